@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto'
+import cookie from '@fastify/cookie'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import type { Deps } from './deps.ts'
+import { rawRequestError, unreadableRequest } from './lib/bad-request.ts'
+import { type Readiness, registerHealth } from './lib/health.ts'
+import type { Log } from './lib/log.ts'
+import { observeRequests } from './lib/observe.ts'
+
+export interface AppParts {
+  readonly deps: Deps
+  readonly log: Log
+  readonly readiness: Readiness
+}
+
+/** The one Fastify app: what is global first, then the rooms in order. */
+export async function buildApp({ deps, log, readiness }: AppParts): Promise<FastifyInstance> {
+  const { config } = deps
+  const app = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' }),
+    genReqId: () => randomUUID(),
+    trustProxy: config.TRUST_PROXY.length > 0 ? [...config.TRUST_PROXY] : false,
+    exposeHeadRoutes: false,
+    requestTimeout: 30_000,
+    forceCloseConnections: 'idle',
+    http: { maxHeaderSize: 128 * 1024 },
+    frameworkErrors: unreadableRequest(config.ENVELOPE_HTTP_STATUS === 'native'),
+    clientErrorHandler: rawRequestError,
+  })
+  observeRequests(app, log)
+  registerHealth(app, deps.db, readiness)
+  await app.register(cookie)
+  return app
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod'
+
+/** Every setting, with its default; the README's table is compared with this schema by a test. */
+
+const DEFAULT_PORT = 3000
+
+const whole = (from: number, to: number) =>
+  z.coerce
+    .number('must be a whole number')
+    .int('must be a whole number')
+    .min(from, `must be at least ${from}`)
+    .max(to, `must be at most ${to}`)
+const onOff = z.enum(['on', 'off'], 'must be on or off').transform((value) => value === 'on')
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== ''),
+)
+
+export const settings = z.object({
+  NODE_ENV: z
+    .enum(['development', 'production', 'test'], 'must be development, production or test')
+    .default('development')
+    .describe('`production` demands `SECRET_KEY`, logs JSON and starts no demo'),
+  HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on; `0.0.0.0` for every interface'),
+  PORT: whole(0, 65_535).default(DEFAULT_PORT).describe('port to listen on; 0 takes a free one'),
+  PUBLIC_URL: httpUrl
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional()
+    .describe(
+      'address under which browsers reach the service (default: `http://localhost:PORT`); `https://` makes cookies Secure',
+    ),
+  TRUST_PROXY: list
+    .default([])
+    .describe('addresses or networks of reverse proxies whose `X-Forwarded-For` is believed, separated by commas'),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
+    .optional()
+    .describe('PostgreSQL to use; without it the service runs one of its own in `DATA_DIR`'),
+  DATABASE_POOL_SIZE: whole(1, 500).default(10).describe('connections to PostgreSQL at most'),
+  DATA_DIR: z.string().min(1).default('.data').describe('folder of the embedded PostgreSQL and its keys'),
+  MIGRATE: onOff.default(true).describe('`off` leaves the schema to `npm run migrate`'),
+  SECRET_KEY: z
+    .string()
+    .min(32, 'must have at least 32 characters; make one with: openssl rand -base64 48')
+    .optional()
+    .describe(
+      'key from which all others are derived; required with `DATABASE_URL` and in production, else kept in `DATA_DIR`',
+    ),
+  ADMIN_TOKEN: z
+    .string()
+    .min(24, 'must have at least 24 characters; make one with: openssl rand -base64 32')
+    .optional()
+    .describe('bearer token of `/admin/v1`; without it those routes refuse everybody'),
+  ENVELOPE_HTTP_STATUS: z
+    .enum(['200', 'native'], 'must be 200 or native')
+    .default('200')
+    .describe('`native` answers a mistake of the caller with the HTTP status of the error table'),
+  ACCESS_TOKEN_LIFETIME_S: whole(60, 31_536_000).default(604_800).describe('life of an access token, seconds'),
+  CODE_DUPLICATE_WINDOW_S: whole(0, 300)
+    .default(60)
+    .describe(
+      'a used code sent again by its app within this many seconds is only refused; later the grant is revoked too',
+    ),
+  REFRESH_DUPLICATE_WINDOW_S: whole(0, 300)
+    .default(60)
+    .describe('a rotated refresh token sent again within this many seconds gets the same answer again'),
+  SESSION_LIFETIME_S: whole(300, 31_536_000).default(43_200).describe('life of a browser session, seconds'),
+  SIGN_IN_FAILURES_PER_PASSPORT: whole(1, 10_000)
+    .default(5)
+    .describe('failed sign-ins of one passport in 15 minutes before it has to wait'),
+  SIGN_IN_FAILURES_PER_ADDRESS: whole(1, 100_000)
+    .default(50)
+    .describe('failed sign-ins from one address in 15 minutes before it has to wait'),
+  CLIENT_FAILURES: whole(1, 100_000)
+    .default(20)
+    .describe('failed authentications of one app from one address in 5 minutes before 20003'),
+  AUTHORIZE_PER_MINUTE: whole(1, 1_000_000)
+    .default(300)
+    .describe('authorization page requests of one address a minute, per process, before 20003'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'must be a pino level')
+    .default('info')
+    .describe('least level that is logged'),
+  SHUTDOWN_GRACE_S: whole(0, 600).default(10).describe('seconds that requests in flight get at shutdown'),
+  DEMO: onOff.optional().describe('the demo users, apps and micro-app (default: `on`, in production always `off`)'),
+  DEMO_PORT: whole(0, 65_535).optional().describe('port of the demo micro-app (default: PORT + 1)'),
+})
+
+type Settings = z.infer<typeof settings>
+
+/** Everything that the service can be told, checked and frozen. */
+export type Config = Readonly<Omit<Settings, 'DEMO' | 'DEMO_PORT' | 'PUBLIC_URL'>> & {
+  readonly DEMO: boolean
+  readonly DEMO_PORT: number
+  readonly PUBLIC_URL: string
+}
+
+/** An unusable setting: one line a problem, each with the variable's name and the mend. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+const mandatory = (config: Settings): string[] => {
+  const problems: string[] = []
+  const missingKey = config.SECRET_KEY === undefined
+  const mend = 'set it to a value that you keep; make one with: openssl rand -base64 48'
+  if (config.NODE_ENV === 'production' && missingKey) problems.push(`SECRET_KEY is required in production: ${mend}`)
+  else if (config.DATABASE_URL && missingKey) problems.push(`SECRET_KEY is required with DATABASE_URL: ${mend}`)
+  return problems
+}
+
+/** Reads the settings; an empty variable counts as not set. Throws ConfigError naming every bad one. */
+export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
+  const given = Object.fromEntries(
+    Object.keys(settings.shape).flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])),
+  )
+  const parsed = settings.safeParse(given)
+  if (!parsed.success) {
+    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`).join('\n'))
+  }
+  const config = parsed.data
+  const problems = mandatory(config)
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'))
+  return Object.freeze({
+    ...config,
+    PUBLIC_URL: config.PUBLIC_URL ?? `http://localhost:${config.PORT}`,
+    DEMO: config.NODE_ENV !== 'production' && (config.DEMO ?? true),
+    DEMO_PORT: config.DEMO_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 1),
+  })
+}

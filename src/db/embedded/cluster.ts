@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Binaries, type ProcessOwner, SHARED_HOME } from './binaries.ts'
+
+export const SUPERUSER = 'gatehouse'
+
+/**
+ * The folder of the cluster that belongs to `dataDir`, initialised if it was not. initdb works in a folder of its own
+ * that gets its final name only when whole, so an interrupted first start leaves nothing half-made behind.
+ */
+export async function ensureCluster(
+  dataDir: string,
+  password: string,
+  binaries: Binaries,
+  owner: ProcessOwner | undefined,
+): Promise<string> {
+  const cluster = join(dataDir, 'postgres')
+  if (existsSync(join(cluster, 'PG_VERSION'))) return realpathSync(cluster)
+  rmSync(cluster, { recursive: true, force: true })
+  if (!owner || everybodyMayEnter(dataDir)) {
+    const partial = `${cluster}.new`
+    rmSync(partial, { recursive: true, force: true })
+    await initialise(partial, password, binaries, owner)
+    renameSync(partial, cluster)
+    return cluster
+  }
+  removeOrphans()
+  const elsewhere = join(SHARED_HOME, 'clusters', randomBytes(8).toString('hex'))
+  await initialise(elsewhere, password, binaries, owner)
+  writeFileSync(`${elsewhere}.owner`, cluster)
+  symlinkSync(elsewhere, cluster)
+  return elsewhere
+}
+
+async function initialise(folder: string, password: string, binaries: Binaries, owner: ProcessOwner | undefined) {
+  mkdirSync(dirname(folder), { recursive: true, mode: 0o755 })
+  mkdirSync(folder, { mode: 0o700 })
+  const passwordFile = `${folder}.password`
+  writeFileSync(passwordFile, password, { mode: 0o600 })
+  if (owner) for (const path of [folder, passwordFile]) chownSync(path, owner.uid, owner.gid)
+  const args = [
+    '-D',
+    folder,
+    '-U',
+    SUPERUSER,
+    '-A',
+    'scram-sha-256',
+    `--pwfile=${passwordFile}`,
+    '-E',
+    'UTF8',
+    '--locale=C',
+  ]
+  const initdb = spawn(binaries.initdb, args, { ...owner, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] })
+  let complaint = ''
+  initdb.stderr.on('data', (chunk: Buffer) => {
+    complaint += chunk.toString()
+  })
+  try {
+    const [code] = await once(initdb, 'close')
+    if (code !== 0) throw new Error(`initdb failed in ${folder}: ${complaint.trim()}`)
+  } finally {
+    rmSync(passwordFile, { force: true })
+  }
+}
+
+/** Whether a stranger could walk into `folder`: every step on the way has the x bit for others. */
+function everybodyMayEnter(folder: string): boolean {
+  const open = (statSync(folder).mode & 0o001) !== 0
+  const parent = dirname(folder)
+  return open && (parent === folder || everybodyMayEnter(parent))
+}
+
+/** Clusters under SHARED_HOME whose data folder was deleted meanwhile. */
+function removeOrphans(): void {
+  const clusters = join(SHARED_HOME, 'clusters')
+  if (!existsSync(clusters)) return
+  for (const file of readdirSync(clusters).filter((name) => name.endsWith('.owner'))) {
+    const folder = join(clusters, file.replace(/\.owner$/, ''))
+    const link = readFileSync(join(clusters, file), 'utf8')
+    const wanted = lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() && readlinkSync(link) === folder
+    if (wanted) continue
+    rmSync(folder, { recursive: true, force: true })
+    rmSync(join(clusters, file))
+  }
+}

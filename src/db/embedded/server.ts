@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../../lib/log.ts'
+import { locateBinaries, type ProcessOwner, unprivilegedOwner } from './binaries.ts'
+import { ensureCluster, SUPERUSER } from './cluster.ts'
+import { awaitPredecessor, claimDataDir } from './lock.ts'
+
+export interface EmbeddedServer {
+  readonly databaseUrl: string
+  /** A key kept beside the data, for when SECRET_KEY is not set. */
+  readonly secretKey: string
+  stop(): Promise<void>
+}
+
+interface KeptSecrets {
+  readonly password: string
+  readonly secretKey: string
+}
+
+function keptSecrets(dataDir: string): KeptSecrets {
+  const file = join(dataDir, 'secrets.json')
+  if (!existsSync(file)) {
+    const fresh: KeptSecrets = {
+      password: randomBytes(24).toString('hex'),
+      secretKey: randomBytes(48).toString('base64'),
+    }
+    writeFileSync(file, JSON.stringify(fresh), { mode: 0o600 })
+  }
+  chmodSync(file, 0o600)
+  return JSON.parse(readFileSync(file, 'utf8')) as KeptSecrets
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
+
+// The shell ends PostgreSQL (SIGINT: fast shutdown) when its standard input closes. That happens also when this
+// process is killed outright, so no server is ever left behind.
+const SUPERVISE = `
+  exec 3<&0
+  "$@" </dev/null 3<&- & server=$!
+  { read -r _ <&3; kill -INT "$server"; } 2>/dev/null & watcher=$!
+  wait "$server"; code=$?
+  kill "$watcher" 2>/dev/null
+  exit "$code"
+`
+
+/** Only start, stop and what is fatal reaches the server's log: its ERROR lines would quote values. */
+const serverArgs = (cluster: string, port: number): string[] => {
+  const options = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    log_min_messages: 'log',
+    log_min_error_statement: 'panic',
+    log_error_verbosity: 'terse',
+    max_connections: '200',
+  }
+  return [
+    '-D',
+    cluster,
+    '-p',
+    String(port),
+    ...Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ]
+}
+
+/** Starts the PostgreSQL of `dataDir` (made on the first start) on a free port of the loopback address. */
+export async function startEmbedded(dataDirectory: string, log: Log): Promise<EmbeddedServer> {
+  const dataDir = resolve(dataDirectory)
+  const release = claimDataDir(dataDir)
+  try {
+    const owner = unprivilegedOwner()
+    const binaries = await locateBinaries(owner)
+    const { password, secretKey } = keptSecrets(dataDir)
+    const cluster = await ensureCluster(dataDir, password, binaries, owner)
+    await awaitPredecessor(cluster)
+    const port = await freePort()
+    const command = [binaries.postgres, ...serverArgs(cluster, port)]
+    const stop = await keepRunning(command, owner, log)
+    const databaseUrl = `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`
+    return {
+      databaseUrl,
+      secretKey,
+      stop: async () => {
+        await stop()
+        release()
+      },
+    }
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+/** Runs the server until told to stop, and again when it ends by itself. Resolves once it accepts connections. */
+async function keepRunning(command: string[], owner: ProcessOwner | undefined, log: Log): Promise<() => Promise<void>> {
+  let stopping = false
+  let current = await launch(command, owner, log)
+  const watch = (server: ChildProcess): void => {
+    server.once('exit', async (code) => {
+      if (stopping) return
+      log.error({ code }, 'the embedded PostgreSQL ended by itself; starting it again')
+      await sleep(200)
+      current = await launch(command, owner, log).catch((error) => {
+        log.fatal({ err: error }, 'the embedded PostgreSQL does not start again')
+        process.exit(1)
+      })
+      watch(current)
+    })
+  }
+  watch(current)
+  return async () => {
+    stopping = true
+    if (current.exitCode !== null) return
+    const ended = once(current, 'exit')
+    current.stdin?.end()
+    await ended
+  }
+}
+
+/** A group of its own keeps the terminal's Ctrl-C from the server: it must outlive the requests in flight. */
+async function launch(command: string[], owner: ProcessOwner | undefined, log: Log): Promise<ChildProcess> {
+  const server = spawn('/bin/sh', ['-c', SUPERVISE, 'sh', ...command], {
+    ...owner,
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'pipe'],
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+  })
+  let said = ''
+  await new Promise<void>((ready, failed) => {
+    server.stderr.on('data', (chunk: Buffer) => {
+      said = (said + chunk.toString()).slice(-4_000)
+      log.debug({ postgres: chunk.toString().trim() })
+      if (said.includes('ready to accept connections')) ready()
+    })
+    server.once('exit', () => failed(new Error(`PostgreSQL did not start: ${said.trim()}`)))
+  })
+  return server
+}

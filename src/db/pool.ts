@@ -1,0 +1,22 @@
+import { Pool } from 'pg'
+import type { Log } from '../lib/log.ts'
+
+export interface PoolSettings {
+  readonly connectionString: string
+  readonly size: number
+}
+
+/** A pool that gives up on a missing database within two seconds, so a caller gets its 503 instead of waiting. */
+export function openPool({ connectionString, size }: PoolSettings, log: Log): Pool {
+  const pool = new Pool({
+    connectionString,
+    max: size,
+    connectionTimeoutMillis: 2_000,
+    query_timeout: 10_000,
+    idleTimeoutMillis: 30_000,
+    application_name: 'gatehouse',
+  })
+  // An idle connection that breaks is replaced on the next use; without a listener it would end the process.
+  pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle database connection broke'))
+  return pool
+}

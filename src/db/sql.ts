@@ -1,0 +1,64 @@
+import type { Pool, PoolClient, QueryConfig } from 'pg'
+import type { z } from 'zod'
+import { rethrowUnavailable } from './unavailable.ts'
+
+/** A statement and its values; made by `` sql`…` `` only, so a value can never become part of the text. */
+export type Statement = QueryConfig
+
+export interface Db {
+  /** The first row; throws when there is none. */
+  one<T>(row: z.ZodType<T>, statement: Statement): Promise<T>
+  maybe<T>(row: z.ZodType<T>, statement: Statement): Promise<T | undefined>
+  many<T>(row: z.ZodType<T>, statement: Statement): Promise<T[]>
+  /** Number of rows touched. */
+  exec(statement: Statement): Promise<number>
+  /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
+  tx<T>(work: (db: Db) => Promise<T>): Promise<T>
+}
+
+const prepared = new WeakMap<TemplateStringsArray, { name: string; text: string }>()
+let statements = 0
+
+/** Each place in the code that says sql`…` becomes one statement, prepared once a connection. */
+export function sql(strings: TemplateStringsArray, ...values: unknown[]): Statement {
+  let known = prepared.get(strings)
+  if (!known) {
+    const text = strings.reduce((before, part, index) => `${before}$${index}${part}`)
+    known = { name: `s${statements++}`, text }
+    prepared.set(strings, known)
+  }
+  return { name: known.name, text: known.text, values }
+}
+
+function dbOver(queryable: Pool | PoolClient, tx: Db['tx']): Db {
+  const run = (statement: Statement) => queryable.query(statement).catch(rethrowUnavailable)
+  const many: Db['many'] = async (row, statement) => (await run(statement)).rows.map((found) => row.parse(found))
+  const maybe: Db['maybe'] = async (row, statement) => {
+    const found = (await run(statement)).rows[0]
+    return found === undefined ? undefined : row.parse(found)
+  }
+  const one: Db['one'] = async (row, statement) => row.parse((await run(statement)).rows[0])
+  const exec: Db['exec'] = async (statement) => (await run(statement)).rowCount ?? 0
+  return { one, maybe, many, exec, tx }
+}
+
+export function dbOf(pool: Pool): Db {
+  const tx: Db['tx'] = async (work) => {
+    const client = await pool.connect().catch(rethrowUnavailable)
+    let broken: Error | undefined
+    try {
+      await client.query('begin')
+      const result = await work(dbOver(client, (inner) => inner(dbOver(client, tx))))
+      await client.query('commit')
+      return result
+    } catch (error) {
+      await client.query('rollback').catch((failure: Error) => {
+        broken = failure
+      })
+      return rethrowUnavailable(error)
+    } finally {
+      client.release(broken)
+    }
+  }
+  return dbOver(pool, tx)
+}

@@ -1,0 +1,29 @@
+import type { Socket } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { envelopeErrorHandler, failureEnvelope } from './envelope.ts'
+import { invalidRequest } from './rescode.ts'
+
+/** For what fastify cannot route: a path with broken percent-encoding. */
+export const unreadableRequest =
+  (native: boolean) =>
+  (_error: unknown, request: FastifyRequest, reply: FastifyReply): void =>
+    envelopeErrorHandler(native)(invalidRequest('the path cannot be decoded', { status: 404 }), request, reply)
+
+/** For what Node cannot parse as HTTP (headers beyond 128 KiB, a broken request line): the same envelope, then the end. */
+export function rawRequestError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const what =
+    error.code === 'HPE_HEADER_OVERFLOW' ? 'the request line and headers are longer than 128 KiB' : 'not HTTP'
+  const body = JSON.stringify(failureEnvelope(invalidRequest(what)))
+  const head = [
+    'HTTP/1.1 400 Bad Request',
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}

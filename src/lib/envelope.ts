@@ -1,0 +1,69 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { DatabaseUnavailable } from '../db/unavailable.ts'
+import { noteForLog } from './observe.ts'
+import { invalidRequest, RescodeError, serverError, unavailable } from './rescode.ts'
+
+/** The envelope of area A (source, "Response envelope of area A"). */
+export const success = (data: object): { rescode: 0; data: object } => ({ rescode: 0, data })
+
+export interface FailureEnvelope {
+  readonly rescode: number
+  readonly data: { readonly message: string }
+}
+
+export const failureEnvelope = (error: RescodeError): FailureEnvelope => ({
+  rescode: error.rescode,
+  data: { message: error.message },
+})
+
+/** Headers of every answer of area A, pages included (decisions, section 1). */
+export const AREA_A_HEADERS = {
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** Translates whatever a handler threw into the failure that goes out; what is our own fault is logged whole. */
+export function asRescodeError(error: unknown, request: FastifyRequest): RescodeError {
+  if (error instanceof RescodeError) return error
+  if (error instanceof DatabaseUnavailable) {
+    request.log.error({ err: error }, 'the database is not available')
+    return unavailable()
+  }
+  const status = (error as FastifyError | undefined)?.statusCode ?? 500
+  if (status >= 400 && status < 500)
+    return invalidRequest('the request cannot be read', { detail: String((error as Error).message) })
+  request.log.error({ err: error }, 'unexpected failure')
+  return serverError()
+}
+
+/** Notes the failure for the log and sets status and headers; the caller sends envelope or page. */
+export function prepareFailure(
+  error: RescodeError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  native: boolean,
+): void {
+  const { detail, headers } = error.failure
+  noteForLog(request, { code: error.rescode, ...(detail ? { detail } : {}) })
+  reply.code(error.status(native)).headers({ ...AREA_A_HEADERS, ...headers })
+}
+
+/** An error handler that answers with the JSON envelope. */
+export const envelopeErrorHandler =
+  (native: boolean) =>
+  (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const error = asRescodeError(thrown, request)
+    prepareFailure(error, request, reply, native)
+    reply.header('Content-Type', JSON_TYPE).send(JSON.stringify(failureEnvelope(error)))
+  }
+
+export const sendSuccess = (request: FastifyRequest, reply: FastifyReply, data: object): FastifyReply => {
+  noteForLog(request, { code: 0 })
+  return reply
+    .headers(AREA_A_HEADERS)
+    .header('Content-Type', JSON_TYPE)
+    .send(JSON.stringify(success(data)))
+}

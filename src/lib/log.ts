@@ -1,0 +1,29 @@
+import { type DestinationStream, type Logger, pino } from 'pino'
+
+export type Log = Logger
+
+export interface LogSettings {
+  readonly level: string
+  /** Coloured lines for a person instead of JSON lines for a machine. */
+  readonly pretty: boolean
+}
+
+/**
+ * Errors are logged by type, message, SQLSTATE and stack only. pg hangs the parameters of a failed statement on its
+ * errors (`detail`, `where`), and those hold phone numbers and hashes.
+ */
+function describeError(error: Error): object {
+  const code = 'code' in error ? error.code : undefined
+  const cause = error.cause instanceof Error ? describeError(error.cause) : undefined
+  return { type: error.name, message: error.message, code, stack: error.stack, cause }
+}
+
+export function openLog({ level, pretty }: LogSettings, destination?: DestinationStream): Log {
+  const options = { level, base: null, serializers: { err: describeError } }
+  if (destination) return pino(options, destination)
+  if (!pretty) return pino(options)
+  return pino({
+    ...options,
+    transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname', translateTime: 'HH:MM:ss' } },
+  })
+}

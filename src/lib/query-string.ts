@@ -1,0 +1,37 @@
+/** The query of a URL, decoded. Names that came twice or cannot be decoded are told apart instead of being guessed at. */
+export interface Query {
+  /** Decoded values by decoded name; of a repeated name, the first. */
+  readonly values: ReadonlyMap<string, string>
+  readonly repeated: ReadonlySet<string>
+  readonly undecodable: ReadonlySet<string>
+}
+
+const ASCII = /^[\x21-\x7e]*$/
+
+/** `+` and `%20` are spaces. Undefined for broken percent-encoding, invalid UTF-8 and raw bytes beyond ASCII. */
+function decode(text: string): string | undefined {
+  if (!ASCII.test(text)) return undefined
+  if (!text.includes('%') && !text.includes('+')) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}
+
+export function parseQuery(text: string): Query {
+  const values = new Map<string, string>()
+  const repeated = new Set<string>()
+  const undecodable = new Set<string>()
+  for (const pair of text.split('&')) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals))
+    const value = decode(equals < 0 ? '' : pair.slice(equals + 1))
+    if (name === undefined) undecodable.add('(a parameter name)')
+    else if (values.has(name)) repeated.add(name)
+    else values.set(name, value ?? '')
+    if (name !== undefined && value === undefined) undecodable.add(name)
+  }
+  return { values, repeated, undecodable }
+}

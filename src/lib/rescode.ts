@@ -1,0 +1,92 @@
+/** Area A's error table (source, "Errors"; native statuses and messages: decisions, section 1). */
+export const RESCODES = {
+  20001: { name: 'BadClientCredentialsException', status: 401, message: 'Bad client credentials' },
+  20002: { name: 'ClientAuthenticationException', status: 401, message: 'Client authentication failed' },
+  20003: { name: 'ForbiddenException', status: 403, message: 'Request forbidden' },
+  20004: { name: 'InsufficientScopeException', status: 403, message: 'Insufficient scope' },
+  20005: { name: 'InvalidClientException', status: 401, message: 'Invalid client' },
+  20006: { name: 'InvalidGrantException', status: 400, message: 'Invalid grant' },
+  20007: { name: 'InvalidRequestException', status: 400, message: 'Invalid request: *what*' },
+  20008: { name: 'InvalidScopeException', status: 400, message: 'Invalid scope: *which*' },
+  20009: { name: 'InvalidTokenException', status: 401, message: 'Invalid access token' },
+  20010: { name: 'MethodNotAllowed', status: 405, message: 'Method not allowed' },
+  20011: { name: 'OAuth2AccessDeniedException', status: 403, message: 'Access denied' },
+  20012: { name: 'RedirectMismatchException', status: 400, message: 'Redirect URI mismatch' },
+  20013: { name: 'ServerErrorException', status: 500, message: 'Server error' },
+  20014: { name: 'UnauthorizedClientException', status: 401, message: 'Micro-application not yet trusted' },
+  20015: { name: 'UnauthorizedException', status: 401, message: 'Unauthorized' },
+  20016: { name: 'UnauthorizedUserException', status: 401, message: 'User not yet trusted' },
+  20017: {
+    name: 'UnsupportedGrantTypeException',
+    status: 400,
+    message: 'Unsupported grant type: *what*; use authorization_code or refresh_token',
+  },
+  20018: {
+    name: 'UnsupportedResponseTypeException',
+    status: 400,
+    message: 'Unsupported response type: *what*; use code',
+  },
+  20019: { name: 'UserDeniedAuthorizationException', status: 400, message: 'User denied authorization' },
+  20020: { name: 'ExpiredAccessTokenException', status: 401, message: 'Access token expired' },
+  20021: { name: 'ExpiredRefreshTokenException', status: 400, message: 'Invalid refresh token (expired)' },
+} as const
+
+export type Rescode = keyof typeof RESCODES
+
+export interface Failure {
+  /** Fills the *what* of the message. */
+  readonly what?: string
+  /** Replaces the table's message. */
+  readonly message?: string
+  /** For the log only; like everything logged it holds no secret. */
+  readonly detail?: string
+  /** When the failure keeps an HTTP status of its own even in the default mode: 404, 405, 429, 500, 503. */
+  readonly status?: 404 | 405 | 429 | 500 | 503
+  readonly nativeStatus?: number
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** An answer of area A that reports a failure; thrown by operations, rendered in one place. */
+export class RescodeError extends Error {
+  override readonly name = 'RescodeError'
+  readonly rescode: Rescode
+  readonly failure: Failure
+
+  constructor(rescode: Rescode, failure: Failure = {}) {
+    super(failure.message ?? RESCODES[rescode].message.replace(/\*\w+\*/, failure.what ?? ''))
+    this.rescode = rescode
+    this.failure = failure
+  }
+
+  /** The HTTP status: 200 for a caller's mistake unless statuses are native (decisions, section 1). */
+  status(native: boolean): number {
+    const fixed = this.failure.status
+    if (fixed) return fixed
+    return native ? (this.failure.nativeStatus ?? RESCODES[this.rescode].status) : 200
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: removing control characters is the purpose
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g
+
+/** A value of the caller's as it may be repeated to the caller: no control characters, 128 characters at most. */
+export const echo = (value: string): string => value.replace(CONTROL, '').slice(0, 128)
+
+export const invalidRequest = (what: string, failure: Failure = {}): RescodeError =>
+  new RescodeError(20007, { ...failure, what })
+
+export const noSuchPath = (): RescodeError => invalidRequest('no such path', { status: 404 })
+
+export const methodNotAllowed = (allowed: readonly string[]): RescodeError =>
+  new RescodeError(20010, { status: 405, headers: { Allow: allowed.join(', ') } })
+
+export const tooManyRequests = (seconds: number): RescodeError =>
+  new RescodeError(20003, {
+    status: 429,
+    headers: { 'Retry-After': String(Math.max(1, seconds)) },
+    detail: 'rate limit',
+  })
+
+export const serverError = (): RescodeError => new RescodeError(20013, { status: 500 })
+
+export const unavailable = (): RescodeError => new RescodeError(20013, { status: 503, headers: { 'Retry-After': '2' } })

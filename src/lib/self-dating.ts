@@ -1,0 +1,63 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { epochSeconds, fromEpochSeconds } from './clock.ts'
+import { hmacSha256, type Keys } from './keys.ts'
+
+/**
+ * Text of the form `<prefix>_<base64url(routing key 2 B, expiry 4 B, random 21 B)><base64url(MAC 9 B)>`.
+ *
+ * The MAC lets a forged or mistyped one be refused without the database; the expiry lets an expired one still be told
+ * from an unknown one after its row has been purged. 27 and 9 bytes end on base64url borders, so no bit is slack and
+ * each value has exactly one spelling.
+ */
+const RANDOM_BYTES = 21
+const PAYLOAD_BYTES = 6 + RANDOM_BYTES
+const MAC_BYTES = 9
+const BODY = /^[A-Za-z0-9_-]{48}$/
+
+/** Prefixes differ, so a refresh token can never pass for an access token. */
+export const PREFIX = {
+  accessToken: 'ghat',
+  refreshToken: 'ghrt',
+  authorizationCode: 'ghac',
+  browserSession: 'ghbs',
+} as const
+
+export type Prefix = (typeof PREFIX)[keyof typeof PREFIX]
+
+export interface SelfDating {
+  /** 0 to 65535; leads the primary key of every row about the same user. */
+  readonly routingKey: number
+  readonly expiresAt: Date
+}
+
+export interface Minting extends SelfDating {
+  readonly prefix: Prefix
+  /** 21 bytes; random unless the same value must come out again for the same request. */
+  readonly random?: Buffer
+  /** Who may present it (an app_key); mixed into the MAC, so anybody else's call fails without the database. */
+  readonly bearer?: string
+}
+
+const macOf = (keys: Keys, prefix: Prefix, bearer: string, payload: Buffer): Buffer =>
+  hmacSha256(keys.token, `${prefix}\n${bearer}\n`, payload).subarray(0, MAC_BYTES)
+
+export function mint(keys: Keys, { prefix, routingKey, expiresAt, random, bearer = '' }: Minting): string {
+  const payload = Buffer.alloc(PAYLOAD_BYTES)
+  payload.writeUInt16BE(routingKey, 0)
+  payload.writeUInt32BE(epochSeconds(expiresAt), 2)
+  const unpredictable = random ?? randomBytes(RANDOM_BYTES)
+  unpredictable.copy(payload, 6, 0, RANDOM_BYTES)
+  const mac = macOf(keys, prefix, bearer, payload)
+  return `${prefix}_${Buffer.concat([payload, mac]).toString('base64url')}`
+}
+
+/** Null for anything that this server did not mint under that prefix (and for that bearer). */
+export function readSelfDating(keys: Keys, prefix: Prefix, text: string, bearer = ''): SelfDating | null {
+  if (!text.startsWith(`${prefix}_`)) return null
+  const body = text.slice(prefix.length + 1)
+  if (!BODY.test(body)) return null
+  const bytes = Buffer.from(body, 'base64url')
+  const payload = bytes.subarray(0, PAYLOAD_BYTES)
+  if (!timingSafeEqual(bytes.subarray(PAYLOAD_BYTES), macOf(keys, prefix, bearer, payload))) return null
+  return { routingKey: payload.readUInt16BE(0), expiresAt: fromEpochSeconds(payload.readUInt32BE(2)) }
+}

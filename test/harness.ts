@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto'
+import { Writable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { buildApp } from '../src/app.ts'
+import { type Config, readConfig } from '../src/config.ts'
+import { openPool } from '../src/db/pool.ts'
+import { dbOf } from '../src/db/sql.ts'
+import type { Deps } from '../src/deps.ts'
+import { addSeconds, type Clock } from '../src/lib/clock.ts'
+import { deriveKeys } from '../src/lib/keys.ts'
+import { type Log, openLog } from '../src/lib/log.ts'
+import { TEMPLATE } from './global-setup.ts'
+
+export const SECRET_KEY = 'a secret key that is used by tests and by nothing else'
+export const ADMIN_TOKEN = 'admin-token-used-by-tests-only'
+
+/** Stands still until told to move. */
+export interface TestClock extends Clock {
+  advance(seconds: number): void
+}
+
+export function testClock(start = '2026-05-06T10:34:20Z'): TestClock {
+  let now = new Date(start)
+  return {
+    now: () => now,
+    advance: (seconds) => {
+      now = addSeconds(now, seconds)
+    },
+  }
+}
+
+/** A fresh database, cloned from the migrated template. */
+export async function freshDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  const serverUrl = inject('serverUrl')
+  const name = `t_${randomBytes(6).toString('hex')}`
+  const asAdmin = async (statement: string) => {
+    const client = new pg.Client({ connectionString: serverUrl })
+    await client.connect()
+    await client.query(statement).finally(() => client.end())
+  }
+  await asAdmin(`create database ${name} template ${TEMPLATE}`)
+  const url = new URL(serverUrl)
+  url.pathname = name
+  return { url: url.href, drop: () => asAdmin(`drop database if exists ${name} with (force)`) }
+}
+
+export interface World {
+  readonly deps: Deps
+  readonly app: FastifyInstance
+  readonly clock: TestClock
+  readonly pool: pg.Pool
+  readonly log: Log
+  readonly databaseUrl: string
+  /** Everything that was logged, as text. */
+  logged(): string
+  close(): Promise<void>
+}
+
+/** The whole app on a fresh database with a clock that stands still. Settings are given as environment variables. */
+export async function openWorld(environment: Record<string, string> = {}): Promise<World> {
+  const database = await freshDatabase()
+  const config: Config = readConfig({
+    NODE_ENV: 'test',
+    DATABASE_URL: database.url,
+    SECRET_KEY,
+    ADMIN_TOKEN,
+    LOG_LEVEL: 'debug',
+    ...environment,
+  })
+  const lines: string[] = []
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk))
+      done()
+    },
+  })
+  const log = openLog({ level: config.LOG_LEVEL, pretty: false }, sink)
+  const pool = openPool({ connectionString: database.url, size: config.DATABASE_POOL_SIZE }, log)
+  const clock = testClock()
+  const deps: Deps = { config, db: dbOf(pool), clock, keys: deriveKeys(SECRET_KEY) }
+  const app = await buildApp({ deps, log, readiness: { draining: false } })
+  await app.ready()
+  return {
+    deps,
+    app,
+    clock,
+    pool,
+    log,
+    databaseUrl: database.url,
+    logged: () => lines.join(''),
+    close: async () => {
+      await app.close()
+      await pool.end()
+      await database.drop()
+    },
+  }
+}

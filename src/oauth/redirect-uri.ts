@@ -1,0 +1,64 @@
+/** Where the answer of the authorization page may go (source, A1 "redirect_uri"; decisions, section 1 "redirect_uri"). */
+
+/** What of a micro-app decides about its redirect URIs. */
+export interface RedirectRules {
+  /** `host`, `host:port` or `*.host`, as the registry keeps them. */
+  readonly hosts: readonly string[]
+  /** When not empty, exactly these URIs and no others. */
+  readonly redirectUris: readonly string[]
+  readonly httpAllowed: boolean
+}
+
+// The parser repairs these silently (tab and newline vanish, `\` becomes `/`); whoever reads the text differently
+// would see another host, so they are refused as they stand.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const FORBIDDEN_CHARACTERS = /[\s\\#\u0000-\u001f\u007f-\u009f]/
+const AUTHORITY = /^https?:\/\/([^/?]+)/i
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
+
+const hasForbiddenForm = (text: string): boolean => {
+  if (FORBIDDEN_CHARACTERS.test(text)) return true
+  const authority = AUTHORITY.exec(text)?.[1]
+  return authority === undefined || authority.includes('@') || authority.includes('%')
+}
+
+/** The parsed URI; `not-a-url` for what no parser accepts as absolute, `mismatch` for one that the app may not use. */
+export function checkRedirectUri(
+  text: string,
+  app: RedirectRules,
+  hostMatches: (entry: string, url: URL) => boolean,
+): URL | 'not-a-url' | 'mismatch' {
+  if (!URL.canParse(text)) return 'not-a-url'
+  const url = new URL(text)
+  if (hasForbiddenForm(text)) return 'mismatch'
+  if (url.protocol === 'http:' && !app.httpAllowed && !LOOPBACK.test(url.hostname)) return 'mismatch'
+  const registered =
+    app.redirectUris.length > 0 ? app.redirectUris.includes(text) : app.hosts.some((entry) => hostMatches(entry, url))
+  return registered ? url : 'mismatch'
+}
+
+/** What goes back to the micro-app: both on consent, `state` alone on refusal (source, A1 "Result"). */
+export interface Answer {
+  readonly code?: string
+  readonly state: string
+}
+
+/**
+ * A checked redirect URI with the answer added to whatever query it has. Nothing of it is written anew, save that
+ * characters beyond ASCII, which a Location header cannot carry, become punycode or percent-encoded UTF-8.
+ */
+export function withAnswer(redirectUri: string, answer: Answer): string {
+  const target = asciiOnly(redirectUri)
+  const added = new URLSearchParams({ ...answer }).toString()
+  const query = target.indexOf('?')
+  if (query < 0) return `${target}?${added}`
+  const nothingToSeparate = query === target.length - 1 || target.endsWith('&')
+  return nothingToSeparate ? `${target}${added}` : `${target}&${added}`
+}
+
+const isAscii = (text: string): boolean => /^[ -~]*$/.test(text)
+
+const asciiOnly = (text: string): string =>
+  text
+    .replace(AUTHORITY, (authority) => (isAscii(authority) ? authority : new URL(authority).origin))
+    .replace(/[^ -~]+/g, encodeURIComponent)

@@ -1,0 +1,201 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+/** The rules of the README's map that a machine can hold. A failure prints the forbidden arrow. */
+
+/** Which room may import which. lib and db are below all rooms; the files directly in src/ are above them. */
+const ARROWS: Readonly<Record<string, readonly string[]>> = {
+  account: [],
+  registry: [],
+  oauth: ['account', 'registry'],
+  resource: ['oauth', 'account'],
+  ticketing: ['registry'],
+  mtp: ['registry', 'ticketing'],
+  sandbox: ['mtp', 'ticketing', 'registry'],
+  jobs: ['account', 'registry', 'oauth', 'resource', 'ticketing', 'mtp', 'sandbox'],
+  demo: ['account', 'registry', 'oauth', 'resource', 'ticketing', 'mtp'],
+}
+/** Of the files above the rooms, those that the rest may see. */
+const SHARED = ['src/config.ts', 'src/deps.ts']
+const MOST_LINES = 200
+
+/** Sources by path, such as `src/oauth/routes.ts`. */
+type Sources = Readonly<Record<string, string>>
+
+const withoutComments = (source: string): string => source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
+
+/** What a file imports: paths for relative imports, package names for the rest. */
+function importsOf(path: string, source: string): string[] {
+  const found = withoutComments(source).matchAll(/(?:\bfrom\s+|\bimport\s*\(?\s*)'([^']+)'/g)
+  return [...found].map(([, name = '']) =>
+    name.startsWith('.') ? posix.normalize(posix.join(posix.dirname(path), name)) : name,
+  )
+}
+
+const roomOf = (path: string): string | undefined => /^src\/([^/]+)\//.exec(path)?.[1]
+const isRoom = (name: string | undefined): name is string => name !== undefined && name in ARROWS
+const named = (path: string, ...kinds: string[]): boolean =>
+  kinds.some((kind) => new RegExp(`/([a-z-]+-)?${kind}\\.ts$`).test(path))
+
+type Rule = (path: string, source: string, imports: readonly string[]) => string[]
+
+const RULES: Readonly<Record<string, Rule>> = {
+  'an arrow that the table does not have': (path, _source, imports) => {
+    const from = roomOf(path)
+    if (from === undefined) return []
+    return imports.filter((to) => {
+      if (!to.startsWith('src/')) return false
+      const room = roomOf(to)
+      if (room === undefined) return !SHARED.includes(to)
+      if (room === from || room === 'lib' || room === 'db') return false
+      return !(ARROWS[from] ?? []).includes(room)
+    })
+  },
+  'a routes file reaches past its operations': (path, _source, imports) =>
+    named(path, 'routes')
+      ? imports.filter((to) => (to.startsWith('src/') && named(to, 'store')) || to.startsWith('src/db/') || to === 'pg')
+      : [],
+  'an operation knows about the web': (path, _source, imports) =>
+    isRoom(roomOf(path)) && roomOf(path) !== 'demo' && !named(path, 'index', 'routes', 'guard')
+      ? imports.filter((to) => to === 'fastify' || to.startsWith('@fastify/') || to.startsWith('fastify-'))
+      : [],
+  'SQL outside of a store': (path, source, imports) => [
+    ...(!named(path, 'store') && roomOf(path) !== 'db' && /\bsql`/.test(withoutComments(source)) ? ['sql`…`'] : []),
+    ...(roomOf(path) !== 'db' ? imports.filter((to) => to === 'pg') : []),
+  ],
+  'the environment outside of config.ts': (path, source) =>
+    path !== 'src/config.ts' && /\bprocess\.env\b/.test(withoutComments(source)) ? ['process.env'] : [],
+  'the time outside of lib/clock.ts': (path, source) =>
+    path === 'src/lib/clock.ts'
+      ? []
+      : [...withoutComments(source).matchAll(/\bDate\.now\b|\bnew Date\(/g)].map(([found]) => found),
+  'a file that is too long': (_path, source) => {
+    const lines = source.trimEnd().split('\n').length
+    return lines > MOST_LINES ? [`${lines} lines`] : []
+  },
+}
+
+/** `rule: file → what it must not have`, one a breach. */
+function breaches(sources: Sources): string[] {
+  const lines = Object.entries(sources).flatMap(([path, source]) => {
+    const imports = importsOf(path, source)
+    return Object.entries(RULES).flatMap(([rule, check]) =>
+      check(path, source, imports).map((to) => `${rule}: ${path} → ${to}`),
+    )
+  })
+  return [...lines, ...cycles(sources)]
+}
+
+function cycles(sources: Sources): string[] {
+  const done = new Set<string>()
+  const found: string[] = []
+  const visit = (path: string, trail: readonly string[]): void => {
+    const seen = trail.indexOf(path)
+    if (seen >= 0) {
+      found.push(`a cycle: ${[...trail.slice(seen), path].join(' → ')}`)
+      return
+    }
+    if (done.has(path)) return
+    for (const to of importsOf(path, sources[path] ?? '')) if (to in sources) visit(to, [...trail, path])
+    done.add(path)
+  }
+  for (const path of Object.keys(sources)) visit(path, [])
+  return found
+}
+
+const ROOT = new URL('../', import.meta.url).pathname
+const ourSources: Sources = Object.fromEntries(
+  readdirSync(`${ROOT}src`, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => [`src/${file}`, readFileSync(`${ROOT}src/${file}`, 'utf8')]),
+)
+
+describe('the architecture', () => {
+  it('is kept', () => {
+    expect(Object.keys(ourSources).length).toBeGreaterThan(20)
+    expect(breaches(ourSources)).toEqual([])
+  })
+
+  it('has no folder that the table does not know', () => {
+    const folders = new Set(Object.keys(ourSources).map(roomOf).filter(Boolean))
+    expect([...folders].filter((folder) => !isRoom(folder) && folder !== 'lib' && folder !== 'db')).toEqual([])
+  })
+
+  it('has a table without cycles', () => {
+    const asSources = Object.entries(ARROWS).map(([room, to]) => [
+      `src/${room}.ts`,
+      to.map((name) => `import './${name}.ts'`).join('\n'),
+    ])
+    expect(cycles(Object.fromEntries(asSources))).toEqual([])
+  })
+})
+
+/** Each rule seen failing: a forged file and the breach that it must raise. */
+describe('a breach is reported', () => {
+  it.each<[string, Sources]>([
+    [
+      'an arrow that the table does not have: src/account/sign-in.ts → src/oauth/wire.ts',
+      { 'src/account/sign-in.ts': "import { code } from '../oauth/wire.ts'" },
+    ],
+    [
+      'an arrow that the table does not have: src/lib/clock.ts → src/account/user.ts',
+      { 'src/lib/clock.ts': "import type { User } from '../account/user.ts'" },
+    ],
+    [
+      'an arrow that the table does not have: src/db/sql.ts → src/oauth/store.ts',
+      { 'src/db/sql.ts': "await import('../oauth/store.ts')" },
+    ],
+    [
+      'an arrow that the table does not have: src/registry/host.ts → src/app.ts',
+      { 'src/registry/host.ts': "import {\n  buildApp,\n} from '../app.ts'" },
+    ],
+    [
+      'a routes file reaches past its operations: src/oauth/routes.ts → src/oauth/store.ts',
+      { 'src/oauth/routes.ts': "import { find } from './store.ts'" },
+    ],
+    [
+      'a routes file reaches past its operations: src/registry/admin-routes.ts → src/db/sql.ts',
+      { 'src/registry/admin-routes.ts': "import type { Db } from '../db/sql.ts'" },
+    ],
+    ['a routes file reaches past its operations: src/oauth/routes.ts → pg', { 'src/oauth/routes.ts': "import 'pg'" }],
+    [
+      'an operation knows about the web: src/oauth/exchange.ts → fastify',
+      { 'src/oauth/exchange.ts': "import type { FastifyRequest } from 'fastify'" },
+    ],
+    [
+      'an operation knows about the web: src/oauth/store.ts → @fastify/cookie',
+      { 'src/oauth/store.ts': "export * from '@fastify/cookie'" },
+    ],
+    [
+      'SQL outside of a store: src/oauth/exchange.ts → sql`…`',
+      { 'src/oauth/exchange.ts': 'db.one(row, sql`select 1`)' },
+    ],
+    ['SQL outside of a store: src/service.ts → pg', { 'src/service.ts': "import { Pool } from 'pg'" }],
+    ['the environment outside of config.ts: src/lib/log.ts → process.env', { 'src/lib/log.ts': 'process.env.PORT' }],
+    ['the time outside of lib/clock.ts: src/oauth/exchange.ts → Date.now', { 'src/oauth/exchange.ts': 'Date.now()' }],
+    ['the time outside of lib/clock.ts: src/app.ts → new Date(', { 'src/app.ts': 'const at = new Date()' }],
+    ['a file that is too long: src/app.ts → 201 lines', { 'src/app.ts': 'line\n'.repeat(201) }],
+    [
+      'a cycle: src/lib/a.ts → src/lib/b.ts → src/lib/a.ts',
+      { 'src/lib/a.ts': "import './b.ts'", 'src/lib/b.ts': "export { a } from './a.ts'" },
+    ],
+  ])('%s', (breach, sources) => {
+    expect(breaches(sources)).toContain(breach)
+  })
+
+  it('and nothing is reported for what is allowed, or only spoken of in a comment', () => {
+    expect(
+      breaches({
+        'src/oauth/routes.ts':
+          "import type { FastifyInstance } from 'fastify'\nimport { exchange } from './exchange.ts'",
+        'src/oauth/exchange.ts': "import { spend } from './store.ts'\nimport { user } from '../account/user.ts'",
+        'src/oauth/store.ts': "import { sql } from '../db/sql.ts'\nsql`select 1`",
+        'src/lib/log.ts': '/** like process.env */\n// Date.now() and sql`x`\n/* new Date() */',
+        'src/config.ts': 'process.env',
+        'src/lib/clock.ts': 'new Date()',
+        'src/app.ts': 'line\n'.repeat(200),
+      }),
+    ).toEqual([])
+  })
+})

@@ -33,7 +33,13 @@ export async function findMicroAppForAuthentication(
 }
 
 /** Records that a secret was used, at most once a minute, so a busy app does not write a row with each request. */
-export async function noteSecretUse(deps: Deps, appKey: string, secretHash: Buffer): Promise<void> {
-  const now = deps.clock.now()
-  await store.touchSecret(deps.db, appKey, secretHash, now, addSeconds(now, -NOTED_EVERY_S))
+export async function noteSecretUse(
+  { db, clock }: Deps,
+  app: MicroApp,
+  { secret_hash, last_used_at }: store.LiveSecret,
+): Promise<void> {
+  const now = clock.now()
+  const notAfter = addSeconds(now, -NOTED_EVERY_S)
+  if (last_used_at && last_used_at > notAfter) return
+  await store.touchSecret(db, app.app_key, secret_hash, now, notAfter)
 }

@@ -10,6 +10,7 @@ const liveSecret = z.object({
   ends_at: date,
   last_used_at: date,
 })
+export type LiveSecret = z.output<typeof liveSecret>
 const microAppWithSecrets = microApp.extend({ secrets: z.array(liveSecret) })
 export type MicroAppWithSecrets = z.output<typeof microAppWithSecrets>
 

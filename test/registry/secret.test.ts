@@ -84,7 +84,11 @@ describe('noteSecretUse', () => {
     const { app_key, app_secret } = await create()
     const lastUse = async () =>
       (await findMicroAppForAuthentication(world.deps, app_key))?.secrets.map((secret) => secret.last_used_at)
-    const note = () => noteSecretUse(world.deps, app_key, hashOf(app_secret))
+    const note = async () => {
+      const app = await findMicroAppForAuthentication(world.deps, app_key)
+      const used = app?.secrets.find((secret) => secret.secret_hash.equals(hashOf(app_secret)))
+      if (app && used) await noteSecretUse(world.deps, app, used)
+    }
     const first = world.clock.now()
     await note()
     expect(await lastUse()).toEqual([first])

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { accountRoom } from './account/index.ts'
 import type { Deps } from './deps.ts'
 import { rawRequestError, unreadableRequest } from './lib/bad-request.ts'
 import { type Readiness, registerHealth } from './lib/health.ts'
@@ -33,5 +34,6 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
   registerHealth(app, deps.db, readiness)
   await app.register(cookie)
   await registerPages(app)
+  await app.register(accountRoom, { deps })
   return app
 }

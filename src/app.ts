@@ -8,6 +8,7 @@ import { type Readiness, registerHealth } from './lib/health.ts'
 import type { Log } from './lib/log.ts'
 import { observeRequests } from './lib/observe.ts'
 import { registerPages } from './lib/page.ts'
+import { registryRoom } from './registry/index.ts'
 
 export interface AppParts {
   readonly deps: Deps
@@ -34,6 +35,7 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
   registerHealth(app, deps.db, readiness)
   await app.register(cookie)
   await registerPages(app)
+  await app.register(registryRoom, { deps })
   await app.register(accountRoom, { deps })
   return app
 }

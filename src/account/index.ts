@@ -1,0 +1,8 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { accountPages } from './routes.ts'
+
+/** Users, passwords, browser sessions, the sign-in page. */
+export const accountRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  await app.register(accountPages, { deps })
+}

@@ -2,8 +2,11 @@
 import { Command } from 'commander'
 import { appCommands } from './cli/app.ts'
 import { openContext } from './cli/context.ts'
+import { grantCommands } from './cli/grant.ts'
+import { jsTicketCommand } from './cli/jsticket.ts'
 import { migrateCommand } from './cli/migrate.ts'
 import { reportFailure } from './cli/report.ts'
+import { userCommands } from './cli/user.ts'
 
 /** The operator's command line: the operations of the admin routes, on the service's own database. */
 const context = openContext()
@@ -14,6 +17,9 @@ const program = new Command('gatehouse')
 
 // One file a group of commands; a further group is one line here.
 appCommands(program, context)
+userCommands(program, context)
+grantCommands(program, context)
+jsTicketCommand(program)
 migrateCommand(program, context)
 
 await program.parseAsync().catch((error: unknown) => {

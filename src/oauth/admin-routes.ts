@@ -1,13 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { requireAdmin } from '../lib/admin-auth.ts'
-import { envelopeErrorHandler, sendSuccess } from '../lib/envelope.ts'
+import { forOperatorsOnly } from '../lib/admin-auth.ts'
+import { sendSuccess } from '../lib/envelope.ts'
+import { parseInput } from '../lib/input.ts'
 import { listGrants, withdrawGrant } from './grant.ts'
+import { grantReference, userReference } from './wire.ts'
 
 /** Operators look at the grants of a user and withdraw them. */
 export async function grantAdminRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
-  app.setErrorHandler(envelopeErrorHandler(true))
-  app.addHook('onRequest', requireAdmin(deps.config))
+  forOperatorsOnly(app, deps.config)
 
   app.get('/grants', async (request, reply) =>
     sendSuccess(request, reply, {
@@ -16,7 +17,7 @@ export async function grantAdminRoutes(app: FastifyInstance, { deps }: { deps: D
   )
 
   app.post('/grants/revoke', async (request, reply) => {
-    await withdrawGrant(deps, request.body)
+    await withdrawGrant(deps, parseInput(grantReference, request.body))
     return sendSuccess(request, reply, {})
   })
 }

@@ -1,10 +1,9 @@
-import { z } from 'zod'
 import { routingKeyOf } from '../account/routing-key.ts'
 import { recordAudit } from '../db/audit/store.ts'
 import type { Deps } from '../deps.ts'
-import { parseInput } from '../lib/input.ts'
 import { invalidRequest } from '../lib/rescode.ts'
 import { type Grant, grantsOfUser, revokeGrantOfUser } from './grant-store.ts'
+import type { GrantReference, UserReference } from './wire.ts'
 
 /** cid and user_id only together (source, "User info result"). */
 const UserReference = z.strictObject({
@@ -16,14 +15,12 @@ const GrantReference = UserReference.extend({
 })
 
 /** The grants of one user, newest first, withdrawn ones too. */
-export async function listGrants({ db }: Deps, input: unknown): Promise<Grant[]> {
-  const { cid, user_id } = parseInput(UserReference, input)
-  return grantsOfUser(db, routingKeyOf(cid, user_id), cid, user_id)
-}
+export const listGrants = ({ db }: Deps, { cid, user_id }: UserReference): Promise<Grant[]> =>
+  grantsOfUser(db, routingKeyOf(cid, user_id), cid, user_id)
 
 /** Withdraws a grant: its code, access tokens and refresh tokens stop working at once. Doing it again changes nothing. */
-export async function withdrawGrant({ db, clock }: Deps, input: unknown): Promise<void> {
-  const { cid, user_id: userId, grant_id: grantId } = parseInput(GrantReference, input)
+export async function withdrawGrant({ db, clock }: Deps, reference: GrantReference): Promise<void> {
+  const { cid, user_id: userId, grant_id: grantId } = reference
   const routingKey = routingKeyOf(cid, userId)
   const now = clock.now()
   const found = await revokeGrantOfUser(db, routingKey, { cid, userId, grantId }, now)

@@ -1,3 +1,5 @@
+import { z } from 'zod'
+import { userKey } from '../account/wire.ts'
 import { secondsLeft } from '../lib/clock.ts'
 import { parseQuery } from '../lib/query-string.ts'
 import { echo, invalidRequest } from '../lib/rescode.ts'
@@ -58,3 +60,10 @@ export const tokenSet = (issued: IssuedTokens, scopes: readonly string[], now: D
   scope: scopes.join(' '),
   token_type: 'bearer',
 })
+
+/** Whose grants an operator means: cid and user_id, only together (source, "User info result"). */
+export const userReference = userKey
+export type UserReference = z.output<typeof userReference>
+
+export const grantReference = userKey.extend({ grant_id: z.uuid('must be the id of a grant') })
+export type GrantReference = z.output<typeof grantReference>

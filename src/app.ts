@@ -8,7 +8,9 @@ import { type Readiness, registerHealth } from './lib/health.ts'
 import type { Log } from './lib/log.ts'
 import { observeRequests } from './lib/observe.ts'
 import { registerPages } from './lib/page.ts'
+import { oauthRoom } from './oauth/index.ts'
 import { registryRoom } from './registry/index.ts'
+import { resourceRoom } from './resource/index.ts'
 
 export interface AppParts {
   readonly deps: Deps
@@ -37,5 +39,7 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
   await registerPages(app)
   await app.register(registryRoom, { deps })
   await app.register(accountRoom, { deps })
+  await app.register(oauthRoom, { deps })
+  await app.register(resourceRoom, { deps })
   return app
 }

@@ -1,3 +1,4 @@
+import { InvalidInput } from '../lib/input.ts'
 import { invalidRequest, type RescodeError } from '../lib/rescode.ts'
 
 /** The sign-in was not accepted: wrong passport or password, or (with `retryAt`) too many failures before it. */
@@ -13,10 +14,10 @@ export class SignInRefused extends Error {
 
 export const noSuchUser = (): RescodeError => invalidRequest('no such user', { status: 404 })
 
-export const alreadyTaken = (fields: Partial<Record<'passport' | 'user_id', boolean>>): RescodeError =>
-  invalidRequest(
-    Object.entries(fields)
-      .filter(([, taken]) => taken)
-      .map(([field]) => `${field} is already taken`)
-      .join('; '),
+/** Which of these fields exist already. */
+export const alreadyTaken = (taken: { passport: boolean; user_id: boolean }): InvalidInput =>
+  new InvalidInput(
+    (['passport', 'user_id'] as const)
+      .filter((field) => taken[field])
+      .map((field) => ({ field, problem: field === 'user_id' ? 'is already taken in this cid' : 'is already taken' })),
   )

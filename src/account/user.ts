@@ -15,7 +15,7 @@ export async function createUser(deps: Deps, { password, ...input }: NewUser): P
     const isNew = (await store.insertProfile(db, key, user)) > 0
     if (taken || !isNew) throw alreadyTaken({ passport: taken, user_id: !isNew })
     const inserted = await store.insertCredential(db, key, user.passport, passwordHash)
-    if (inserted === 0) throw alreadyTaken({ passport: true })
+    if (inserted === 0) throw alreadyTaken({ passport: true, user_id: false })
   })
   return user
 }

@@ -84,17 +84,30 @@ export const settings = z.object({
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'must be a pino level')
     .default('info')
     .describe('least level that is logged'),
+  MTP_PATH_PREFIXES: list
+    .default(['', '/rhone'])
+    .transform((prefixes) => [...new Set(['', ...prefixes])])
+    .describe('prefixes under which `/mtp/api/…` answers too, separated by commas (default: none and `/rhone`)'),
+  MTP_CLOCK_SKEW_S: whole(1, 86_400)
+    .default(600)
+    .describe('seconds that the Date of a signed call may be older or newer than now'),
+  PARTNER_ADDRESS_ALLOW: list
+    .default([])
+    .describe('private addresses that partner URLs may lead to all the same: hosts or networks, separated by commas'),
+  WORKER: onOff.default(true).describe('`off` leaves durable jobs to `npm run worker`'),
   SHUTDOWN_GRACE_S: whole(0, 600).default(10).describe('seconds that requests in flight get at shutdown'),
   DEMO: onOff.optional().describe('the demo users, apps and micro-app (default: `on`, in production always `off`)'),
   DEMO_PORT: whole(0, 65_535).optional().describe('port of the demo micro-app (default: PORT + 1)'),
+  DEMO_PARTNER_PORT: whole(0, 65_535).optional().describe('port of the demo partner (default: PORT + 2)'),
 })
 
 type Settings = z.infer<typeof settings>
 
 /** Everything that the service can be told, checked and frozen. */
-export type Config = Readonly<Omit<Settings, 'DEMO' | 'DEMO_PORT' | 'PUBLIC_URL'>> & {
+export type Config = Readonly<Omit<Settings, 'DEMO' | 'DEMO_PORT' | 'DEMO_PARTNER_PORT' | 'PUBLIC_URL'>> & {
   readonly DEMO: boolean
   readonly DEMO_PORT: number
+  readonly DEMO_PARTNER_PORT: number
   readonly PUBLIC_URL: string
 }
 
@@ -129,5 +142,6 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     PUBLIC_URL: config.PUBLIC_URL ?? `http://localhost:${config.PORT}`,
     DEMO: config.NODE_ENV !== 'production' && (config.DEMO ?? true),
     DEMO_PORT: config.DEMO_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 1),
+    DEMO_PARTNER_PORT: config.DEMO_PARTNER_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 2),
   })
 }

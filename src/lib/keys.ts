@@ -10,9 +10,11 @@ export interface Keys {
   readonly form: Buffer
   /** Derives a repeatable random part (the answer to a repeated refresh, the code of one consent). */
   readonly derive: Buffer
+  /** Encrypts secrets that must be readable again (a partner's clientSecret), AES-256. */
+  readonly seal: Buffer
 }
 
-const PURPOSES = ['token', 'storage', 'form', 'derive'] as const
+const PURPOSES = ['token', 'storage', 'form', 'derive', 'seal'] as const
 
 export function deriveKeys(secretKey: string): Keys {
   const derived = PURPOSES.map((purpose) => [

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { DatabaseUnavailable } from '../db/unavailable.ts'
 import { noteForLog } from './observe.ts'
 import { invalidRequest, type Problem, RescodeError, serverError, unavailable } from './rescode.ts'
+import { DatabaseUnavailable } from './unavailable.ts'
 
 /** The envelope of area A (source, "Response envelope of area A"). */
 export const success = (data: object): { rescode: 0; data: object } => ({ rescode: 0, data })

@@ -1,10 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CORPUS_APPS, REDIRECT_CORPUS } from '../redirect-corpus.ts'
 import { type App, Client } from './client.ts'
-import { expectedStatus, expectFailure, expectHeaders, type Failure } from './expectations.ts'
+import { expectedStatus, expectFailure, expectHeaders } from './expectations.ts'
 import { signInForm, visibleText } from './form.ts'
 import { type Answer, header, httpWire, queryOf } from './http.ts'
-import { callOf, type Defect, type Draft, draftOf, pairsOf } from './ladder.ts'
+import {
+  addRaw,
+  callOf,
+  type Defect,
+  type Draft,
+  defect,
+  draftOf,
+  illegal,
+  pairsOf,
+  set,
+  setRaw,
+  useMethod,
+} from './ladder.ts'
 import { type System, startSystem } from './system.ts'
 
 /** A1 of the source, by the table of decisions.md, section 1, "A1 GET /oauth/v2/authorize: order of checks". */
@@ -46,74 +58,62 @@ const clientFor = (mode: (typeof MODES)[number]): Client => (mode === 'native' ?
 const rightDraft = (): Draft =>
   draftOf('GET', PATH, client.request(world.app, { scope: 'USER_INFO', state: 'abcXYZ019' }))
 
-const set =
-  (changes: Record<string, string | undefined>) =>
-  (draft: Draft): void =>
-    void Object.assign(draft.parameters, changes)
-const setRaw = (name: string, raw: string) => (draft: Draft) => {
-  draft.parameters[name] = undefined
-  draft.rawQuery += `&${name}=${raw}`
-}
 const useApp =
   (which: keyof World) =>
   (draft: Draft, { [which]: app }: World) => {
     draft.parameters.app_key = app.app_key
   }
-const illegal = (what: RegExp): Omit<Failure, 'mode'> => ({ rescode: 20007, message: what })
-
-const defect = (
-  row: number,
-  name: string,
-  touches: string,
-  breakIt: Defect<World>['breakIt'],
-  failure: Omit<Failure, 'mode'>,
-): Defect<World> => ({ row, name, touches: touches.split(' '), breakIt, failure })
-
 const DEFECTS: readonly Defect<World>[] = [
   ...['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map((method) =>
-    defect(1, method, 'method', (draft) => void (draft.method = method), { rescode: 20010, status: 405 }),
+    defect<World>(1, method, 'method', useMethod(method), { rescode: 20010, status: 405 }),
   ),
   ...['state', 'scope', 'redirect_uri', 'app_key', 'response_type'].map((name) =>
-    defect(2, `${name} twice`, `${name} raw`, (draft) => void (draft.rawQuery += `&${name}=x`), illegal(/./)),
+    defect<World>(2, `${name} twice`, `${name} raw`, addRaw(`&${name}=x`), illegal(/./)),
   ),
-  defect(2, 'the same value twice', 'raw', (draft) => void (draft.rawQuery += '&response_type=code'), illegal(/./)),
+  defect<World>(2, 'the same value twice', 'raw', addRaw('&response_type=code'), illegal(/./)),
   ...['%', '%2', '%zz', '%c3%28', '%ff', '%ed%a0%80', '%c0%ae', '%f4%90%80%80'].map((raw) =>
-    defect(2, `undecodable: ${raw}`, 'scope raw', setRaw('scope', `USER_INFO${raw}`), illegal(/./)),
+    defect<World>(2, `undecodable: ${raw}`, 'scope raw', setRaw('scope', `USER_INFO${raw}`), illegal(/./)),
   ),
-  defect(2, 'longer than 8 KiB', 'raw', (draft) => void (draft.rawQuery += `&x=${'y'.repeat(8_200)}`), illegal(/./)),
-  defect(2, 'of 100 KB', 'raw', (draft) => void (draft.rawQuery += `&x=${'y'.repeat(100_000)}`), illegal(/./)),
-  defect(3, 'no response_type', 'response_type', set({ response_type: undefined }), illegal(/response_type/)),
+  defect<World>(2, 'longer than 8 KiB', 'raw', addRaw(`&x=${'y'.repeat(8_200)}`), illegal(/./)),
+  defect<World>(2, 'of 100 KB', 'raw', addRaw(`&x=${'y'.repeat(100_000)}`), illegal(/./)),
+  defect<World>(3, 'no response_type', 'response_type', set({ response_type: undefined }), illegal(/response_type/)),
   ...['token', 'CODE', 'code ', 'code token', 'none'].map((response_type) =>
-    defect(3, `response_type "${response_type}"`, 'response_type', set({ response_type }), {
+    defect<World>(3, `response_type "${response_type}"`, 'response_type', set({ response_type }), {
       rescode: 20018,
       message: response_type.trim(),
     }),
   ),
-  defect(4, 'no app_key', 'app_key', set({ app_key: undefined }), illegal(/app_key/)),
+  defect<World>(4, 'no app_key', 'app_key', set({ app_key: undefined }), illegal(/app_key/)),
   ...['no-such-app', 'DEMO-APP', "' or 1=1 --", 'nul\u0000', '名', 'x'.repeat(5_000)].map((app_key) =>
-    defect(4, `unknown app_key ${JSON.stringify(app_key.slice(0, 20))}`, 'app_key', set({ app_key }), {
+    defect<World>(4, `unknown app_key ${JSON.stringify(app_key.slice(0, 20))}`, 'app_key', set({ app_key }), {
       rescode: 20001,
     }),
   ),
-  defect(5, 'app not approved', 'app_key', useApp('pending'), { rescode: 20014 }),
-  defect(5, 'app suspended', 'app_key', useApp('suspended'), { rescode: 20014 }),
-  defect(6, 'no redirect_uri', 'redirect_uri', set({ redirect_uri: undefined }), illegal(/redirect_uri/)),
-  defect(6, 'redirect_uri no URL', 'redirect_uri', set({ redirect_uri: 'app.example.com' }), illegal(/redirect_uri/)),
+  defect<World>(5, 'app not approved', 'app_key', useApp('pending'), { rescode: 20014 }),
+  defect<World>(5, 'app suspended', 'app_key', useApp('suspended'), { rescode: 20014 }),
+  defect<World>(6, 'no redirect_uri', 'redirect_uri', set({ redirect_uri: undefined }), illegal(/redirect_uri/)),
+  defect<World>(
+    6,
+    'redirect_uri no URL',
+    'redirect_uri',
+    set({ redirect_uri: 'app.example.com' }),
+    illegal(/redirect_uri/),
+  ),
   ...[
     ...['https://evil.example.com/callback', 'http://app.example.com.evil.com/', 'https://app.example.com@evil.com/'],
     ...['javascript:alert(1)', 'https://app.example.com/#x', ' https://app.example.com/'],
   ].map((redirect_uri) =>
-    defect(7, `redirect_uri ${redirect_uri}`, 'redirect_uri', set({ redirect_uri }), { rescode: 20012 }),
+    defect<World>(7, `redirect_uri ${redirect_uri}`, 'redirect_uri', set({ redirect_uri }), { rescode: 20012 }),
   ),
-  defect(8, 'no state', 'state', set({ state: undefined }), illegal(/state/)),
-  defect(8, 'empty state', 'state', set({ state: '' }), illegal(/state/)),
-  defect(8, 'state of 129 bytes', 'state', set({ state: 'a'.repeat(129) }), illegal(/state/)),
-  defect(8, 'state with a hyphen', 'state', set({ state: 'a-b' }), illegal(/state/)),
-  defect(9, 'no scope', 'scope', set({ scope: undefined }), illegal(/scope/)),
+  defect<World>(8, 'no state', 'state', set({ state: undefined }), illegal(/state/)),
+  defect<World>(8, 'empty state', 'state', set({ state: '' }), illegal(/state/)),
+  defect<World>(8, 'state of 129 bytes', 'state', set({ state: 'a'.repeat(129) }), illegal(/state/)),
+  defect<World>(8, 'state with a hyphen', 'state', set({ state: 'a-b' }), illegal(/state/)),
+  defect<World>(9, 'no scope', 'scope', set({ scope: undefined }), illegal(/scope/)),
   ...['', ' ', 'EMAIL', 'user_info', 'USER_INFO EMAIL', 'USER_INFO,PHONE_NUMBER', 'USER_INFO\tPHONE_NUMBER'].map(
-    (scope) => defect(9, `scope ${JSON.stringify(scope)}`, 'scope', set({ scope }), { rescode: 20008 }),
+    (scope) => defect<World>(9, `scope ${JSON.stringify(scope)}`, 'scope', set({ scope }), { rescode: 20008 }),
   ),
-  defect(10, 'a scope that the app does not hold', 'app_key', useApp('phoneOnly'), { rescode: 20004 }),
+  defect<World>(10, 'a scope that the app does not hold', 'app_key', useApp('phoneOnly'), { rescode: 20004 }),
 ]
 
 describe.each(MODES)('a request that is wrong in one place, statuses %s', (mode) => {
@@ -140,9 +140,10 @@ describe.each(MODES)('a request that is wrong in one place, statuses %s', (mode)
 })
 
 describe('of two failures the earlier row answers', () => {
-  const representatives = DEFECTS.filter(({ row, name }) => row > 1 || name === 'POST').filter(
-    ({ name }, index, all) =>
-      all.findIndex((other) => other.row === all[index]?.row) === index || /^no |8 KiB|token"/.test(name),
+  const isFirstOfRow = ({ row }: Defect<World>, index: number) =>
+    DEFECTS.findIndex((other) => other.row === row) === index
+  const representatives = DEFECTS.filter(
+    (each, index) => isFirstOfRow(each, index) || /^no |8 KiB|token"/.test(each.name),
   )
   it.each(pairsOf(representatives))('$name', async ({ first, second }) => {
     const draft = rightDraft()
@@ -245,7 +246,8 @@ describe('the redirect corpus over HTTP', () => {
       const answer = await client.newBrowser().open(`${PATH}?${queryOf(parameters)}`)
       expect(header(answer, 'location')).toBe('')
       if (signInForm(answer.text)) return 'ok'
-      return { 20007: 'not-a-url', 20012: 'mismatch' }[/200\d\d/.exec(visibleText(answer.text))?.[0] ?? 0]
+      const verdicts: Record<string, string> = { 20007: 'not-a-url', 20012: 'mismatch' }
+      return verdicts[/200\d\d/.exec(visibleText(answer.text))?.[0] ?? '']
     }
     const wrong: string[] = []
     for (const { app, uri, verdict } of REDIRECT_CORPUS) {

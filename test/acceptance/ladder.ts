@@ -21,7 +21,8 @@ export interface Defect<World> {
   readonly name: string
   /** What it changes; two defects that change the same cannot be had at once. */
   readonly touches: readonly string[]
-  readonly breakIt: (draft: Draft, world: World) => undefined | Promise<unknown>
+  /** May take its time; what it returns is of no interest. */
+  readonly breakIt: (draft: Draft, world: World) => unknown
   readonly failure: Omit<Failure, 'mode'>
 }
 
@@ -43,6 +44,51 @@ export const callOf = ({ method, path, parameters, rawQuery, headers, body }: Dr
   headers,
   body,
 })
+
+export const set =
+  (changes: Readonly<Record<string, string | undefined>>) =>
+  (draft: Draft): void => {
+    Object.assign(draft.parameters, changes)
+  }
+
+/** Adds to the end of the query as it stands. */
+export const addRaw =
+  (raw: string) =>
+  (draft: Draft): void => {
+    draft.rawQuery += raw
+  }
+
+/** Gives a parameter a value that is not percent-encoded on the way. */
+export const setRaw =
+  (name: string, raw: string) =>
+  (draft: Draft): void => {
+    draft.parameters[name] = undefined
+    draft.rawQuery += `&${name}=${raw}`
+  }
+
+export const useMethod =
+  (method: string) =>
+  (draft: Draft): void => {
+    draft.method = method
+  }
+
+export const useHeader =
+  (name: string, value: string) =>
+  (draft: Draft): void => {
+    draft.headers[name] = value
+  }
+
+/** `touches`: names separated by spaces. */
+export const defect = <World>(
+  row: number,
+  name: string,
+  touches: string,
+  breakIt: Defect<World>['breakIt'],
+  failure: Omit<Failure, 'mode'>,
+): Defect<World> => ({ row, name, touches: touches.split(' '), breakIt, failure })
+
+/** 20007 whose message speaks of `what`. */
+export const illegal = (what: RegExp): Omit<Failure, 'mode'> => ({ rescode: 20007, message: what })
 
 export interface Pair<World> {
   readonly name: string

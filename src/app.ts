@@ -6,6 +6,7 @@ import { rawRequestError, unreadableRequest } from './lib/bad-request.ts'
 import { type Readiness, registerHealth } from './lib/health.ts'
 import type { Log } from './lib/log.ts'
 import { observeRequests } from './lib/observe.ts'
+import { registerPages } from './lib/page.ts'
 
 export interface AppParts {
   readonly deps: Deps
@@ -31,5 +32,6 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
   observeRequests(app, log)
   registerHealth(app, deps.db, readiness)
   await app.register(cookie)
+  await registerPages(app)
   return app
 }

@@ -1,0 +1,52 @@
+import type { Deps } from '../deps.ts'
+import { addSeconds } from '../lib/clock.ts'
+import { storedForm } from '../lib/keys.ts'
+import { mint, PREFIX, readSelfDating } from '../lib/self-dating.ts'
+import { routingKeyOf } from './routing-key.ts'
+import * as store from './store.ts'
+
+/** The browser session's cookie. */
+export const SESSION_COOKIE = 'gatehouse_session'
+
+/** (cid, userId) identifies one user, never one of the two alone (source, "User info result"). */
+export interface UserIdentity {
+  readonly cid: number
+  readonly userId: string
+}
+
+export interface SignedIn extends UserIdentity {
+  readonly routingKey: number
+  readonly name: string
+  readonly avatarUrl: string
+  readonly status: 'active' | 'blocked'
+  /** Stored form of the session id; forms are bound to it. */
+  readonly sessionHash: Buffer
+}
+
+/** Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash of it is kept. */
+export async function startSession(deps: Deps, { cid, userId }: UserIdentity): Promise<string> {
+  const now = deps.clock.now()
+  const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
+  const routingKey = routingKeyOf(cid, userId)
+  const sessionId = mint(deps.keys, { prefix: PREFIX.browserSession, routingKey, expiresAt })
+  const sessionHash = storedForm(deps.keys, sessionId)
+  await store.insertSession(deps.db, { routingKey, sessionHash, cid, userId, now, expiresAt })
+  return sessionId
+}
+
+/** Who is signed in; a forged or expired cookie costs no statement, any other exactly one. */
+export async function findSession(deps: Deps, cookieValue: string | undefined): Promise<SignedIn | null> {
+  const now = deps.clock.now()
+  const read = readSelfDating(deps.keys, PREFIX.browserSession, cookieValue ?? '')
+  if (!read || read.expiresAt <= now) return null
+  const sessionHash = storedForm(deps.keys, cookieValue ?? '')
+  const found = await store.findSession(deps.db, { routingKey: read.routingKey, sessionHash, now })
+  return found ? { ...found, routingKey: read.routingKey, sessionHash } : null
+}
+
+/** Ends the session of this cookie, if there is one. */
+export async function endSession(deps: Deps, cookieValue: string | undefined): Promise<void> {
+  const read = readSelfDating(deps.keys, PREFIX.browserSession, cookieValue ?? '')
+  if (!read) return
+  await store.deleteSession(deps.db, read.routingKey, storedForm(deps.keys, cookieValue ?? ''))
+}

@@ -97,10 +97,10 @@ export class Client {
     }
   }
 
-  /** A browser in which `user` has signed in, by way of a request of the demo app. */
-  async signedIn(user: { passport: string; password: string }): Promise<Browser> {
+  /** A browser in which `user` has signed in, by way of a request of `app`. */
+  async signedIn(user: { passport: string; password: string }, app: App = DEMO_APP): Promise<Browser> {
     const browser = this.newBrowser()
-    const page = await browser.open(this.authorizePath(this.request(DEMO_APP)))
+    const page = await browser.open(this.authorizePath(this.request(app)))
     const form = signInForm(page.text)
     if (!form) throw new Error(`no sign-in form: ${page.status} ${page.text.slice(0, 500)}`)
     const { passport, password } = user

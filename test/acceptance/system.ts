@@ -3,17 +3,18 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { freshDatabase } from '../harness.ts'
+import { ADMIN_TOKEN, freshDatabase, SECRET_KEY } from '../harness.ts'
 
 /** The built service as a process, or several on one database, as an operator would run them. */
 
-export const SECRET_KEY = 'acceptance tests only: a secret key of some length'
-export const ADMIN_TOKEN = 'acceptance-tests-only-admin-token'
+export { ADMIN_TOKEN, SECRET_KEY }
 
 const ROOT = new URL('../../', import.meta.url).pathname
 
 export interface RunningProcess {
   readonly origin: string
+  /** Where the demo micro-app listens. */
+  readonly demoOrigin: string
   readonly child: ChildProcess
   /** Everything that it has written to stdout and stderr. */
   output(): string
@@ -50,7 +51,7 @@ const SHIFTED_CLOCK = `data:text/javascript,${encodeURIComponent(`
 
 /** Starts `node .build/main.js` and waits until it is ready. */
 export async function startProcess(environment: Record<string, string>): Promise<RunningProcess> {
-  const port = await freePort()
+  const [port, demoPort] = [await freePort(), await freePort()]
   const origin = `http://127.0.0.1:${port}`
   const shifted = 'TEST_CLOCK_OFFSET_S' in environment
   const child = spawn(process.execPath, ['--enable-source-maps', '.build/main.js'], {
@@ -61,7 +62,7 @@ export async function startProcess(environment: Record<string, string>): Promise
       NODE_ENV: 'development',
       LOG_LEVEL: 'debug',
       PORT: String(port),
-      DEMO_PORT: String(await freePort()),
+      DEMO_PORT: String(demoPort),
       PUBLIC_URL: origin,
       ADMIN_TOKEN,
       ...GENEROUS,
@@ -78,6 +79,7 @@ export async function startProcess(environment: Record<string, string>): Promise
   const ended = once(child, 'close').then(() => child.exitCode)
   const running: RunningProcess = {
     origin,
+    demoOrigin: `http://127.0.0.1:${demoPort}`,
     child,
     output,
     stop: async () => {

@@ -26,7 +26,10 @@ class Forwarder {
   constructor() {
     this.#server = createServer((incoming) => {
       incoming.on('error', () => incoming.destroy())
-      if (this.target === null) return incoming.destroy()
+      if (this.target === null) {
+        incoming.destroy()
+        return
+      }
       const outgoing = dial(this.target, '127.0.0.1')
       for (const [from, to] of [
         [incoming, outgoing],

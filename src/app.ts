@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { accountRoom } from './account/index.ts'
 import type { Deps } from './deps.ts'
 import { rawRequestError, unreadableRequest } from './lib/bad-request.ts'
 import { type Readiness, registerHealth } from './lib/health.ts'
 import type { Log } from './lib/log.ts'
 import { observeRequests } from './lib/observe.ts'
 import { registerPages } from './lib/page.ts'
+import { oauthRoom } from './oauth/index.ts'
+import { registryRoom } from './registry/index.ts'
+import { resourceRoom } from './resource/index.ts'
 
 export interface AppParts {
   readonly deps: Deps
@@ -33,5 +37,9 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
   registerHealth(app, deps.db, readiness)
   await app.register(cookie)
   await registerPages(app)
+  await app.register(registryRoom, { deps })
+  await app.register(accountRoom, { deps })
+  await app.register(oauthRoom, { deps })
+  await app.register(resourceRoom, { deps })
   return app
 }

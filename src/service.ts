@@ -1,44 +1,79 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
-import { readConfig } from './config.ts'
-import { startEmbedded } from './db/embedded/server.ts'
+import { type Config, readConfig } from './config.ts'
+import { type EmbeddedServer, startEmbedded } from './db/embedded/server.ts'
 import { migrate } from './db/migrate.ts'
 import { openPool } from './db/pool.ts'
 import { dbOf } from './db/sql.ts'
+import { type Demo, startDemo } from './demo/index.ts'
 import { systemClock } from './lib/clock.ts'
 import { deriveKeys } from './lib/keys.ts'
+import { listenOn } from './lib/listen.ts'
 import { type Log, openLog } from './lib/log.ts'
 
 export interface Service {
+  readonly config: Config
   readonly log: Log
-  readonly graceMs: number
+  /** Undefined where no demo runs. */
+  readonly demoUrl: string | undefined
+  /** Readiness off, requests in flight finish, then pool and database close. */
   stop(): Promise<void>
 }
 
-/** config → log → database → app → listen; `stop` undoes it in reverse: readiness off, requests finish, pool, database. */
+interface Running {
+  embedded?: EmbeddedServer
+  pool?: ReturnType<typeof openPool>
+  app?: FastifyInstance
+  demo?: Demo
+}
+
+/** config → log → database → app → listen; what was started is stopped again when a later step fails. */
 export async function startService(): Promise<Service> {
   const config = readConfig()
-  const log = openLog({ level: config.LOG_LEVEL, pretty: config.NODE_ENV === 'development' })
-  const embedded = config.DATABASE_URL ? undefined : await startEmbedded(config.DATA_DIR, log)
+  const log = openLog({
+    level: config.LOG_LEVEL,
+    pretty: config.NODE_ENV === 'development',
+  })
+  const readiness = { draining: false }
+  const running: Running = {}
+  const stop = async () => {
+    readiness.draining = true
+    await running.demo?.stop()
+    await running.app?.close()
+    await running.pool?.end()
+    await running.embedded?.stop()
+  }
   try {
-    const databaseUrl = config.DATABASE_URL ?? embedded?.databaseUrl ?? ''
-    if (config.MIGRATE) await migrate(databaseUrl)
-    const pool = openPool({ connectionString: databaseUrl, size: config.DATABASE_POOL_SIZE }, log)
-    const keys = deriveKeys(config.SECRET_KEY ?? embedded?.secretKey ?? '')
-    const deps = { config, db: dbOf(pool), clock: systemClock, keys }
-    const readiness = { draining: false }
-    const app = await buildApp({ deps, log, readiness })
-    await app.listen({ host: config.HOST, port: config.PORT })
-    const stop = async () => {
-      readiness.draining = true
-      await sleep(0)
-      await app.close()
-      await pool.end()
-      await embedded?.stop()
+    const { databaseUrl, secretKey } = await openDatabase(config, log, running)
+    running.pool = openPool({ connectionString: databaseUrl, size: config.DATABASE_POOL_SIZE }, log)
+    const deps = {
+      config,
+      db: dbOf(running.pool),
+      clock: systemClock,
+      keys: deriveKeys(secretKey),
     }
-    return { log, graceMs: (config.SHUTDOWN_GRACE_S + 5) * 1000, stop }
+    running.app = await buildApp({ deps, log, readiness })
+    await listenOn(running.app, config.HOST, config.PORT, 'PORT')
+    const { port } = running.app.server.address() as AddressInfo
+    if (config.DEMO) running.demo = await startDemo(deps, log, port)
+    return { config, log, demoUrl: running.demo?.url, stop }
   } catch (error) {
-    await embedded?.stop()
+    await stop()
     throw error
   }
+}
+
+async function openDatabase(config: Config, log: Log, running: Running) {
+  if (!config.DATABASE_URL) running.embedded = await startEmbedded(config.DATA_DIR, log)
+  const databaseUrl = config.DATABASE_URL ?? running.embedded?.databaseUrl ?? ''
+  const secretKey = config.SECRET_KEY ?? running.embedded?.secretKey ?? ''
+  if (config.MIGRATE) {
+    await migrate(databaseUrl).catch((error: Error) => {
+      throw new Error(
+        `the database cannot be used: ${error.message}\ncheck DATABASE_URL, or unset it to use the embedded one`,
+      )
+    })
+  }
+  return { databaseUrl, secretKey }
 }

@@ -14,6 +14,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   mtp: ['registry', 'ticketing'],
   sandbox: ['mtp', 'ticketing', 'registry'],
   jobs: ['account', 'registry', 'oauth', 'resource', 'ticketing', 'mtp', 'sandbox'],
+  cli: ['account', 'registry', 'oauth', 'resource', 'ticketing', 'mtp', 'sandbox', 'jobs'],
   demo: ['account', 'registry', 'oauth', 'resource', 'ticketing', 'mtp'],
 }
 /** Of the files above the rooms, those that the rest may see. */

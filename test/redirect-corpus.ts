@@ -20,14 +20,14 @@ export const CORPUS_APPS = {
       '[::1]',
       '[2001:db8::1]',
     ],
-    redirectUris: [],
-    httpAllowed: false,
+    redirect_uris: [],
+    http_allowed: false,
   },
-  http: { hosts: ['good.com', '*.wild.com'], redirectUris: [], httpAllowed: true },
+  http: { hosts: ['good.com', '*.wild.com'], redirect_uris: [], http_allowed: true },
   pinned: {
     hosts: ['good.com'],
-    redirectUris: ['https://good.com/cb', 'https://good.com/cb?a=1&b=%2F', 'http://localhost:7000/cb'],
-    httpAllowed: false,
+    redirect_uris: ['https://good.com/cb', 'https://good.com/cb?a=1&b=%2F', 'http://localhost:7000/cb'],
+    http_allowed: false,
   },
 } as const
 

@@ -30,7 +30,7 @@ export async function startSession(deps: Deps, { cid, userId }: UserIdentity): P
   const routingKey = routingKeyOf(cid, userId)
   const sessionId = mint(deps.keys, { prefix: PREFIX.browserSession, routingKey, expiresAt })
   const sessionHash = storedForm(deps.keys, sessionId)
-  await store.insertSession(deps.db, { routingKey, sessionHash, cid, userId, now, expiresAt })
+  await store.insertSession(deps.db, { routingKey, cid, userId }, sessionHash, now, expiresAt)
   return sessionId
 }
 
@@ -40,7 +40,7 @@ export async function findSession(deps: Deps, cookieValue: string | undefined): 
   const read = readSelfDating(deps.keys, PREFIX.browserSession, cookieValue ?? '')
   if (!read || read.expiresAt <= now) return null
   const sessionHash = storedForm(deps.keys, cookieValue ?? '')
-  const found = await store.findSession(deps.db, { routingKey: read.routingKey, sessionHash, now })
+  const found = await store.findSession(deps.db, read.routingKey, sessionHash, now)
   return found ? { ...found, routingKey: read.routingKey, sessionHash } : null
 }
 

@@ -48,7 +48,9 @@ export function dbOf(pool: Pool): Db {
     let broken: Error | undefined
     try {
       await client.query('begin')
-      const result = await work(dbOver(client, (inner) => inner(dbOver(client, tx))))
+      // A transaction begun inside of one is part of it.
+      const inside: Db = dbOver(client, (inner) => inner(inside))
+      const result = await work(inside)
       await client.query('commit')
       return result
     } catch (error) {

@@ -12,6 +12,14 @@ export const fromEpochSeconds = (seconds: number): Date => new Date(seconds * 10
 
 export const addSeconds = (at: Date, seconds: number): Date => new Date(at.getTime() + seconds * 1000)
 
-/** Whole seconds from `now` until `end`, rounded up; never negative. */
+/** The first full second that is at least `seconds` after `at`: what is dated in whole seconds never lives too short. */
+export const wholeSecondsAfter = (at: Date, seconds: number): Date =>
+  fromEpochSeconds(Math.ceil(at.getTime() / 1000) + seconds)
+
+/** Whole seconds that are left until `end`, rounded down; never negative. */
+export const secondsLeft = (end: Date, now: Date): number =>
+  Math.max(0, Math.floor((end.getTime() - now.getTime()) / 1000))
+
+/** Seconds to wait until `end`, rounded up; never negative. */
 export const secondsUntil = (end: Date, now: Date): number =>
   Math.max(0, Math.ceil((end.getTime() - now.getTime()) / 1000))

@@ -1,19 +1,19 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { DatabaseUnavailable } from '../db/unavailable.ts'
 import { noteForLog } from './observe.ts'
-import { invalidRequest, RescodeError, serverError, unavailable } from './rescode.ts'
+import { invalidRequest, type Problem, RescodeError, serverError, unavailable } from './rescode.ts'
 
 /** The envelope of area A (source, "Response envelope of area A"). */
 export const success = (data: object): { rescode: 0; data: object } => ({ rescode: 0, data })
 
 export interface FailureEnvelope {
   readonly rescode: number
-  readonly data: { readonly message: string }
+  readonly data: { readonly message: string; readonly problems?: readonly Problem[] }
 }
 
 export const failureEnvelope = (error: RescodeError): FailureEnvelope => ({
   rescode: error.rescode,
-  data: { message: error.message },
+  data: { message: error.message, ...(error.failure.problems ? { problems: error.failure.problems } : {}) },
 })
 
 /** Headers of every answer of area A, pages included (decisions, section 1). */

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
+import prettyStream from 'pino-pretty'
 
 export type Log = Logger
 
@@ -15,15 +16,28 @@ export interface LogSettings {
 function describeError(error: Error): object {
   const code = 'code' in error ? error.code : undefined
   const cause = error.cause instanceof Error ? describeError(error.cause) : undefined
-  return { type: error.name, message: error.message, code, stack: error.stack, cause }
+  return {
+    type: error.name,
+    message: error.message,
+    code,
+    stack: error.stack,
+    cause,
+  }
 }
 
+/** Opens the log on standard output, or on `destination`. */
 export function openLog({ level, pretty }: LogSettings, destination?: DestinationStream): Log {
   const options = { level, base: null, serializers: { err: describeError } }
   if (destination) return pino(options, destination)
-  if (!pretty) return pino(options)
-  return pino({
-    ...options,
-    transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname', translateTime: 'HH:MM:ss' } },
-  })
+  // In this process and synchronous, so that what is printed after the start really is the last on the terminal.
+  return pretty
+    ? pino(
+        options,
+        prettyStream({
+          sync: true,
+          translateTime: 'HH:MM:ss',
+          singleLine: true,
+        }),
+      )
+    : pino(options)
 }

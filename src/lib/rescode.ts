@@ -33,6 +33,12 @@ export const RESCODES = {
 
 export type Rescode = keyof typeof RESCODES
 
+/** One thing wrong with one field of the input. */
+export interface Problem {
+  readonly field: string
+  readonly problem: string
+}
+
 export interface Failure {
   /** Fills the *what* of the message. */
   readonly what?: string
@@ -44,6 +50,8 @@ export interface Failure {
   readonly status?: 404 | 405 | 429 | 500 | 503
   readonly nativeStatus?: number
   readonly headers?: Readonly<Record<string, string>>
+  /** Goes out beside the message, for input with several problems. */
+  readonly problems?: readonly Problem[]
 }
 
 /** An answer of area A that reports a failure; thrown by operations, rendered in one place. */

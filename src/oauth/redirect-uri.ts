@@ -5,8 +5,8 @@ export interface RedirectRules {
   /** `host`, `host:port` or `*.host`, as the registry keeps them. */
   readonly hosts: readonly string[]
   /** When not empty, exactly these URIs and no others. */
-  readonly redirectUris: readonly string[]
-  readonly httpAllowed: boolean
+  readonly redirect_uris: readonly string[]
+  readonly http_allowed: boolean
 }
 
 // The parser repairs these silently (tab and newline vanish, `\` becomes `/`); whoever reads the text differently
@@ -31,9 +31,9 @@ export function checkRedirectUri(
   if (!URL.canParse(text)) return 'not-a-url'
   const url = new URL(text)
   if (hasForbiddenForm(text)) return 'mismatch'
-  if (url.protocol === 'http:' && !app.httpAllowed && !LOOPBACK.test(url.hostname)) return 'mismatch'
+  if (url.protocol === 'http:' && !app.http_allowed && !LOOPBACK.test(url.hostname)) return 'mismatch'
   const registered =
-    app.redirectUris.length > 0 ? app.redirectUris.includes(text) : app.hosts.some((entry) => hostMatches(entry, url))
+    app.redirect_uris.length > 0 ? app.redirect_uris.includes(text) : app.hosts.some((entry) => hostMatches(entry, url))
   return registered ? url : 'mismatch'
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -23,25 +23,48 @@ function isAlive(pid: number): boolean {
 
 const identity = (pid: number): string => `${pid} ${startOf(pid)}`
 
-/** Claims `dataDir` for this process; throws when another live process holds it. Returns how to let go. */
-export function claimDataDir(dataDir: string): () => void {
+/** The service holds its data folder until it is stopped, a command of the command line for a moment. */
+export type Purpose = 'service' | 'command'
+
+const pidFile = (dataDir: string): string => join(dataDir, 'gatehouse.pid')
+
+/** The live process that holds `dataDir`, if there is one. */
+export function holderOf(dataDir: string): { pid: number; purpose: Purpose } | undefined {
+  let content: string
+  try {
+    content = readFileSync(pidFile(dataDir), 'utf8')
+  } catch {
+    return undefined
+  }
+  const pid = Number.parseInt(content, 10)
+  const purpose = content.endsWith(' command') ? 'command' : 'service'
+  return isAlive(pid) && content === `${identity(pid)} ${purpose}` ? { pid, purpose } : undefined
+}
+
+/**
+ * Claims `dataDir` for this process; waits for a command to finish, and throws when another service holds it.
+ * Returns how to let go.
+ */
+export async function claimDataDir(dataDir: string, purpose: Purpose): Promise<() => void> {
   mkdirSync(dataDir, { recursive: true })
-  const file = join(dataDir, 'gatehouse.pid')
-  for (;;) {
+  const file = pidFile(dataDir)
+  for (let waited = 0; ; waited++) {
     try {
-      writeFileSync(file, identity(process.pid), { flag: 'wx' })
+      writeFileSync(file, `${identity(process.pid)} ${purpose}`, { flag: 'wx' })
       return () => rmSync(file, { force: true })
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
-    const holder = readFileSync(file, 'utf8')
-    const pid = Number.parseInt(holder, 10)
-    if (isAlive(pid) && identity(pid) === holder) {
+    const holder = holderOf(dataDir)
+    const beingWritten = statSync(file, { throwIfNoEntry: false })?.size === 0
+    if (beingWritten && waited < 5) await sleep(100)
+    else if (!holder) rmSync(file, { force: true })
+    else if (holder.purpose === 'command' && waited < 300) await sleep(100)
+    else {
       throw new Error(
-        `another Gatehouse (process ${pid}) is running on the data folder ${dataDir}; stop it, or set DATA_DIR to another folder`,
+        `another Gatehouse (process ${holder.pid}) is running on the data folder ${dataDir}; stop it, or set DATA_DIR to another folder`,
       )
     }
-    rmSync(file, { force: true })
   }
 }
 

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../lib/log.ts'
 import { locateBinaries, type ProcessOwner, unprivilegedOwner } from './binaries.ts'
 import { ensureCluster, SUPERUSER } from './cluster.ts'
-import { awaitPredecessor, claimDataDir } from './lock.ts'
+import { awaitPredecessor, claimDataDir, type Purpose } from './lock.ts'
 
 export interface EmbeddedServer {
   readonly databaseUrl: string
@@ -22,7 +22,7 @@ interface KeptSecrets {
   readonly secretKey: string
 }
 
-function keptSecrets(dataDir: string): KeptSecrets {
+export function keptSecrets(dataDir: string): KeptSecrets {
   const file = join(dataDir, 'secrets.json')
   if (!existsSync(file)) {
     const fresh: KeptSecrets = {
@@ -34,6 +34,9 @@ function keptSecrets(dataDir: string): KeptSecrets {
   chmodSync(file, 0o600)
   return JSON.parse(readFileSync(file, 'utf8')) as KeptSecrets
 }
+
+export const databaseUrlOf = (password: string, port: number): string =>
+  `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`
 
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
@@ -75,9 +78,13 @@ const serverArgs = (cluster: string, port: number): string[] => {
 }
 
 /** Starts the PostgreSQL of `dataDir` (made on the first start) on a free port of the loopback address. */
-export async function startEmbedded(dataDirectory: string, log: Log): Promise<EmbeddedServer> {
+export async function startEmbedded(
+  dataDirectory: string,
+  log: Log,
+  purpose: Purpose = 'service',
+): Promise<EmbeddedServer> {
   const dataDir = resolve(dataDirectory)
-  const release = claimDataDir(dataDir)
+  const release = await claimDataDir(dataDir, purpose)
   try {
     const owner = unprivilegedOwner()
     const binaries = await locateBinaries(owner)
@@ -87,9 +94,8 @@ export async function startEmbedded(dataDirectory: string, log: Log): Promise<Em
     const port = await freePort()
     const command = [binaries.postgres, ...serverArgs(cluster, port)]
     const stop = await keepRunning(command, owner, log)
-    const databaseUrl = `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`
     return {
-      databaseUrl,
+      databaseUrl: databaseUrlOf(password, port),
       secretKey,
       stop: async () => {
         await stop()

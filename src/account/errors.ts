@@ -1,0 +1,23 @@
+import { InvalidInput } from '../lib/input.ts'
+import { invalidRequest, type RescodeError } from '../lib/rescode.ts'
+
+/** The sign-in was not accepted: wrong passport or password, or (with `retryAt`) too many failures before it. */
+export class SignInRefused extends Error {
+  override readonly name = 'SignInRefused'
+  readonly retryAt: Date | undefined
+
+  constructor(retryAt?: Date) {
+    super(retryAt ? 'too many failed sign-ins' : 'wrong passport or password')
+    this.retryAt = retryAt
+  }
+}
+
+export const noSuchUser = (): RescodeError => invalidRequest('no such user', { status: 404 })
+
+/** Which of these fields exist already. */
+export const alreadyTaken = (taken: { passport: boolean; user_id: boolean }): InvalidInput =>
+  new InvalidInput(
+    (['passport', 'user_id'] as const)
+      .filter((field) => taken[field])
+      .map((field) => ({ field, problem: field === 'user_id' ? 'is already taken in this cid' : 'is already taken' })),
+  )

@@ -1,0 +1,10 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { userRoutes } from './admin-routes.ts'
+import { accountPages } from './routes.ts'
+
+/** Users, passwords, browser sessions, the sign-in page. */
+export const accountRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  await app.register(accountPages, { deps })
+  await app.register(userRoutes, { deps, prefix: '/admin/v1' })
+}

@@ -1,0 +1,13 @@
+// biome-ignore lint/suspicious/noControlCharactersInRegex: refusing control characters is the purpose
+const LOCAL_PATH = /^\/(?![/\\])[^\u0000-\u001f\u007f\\]*$/
+const LONGEST = 8 * 1024
+
+/** The path on this service where the browser goes on; `/` for everything that could lead to any other place. */
+export function localPath(returnTo: string | undefined, publicUrl: string): string {
+  if (returnTo === undefined || returnTo.length > LONGEST || !LOCAL_PATH.test(returnTo)) return '/'
+  if (!URL.canParse(returnTo, publicUrl)) return '/'
+  const { origin, pathname, search, hash } = new URL(returnTo, publicUrl)
+  const path = pathname + search + hash
+  // Normalising can bring a second slash to the front: `/.//evil.example`.
+  return origin === new URL(publicUrl).origin && !path.startsWith('//') ? path : '/'
+}

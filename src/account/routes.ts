@@ -1,0 +1,84 @@
+import formbody from '@fastify/formbody'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { secondsUntil } from '../lib/clock.ts'
+import { AREA_A_HEADERS, asRescodeError } from '../lib/envelope.ts'
+import { inMinutes, translator } from '../lib/locale.ts'
+import { noteForLog } from '../lib/observe.ts'
+import { localeOfRequest, sendErrorPage, sendPage } from '../lib/page.ts'
+import { refuseForeignForms } from '../lib/same-origin.ts'
+import { SignInRefused } from './errors.ts'
+import { localPath } from './return-to.ts'
+import { endSession, findSession, SESSION_COOKIE } from './session.ts'
+import { signIn } from './sign-in.ts'
+import { goingOn, signInForm } from './wire.ts'
+
+const FORM_LIMIT = 16 * 1024
+
+interface SignInPage {
+  readonly returnTo: string
+  readonly passport?: string
+  readonly alert?: string
+}
+
+function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
+  const query = `return_to=${encodeURIComponent(page.returnTo)}`
+  return sendPage(request, reply, 'account/sign-in', { passport: '', alert: '', ...page }, { query })
+}
+
+/** The pages of this room: home, sign-in, sign-out. Their failures are pages too, with their native status. */
+export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const { config, clock } = deps
+  const demoUrl = homeOfDemo(deps)
+  const cookie = { path: '/', httpOnly: true, sameSite: 'lax', secure: config.PUBLIC_URL.startsWith('https:') } as const
+
+  app.removeAllContentTypeParsers()
+  await app.register(formbody, { bodyLimit: FORM_LIMIT })
+  app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
+  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, asRescodeError(error, request), true))
+
+  app.get('/', async (request, reply) => {
+    const user = await findSession(deps, request.cookies[SESSION_COOKIE])
+    return sendPage(request, reply, 'index', { user, demoUrl })
+  })
+
+  app.get('/sign-in', (request, reply) => {
+    const returnTo = localPath(goingOn.parse(request.query).return_to, config.PUBLIC_URL)
+    return sendSignIn(request, reply, { returnTo })
+  })
+
+  app.post('/sign-in', async (request, reply) => {
+    const returnTo = localPath(goingOn.parse(request.body).return_to, config.PUBLIC_URL)
+    const t = translator(localeOfRequest(request))
+    const form = signInForm.safeParse(request.body)
+    if (!form.success) return sendSignIn(request, reply.code(400), { returnTo, alert: t('sign_in.incomplete') })
+    const { passport, password } = form.data
+    try {
+      const formerSession = request.cookies[SESSION_COOKIE]
+      const sessionId = await signIn(deps, { passport, password, address: request.ip, formerSession })
+      reply.setCookie(SESSION_COOKIE, sessionId, { ...cookie, maxAge: config.SESSION_LIFETIME_S })
+      return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
+    } catch (error) {
+      if (!(error instanceof SignInRefused)) throw error
+      noteForLog(request, { detail: error.message })
+      if (!error.retryAt) return sendSignIn(request, reply.code(403), { returnTo, passport, alert: t('sign_in.wrong') })
+      const seconds = secondsUntil(error.retryAt, clock.now())
+      const alert = t('sign_in.limited', { when: inMinutes(localeOfRequest(request), seconds) })
+      reply.code(429).header('Retry-After', String(Math.max(1, seconds)))
+      return sendSignIn(request, reply, { returnTo, passport, alert })
+    }
+  })
+
+  app.post('/sign-out', async (request, reply) => {
+    await endSession(deps, request.cookies[SESSION_COOKIE])
+    reply.clearCookie(SESSION_COOKIE, cookie)
+    const returnTo = localPath(goingOn.parse(request.body).return_to, config.PUBLIC_URL)
+    return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
+  })
+}
+
+/** Where the demo micro-app listens, on the host that browsers know us by; null without one or on a port not known yet. */
+function homeOfDemo({ config }: Deps): string | null {
+  if (!config.DEMO || config.DEMO_PORT === 0) return null
+  return `http://${new URL(config.PUBLIC_URL).hostname}:${config.DEMO_PORT}/`
+}

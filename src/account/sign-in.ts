@@ -1,0 +1,67 @@
+import { clearFailures, countFailure, type Failures, readFailures } from '../db/failed-attempts/store.ts'
+import type { Deps } from '../deps.ts'
+import { attemptSubject, networkOf } from '../lib/attempts.ts'
+import { SignInRefused } from './errors.ts'
+import { verifyPassword } from './password.ts'
+import { endSession, startSession } from './session.ts'
+import * as store from './store.ts'
+
+const WINDOW_S = 15 * 60
+
+export interface SignInInput {
+  readonly passport: string
+  readonly password: string
+  /** Where the request came from. */
+  readonly address: string
+  /** The id of the session that this sign-in replaces. */
+  readonly formerSession?: string | undefined
+}
+
+interface Limit {
+  readonly subject: Buffer
+  readonly most: number
+}
+
+const limitsOf = ({ config, keys }: Deps, { passport, address }: SignInInput): { passport: Limit; address: Limit } => ({
+  passport: { subject: attemptSubject(keys, 'passport', passport), most: config.SIGN_IN_FAILURES_PER_PASSPORT },
+  address: {
+    subject: attemptSubject(keys, 'address', networkOf(address)),
+    most: config.SIGN_IN_FAILURES_PER_ADDRESS,
+  },
+})
+
+const refuseAbove = (most: number, failures: Failures | undefined): void => {
+  if (failures && failures.failures > most) throw new SignInRefused(failures.windowEndsAt)
+}
+
+async function refuseExhausted({ db, clock }: Deps, limits: readonly Limit[]): Promise<void> {
+  const now = clock.now()
+  const found = await Promise.all(limits.map(({ subject }) => readFailures(db, subject, now)))
+  for (const [index, { most }] of limits.entries()) refuseAbove(most - 1, found[index])
+}
+
+async function refuseWrong({ db, clock }: Deps, limits: readonly Limit[]): Promise<never> {
+  const now = clock.now()
+  const counted = await Promise.all(limits.map(({ subject }) => countFailure(db, subject, now, WINDOW_S)))
+  for (const [index, { most }] of limits.entries()) refuseAbove(most, counted[index])
+  throw new SignInRefused()
+}
+
+/**
+ * Opens a session for passport and password and returns its id; throws SignInRefused.
+ *
+ * The limits are read again once the password is known to be right, and a wrong one that comes out above a limit is
+ * told no more than "limited": however many guesses race, no more of them are answered than the limit allows.
+ */
+export async function signIn(deps: Deps, input: SignInInput): Promise<string> {
+  const { passport, address } = limitsOf(deps, input)
+  const limits = [passport, address]
+  await refuseExhausted(deps, limits)
+  const credential = await store.findCredential(deps.db, input.passport)
+  const right = await verifyPassword(credential?.passwordHash, input.password)
+  if (!credential || !right) return refuseWrong(deps, limits)
+  await refuseExhausted(deps, limits)
+  await clearFailures(deps.db, passport.subject)
+  await endSession(deps, input.formerSession)
+  return startSession(deps, credential)
+}

@@ -1,0 +1,41 @@
+import type { Deps } from '../deps.ts'
+import { alreadyTaken, noSuchUser } from './errors.ts'
+import { hashPassword } from './password.ts'
+import { routingKeyOf } from './routing-key.ts'
+import * as store from './store.ts'
+import type { NewUser, User, UserKey } from './wire.ts'
+
+/** Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field. */
+export async function createUser(deps: Deps, { password, ...input }: NewUser): Promise<User> {
+  const user = { ...input, created_at: deps.clock.now() }
+  const key = keyOf(user)
+  const passwordHash = await hashPassword(password)
+  await deps.db.tx(async (db) => {
+    const { taken } = await store.isPassportTaken(db, user.passport)
+    const isNew = (await store.insertProfile(db, key, user)) > 0
+    if (taken || !isNew) throw alreadyTaken({ passport: taken, user_id: !isNew })
+    const inserted = await store.insertCredential(db, key, user.passport, passwordHash)
+    if (inserted === 0) throw alreadyTaken({ passport: true, user_id: false })
+  })
+  return user
+}
+
+/** Every user, oldest first. */
+export const listUsers = (deps: Deps): Promise<User[]> => store.listUsers(deps.db)
+
+/** Bars the user from every flow (20016); browser sessions stay, so the person is told why. Throws 20007 (404). */
+export const blockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(deps, key, 'blocked')
+
+export const unblockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(deps, key, 'active')
+
+const keyOf = ({ cid, user_id }: UserKey): store.Key => ({
+  routingKey: routingKeyOf(cid, user_id),
+  cid,
+  userId: user_id,
+})
+
+async function setStatus(deps: Deps, user: UserKey, status: User['status']): Promise<User> {
+  const changed = await store.setStatus(deps.db, keyOf(user), status)
+  if (!changed) throw noSuchUser()
+  return changed
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+import { Command } from 'commander'
+import { appCommands } from './cli/app.ts'
+import { openContext } from './cli/context.ts'
+import { grantCommands } from './cli/grant.ts'
+import { jsTicketCommand } from './cli/jsticket.ts'
+import { migrateCommand } from './cli/migrate.ts'
+import { reportFailure } from './cli/report.ts'
+import { userCommands } from './cli/user.ts'
+
+/** The operator's command line: the operations of the admin routes, on the service's own database. */
+const context = openContext()
+const program = new Command('gatehouse')
+  .description('Operates Gatehouse. Uses the same settings (environment variables) as the service.')
+  .exitOverride()
+  .configureOutput({ outputError: () => {} })
+
+// One file a group of commands; a further group is one line here.
+appCommands(program, context)
+userCommands(program, context)
+grantCommands(program, context)
+jsTicketCommand(program)
+migrateCommand(program, context)
+
+await program.parseAsync().catch((error: unknown) => {
+  process.exitCode = reportFailure(error, process.argv.includes('--json'))
+})

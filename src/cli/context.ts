@@ -1,0 +1,60 @@
+import { type Config, readConfig } from '../config.ts'
+import { attachEmbedded } from '../db/embedded/attach.ts'
+import { migrate } from '../db/migrate.ts'
+import { openPool } from '../db/pool.ts'
+import { dbOf } from '../db/sql.ts'
+import type { Deps } from '../deps.ts'
+import { systemClock } from '../lib/clock.ts'
+import { deriveKeys } from '../lib/keys.ts'
+import { type Log, openLog } from '../lib/log.ts'
+
+/** What the commands are given. Both calls let go of the database when `work` is done. */
+export interface CliContext {
+  /** With the database that the service uses, whatever its schema. */
+  withDatabase<T>(work: (databaseUrl: string) => Promise<T>): Promise<T>
+  /** With what operations need, on the service's database and with its keys. */
+  withDeps<T>(work: (deps: Deps) => Promise<T>): Promise<T>
+}
+
+interface Found {
+  readonly databaseUrl: string
+  readonly secretKey: string
+  /** Nobody but this command is there to bring the schema up to date. */
+  readonly started: boolean
+  stop(): Promise<void>
+}
+
+/** The database of the service with the same settings: DATABASE_URL's, else the embedded one of DATA_DIR. */
+async function findDatabase({ DATABASE_URL, SECRET_KEY, DATA_DIR }: Config, log: Log): Promise<Found> {
+  if (DATABASE_URL) {
+    return { databaseUrl: DATABASE_URL, secretKey: SECRET_KEY ?? '', started: false, stop: async () => {} }
+  }
+  const embedded = await attachEmbedded(DATA_DIR, log)
+  return { ...embedded, secretKey: SECRET_KEY ?? embedded.secretKey }
+}
+
+/** Standard output belongs to the commands; what little there is to log goes to standard error. */
+export function openContext(): CliContext {
+  const log = openLog({ level: 'fatal', pretty: false }, process.stderr)
+
+  const withFound = async <T>(work: (found: Found, config: Config) => Promise<T>): Promise<T> => {
+    const config = readConfig()
+    const found = await findDatabase(config, log)
+    try {
+      return await work(found, config)
+    } finally {
+      await found.stop()
+    }
+  }
+
+  return {
+    withDatabase: (work) => withFound(({ databaseUrl }) => work(databaseUrl)),
+    withDeps: (work) =>
+      withFound(async ({ databaseUrl, secretKey, started }, config) => {
+        if (started && config.MIGRATE) await migrate(databaseUrl)
+        const pool = openPool({ connectionString: databaseUrl, size: 1 }, log)
+        const deps = { config, db: dbOf(pool), clock: systemClock, keys: deriveKeys(secretKey) }
+        return await work(deps).finally(() => pool.end())
+      }),
+  }
+}

@@ -1,0 +1,43 @@
+import type { Command } from 'commander'
+import { listGrants, withdrawGrant } from '../oauth/grant.ts'
+import type { Grant } from '../oauth/grant-store.ts'
+import { grantReference, userReference } from '../oauth/wire.ts'
+import type { CliContext } from './context.ts'
+import { runs } from './operation.ts'
+import { aligned, readable } from './text.ts'
+import { keyed, keyOf } from './user.ts'
+
+/** `gatehouse grant …`: as over /admin/v1/grants. */
+export function grantCommands(program: Command, context: CliContext): void {
+  const grant = program.command('grant').description('what users have allowed micro-apps')
+  runs(keyed(grant.command('list').description('the grants of one user, newest first')), context, {
+    input: userReference,
+    typed: keyOf,
+    run: async (deps, user) => ({ grants: await listGrants(deps, user) }),
+    text: ({ grants }) => table(grants),
+  })
+  const revoke = keyed(
+    grant.command('revoke').description('withdraw a grant: its code and tokens stop working at once'),
+  )
+  runs(revoke.option('--grant-id <id>', 'as listed'), context, {
+    input: grantReference,
+    typed: (options) => ({ ...keyOf(options), grant_id: options.grantId }),
+    run: async (deps, reference) => {
+      await withdrawGrant(deps, reference)
+      return { grant_id: reference.grant_id, revoked: true }
+    },
+    text: ({ grant_id }) => `grant ${grant_id} is withdrawn`,
+  })
+}
+
+function table(grants: readonly Grant[]): string {
+  if (grants.length === 0) return 'no grants'
+  const rows = grants.map((grant) => [
+    grant.grant_id,
+    grant.app_key,
+    readable(grant.created_at),
+    readable(grant.revoked_at),
+    readable(grant.scopes),
+  ])
+  return aligned([['GRANT_ID', 'APP_KEY', 'SINCE', 'REVOKED', 'SCOPES'], ...rows])
+}

@@ -1,0 +1,15 @@
+import type { Command } from 'commander'
+import { jsTicket } from '../resource/ticket.ts'
+import { print } from './report.ts'
+
+/** `gatehouse jsticket`: the jsTicket of an access token (source, A6); needs no database. */
+export function jsTicketCommand(program: Command): void {
+  program
+    .command('jsticket')
+    .description('the jsTicket of an access token')
+    .argument('<access_token>')
+    .option('--json', 'print JSON')
+    .action((token: string, { json }: { json?: boolean }) => {
+      print(json === true, { jsTicket: jsTicket(token) }, (output) => output.jsTicket)
+    })
+}

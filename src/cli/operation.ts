@@ -1,0 +1,82 @@
+import type { Command } from 'commander'
+import type { z } from 'zod'
+import type { Deps } from '../deps.ts'
+import { InvalidInput, parseInput } from '../lib/input.ts'
+import { echo, type Problem } from '../lib/rescode.ts'
+import type { CliContext } from './context.ts'
+import { print } from './report.ts'
+
+type Options = Readonly<Record<string, unknown>>
+
+export interface Operation<Input, Output> {
+  readonly input: z.ZodType<Input>
+  /** The input's fields from what was typed; undefined where nothing was. */
+  readonly typed: (options: Options, argument: string | undefined) => Options
+  readonly run: (deps: Deps, input: Input) => Promise<Output>
+  /** The output for a person; with --json it goes out as it is. */
+  readonly text: (output: Output) => string
+  /** What a field is called on the command line; by default `refresh_days` is `--refresh-days`. */
+  readonly flags?: Readonly<Record<string, string>>
+}
+
+/** Makes a command check all that was typed, run one operation and print its output. Adds `--json`. */
+export function runs<Input, Output>(
+  command: Command,
+  context: CliContext,
+  operation: Operation<Input, Output>,
+): Command {
+  const { flags = {} } = operation
+  return command
+    .option('--json', 'print JSON')
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action(async () => {
+      const { json, ...options } = command.opts()
+      const argument = command.args.find((text) => !text.startsWith('-'))
+      const typed = given(operation.typed(options, argument))
+      const input = check(command, operation.input, typed, flags)
+      const output = await context.withDeps((deps) =>
+        operation.run(deps, input).catch((error: unknown) => {
+          throw error instanceof InvalidInput ? new InvalidInput(asTyped(error.problems, typed, flags)) : error
+        }),
+      )
+      print(json === true, output, operation.text)
+    })
+}
+
+const given = (fields: Options): Options =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
+/** Unknown options are let through by commander, so that they are reported together with all other problems. */
+function check<Input>(
+  command: Command,
+  schema: z.ZodType<Input>,
+  typed: Options,
+  flags: Readonly<Record<string, string>>,
+): Input {
+  const problems = strays(command)
+  try {
+    const input = parseInput(schema, typed)
+    if (problems.length === 0) return input
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error
+    problems.push(...asTyped(error.problems, typed, flags))
+  }
+  throw new InvalidInput(problems)
+}
+
+function strays(command: Command): Problem[] {
+  const unknown = command.args.filter((text) => text.startsWith('-'))
+  const extra = command.args.slice(command.registeredArguments.length)
+  if (unknown.length > 0) return unknown.map((text) => ({ field: echo(text), problem: 'is not an option' }))
+  return extra.map((text) => ({ field: echo(text), problem: 'is not expected' }))
+}
+
+/** Problems of `hosts[1]` as problems of `--host`, with the entry that is meant. */
+const asTyped = (problems: readonly Problem[], typed: Options, flags: Readonly<Record<string, string>>): Problem[] =>
+  problems.map(({ field, problem }) => {
+    const [, name = field, index] = /^(\w+)\[(\d+)\]$/.exec(field) ?? []
+    const list = typed[name]
+    const entry = index !== undefined && Array.isArray(list) ? `"${echo(String(list[Number(index)]))}" ` : ''
+    return { field: flags[name] ?? `--${name.replaceAll('_', '-')}`, problem: entry + problem }
+  })

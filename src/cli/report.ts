@@ -1,0 +1,35 @@
+import { CommanderError } from 'commander'
+import { InvalidInput } from '../lib/input.ts'
+import { RescodeError } from '../lib/rescode.ts'
+import { aligned } from './text.ts'
+
+/** Writes an output to standard output: JSON for a program, text for a person. */
+export function print<Output>(json: boolean, output: Output, text: (output: Output) => string): void {
+  process.stdout.write(`${json ? JSON.stringify(output, null, 2) : text(output)}\n`)
+}
+
+/** Writes a failure to standard error and returns the exit code: 2 for what was typed, 1 for what went wrong, 0 for help. */
+export function reportFailure(error: unknown, json: boolean): 0 | 1 | 2 {
+  if (error instanceof CommanderError && error.exitCode === 0) return 0
+  const typed = error instanceof CommanderError || error instanceof InvalidInput
+  const problems = error instanceof InvalidInput ? error.problems : undefined
+  // Commander has printed the help itself when a command was missing.
+  if (error instanceof CommanderError && error.code === 'commander.help' && !json) return 2
+  const message = messageOf(error)
+  const text = problems ? aligned(problems.map(({ field, problem }) => [field, problem])) : message
+  process.stderr.write(`${json ? JSON.stringify({ error: { message, problems } }, null, 2) : text}\n`)
+  return typed ? 2 : 1
+}
+
+// PostgreSQL, appendix A: undefined_table, undefined_column.
+const OLD_SCHEMA = new Set(['42P01', '42703'])
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error instanceof CommanderError) return error.message.replace(/^error: /, '')
+  if (error instanceof RescodeError) return error.failure.what ?? error.message
+  if ('code' in error && OLD_SCHEMA.has(String(error.code))) {
+    return 'the schema of the database is older than this program; run: npm run migrate'
+  }
+  return error.message
+}

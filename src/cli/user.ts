@@ -1,0 +1,73 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { blockUser, createUser, listUsers, unblockUser } from '../account/user.ts'
+import { newUser, type User, userKey } from '../account/wire.ts'
+import type { CliContext } from './context.ts'
+import { runs } from './operation.ts'
+import { aligned, numberIfOne, readable } from './text.ts'
+
+/** `gatehouse user …`: as over /admin/v1/users. */
+export function userCommands(program: Command, context: CliContext): void {
+  const user = program.command('user').description('users: who can sign in and be asked for consent')
+  createCommand(user, context)
+  runs(user.command('list').description('all users'), context, {
+    input: z.strictObject({}),
+    typed: () => ({}),
+    run: async (deps) => ({ users: await listUsers(deps) }),
+    text: ({ users }) => table(users),
+  })
+  runs(keyed(user.command('block').description('bar a user from every flow (20016)')), context, {
+    input: userKey,
+    typed: keyOf,
+    run: blockUser,
+    text: details,
+  })
+  runs(keyed(user.command('unblock').description('let a blocked user in again')), context, {
+    input: userKey,
+    typed: keyOf,
+    run: unblockUser,
+    text: details,
+  })
+}
+
+function createCommand(user: Command, context: CliContext): void {
+  const command = keyed(user.command('create').description('add a user'))
+    .option('--passport <passport>', 'the name to sign in with')
+    .option('--password <password>', 'at least 8 characters')
+    .option('--name <name>', 'shown to the user and to micro-apps')
+    .option('--gender <digit>', '0 unknown, 1 male, 2 female (default: 0)')
+    .option('--big-avatar-url <url>', 'the picture')
+    .option('--phone-number <number>', 'none if not given')
+    .option('--status <status>', 'active or blocked (default: active)')
+  runs(command, context, {
+    input: newUser,
+    typed: (options) => ({
+      ...keyOf(options),
+      passport: options.passport,
+      password: options.password,
+      name: options.name,
+      gender: options.gender,
+      big_avatar_url: options.bigAvatarUrl,
+      phone_number: options.phoneNumber,
+      status: options.status,
+    }),
+    run: createUser,
+    text: details,
+  })
+}
+
+/** Both options together identify a user, never one of the two alone. */
+export const keyed = (command: Command): Command =>
+  command
+    .option('--cid <cid>', 'with --user-id identifies one user', numberIfOne)
+    .option('--user-id <id>', 'with --cid identifies one user')
+
+export const keyOf = (options: Readonly<Record<string, unknown>>) => ({ cid: options.cid, user_id: options.userId })
+
+const details = (user: User): string => aligned(Object.entries(user).map(([field, value]) => [field, readable(value)]))
+
+function table(users: readonly User[]): string {
+  if (users.length === 0) return 'no users yet'
+  const rows = users.map((user) => [String(user.cid), user.user_id, user.status, user.passport, user.name])
+  return aligned([['CID', 'USER_ID', 'STATUS', 'PASSPORT', 'NAME'], ...rows])
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { addSeconds } from '../../lib/clock.ts'
+import { type Db, sql } from '../sql.ts'
+
+const row = z.object({ failures: z.number(), windowEndsAt: z.date() })
+
+/** Failures in the current window of one subject, and when that window ends. */
+export type Failures = z.infer<typeof row>
+
+export const readFailures = (db: Db, subject: Buffer, now: Date): Promise<Failures | undefined> =>
+  db.maybe(
+    row,
+    sql`
+    select failures, window_ends_at as "windowEndsAt" from failed_attempt
+    where subject = ${subject} and window_ends_at > ${now}`,
+  )
+
+/** Adds one failure and returns the new count: one statement, so failures that race are all counted, each differently. */
+export const countFailure = (db: Db, subject: Buffer, now: Date, windowSeconds: number): Promise<Failures> => {
+  const windowEndsAt = addSeconds(now, windowSeconds)
+  return db.one(
+    row,
+    sql`
+    insert into failed_attempt as known (subject, failures, window_ends_at) values (${subject}, 1, ${windowEndsAt})
+    on conflict (subject) do update set
+      failures = case when known.window_ends_at > ${now} then known.failures + 1 else 1 end,
+      window_ends_at = case when known.window_ends_at > ${now} then known.window_ends_at else excluded.window_ends_at end
+    returning failures, window_ends_at as "windowEndsAt"`,
+  )
+}
+
+export const clearFailures = (db: Db, subject: Buffer): Promise<number> =>
+  db.exec(sql`delete from failed_attempt where subject = ${subject}`)

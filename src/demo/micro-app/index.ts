@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import cookie from '@fastify/cookie'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
+import type { Log } from '../../lib/log.ts'
+import { registerPages, sendPage } from '../../lib/page.ts'
+import { parseQuery } from '../../lib/query-string.ts'
+import { acceptAnyBodyUnread } from '../../lib/unread-body.ts'
+import type { Client } from './gatehouse.ts'
+import { arrive, begin, describe, renew, type Visit } from './visit.ts'
+
+const COOKIE = 'demo_visit'
+const MOST_VISITS = 1_000
+
+/** The demo micro-app: a third party with a server of its own, as an example to click and to read. */
+export async function buildMicroApp(client: Client, log: Log): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    exposeHeadRoutes: false,
+  })
+  const visits = new Map<string, Visit>()
+  await app.register(cookie)
+  await registerPages(app)
+  acceptAnyBodyUnread(app)
+
+  app.get('/', (request, reply) => {
+    const visit = visits.get(request.cookies[COOKIE] ?? '')
+    return sendPage(request, reply, 'demo/home', {
+      ...describe(visit ?? { calls: [] }),
+      gatehouse: client.authUrl,
+    })
+  })
+
+  app.get('/sign-in', (request, reply) => reply.redirect(begin(visitOf(visits, request, reply), client), 303))
+
+  app.get('/callback', async (request, reply) => {
+    const { values } = parseQuery(request.raw.url?.split('?')[1] ?? '')
+    const [code, state] = [values.get('code'), values.get('state')]
+    const known = await arrive(visitOf(visits, request, reply), client, {
+      ...(code === undefined ? {} : { code }),
+      ...(state === undefined ? {} : { state }),
+    })
+    if (!known)
+      return reply
+        .code(400)
+        .type('text/plain; charset=utf-8')
+        .send('This answer is not for this browser: the state differs.')
+    return reply.redirect('/', 303)
+  })
+
+  app.post('/refresh', async (request, reply) => {
+    await renew(visitOf(visits, request, reply), client)
+    return reply.redirect('/', 303)
+  })
+
+  app.post('/forget', async (request, reply) => {
+    visits.delete(request.cookies[COOKIE] ?? '')
+    return reply.clearCookie(COOKIE, { path: '/' }).redirect('/', 303)
+  })
+
+  return app
+}
+
+/** This browser's visit; a new one pushes out the oldest when there are too many. */
+function visitOf(visits: Map<string, Visit>, request: FastifyRequest, reply: FastifyReply): Visit {
+  const known = visits.get(request.cookies[COOKIE] ?? '')
+  if (known) return known
+  const [oldest] = visits.keys()
+  if (oldest !== undefined && visits.size >= MOST_VISITS) visits.delete(oldest)
+  const id = randomBytes(16).toString('hex')
+  const visit: Visit = { calls: [] }
+  visits.set(id, visit)
+  reply.setCookie(COOKIE, id, { path: '/', httpOnly: true, sameSite: 'lax' })
+  return visit
+}

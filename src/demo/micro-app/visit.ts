@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto'
+import { equalSecrets } from '../../lib/keys.ts'
+import { jsTicket } from '../../resource/ticket.ts'
+import { authorizeUrl, type Client, type Envelope, exchangeCode, phoneNumber, refresh, userInfo } from './gatehouse.ts'
+
+/** One call of the micro-app's server, as the demo page shows it. */
+export interface Call {
+  readonly name: string
+  readonly answer: Envelope
+}
+
+/** What the micro-app knows about one browser. A real one keeps this in its database. */
+export interface Visit {
+  state?: string
+  refused?: boolean
+  tokens?: Tokens
+  calls: Call[]
+}
+
+interface Tokens {
+  readonly accessToken: string
+  readonly refreshToken: string
+}
+
+/** Begins the flow: the state ties the answer to this browser. */
+export function begin(visit: Visit, client: Client): string {
+  visit.state = randomBytes(16).toString('hex')
+  visit.refused = false
+  return authorizeUrl(client, visit.state)
+}
+
+/** The user is back. Without a code the user has refused. False when the state is not the one that was sent. */
+export async function arrive(visit: Visit, client: Client, query: { code?: string; state?: string }): Promise<boolean> {
+  const { state } = visit
+  if (!state || !equalSecrets(state, query.state ?? '')) return false
+  delete visit.state
+  visit.calls = []
+  delete visit.tokens
+  visit.refused = query.code === undefined
+  if (query.code !== undefined)
+    await takeTokens(visit, 'A2 code exchange', await exchangeCode(client, query.code, state))
+  await readUser(visit, client)
+  return true
+}
+
+export async function renew(visit: Visit, client: Client): Promise<void> {
+  if (!visit.tokens) return
+  visit.calls = []
+  await takeTokens(visit, 'A3 refresh', await refresh(client, visit.tokens.refreshToken))
+  await readUser(visit, client)
+}
+
+async function takeTokens(visit: Visit, name: string, answer: Envelope): Promise<void> {
+  visit.calls.push({ name, answer })
+  if (answer.rescode !== 0) return
+  const { access_token, refresh_token } = answer.data as {
+    access_token: string
+    refresh_token: string
+  }
+  visit.tokens = { accessToken: access_token, refreshToken: refresh_token }
+}
+
+async function readUser(visit: Visit, client: Client): Promise<void> {
+  if (!visit.tokens) return
+  const { accessToken } = visit.tokens
+  visit.calls.push({
+    name: 'A4 get_phonenumber',
+    answer: await phoneNumber(client, accessToken),
+  })
+  visit.calls.push({
+    name: 'A5 get_userinfo',
+    answer: await userInfo(client, accessToken),
+  })
+}
+
+const shorten = (text: string): string => (/^gh\w\w_/.test(text) ? `${text.slice(0, 11)}… (kept on the server)` : text)
+
+/** What the page may show: the user's data and the raw answers, tokens shortened. */
+export function describe(visit: Visit): object {
+  const answerOf = (name: string) => visit.calls.find((call) => call.name.startsWith(name))?.answer.data
+  return {
+    refused: visit.refused ?? false,
+    user: answerOf('A5')?.uinfo,
+    phone: answerOf('A4')?.phone_number,
+    jsTicket: visit.tokens ? jsTicket(visit.tokens.accessToken) : undefined,
+    calls: visit.calls.map(({ name, answer }) => ({
+      name,
+      text: JSON.stringify(answer, (_key, value: unknown) => (typeof value === 'string' ? shorten(value) : value), 2),
+    })),
+  }
+}

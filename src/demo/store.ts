@@ -1,0 +1,16 @@
+import { z } from 'zod'
+import { type Db, sql } from '../db/sql.ts'
+
+// Any number that nothing else in this database uses as an advisory lock.
+const SEEDING = 7_001_001
+
+/** Held until the end of the transaction, so that of several starting processes one seeds. */
+export const lockSeeding = (db: Db): Promise<number> => db.exec(sql`select pg_advisory_xact_lock(${SEEDING})`)
+
+export const hasAppsOrUsers = async (db: Db): Promise<boolean> => {
+  const row = await db.one(
+    z.object({ filled: z.boolean() }),
+    sql`select exists (select from micro_app) or exists (select from user_profile) as filled`,
+  )
+  return row.filled
+}

@@ -1,0 +1,23 @@
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { forOperatorsOnly } from '../lib/admin-auth.ts'
+import { sendSuccess } from '../lib/envelope.ts'
+import { parseInput } from '../lib/input.ts'
+import { listGrants, withdrawGrant } from './grant.ts'
+import { grantReference, userReference } from './wire.ts'
+
+/** Operators look at the grants of a user and withdraw them. */
+export async function grantAdminRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
+  forOperatorsOnly(app, deps.config)
+
+  app.get('/grants', async (request, reply) =>
+    sendSuccess(request, reply, {
+      grants: await listGrants(deps, request.query),
+    }),
+  )
+
+  app.post('/grants/revoke', async (request, reply) => {
+    await withdrawGrant(deps, parseInput(grantReference, request.body))
+    return sendSuccess(request, reply, {})
+  })
+}

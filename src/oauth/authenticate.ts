@@ -1,0 +1,88 @@
+import { timingSafeEqual } from 'node:crypto'
+import { countFailure, readFailures } from '../db/failed-attempts/store.ts'
+import type { Deps } from '../deps.ts'
+import { attemptSubject, networkOf } from '../lib/attempts.ts'
+import { secondsUntil } from '../lib/clock.ts'
+import { equalSecrets, storedForm } from '../lib/keys.ts'
+import { tooManyRequests } from '../lib/rescode.ts'
+import { findMicroAppForAuthentication, noteSecretUse } from '../registry/secret.ts'
+import type { MicroApp } from '../registry/wire.ts'
+import { appNotTrusted, badClientCredentials, conflictingCredentials, malformedBasic } from './errors.ts'
+import type { Parameters } from './wire.ts'
+
+const FAILURE_WINDOW_S = 300
+
+export interface ClientCall {
+  readonly parameters: Parameters
+  /** The Authorization header, if any; `Basic` is understood beside the query (decisions, A2 rows 4 and 5). */
+  readonly authorization: string | undefined
+  readonly address: string
+  /** A body is never read; when it is where the credentials went, the answer says so. */
+  readonly hasBody: boolean
+}
+
+interface Credentials {
+  readonly appKey: string
+  readonly appSecret: string
+}
+
+/** A2 rows 3–7, in one place for A2 and A3: which approved micro-app is calling. */
+export async function authenticateClient(deps: Deps, call: ClientCall): Promise<MicroApp> {
+  const basic = readBasic(call.authorization)
+  const credentials = presentedCredentials(call, basic)
+  const app = await verifyCredentials(deps, credentials, call.address)
+  if (basic === 'malformed') throw malformedBasic()
+  if (basic && contradicts(call.parameters, basic)) throw conflictingCredentials()
+  if (app.status !== 'approved') throw appNotTrusted(`the app is ${app.status}`)
+  return app
+}
+
+function readBasic(header: string | undefined): Credentials | 'malformed' | undefined {
+  const [scheme = '', encoded = ''] = (header ?? '').split(/ +/, 2)
+  if (scheme.toLowerCase() !== 'basic') return undefined
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(encoded)) return 'malformed'
+  const text = Buffer.from(encoded, 'base64').toString('utf8')
+  const colon = text.indexOf(':')
+  if (colon < 1 || colon === text.length - 1) return 'malformed'
+  return { appKey: text.slice(0, colon), appSecret: text.slice(colon + 1) }
+}
+
+function presentedCredentials(call: ClientCall, basic: Credentials | 'malformed' | undefined): Credentials {
+  const appKey = call.parameters.get('app_key')
+  const appSecret = call.parameters.get('app_secret')
+  if (appKey && appSecret) return { appKey, appSecret }
+  if (basic === 'malformed') throw malformedBasic()
+  if (basic) return basic
+  throw badClientCredentials(call.hasBody && !appKey ? 'parameters go in the query string, not in a body' : undefined)
+}
+
+const contradicts = (parameters: Parameters, basic: Credentials): boolean => {
+  const appKey = parameters.get('app_key') || basic.appKey
+  const appSecret = parameters.get('app_secret') || basic.appSecret
+  return appKey !== basic.appKey || !equalSecrets(appSecret, basic.appSecret)
+}
+
+/**
+ * Row 7 is looked at before the secret is compared: once the limit is reached the answer is 20003 for right and wrong
+ * secrets alike, so it never confirms a guess. Unknown apps and wrong secrets cost the same work and get one text.
+ */
+async function verifyCredentials(deps: Deps, { appKey, appSecret }: Credentials, address: string): Promise<MicroApp> {
+  const { config, db, clock, keys } = deps
+  const now = clock.now()
+  const subject = attemptSubject(keys, 'client', `${appKey}\n${networkOf(address)}`)
+  const [app, failures] = await Promise.all([
+    findMicroAppForAuthentication(deps, appKey),
+    readFailures(db, subject, now),
+  ])
+  if (failures && failures.failures >= config.CLIENT_FAILURES) {
+    throw tooManyRequests(secondsUntil(failures.windowEndsAt, now))
+  }
+  const presented = storedForm(keys, appSecret)
+  const match = app?.secrets.find((secret) => timingSafeEqual(secret.secret_hash, presented))
+  if (!app || !match) {
+    await countFailure(db, subject, now, FAILURE_WINDOW_S)
+    throw badClientCredentials()
+  }
+  await noteSecretUse(deps, app, match)
+  return app
+}

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import type { Deps } from '../deps.ts'
+import { epochSeconds } from '../lib/clock.ts'
+import { equalSecrets, hmacSha256, type Keys } from '../lib/keys.ts'
+import type { AuthorizationRequest } from './authorize.ts'
+import { unusableForm } from './errors.ts'
+
+const FORM_LIFETIME_S = 30 * 60
+
+const Sealed = z.object({
+  /** Becomes the id of the grant: posting one form twice is still one consent. */
+  grantId: z.uuid(),
+  /** Hash of the browser session that was shown the form, hex. */
+  session: z.string(),
+  shownAt: z.number(),
+  query: z.string(),
+})
+type Sealed = z.infer<typeof Sealed>
+
+const macOf = (keys: Keys, text: string): string => hmacSha256(keys.form, `consent\n${text}`).toString('base64url')
+
+/**
+ * The hidden field of the consent form (decisions, A1 row 13): the whole request, bound to the session that saw it.
+ * In-app web views lose a second cookie, so the form itself carries what protects it.
+ */
+export function sealConsentForm({ keys, clock }: Deps, request: AuthorizationRequest, sessionHash: Buffer): string {
+  const sealed: Sealed = {
+    grantId: randomUUID(),
+    session: sessionHash.toString('hex'),
+    shownAt: epochSeconds(clock.now()),
+    query: queryOf(request),
+  }
+  const text = Buffer.from(JSON.stringify(sealed)).toString('base64url')
+  return `${text}.${macOf(keys, text)}`
+}
+
+export interface OpenedForm {
+  readonly grantId: string
+  /** The parameters that were shown, to be checked anew: an app may have been suspended in between. */
+  readonly parameters: ReadonlyMap<string, string>
+}
+
+/** Throws 20007 for a form that is forged, altered, stale or another session's. */
+export function openConsentForm({ keys, clock }: Deps, field: string, sessionHash: Buffer): OpenedForm {
+  const [text = '', mac = ''] = field.split('.', 2)
+  if (!equalSecrets(mac, macOf(keys, text))) throw unusableForm('is not one of ours', { detail: 'bad MAC' })
+  const sealed = Sealed.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')))
+  if (!equalSecrets(sealed.session, sessionHash.toString('hex'))) {
+    throw unusableForm('belongs to another session', {
+      detail: 'session differs',
+    })
+  }
+  if (epochSeconds(clock.now()) - sealed.shownAt > FORM_LIFETIME_S) throw unusableForm('is too old')
+  return {
+    grantId: sealed.grantId,
+    parameters: new Map(new URLSearchParams(sealed.query)),
+  }
+}
+
+function queryOf(request: AuthorizationRequest): string {
+  const pkce = request.codeChallenge ? { code_challenge: request.codeChallenge, code_challenge_method: 'S256' } : {}
+  const parameters = {
+    response_type: 'code',
+    app_key: request.app.app_key,
+    redirect_uri: request.redirectUri,
+    state: request.state,
+    scope: request.scopes.join(' '),
+    ...pkce,
+  }
+  return new URLSearchParams(parameters).toString()
+}

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto'
+import { recordAudit } from '../db/audit/store.ts'
+import type { Deps } from '../deps.ts'
+import { addSeconds, wholeSecondsAfter } from '../lib/clock.ts'
+import { equalSecrets, storedForm } from '../lib/keys.ts'
+import { invalidRequest, type RescodeError } from '../lib/rescode.ts'
+import { mint, PREFIX, readSelfDating } from '../lib/self-dating.ts'
+import type { MicroApp } from '../registry/wire.ts'
+import { invalidCode, invalidGrant, redirectMismatch, userNotTrusted } from './errors.ts'
+import { countFailedTry, type Exchange, type FoundCode, revokeGrant, spendCode } from './store.ts'
+import { type IssuedTokens, type Parameters, required, type TokenSet, tokenSet } from './wire.ts'
+
+const TRIES = 3
+const DAY_S = 86_400
+
+interface ExchangeInput {
+  readonly code: string
+  readonly state: string
+  readonly redirectUri: string
+  readonly codeVerifier: string | undefined
+}
+
+/** A2 rows 9–15: spends a code for a token set. */
+export async function exchangeCode(deps: Deps, app: MicroApp, parameters: Parameters): Promise<TokenSet> {
+  const input = readInput(parameters)
+  const dated = readSelfDating(deps.keys, PREFIX.authorizationCode, input.code)
+  if (!dated) throw invalidCode(input.code, 'not a code of ours')
+
+  const now = deps.clock.now()
+  const { exchange, issued } = prepare(deps, app, input, dated.routingKey, now)
+  const found = await spendCode(deps.db, exchange, now)
+  if (!found) throw invalidCode(input.code, 'unknown')
+  if (!found.spent) throw await refusal(deps, app, input, exchange, found)
+  return tokenSet(issued, found.scopes, now)
+}
+
+const readInput = (parameters: Parameters): ExchangeInput => ({
+  code: required(parameters, 'code'),
+  state: required(parameters, 'state'),
+  redirectUri: required(parameters, 'redirect_uri'),
+  codeVerifier: parameters.get('code_verifier'),
+})
+
+const s256 = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url')
+
+function prepare(
+  { config, keys }: Deps,
+  app: MicroApp,
+  input: ExchangeInput,
+  routingKey: number,
+  now: Date,
+): { exchange: Exchange; issued: IssuedTokens } {
+  const accessExpiresAt = wholeSecondsAfter(now, config.ACCESS_TOKEN_LIFETIME_S)
+  const refreshExpiresAt = wholeSecondsAfter(now, app.refresh_days * DAY_S)
+  const accessToken = mint(keys, {
+    prefix: PREFIX.accessToken,
+    routingKey,
+    expiresAt: accessExpiresAt,
+  })
+  const refreshToken = mint(keys, {
+    prefix: PREFIX.refreshToken,
+    routingKey,
+    expiresAt: refreshExpiresAt,
+    bearer: app.app_key,
+  })
+  const exchange: Exchange = {
+    routingKey,
+    codeHash: storedForm(keys, input.code),
+    appKey: app.app_key,
+    redirectUri: input.redirectUri,
+    state: input.state,
+    codeChallenge: input.codeVerifier === undefined ? null : s256(input.codeVerifier),
+    accessHash: storedForm(keys, accessToken),
+    accessExpiresAt,
+    refreshHash: storedForm(keys, refreshToken),
+    refreshExpiresAt,
+  }
+  return { exchange, issued: { accessToken, accessExpiresAt, refreshToken } }
+}
+
+/** Rows 10–15 in their order, for a code that was found but not spent. */
+async function refusal(
+  deps: Deps,
+  app: MicroApp,
+  input: ExchangeInput,
+  exchange: Exchange,
+  found: FoundCode,
+): Promise<RescodeError> {
+  const now = deps.clock.now()
+  if (found.used_at) {
+    await answerReplay(deps, app, exchange, found, found.used_at)
+    return invalidCode(input.code, 'used already')
+  }
+  if (found.app_key !== app.app_key) return invalidCode(input.code, "another app's")
+  if (found.expires_at <= now) return invalidCode(input.code, 'expired')
+
+  const mismatch = findMismatch(exchange, found)
+  if (mismatch) {
+    await countFailedTry(deps.db, exchange.routingKey, exchange.codeHash, TRIES, now)
+    return mismatch
+  }
+  if (found.user_status !== 'active') return userNotTrusted()
+  if (found.revoked_at) return invalidGrant('the grant was withdrawn')
+  return invalidCode(input.code, 'used at this very moment')
+}
+
+function findMismatch(exchange: Exchange, found: FoundCode): RescodeError | undefined {
+  if (exchange.redirectUri !== found.redirect_uri) return redirectMismatch()
+  if (exchange.state !== found.state) return invalidRequest('state differs from the one of the authorization request')
+  if (found.code_challenge && !equalSecrets(exchange.codeChallenge ?? '', found.code_challenge)) {
+    return invalidGrant('PKCE verifier missing or wrong')
+  }
+  return undefined
+}
+
+/** Double callbacks are common, so the same app may repeat itself for a moment; anything else is taken for theft. */
+async function answerReplay(deps: Deps, app: MicroApp, exchange: Exchange, found: FoundCode, usedAt: Date) {
+  const { config, db, clock } = deps
+  const now = clock.now()
+  const duplicate = found.app_key === app.app_key && now < addSeconds(usedAt, config.CODE_DUPLICATE_WINDOW_S)
+  if (duplicate) return
+  const revoked = await revokeGrant(db, exchange.routingKey, found.grant_id, now)
+  if (!revoked) return
+  await recordAudit(db, {
+    at: now,
+    event: 'code_replayed',
+    routingKey: exchange.routingKey,
+    appKey: found.app_key,
+    detail: { grant_id: found.grant_id, presented_by: app.app_key },
+  })
+}

@@ -1,0 +1,37 @@
+import { routingKeyOf } from '../account/routing-key.ts'
+import { recordAudit } from '../db/audit/store.ts'
+import type { Deps } from '../deps.ts'
+import { invalidRequest } from '../lib/rescode.ts'
+import { type Grant, grantsOfUser, revokeGrantOfUser } from './grant-store.ts'
+import type { GrantReference, UserReference } from './wire.ts'
+
+/** cid and user_id only together (source, "User info result"). */
+const UserReference = z.strictObject({
+  cid: z.coerce.number().int(),
+  user_id: z.string().min(1),
+})
+const GrantReference = UserReference.extend({
+  grant_id: z.uuid('must be the id of a grant'),
+})
+
+/** The grants of one user, newest first, withdrawn ones too. */
+export const listGrants = ({ db }: Deps, { cid, user_id }: UserReference): Promise<Grant[]> =>
+  grantsOfUser(db, routingKeyOf(cid, user_id), cid, user_id)
+
+/** Withdraws a grant: its code, access tokens and refresh tokens stop working at once. Doing it again changes nothing. */
+export async function withdrawGrant({ db, clock }: Deps, reference: GrantReference): Promise<void> {
+  const { cid, user_id: userId, grant_id: grantId } = reference
+  const routingKey = routingKeyOf(cid, userId)
+  const now = clock.now()
+  const found = await revokeGrantOfUser(db, routingKey, { cid, userId, grantId }, now)
+  if (!found) throw invalidRequest('no such grant of this user', { status: 404 })
+  const detail = { grant_id: grantId }
+  await recordAudit(db, {
+    at: now,
+    event: 'grant_withdrawn',
+    routingKey,
+    cid,
+    userId,
+    detail,
+  })
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { type Db, sql } from '../db/sql.ts'
+
+/** The SQL of A3. `found` is the row as it stood before the statement; `issued` tells whether this call changed anything. */
+
+const FoundRefresh = z.object({
+  grant_id: z.string(),
+  rotated_at: z.date().nullable(),
+  revoked_at: z.date().nullable(),
+  user_status: z.string(),
+  scopes: z.array(z.string()),
+  issued: z.boolean(),
+})
+export type FoundRefresh = z.infer<typeof FoundRefresh>
+
+export interface Refresh {
+  readonly routingKey: number
+  readonly refreshHash: Buffer
+  /** What the app may ask for now; the new token gets no more than that. */
+  readonly appScopes: readonly string[]
+  readonly accessHash: Buffer
+  readonly accessExpiresAt: Date
+}
+
+/** Policy fixed: one more access token for the same refresh token, unless the row says why not. */
+export const refreshFixed = (db: Db, refresh: Refresh): Promise<FoundRefresh | undefined> =>
+  db.maybe(
+    FoundRefresh,
+    sql`with found as (
+          select r.routing_key, r.grant_id, r.rotated_at, g.revoked_at, p.status as user_status,
+                 array(select s from unnest(g.scopes) with ordinality as asked (s, n)
+                       where s = any (${refresh.appScopes}) order by n) as scopes
+          from refresh_token r
+          join user_grant g on g.routing_key = r.routing_key and g.grant_id = r.grant_id
+          join user_profile p on p.routing_key = g.routing_key and p.cid = g.cid and p.user_id = g.user_id
+          where r.routing_key = ${refresh.routingKey} and r.token_hash = ${refresh.refreshHash}
+        ), issued as (
+          insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
+          select routing_key, ${refresh.accessHash}, grant_id, scopes, ${refresh.accessExpiresAt}
+          from found
+          where rotated_at is null and revoked_at is null and user_status = 'active' and scopes <> '{}'
+          returning 1
+        )
+        select grant_id, rotated_at, revoked_at, user_status, scopes, exists (select from issued) as issued from found`,
+  )
+
+export interface Rotation extends Refresh {
+  readonly successorHash: Buffer
+  readonly successorExpiresAt: Date
+}
+
+/** Policy rotating: of simultaneous calls one marks the token rotated and writes its successors. */
+export const rotateRefresh = (db: Db, rotation: Rotation, now: Date): Promise<FoundRefresh | undefined> =>
+  db.maybe(
+    FoundRefresh,
+    sql`with found as (
+          select r.routing_key, r.token_hash, r.grant_id, r.rotated_at, g.revoked_at, p.status as user_status,
+                 array(select s from unnest(g.scopes) with ordinality as asked (s, n)
+                       where s = any (${rotation.appScopes}) order by n) as scopes
+          from refresh_token r
+          join user_grant g on g.routing_key = r.routing_key and g.grant_id = r.grant_id
+          join user_profile p on p.routing_key = g.routing_key and p.cid = g.cid and p.user_id = g.user_id
+          where r.routing_key = ${rotation.routingKey} and r.token_hash = ${rotation.refreshHash}
+        ), issued as (
+          update refresh_token r set rotated_at = ${now}
+          from found f
+          where r.routing_key = f.routing_key and r.token_hash = f.token_hash and r.rotated_at is null
+            and f.revoked_at is null and f.user_status = 'active' and f.scopes <> '{}'
+          returning r.routing_key, r.grant_id, f.scopes
+        ), access as (
+          insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
+          select routing_key, ${rotation.accessHash}, grant_id, scopes, ${rotation.accessExpiresAt} from issued
+        ), successor as (
+          insert into refresh_token (routing_key, token_hash, grant_id, expires_at)
+          select routing_key, ${rotation.successorHash}, grant_id, ${rotation.successorExpiresAt} from issued
+        )
+        select grant_id, rotated_at, revoked_at, user_status, scopes, exists (select from issued) as issued from found`,
+  )
+
+/** Scopes of an access token, also when it was written by another process a moment ago. */
+export const accessTokenScopes = async (
+  db: Db,
+  routingKey: number,
+  accessHash: Buffer,
+): Promise<readonly string[] | undefined> => {
+  const row = await db.maybe(
+    z.object({ scopes: z.array(z.string()) }),
+    sql`select scopes from access_token where routing_key = ${routingKey} and token_hash = ${accessHash}`,
+  )
+  return row?.scopes
+}
+
+/** The same row, read again, outside of any change. */
+export const findRefresh = (
+  db: Db,
+  routingKey: number,
+  refreshHash: Buffer,
+  appScopes: readonly string[],
+): Promise<FoundRefresh | undefined> =>
+  db.maybe(
+    FoundRefresh,
+    sql`select r.grant_id, r.rotated_at, g.revoked_at, p.status as user_status, false as issued,
+               array(select s from unnest(g.scopes) with ordinality as asked (s, n)
+                     where s = any (${appScopes}) order by n) as scopes
+        from refresh_token r
+        join user_grant g on g.routing_key = r.routing_key and g.grant_id = r.grant_id
+        join user_profile p on p.routing_key = g.routing_key and p.cid = g.cid and p.user_id = g.user_id
+        where r.routing_key = ${routingKey} and r.token_hash = ${refreshHash}`,
+  )

@@ -1,0 +1,145 @@
+import { recordAudit } from '../db/audit/store.ts'
+import type { Deps } from '../deps.ts'
+import { addSeconds, wholeSecondsAfter } from '../lib/clock.ts'
+import { hmacSha256, storedForm } from '../lib/keys.ts'
+import type { RescodeError } from '../lib/rescode.ts'
+import { mint, PREFIX, readSelfDating, type SelfDating } from '../lib/self-dating.ts'
+import type { MicroApp } from '../registry/wire.ts'
+import { expiredRefreshToken, insufficientScope, invalidGrant, userNotTrusted } from './errors.ts'
+import { accessTokenScopes, type FoundRefresh, findRefresh, refreshFixed, rotateRefresh } from './refresh-store.ts'
+import { revokeGrant } from './store.ts'
+import { type IssuedTokens, type Parameters, required, type TokenSet, tokenSet } from './wire.ts'
+
+interface Presented extends SelfDating {
+  readonly token: string
+  readonly hash: Buffer
+}
+
+/** A3: a new access token for a refresh token. Ownership is checked before expiry: the app_key is part of the token's MAC. */
+export async function refreshTokens(deps: Deps, app: MicroApp, parameters: Parameters): Promise<TokenSet> {
+  const token = required(parameters, 'refresh_token')
+  const dated = readSelfDating(deps.keys, PREFIX.refreshToken, token, app.app_key)
+  if (!dated) throw invalidGrant("not a refresh token of this app's")
+  const presented: Presented = {
+    ...dated,
+    token,
+    hash: storedForm(deps.keys, token),
+  }
+  if (dated.expiresAt <= deps.clock.now()) throw await expired(deps, presented, app)
+  return app.refresh_policy === 'rotating' ? rotate(deps, app, presented) : extend(deps, app, presented)
+}
+
+/** Revoked wins over expired while the row is there; after its purge the token still says that it is expired. */
+async function expired({ db }: Deps, { routingKey, hash }: Presented, app: MicroApp): Promise<RescodeError> {
+  const found = await findRefresh(db, routingKey, hash, app.scopes)
+  return found?.revoked_at ? invalidGrant('revoked') : expiredRefreshToken()
+}
+
+/** Policy fixed: the same refresh token, one more access token. */
+async function extend(deps: Deps, app: MicroApp, presented: Presented): Promise<TokenSet> {
+  const { config, db, clock, keys } = deps
+  const { routingKey, token, hash } = presented
+  const now = clock.now()
+  const accessExpiresAt = wholeSecondsAfter(now, config.ACCESS_TOKEN_LIFETIME_S)
+  const accessToken = mint(keys, {
+    prefix: PREFIX.accessToken,
+    routingKey,
+    expiresAt: accessExpiresAt,
+  })
+  const accessHash = storedForm(keys, accessToken)
+  const refresh = {
+    routingKey,
+    refreshHash: hash,
+    appScopes: app.scopes,
+    accessHash,
+    accessExpiresAt,
+  }
+  const found = await refreshFixed(db, refresh)
+  if (!found?.issued) throw refusal(found)
+  return tokenSet({ accessToken, accessExpiresAt, refreshToken: token }, found.scopes, now)
+}
+
+/** Policy rotating: successors with the same end; the predecessor, sent again at once, gets the same answer again. */
+async function rotate(deps: Deps, app: MicroApp, presented: Presented): Promise<TokenSet> {
+  const { db, clock, keys } = deps
+  const { routingKey, hash } = presented
+  const now = clock.now()
+  const issued = successorsOf(deps, app, presented, now)
+  const rotation = {
+    routingKey,
+    refreshHash: hash,
+    appScopes: app.scopes,
+    accessHash: storedForm(keys, issued.accessToken),
+    accessExpiresAt: issued.accessExpiresAt,
+    successorHash: storedForm(keys, issued.refreshToken),
+    successorExpiresAt: presented.expiresAt,
+  }
+  const found = await rotateRefresh(db, rotation, now)
+  if (found?.issued) return tokenSet(issued, found.scopes, now)
+  return repeatRotation(deps, app, presented)
+}
+
+/**
+ * Both successors are derived from the token that was presented and from the moment of the rotation, which is stored:
+ * so the same answer can be given again although only hashes of tokens are kept.
+ */
+function successorsOf({ config, keys }: Deps, app: MicroApp, presented: Presented, rotatedAt: Date): IssuedTokens {
+  const { routingKey, expiresAt, token } = presented
+  const accessExpiresAt = wholeSecondsAfter(rotatedAt, config.ACCESS_TOKEN_LIFETIME_S)
+  const derived = (purpose: string) => hmacSha256(keys.derive, `${purpose}\n${token}`)
+  return {
+    accessToken: mint(keys, {
+      prefix: PREFIX.accessToken,
+      routingKey,
+      expiresAt: accessExpiresAt,
+      random: derived('rotated access token'),
+    }),
+    accessExpiresAt,
+    refreshToken: mint(keys, {
+      prefix: PREFIX.refreshToken,
+      routingKey,
+      expiresAt,
+      random: derived('rotated refresh token'),
+      bearer: app.app_key,
+    }),
+  }
+}
+
+/** Not rotated by this call: read again, since another worker may have done it a moment ago. */
+async function repeatRotation(deps: Deps, app: MicroApp, presented: Presented): Promise<TokenSet> {
+  const { config, db, clock, keys } = deps
+  const { routingKey, hash } = presented
+  const now = clock.now()
+  const found = await findRefresh(db, routingKey, hash, app.scopes)
+  if (!found?.rotated_at || found.revoked_at || found.user_status !== 'active') throw refusal(found)
+  if (now >= addSeconds(found.rotated_at, config.REFRESH_DUPLICATE_WINDOW_S)) {
+    await revokeForReuse(deps, app, presented, found)
+    throw invalidGrant('rotated token used again')
+  }
+  const issued = successorsOf(deps, app, presented, found.rotated_at)
+  const scopes = await accessTokenScopes(db, routingKey, storedForm(keys, issued.accessToken))
+  if (!scopes) throw invalidGrant('the successor is gone')
+  return tokenSet(issued, scopes, now)
+}
+
+async function revokeForReuse({ db, clock }: Deps, app: MicroApp, { routingKey }: Presented, found: FoundRefresh) {
+  const now = clock.now()
+  await revokeGrant(db, routingKey, found.grant_id, now)
+  const detail = { grant_id: found.grant_id }
+  await recordAudit(db, {
+    at: now,
+    event: 'refresh_token_reused',
+    routingKey,
+    appKey: app.app_key,
+    detail,
+  })
+}
+
+/** Why a refresh token of the right app gave nothing, in the order of the decisions. */
+function refusal(found: FoundRefresh | undefined): RescodeError {
+  if (!found) return invalidGrant('unknown')
+  if (found.revoked_at) return invalidGrant('revoked')
+  if (found.rotated_at) return invalidGrant('rotated')
+  if (found.scopes.length === 0) return insufficientScope('the app lost every scope of the grant')
+  return userNotTrusted()
+}

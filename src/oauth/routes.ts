@@ -1,0 +1,98 @@
+import formbody from '@fastify/formbody'
+import rateLimit from '@fastify/rate-limit'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { findSession, SESSION_COOKIE, type SignedIn } from '../account/session.ts'
+import type { Deps } from '../deps.ts'
+import { asRescodeError, envelopeErrorHandler, sendSuccess } from '../lib/envelope.ts'
+import { noteForLog } from '../lib/observe.ts'
+import { sendErrorPage, sendPage } from '../lib/page.ts'
+import { invalidRequest, tooManyRequests } from '../lib/rescode.ts'
+import { refuseForeignForms } from '../lib/same-origin.ts'
+import { acceptAnyBodyUnread, hasBody } from '../lib/unread-body.ts'
+import { authenticateClient } from './authenticate.ts'
+import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize.ts'
+import { decideConsent } from './consent.ts'
+import { sealConsentForm } from './consent-form.ts'
+import { foreignForm, unusableForm, userNotTrusted } from './errors.ts'
+import { issueTokens } from './token.ts'
+import { readParameters } from './wire.ts'
+
+const CONSENT_PATH = '/oauth/v2/consent'
+
+/** A1: the authorization page and its form. Failures are shown as a page to a browser, as the envelope to a program. */
+export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
+  const { config } = deps
+  const native = config.ENVELOPE_HTTP_STATUS === 'native'
+  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, asRescodeError(error, request), native))
+  await app.register(formbody, { bodyLimit: 64 * 1024 })
+  await app.register(rateLimit, {
+    max: config.AUTHORIZE_PER_MINUTE,
+    timeWindow: '1 minute',
+    addHeaders: {},
+    errorResponseBuilder: (_request, { ttl }) => tooManyRequests(Math.ceil(ttl / 1000)),
+  })
+
+  app.get('/authorize', async (request, reply) => {
+    const parameters = readParameters(request.raw.url ?? '')
+    const authorization = await checkAuthorizationRequest(deps, parameters)
+    noteForLog(request, { appKey: authorization.app.app_key })
+    const session = await findSession(deps, request.cookies[SESSION_COOKIE])
+    if (!session) return reply.redirect(`/sign-in?return_to=${encodeURIComponent(request.raw.url ?? '/')}`, 303)
+    if (session.status !== 'active') throw userNotTrusted()
+    return showConsent(deps, request, reply, authorization, session)
+  })
+
+  app.post('/consent', { onRequest: refuseForeignForms(config.PUBLIC_URL, foreignForm) }, async (request, reply) => {
+    const session = await findSession(deps, request.cookies[SESSION_COOKIE])
+    if (!session)
+      throw unusableForm('belongs to another session', {
+        detail: 'no session',
+      })
+    const body = (request.body ?? {}) as Record<string, unknown>
+    const { authorization_request: form, decision } = body
+    if (typeof form !== 'string' || typeof decision !== 'string') throw invalidRequest('the form is incomplete')
+    const next = await decideConsent(deps, { session, form, decision })
+    return reply.header('Cache-Control', 'no-store').redirect(next, 303)
+  })
+}
+
+function showConsent(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  authorization: AuthorizationRequest,
+  session: SignedIn,
+) {
+  const { app, redirectUrl, scopes } = authorization
+  const data = {
+    app: { name: app.name, logoUrl: app.logo_url },
+    host: redirectUrl.host,
+    scopes: scopes.map((id) => ({ id })),
+    user: { name: session.name, avatarUrl: session.avatarUrl },
+    action: CONSENT_PATH,
+    form: sealConsentForm(deps, authorization, session.sessionHash),
+    signOut: { action: '/sign-out', returnTo: request.raw.url },
+  }
+  // The redirect that follows the form counts as its target, and so does every further one that the app makes
+  // (Chromium): a list of exact hosts would break apps whose callback sends the browser on.
+  const formAction = redirectUrl.protocol === 'http:' ? ['https:', 'http:'] : ['https:']
+  return sendPage(request, reply, 'oauth/consent', data, { formAction })
+}
+
+/** A2 and A3. */
+export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
+  app.setErrorHandler(envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native'))
+  acceptAnyBodyUnread(app)
+
+  app.post('/api/token', async (request, reply) => {
+    const parameters = readParameters(request.raw.url ?? '')
+    const client = await authenticateClient(deps, {
+      parameters,
+      authorization: request.headers.authorization,
+      address: request.ip,
+      hasBody: hasBody(request),
+    })
+    noteForLog(request, { appKey: client.app_key })
+    return sendSuccess(request, reply, await issueTokens(deps, client, parameters))
+  })
+}

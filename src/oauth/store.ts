@@ -1,0 +1,131 @@
+import { z } from 'zod'
+import { type Db, sql } from '../db/sql.ts'
+
+/** Every SQL statement of A1–A3. Each about one user leads with the routing key, so it touches one shard. */
+
+const Stamp = z.object({ created_at: z.date() })
+
+export interface NewGrant {
+  readonly routingKey: number
+  readonly grantId: string
+  readonly cid: number
+  readonly userId: string
+  readonly appKey: string
+  readonly scopes: readonly string[]
+}
+
+/** When the grant was made: now, or, when the same consent form is posted again, the first time. */
+export async function ensureGrant(db: Db, grant: NewGrant, now: Date): Promise<Date> {
+  const row = await db.one(
+    Stamp,
+    sql`insert into user_grant (routing_key, grant_id, cid, user_id, app_key, scopes, created_at)
+        values (${grant.routingKey}, ${grant.grantId}, ${grant.cid}, ${grant.userId}, ${grant.appKey}, ${grant.scopes}, ${now})
+        on conflict (routing_key, grant_id) do update set grant_id = excluded.grant_id
+        returning created_at`,
+  )
+  return row.created_at
+}
+
+export interface NewCode {
+  readonly routingKey: number
+  readonly codeHash: Buffer
+  readonly grantId: string
+  readonly appKey: string
+  readonly redirectUri: string
+  readonly state: string
+  readonly codeChallenge: string | null
+  readonly expiresAt: Date
+}
+
+/** False when this very code exists and is not usable any more. */
+export async function ensureCode(db: Db, code: NewCode, now: Date): Promise<boolean> {
+  const usable = await db.maybe(
+    z.object({ usable: z.boolean() }),
+    sql`insert into authorization_code
+          (routing_key, code_hash, grant_id, app_key, redirect_uri, state, code_challenge, expires_at)
+        values (${code.routingKey}, ${code.codeHash}, ${code.grantId}, ${code.appKey}, ${code.redirectUri},
+                ${code.state}, ${code.codeChallenge}, ${code.expiresAt})
+        on conflict (routing_key, code_hash) do update set expires_at = excluded.expires_at
+        returning used_at is null and expires_at > ${now} as usable`,
+  )
+  return usable?.usable ?? false
+}
+
+const FoundCode = z.object({
+  grant_id: z.string(),
+  app_key: z.string(),
+  redirect_uri: z.string(),
+  state: z.string(),
+  code_challenge: z.string().nullable(),
+  expires_at: z.date(),
+  used_at: z.date().nullable(),
+  revoked_at: z.date().nullable(),
+  user_status: z.string(),
+  scopes: z.array(z.string()),
+  spent: z.boolean(),
+})
+export type FoundCode = z.infer<typeof FoundCode>
+
+export interface Exchange {
+  readonly routingKey: number
+  readonly codeHash: Buffer
+  readonly appKey: string
+  readonly redirectUri: string
+  readonly state: string
+  /** S256 of the verifier that came with the exchange. */
+  readonly codeChallenge: string | null
+  readonly accessHash: Buffer
+  readonly accessExpiresAt: Date
+  readonly refreshHash: Buffer
+  readonly refreshExpiresAt: Date
+}
+
+/**
+ * Spends the code and writes its tokens, or does nothing: one statement decides, so exactly one of any number of
+ * simultaneous exchanges is told `spent`. The rest of the row says why it was not, as it stood before the statement.
+ */
+export const spendCode = (db: Db, exchange: Exchange, now: Date): Promise<FoundCode | undefined> =>
+  db.maybe(
+    FoundCode,
+    sql`with found as (
+          select c.*, g.scopes, g.revoked_at, p.status as user_status
+          from authorization_code c
+          join user_grant g on g.routing_key = c.routing_key and g.grant_id = c.grant_id
+          join user_profile p on p.routing_key = g.routing_key and p.cid = g.cid and p.user_id = g.user_id
+          where c.routing_key = ${exchange.routingKey} and c.code_hash = ${exchange.codeHash}
+        ), spent as (
+          update authorization_code c set used_at = ${now}
+          from found f
+          where c.routing_key = f.routing_key and c.code_hash = f.code_hash
+            and c.used_at is null and c.expires_at > ${now} and c.app_key = ${exchange.appKey}
+            and c.redirect_uri = ${exchange.redirectUri} and c.state = ${exchange.state}
+            and (c.code_challenge is null or c.code_challenge = ${exchange.codeChallenge})
+            and f.user_status = 'active' and f.revoked_at is null
+          returning c.routing_key, c.grant_id, f.scopes
+        ), access as (
+          insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
+          select routing_key, ${exchange.accessHash}, grant_id, scopes, ${exchange.accessExpiresAt} from spent
+        ), refresh as (
+          insert into refresh_token (routing_key, token_hash, grant_id, expires_at)
+          select routing_key, ${exchange.refreshHash}, grant_id, ${exchange.refreshExpiresAt} from spent
+        )
+        select grant_id, app_key, redirect_uri, state, code_challenge, expires_at, used_at, revoked_at, user_status,
+               scopes, exists (select from spent) as spent
+        from found`,
+  )
+
+/** Counts a try that did not match; the last one allowed spends the code. */
+export const countFailedTry = (db: Db, routingKey: number, codeHash: Buffer, allowed: number, now: Date) =>
+  db.exec(
+    sql`update authorization_code
+        set failed_tries = failed_tries + 1,
+            used_at = case when failed_tries + 1 >= ${allowed} then ${now}::timestamptz end
+        where routing_key = ${routingKey} and code_hash = ${codeHash} and used_at is null`,
+  )
+
+/** False when it was withdrawn already, or is another user's. */
+export const revokeGrant = async (db: Db, routingKey: number, grantId: string, now: Date): Promise<boolean> =>
+  (await db.exec(
+    sql`update user_grant set revoked_at = ${now}
+        where routing_key = ${routingKey} and grant_id = ${grantId} and revoked_at is null`,
+  )) > 0

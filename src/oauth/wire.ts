@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { userKey } from '../account/wire.ts'
+import { secondsLeft } from '../lib/clock.ts'
+import { parseQuery } from '../lib/query-string.ts'
+import { echo, invalidRequest } from '../lib/rescode.ts'
+import { missing } from './errors.ts'
+
+const LONGEST_URL = 8 * 1024
+
+/** Query parameters of one request, each given at most once. */
+export type Parameters = ReadonlyMap<string, string>
+
+/** The parameters of a request URL (source, A1–A5: always the query string). Refuses what is too long, came twice or cannot be decoded. */
+export function readParameters(url: string): Parameters {
+  if (url.length > LONGEST_URL) throw invalidRequest('the URL is longer than 8 KiB')
+  const question = url.indexOf('?')
+  const { values, repeated, undecodable } = parseQuery(question < 0 ? '' : url.slice(question + 1))
+  for (const name of undecodable) throw invalidRequest(`${echo(name)} cannot be decoded`)
+  for (const [name, value] of values) {
+    // PostgreSQL has no way to hold it, and no parameter has a use for it.
+    if (value.includes('\0') || name.includes('\0')) throw invalidRequest(`${echo(name)} cannot be decoded`)
+  }
+  for (const name of repeated) throw invalidRequest(`${echo(name)} is given twice`)
+  return values
+}
+
+/** A parameter that must be there; an empty one counts as missing. */
+export function required(parameters: Parameters, name: string): string {
+  const value = parameters.get(name)
+  if (!value) throw missing(name)
+  return value
+}
+
+export const SCOPES = ['USER_INFO', 'PHONE_NUMBER'] as const
+export type Scope = (typeof SCOPES)[number]
+
+export const isScope = (text: string): text is Scope => (SCOPES as readonly string[]).includes(text)
+
+/** data of a successful token response (source, "Token set"). */
+export interface TokenSet {
+  readonly access_token: string
+  /** Whole seconds left at the moment of the answer. */
+  readonly expires_in: number
+  readonly refresh_token: string
+  /** Granted scopes in the order asked, separated by a space. */
+  readonly scope: string
+  readonly token_type: 'bearer'
+}
+
+export interface IssuedTokens {
+  readonly accessToken: string
+  readonly accessExpiresAt: Date
+  readonly refreshToken: string
+}
+
+export const tokenSet = (issued: IssuedTokens, scopes: readonly string[], now: Date): TokenSet => ({
+  access_token: issued.accessToken,
+  expires_in: secondsLeft(issued.accessExpiresAt, now),
+  refresh_token: issued.refreshToken,
+  scope: scopes.join(' '),
+  token_type: 'bearer',
+})
+
+/** Whose grants an operator means: cid and user_id, only together (source, "User info result"). */
+export const userReference = userKey
+export type UserReference = z.output<typeof userReference>
+
+export const grantReference = userKey.extend({ grant_id: z.uuid('must be the id of a grant') })
+export type GrantReference = z.output<typeof grantReference>

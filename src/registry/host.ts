@@ -1,0 +1,68 @@
+/** Hosts to which an app's answers may go (source, A1 "redirect_uri"; decisions, section 1 "redirect_uri"). */
+
+export type HostEntry = { readonly entry: string } | { readonly problem: string }
+
+// Looked for in the text as it was typed: the URL parser drops a tab or a newline and turns `\` into `/` without a word.
+const REFUSED: readonly (readonly [RegExp, string])[] = [
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  [/[\s\u0000-\u001f\u007f-\u009f]/, 'must not contain white space or control characters'],
+  [/:\/\//, 'must be the host alone, without a scheme: example.com'],
+  [/@/, 'must be the host alone, without a user name'],
+  [/[/\\?#]/, 'must be the host alone, without path, query or fragment'],
+  [/%/, 'must not be percent-encoded'],
+]
+const HOST_AND_PORT = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
+const IPV4 = /^\d+\.\d+\.\d+\.\d+$/
+
+const isAddress = (host: string): boolean => host.startsWith('[') || IPV4.test(host)
+
+/** A registered host in the form that is kept: `host`, `host:port` or `*.host`, lower case, punycode, no trailing dot. */
+export function parseHostEntry(text: string): HostEntry {
+  if (text === '') return { problem: 'must not be empty' }
+  const refused = REFUSED.find(([pattern]) => pattern.test(text))
+  if (refused) return { problem: refused[1] }
+  const wildcard = text.startsWith('*.')
+  const rest = wildcard ? text.slice(2) : text
+  if (rest.includes('*')) return { problem: 'may have one "*" only, at the start and followed by a dot: *.example.com' }
+  const [, name = '', port] = HOST_AND_PORT.exec(rest) ?? []
+  if (name === '') return { problem: 'must be a host such as example.com; an IPv6 address stands in brackets: [::1]' }
+  const host = canonicalHost(name)
+  if (!host) return { problem: 'is not a valid host name' }
+  if (!wildcard) return withPort(host, port)
+  if (port !== undefined) return { problem: 'with "*." cannot have a port; it covers every port' }
+  if (isAddress(host)) return { problem: 'with "*." must be a domain, not an IP address' }
+  if (!host.includes('.')) return { problem: 'with "*." needs at least two labels after it: *.example.com' }
+  return { entry: `*.${host}` }
+}
+
+function canonicalHost(name: string): string | undefined {
+  const address = `http://${name}/`
+  if (!URL.canParse(address)) return undefined
+  const host = new URL(address).hostname.replace(/\.$/, '')
+  if (isAddress(host)) return host
+  return host.length <= 253 && host.split('.').every((label) => LABEL.test(label)) ? host : undefined
+}
+
+function withPort(host: string, port: string | undefined): HostEntry {
+  if (port === undefined) return { entry: host }
+  const number = Number(port)
+  if (!/^\d{1,5}$/.test(port) || number < 1 || number > 65_535) return { problem: 'has a port that is not 1 to 65535' }
+  return { entry: `${host}:${number}` }
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
+
+/**
+ * Whether a kept entry covers the URL: `host` at any port, `host:port` at exactly that one (a scheme's default port
+ * counts), `*.host` every sub-domain at any depth and port but not `host` itself.
+ */
+export function hostMatches(entry: string, url: URL): boolean {
+  if (entry.startsWith('*.')) {
+    const suffix = entry.slice(1)
+    const labels = url.hostname.slice(0, -suffix.length).split('.')
+    return url.hostname.endsWith(suffix) && labels.every((label) => label !== '')
+  }
+  const port = url.port || DEFAULT_PORTS[url.protocol]
+  return entry === url.hostname || entry === `${url.hostname}:${port}`
+}

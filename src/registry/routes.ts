@@ -1,0 +1,55 @@
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { sendSuccess } from '../lib/envelope.ts'
+import { parseInput } from '../lib/input.ts'
+import { noteForLog } from '../lib/observe.ts'
+import { echo } from '../lib/rescode.ts'
+import {
+  approveMicroApp,
+  createMicroApp,
+  listMicroApps,
+  showMicroApp,
+  suspendMicroApp,
+  updateMicroApp,
+} from './micro-app.ts'
+import { rotateSecret } from './secret.ts'
+import { microAppChanges, newMicroApp, rotation } from './wire.ts'
+
+interface OneApp {
+  Params: { app_key: string }
+}
+
+/** The operator's routes for micro-apps, below /admin/v1. */
+export function microAppRoutes(app: FastifyInstance, deps: Deps): void {
+  app.addHook<OneApp>('preHandler', async (request) => {
+    if (request.params.app_key) noteForLog(request, { appKey: echo(request.params.app_key) })
+  })
+
+  app.get('/apps', async (request, reply) => sendSuccess(request, reply, { apps: await listMicroApps(deps) }))
+
+  app.post('/apps', async (request, reply) =>
+    sendSuccess(request, reply, await createMicroApp(deps, parseInput(newMicroApp, request.body))),
+  )
+
+  app.get<OneApp>('/apps/:app_key', async (request, reply) =>
+    sendSuccess(request, reply, await showMicroApp(deps, request.params.app_key)),
+  )
+
+  app.patch<OneApp>('/apps/:app_key', async (request, reply) => {
+    const changes = parseInput(microAppChanges, request.body)
+    return sendSuccess(request, reply, await updateMicroApp(deps, request.params.app_key, changes))
+  })
+
+  app.post<OneApp>('/apps/:app_key/approve', async (request, reply) =>
+    sendSuccess(request, reply, await approveMicroApp(deps, request.params.app_key)),
+  )
+
+  app.post<OneApp>('/apps/:app_key/suspend', async (request, reply) =>
+    sendSuccess(request, reply, await suspendMicroApp(deps, request.params.app_key)),
+  )
+
+  app.post<OneApp>('/apps/:app_key/rotate-secret', async (request, reply) => {
+    const input = parseInput(rotation, request.body ?? {})
+    return sendSuccess(request, reply, await rotateSecret(deps, request.params.app_key, input))
+  })
+}

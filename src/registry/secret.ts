@@ -1,0 +1,45 @@
+import type { Deps } from '../deps.ts'
+import { addSeconds } from '../lib/clock.ts'
+import { storedForm } from '../lib/keys.ts'
+import { noSuchMicroApp } from './errors.ts'
+import { newSecret, showMicroApp } from './micro-app.ts'
+import * as store from './store.ts'
+import { APP_KEY, type MicroApp, type Rotation, type SecretDates } from './wire.ts'
+
+const NOTED_EVERY_S = 60
+
+/** A new app_secret that works at once; the one so far works for `overlap_s` seconds more, any older one no longer. */
+export async function rotateSecret(
+  deps: Deps,
+  appKey: string,
+  { overlap_s }: Rotation,
+): Promise<MicroApp & { secrets: SecretDates[]; app_secret: string }> {
+  const secret = newSecret()
+  const now = deps.clock.now()
+  await deps.db.tx(async (db) => {
+    if (!APP_KEY.test(appKey) || !(await store.lockMicroApp(db, appKey))) throw noSuchMicroApp()
+    const replacement = { hash: storedForm(deps.keys, secret), now }
+    await store.replaceSecret(db, appKey, replacement, addSeconds(now, overlap_s))
+  })
+  return { ...(await showMicroApp(deps, appKey)), app_secret: secret }
+}
+
+/** The app with its live secrets in one read, whatever its status; undefined for an unknown app_key, or for no app_key at all. */
+export async function findMicroAppForAuthentication(
+  deps: Deps,
+  appKey: string,
+): Promise<store.MicroAppWithSecrets | undefined> {
+  return APP_KEY.test(appKey) ? store.findMicroApp(deps.db, appKey, deps.clock.now()) : undefined
+}
+
+/** Records that a secret was used, at most once a minute, so a busy app does not write a row with each request. */
+export async function noteSecretUse(
+  { db, clock }: Deps,
+  app: MicroApp,
+  { secret_hash, last_used_at }: store.LiveSecret,
+): Promise<void> {
+  const now = clock.now()
+  const notAfter = addSeconds(now, -NOTED_EVERY_S)
+  if (last_used_at && last_used_at > notAfter) return
+  await store.touchSecret(db, app.app_key, secret_hash, now, notAfter)
+}

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { parseHostEntry } from './host.ts'
+
+/** What the admin routes and the command line take and give. Names are those of the wire, and of the table's columns. */
+
+export const SCOPES = ['USER_INFO', 'PHONE_NUMBER'] as const
+const STATUSES = ['pending', 'approved', 'suspended'] as const
+const REFRESH_DAYS = [7, 30, 60, 90] as const
+const REFRESH_POLICIES = ['fixed', 'rotating'] as const
+
+/** Characters of an app_key; one that began with "-" would read as an option on the command line. */
+export const APP_KEY = /^[A-Za-z0-9_][A-Za-z0-9_-]{2,63}$/
+
+// A name is shown on the consent page: nothing in it may hide or turn around what stands there.
+const INVISIBLE = /[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]/u
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const NOT_IN_URLS = /[\s\\\u0000-\u001f\u007f-\u009f]/
+
+function webUrlProblem(text: string): string | undefined {
+  if (NOT_IN_URLS.test(text)) return 'must not contain white space, backslashes or control characters'
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return 'must be an absolute http:// or https:// URL'
+  const { username, password } = new URL(text)
+  return username || password ? 'must not contain a user name or password' : undefined
+}
+
+const webUrl = z
+  .string()
+  .max(2_048)
+  .superRefine((text, context) => {
+    const problem = webUrlProblem(text)
+    if (problem) context.addIssue({ code: 'custom', message: problem })
+  })
+const host = z.string().transform((text, context) => {
+  const parsed = parseHostEntry(text)
+  if ('entry' in parsed) return parsed.entry
+  context.addIssue({ code: 'custom', message: parsed.problem })
+  return z.NEVER
+})
+const redirectUri = webUrl.refine((text) => !text.includes('#'), 'must not have a fragment')
+
+const setOf = <T>(entry: z.ZodType<T>) =>
+  z
+    .array(entry)
+    .max(100)
+    .transform((entries) => [...new Set(entries)])
+const atLeastOne = (entries: readonly unknown[]): boolean => entries.length > 0
+
+const fields = {
+  name: z
+    .string()
+    .trim()
+    .min(1)
+    .max(100)
+    .refine((name) => !INVISIBLE.test(name), 'must not contain control characters or marks of text direction'),
+  logo_url: webUrl.nullable(),
+  hosts: setOf(host).refine(atLeastOne, 'must have at least 1 entry'),
+  redirect_uris: setOf(redirectUri),
+  scopes: setOf(z.enum(SCOPES)),
+  refresh_days: z.literal(REFRESH_DAYS),
+  refresh_policy: z.enum(REFRESH_POLICIES),
+  http_allowed: z.boolean(),
+}
+
+/** A micro-app to be created. An operator creates it, so it is approved unless said otherwise. */
+export const newMicroApp = z.strictObject({
+  app_key: z
+    .string()
+    .regex(APP_KEY, 'must have 3 to 64 characters of A-Z a-z 0-9 _ - and not begin with "-"')
+    .optional(),
+  ...fields,
+  status: z.enum(['pending', 'approved']).default('approved'),
+  logo_url: fields.logo_url.default(null),
+  redirect_uris: fields.redirect_uris.default([]),
+  scopes: fields.scopes.refine(atLeastOne, 'must have at least 1 entry'),
+  refresh_days: fields.refresh_days.default(30),
+  refresh_policy: fields.refresh_policy.default('fixed'),
+  http_allowed: fields.http_allowed.default(true),
+})
+export type NewMicroApp = z.output<typeof newMicroApp>
+
+/** What may be changed later: only the fields that are given; a list replaces the whole list. */
+export const microAppChanges = z.strictObject(fields).partial()
+export type MicroAppChanges = z.output<typeof microAppChanges>
+
+/** How long the secret so far still works beside the new one: seconds, 30 days at most. */
+export const rotation = z.strictObject({
+  overlap_s: z.int().min(0).max(2_592_000).default(86_400),
+})
+export type Rotation = z.output<typeof rotation>
+
+/** A micro-app as it is kept and shown. */
+export const microApp = z.object({
+  app_key: z.string(),
+  name: z.string(),
+  logo_url: z.string().nullable(),
+  status: z.enum(STATUSES),
+  hosts: z.array(z.string()),
+  redirect_uris: z.array(z.string()),
+  scopes: z.array(z.enum(SCOPES)),
+  refresh_days: z.literal(REFRESH_DAYS),
+  refresh_policy: z.enum(REFRESH_POLICIES),
+  http_allowed: z.boolean(),
+  created_at: z.date(),
+  updated_at: z.date(),
+})
+export type MicroApp = z.output<typeof microApp>
+
+/** What an operator sees of a live secret; the secret itself is not kept. */
+export interface SecretDates {
+  readonly created_at: Date
+  /** Null: until it is rotated. */
+  readonly ends_at: Date | null
+  /** To the minute; null: never. */
+  readonly last_used_at: Date | null
+}

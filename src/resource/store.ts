@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { type Db, sql } from '../db/sql.ts'
+
+const FoundToken = z.object({
+  token_scopes: z.array(z.string()),
+  revoked_at: z.date().nullable(),
+  app_key: z.string(),
+  app_status: z.string().nullable(),
+  app_scopes: z.array(z.string()).nullable(),
+  user_status: z.string(),
+  cid: z.number(),
+  user_id: z.string(),
+  name: z.string(),
+  gender: z.string(),
+  big_avatar_url: z.string(),
+  phone_number: z.string().nullable(),
+})
+export type FoundToken = z.infer<typeof FoundToken>
+
+/** A token with all that decides about it and all that it may give away: one statement, primary keys only. */
+export const findToken = (db: Db, routingKey: number, tokenHash: Buffer): Promise<FoundToken | undefined> =>
+  db.maybe(
+    FoundToken,
+    sql`select t.scopes as token_scopes, g.revoked_at, g.app_key, a.status as app_status, a.scopes as app_scopes,
+               p.status as user_status, p.cid, p.user_id, p.name, p.gender, p.big_avatar_url, p.phone_number
+        from access_token t
+        join user_grant g on g.routing_key = t.routing_key and g.grant_id = t.grant_id
+        join user_profile p on p.routing_key = g.routing_key and p.cid = g.cid and p.user_id = g.user_id
+        left join micro_app a on a.app_key = g.app_key
+        where t.routing_key = ${routingKey} and t.token_hash = ${tokenHash}`,
+  )

@@ -1,0 +1,22 @@
+import type { FoundToken } from './store.ts'
+
+/** data of get_phonenumber (source, "Phone result"). */
+export interface PhoneResult {
+  readonly phone_number: string
+}
+
+/** data of get_userinfo (source, "User info result"): cid and user_id identify a user only together. */
+export interface UserInfoResult {
+  readonly uinfo: {
+    /** "0" unknown, "1" male, "2" female */
+    readonly gender: string
+    readonly user_id: string
+    readonly cid: number
+    readonly name: string
+    readonly big_avatar_url: string
+  }
+}
+
+export const userInfoResult = ({ gender, user_id, cid, name, big_avatar_url }: FoundToken): UserInfoResult => ({
+  uinfo: { gender, user_id, cid, name, big_avatar_url },
+})

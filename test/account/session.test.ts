@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endSession, findSession, startSession } from '../../src/account/session.ts'
+import { blockUser, createUser } from '../../src/account/user.ts'
+import { openWorld, type World } from '../harness.ts'
+import { ALICE } from './people.ts'
+
+let world: World
+const alice = { cid: ALICE.cid, userId: ALICE.user_id }
+beforeAll(async () => {
+  world = await openWorld({ SESSION_LIFETIME_S: '3600' })
+  await createUser(world.deps, ALICE)
+})
+afterAll(() => world.close())
+
+const statements = async (work: () => Promise<unknown>): Promise<number> => {
+  let count = 0
+  const query = world.pool.query
+  world.pool.query = ((...input: Parameters<typeof query>) => {
+    count += 1
+    return query.apply(world.pool, input)
+  }) as typeof query
+  await work().finally(() => {
+    world.pool.query = query
+  })
+  return count
+}
+
+describe('a browser session', () => {
+  it('tells who is signed in, in one statement', async () => {
+    const id = await startSession(world.deps, alice)
+    expect(await findSession(world.deps, id)).toEqual({
+      routingKey: expect.any(Number),
+      cid: 1,
+      userId: '10001',
+      name: 'Alice',
+      avatarUrl: 'https://pictures.example/alice.png',
+      status: 'active',
+      sessionHash: expect.any(Buffer),
+    })
+    expect(await statements(() => findSession(world.deps, id))).toBe(1)
+  })
+
+  it('is kept as a keyed hash only', async () => {
+    const id = await startSession(world.deps, alice)
+    const { rows } = await world.pool.query('select * from browser_session')
+    expect(JSON.stringify(rows)).not.toContain(id)
+    expect(rows.every((row) => row.session_hash.length === 32)).toBe(true)
+  })
+
+  it.each([undefined, '', 'nonsense', `ghbs_${'A'.repeat(48)}`])(
+    'is not found, without the database, for the cookie %s',
+    async (cookie) => {
+      expect(await statements(async () => expect(await findSession(world.deps, cookie)).toBeNull())).toBe(0)
+    },
+  )
+
+  it('ends when it is ended, and no other with it', async () => {
+    const [first, second] = [await startSession(world.deps, alice), await startSession(world.deps, alice)]
+    await endSession(world.deps, first)
+    await endSession(world.deps, 'nonsense')
+    expect(await findSession(world.deps, first)).toBeNull()
+    expect(await findSession(world.deps, second)).not.toBeNull()
+  })
+
+  it('ends after SESSION_LIFETIME_S', async () => {
+    const id = await startSession(world.deps, alice)
+    world.clock.advance(3_599)
+    expect(await findSession(world.deps, id)).not.toBeNull()
+    world.clock.advance(1)
+    expect(await findSession(world.deps, id)).toBeNull()
+  })
+
+  it('stays when its user is blocked, and says so', async () => {
+    const id = await startSession(world.deps, alice)
+    await blockUser(world.deps, { cid: 1, user_id: '10001' })
+    expect(await findSession(world.deps, id)).toMatchObject({ status: 'blocked' })
+  })
+})

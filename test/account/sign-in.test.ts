@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { SignInRefused } from '../../src/account/errors.ts'
+import { hashPassword, verifyPassword } from '../../src/account/password.ts'
+import { findSession } from '../../src/account/session.ts'
+import { signIn } from '../../src/account/sign-in.ts'
+import { blockUser, createUser } from '../../src/account/user.ts'
+import { addSeconds } from '../../src/lib/clock.ts'
+import { openWorld, type World } from '../harness.ts'
+import { ALICE, BOB } from './people.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld({ SIGN_IN_FAILURES_PER_PASSPORT: '3', SIGN_IN_FAILURES_PER_ADDRESS: '8' })
+  await createUser(world.deps, ALICE)
+  await createUser(world.deps, BOB)
+})
+afterAll(() => world.close())
+beforeEach(() => world.pool.query('delete from failed_attempt'))
+
+const RIGHT = { passport: 'alice', password: 'alice-password', address: '203.0.113.1' }
+const WRONG = { ...RIGHT, password: 'wrong-password' }
+
+/** 'in', 'wrong' or 'limited'. */
+async function outcome(input: typeof RIGHT): Promise<string> {
+  try {
+    await signIn(world.deps, input)
+    return 'in'
+  } catch (error) {
+    if (!(error instanceof SignInRefused)) throw error
+    return error.retryAt ? 'limited' : 'wrong'
+  }
+}
+
+const outcomes = async (inputs: (typeof RIGHT)[]): Promise<string[]> => {
+  const all: string[] = []
+  for (const input of inputs) all.push(await outcome(input))
+  return all
+}
+
+describe('signing in', () => {
+  it('opens a session and ends the one before it', async () => {
+    const first = await signIn(world.deps, RIGHT)
+    const second = await signIn(world.deps, { ...RIGHT, formerSession: first })
+    expect(second).not.toBe(first)
+    expect(await findSession(world.deps, first)).toBeNull()
+    expect(await findSession(world.deps, second)).toMatchObject({ cid: 1, userId: '10001' })
+  })
+
+  it('works for a blocked user: the flows tell them', async () => {
+    await blockUser(world.deps, { cid: BOB.cid, user_id: BOB.user_id })
+    const id = await signIn(world.deps, { ...RIGHT, passport: 'bob', password: 'bob-password' })
+    expect(await findSession(world.deps, id)).toMatchObject({ status: 'blocked' })
+  })
+
+  it('tells an unknown passport and a wrong password apart neither by text nor by work', async () => {
+    const unknown = { ...RIGHT, passport: 'nobody' }
+    await expect(signIn(world.deps, unknown)).rejects.toEqual(new SignInRefused())
+    await expect(signIn(world.deps, WRONG)).rejects.toEqual(new SignInRefused())
+    const passwordHash = await hashPassword('anything at all')
+    expect(passwordHash).toContain('$argon2id$v=19$m=19456,t=2,p=1$')
+    const fastest = async (hash: string | undefined) => {
+      const times: number[] = []
+      for (let run = 0; run < 8; run++) {
+        const before = performance.now()
+        expect(await verifyPassword(hash, 'a guess')).toBe(false)
+        times.push(performance.now() - before)
+      }
+      return Math.min(...times)
+    }
+    const ratio = (await fastest(undefined)) / (await fastest(passwordHash))
+    expect(ratio).toBeGreaterThan(0.5)
+    expect(ratio).toBeLessThan(2)
+  })
+
+  it('is refused after too many failures of a passport, the right password too, until the window ends', async () => {
+    expect(await outcomes([WRONG, WRONG, WRONG, WRONG, RIGHT])).toEqual([
+      'wrong',
+      'wrong',
+      'wrong',
+      'limited',
+      'limited',
+    ])
+    const elsewhere = { ...RIGHT, address: '198.51.100.1' }
+    await expect(signIn(world.deps, elsewhere)).rejects.toEqual(new SignInRefused(addSeconds(world.clock.now(), 900)))
+    world.clock.advance(899)
+    expect(await outcome(RIGHT)).toBe('limited')
+    world.clock.advance(1)
+    expect(await outcomes([WRONG, RIGHT])).toEqual(['wrong', 'in'])
+  })
+
+  it('forgets the failures of a passport once it succeeds', async () => {
+    const inputs = [WRONG, WRONG, RIGHT, WRONG, WRONG, RIGHT]
+    expect(await outcomes(inputs)).toEqual(['wrong', 'wrong', 'in', 'wrong', 'wrong', 'in'])
+  })
+
+  it('is refused after too many failures from an address, whatever the passports, but not elsewhere', async () => {
+    const guesses = Array.from({ length: 8 }, (_, index) => ({ ...WRONG, passport: `guess-${index}` }))
+    expect(new Set(await outcomes(guesses))).toEqual(new Set(['wrong']))
+    expect(await outcome(RIGHT)).toBe('limited')
+    expect(await outcome({ ...RIGHT, address: '203.0.113.2' })).toBe('in')
+  })
+
+  it('counts an IPv6 network as one address', async () => {
+    const guesses = Array.from({ length: 9 }, (_, index) => ({
+      ...WRONG,
+      passport: `guess-${index}`,
+      address: `2001:db8:1:2::${index}`,
+    }))
+    expect((await outcomes(guesses)).at(-1)).toBe('limited')
+  })
+
+  it('lets no race exceed the limit: of 30 wrong guesses at once, exactly 3 are answered', async () => {
+    for (let round = 0; round < 5; round++) {
+      await world.pool.query('delete from failed_attempt')
+      const guesses = Array.from({ length: 30 }, (_, index) => ({ ...WRONG, address: `198.51.100.${index}` }))
+      const all = await Promise.all(guesses.map(outcome))
+      expect(all.filter((one) => one === 'wrong')).toHaveLength(3)
+      expect(all.filter((one) => one === 'limited')).toHaveLength(27)
+    }
+  })
+
+  it('does not limit people who sign in at once', async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, () => outcome(RIGHT)))
+    expect(new Set(all)).toEqual(new Set(['in']))
+  })
+
+  it('keeps neither passport nor address of failures', async () => {
+    await outcome(WRONG)
+    const { rows } = await world.pool.query('select subject from failed_attempt')
+    expect(rows.map((row) => row.subject.length)).toEqual([32, 32])
+  })
+})

@@ -1,0 +1,66 @@
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import sparticuz from '@sparticuz/chromium'
+import { type Browser, chromium } from 'playwright-core'
+
+// Below node_modules, so `npm ci` clears it away and no other user of the machine can put a program there.
+const PLACE = fileURLToPath(new URL('../node_modules/.cache', import.meta.url))
+const FLAGS = ['--no-sandbox', '--no-zygote', '--disable-gpu', '--font-render-hinting=none']
+
+const FONTS = (folder: string) => `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>/usr/share/fonts</dir>
+  <dir>/usr/local/share/fonts</dir>
+  <dir>${folder}/fonts/fonts</dir>
+  <cachedir>${folder}/fonts-cache</cachedir>
+</fontconfig>
+`
+
+/**
+ * Unpacks Chromium with the libraries it needs (NSS, for machines without any) once an installation. It is
+ * unpacked beside its place and moved there in one step, because test files that run at once all come here.
+ */
+async function unpack(): Promise<string> {
+  const folder = join(PLACE, 'chromium')
+  if (existsSync(folder)) return folder
+  mkdirSync(PLACE, { recursive: true })
+  const { TMPDIR, AWS_EXECUTION_ENV } = process.env
+  const unfinished = mkdtempSync(`${folder}-`)
+  try {
+    // The package unpacks to TMPDIR, and the libraries only where it believes to be on Amazon Linux.
+    Object.assign(process.env, { TMPDIR: unfinished, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' })
+    await sparticuz.executablePath()
+  } finally {
+    restore({ TMPDIR, AWS_EXECUTION_ENV })
+  }
+  writeFileSync(join(unfinished, 'fonts', 'fonts.conf'), FONTS(folder))
+  try {
+    renameSync(unfinished, folder)
+  } catch {
+    rmSync(unfinished, { recursive: true, force: true })
+  }
+  return folder
+}
+
+function restore(variables: Record<string, string | undefined>): void {
+  for (const [name, value] of Object.entries(variables)) {
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
+  }
+}
+
+/** A real Chromium, from npm packages alone; works as root. */
+export async function openBrowser(): Promise<Browser> {
+  const folder = await unpack()
+  return chromium.launch({
+    executablePath: join(folder, 'chromium'),
+    args: FLAGS,
+    env: {
+      ...process.env,
+      LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'),
+      FONTCONFIG_PATH: join(folder, 'fonts'),
+    },
+  })
+}

@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { gatehouse } from './cli-runner.ts'
+import { freshDatabase, SECRET_KEY } from './harness.ts'
+
+let database: Awaited<ReturnType<typeof freshDatabase>>
+let settings: Record<string, string>
+beforeAll(async () => {
+  database = await freshDatabase()
+  settings = { DATABASE_URL: database.url, SECRET_KEY }
+})
+afterAll(() => database.drop())
+
+async function emptyDatabase(): Promise<void> {
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  await client.query('drop schema public cascade; create schema public').finally(() => client.end())
+}
+
+it('gatehouse migrate says what it applied, and what to do without it', async () => {
+  await emptyDatabase()
+  expect(await gatehouse(settings, 'app', 'list')).toMatchObject({
+    code: 1,
+    stderr: 'the schema of the database is older than this program; run: npm run migrate\n',
+  })
+  const first = await gatehouse(settings, 'migrate')
+  expect(first).toMatchObject({ code: 0, stdout: expect.stringMatching(/^applied 0001_registry\napplied 0002_/) })
+  const { stdout } = await gatehouse(settings, 'migrate', '--json')
+  expect(JSON.parse(stdout)).toEqual({ applied: [] })
+  expect(await gatehouse(settings, 'app', 'list')).toMatchObject({ code: 0, stdout: 'no micro-apps yet\n' })
+})
+
+it('npm run migrate does the same', async () => {
+  await emptyDatabase()
+  const run = () => promisify(execFile)('npm', ['run', '--silent', 'migrate'], { env: { ...process.env, ...settings } })
+  expect((await run()).stdout).toContain('applied 0001_registry\n')
+  expect((await run()).stdout).toBe('nothing to apply: the schema is current\n')
+})

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { storedForm } from '../src/lib/keys.ts'
+import { findMicroAppForAuthentication } from '../src/registry/secret.ts'
+import { gatehouse } from './cli-runner.ts'
+import { openWorld, SECRET_KEY, type World } from './harness.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const run = (...args: string[]) => gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, ...args)
+const runJson = async (...args: string[]) => {
+  const { code, stdout, stderr } = await run(...args, '--json')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  return JSON.parse(stdout)
+}
+const create = (...args: string[]) =>
+  runJson('app', 'create', '--name', 'X', '--host', 'example.com', '--scope', 'USER_INFO', ...args)
+
+describe('gatehouse app create', () => {
+  it('registers an approved app whose secret the service accepts', async () => {
+    const { app_key, app_secret, ...rest } = await create()
+    expect(rest).toMatchObject({ name: 'X', status: 'approved', hosts: ['example.com'], scopes: ['USER_INFO'] })
+    const found = await findMicroAppForAuthentication(world.deps, app_key)
+    expect(found?.secrets[0]?.secret_hash).toEqual(storedForm(world.deps.keys, app_secret))
+  })
+
+  it('takes every field, lists by repetition', async () => {
+    const lists = ['--host', '*.Example.com', '--scope', 'PHONE_NUMBER', '--redirect-uri', 'https://example.com/cb']
+    const others = ['--logo-url', 'https://example.com/l.png', '--refresh-days', '90', '--refresh-policy', 'rotating']
+    const app = await create(...lists, ...others, '--no-http', '--app-key', 'all-fields', '--status', 'pending')
+    expect(app).toMatchObject({
+      app_key: 'all-fields',
+      status: 'pending',
+      hosts: ['example.com', '*.example.com'],
+      scopes: ['USER_INFO', 'PHONE_NUMBER'],
+      redirect_uris: ['https://example.com/cb'],
+      logo_url: 'https://example.com/l.png',
+      refresh_days: 90,
+      refresh_policy: 'rotating',
+      http_allowed: false,
+    })
+  })
+
+  it('prints aligned text for a person, the secret at the end', async () => {
+    const { code, stdout } = await run('app', 'create', '--name', '票', '--host', 'a.com', '--scope', 'USER_INFO')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^name {12}票$/m)
+    expect(stdout).toMatch(/^http_allowed {4}yes$/m)
+    expect(stdout).toMatch(/^app_secret {2}[\w-]{43}$/m)
+  })
+
+  it('reports everything wrong at once, by the options typed, with exit code 2', async () => {
+    const bad = ['--host', 'ok.com', '--host', 'https://x', '--scope', 'ALL', '--refresh-days', 'x', '--colour', 'red']
+    const { code, stdout, stderr } = await run('app', 'create', ...bad)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr.split('\n')).toEqual([
+      '--colour        is not an option',
+      '--name          is required',
+      '--host          "https://x" must be the host alone, without a scheme: example.com',
+      '--scope         "ALL" must be USER_INFO or PHONE_NUMBER',
+      '--refresh-days  must be 7 or 30 or 60 or 90',
+      '',
+    ])
+  })
+
+  it('reports as JSON with --json', async () => {
+    const { code, stdout, stderr } = await run('app', 'create', '--name', 'X', '--host', 'a.com', '--json', 'extra')
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(JSON.parse(stderr).error.problems).toEqual([
+      { field: 'extra', problem: 'is not expected' },
+      { field: '--scope', problem: 'is required' },
+    ])
+  })
+
+  it('says so when the key is taken', async () => {
+    await create('--app-key', 'taken')
+    const again = ['--name', 'Y', '--host', 'a.com', '--scope', 'USER_INFO', '--app-key', 'taken']
+    expect(await run('app', 'create', ...again)).toMatchObject({ code: 2, stderr: '--app-key  is already taken\n' })
+  })
+})
+
+describe('gatehouse app', () => {
+  it('lists, shows, updates, suspends, approves and rotates', async () => {
+    const { app_key, app_secret } = await create('--redirect-uri', 'https://example.com/cb')
+    const { apps } = await runJson('app', 'list')
+    expect(apps.map((app: { app_key: string }) => app.app_key)).toContain(app_key)
+    expect((await run('app', 'list')).stdout).toMatch(/^APP_KEY +STATUS +SCOPES +HOSTS +NAME\n/)
+    expect(await runJson('app', 'show', app_key)).toMatchObject({ app_key, secrets: [{ ends_at: null }] })
+    const changed = await runJson('app', 'update', app_key, '--name', 'Y', '--no-redirect-uri', '--no-http')
+    expect(changed).toMatchObject({ name: 'Y', redirect_uris: [], http_allowed: false, hosts: ['example.com'] })
+    expect(await runJson('app', 'suspend', app_key)).toMatchObject({ status: 'suspended' })
+    expect(await runJson('app', 'approve', app_key)).toMatchObject({ status: 'approved' })
+    const rotated = await runJson('app', 'rotate-secret', app_key, '--overlap', '60')
+    expect(rotated.app_secret).not.toBe(app_secret)
+    expect(rotated.secrets).toMatchObject([{ ends_at: null }, { ends_at: expect.any(String) }])
+    const { stdout } = await run('app', 'show', app_key)
+    expect(stdout).not.toContain(rotated.app_secret)
+    expect(stdout.match(/^secret {10}since .*, ends .*, last used -$/gm)).toHaveLength(2)
+  })
+
+  it.each([
+    [['app', 'show', 'unknown'], 1, 'no such micro-app'],
+    [['app', 'approve'], 2, 'app_key  is required'],
+    [['app', 'rotate-secret', 'x', '--overlap', '-5'], 2, '--overlap  must be at least 0'],
+    [['app', 'update', 'x', '--name'], 2, "option '--name <name>' argument missing"],
+    [['app', 'update', 'x', '-q'], 2, '-q  is not an option'],
+    [['app', 'remove', 'x'], 2, "unknown command 'remove'"],
+  ])('%j ends with %i', async (args, code, message) => {
+    expect(await run(...args)).toEqual({ code, stdout: '', stderr: `${message}\n` })
+    const asJson = await run(...args.filter((arg) => arg !== '--name'), '--json')
+    if (!args.includes('--name')) expect(JSON.parse(asJson.stderr).error.message).toBe(message.replace('  ', ' '))
+  })
+
+  it('shows its help with exit code 0 when asked, 2 when a command is missing', async () => {
+    expect(await run('app', 'create', '--help')).toMatchObject({ code: 0, stderr: '' })
+    expect(await run('app')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('rotate-secret') })
+  })
+})
+
+describe('the command line', () => {
+  it('ends with 1 and the reason when a setting is unusable', async () => {
+    const { code, stderr } = await gatehouse({ DATABASE_URL: world.databaseUrl }, 'app', 'list')
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('SECRET_KEY is required') })
+  })
+
+  it('ends with 1 and the reason when the database is away', async () => {
+    const settings = { DATABASE_URL: 'postgres://nobody:hunter2@127.0.0.1:1/none', SECRET_KEY }
+    const { code, stderr } = await gatehouse(settings, 'app', 'list', '--json')
+    expect({ code, stderr: JSON.parse(stderr) }).toEqual({
+      code: 1,
+      stderr: { error: { message: 'the database is not available' } },
+    })
+  })
+})

@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+
+const views = new URL('../../views/', import.meta.url)
+const read = (path: string) => readFileSync(new URL(path, views), 'utf8')
+const texts = (locale: string): Record<string, string> => JSON.parse(read(`locales/${locale}.json`))
+const en = texts('en')
+const zh = texts('zh-CN')
+
+const sources = readdirSync(views, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.eta'))
+const code = readdirSync(new URL('../../src/', import.meta.url), { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => readFileSync(new URL(`../../src/${path}`, import.meta.url), 'utf8'))
+  .join('\n')
+
+describe('the texts of the pages', () => {
+  it('have the same keys in both languages, none of them empty', () => {
+    expect(Object.keys(zh)).toEqual(Object.keys(en))
+    for (const text of [...Object.values(en), ...Object.values(zh)]) expect(text.trim()).not.toBe('')
+  })
+
+  it('take the same values in both languages', () => {
+    const namesIn = (text = '') => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+    for (const key of Object.keys(en)) expect(new Set(namesIn(zh[key])), key).toEqual(new Set(namesIn(en[key])))
+  })
+
+  it('exist for every key that a view uses, and views name keys literally', () => {
+    for (const path of sources) {
+      const view = read(path)
+      const keys = [...view.matchAll(/\bit\.t\('([^']+)'/g)].map(([, key]) => key)
+      expect(keys.length, path).toBe([...view.matchAll(/\bit\.t\b/g)].length)
+      for (const key of keys) expect(en, `${path} uses ${key}`).toHaveProperty([String(key)])
+    }
+  })
+
+  it('are all used', () => {
+    const all = sources.map(read).join('\n') + code
+    for (const key of Object.keys(en)) expect(all.includes(`'${key}'`), key).toBe(true)
+  })
+})

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseInput } from '../../src/lib/input.ts'
+import { storedForm } from '../../src/lib/keys.ts'
+import {
+  approveMicroApp,
+  createMicroApp,
+  listMicroApps,
+  showMicroApp,
+  suspendMicroApp,
+  updateMicroApp,
+} from '../../src/registry/micro-app.ts'
+import { newMicroApp } from '../../src/registry/wire.ts'
+import { openWorld, type World } from '../harness.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const input = (fields: object = {}) =>
+  parseInput(newMicroApp, { name: 'Tickets', hosts: ['example.com'], scopes: ['USER_INFO'], ...fields })
+const noSuchApp = { rescode: 20007, message: 'Invalid request: no such micro-app' }
+
+describe('createMicroApp', () => {
+  it('makes key and secret, and shows the secret this once', async () => {
+    const { app_secret, ...app } = await createMicroApp(world.deps, input())
+    expect(app.app_key).toMatch(/^[0-9a-f]{24}$/)
+    expect(Buffer.from(app_secret, 'base64url')).toHaveLength(32)
+    expect(app).toMatchObject({ name: 'Tickets', status: 'approved', created_at: world.clock.now() })
+    const shown = await showMicroApp(world.deps, app.app_key)
+    expect(shown).toEqual({
+      ...app,
+      secrets: [{ created_at: world.clock.now(), ends_at: null, last_used_at: null }],
+    })
+    expect(JSON.stringify(shown)).not.toContain(app_secret)
+  })
+
+  it('keeps nothing of the secret but its keyed hash', async () => {
+    const { app_key, app_secret } = await createMicroApp(world.deps, input())
+    const { rows } = await world.pool.query('select * from micro_app_secret where app_key = $1', [app_key])
+    expect(rows).toHaveLength(1)
+    expect(rows[0].secret_hash).toEqual(storedForm(world.deps.keys, app_secret))
+  })
+
+  it('takes a given key and a given secret', async () => {
+    const app = await createMicroApp(world.deps, input({ app_key: 'given', status: 'pending' }), 'given-secret')
+    expect(app).toMatchObject({ app_key: 'given', app_secret: 'given-secret', status: 'pending' })
+  })
+
+  it('leaves an app as it is when its key is asked for again', async () => {
+    const first = await createMicroApp(world.deps, input({ app_key: 'taken' }))
+    await expect(createMicroApp(world.deps, input({ app_key: 'taken', name: 'Other' }))).rejects.toMatchObject({
+      problems: [{ field: 'app_key', problem: 'is already taken' }],
+    })
+    expect(await showMicroApp(world.deps, 'taken')).toMatchObject({ name: first.name, secrets: [{ ends_at: null }] })
+  })
+})
+
+describe('listMicroApps', () => {
+  it('lists the oldest first', async () => {
+    world.clock.advance(1)
+    const { app_key } = await createMicroApp(world.deps, input({ name: 'Last' }))
+    const apps = await listMicroApps(world.deps)
+    expect(apps.at(-1)).toMatchObject({ app_key, name: 'Last' })
+    expect(apps.length).toBeGreaterThan(1)
+  })
+})
+
+describe('updateMicroApp', () => {
+  it('changes what is given and nothing else', async () => {
+    const fields = { logo_url: 'https://example.com/l.png', redirect_uris: ['https://example.com/cb'] }
+    const { app_secret: _, ...app } = await createMicroApp(world.deps, input(fields))
+    world.clock.advance(5)
+    const updated_at = world.clock.now()
+    const renamed = await updateMicroApp(world.deps, app.app_key, { name: 'Renamed', http_allowed: false })
+    expect(renamed).toEqual({ ...app, name: 'Renamed', http_allowed: false, updated_at })
+    const cleared = await updateMicroApp(world.deps, app.app_key, { logo_url: null, redirect_uris: [], scopes: [] })
+    expect(cleared).toEqual({ ...renamed, logo_url: null, redirect_uris: [], scopes: [] })
+    const refresh = { refresh_days: 90, refresh_policy: 'rotating', hosts: ['*.example.com'] } as const
+    expect(await updateMicroApp(world.deps, app.app_key, { ...refresh, hosts: [...refresh.hosts] })).toEqual({
+      ...cleared,
+      ...refresh,
+    })
+    expect(await updateMicroApp(world.deps, app.app_key, {})).toMatchObject(refresh)
+  })
+})
+
+describe('approveMicroApp and suspendMicroApp', () => {
+  it('move the status, any number of times', async () => {
+    const { app_key } = await createMicroApp(world.deps, input({ status: 'pending' }))
+    expect((await approveMicroApp(world.deps, app_key)).status).toBe('approved')
+    expect((await suspendMicroApp(world.deps, app_key)).status).toBe('suspended')
+    expect((await suspendMicroApp(world.deps, app_key)).status).toBe('suspended')
+    expect((await approveMicroApp(world.deps, app_key)).status).toBe('approved')
+  })
+})
+
+it.each(['unknown', '', 'with\u0000nul', '../x', 'x'.repeat(65)])('no operation knows the app %j', async (appKey) => {
+  await expect(showMicroApp(world.deps, appKey)).rejects.toMatchObject(noSuchApp)
+  await expect(updateMicroApp(world.deps, appKey, { name: 'x' })).rejects.toMatchObject(noSuchApp)
+  await expect(approveMicroApp(world.deps, appKey)).rejects.toMatchObject(noSuchApp)
+  await expect(suspendMicroApp(world.deps, appKey)).rejects.toMatchObject(noSuchApp)
+})

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addSeconds } from '../../src/lib/clock.ts'
+import { parseInput } from '../../src/lib/input.ts'
+import { storedForm } from '../../src/lib/keys.ts'
+import { createMicroApp } from '../../src/registry/micro-app.ts'
+import { findMicroAppForAuthentication, noteSecretUse, rotateSecret } from '../../src/registry/secret.ts'
+import { newMicroApp } from '../../src/registry/wire.ts'
+import { openWorld, type World } from '../harness.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const create = () =>
+  createMicroApp(world.deps, parseInput(newMicroApp, { name: 'X', hosts: ['example.com'], scopes: ['USER_INFO'] }))
+const rotate = (appKey: string, overlap_s = 60) => rotateSecret(world.deps, appKey, { overlap_s })
+const hashOf = (secret: string) => storedForm(world.deps.keys, secret)
+const liveHashes = async (appKey: string) =>
+  (await findMicroAppForAuthentication(world.deps, appKey))?.secrets.map((secret) => secret.secret_hash)
+
+describe('rotateSecret', () => {
+  it('lets old and new work side by side until the overlap is over', async () => {
+    const { app_key, app_secret: first } = await create()
+    world.clock.advance(1)
+    const { app_secret: second, secrets } = await rotate(app_key)
+    expect(secrets).toEqual([
+      { created_at: world.clock.now(), ends_at: null, last_used_at: null },
+      { created_at: addSeconds(world.clock.now(), -1), ends_at: addSeconds(world.clock.now(), 60), last_used_at: null },
+    ])
+    expect(await liveHashes(app_key)).toEqual([hashOf(second), hashOf(first)])
+    world.clock.advance(59)
+    expect(await liveHashes(app_key)).toHaveLength(2)
+    world.clock.advance(1)
+    expect(await liveHashes(app_key)).toEqual([hashOf(second)])
+  })
+
+  it('keeps two live at most: the one that was ending is over at once', async () => {
+    const { app_key } = await create()
+    const { app_secret: second } = await rotate(app_key, 86_400)
+    world.clock.advance(1)
+    const { app_secret: third } = await rotate(app_key, 86_400)
+    expect(await liveHashes(app_key)).toEqual([hashOf(third), hashOf(second)])
+  })
+
+  it('without overlap ends the old one at once', async () => {
+    const { app_key } = await create()
+    const { app_secret } = await rotate(app_key, 0)
+    expect(await liveHashes(app_key)).toEqual([hashOf(app_secret)])
+  })
+
+  it('done many times at once leaves one secret without an end, and one that ends', async () => {
+    const { app_key } = await create()
+    const rotated = await Promise.all(Array.from({ length: 20 }, () => rotate(app_key)))
+    const found = await findMicroAppForAuthentication(world.deps, app_key)
+    expect(found?.secrets.map((secret) => secret.ends_at === null).sort()).toEqual([false, true])
+    const given = rotated.map(({ app_secret }) => hashOf(app_secret).toString('hex'))
+    for (const { secret_hash } of found?.secrets ?? []) expect(given).toContain(secret_hash.toString('hex'))
+  })
+
+  it.each(['unknown', 'with\u0000nul'])('refuses the app %j', async (appKey) => {
+    await expect(rotate(appKey)).rejects.toMatchObject({ rescode: 20007 })
+  })
+})
+
+describe('findMicroAppForAuthentication', () => {
+  it('gives what decides about a request, with dates and hashes as such', async () => {
+    const { app_secret, ...app } = await create()
+    const secret = { created_at: app.created_at, ends_at: null, last_used_at: null }
+    expect(await findMicroAppForAuthentication(world.deps, app.app_key)).toEqual({
+      ...app,
+      secrets: [{ secret_hash: hashOf(app_secret), ...secret }],
+    })
+  })
+
+  it.each(['unknown', '', 'with\u0000nul', '\ud800'])('knows no app %j', async (appKey) => {
+    expect(await findMicroAppForAuthentication(world.deps, appKey)).toBeUndefined()
+  })
+})
+
+describe('noteSecretUse', () => {
+  it('records the last use, once a minute at most', async () => {
+    const { app_key, app_secret } = await create()
+    const lastUse = async () =>
+      (await findMicroAppForAuthentication(world.deps, app_key))?.secrets.map((secret) => secret.last_used_at)
+    const note = async () => {
+      const app = await findMicroAppForAuthentication(world.deps, app_key)
+      const used = app?.secrets.find((secret) => secret.secret_hash.equals(hashOf(app_secret)))
+      if (app && used) await noteSecretUse(world.deps, app, used)
+    }
+    const first = world.clock.now()
+    await note()
+    expect(await lastUse()).toEqual([first])
+    world.clock.advance(59)
+    await note()
+    expect(await lastUse()).toEqual([first])
+    world.clock.advance(1)
+    await note()
+    expect(await lastUse()).toEqual([world.clock.now()])
+  })
+})

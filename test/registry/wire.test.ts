@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest'
+import type { z } from 'zod'
+import { failureEnvelope } from '../../src/lib/envelope.ts'
+import { InvalidInput, parseInput } from '../../src/lib/input.ts'
+import { microAppChanges, newMicroApp, rotation } from '../../src/registry/wire.ts'
+
+const least = { name: 'Tickets', hosts: ['example.com'], scopes: ['USER_INFO'] }
+
+function problemsOf<T>(schema: z.ZodType<T>, value: unknown): Record<string, string> {
+  try {
+    parseInput(schema, value)
+  } catch (error) {
+    if (error instanceof InvalidInput) {
+      return Object.fromEntries(error.problems.map(({ field, problem }) => [field, problem]))
+    }
+    throw error
+  }
+  return {}
+}
+
+describe('a new micro-app', () => {
+  it('needs a name, a host and a scope, and takes the documented defaults', () => {
+    expect(parseInput(newMicroApp, least)).toEqual({
+      ...least,
+      status: 'approved',
+      logo_url: null,
+      redirect_uris: [],
+      refresh_days: 30,
+      refresh_policy: 'fixed',
+      http_allowed: true,
+    })
+  })
+
+  it('keeps hosts in one spelling and nothing twice, redirect URIs as they are', () => {
+    const input = {
+      ...least,
+      hosts: ['EXAMPLE.com', 'example.com.', '*.Example.com'],
+      scopes: ['PHONE_NUMBER', 'USER_INFO', 'PHONE_NUMBER'],
+      redirect_uris: ['HTTPS://Example.com/CB?a=%2F', 'HTTPS://Example.com/CB?a=%2F'],
+    }
+    expect(parseInput(newMicroApp, input)).toMatchObject({
+      hosts: ['example.com', '*.example.com'],
+      scopes: ['PHONE_NUMBER', 'USER_INFO'],
+      redirect_uris: ['HTTPS://Example.com/CB?a=%2F'],
+    })
+  })
+
+  it('is refused with every problem at once, each with its field', () => {
+    const input = {
+      app_key: 'a b',
+      name: ' ',
+      logo_url: 'ftp://example.com/logo.png',
+      hosts: ['ok.com', 'https://bad.com', 7],
+      redirect_uris: ['https://ok.com/cb#x', '/cb', 'https://u:p@ok.com/', 'https://ok.com\\cb'],
+      scopes: ['USER_INFO', 'EVERYTHING'],
+      refresh_days: 8,
+      refresh_policy: 'never',
+      http_allowed: 'yes',
+      status: 'suspended',
+      colour: 'red',
+      app_secret: 'mine',
+    }
+    expect(problemsOf(newMicroApp, input)).toEqual({
+      app_key: 'must have 3 to 64 characters of A-Z a-z 0-9 _ - and not begin with "-"',
+      name: 'must have at least 1 character',
+      logo_url: 'must be an absolute http:// or https:// URL',
+      'hosts[1]': 'must be the host alone, without a scheme: example.com',
+      'hosts[2]': 'must be a text',
+      'redirect_uris[0]': 'must not have a fragment',
+      'redirect_uris[1]': 'must be an absolute http:// or https:// URL',
+      'redirect_uris[2]': 'must not contain a user name or password',
+      'redirect_uris[3]': 'must not contain white space, backslashes or control characters',
+      'scopes[1]': 'must be USER_INFO or PHONE_NUMBER',
+      refresh_days: 'must be 7 or 30 or 60 or 90',
+      refresh_policy: 'must be fixed or rotating',
+      http_allowed: 'must be true or false',
+      status: 'must be pending or approved',
+      colour: 'is not a known field',
+      app_secret: 'is not a known field',
+    })
+  })
+
+  it.each([
+    [{}, { name: 'is required', hosts: 'is required', scopes: 'is required' }],
+    [
+      { ...least, hosts: [], scopes: [] },
+      { hosts: 'must have at least 1 entry', scopes: 'must have at least 1 entry' },
+    ],
+    [{ ...least, hosts: 'example.com' }, { hosts: 'must be a list' }],
+    [{ ...least, hosts: Array(101).fill('a.com') }, { hosts: 'must have at most 100 entries' }],
+    [{ ...least, name: 'x'.repeat(101) }, { name: 'must have at most 100 characters' }],
+    [{ ...least, name: 'Tick\u202eets' }, { name: 'must not contain control characters or marks of text direction' }],
+    [{ ...least, name: 'Tick\u0000ets' }, { name: 'must not contain control characters or marks of text direction' }],
+    [undefined, { body: 'is required' }],
+    [null, { body: 'must be a JSON object' }],
+    [[], { body: 'must be a JSON object' }],
+    ['text', { body: 'must be a JSON object' }],
+  ])('%j is refused', (input, problems) => {
+    expect(problemsOf(newMicroApp, input)).toEqual(problems)
+  })
+
+  it('cannot be given an app_key that would read as an option', () => {
+    expect(Object.keys(problemsOf(newMicroApp, { ...least, app_key: '-abc' }))).toEqual(['app_key'])
+    expect(problemsOf(newMicroApp, { ...least, app_key: '_-a' })).toEqual({})
+  })
+})
+
+describe('changes', () => {
+  it('hold only what is given, without defaults', () => {
+    expect(parseInput(microAppChanges, { http_allowed: false })).toEqual({ http_allowed: false })
+    expect(parseInput(microAppChanges, { logo_url: null, scopes: [] })).toEqual({ logo_url: null, scopes: [] })
+  })
+
+  it('cannot touch key and status, or leave no host', () => {
+    expect(problemsOf(microAppChanges, { app_key: 'x', status: 'approved', hosts: [] })).toEqual({
+      app_key: 'is not a known field',
+      status: 'is not a known field',
+      hosts: 'must have at least 1 entry',
+    })
+  })
+})
+
+describe('a rotation', () => {
+  it('lets the old secret work for a day unless told otherwise', () => {
+    expect(parseInput(rotation, {})).toEqual({ overlap_s: 86_400 })
+  })
+
+  it.each([-1, 0.5, 2_592_001, '60', null])('with an overlap of %j is refused', (overlap_s) => {
+    expect(Object.keys(problemsOf(rotation, { overlap_s }))).toEqual(['overlap_s'])
+  })
+})
+
+it('problems go out beside the message of 20007', () => {
+  const error = new InvalidInput([
+    { field: 'name', problem: 'is required' },
+    { field: 'hosts[0]', problem: 'must not be empty' },
+  ])
+  expect(failureEnvelope(error)).toEqual({
+    rescode: 20007,
+    data: {
+      message: 'Invalid request: name is required; hosts[0] must not be empty',
+      problems: error.problems,
+    },
+  })
+})

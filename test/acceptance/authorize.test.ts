@@ -71,7 +71,7 @@ const DEFECTS: readonly Defect<World>[] = [
     defect<World>(2, `${name} twice`, `${name} raw`, addRaw(`&${name}=x`), illegal(/./)),
   ),
   defect<World>(2, 'the same value twice', 'raw', addRaw('&response_type=code'), illegal(/./)),
-  ...['%', '%2', '%zz', '%c3%28', '%ff', '%ed%a0%80', '%c0%ae', '%f4%90%80%80'].map((raw) =>
+  ...['%', '%2', '%zz', '%c3%28', '%ff', '%ed%a0%80', '%c0%ae', '%f4%90%80%80', '%00'].map((raw) =>
     defect<World>(2, `undecodable: ${raw}`, 'scope raw', setRaw('scope', `USER_INFO${raw}`), illegal(/./)),
   ),
   defect<World>(2, 'longer than 8 KiB', 'raw', addRaw(`&x=${'y'.repeat(8_200)}`), illegal(/./)),
@@ -84,7 +84,7 @@ const DEFECTS: readonly Defect<World>[] = [
     }),
   ),
   defect<World>(4, 'no app_key', 'app_key', set({ app_key: undefined }), illegal(/app_key/)),
-  ...['no-such-app', 'DEMO-APP', "' or 1=1 --", 'nul\u0000', '名', 'x'.repeat(5_000)].map((app_key) =>
+  ...['no-such-app', 'DEMO-APP', "' or 1=1 --", '名', 'x'.repeat(5_000)].map((app_key) =>
     defect<World>(4, `unknown app_key ${JSON.stringify(app_key.slice(0, 20))}`, 'app_key', set({ app_key }), {
       rescode: 20001,
     }),
@@ -238,8 +238,8 @@ describe('state', () => {
 describe('the redirect corpus over HTTP', () => {
   it(`gets the verdicts of the ${REDIRECT_CORPUS.length} entries`, async () => {
     const apps: Partial<Record<string, App>> = {}
-    for (const [name, { hosts, redirectUris, httpAllowed }] of Object.entries(CORPUS_APPS)) {
-      apps[name] = await client.makeApp({ hosts, redirect_uris: redirectUris, http_allowed: httpAllowed })
+    for (const [name, { hosts, redirect_uris, http_allowed }] of Object.entries(CORPUS_APPS)) {
+      apps[name] = await client.makeApp({ hosts, redirect_uris, http_allowed })
     }
     const verdictOf = async (app: string, redirect_uri: string) => {
       const parameters = { ...rightDraft().parameters, app_key: apps[app]?.app_key, redirect_uri }
@@ -252,7 +252,9 @@ describe('the redirect corpus over HTTP', () => {
     const wrong: string[] = []
     for (const { app, uri, verdict } of REDIRECT_CORPUS) {
       const found = await verdictOf(app, uri)
-      if (found !== verdict) wrong.push(`${app} ${JSON.stringify(uri)}: ${found} instead of ${verdict}`)
+      // No parameter may hold a NUL (row 2), so the redirect_uri is not even looked at.
+      const expected = uri.includes('\u0000') ? 'not-a-url' : verdict
+      if (found !== expected) wrong.push(`${app} ${JSON.stringify(uri)}: ${found} instead of ${expected}`)
     }
     expect(wrong).toEqual([])
     process.stdout.write(`redirect corpus over HTTP: ${REDIRECT_CORPUS.length} entries\n`)

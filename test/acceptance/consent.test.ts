@@ -188,8 +188,8 @@ describe('consent', () => {
 
   it('goes to the host of each redirect_uri of the corpus that is right, and the code is worth tokens', async () => {
     for (const name of ['plain', 'http', 'pinned'] as const) {
-      const { hosts, redirectUris, httpAllowed } = CORPUS_APPS[name]
-      const made = await client.makeApp({ hosts, redirect_uris: redirectUris, http_allowed: httpAllowed })
+      const { hosts, redirect_uris, http_allowed } = CORPUS_APPS[name]
+      const made = await client.makeApp({ hosts, redirect_uris, http_allowed })
       for (const { uri } of REDIRECT_CORPUS.filter((entry) => entry.app === name && entry.verdict === 'ok')) {
         const { location, code, state } = await client.getCode(alice, made, { redirect_uri: uri })
         const asked = new URL(uri)

@@ -56,9 +56,9 @@ const DEFECTS: readonly Defect<World>[] = [
   defect<World>(2, 'no access_token', 'access_token', set({ access_token: undefined }), illegal(/access_token/)),
   defect<World>(2, 'empty access_token', 'access_token', set({ access_token: '' }), illegal(/access_token/)),
   defect<World>(2, 'access_token twice', 'access_token raw', addRaw('&access_token=x'), illegal(/./)),
-  defect<World>(2, 'undecodable', 'raw', addRaw('&x=%zz%ff'), illegal(/./)),
+  defect<World>(2, 'undecodable', 'raw', addRaw('&x=%zz'), illegal(/./)),
   defect<World>(2, 'longer than 8 KiB', 'raw', addRaw(`&x=${'y'.repeat(8_200)}`), illegal(/./)),
-  ...['nonsense', `ghat_${'A'.repeat(48)}`, 'x'.repeat(5_000), 'nul\u0000', '令牌'].map((access_token) =>
+  ...['nonsense', `ghat_${'A'.repeat(48)}`, 'x'.repeat(5_000), '令牌'].map((access_token) =>
     defect<World>(3, `malformed ${access_token.slice(0, 20)}`, 'access_token', set({ access_token }), {
       rescode: 20009,
     }),

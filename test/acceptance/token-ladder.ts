@@ -28,14 +28,15 @@ export function clientDefects<World extends TokenWorld>(): Defect<World>[] {
     ...['app_key', 'app_secret', 'grant_type'].map((name) =>
       defect<World>(2, `${name} twice`, `${name} raw`, addRaw(`&${name}=x`), illegal(/./)),
     ),
-    defect<World>(2, 'undecodable', 'raw', addRaw('&code_verifier=%ff'), illegal(/./)),
+    defect<World>(2, 'undecodable', 'raw', addRaw('&x=%ff'), illegal(/./)),
+    defect<World>(2, 'with a NUL', 'raw', addRaw('&x=%00'), illegal(/./)),
     defect<World>(2, 'longer than 8 KiB', 'raw', addRaw(`&x=${'y'.repeat(8_200)}`), illegal(/./)),
     defect<World>(2, 'of 100 KB', 'raw', addRaw(`&x=${'y'.repeat(100_000)}`), illegal(/./)),
     defect<World>(3, 'no app_key', 'app_key', set({ app_key: undefined }), { rescode: 20001 }),
     defect<World>(3, 'no app_secret', 'app_secret', set({ app_secret: undefined }), { rescode: 20001 }),
     defect<World>(3, 'empty app_secret', 'app_secret', set({ app_secret: '' }), { rescode: 20001 }),
     defect<World>(3, 'unknown app', 'app_key', set({ app_key: 'no-such-app' }), BAD_CREDENTIALS),
-    defect<World>(3, 'impossible app', 'app_key', set({ app_key: "nul\u0000'--" }), BAD_CREDENTIALS),
+    defect<World>(3, 'impossible app', 'app_key', set({ app_key: "' or 1=1 --" }), BAD_CREDENTIALS),
     defect<World>(3, 'wrong secret', 'app_secret', set({ app_secret: 'wrong' }), BAD_CREDENTIALS),
     defect<World>(3, 'very long secret', 'app_secret', set({ app_secret: 'x'.repeat(7_000) }), BAD_CREDENTIALS),
     defect<World>(

@@ -10,11 +10,11 @@ import { grantReference, userReference } from './wire.ts'
 export async function grantAdminRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   forOperatorsOnly(app, deps.config)
 
-  app.get('/grants', async (request, reply) =>
-    sendSuccess(request, reply, {
-      grants: await listGrants(deps, request.query),
-    }),
-  )
+  app.get('/grants', async (request, reply) => {
+    const { cid, ...rest } = request.query as Record<string, unknown>
+    const user = parseInput(userReference, { ...rest, cid: Number(cid) })
+    return sendSuccess(request, reply, { grants: await listGrants(deps, user) })
+  })
 
   app.post('/grants/revoke', async (request, reply) => {
     await withdrawGrant(deps, parseInput(grantReference, request.body))

@@ -5,15 +5,6 @@ import { invalidRequest } from '../lib/rescode.ts'
 import { type Grant, grantsOfUser, revokeGrantOfUser } from './grant-store.ts'
 import type { GrantReference, UserReference } from './wire.ts'
 
-/** cid and user_id only together (source, "User info result"). */
-const UserReference = z.strictObject({
-  cid: z.coerce.number().int(),
-  user_id: z.string().min(1),
-})
-const GrantReference = UserReference.extend({
-  grant_id: z.uuid('must be the id of a grant'),
-})
-
 /** The grants of one user, newest first, withdrawn ones too. */
 export const listGrants = ({ db }: Deps, { cid, user_id }: UserReference): Promise<Grant[]> =>
   grantsOfUser(db, routingKeyOf(cid, user_id), cid, user_id)

@@ -184,7 +184,7 @@ describe('what is repeated to the caller', () => {
     client.call('GET', `${PATH}?${queryOf({ ...rightDraft().parameters, response_type })}`, { accept })
 
   it('is cut at 128 characters and free of control characters', async () => {
-    const answer = await send(`a\u0000\u001b[31m\r\n${'b'.repeat(500)}`, 'application/json')
+    const answer = await send(`a\u0001\u001b[31m\r\n\u0085\u2028${'b'.repeat(500)}`, 'application/json')
     const { message } = JSON.parse(answer.text).data
     expect(message).not.toMatch(/\p{Cc}/u)
     expect(message).toContain('b'.repeat(100))

@@ -49,7 +49,9 @@ describe('row 11: a user who is not signed in', () => {
   it('signs in and comes back to the very same request', async () => {
     const browser = client.newBrowser()
     const state = newState()
-    const page = await browser.open(client.authorizePath(client.request(app, { state })))
+    const first = await browser.send('GET', client.authorizePath(client.request(app, { state })))
+    expectHeaders(first)
+    const page = await browser.follow(first)
     expect(page.status).toBe(200)
     expectHeaders(page)
     const signIn = signInForm(page.text)
@@ -180,7 +182,7 @@ describe('consent', () => {
   ])('keeps the query of %s', async (redirect_uri, kept) => {
     const form = await client.consentFormFor(alice, client.request(app, { redirect_uri, state: 'S1' }))
     const answer = await alice.submit(form, { decision: 'approve' })
-    const { code } = { code: codeOf(answer) }
+    const code = codeOf(answer)
     const before = redirect_uri.split('?')[0]
     expect(header(answer, 'location')).toBe(`${before}?${kept}code=${code}&state=S1`)
     tokenSetOf(await client.exchange({ ...app, redirect_uri }, { code, state: 'S1' }))

@@ -32,8 +32,9 @@ export function clientDefects<World extends TokenWorld>(): Defect<World>[] {
     defect<World>(2, 'with a NUL', 'raw', addRaw('&x=%00'), illegal(/./)),
     defect<World>(2, 'longer than 8 KiB', 'raw', addRaw(`&x=${'y'.repeat(8_200)}`), illegal(/./)),
     defect<World>(2, 'of 100 KB', 'raw', addRaw(`&x=${'y'.repeat(100_000)}`), illegal(/./)),
-    defect<World>(3, 'no app_key', 'app_key', set({ app_key: undefined }), { rescode: 20001 }),
-    defect<World>(3, 'no app_secret', 'app_secret', set({ app_secret: undefined }), { rescode: 20001 }),
+    // Basic alone may stand in for the query, so these two need that it is not there.
+    defect<World>(3, 'no app_key', 'app_key authorization', set({ app_key: undefined }), { rescode: 20001 }),
+    defect<World>(3, 'no app_secret', 'app_secret authorization', set({ app_secret: undefined }), { rescode: 20001 }),
     defect<World>(3, 'empty app_secret', 'app_secret', set({ app_secret: '' }), { rescode: 20001 }),
     defect<World>(3, 'unknown app', 'app_key', set({ app_key: 'no-such-app' }), BAD_CREDENTIALS),
     defect<World>(3, 'impossible app', 'app_key', set({ app_key: "' or 1=1 --" }), BAD_CREDENTIALS),

@@ -51,15 +51,15 @@ describe('what Node cannot read as HTTP', () => {
     ['a space in the target', 'GET /oauth/v2/authorize?a=b c HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['a query beyond 128 KiB', `GET /oauth/v2/authorize?x=${'y'.repeat(140_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
     ['a header beyond 128 KiB', `GET /oauth/v2/authorize HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(140_000)}\r\n\r\n`],
-  ])('%s', async (_name, text) => {
-    expectFailure(await sendRaw(text), { rescode: 20007, status: 400 })
+    ['invalid UTF-8 in the query', request(Buffer.from([...Buffer.from('/oauth/v2/authorize?state='), 0xff, 0xfe]))],
+    ['raw UTF-8 in the query', request('/oauth/v2/authorize?state=名')],
+  ])('%s', async (_name, bytes) => {
+    expectFailure(await sendRaw(bytes), { rescode: 20007, status: 400 })
   })
 })
 
 describe('bytes that no browser sends', () => {
   it.each([
-    ['invalid UTF-8 in the query', Buffer.from([...Buffer.from('/oauth/v2/authorize?state='), 0xff, 0xfe])],
-    ['raw UTF-8 in the query', Buffer.from('/oauth/v2/authorize?state=名')],
     ['an overlong encoding', '/oauth/v2/authorize?state=%c0%80'],
     ['half a surrogate pair', '/oauth/v2/authorize?state=%ed%a0%80'],
     ['broken percent-encoding in a name', '/oauth/v2/authorize?%zz=1'],

@@ -96,8 +96,8 @@ async function refusal(
 
   const mismatch = findMismatch(exchange, found)
   if (mismatch) {
-    await countFailedTry(deps.db, exchange.routingKey, exchange.codeHash, TRIES, now)
-    return mismatch
+    const counted = await countFailedTry(deps.db, exchange.routingKey, exchange.codeHash, TRIES, now)
+    return counted > 0 ? mismatch : invalidCode(input.code, 'spent at this very moment')
   }
   if (found.user_status !== 'active') return userNotTrusted()
   if (found.revoked_at) return invalidGrant('the grant was withdrawn')

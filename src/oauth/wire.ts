@@ -31,6 +31,9 @@ export function required(parameters: Parameters, name: string): string {
   return value
 }
 
+/** Seconds; the source's limit of 5 minutes. */
+export const CODE_LIFETIME_S = 300
+
 export const SCOPES = ['USER_INFO', 'PHONE_NUMBER'] as const
 export type Scope = (typeof SCOPES)[number]
 

@@ -80,7 +80,7 @@ const DEFECTS: readonly Defect<World>[] = [
   defect<World>(
     10,
     "another app's refresh token",
-    'refresh_token app_key',
+    'refresh_token app_key authorization',
     (draft, { other }) => set({ app_key: other.app_key, app_secret: other.app_secret })(draft),
     INVALID_GRANT,
   ),

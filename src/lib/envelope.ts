@@ -23,7 +23,7 @@ export const AREA_A_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 } as const
 
-const JSON_TYPE = 'application/json; charset=utf-8'
+export const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** Translates whatever a handler threw into the failure that goes out; what is our own fault is logged whole. */
 export function asRescodeError(error: unknown, request: FastifyRequest): RescodeError {

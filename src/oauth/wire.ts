@@ -32,6 +32,9 @@ export function required(parameters: Parameters, name: string): string {
   return value
 }
 
+/** Seconds; the source's limit of 5 minutes. */
+export const CODE_LIFETIME_S = 300
+
 export type Scope = (typeof SCOPES)[number]
 
 export const isScope = (text: string): text is Scope => (SCOPES as readonly string[]).includes(text)

@@ -48,7 +48,9 @@ describe('docker-compose.yml', () => {
 
 describe('the Dockerfile', () => {
   it('copies only what exists, and runs as a user that is not root', () => {
-    const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, list]) => list?.split(' ') ?? [])
+    const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(
+      ([, list]) => list?.split(' ') ?? [],
+    )
     expect(copied.length).toBeGreaterThan(5)
     for (const path of copied) expect(existsSync(new URL(`../${path}`, import.meta.url)), path).toBe(true)
     expect(read('Dockerfile')).toMatch(/^USER node$/m)

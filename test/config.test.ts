@@ -40,7 +40,9 @@ describe('the configuration', () => {
   })
 
   it('never repeats a value: it may be a secret', () => {
-    expect(problemsOf({ SECRET_KEY: 'planted', ADMIN_TOKEN: 'planted', DATABASE_URL: 'planted' })).not.toContain('planted')
+    expect(problemsOf({ SECRET_KEY: 'planted', ADMIN_TOKEN: 'planted', DATABASE_URL: 'planted' })).not.toContain(
+      'planted',
+    )
   })
 
   it('runs no demo in production, whatever is set', () => {

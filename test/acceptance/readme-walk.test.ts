@@ -16,7 +16,12 @@ it('the README’s walk through with curl works word for word', async () => {
   const script = /<!-- walk:.*-->\n```sh\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
   const environment = { PATH: process.env.PATH, GATE: system.origin }
   const { stdout } = await promisify(execFile)('bash', ['-euc', script], { env: environment })
-  const lines = new Map(stdout.trim().split('\n').map((line) => [line.slice(0, 2), line.slice(3)]))
+  const lines = new Map(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => [line.slice(0, 2), line.slice(3)]),
+  )
 
   expect(lines.get('A1')).toMatch(/^http:\/\/localhost:3001\/callback\?code=ghac_[\w-]{48}&state=abc123$/)
   const tokens = {

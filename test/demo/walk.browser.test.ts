@@ -27,7 +27,12 @@ afterAll(async () => {
 const demoUrl = () => (system.processes[0]?.demoOrigin ?? '').replace('127.0.0.1', 'localhost')
 
 async function visitor(size: Size, locale: Language): Promise<{ page: Page; context: BrowserContext }> {
-  const context = await browser.newContext({ viewport: SIZES[size], locale, javaScriptEnabled: false, deviceScaleFactor: 2 })
+  const context = await browser.newContext({
+    viewport: SIZES[size],
+    locale,
+    javaScriptEnabled: false,
+    deviceScaleFactor: 2,
+  })
   return { context, page: await context.newPage() }
 }
 

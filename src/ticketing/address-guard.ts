@@ -84,7 +84,7 @@ export function addressGuard(allow: readonly string[]): AddressGuard {
 }
 
 /** Resolves like dns.lookup but lets only addresses through that may be called, so what was checked is what is dialled. */
-export const guardedLookup =
+const guardedLookup =
   (guard: AddressGuard): LookupFunction =>
   (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {

@@ -111,6 +111,13 @@ describe('a call fails by name', () => {
     expect(failure.timings.total).toBeLessThan(2_500)
   })
 
+  it('timeout: no headers long before the whole call is over', async () => {
+    // undici's timers tick about twice a second.
+    const failure = await failing(call(await partner(() => {}), { totalMs: 10_000 }))
+    expect(failure.message).toBe('timeout (UND_ERR_HEADERS_TIMEOUT)')
+    expect(failure.timings.total).toBeLessThan(5_000)
+  })
+
   it('timeout: the partner drips its headers', async () => {
     expect((await failing(call(await rawPartner(dripHead)))).failure).toBe('timeout')
   })

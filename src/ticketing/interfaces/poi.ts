@@ -7,7 +7,7 @@ const page = { method: z.literal('page'), currentPage: smallInt(), pageSize: sma
 const multi = { method: z.literal('multi') }
 
 /** A place. Longitude and latitude are degrees × 10^6; locType 0 GCJ-02, 1 WGS-84, 2 Baidu, 3 Mapbar, 4 Sogou, 5 other. */
-export const poi = z.looseObject({
+const poi = z.looseObject({
   partnerPoiId: idText(),
   name: text(),
   city: maybe(text()),

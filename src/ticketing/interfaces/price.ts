@@ -7,7 +7,7 @@ const prices = { marketPrice: price(), mtPrice: price(), settlementPrice: price(
 const range = { partnerDealId: idText(), startTime: date(), endTime: date() }
 
 /** One day of a product. */
-export const dayPrice = z.looseObject({ partnerDealId: idText(), date: date(), ...prices })
+const dayPrice = z.looseObject({ partnerDealId: idText(), date: date(), ...prices })
 
 export const priceCalendar = partnerInterface({
   name: 'price-calendar',
@@ -21,7 +21,7 @@ export const priceCalendar = partnerInterface({
 const level = z.looseObject({ levelNo: idText(), levelName: text() })
 
 /** One session or kind of ticket on one day. */
-export const levelPrice = z.looseObject({
+const levelPrice = z.looseObject({
   partnerPrimaryKey: idText(),
   skuInfo: z.looseObject({
     startTime: maybe(timeOfDay()),

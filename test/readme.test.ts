@@ -25,8 +25,8 @@ function defaultOf(name: string): string {
 
 describe('the README', () => {
   it('has a row for each setting, as config.ts describes it', () => {
-    const expected = Object.entries(settings.shape).map(
-      ([name, schema]) => `| \`${name}\` | ${defaultOf(name)} | ${schema.description} |`.replace('|  |', '| |'),
+    const expected = Object.entries(settings.shape).map(([name, schema]) =>
+      `| \`${name}\` | ${defaultOf(name)} | ${schema.description} |`.replace('|  |', '| |'),
     )
     expect(rowsAfter('settings')).toEqual(expected)
   })

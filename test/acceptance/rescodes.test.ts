@@ -81,7 +81,7 @@ describe('the lists of error codes say the same', () => {
 
   it('the code and the README', () => {
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-    const rows = [...readme.matchAll(/^\| (2\d{4}) \|(.*)\|\s*$/gm)].map(
+    const rows = [...readme.matchAll(/^\|\s*(2\d{4})\s*\|(.*)\|\s*$/gm)].map(
       ([, code = '', rest = '']) => [code, rest] as const,
     )
     expect(rows.map(([code]) => code)).toEqual(codes)
@@ -89,7 +89,7 @@ describe('the lists of error codes say the same', () => {
       const { name, status, message } = RESCODES[Number(code) as keyof typeof RESCODES]
       expect(rest, code).toContain(name)
       expect(rest, code).toContain(String(status))
-      expect(rest.replace(/[*`<>]/g, ''), code).toContain(message.replace(/[*`<>]/g, ''))
+      expect(rest.replace(/[*_`<>\\]/g, ''), code).toContain(message.replace(/[*_`<>\\]/g, ''))
     }
   })
 

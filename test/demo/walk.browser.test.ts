@@ -31,7 +31,7 @@ async function visitor(size: Size, locale: Language): Promise<{ page: Page; cont
     viewport: SIZES[size],
     locale,
     javaScriptEnabled: false,
-    deviceScaleFactor: 2,
+    deviceScaleFactor: 1.5,
   })
   return { context, page: await context.newPage() }
 }
@@ -39,7 +39,13 @@ async function visitor(size: Size, locale: Language): Promise<{ page: Page; cont
 async function picture(page: Page, name: string): Promise<void> {
   if (!FOLDER) return
   mkdirSync(FOLDER, { recursive: true })
-  await page.screenshot({ path: join(FOLDER, `${name}.png`) })
+  const path = join(FOLDER, `${name}.png`)
+  await page.waitForLoadState('networkidle')
+  // Chromium without a GPU is at times "unable to capture" right after a navigation, and able a moment later.
+  await page.screenshot({ path }).catch(async () => {
+    await page.waitForTimeout(500)
+    await page.screenshot({ path })
+  })
 }
 
 async function signIn(page: Page): Promise<void> {

@@ -4,7 +4,7 @@ import { RESCODES } from '../../src/lib/rescode.ts'
 import type { Browser } from './browser.ts'
 import { ALICE, Client, DEMO_APP, envelopeOf, MALLORY, PENDING_APP, PHONE_ONLY_APP } from './client.ts'
 import { ERROR_TABLE } from './expectations.ts'
-import { visibleText } from './form.ts'
+import { signInForm, visibleText } from './form.ts'
 import { type Answer, httpWire } from './http.ts'
 import { type RunningProcess, type System, startSystem } from './system.ts'
 
@@ -184,7 +184,6 @@ describe('every error code is reached', () => {
 
   it('20016 meets the blocked demo user at the sign-in', async () => {
     const browser = client.newBrowser()
-    const { signInForm } = await import('./form.ts')
     const page = await browser.open(client.authorizePath(client.request(DEMO_APP)))
     const form = signInForm(page.text)
     expect(form).toBeDefined()

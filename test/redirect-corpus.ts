@@ -3,7 +3,7 @@
  * Used twice: against the function itself and over HTTP, where `ok` is the sign-in page, `mismatch` 20012 and
  * `not-a-url` 20007.
  */
-export type Verdict = 'ok' | 'mismatch' | 'not-a-url'
+type Verdict = 'ok' | 'mismatch' | 'not-a-url'
 
 export const CORPUS_APPS = {
   plain: {

@@ -4,7 +4,7 @@ import { invalidRequest, type Problem, RescodeError, serverError, unavailable } 
 import { DatabaseUnavailable } from './unavailable.ts'
 
 /** The envelope of area A (source, "Response envelope of area A"). */
-export const success = (data: object): { rescode: 0; data: object } => ({ rescode: 0, data })
+const success = (data: object): { rescode: 0; data: object } => ({ rescode: 0, data })
 
 export interface FailureEnvelope {
   readonly rescode: number

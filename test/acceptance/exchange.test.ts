@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser } from './browser.ts'
 import { ALICE, type App, BOTH_SCOPES, Client, dataOf, newState, pkcePair, tokenSetOf, type User } from './client.ts'
 import { expectFailure, expectJson } from './expectations.ts'
+import { consentForm, type Form } from './form.ts'
 import { httpWire, queryOf } from './http.ts'
 import { callOf, type Defect, type Draft, defect, draftOf, illegal, pairsOf, set } from './ladder.ts'
 import { type System, startSystem } from './system.ts'
@@ -143,8 +144,7 @@ describe('a right exchange', () => {
   it('reads + in the scope as a space', async () => {
     const parameters = client.request(apps.app, { scope: undefined })
     const page = await alice.open(`${client.authorizePath(parameters)}&scope=PHONE_NUMBER+USER_INFO`)
-    const { consentForm } = await import('./form.ts')
-    const answer = await alice.submit(consentForm(page.text) as never, { decision: 'approve' })
+    const answer = await alice.submit(consentForm(page.text) as Form, { decision: 'approve' })
     const location = new URL(String(answer.headers.location))
     const consented = { code: location.searchParams.get('code') ?? '', state: parameters.state ?? '' }
     expect(tokenSetOf(await client.exchange(apps.app, consented)).scope).toBe('PHONE_NUMBER USER_INFO')

@@ -27,7 +27,7 @@ export const ERROR_TABLE: Readonly<Record<number, readonly [nativeStatus: number
   20021: [400, /^Invalid refresh token \(expired\)$/],
 }
 
-export type StatusMode = '200' | 'native'
+type StatusMode = '200' | 'native'
 
 export interface Failure {
   readonly rescode: number

@@ -10,7 +10,7 @@ export interface Form {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
-export const unescapeHtml = (text: string): string =>
+const unescapeHtml = (text: string): string =>
   text.replace(/&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi, (whole, hex, decimal, name) => {
     if (hex) return String.fromCodePoint(Number.parseInt(hex, 16))
     if (decimal) return String.fromCodePoint(Number(decimal))
@@ -44,8 +44,7 @@ function formOf(html: string): Form {
   }
 }
 
-export const formsOf = (html: string): Form[] =>
-  [...html.matchAll(/<form[\s\S]*?<\/form>/gi)].map(([form]) => formOf(form))
+const formsOf = (html: string): Form[] => [...html.matchAll(/<form[\s\S]*?<\/form>/gi)].map(([form]) => formOf(form))
 
 export const signInForm = (html: string): Form | undefined =>
   formsOf(html).find((form) => form.inputs.includes('passport') && form.inputs.includes('password'))

@@ -103,7 +103,7 @@ const DEFECTS: readonly Defect<World>[] = [
 const NO_PHONE = defect<World>(9, 'user has no phone number', 'phone', () => undefined, {
   rescode: 20013,
   message: /^Server error$/,
-  nativeStatus: 400,
+  nativeStatus: 500,
 })
 
 /** A call that is right in every way, by a user and an app of its own, but for what the token itself must lack. */

@@ -35,7 +35,8 @@ const host = z.string().transform((text, context) => {
   context.addIssue({ code: 'custom', message: parsed.problem })
   return z.NEVER
 })
-const redirectUri = webUrl.refine((text) => !text.includes('#'), 'must not have a fragment')
+/** An http or https URL as it was typed, without user name and fragment. */
+export const endpointUrl = webUrl.refine((text) => !text.includes('#'), 'must not have a fragment')
 
 const setOf = <T>(entry: z.ZodType<T>) =>
   z
@@ -48,7 +49,7 @@ const fields = {
   name: visibleLine(100),
   logo_url: webUrl.nullable(),
   hosts: setOf(host).refine(atLeastOne, 'must have at least 1 entry'),
-  redirect_uris: setOf(redirectUri),
+  redirect_uris: setOf(endpointUrl),
   scopes: setOf(z.enum(SCOPES)),
   refresh_days: z.literal(REFRESH_DAYS),
   refresh_policy: z.enum(REFRESH_POLICIES),

@@ -9,6 +9,7 @@ import { type Readiness, registerHealth } from './lib/health.ts'
 import type { Log } from './lib/log.ts'
 import { observeRequests } from './lib/observe.ts'
 import { registerPages } from './lib/page.ts'
+import { mtpRoom } from './mtp/index.ts'
 import { oauthRoom } from './oauth/index.ts'
 import { registryRoom } from './registry/index.ts'
 import { resourceRoom } from './resource/index.ts'
@@ -42,5 +43,6 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
   await app.register(accountRoom, { deps })
   await app.register(oauthRoom, { deps })
   await app.register(resourceRoom, { deps })
+  await app.register(mtpRoom, { deps })
   return app
 }

@@ -1,6 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { bodyRejected } from './errors.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The Content-Type header while fastify must not see it. */
+    sentType: string | undefined
+  }
+}
+
 const LIMIT = 1024 * 1024
 const JSON_TYPE = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;.*)?$/i
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)"?/i
@@ -14,6 +21,7 @@ type RawBody = Buffer | 'too-large'
  */
 export function acceptRawBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
+  hideContentType(app)
   app.addContentTypeParser('*', async (_request: FastifyRequest, payload: AsyncIterable<Buffer>): Promise<RawBody> => {
     const chunks: Buffer[] = []
     let size = 0
@@ -23,6 +31,18 @@ export function acceptRawBodies(app: FastifyInstance): void {
       else chunks.length = 0
     }
     return size <= LIMIT ? Buffer.concat(chunks) : 'too-large'
+  })
+}
+
+/** Fastify answers a Content-Type that it cannot read with 415 before the body is read, and so before the guard. */
+function hideContentType(app: FastifyInstance): void {
+  app.decorateRequest('sentType', undefined)
+  app.addHook('onRequest', async (request) => {
+    request.sentType = request.headers['content-type']
+    delete request.raw.headers['content-type']
+  })
+  app.addHook('preValidation', async (request) => {
+    if (request.sentType !== undefined) request.raw.headers['content-type'] = request.sentType
   })
 }
 

@@ -10,6 +10,7 @@ import { callerOf, callOf, mwsSignature } from './guard.ts'
 import { acceptNotice, CONSUMPTION, DEAL_CHANGE, REFUND_RESULT } from './notice.ts'
 import { acceptRawBodies, jsonBytes, readableBody } from './raw-body.ts'
 import { keepRejected } from './reject.ts'
+import { decodedPath, pathAsSent } from './signature.ts'
 import { testSignature } from './signature-test.ts'
 
 const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' } as const
@@ -20,8 +21,9 @@ export async function partnerRoutes(app: FastifyInstance, { deps }: { deps: Deps
   acceptRawBodies(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(deps, error, request, reply))
   app.setNotFoundHandler((request, reply) => {
-    const path = request.raw.url?.split('?', 1)[0] ?? ''
-    const error = app.hasRoute({ method: 'POST', url: path }) ? methodNotAllowed() : noSuchPath()
+    const path = decodedPath(pathAsSent(request.raw.url ?? ''))
+    const known = Object.values(PATH).some((tail) => path === app.prefix + tail)
+    const error = known ? methodNotAllowed() : noSuchPath()
     return sendRefusal(deps, error, request, reply)
   })
 

@@ -9,7 +9,7 @@ declare module 'fastify' {
 }
 
 const LIMIT = 1024 * 1024
-const JSON_TYPE = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;.*)?$/i
+const JSON_TYPE = /^\s*(?:(?:application|text)\/json|[\w.+-]+\/[\w.+-]+\+json)\s*(?:;.*)?$/i
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)"?/i
 
 /** The bytes of a body as they came, or that there were too many of them. */

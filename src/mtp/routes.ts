@@ -76,8 +76,9 @@ async function sendRefusal(deps: Deps, thrown: unknown, request: FastifyRequest,
   noteForLog(request, { code: 300, detail: thrown.message })
   const answer = JSON.stringify(refused(thrown.describe, claimed))
   if (thrown.status === 200) {
-    const { headers, body } = request
-    const rejection = { call: callOf(request), headers, body: readableBody(body), reason: thrown.message, answer }
+    const { headers, body, caller } = request
+    const seen = { call: callOf(request), signed: caller !== null, headers, body: readableBody(body) }
+    const rejection = { ...seen, reason: thrown.message, answer }
     await keepRejected(deps, rejection).catch((error: Error) => {
       request.log.error({ err: error }, 'a rejected call could not be kept')
     })

@@ -22,16 +22,22 @@ type RawBody = Buffer | 'too-large'
 export function acceptRawBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   hideContentType(app)
-  app.addContentTypeParser('*', async (_request: FastifyRequest, payload: AsyncIterable<Buffer>): Promise<RawBody> => {
-    const chunks: Buffer[] = []
-    let size = 0
-    for await (const chunk of payload) {
-      size += chunk.length
-      if (size <= LIMIT) chunks.push(chunk)
-      else chunks.length = 0
-    }
-    return size <= LIMIT ? Buffer.concat(chunks) : 'too-large'
-  })
+  app.addContentTypeParser('*', (_request: FastifyRequest, payload: AsyncIterable<Buffer>) =>
+    bytesOf(payload).catch((cause: Error) => {
+      throw Object.assign(new Error('the body broke off', { cause }), { statusCode: 400 })
+    }),
+  )
+}
+
+async function bytesOf(payload: AsyncIterable<Buffer>): Promise<RawBody> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of payload) {
+    size += chunk.length
+    if (size <= LIMIT) chunks.push(chunk)
+    else chunks.length = 0
+  }
+  return size <= LIMIT ? Buffer.concat(chunks) : 'too-large'
 }
 
 /** Fastify answers a Content-Type that it cannot read with 415 before the body is read, and so before the guard. */

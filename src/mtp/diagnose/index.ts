@@ -1,4 +1,4 @@
-import { decodedPath, pathAsSent, stringToSign, verify } from '../signature.ts'
+import { decodedPath, namesPartner, pathAsSent, stringToSign, verify } from '../signature.ts'
 import { AUTHORIZATION_MISTAKES, readLooseAuthorization } from './authorization.ts'
 import { DATE_MISTAKES, diagnoseDate } from './date-header.ts'
 import type { Evidence, Mistake } from './recipe.ts'
@@ -127,7 +127,8 @@ export function diagnose(
   settings: DiagnosisSettings,
 ): Diagnosis {
   const signature = signatureMistakes(call, partner, settings)
-  const mismatch = partner !== null && call.partnerId !== undefined && call.partnerId !== partner.partnerId
+  const mismatch =
+    partner !== null && call.partnerId !== undefined && !namesPartner(call.partnerId, BigInt(partner.partnerId))
   const date = diagnoseDate(call.date ?? '', settings.now, settings.skewSeconds)
   const mistakes = [
     ...signature.mistakes,

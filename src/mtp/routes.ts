@@ -70,7 +70,7 @@ async function sendRefusal(deps: Deps, thrown: unknown, request: FastifyRequest,
       .headers({ ...HEADERS, ...failure.headers })
       .send(JSON.stringify(refused(describe, claimed)))
   }
-  noteForLog(request, { code: 300, detail: thrown.message })
+  noteForLog(request, { code: 300, detail: thrown.detail })
   const answer = JSON.stringify(refused(thrown.describe, claimed))
   if (thrown.status === 200) {
     const { headers, body, caller } = request

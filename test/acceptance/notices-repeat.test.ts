@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { historyOf, recordOf, seedOrder, seedRefund, waitingJobs } from '../ticketing/orders.ts'
 import { Client } from './client.ts'
-import { httpWire } from './http.ts'
+import { type Answer, header, httpWire } from './http.ts'
 import {
   CONSUME,
   consumption,
@@ -140,10 +140,10 @@ describe('a notice in flight', () => {
 
   it('that comes to nothing makes place for the next', async () => {
     const body = consumption({ orderId, used: 2 })
-    let first = Promise.resolve('')
-    let second = Promise.resolve('')
+    let first: Promise<Answer> | undefined
+    let second: Promise<string> | undefined
     await whileHeld(async () => {
-      first = post({ body }, 0)
+      first = send(originOf(0), seller, { body })
       await sleep(200)
       second = post({ body }, 1)
       await sleep(200)
@@ -153,7 +153,9 @@ describe('a notice in flight', () => {
       )
       await sleep(100)
     })
-    expect(JSON.parse(await first)).toMatchObject({ code: 300, partnerId: seller.partnerId })
+    const cutOff = (await first) as Answer
+    expect(cutOff.text).toBe(failure(seller, 'the platform cannot answer now; try again later'))
+    expect([cutOff.status, header(cutOff, 'retry-after')]).toEqual([503, '2'])
     expect(await second).toBe(success(seller))
     expect(await historyOf(pool, orderId)).toHaveLength(1)
     expect(await post({ body })).toBe(success(seller))
@@ -219,4 +221,41 @@ it('several notices of one second, with one signature, all take effect', async (
   const jobs = (await waitingJobs(pool)).filter((job) => job.endsWith(`:D${orderId}`))
   const key = `:${seller.partnerId}:D${orderId}`
   expect(jobs).toEqual([`pull-prices pull-prices${key}`, `pull-product pull-product${key}`])
+})
+
+it('product changes that overlap do not block each other', async () => {
+  const random = (below: number) => Math.floor(Math.random() * below)
+  const startedAt = performance.now()
+  const answers = await Promise.all(
+    Array.from({ length: 150 }, (_, index) => {
+      const entries = Array.from({ length: 1 + random(12) }, () => {
+        return `{"partnerDealId":"shared-${random(15)}","status":${[0, 1, 2, 5][random(4)]}}`
+      })
+      return post({ path: DEAL_CHANGE, body: `{"serial":${index},"body":[${entries.join(',')}]}` }, index)
+    }),
+  )
+  expect(new Set(answers)).toEqual(new Set([success(seller)]))
+  process.stdout.write(`150 overlapping product changes at once: ${Math.round(performance.now() - startedAt)} ms\n`)
+}, 30_000)
+
+it('a whole catalogue in one notice', async () => {
+  const entries = Array.from({ length: 1_000 }, (_, index) => `{"partnerDealId":"c-${index}","status":1}`)
+  const startedAt = performance.now()
+  expect(await post({ path: DEAL_CHANGE, body: `{"body":[${entries.join(',')}]}` })).toBe(success(seller))
+  process.stdout.write(`1,000 products in one notice: ${Math.round(performance.now() - startedAt)} ms\n`)
+  expect(await count("product where partner_deal_id like 'c-%'")).toBe(1_000)
+}, 30_000)
+
+it('a fault of ours is 500 with the envelope, and the notice is as if never sent', async () => {
+  const body = consumption({ orderId, used: 1 })
+  await pool.query('alter table record_change rename to record_change_gone')
+  const answer = await send(originOf(0), seller, { body })
+  await pool.query('alter table record_change_gone rename to record_change')
+  expect([answer.status, answer.text]).toEqual([
+    500,
+    failure(seller, 'the platform cannot answer now; try again later'),
+  ])
+  expect(await noticesLike(String(orderId))).toBe(0)
+  expect(await recordOf(pool, orderId)).toMatchObject({ used: 0 })
+  expect(await post({ body })).toBe(success(seller))
 })

@@ -12,8 +12,9 @@ import {
 } from '../ticketing/report.ts'
 import { accepted } from './answer.ts'
 import { bodyRejected } from './errors.ts'
+import { joinInFlight } from './in-flight.ts'
 import { pathAsSent } from './signature.ts'
-import { claimNotice, firstAnswer } from './store.ts'
+import { claimNotice, firstAnswer, type NoticeRow } from './store.ts'
 import {
   type ConsumeNotice,
   consumeNotice,
@@ -88,11 +89,21 @@ export async function acceptNotice<Notice extends { partnerId?: string | undefin
     body: bytes.toString('utf8'),
     answer: JSON.stringify(accepted(caller.partner_id)),
   }
+  const key = [row.clientId, row.path, row.bodyHash.toString('hex')].join('\n')
+  return joinInFlight(deps.db, key, () => takeEffect(deps, kind, read.notice, row))
+}
+
+function takeEffect<Notice extends { partnerId?: string | undefined }>(
+  deps: Deps,
+  kind: Kind<Notice>,
+  notice: Notice,
+  row: NoticeRow,
+): Promise<string> {
   const now = deps.clock.now()
   return deps.db.tx(async (db) => {
     const first = await claimNotice(db, row, now, addSeconds(now, -kind.repeatWithinS))
     if (!first) return firstAnswer(db, row.clientId, row.path, row.bodyHash)
-    await kind.apply({ ...deps, db }, caller.partner_id, read.notice, row.noticeId).catch((error: unknown) => {
+    await kind.apply({ ...deps, db }, row.partnerId, notice, row.noticeId).catch((error: unknown) => {
       throw error instanceof TicketingRefusal ? bodyRejected(error.describe) : error
     })
     return row.answer

@@ -138,6 +138,23 @@ describe('a notice in flight', () => {
     expect(await historyOf(pool, orderId)).toHaveLength(1)
   })
 
+  it('that takes long and is sent again and again holds up nobody else', async () => {
+    const body = consumption({ orderId, used: 2 })
+    const answers: Promise<Answer>[] = []
+    const other = orderId + 7_000n
+    await seedOrder(pool, { orderId: other, partnerId: Number(seller.partnerId), quantity: 3 })
+    await whileHeld(async () => {
+      for (let sent = 0; sent < 30; sent++) answers.push(send(originOf(0), seller, { body }))
+      await sleep(200)
+      const startedAt = performance.now()
+      expect(await post({ body: consumption({ orderId: other }) })).toBe(success(seller))
+      expect(performance.now() - startedAt).toBeLessThan(1_500)
+      await sleep(2_500)
+    })
+    for (const { status, text } of await Promise.all(answers)) expect([status, text]).toEqual([200, success(seller)])
+    expect(await historyOf(pool, orderId)).toHaveLength(1)
+  })
+
   it('that comes to nothing makes place for the next', async () => {
     const body = consumption({ orderId, used: 2 })
     let first: Promise<Answer> | undefined

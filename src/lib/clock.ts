@@ -23,3 +23,7 @@ export const secondsLeft = (end: Date, now: Date): number =>
 /** Seconds to wait until `end`, rounded up; never negative. */
 export const secondsUntil = (end: Date, now: Date): number =>
   Math.max(0, Math.ceil((end.getTime() - now.getTime()) / 1000))
+
+/** A calendar date and time in UTC; `month` counts from 1. What does not exist rolls over (30 February is 1 or 2 March). */
+export const utcDate = (year: number, month: number, day: number, hour = 0, minute = 0, second = 0): Date =>
+  new Date(Date.UTC(year, month - 1, day, hour, minute, second))

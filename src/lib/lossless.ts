@@ -1,0 +1,72 @@
+import { parse, stringify } from 'lossless-json'
+import { z } from 'zod'
+import { inspectJson } from './json-limits.ts'
+
+/**
+ * JSON that keeps 64-bit ids exact. One rule for numbers: an integer that JavaScript would round is a `bigint`, every
+ * other number is a `number`. Integers beyond 20 characters are no ids, so they stay (rounded) numbers, and nobody can
+ * make us multiply out a megabyte of digits.
+ */
+function readNumber(text: string): number | bigint {
+  const value = Number(text)
+  return Number.isSafeInteger(value) || text.length > 20 || !/^-?\d+$/.test(text) ? value : BigInt(text)
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * Reads a JSON text given as bytes; a byte order mark is skipped. The problem is one clause for the partner to read:
+ * invalid UTF-8, nesting beyond 32 levels, a name twice in one object, text that no database stores, or no JSON at all.
+ */
+export function parseLossless(bytes: Uint8Array): { value: unknown } | { problem: string } {
+  let text: string
+  try {
+    text = UTF8.decode(bytes)
+  } catch {
+    return { problem: 'not valid UTF-8' }
+  }
+  if (text.trim() === '') return { problem: 'empty' }
+  const problem = inspectJson(text)
+  if (problem !== undefined) return { problem }
+  try {
+    return { value: parse(text, null, readNumber) }
+  } catch (error) {
+    return { problem: `not JSON: ${(error as SyntaxError).message.slice(0, 200)}` }
+  }
+}
+
+/** Writes JSON in which a `bigint` is a plain number; what is `undefined` is left out. */
+export const stringifyLossless = (value: object): string => stringify(value) ?? ''
+
+const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
+const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n }
+
+/** Undefined for what is no integer, and for a number that has been rounded already. */
+function exactInteger(value: number | bigint | string): bigint | undefined {
+  if (typeof value === 'bigint') return value
+  if (typeof value === 'string') return /^-?\d{1,20}$/.test(value) ? BigInt(value) : undefined
+  return Number.isSafeInteger(value) ? BigInt(value) : undefined
+}
+
+/** A schema for an integer from `min` to `max`, as number or numeric text, which leaves as what `convert` makes of it. */
+const integer = <Out>(min: bigint, max: bigint, problem: string, convert: (integer: bigint) => Out) =>
+  z
+    .union([z.number(), z.bigint(), z.string()], {
+      error: ({ input }) => (input === undefined ? 'is required' : problem),
+    })
+    .transform((value, context): Out => {
+      const exact = exactInteger(value)
+      if (exact !== undefined && exact >= min && exact <= max) return convert(exact)
+      context.addIssue(problem)
+      return z.NEVER
+    })
+
+/** An id of 64 bits, as number or numeric text; a `bigint` afterwards. */
+export const int64 = () =>
+  integer(INT64.min, INT64.max, 'must be a 64-bit integer, as number or text', (exact) => exact)
+
+/** A count, code or state of 32 bits, as number or numeric text; a `number` afterwards. */
+export const smallInt = () => integer(INT32.min, INT32.max, 'must be a 32-bit integer, as number or text', Number)
+
+/** Digits as number or text (a PartnerId); text without leading zeros afterwards, so `7001` and `"7001"` are equal. */
+export const numericText = () => integer(0n, INT64.max, 'must be digits, as number or text', String)

@@ -1,0 +1,51 @@
+import type { z } from 'zod'
+
+/** One thing wrong with a JSON value: where (`body.voucherList[2].status`) and what. */
+export interface ShapeProblem {
+  readonly path: string
+  readonly problem: string
+}
+
+const pathText = (path: readonly PropertyKey[]): string =>
+  path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+    .join('')
+    .replace(/^\./, '')
+
+const isMissing = (value: unknown, path: readonly PropertyKey[]): boolean =>
+  path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown> | null | undefined)?.[step], value) ===
+  undefined
+
+/** Checks a value against a schema; problems come all at once, each with its path, in words for the partner's engineer. */
+export function readShape<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): { value: z.output<Schema> } | { problems: ShapeProblem[] } {
+  const parsed = schema.safeParse(value, { error: describeIssue })
+  if (parsed.success) return { value: parsed.data }
+  return {
+    problems: parsed.error.issues.map(({ path, message }) => ({
+      path: pathText(path),
+      problem: isMissing(value, path) ? 'is required' : message,
+    })),
+  }
+}
+
+/** Plain words for the issues to which the schema gave no message of its own. */
+function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${issue.expected === 'array' || issue.expected === 'object' ? 'an' : 'a'} ${issue.expected}`
+    case 'invalid_value':
+      return `must be one of ${issue.values.map((allowed) => JSON.stringify(allowed)).join(', ')}`
+    default:
+      return undefined
+  }
+}
+
+/** `body.quantity is required; body.orderId must be …`, at most five of them. */
+export function problemsText(problems: readonly ShapeProblem[]): string {
+  const shown = problems.slice(0, 5).map(({ path, problem }) => `${path || 'the JSON value'} ${problem}`)
+  const more = problems.length - shown.length
+  return shown.join('; ') + (more > 0 ? `; and ${more} more` : '')
+}

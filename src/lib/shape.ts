@@ -12,21 +12,17 @@ const pathText = (path: readonly PropertyKey[]): string =>
     .join('')
     .replace(/^\./, '')
 
-const isMissing = (value: unknown, path: readonly PropertyKey[]): boolean =>
-  path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown> | null | undefined)?.[step], value) ===
-  undefined
-
 /** Checks a value against a schema; problems come all at once, each with its path, in words for the partner's engineer. */
 export function readShape<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): { value: z.output<Schema> } | { problems: ShapeProblem[] } {
-  const parsed = schema.safeParse(value, { error: describeIssue })
+  const parsed = schema.safeParse(value, { error: describeIssue, reportInput: true })
   if (parsed.success) return { value: parsed.data }
   return {
-    problems: parsed.error.issues.map(({ path, message }) => ({
-      path: pathText(path),
-      problem: isMissing(value, path) ? 'is required' : message,
+    problems: parsed.error.issues.map((issue) => ({
+      path: pathText(issue.path),
+      problem: 'input' in issue && issue.input === undefined ? 'is required' : issue.message,
     })),
   }
 }

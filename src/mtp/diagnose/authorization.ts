@@ -1,0 +1,66 @@
+import type { Mistake } from './recipe.ts'
+
+/** Mistakes in the form of the Authorization header, found without any secret. */
+export const AUTHORIZATION_MISTAKES = {
+  missing: {
+    name: 'authorization-missing',
+    explanation: 'The Authorization header is missing; it is "MWS clientId:signature".',
+  },
+  schemeMissing: {
+    name: 'scheme-missing',
+    explanation: 'The scheme is missing: the header begins with MWS and one space.',
+  },
+  schemeWrong: {
+    name: 'scheme-wrong',
+    explanation: 'The scheme is misspelt: the header begins with MWS in upper case and one space.',
+  },
+  colonMissing: {
+    name: 'colon-missing',
+    explanation: 'The colon between clientId and signature is missing.',
+  },
+  whiteSpace: {
+    name: 'authorization-white-space',
+    explanation: 'There is white space too much around clientId or signature: "MWS clientId:signature".',
+  },
+  signatureMissing: {
+    name: 'signature-missing',
+    explanation: 'Nothing follows the colon; the signature belongs there.',
+  },
+} as const satisfies Record<string, Mistake>
+
+export interface LooseAuthorization {
+  /** The clientId as far as it can be made out, or empty. */
+  readonly clientId: string
+  readonly signature: string
+  readonly mistakes: readonly Mistake[]
+}
+
+const OTHER_SCHEME = /^(?:MWS|Basic|Bearer|Digest|HMAC|AWS)(?:[\s:]+|(?<=MWS))/i
+const M = AUTHORIZATION_MISTAKES
+
+function splitScheme(header: string): [rest: string, mistake?: Mistake] {
+  if (header.startsWith('MWS ')) return [header.slice('MWS '.length)]
+  const other = OTHER_SCHEME.exec(header)?.[0]
+  return other === undefined ? [header, M.schemeMissing] : [header.slice(other.length), M.schemeWrong]
+}
+
+/** Without a colon the last space, or nothing, stands between the two. */
+function splitCredentials(credentials: string): [clientId: string, signature: string, mistake?: Mistake] {
+  const colon = credentials.lastIndexOf(':')
+  if (colon >= 0) return [credentials.slice(0, colon), credentials.slice(colon + 1)]
+  const space = credentials.lastIndexOf(' ')
+  return [credentials.slice(0, Math.max(space, 0)), credentials.slice(space + 1), M.colonMissing]
+}
+
+/** Takes an Authorization header apart that parseAuthorization may refuse, and names what is wrong with its form. */
+export function readLooseAuthorization(header: string): LooseAuthorization {
+  if (header.trim() === '') return { clientId: '', signature: '', mistakes: [M.missing] }
+  const [credentials, scheme] = splitScheme(header)
+  const [looseClientId, looseSignature, colon] = splitCredentials(credentials)
+  const clientId = looseClientId.trim()
+  // Line breaks stay: they are a mistake of the encoding, with a name of its own.
+  const signature = looseSignature.replace(/^[ \t]+|[ \t]+$/g, '')
+  const spaced = clientId !== looseClientId || signature !== looseSignature
+  const mistakes = [scheme, colon, spaced ? M.whiteSpace : undefined, signature === '' ? M.signatureMissing : undefined]
+  return { clientId, signature, mistakes: mistakes.filter((mistake) => mistake !== undefined) }
+}

@@ -1,0 +1,82 @@
+import { parseHttpDate } from '../../lib/http-date.ts'
+import { namedForm } from './date-forms.ts'
+import type { Mistake } from './recipe.ts'
+
+const FORM = 'The form is "Tue, 05 May 2015 06:11:34 GMT".'
+
+/** Mistakes in the Date header itself, whatever was signed. */
+export const DATE_MISTAKES = {
+  missing: { name: 'date-header-missing', explanation: `The Date header is missing. ${FORM}` },
+  weekday: { name: 'date-weekday-wrong', explanation: 'The weekday of the Date does not fit its day.' },
+  impossible: { name: 'date-impossible', explanation: 'The Date names a day or time that does not exist.' },
+  names: { name: 'date-names-not-english', explanation: `The names in the Date must be English ones. ${FORM}` },
+  letterCase: { name: 'date-names-in-other-case', explanation: `The names in the Date are in another case. ${FORM}` },
+  zone: { name: 'date-zone-not-gmt', explanation: `The Date must be in GMT and end with GMT. ${FORM}` },
+  form: { name: 'date-form-wrong', explanation: `The Date is no HTTP date. ${FORM}` },
+  localTime: {
+    name: 'date-local-time-labelled-gmt',
+    explanation: 'The Date holds local time but is labelled GMT; convert it to GMT.',
+  },
+  fast: { name: 'clock-fast', explanation: 'The Date is too far ahead of our clock; set yours by NTP.' },
+  slow: { name: 'clock-slow', explanation: 'The Date is too far behind our clock; set yours by NTP.' },
+} as const satisfies Record<string, Mistake>
+
+const M = DATE_MISTAKES
+
+/** Offsets from GMT that places on earth have, in minutes. */
+const ZONES = [
+  ...Array.from({ length: 27 }, (_, index) => (index - 12) * 60).filter((minutes) => minutes !== 0),
+  ...[-570, -210, 210, 270, 330, 345, 390, 525, 570, 630, 765],
+]
+/** How far a clock may be off while its zone is still recognised. */
+const ZONE_TOLERANCE_MIN = 5
+
+function zoneName(minutes: number): string {
+  const part = Math.abs(minutes) % 60
+  const hours = Math.floor(Math.abs(minutes) / 60)
+  return `UTC${minutes < 0 ? '-' : '+'}${hours}${part === 0 ? '' : `:${part}`}`
+}
+
+function duration(minutes: number): string {
+  const [amount, unit] =
+    minutes < 120 ? [minutes, 'minute'] : minutes < 2 * 1440 ? [minutes / 60, 'hour'] : [minutes / 1440, 'day']
+  const rounded = Math.round(amount)
+  return `${rounded} ${unit}${rounded === 1 ? '' : 's'}`
+}
+
+const say = ({ name, explanation }: Mistake, detail: string): Mistake => ({
+  name,
+  explanation: `${explanation} ${detail}`,
+})
+
+function clockMistake(date: Date, now: Date, skewSeconds: number): Mistake | null {
+  const minutes = (date.getTime() - now.getTime()) / 60_000
+  if (Math.abs(minutes) * 60 <= skewSeconds) return null
+  const zone = ZONES.find((offset) => Math.abs(minutes - offset) <= ZONE_TOLERANCE_MIN)
+  if (zone !== undefined) return say(M.localTime, `You look like ${zoneName(zone)}.`)
+  return minutes > 0
+    ? say(M.fast, `Your clock is ${duration(minutes)} fast.`)
+    : say(M.slow, `Your clock is ${duration(-minutes)} slow.`)
+}
+
+const IN_ANY_CASE =
+  /^(?:mon|tue|wed|thu|fri|sat|sun), \d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec) \d{4} \d\d:\d\d:\d\d (.*)$/i
+
+function formMistake(date: string): Mistake {
+  if (/[^ -~]/.test(date)) return M.names
+  const zone = IN_ANY_CASE.exec(date)?.[1]
+  if (zone === undefined) {
+    const form = namedForm(date)
+    return form === undefined ? M.form : say(M.form, `It looks like ${form}.`)
+  }
+  return zone.toUpperCase() === 'GMT' ? M.letterCase : say(M.zone, `It ends with "${zone.slice(0, 40)}".`)
+}
+
+/** What is wrong with a Date header that came in at `now`; null when nothing is. */
+export function diagnoseDate(date: string, now: Date, skewSeconds: number): Mistake | null {
+  if (date === '') return M.missing
+  const parsed = parseHttpDate(date)
+  if (!('problem' in parsed)) return clockMistake(parsed, now, skewSeconds)
+  if (parsed.problem.startsWith('the weekday')) return say(M.weekday, `Indeed, ${parsed.problem}.`)
+  return parsed.problem.startsWith('no such') ? M.impossible : formMistake(date)
+}

@@ -1,0 +1,76 @@
+import type { Recipe } from './recipe.ts'
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const HEX = /^(?:[0-9a-f]{2})+$/i
+const LONGEST = 512
+
+/** The bytes of a standard Base64 text; null for anything else. */
+export const fromBase64 = (text: string): Buffer | null =>
+  text.length > 0 && text.length <= LONGEST && BASE64.test(text) ? Buffer.from(text, 'base64') : null
+
+const fromHex = (text: string): Buffer | null =>
+  text.length <= LONGEST && HEX.test(text) ? Buffer.from(text, 'hex') : null
+
+const inner = (text: string): string => fromBase64(text)?.toString('latin1') ?? ''
+
+const LINE_BREAK = /[\s\u200b]|%0[ad]|\\[rn]/gi
+
+function urlDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return ''
+  }
+}
+
+const known = (...decoded: (Buffer | null)[]): Buffer[] => decoded.filter((bytes) => bytes !== null)
+
+/** Mistakes in the way the digest was written down, undone: each gives the bytes that were meant. */
+export const encodingRecipes: readonly Recipe[] = [
+  {
+    name: 'hex-instead-of-base64',
+    part: 'received',
+    explanation: 'The digest was written as hex; it is the Base64 of the raw bytes.',
+    how: ({ signature }) => known(fromHex(signature)),
+  },
+  {
+    name: 'base64-of-hex',
+    part: 'received',
+    explanation: 'The hex text of the digest was put in Base64; it is the Base64 of the raw bytes.',
+    how: ({ signature }) => known(fromHex(inner(signature))),
+  },
+  {
+    name: 'base64-twice',
+    part: 'received',
+    explanation: 'Base64 was applied twice.',
+    how: ({ signature }) => known(fromBase64(inner(signature))),
+  },
+  {
+    name: 'base64url',
+    part: 'received',
+    explanation: 'The URL-safe Base64 alphabet (- and _) was used; the standard one has + and /, padded with =.',
+    how: ({ signature }) => (/^[\w-]*[-_][\w-]*={0,2}$/.test(signature) ? [Buffer.from(signature, 'base64url')] : []),
+  },
+  {
+    name: 'base64-padding-missing',
+    part: 'received',
+    explanation: 'The = at the end of the Base64 text is missing.',
+    how: ({ signature }) => known(...['=', '=='].map((padding) => fromBase64(signature + padding))),
+  },
+  {
+    name: 'base64-line-breaks',
+    part: 'received',
+    explanation: 'The Base64 text holds line breaks; ask your encoder for none (Java: getEncoder, Python: b64encode).',
+    how: ({ signature }) =>
+      signature.search(LINE_BREAK) < 0 ? [] : known(fromBase64(signature.replace(LINE_BREAK, ''))),
+  },
+  {
+    name: 'signature-url-encoded',
+    part: 'received',
+    explanation: 'The signature was URL-encoded, or its + became a space; a header takes Base64 as it is.',
+    how: ({ signature }) => [
+      ...(signature.includes('%') ? known(fromBase64(urlDecoded(signature))) : []),
+      ...(signature.includes(' ') ? known(fromBase64(signature.replaceAll(' ', '+'))) : []),
+    ],
+  },
+]

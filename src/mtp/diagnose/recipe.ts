@@ -1,0 +1,50 @@
+/** A hash with a key; `bytes` is the length of what it yields. */
+export interface Digest {
+  readonly bytes: number
+  readonly compute: (key: string | Buffer, text: string) => Buffer
+}
+
+/** One way to sign, part by part. The text that goes into the digest is method to end, joined. */
+export interface Signing {
+  readonly method: string
+  readonly space: string
+  readonly path: string
+  readonly newline: string
+  readonly date: string
+  readonly end: string
+  readonly key: string | Buffer
+  readonly digest: Digest
+  /** The digest as read out of the header: so a wrong encoding costs no digest of its own. Null: unreadable. */
+  readonly received: Buffer | null
+}
+
+/** What is known about a call whose signature does not fit. */
+export interface Evidence {
+  readonly method: string
+  /** The path as sent, or percent-decoded: both are right. */
+  readonly path: string
+  /** With the question mark; empty without a query. */
+  readonly query: string
+  readonly host: string | undefined
+  /** MTP_PATH_PREFIXES, the empty one included. */
+  readonly prefixes: readonly string[]
+  readonly date: string
+  readonly clientId: string
+  readonly partnerId: string
+  readonly secret: string
+  readonly signature: string
+}
+
+/** A mistake under its stable name, which partners' scripts may rely on, and a sentence that says how to mend it. */
+export interface Mistake {
+  readonly name: string
+  readonly explanation: string
+}
+
+/** A mistake made while signing: `how` gives what a partner who makes it puts in the place of one part of a Signing. */
+export type Recipe = {
+  readonly [Part in keyof Signing]: Mistake & {
+    readonly part: Part
+    readonly how: (evidence: Evidence) => readonly Signing[Part][]
+  }
+}[keyof Signing]

@@ -1,0 +1,68 @@
+import type { Recipe } from './recipe.ts'
+
+const FORM = 'The string to sign is METHOD, one space, path, one line feed (0x0A), Date.'
+
+/** Mistakes in the frame of the string to sign: method, space, line feed, end. */
+export const textRecipes: readonly Recipe[] = [
+  {
+    name: 'method-lower-case',
+    part: 'method',
+    explanation: 'The method must be signed in upper case, as POST.',
+    how: ({ method }) => [method.toLowerCase(), method[0] + method.slice(1).toLowerCase()],
+  },
+  {
+    name: 'method-wrong',
+    part: 'method',
+    explanation: 'Another method was signed than the one that was sent.',
+    how: ({ method }) => ['POST', 'GET'].filter((other) => other !== method),
+  },
+  {
+    name: 'method-missing',
+    part: 'method',
+    explanation: `The method was not signed. ${FORM}`,
+    how: () => [''],
+  },
+  {
+    name: 'space-missing',
+    part: 'space',
+    explanation: `The space between method and path is missing. ${FORM}`,
+    how: () => [''],
+  },
+  {
+    name: 'space-replaced',
+    part: 'space',
+    explanation: `Something else than one space was signed between method and path. ${FORM}`,
+    how: () => ['\n', '  ', '\t'],
+  },
+  {
+    name: 'newline-missing',
+    part: 'newline',
+    explanation: `The line feed between path and Date is missing. ${FORM}`,
+    how: () => [''],
+  },
+  {
+    name: 'newline-literal',
+    part: 'newline',
+    explanation:
+      'A backslash (or slash) and the letter n were signed where a line feed (0x0A) belongs; in PHP and shells "\\n" needs double quotes or $\'…\'.',
+    how: () => ['\\n', '/n'],
+  },
+  {
+    name: 'newline-crlf',
+    part: 'newline',
+    explanation: 'A carriage return and a line feed were signed where one line feed (0x0A) belongs.',
+    how: () => ['\r\n'],
+  },
+  {
+    name: 'newline-replaced',
+    part: 'newline',
+    explanation: `Something else than one line feed was signed between path and Date. ${FORM}`,
+    how: () => [' ', '\n\n', '\r', ','],
+  },
+  {
+    name: 'trailing-newline',
+    part: 'end',
+    explanation: 'A line break was signed after the Date; nothing follows it (with echo use printf or echo -n).',
+    how: () => ['\n', '\r\n'],
+  },
+]

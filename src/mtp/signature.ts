@@ -1,0 +1,76 @@
+import { createHmac } from 'node:crypto'
+import { equalSecrets } from '../lib/keys.ts'
+
+/** What a signature covers (source, area B, signature rule 1). */
+export interface Signed {
+  readonly method: string
+  /** URI path only: no scheme, host or query. */
+  readonly path: string
+  /** The exact value of the Date header. */
+  readonly date: string
+}
+
+export const stringToSign = ({ method, path, date }: Signed): string => `${method.toUpperCase()} ${path}\n${date}`
+
+/** Base64 of the raw HMAC-SHA1 with the clientSecret as key: 28 characters (signature rule 2). */
+export const sign = (clientSecret: string, signed: Signed): string =>
+  createHmac('sha1', clientSecret).update(stringToSign(signed)).digest('base64')
+
+/** The whole header value, `MWS clientId:signature` (signature rule 3). */
+export const authorizationHeader = (clientId: string, clientSecret: string, signed: Signed): string =>
+  `MWS ${clientId}:${sign(clientSecret, signed)}`
+
+/**
+ * Takes an Authorization header apart. Base64 has no colon, so the signature is what follows the last one and a
+ * clientId may hold colons.
+ */
+export function parseAuthorization(header: string): { clientId: string; signature: string } | { problem: string } {
+  if (!header.startsWith('MWS ')) return { problem: 'the scheme is not "MWS" and one space' }
+  const credentials = header.slice('MWS '.length)
+  const colon = credentials.lastIndexOf(':')
+  if (colon < 0) return { problem: 'no colon between clientId and signature' }
+  const clientId = credentials.slice(0, colon)
+  if (clientId.trim() === '') return { problem: 'the clientId is empty' }
+  return { clientId, signature: credentials.slice(colon + 1) }
+}
+
+/** A call as it came in; `url` is the request target as the caller sent it, with its query. */
+export interface ReceivedCall {
+  readonly method: string
+  readonly url: string
+  readonly date: string
+  readonly authorization: string
+}
+
+/** The path of a request target as sent. An absolute target (a proxy's form) loses scheme and host, never a prefix. */
+export const pathAsSent = (url: string): string => url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/\?.*$/s, '') || '/'
+
+export const decodedPath = (path: string): string => {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
+/** The paths that a partner may have signed (decisions, section 3): as sent, as sent with its query, percent-decoded. */
+function acceptedPaths(url: string): string[] {
+  const path = pathAsSent(url)
+  const question = url.indexOf('?')
+  return [...new Set([path, question < 0 ? path : path + url.slice(question), decodedPath(path)])]
+}
+
+/**
+ * Which of the partner's live secrets signed the call: an index into `secrets`, or null when none did. The whole
+ * header is compared (signature rule 4), in constant time, and each secret and variant is tried in any case.
+ */
+export function verify(call: ReceivedCall, clientId: string, secrets: readonly string[]): number | null {
+  let matched: number | null = null
+  for (const [index, secret] of secrets.entries()) {
+    for (const path of acceptedPaths(call.url)) {
+      const expected = authorizationHeader(clientId, secret, { method: call.method, path, date: call.date })
+      if (equalSecrets(expected, call.authorization)) matched ??= index
+    }
+  }
+  return matched
+}

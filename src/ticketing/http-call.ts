@@ -1,0 +1,150 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { Client } from 'undici'
+import { type AddressGuard, AddressRefused, type ConnectPhase, guardedConnector } from './address-guard.ts'
+
+/** How long and how much a partner may take. */
+export interface CallLimits {
+  readonly connectMs: number
+  readonly headersMs: number
+  readonly totalMs: number
+  readonly bytes: number
+}
+
+export const PARTNER_LIMITS: CallLimits = { connectMs: 3_000, headersMs: 10_000, totalMs: 15_000, bytes: 1_048_576 }
+
+/**
+ * What went wrong below HTTP. `address`: not one that is called; `dns`, `connect`, `tls`: no connection came about;
+ * `timeout`, `too-large`: the answer took too long or was too big; `broken`: the connection ended or no HTTP came.
+ */
+export type CallFailure = 'address' | ConnectPhase | 'timeout' | 'too-large' | 'broken'
+
+const NEVER_SENT: readonly CallFailure[] = ['address', 'dns', 'connect', 'tls']
+
+/** Milliseconds from the start of the call; null for what it did not come to. */
+export interface CallTimings {
+  readonly connected: number | null
+  readonly headers: number | null
+  readonly total: number
+}
+
+/** A call without an HTTP answer. The message names kind and system code, never an address or a header. */
+export class HttpCallError extends Error {
+  override readonly name = 'HttpCallError'
+  readonly failure: CallFailure
+  readonly timings: CallTimings
+  /** Whether the partner may have got the request; false makes a repetition safe. */
+  readonly maybeReceived: boolean
+
+  constructor(failure: CallFailure, timings: CallTimings, code?: string) {
+    super(code === undefined ? failure : `${failure} (${code})`)
+    this.failure = failure
+    this.timings = timings
+    this.maybeReceived = !NEVER_SENT.includes(failure)
+  }
+}
+
+export interface HttpAnswer {
+  /** Any status, redirects too: none is followed. */
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+  readonly timings: CallTimings
+}
+
+const TOO_LARGE = ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'UND_ERR_HEADERS_OVERFLOW']
+const TIMED_OUT = ['UND_ERR_HEADERS_TIMEOUT', 'TimeoutError']
+
+const codeOf = (error: unknown): string | undefined => {
+  if (!(error instanceof Error)) return undefined
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+}
+
+function failureOf(error: unknown, phase: ConnectPhase | null): CallFailure {
+  if (error instanceof AddressRefused) return 'address'
+  if (phase !== null) return phase
+  const code = codeOf(error) ?? ''
+  if (TOO_LARGE.includes(code)) return 'too-large'
+  return TIMED_OUT.includes(code) ? 'timeout' : 'broken'
+}
+
+/** Undefined for what is no plain http or https URL: user names and passwords have no place in one. */
+function callableUrl(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const plain = url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+  return plain ? url : undefined
+}
+
+/** How far a call has come. */
+class Progress {
+  readonly #start = performance.now()
+  /** What the connection waits for; null once it stands. */
+  phase: ConnectPhase | null = 'dns'
+  connected: number | null = null
+  headers: number | null = null
+
+  elapsed(): number {
+    return Math.round(performance.now() - this.#start)
+  }
+
+  timings(): CallTimings {
+    return { connected: this.connected, headers: this.headers, total: this.elapsed() }
+  }
+}
+
+function openClient(origin: string, guard: AddressGuard, limits: CallLimits, progress: Progress): Client {
+  const connect = guardedConnector(guard, limits.connectMs, (phase) => {
+    progress.phase = phase
+  })
+  return new Client(origin, {
+    connect: (options, callback) =>
+      connect(options, (...result) => {
+        if (result[0] === null) {
+          progress.phase = null
+          progress.connected = progress.elapsed()
+        }
+        callback(...result)
+      }),
+    headersTimeout: limits.headersMs,
+    // A drip of bytes would never end this one; the limit of the whole call does.
+    bodyTimeout: 0,
+    maxResponseSize: limits.bytes,
+  })
+}
+
+export interface HttpRequest {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/**
+ * One POST on a connection of its own: a kept one might be closed under a request of which nobody can tell then whether
+ * it arrived. Throws HttpCallError unless an HTTP answer came whole.
+ */
+export async function post(
+  request: HttpRequest,
+  guard: AddressGuard,
+  limits: CallLimits = PARTNER_LIMITS,
+): Promise<HttpAnswer> {
+  const progress = new Progress()
+  const url = callableUrl(request.url)
+  if (url === undefined) throw new HttpCallError('address', progress.timings())
+  const client = openClient(url.origin, guard, limits, progress)
+  try {
+    const answer = await client.request({
+      method: 'POST',
+      path: url.pathname + url.search,
+      headers: { 'accept-encoding': 'identity', ...request.headers },
+      body: request.body,
+      signal: AbortSignal.timeout(limits.totalMs),
+    })
+    progress.headers = progress.elapsed()
+    const body = Buffer.from(await answer.body.arrayBuffer())
+    return { status: answer.statusCode, headers: answer.headers, body, timings: progress.timings() }
+  } catch (error) {
+    throw new HttpCallError(failureOf(error, progress.phase), progress.timings(), codeOf(error))
+  } finally {
+    // The answer is in or given up; what the connection still does interests nobody.
+    client.destroy().catch(() => {})
+  }
+}

@@ -1,0 +1,31 @@
+import { balanceQuery, heartbeat } from './account.ts'
+import type { PartnerInterface } from './interface.ts'
+import { orderClose, orderCreate, orderPay, orderQuery, orderReschedule } from './order.ts'
+import { poiPull } from './poi.ts'
+import { levelPriceCalendar, priceCalendar } from './price.ts'
+import { productPull, productStatus } from './product.ts'
+import { orderRefund, orderRefunded } from './refund.ts'
+
+/** Every interface that partners implement (source, B2). Adding one is adding an entry. */
+export const INTERFACES = [
+  poiPull,
+  productPull,
+  priceCalendar,
+  levelPriceCalendar,
+  orderCreate,
+  orderPay,
+  orderQuery,
+  orderRefund,
+  orderRefunded,
+  orderClose,
+  orderReschedule,
+  balanceQuery,
+  productStatus,
+  heartbeat,
+] as const
+
+export type InterfaceName = (typeof INTERFACES)[number]['name']
+
+/** Undefined for a name that is not in the catalogue. */
+export const interfaceNamed = (name: string): PartnerInterface | undefined =>
+  INTERFACES.find((candidate) => candidate.name === name)

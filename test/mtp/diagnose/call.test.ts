@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { diagnose, readLooseAuthorization } from '../../../src/mtp/diagnose/index.ts'
+import { signatureOf } from '../../signer.ts'
+import { CALL, PARTNER } from './wrongly.ts'
+
+const settings = { now: new Date('2026-05-06T10:34:20Z'), skewSeconds: 600, prefixes: ['', '/rhone', '/test'] }
+const secret = PARTNER.secrets[0] as string
+const signature = signatureOf({ path: CALL.path, date: CALL.date, secret })
+const withoutNewline = signatureOf({ path: CALL.path, date: CALL.date, secret, newline: '' })
+const mistakes = (call: object, partner: typeof PARTNER | null = PARTNER) =>
+  diagnose({ ...CALL, authorization: `MWS demo:partner:${signature}`, ...call }, partner, settings).mistakes
+
+describe('the Authorization header of a diagnosed call', () => {
+  it.each([
+    ['', ['authorization-missing']],
+    [`demo:partner:${signature}`, ['scheme-missing']],
+    [`mws demo:partner:${signature}`, ['scheme-wrong']],
+    [`MWS:demo:partner:${signature}`, ['scheme-wrong']],
+    [`MWSdemo:partner:${signature}`, ['scheme-wrong']],
+    [`Basic demo:partner:${signature}`, ['scheme-wrong']],
+    [`MWS demo:partner ${signature}`, ['client-id-unknown', 'signature-unrecognised']],
+    [`MWS  demo:partner : ${signature}`, ['authorization-white-space']],
+    ['MWS demo:partner:', ['signature-missing']],
+    [`MWS 7001:${signature}`, ['partner-id-instead-of-client-id']],
+    [`MWS 7001:${withoutNewline}`, ['partner-id-instead-of-client-id', 'newline-missing']],
+    [`mws demo:partner:${withoutNewline}`, ['scheme-wrong', 'newline-missing']],
+    [`MWS someone:${signature}`, ['client-id-unknown']],
+  ])('%s', (authorization, expected) => {
+    expect(mistakes({ authorization })).toEqual(expected)
+  })
+
+  it('without a colon is split at its last space', () => {
+    const partner = { ...PARTNER, clientId: 'shop' }
+    expect(mistakes({ authorization: `MWS shop ${signature}` }, partner)).toEqual(['colon-missing'])
+  })
+
+  it('gives the clientId to look for, however malformed', () => {
+    expect(readLooseAuthorization('mws  a:b : sig=')).toMatchObject({ clientId: 'a:b', signature: 'sig=' })
+  })
+})
+
+describe('a diagnosed call', () => {
+  it('of nobody that is known', () => {
+    expect(mistakes({}, null)).toEqual(['client-id-unknown'])
+  })
+
+  it('without Date', () => {
+    expect(mistakes({ date: undefined })).toEqual(['date-header-missing'])
+  })
+
+  it('with the PartnerId of another', () => {
+    expect(mistakes({ partnerId: '7002' })).toEqual(['partner-id-mismatch'])
+    expect(mistakes({ partnerId: '7001' })).toEqual([])
+  })
+
+  it('whose signature fits a Date that is refused', () => {
+    const date = 'wed, 06 may 2026 10:34:20 gmt'
+    const authorization = `MWS demo:partner:${signatureOf({ path: CALL.path, date, secret })}`
+    expect(mistakes({ date, authorization })).toEqual(['date-names-in-other-case'])
+  })
+
+  it('with a mistake in the signature and one in the Date', () => {
+    const date = 'Wed, 06 May 2026 18:34:20 GMT'
+    const authorization = `MWS demo:partner:${signatureOf({ path: CALL.path, date, secret, newline: '\\n' })}`
+    expect(mistakes({ date, authorization })).toEqual(['newline-literal', 'date-local-time-labelled-gmt'])
+  })
+
+  it('signed in the right form but sent in another', () => {
+    expect(mistakes({ date: '2026-05-06T10:34:20Z' })).toEqual(['date-sent-in-other-form', 'date-form-wrong'])
+  })
+
+  it('signed with the older of two live secrets', () => {
+    const partner = { ...PARTNER, secrets: ['newer', secret] }
+    expect(mistakes({ authorization: `MWS demo:partner:${withoutNewline}` }, partner)).toEqual(['newline-missing'])
+  })
+
+  it('shows what was signed beside what should have been', () => {
+    const authorization = `MWS demo:partner:${withoutNewline}`
+    expect(diagnose({ ...CALL, authorization }, PARTNER, settings)).toEqual({
+      mistakes: ['newline-missing'],
+      explanation: expect.stringContaining('The line feed between path and Date is missing.'),
+      stringToSign: `POST ${CALL.path}\n${CALL.date}`,
+      signedInstead: `POST ${CALL.path}${CALL.date}`,
+    })
+  })
+
+  it('of any size costs little', () => {
+    for (const filler of ['-', 'A', '%0a', '%', ' ', 'MWS ', ':', '=', 'é']) {
+      const long = filler.repeat(100_000)
+      const started = performance.now()
+      mistakes({ authorization: `MWS demo:partner:${long}!` })
+      mistakes({ authorization: `${long}!` })
+      mistakes({ url: `/${long}!`, date: long, host: long })
+      expect(performance.now() - started, filler).toBeLessThan(2_000)
+    }
+  })
+})

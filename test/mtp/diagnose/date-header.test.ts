@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { addSeconds } from '../../../src/lib/clock.ts'
+import { formatHttpDate } from '../../../src/lib/http-date.ts'
+import { diagnoseDate } from '../../../src/mtp/diagnose/date-header.ts'
+
+const now = new Date('2026-05-06T10:34:20Z')
+const found = (date: string) => diagnoseDate(date, now, 600)
+const atMinutes = (minutes: number) => found(formatHttpDate(addSeconds(now, minutes * 60)))
+
+describe('the Date header of a diagnosed call', () => {
+  it.each([0, 7, -7, 10, -10])('may be off by %d minutes', (minutes) => {
+    expect(atMinutes(minutes)).toBeNull()
+  })
+
+  it.each([
+    [480, 'UTC+8'],
+    [482, 'UTC+8'],
+    [-300, 'UTC-5'],
+    [330, 'UTC+5:30'],
+    [345, 'UTC+5:45'],
+    [-210, 'UTC-3:30'],
+    [60, 'UTC+1'],
+    [840, 'UTC+14'],
+  ])('%d minutes off looks like %s', (minutes, zone) => {
+    const mistake = atMinutes(minutes)
+    expect(mistake?.name).toBe('date-local-time-labelled-gmt')
+    expect(mistake?.explanation).toMatch(new RegExp(`You look like ${zone.replace('+', '\\+')}\\.$`))
+  })
+
+  it.each([
+    [11, 'clock-fast', 'Your clock is 11 minutes fast.'],
+    [-17, 'clock-slow', 'Your clock is 17 minutes slow.'],
+    [130, 'clock-fast', 'Your clock is 2 hours fast.'],
+    [-1440, 'clock-slow', 'Your clock is 24 hours slow.'],
+    [-525_600, 'clock-slow', 'Your clock is 365 days slow.'],
+  ])('%d minutes off is %s', (minutes, name, sentence) => {
+    expect(atMinutes(minutes)?.name).toBe(name)
+    expect(atMinutes(minutes)?.explanation).toContain(sentence)
+  })
+
+  it.each([
+    ['', 'date-header-missing', 'missing'],
+    ['Tue, 06 May 2026 10:34:20 GMT', 'date-weekday-wrong', 'the weekday is Wed, not Tue'],
+    ['Wed, 30 Feb 2026 10:34:20 GMT', 'date-impossible', 'does not exist'],
+    ['wed, 06 may 2026 10:34:20 gmt', 'date-names-in-other-case', 'another case'],
+    ['Wed, 06 May 2026 10:34:20 Gmt', 'date-names-in-other-case', 'another case'],
+    ['Wed, 06 May 2026 18:34:20 +0800', 'date-zone-not-gmt', '"+0800"'],
+    ['Wed, 06 May 2026 18:34:20 CST', 'date-zone-not-gmt', '"CST"'],
+    ['Wed, 06 May 2026 10:34:20 UTC', 'date-zone-not-gmt', '"UTC"'],
+    ['Wed, 06 May 2026 18:34:20 GMT+08:00', 'date-zone-not-gmt', '"GMT+08:00"'],
+    ['æ\u0098\u009fæ\u009c\u009fä¸\u0089, 06 May 2026 10:34:20 GMT', 'date-names-not-english', 'English'],
+    ['2026-05-06T10:34:20Z', 'date-form-wrong', 'ISO 8601'],
+    ['2026-05-06 18:34:20', 'date-form-wrong', 'ISO 8601'],
+    ['Wednesday, 06-May-26 10:34:20 GMT', 'date-form-wrong', 'RFC 850'],
+    ['1778063660', 'date-form-wrong', 'Unix timestamp'],
+    ['1778063660000', 'date-form-wrong', 'Unix timestamp'],
+    ['Wed May  6 10:34:20 2026', 'date-form-wrong', 'asctime'],
+    ['Wed May 06 18:34:20 CST 2026', 'date-form-wrong', 'asctime'],
+    ['Wed, 06 May 10000 10:34:20 GMT', 'date-form-wrong', 'no HTTP date'],
+    ['yesterday', 'date-form-wrong', 'no HTTP date'],
+  ])('%j is %s', (date, name, words) => {
+    expect(found(date)?.name).toBe(name)
+    expect(found(date)?.explanation).toContain(words)
+  })
+})

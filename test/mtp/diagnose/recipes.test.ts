@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import { diagnose, MISTAKES } from '../../../src/mtp/diagnose/index.ts'
+import { RECIPES } from '../../../src/mtp/diagnose/search.ts'
+import { type Signing, signatureOf } from '../../signer.ts'
+import { CALL, PARTNER, WRONGLY } from './wrongly.ts'
+
+const settings = { now: new Date('2026-05-06T10:34:20Z'), skewSeconds: 600, prefixes: ['', '/rhone', '/test'] }
+const right = { path: CALL.path, date: CALL.date, secret: PARTNER.secrets[0] as string }
+
+const diagnosed = (wrong: Partial<Signing>) => {
+  const authorization = `MWS ${PARTNER.clientId}:${signatureOf({ ...right, ...wrong })}`
+  return diagnose({ ...CALL, authorization }, PARTNER, settings)
+}
+
+/** Whether the wrong way changes anything: Base64 without + and / has no URL-safe spelling. */
+const differs = (wrong: Partial<Signing>, from: Partial<Signing> = {}) =>
+  signatureOf({ ...right, ...from, ...wrong }) !== signatureOf({ ...right, ...from })
+
+/** Pairs that put the very same bytes into the HMAC as another pair, which is named instead. */
+const SAME_BYTES = new Map([['trailing-newline + date-not-signed', 'newline-replaced,date-not-signed']])
+
+const tries = Object.entries(WRONGLY).flatMap(([name, ways]) => ways.map((wrong) => ({ name, wrong })))
+
+describe('the signature tool', () => {
+  it('has a test for every recipe, and no two mistakes of one name', () => {
+    expect(Object.keys(WRONGLY).sort()).toEqual(RECIPES.map(({ name }) => name).sort())
+    const names = MISTAKES.map(({ name }) => name)
+    expect(new Set(names).size).toBe(names.length)
+    for (const name of names) expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/)
+  })
+
+  it('finds nothing wrong with a right signature', () => {
+    expect(diagnosed({})).toEqual({
+      mistakes: [],
+      explanation: 'The signature is right and the Date is in time.',
+      stringToSign: `POST ${CALL.path}\n${CALL.date}`,
+    })
+  })
+
+  it('names every single mistake', () => {
+    const seen = new Set<string>()
+    for (const { name, wrong } of tries) {
+      if (!differs(wrong)) continue
+      expect(diagnosed(wrong).mistakes, `${name} ${JSON.stringify(wrong)}`).toEqual([name])
+      seen.add(name)
+    }
+    process.stdout.write(`single mistakes recognised: ${seen.size} names in ${tries.length} ways\n`)
+    expect([...seen].sort()).toEqual(Object.keys(WRONGLY).sort())
+  })
+
+  it('names both of every meaningful pair', { timeout: 120_000 }, () => {
+    const names = Object.keys(WRONGLY)
+    const wrong: string[] = []
+    let pairs = 0
+    for (const [index, one] of names.entries()) {
+      for (const [offset, other] of names.slice(index + 1).entries()) {
+        const pick = (name: string) => (WRONGLY[name] ?? [])[(index + offset) % (WRONGLY[name] ?? []).length] ?? {}
+        const [first, second] = [pick(one), pick(other)]
+        if (Object.keys(first).some((part) => part in second)) continue
+        if (!differs(first, second) || !differs(second, first)) continue
+        pairs++
+        const { mistakes } = diagnosed({ ...first, ...second })
+        const pair = `${one} + ${other}`
+        if (mistakes.join() === SAME_BYTES.get(pair)) continue
+        if ([...mistakes].sort().join() !== [one, other].sort().join()) wrong.push(`${pair}: ${mistakes}`)
+      }
+    }
+    process.stdout.write(`pairs recognised: ${pairs - wrong.length} of ${pairs}\n`)
+    expect(wrong).toEqual([])
+  })
+
+  it('never tells the right signature or the secret', () => {
+    const [rightSignature, secret] = [signatureOf(right), right.secret]
+    for (const { wrong } of tries) {
+      const told = JSON.stringify(diagnosed(wrong))
+      expect(told).not.toContain(rightSignature)
+      expect(told).not.toContain(secret)
+    }
+  })
+
+  it('gives up on a signature of another secret within some milliseconds', () => {
+    const two = { ...PARTNER, secrets: [right.secret, 'another-live-secret'] }
+    const authorization = `MWS ${PARTNER.clientId}:${signatureOf({ ...right, secret: 'not his' })}`
+    const times = Array.from({ length: 10 }, () => {
+      const started = performance.now()
+      expect(diagnose({ ...CALL, authorization }, two, settings).mistakes).toEqual(['signature-unrecognised'])
+      return performance.now() - started
+    }).sort((one, other) => one - other)
+    process.stdout.write(
+      `worst case, two live secrets: median ${times[5]?.toFixed(1)} ms, best ${times[0]?.toFixed(1)} ms\n`,
+    )
+    expect(times[0]).toBeLessThan(100)
+  })
+})

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import type { z } from 'zod'
+import { consumeNotice, dealChangeNotice, readNotice, refundNotice } from '../../src/mtp/wire.ts'
+
+const read = (notice: z.ZodType, text: string) => readNotice(notice, Buffer.from(text))
+const body = (notice: z.ZodType, value: object) => read(notice, JSON.stringify({ partnerId: 7001, body: value }))
+
+const consumed = {
+  orderId: '8985652356562370000',
+  partnerOrderId: 'P-1',
+  quantity: 2,
+  usedQuantity: 1,
+  refundedQuantity: 0,
+}
+
+describe('a product change notice', () => {
+  it('has a list of entries, or one', () => {
+    const entry = { partnerDealId: 'D1', status: '5' }
+    const notice = { partnerId: '7001', body: [{ partnerDealId: 'D1', status: 5 }] }
+    expect(body(dealChangeNotice, [entry])).toEqual({ notice })
+    expect(body(dealChangeNotice, entry)).toEqual({ notice })
+  })
+
+  it.each([
+    [[], 'body must have at least one entry'],
+    [[{ status: 1 }], 'body[0].partnerDealId is required'],
+    [{ partnerDealId: 'D', status: 'on' }, 'body[0].status must be a 32-bit integer, as number or text'],
+    [[{ partnerDealId: 'D', status: 3 }], 'body[0].status must be one of 0, 1, 2, 5'],
+    [[{ partnerDealId: '', status: 1 }], 'body[0].partnerDealId must not be empty'],
+  ])('%j: %s', (value, problem) => {
+    expect(body(dealChangeNotice, value)).toEqual({ problem })
+  })
+})
+
+describe('a consumption notice', () => {
+  it('keeps 64-bit ids exact, as number and as text', () => {
+    const expected = { notice: { body: { ...consumed, orderId: 8985652356562370000n } } }
+    const asNumber = `{"body":{"orderId":8985652356562370000,"partnerOrderId":"P-1","quantity":"2","usedQuantity":1,"refundedQuantity":0}}`
+    expect(read(consumeNotice, asNumber)).toMatchObject(expected)
+    expect(body(consumeNotice, consumed)).toMatchObject(expected)
+  })
+
+  it('takes null and empty text for left out, and keeps fields that it does not know', () => {
+    const loose = { ...consumed, voucherList: null, useStartDate: '', useEndDate: null, remark: { any: 'thing' } }
+    const result = body(consumeNotice, loose)
+    expect(result).toMatchObject({ notice: { body: { remark: { any: 'thing' } } } })
+    expect(JSON.stringify(result, (_name, part) => (typeof part === 'bigint' ? `${part}` : part))).not.toContain('null')
+  })
+
+  it('reads vouchers and credentials', () => {
+    const voucher = { voucher: 123, voucherInvalidTime: '2026-12-31 23:59:59', quantity: 1, status: '1' }
+    const credential = { credentialType: '0', credentialNo: '11010119900101001X', voucher: '123', status: 1 }
+    expect(body(consumeNotice, { ...consumed, voucherList: [voucher], credentialList: [credential] })).toMatchObject({
+      notice: {
+        body: {
+          voucherList: [{ voucher: '123', quantity: 1, status: 1 }],
+          credentialList: [{ credentialType: 0, status: 1 }],
+        },
+      },
+    })
+  })
+
+  it.each([
+    [{ orderId: undefined }, 'body.orderId is required'],
+    [{ orderId: 1.5 }, 'body.orderId must be a 64-bit integer, as number or text'],
+    [{ orderId: '18446744073709551616' }, 'body.orderId must be a 64-bit integer, as number or text'],
+    [{ quantity: 'two' }, 'body.quantity must be a 32-bit integer, as number or text'],
+    [{ quantity: null }, 'body.quantity must be a 32-bit integer, as number or text'],
+    [{ useStartDate: '2026-02-30' }, 'body.useStartDate must be a date, yyyy-MM-dd'],
+    [{ voucherList: {} }, 'body.voucherList must be an array'],
+    [{ voucherList: [7] }, 'body.voucherList[0] must be an object'],
+    [
+      { voucherList: [{ voucher: 'V', voucherInvalidTime: '2026-12-31', quantity: 1, status: 4 }] },
+      'body.voucherList[0].voucherInvalidTime must be a time, yyyy-MM-dd HH:mm:ss; body.voucherList[0].status must be one of 0, 1, 2, 3',
+    ],
+  ])('%j: %s', (change, problem) => {
+    expect(body(consumeNotice, { ...consumed, ...change })).toEqual({ problem })
+  })
+})
+
+describe('a refund notice', () => {
+  const decided = { code: 200, describe: '', body: { orderId: 1, refundId: 'R1', partnerOrderId: 'P-1' } }
+
+  it('carries its decision as code', () => {
+    expect(read(refundNotice, JSON.stringify(decided))).toMatchObject({ notice: { code: 200, body: { orderId: 1n } } })
+  })
+
+  it('needs code and describe', () => {
+    expect(body(refundNotice, decided.body)).toEqual({ problem: 'code is required; describe is required' })
+  })
+})
+
+describe('what is no notice', () => {
+  it.each([
+    ['', 'HTTP body: empty'],
+    ['hello', /^HTTP body: not JSON: /],
+    ['[]', 'the JSON value must be an object'],
+    ['7', 'the JSON value must be an object'],
+    ['{}', /^body /],
+    ['{"body":"{}"}', 'body must be an object'],
+    ['{"body":{},"body":{}}', 'HTTP body: the name "body" appears twice in one object'],
+    ['{"partnerId":"shop","body":{}}', /^partnerId must be digits, as number or text; body\.orderId is required; /],
+    ['['.repeat(10_000), 'HTTP body: nested deeper than 32 levels'],
+  ])('%.30s', (text, problem) => {
+    const result = read(consumeNotice, text)
+    expect(result).toEqual({ problem: problem instanceof RegExp ? expect.stringMatching(problem) : problem })
+  })
+})

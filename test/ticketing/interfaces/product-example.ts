@@ -1,0 +1,22 @@
+/** A dated product with every field that the spec marks as required. */
+export const PRODUCT = {
+  partnerDealId: 'D1',
+  title: 'Zoo, one adult',
+  include: 'entry',
+  otherNote: '',
+  useDateMode: 1,
+  visitorInfoType: 2,
+  visitorInfoRule: { name: true, mobile: true },
+  refundType: 4,
+  partlyRefund: true,
+  refundStairsRules: [{ refundTimeType: 0, refundLimitMinutes: 60, refundFeeMode: 4, refundFee: '10' }],
+  scheduleOfflineTime: '2027-01-01 00:00:00',
+  servicePhones: [{ phone: '010-12345678' }],
+  getInAddresses: ['South gate'],
+  needTicket: false,
+  getVoucherRule: { voucherLoaders: [1] },
+  returnVoucher: true,
+  phoneLimitCount: 0,
+  maxBuyCount: 0,
+  minBuyCount: 1,
+}

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { accountRoom } from './account/index.ts'
+import { pendingMigrations } from './db/migrate.ts'
 import type { Deps } from './deps.ts'
 import { rawRequestError, unreadableRequest } from './lib/bad-request.ts'
 import { type Readiness, registerHealth } from './lib/health.ts'
@@ -34,7 +35,7 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
     clientErrorHandler: rawRequestError,
   })
   observeRequests(app, log)
-  registerHealth(app, deps.db, readiness)
+  registerHealth(app, readiness, () => pendingMigrations(deps.db))
   await app.register(cookie)
   await registerPages(app)
   await app.register(registryRoom, { deps })

@@ -7,6 +7,7 @@ import { migrate } from './db/migrate.ts'
 import { openPool } from './db/pool.ts'
 import { dbOf } from './db/sql.ts'
 import { type Demo, startDemo } from './demo/index.ts'
+import { seedDemo } from './demo/seed.ts'
 import { systemClock } from './lib/clock.ts'
 import { deriveKeys } from './lib/keys.ts'
 import { listenOn } from './lib/listen.ts'
@@ -53,6 +54,7 @@ export async function startService(): Promise<Service> {
       clock: systemClock,
       keys: deriveKeys(secretKey),
     }
+    if (config.DEMO) await seedDemo(deps) // before anybody can be told that we are ready
     running.app = await buildApp({ deps, log, readiness })
     await listenOn(running.app, config.HOST, config.PORT, 'PORT')
     const { port } = running.app.server.address() as AddressInfo

@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { runMigrations as installJobs, Logger } from 'graphile-worker'
 import { runner } from 'node-pg-migrate'
+import pg from 'pg'
 import { z } from 'zod'
 import { type Db, sql } from './sql.ts'
 
@@ -17,7 +19,24 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     advisoryLockMode: 'wait',
     logger: silent,
   })
+  await withLock(databaseUrl, () => installJobs({ connectionString: databaseUrl, logger: noLogger }))
   return applied.map((migration) => migration.name)
+}
+
+const noLogger = new Logger(() => () => {})
+// Any number that nothing else in this database uses as an advisory lock.
+const INSTALLING = 7_001_002
+
+/** The job queue's schema (graphile_worker) has a version of its own and nothing that makes replicas wait. */
+async function withLock(databaseUrl: string, work: () => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    await client.query(`select pg_advisory_lock(${INSTALLING})`)
+    await work()
+  } finally {
+    await client.end()
+  }
 }
 
 /** Names of the migrations that this build knows and the database lacks. */

@@ -18,5 +18,7 @@ export function openPool({ connectionString, size }: PoolSettings, log: Log): Po
   })
   // An idle connection that breaks is replaced on the next use; without a listener it would end the process.
   pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle database connection broke'))
+  // So would one that breaks between two statements of a transaction; there the next statement reports it.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }

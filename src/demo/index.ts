@@ -3,17 +3,16 @@ import type { Deps } from '../deps.ts'
 import { listenOn } from '../lib/listen.ts'
 import type { Log } from '../lib/log.ts'
 import { buildMicroApp } from './micro-app/index.ts'
-import { DEMO_APP, seedDemo } from './seed.ts'
+import { DEMO_APP } from './seed.ts'
 
 export interface Demo {
   readonly url: string
   stop(): Promise<void>
 }
 
-/** Seeds an empty database and starts the demo micro-app beside the service that listens on `servicePort`. */
+/** Starts the demo micro-app beside the service that listens on `servicePort`. */
 export async function startDemo(deps: Deps, log: Log, servicePort: number): Promise<Demo> {
   const { config } = deps
-  await seedDemo(deps)
   const client = {
     apiUrl: `http://127.0.0.1:${servicePort}`,
     authUrl: config.PUBLIC_URL,

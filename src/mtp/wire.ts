@@ -43,7 +43,7 @@ export const consumeNotice = z.looseObject({
 /** POST /mtp/api/order/refund/notice; code 200 refunded, 606 and 699 not. */
 export const refundNotice = z.looseObject({
   ...envelope,
-  code: smallInt(),
+  code: oneOf(200, 606, 699),
   describe: z.string(),
   body: z.looseObject({
     orderId: int64(),

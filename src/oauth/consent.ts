@@ -10,9 +10,7 @@ import { openConsentForm } from './consent-form.ts'
 import { unusableForm, userNotTrusted } from './errors.ts'
 import { withAnswer } from './redirect-uri.ts'
 import { ensureCode, ensureGrant } from './store.ts'
-
-/** The source's limit: a code lives 5 minutes. */
-const CODE_LIFETIME_S = 300
+import { CODE_LIFETIME_S } from './wire.ts'
 
 export interface Decision {
   readonly session: SignedIn

@@ -1,0 +1,50 @@
+import type { Deps } from '../deps.ts'
+import { illegalOrderMove } from './errors.ts'
+import { type Cause, type Change, changeOf } from './history.ts'
+import { type OrderRow, type OrderUpdate, saveOrder, type VoucherRow } from './order-store.ts'
+import { orderMayMove } from './states.ts'
+
+/**
+ * The one way in which a locked order changes: refuses transitions that src/ticketing/states.ts does not have, writes
+ * what differs with its history, and writes nothing when nothing does.
+ */
+export async function changeOrder(
+  deps: Deps,
+  order: OrderRow,
+  update: Partial<OrderUpdate>,
+  cause: Cause,
+  vouchersBefore: readonly VoucherRow[] = [],
+): Promise<OrderRow> {
+  const { vouchers = [], ...fields } = { ...unchanged(order), ...update }
+  if (!orderMayMove(order.state, fields.state)) throw illegalOrderMove(order.order_id, order.state, fields.state)
+  const changes = [
+    ...changeOf('order', String(order.order_id), order, fields),
+    ...vouchers.flatMap((voucher) => voucherChange(voucher, vouchersBefore)),
+  ]
+  if (changes.length === 0) return order
+  const now = deps.clock.now()
+  await saveOrder(deps.db, order, { ...fields, vouchers }, changes, { cause, now })
+  const moved = fields.state !== order.state
+  return {
+    ...order,
+    ...fields,
+    state_since: moved ? now : order.state_since,
+    revision: order.revision + (moved ? 1 : 0),
+    updated_at: now,
+  }
+}
+
+const unchanged = (order: OrderRow): Omit<OrderUpdate, 'vouchers'> => ({
+  state: order.state,
+  used_quantity: order.used_quantity,
+  refunded_quantity: order.refunded_quantity,
+  partner_order_id: order.partner_order_id,
+  last_code: order.last_code,
+  last_describe: order.last_describe,
+})
+
+function voucherChange(voucher: VoucherRow, before: readonly VoucherRow[]): readonly Change[] {
+  const was = before.find((candidate) => candidate.voucher === voucher.voucher) ?? null
+  const { voucher: _, ...fields } = voucher
+  return changeOf('voucher', voucher.voucher, was, fields)
+}

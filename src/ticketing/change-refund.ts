@@ -1,0 +1,48 @@
+import type { Deps } from '../deps.ts'
+import { changeOrder } from './change-order.ts'
+import { illegalRefundMove } from './errors.ts'
+import { type Cause, difference } from './history.ts'
+import { type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
+import { withQuantities } from './quantities.ts'
+import { type RefundRow, type RefundUpdate, refundsOf, saveRefund } from './refund-store.ts'
+import { laterVoucherState, refundMayMove } from './states.ts'
+
+/** Moves a refund whose order is locked; a refund that is done moves tickets and vouchers of the order too. */
+export async function changeRefund(
+  deps: Deps,
+  order: OrderRow,
+  refund: RefundRow,
+  update: RefundUpdate,
+  cause: Cause,
+): Promise<RefundRow> {
+  if (!refundMayMove(refund.state, update.state)) throw illegalRefundMove(refund.refund_id, refund.state, update.state)
+  const now = deps.clock.now()
+  await saveRefund(deps.db, refund, update, difference(refund, update), { cause, now })
+  const changed = { ...refund, ...update, updated_at: now }
+  if (update.state === 'refunded') await moveTickets(deps, order, changed, cause)
+  return changed
+}
+
+/** Refunds of ours and the partner's cumulative count describe the same tickets, so the larger of both sums holds. */
+async function moveTickets(deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<void> {
+  const refunds = await refundsOf(deps.db, order.order_id)
+  const done = refunds.filter(({ state }) => state === 'refunded')
+  const before = refund.vouchers.length > 0 ? await vouchersOf(deps.db, order.order_id) : []
+  const update = {
+    ...withQuantities(order, { usedQuantity: order.used_quantity, refundedQuantity: ticketsOf(done) }),
+    vouchers: before.filter((voucher) => isSpent(voucher, refund, done)).map(asRefunded),
+  }
+  await changeOrder(deps, order, update, cause, before)
+}
+
+const ticketsOf = (refunds: readonly RefundRow[]): number =>
+  refunds.reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
+
+/** One voucher for several tickets outlives the refund of some of them. */
+const isSpent = ({ voucher, quantity }: VoucherRow, refund: RefundRow, done: readonly RefundRow[]): boolean =>
+  refund.vouchers.includes(voucher) && quantity <= ticketsOf(done.filter(({ vouchers }) => vouchers.includes(voucher)))
+
+const asRefunded = (voucher: VoucherRow): VoucherRow => ({
+  ...voucher,
+  state: laterVoucherState(voucher.state, 'refunded'),
+})

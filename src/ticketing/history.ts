@@ -1,0 +1,39 @@
+/** Why a record changed: a partner's notice, the answer to a call of ours, an operator, or a job. `id` finds it. */
+export interface Cause {
+  readonly kind: 'notice' | 'call' | 'operator' | 'job'
+  readonly id?: string
+}
+
+export const OPERATOR: Cause = { kind: 'operator' }
+
+/** Field → [before, after]; only what differs. */
+export type Difference = Readonly<Record<string, readonly [unknown, unknown]>>
+
+/** One row of the history to come. */
+export interface Change {
+  readonly record: 'product' | 'order' | 'voucher' | 'refund'
+  readonly record_id: string
+  readonly change: Difference
+}
+
+/** What differs between two records of the same fields; `before` is null for a new one. */
+export function difference(before: object | null, after: object): Difference {
+  const old = (before ?? {}) as Readonly<Record<string, unknown>>
+  return Object.fromEntries(
+    Object.entries(after).flatMap(([field, value]) => {
+      const was = old[field] ?? null
+      return was === (value ?? null) ? [] : [[field, [was, value ?? null]]]
+    }),
+  )
+}
+
+/** The change as a list with one entry, or with none when nothing differs. */
+export function changeOf(
+  record: Change['record'],
+  record_id: string,
+  before: object | null,
+  after: object,
+): readonly Change[] {
+  const change = difference(before, after)
+  return Object.keys(change).length > 0 ? [{ record, record_id, change }] : []
+}

@@ -1,0 +1,113 @@
+/** Every state of an order, a refund and a voucher, and every legal way from one to another. Nothing else decides this. */
+
+type Table = Readonly<Record<string, { readonly means: string; readonly next: readonly string[] }>>
+
+/**
+ * creating, paying and closing are entered, and committed, before the partner is called: that is what keeps two calls
+ * of one kind apart. The *_unknown states say that an answer was lost: nothing is repeated before the partner was asked.
+ */
+export const ORDER_STATES = {
+  creating: {
+    means: 'order create is on its way to the partner',
+    next: ['created', 'create_failed', 'create_unknown'],
+  },
+  create_unknown: {
+    means: 'the answer to order create was lost; the partner is asked before anything else',
+    next: ['created', 'create_failed', 'creating'],
+  },
+  create_failed: {
+    means: 'the partner refused or was not reached; may be sent again',
+    next: ['creating', 'closing'],
+  },
+  created: {
+    means: 'the partner has the order, not paid',
+    next: ['paying', 'closing'],
+  },
+  paying: {
+    means: 'order pay is on its way, or the partner is issuing (598)',
+    next: ['paid', 'pay_failed', 'pay_unknown', 'created', 'consumed', 'refunded'],
+  },
+  pay_unknown: {
+    means: 'the answer to order pay was lost; the partner is asked before anything else',
+    next: ['paid', 'pay_failed', 'created', 'paying', 'consumed', 'refunded'],
+  },
+  pay_failed: {
+    means: 'the partner refused to issue; may be paid again',
+    next: ['paying', 'closing'],
+  },
+  paid: {
+    means: 'tickets are issued',
+    next: ['consumed', 'refunded'],
+  },
+  consumed: {
+    means: 'no ticket is left, and at least one was used',
+    next: [],
+  },
+  refunded: {
+    means: 'every ticket was refunded',
+    next: [],
+  },
+  closing: {
+    means: 'order close is on its way, or its answer was lost; may be sent again',
+    next: ['closed', 'created', 'create_failed', 'pay_failed'],
+  },
+  closed: {
+    means: 'ended before it was paid',
+    next: [],
+  },
+} as const satisfies Table
+
+export const REFUND_STATES = {
+  requested: {
+    means: 'the partner was not reached; may be sent again',
+    next: ['asking', 'refunded', 'refused'],
+  },
+  asking: {
+    means: 'order refund is on its way to the partner',
+    next: ['requested', 'unknown', 'reviewing', 'refunded', 'refused'],
+  },
+  unknown: {
+    means: 'the answer was lost; the partner is asked before it is sent again',
+    next: ['asking', 'reviewing', 'refunded', 'refused'],
+  },
+  reviewing: {
+    means: 'the partner reviews it (602) and will send a notice',
+    next: ['refunded', 'refused'],
+  },
+  refunded: { means: 'done', next: [] },
+  refused: { means: 'the partner refused', next: [] },
+} as const satisfies Table
+
+/**
+ * A voucher only ever moves towards the end of this list, and may skip. Notices arrive in any order, so one that says
+ * an earlier state is old news and changes nothing.
+ */
+export const VOUCHER_STATES = ['unused', 'used', 'refunded', 'void'] as const
+
+export type OrderState = keyof typeof ORDER_STATES
+export type RefundState = keyof typeof REFUND_STATES
+export type VoucherState = (typeof VOUCHER_STATES)[number]
+
+const names = <State extends string>(table: Readonly<Record<State, unknown>>) =>
+  Object.keys(table) as [State, ...State[]]
+
+export const ORDER_STATE_NAMES = names<OrderState>(ORDER_STATES)
+export const REFUND_STATE_NAMES = names<RefundState>(REFUND_STATES)
+
+/** Whether an order may go from one state to the other; staying is always allowed. */
+export const orderMayMove = (from: OrderState, to: OrderState): boolean =>
+  from === to || (ORDER_STATES[from].next as readonly string[]).includes(to)
+
+export const refundMayMove = (from: RefundState, to: RefundState): boolean =>
+  from === to || (REFUND_STATES[from].next as readonly string[]).includes(to)
+
+/** The later of two states of a voucher. */
+export const laterVoucherState = (one: VoucherState, other: VoucherState): VoucherState =>
+  VOUCHER_STATES.indexOf(one) >= VOUCHER_STATES.indexOf(other) ? one : other
+
+/** What the quantities say about an order whose tickets are issued; undefined while they say nothing. */
+export function stateByQuantities(quantity: number, used: number, refunded: number): OrderState | undefined {
+  if (used + refunded === 0) return undefined
+  if (used + refunded < quantity) return 'paid'
+  return used > 0 ? 'consumed' : 'refunded'
+}

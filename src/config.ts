@@ -92,8 +92,10 @@ export const settings = z.object({
     .default(600)
     .describe('seconds that the Date of a signed call may be older or newer than now'),
   PARTNER_ADDRESS_ALLOW: list
-    .default([])
-    .describe('private addresses that partner URLs may lead to all the same: hosts or networks, separated by commas'),
+    .optional()
+    .describe(
+      'private addresses that partner URLs may lead to all the same: hosts or networks, separated by commas (default: none, with the demo `127.0.0.1`)',
+    ),
   WORKER: onOff.default(true).describe('`off` leaves durable jobs to `npm run worker`'),
   SHUTDOWN_GRACE_S: whole(0, 600).default(10).describe('seconds that requests in flight get at shutdown'),
   DEMO: onOff.optional().describe('the demo users, apps and micro-app (default: `on`, in production always `off`)'),
@@ -104,10 +106,13 @@ export const settings = z.object({
 type Settings = z.infer<typeof settings>
 
 /** Everything that the service can be told, checked and frozen. */
-export type Config = Readonly<Omit<Settings, 'DEMO' | 'DEMO_PORT' | 'DEMO_PARTNER_PORT' | 'PUBLIC_URL'>> & {
+export type Config = Readonly<
+  Omit<Settings, 'DEMO' | 'DEMO_PORT' | 'DEMO_PARTNER_PORT' | 'PARTNER_ADDRESS_ALLOW' | 'PUBLIC_URL'>
+> & {
   readonly DEMO: boolean
   readonly DEMO_PORT: number
   readonly DEMO_PARTNER_PORT: number
+  readonly PARTNER_ADDRESS_ALLOW: readonly string[]
   readonly PUBLIC_URL: string
 }
 
@@ -137,11 +142,13 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   const config = parsed.data
   const problems = mandatory(config)
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
+  const DEMO = config.NODE_ENV !== 'production' && (config.DEMO ?? true)
   return Object.freeze({
     ...config,
     PUBLIC_URL: config.PUBLIC_URL ?? `http://localhost:${config.PORT}`,
-    DEMO: config.NODE_ENV !== 'production' && (config.DEMO ?? true),
+    DEMO,
     DEMO_PORT: config.DEMO_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 1),
     DEMO_PARTNER_PORT: config.DEMO_PARTNER_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 2),
+    PARTNER_ADDRESS_ALLOW: config.PARTNER_ADDRESS_ALLOW ?? (DEMO ? ['127.0.0.1'] : []),
   })
 }

@@ -3,7 +3,6 @@ import type { FastifyBaseLogger, FastifyInstance, LightMyRequestResponse } from 
 import { parse, stringify } from 'lossless-json'
 import { pino } from 'pino'
 import { buildDemoPartner } from '../../src/demo/partner/index.ts'
-import { type TestClock, testClock } from '../harness.ts'
 import { signedHeaders } from '../signer.ts'
 
 /** The demo partner with a clock that stands still, called by a platform that is written here. */
@@ -29,9 +28,24 @@ export interface Wrongly {
   readonly headers?: Record<string, string>
 }
 
+interface Clock {
+  now(): Date
+  advance(seconds: number): void
+}
+
+function stillClock(): Clock {
+  let now = Date.parse('2026-05-06T10:34:20Z')
+  return {
+    now: () => new Date(now),
+    advance: (seconds) => {
+      now += seconds * 1000
+    },
+  }
+}
+
 export interface TestPartner {
   readonly app: FastifyInstance
-  readonly clock: TestClock
+  readonly clock: Clock
   /** Everything that was logged, as text. */
   logged(): string
   send(path: string, text: string, wrongly?: Wrongly): Promise<LightMyRequestResponse>
@@ -46,7 +60,7 @@ const readNumber = (text: string) =>
 export const readJson = (text: string): Answer => parse(text, null, readNumber)
 
 export async function openPartner(platformUrl = 'http://127.0.0.1:9'): Promise<TestPartner> {
-  const clock = testClock()
+  const clock = stillClock()
   const lines: string[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }) as FastifyBaseLogger
   const app = await buildDemoPartner({ ...PARTNER, platformUrl, log, now: clock.now })

@@ -5,6 +5,7 @@ import { accountRoom } from './account/index.ts'
 import { pendingMigrations } from './db/migrate.ts'
 import type { Deps } from './deps.ts'
 import { rawRequestError, unreadableRequest } from './lib/bad-request.ts'
+import { closeInTime } from './lib/close-in-time.ts'
 import { type Readiness, registerHealth } from './lib/health.ts'
 import type { Log } from './lib/log.ts'
 import { observeRequests } from './lib/observe.ts'
@@ -34,6 +35,7 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
     frameworkErrors: unreadableRequest(config.ENVELOPE_HTTP_STATUS === 'native'),
     clientErrorHandler: rawRequestError,
   })
+  closeInTime(app, config.SHUTDOWN_GRACE_S)
   observeRequests(app, log)
   registerHealth(app, readiness, () => pendingMigrations(deps.db))
   await app.register(cookie)

@@ -32,3 +32,11 @@ describe('a path that does not exist', () => {
     expect(response.body).toContain('20007')
   })
 })
+
+describe('a path that looks like the pattern of a route', () => {
+  it.each(['/oauth/v2/:a(', '/oauth/v2/*a/b', '/oauth/v2/:name', '/oauth/v2/*'])('%s is only unknown', async (url) => {
+    const response = await world.app.inject({ method: 'POST', url })
+    expect(response.statusCode).toBe(404)
+    expect(response.json()).toMatchObject({ rescode: 20007 })
+  })
+})

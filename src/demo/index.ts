@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import type { Deps } from '../deps.ts'
+import { closeInTime } from '../lib/close-in-time.ts'
 import { listenOn } from '../lib/listen.ts'
 import type { Log } from '../lib/log.ts'
 import { buildMicroApp } from './micro-app/index.ts'
@@ -21,6 +22,7 @@ export async function startDemo(deps: Deps, log: Log, servicePort: number): Prom
     redirectUri: '',
   }
   const app = await buildMicroApp(client, log)
+  closeInTime(app, config.SHUTDOWN_GRACE_S)
   await listenOn(app, config.HOST, config.DEMO_PORT, 'DEMO_PORT')
   const { port } = app.server.address() as AddressInfo
   client.redirectUri = `http://localhost:${port}/callback`

@@ -40,8 +40,7 @@ export async function startService(): Promise<Service> {
   const running: Running = {}
   const stop = async () => {
     readiness.draining = true
-    await running.demo?.stop()
-    await running.app?.close()
+    await Promise.all([running.demo?.stop(), running.app?.close()]) // each may take SHUTDOWN_GRACE_S
     await running.pool?.end()
     await running.embedded?.stop()
   }

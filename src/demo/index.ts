@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { closeInTime } from '../lib/close-in-time.ts'
 import { listenOn } from '../lib/listen.ts'
 import type { Log } from '../lib/log.ts'
 import { findPartner, updatePartner } from '../registry/partner.ts'
@@ -41,6 +42,7 @@ async function startMicroApp({ config }: Deps, log: Log, servicePort: number, ap
   }
   const app = await buildMicroApp(client, log)
   apps.push(app)
+  closeInTime(app, config.SHUTDOWN_GRACE_S)
   await listenOn(app, config.HOST, config.DEMO_PORT, 'DEMO_PORT')
   client.redirectUri = `http://localhost:${portOf(app)}/callback`
   return `http://localhost:${portOf(app)}`
@@ -61,6 +63,7 @@ async function startPartner(deps: Deps, log: Log, servicePort: number, apps: Fas
     now: clock.now,
   })
   apps.push(app)
+  closeInTime(app, config.SHUTDOWN_GRACE_S)
   await listenOn(app, config.HOST, config.DEMO_PARTNER_PORT, 'DEMO_PARTNER_PORT')
   const base_url = demoPartnerUrl(portOf(app))
   if (isDemoPartnerUrl(partner.base_url) && partner.base_url !== base_url) {

@@ -12,7 +12,7 @@ export const PARTNER = { partnerId: '7001', clientId: 'demo-partner', clientSecr
 /** Beyond 2^53, where JSON.parse rounds. */
 export const ORDER_ID = 8_985_652_356_562_370_001n
 
-export const FOLDER = new URL('../../src/demo/partner/', import.meta.url).pathname
+const FOLDER = new URL('../../src/demo/partner/', import.meta.url).pathname
 export const sourcesOfPartner = (): [string, string][] =>
   readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
@@ -21,7 +21,7 @@ export const sourcesOfPartner = (): [string, string][] =>
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into field by field, which is what the tests are for
 export type Answer = any
 
-export interface Wrongly {
+interface Wrongly {
   readonly secret?: string
   readonly clientId?: string
   readonly date?: string

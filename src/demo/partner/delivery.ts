@@ -5,7 +5,7 @@ import type { Settings } from './settings.ts'
 import { authorization } from './signature.ts'
 
 /** What the platform said; without a code it said nothing that can be understood, or could not be reached. */
-export interface Reply {
+interface Reply {
   readonly code: number | undefined
   readonly describe: string
 }

@@ -35,7 +35,7 @@ export interface Entry extends Readonly<Record<string, unknown>> {
 }
 
 /** Prices travel in yuan. */
-export const yuan = (cents: number): number => cents / 100
+const yuan = (cents: number): number => cents / 100
 
 export const pricesOnTheWire = ({ market, mt, settlement }: Prices) => ({
   marketPrice: yuan(market),

@@ -20,6 +20,7 @@ create table partner_secret (
   partner_id   bigint not null references partner on delete cascade,
   sealed       bytea not null,
   signs        boolean not null,
+  overlap_s    int not null default 0,         -- set at rotation: how long the one before still works once this one signs
   created_at   timestamptz not null,
   ends_at      timestamptz,
   last_used_at timestamptz

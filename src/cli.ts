@@ -5,6 +5,7 @@ import { openContext } from './cli/context.ts'
 import { grantCommands } from './cli/grant.ts'
 import { jsTicketCommand } from './cli/jsticket.ts'
 import { migrateCommand } from './cli/migrate.ts'
+import { partnerCommands } from './cli/partner.ts'
 import { reportFailure } from './cli/report.ts'
 import { userCommands } from './cli/user.ts'
 
@@ -19,6 +20,7 @@ const program = new Command('gatehouse')
 appCommands(program, context)
 userCommands(program, context)
 grantCommands(program, context)
+partnerCommands(program, context)
 jsTicketCommand(program)
 migrateCommand(program, context)
 

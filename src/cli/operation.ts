@@ -72,11 +72,12 @@ function strays(command: Command): Problem[] {
   return extra.map((text) => ({ field: echo(text), problem: 'is not expected' }))
 }
 
-/** Problems of `hosts[1]` as problems of `--host`, with the entry that is meant. */
+/** Problems of `hosts[1]` or `interface_urls.poi` as problems of `--host` or `--interface-url`, with the entry that is meant. */
 const asTyped = (problems: readonly Problem[], typed: Options, flags: Readonly<Record<string, string>>): Problem[] =>
   problems.map(({ field, problem }) => {
-    const [, name = field, index] = /^(\w+)\[(\d+)\]$/.exec(field) ?? []
+    const [, name = field, index, key] = /^(\w+)(?:\[(\d+)\]|\.(.+))$/.exec(field) ?? []
     const list = typed[name]
-    const entry = index !== undefined && Array.isArray(list) ? `"${echo(String(list[Number(index)]))}" ` : ''
+    const meant = index !== undefined && Array.isArray(list) ? echo(String(list[Number(index)])) : key
+    const entry = meant === undefined ? '' : `"${meant}" `
     return { field: flags[name] ?? `--${name.replaceAll('_', '-')}`, problem: entry + problem }
   })

@@ -1,11 +1,12 @@
 import { CommanderError } from 'commander'
+import { stringify } from 'lossless-json'
 import { InvalidInput } from '../lib/input.ts'
 import { RescodeError } from '../lib/rescode.ts'
 import { aligned } from './text.ts'
 
-/** Writes an output to standard output: JSON for a program, text for a person. */
+/** Writes an output to standard output: JSON for a program (a `bigint` as a plain number), text for a person. */
 export function print<Output>(json: boolean, output: Output, text: (output: Output) => string): void {
-  process.stdout.write(`${json ? JSON.stringify(output, null, 2) : text(output)}\n`)
+  process.stdout.write(`${json ? stringify(output, null, 2) : text(output)}\n`)
 }
 
 /** Writes a failure to standard error and returns the exit code: 2 for what was typed, 1 for what went wrong, 0 for help. */

@@ -60,10 +60,16 @@ export const envelopeErrorHandler =
     reply.header('Content-Type', JSON_TYPE).send(JSON.stringify(failureEnvelope(error)))
   }
 
-export const sendSuccess = (request: FastifyRequest, reply: FastifyReply, data: object): FastifyReply => {
+/** Answers with the JSON envelope; data that holds a `bigint` needs `stringifyLossless` to write it. */
+export const sendSuccess = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  data: object,
+  write: (envelope: object) => string = JSON.stringify,
+): FastifyReply => {
   noteForLog(request, { code: 0 })
   return reply
     .headers(AREA_A_HEADERS)
     .header('Content-Type', JSON_TYPE)
-    .send(JSON.stringify(success(data)))
+    .send(write(success(data)))
 }

@@ -28,6 +28,8 @@ const inWords: z.core.$ZodErrorMap = (issue) => {
       return issue.input === undefined ? 'is required' : `must be ${KINDS[issue.expected] ?? issue.expected}`
     case 'invalid_value':
       return issue.input === undefined ? 'is required' : `must be ${issue.values.join(' or ')}`
+    case 'invalid_key':
+      return issue.issues[0]?.message
     case 'too_small':
       return `must ${amount(issue.origin, 'at least', issue.minimum)}`
     case 'too_big':

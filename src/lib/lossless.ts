@@ -50,12 +50,16 @@ function exactInteger(value: number | bigint | string): bigint | undefined {
 
 /** A schema for an integer from `min` to `max`, as number or numeric text, which leaves as what `convert` makes of it. */
 const integer = <Out>(min: bigint, max: bigint, problem: string, convert: (integer: bigint) => Out) =>
-  z.union([z.number(), z.bigint(), z.string()], problem).transform((value, context): Out => {
-    const exact = exactInteger(value)
-    if (exact !== undefined && exact >= min && exact <= max) return convert(exact)
-    context.addIssue(problem)
-    return z.NEVER
-  })
+  z
+    .union([z.number(), z.bigint(), z.string()], {
+      error: ({ input }) => (input === undefined ? 'is required' : problem),
+    })
+    .transform((value, context): Out => {
+      const exact = exactInteger(value)
+      if (exact !== undefined && exact >= min && exact <= max) return convert(exact)
+      context.addIssue(problem)
+      return z.NEVER
+    })
 
 /** An id of 64 bits, as number or numeric text; a `bigint` afterwards. */
 export const int64 = () =>

@@ -2,10 +2,15 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { forOperatorsOnly } from '../lib/admin-auth.ts'
 import { noSuchPath } from '../lib/rescode.ts'
+import { partnerRoutes } from './partner-routes.ts'
+import { noTestCall, type TestCallWith } from './partner-secret.ts'
 import { microAppRoutes } from './routes.ts'
 
-/** Where micro-apps are kept: their hosts, scopes and secrets. */
-export const registryRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+/** Where micro-apps and partners are kept: their hosts or URLs, scopes and secrets. */
+export const registryRoom: FastifyPluginAsync<{ deps: Deps; testCallWith?: TestCallWith }> = async (
+  app,
+  { deps, testCallWith = noTestCall },
+) => {
   await app.register(
     async (admin) => {
       forOperatorsOnly(admin, deps.config)
@@ -13,6 +18,7 @@ export const registryRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
         throw noSuchPath()
       })
       microAppRoutes(admin, deps)
+      await admin.register(async (partners) => partnerRoutes(partners, deps, testCallWith(deps)))
     },
     { prefix: '/admin/v1' },
   )

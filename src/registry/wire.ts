@@ -11,7 +11,7 @@ const REFRESH_POLICIES = ['fixed', 'rotating'] as const
 /** Characters of an app_key; one that began with "-" would read as an option on the command line. */
 export const APP_KEY = /^[A-Za-z0-9_][A-Za-z0-9_-]{2,63}$/
 
-// A name is shown on the consent page: nothing in it may hide or turn around what stands there.
+// A name is shown on the consent page, for example: nothing in it may hide or turn around what stands there.
 const INVISIBLE = /[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]/u
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const NOT_IN_URLS = /[\s\\\u0000-\u001f\u007f-\u009f]/
@@ -36,7 +36,8 @@ const host = z.string().transform((text, context) => {
   context.addIssue({ code: 'custom', message: parsed.problem })
   return z.NEVER
 })
-const redirectUri = webUrl.refine((text) => !text.includes('#'), 'must not have a fragment')
+/** An http or https URL as it was typed, without user name and fragment. */
+export const endpointUrl = webUrl.refine((text) => !text.includes('#'), 'must not have a fragment')
 
 const setOf = <T>(entry: z.ZodType<T>) =>
   z
@@ -45,16 +46,19 @@ const setOf = <T>(entry: z.ZodType<T>) =>
     .transform((entries) => [...new Set(entries)])
 const atLeastOne = (entries: readonly unknown[]): boolean => entries.length > 0
 
+/** A name that is shown to people. */
+export const displayName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
+  .refine((name) => !INVISIBLE.test(name), 'must not contain control characters or marks of text direction')
+
 const fields = {
-  name: z
-    .string()
-    .trim()
-    .min(1)
-    .max(100)
-    .refine((name) => !INVISIBLE.test(name), 'must not contain control characters or marks of text direction'),
+  name: displayName,
   logo_url: webUrl.nullable(),
   hosts: setOf(host).refine(atLeastOne, 'must have at least 1 entry'),
-  redirect_uris: setOf(redirectUri),
+  redirect_uris: setOf(endpointUrl),
   scopes: setOf(z.enum(SCOPES)),
   refresh_days: z.literal(REFRESH_DAYS),
   refresh_policy: z.enum(REFRESH_POLICIES),

@@ -1,22 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { z } from 'zod'
 import { failureEnvelope } from '../../src/lib/envelope.ts'
 import { InvalidInput, parseInput } from '../../src/lib/input.ts'
 import { microAppChanges, newMicroApp, rotation } from '../../src/registry/wire.ts'
+import { problemsOf } from './problems.ts'
 
 const least = { name: 'Tickets', hosts: ['example.com'], scopes: ['USER_INFO'] }
-
-function problemsOf<T>(schema: z.ZodType<T>, value: unknown): Record<string, string> {
-  try {
-    parseInput(schema, value)
-  } catch (error) {
-    if (error instanceof InvalidInput) {
-      return Object.fromEntries(error.problems.map(({ field, problem }) => [field, problem]))
-    }
-    throw error
-  }
-  return {}
-}
 
 describe('a new micro-app', () => {
   it('needs a name, a host and a scope, and takes the documented defaults', () => {

@@ -1,0 +1,53 @@
+import type { Partner, PartnerSecretDates, ShownPartner } from '../registry/partner-wire.ts'
+import { aligned, readable } from './text.ts'
+
+const pairs = (field: string, entries: Readonly<Record<string, string>>): string[][] =>
+  Object.entries(entries).map(([name, value]) => [field, `${name} ${value}`])
+
+function contactRows(contacts: Partner['contacts']): string[][] {
+  const lines = Object.entries(contacts).map(([role, { name, mail, webhook_url }]) => [
+    role,
+    `${name} <${mail}>${webhook_url ? `, webhook ${webhook_url}` : ''}`,
+  ])
+  return pairs('contact', Object.fromEntries(lines))
+}
+
+const secretRow = ({ signs, created_at, ends_at, last_used_at }: PartnerSecretDates): string[] => {
+  const dates = `since ${readable(created_at)}, ends ${readable(ends_at)}, last used ${readable(last_used_at)}`
+  return ['secret', signs ? `${dates}, signs our calls` : dates]
+}
+
+/** A partner for a person to read: one line a field, URL, contact and live secret. */
+export function details({ secrets, interface_urls, contacts, ...partner }: ShownPartner): string {
+  return aligned([
+    ...Object.entries(partner).map(([field, value]) => [field, readable(value)]),
+    ...pairs('interface_url', interface_urls),
+    ...contactRows(contacts),
+    ...secrets.map(secretRow),
+  ])
+}
+
+/** The same with the clientSecret of a creation or rotation. */
+export function withSecret({ client_secret, ...partner }: ShownPartner & { client_secret: string }): string {
+  const switching = `gatehouse partner switch-signing ${partner.partner_id}`
+  const [newest] = partner.secrets
+  return [
+    details(partner),
+    `client_secret  ${client_secret}`,
+    'The secret is shown this once. Hand it to the partner over a safe channel; it belongs on servers only.',
+    ...(newest?.signs ? [] : [`Our calls are signed with the secret so far until: ${switching}`]),
+  ].join('\n\n')
+}
+
+export function table(partners: readonly Partner[]): string {
+  if (partners.length === 0) return 'no partners yet'
+  const rows = partners.map((partner) => [
+    String(partner.partner_id),
+    partner.client_id,
+    partner.status,
+    partner.stage,
+    readable(partner.base_url),
+    partner.name,
+  ])
+  return aligned([['PARTNER_ID', 'CLIENT_ID', 'STATUS', 'STAGE', 'BASE_URL', 'NAME'], ...rows])
+}

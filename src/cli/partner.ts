@@ -1,0 +1,180 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import type { Deps } from '../deps.ts'
+import {
+  activatePartner,
+  createPartner,
+  listPartners,
+  setStage,
+  showPartner,
+  suspendPartner,
+  updatePartner,
+} from '../registry/partner.ts'
+import { setContact } from '../registry/partner-contact.ts'
+import {
+  noTestCall,
+  retireSecret,
+  rotatePartnerSecret,
+  switchSigning,
+  type TestCallWith,
+} from '../registry/partner-secret.ts'
+import {
+  CONTACT_ROLES,
+  contact,
+  newPartner,
+  partnerChanges,
+  partnerId,
+  type ShownPartner,
+  stageChange,
+} from '../registry/partner-wire.ts'
+import { rotation } from '../registry/wire.ts'
+import type { CliContext } from './context.ts'
+import { runs } from './operation.ts'
+import { details, table, withSecret } from './partner-text.ts'
+import { collect, numberIfOne } from './text.ts'
+
+const one = z.strictObject({ partner_id: partnerId })
+const contactOfOne = contact.extend({ ...one.shape, role: z.enum(CONTACT_ROLES) })
+const NAMED = { partner_id: 'partner_id', stage: 'stage', role: 'role' }
+const LISTS = { interface_urls: '--interface-url' }
+
+/** `gatehouse partner …`: as over /admin/v1/partners. */
+export function partnerCommands(program: Command, context: CliContext, testCallWith: TestCallWith = noTestCall): void {
+  const partner = program.command('partner').description('ticket sellers that are integrated over signed calls')
+  createCommand(partner, context)
+  runs(partner.command('list').description('all partners'), context, {
+    input: z.strictObject({}),
+    typed: () => ({}),
+    run: async (deps) => ({ partners: await listPartners(deps) }),
+    text: ({ partners }) => table(partners),
+  })
+  const simple = (name: string, description: string, run: (deps: Deps, id: bigint) => Promise<ShownPartner>) =>
+    runs(named(partner, name, description), context, {
+      input: one,
+      typed: (_, partner_id) => ({ partner_id }),
+      run: (deps, { partner_id }) => run(deps, partner_id),
+      text: details,
+      flags: NAMED,
+    })
+  simple('show', 'one partner and the dates of its secrets', showPartner)
+  updateCommand(partner, context)
+  rotateSecretCommand(partner, context)
+  simple('switch-signing', 'sign our calls with the newest secret, if a test call with it passes', (deps, id) =>
+    switchSigning(deps, id, testCallWith(deps)),
+  )
+  simple('retire-secret', 'end the old secret now, not after its overlap', retireSecret)
+  simple('suspend', 'refuse its notices until it is active again', suspendPartner)
+  simple('activate', 'end a suspension', activatePartner)
+  stageCommand(partner, context)
+  contactCommand(partner, context)
+}
+
+// In brackets for commander, so that a missing id is reported together with all other problems.
+const named = (partner: Command, name: string, description: string, next?: string): Command => {
+  const command = partner.command(name).description(description).argument('[partner_id]')
+  if (next) command.argument(`[${next}]`)
+  return command.usage(`<partner_id> ${next ? `<${next}> ` : ''}[options]`)
+}
+
+const second = (command: Command): string | undefined => command.args.filter((text) => !text.startsWith('-'))[1]
+
+function createCommand(partner: Command, context: CliContext): void {
+  const command = fieldOptions(partner.command('create').description('register a partner; shows its clientSecret once'))
+    .option('--partner-id <id>', 'its PartnerId (default: the next free one from 10001 up)')
+    .option('--client-id <id>', 'its clientId (default: a new one)')
+    .option('--stage <stage>', 'sandbox or live (default: sandbox)')
+  runs(command, context, {
+    input: newPartner,
+    typed: (options) => ({
+      ...fieldsOf(options),
+      partner_id: options.partnerId,
+      client_id: options.clientId,
+      stage: options.stage,
+    }),
+    run: (deps, input) => createPartner(deps, input),
+    text: withSecret,
+    flags: LISTS,
+  })
+}
+
+function updateCommand(partner: Command, context: CliContext): void {
+  const command = fieldOptions(named(partner, 'update', 'change what is given; a list replaces the whole list'))
+    .option('--no-base-url', 'only interfaces with a URL of their own')
+    .option('--no-interface-url', 'every interface below the base URL')
+  runs(command, context, {
+    input: partnerChanges.extend(one.shape),
+    typed: (options, partner_id) => ({ ...fieldsOf(options), partner_id }),
+    run: (deps, { partner_id, ...changes }) => updatePartner(deps, partner_id, changes),
+    text: details,
+    flags: { ...LISTS, ...NAMED },
+  })
+}
+
+function rotateSecretCommand(partner: Command, context: CliContext): void {
+  const command = named(partner, 'rotate-secret', 'a new clientSecret beside the one that signs our calls').option(
+    '--overlap <seconds>',
+    'how long the old one works after switch-signing (default: 86400)',
+    numberIfOne,
+  )
+  runs(command, context, {
+    input: rotation.extend(one.shape),
+    typed: (options, partner_id) => ({ overlap_s: options.overlap, partner_id }),
+    run: (deps, { partner_id, ...input }) => rotatePartnerSecret(deps, partner_id, input),
+    text: withSecret,
+    flags: { ...NAMED, overlap_s: '--overlap' },
+  })
+}
+
+function stageCommand(partner: Command, context: CliContext): void {
+  const command = named(partner, 'stage', 'move it to the sandbox or live', 'stage')
+  runs(command, context, {
+    input: stageChange.extend(one.shape),
+    typed: (_, partner_id) => ({ partner_id, stage: second(command) }),
+    run: (deps, { partner_id, ...change }) => setStage(deps, partner_id, change),
+    text: details,
+    flags: NAMED,
+  })
+}
+
+function contactCommand(partner: Command, context: CliContext): void {
+  const command = named(partner, 'contact', 'set or replace its product or business contact', 'role')
+    .option('--name <name>', 'of the person or team')
+    .option('--mail <address>', 'where notifications go')
+    .option('--webhook-url <url>', 'where they go too')
+  runs(command, context, {
+    input: contactOfOne,
+    typed: ({ name, mail, webhookUrl }, partner_id) => ({
+      partner_id,
+      role: second(command),
+      name,
+      mail,
+      webhook_url: webhookUrl,
+    }),
+    run: (deps, { partner_id, role, ...who }) => setContact(deps, partner_id, role, who),
+    text: details,
+    flags: NAMED,
+  })
+}
+
+const fieldOptions = (command: Command): Command =>
+  command
+    .option('--name <name>', 'of the seller')
+    .option('--base-url <url>', 'its interfaces are found below it by their default paths')
+    .option('--interface-url <interface=url>', 'URL of one interface, such as order-create (repeat for more)', collect)
+
+const fieldsOf = (options: Readonly<Record<string, unknown>>) => ({
+  name: options.name,
+  base_url: options.baseUrl === false ? null : options.baseUrl,
+  interface_urls: options.interfaceUrl === false ? {} : urlsOf(options.interfaceUrl),
+})
+
+/** Of `order-create=https://…`; what has no "=" becomes a name without a URL, which the schema refuses. */
+function urlsOf(typed: unknown): object | undefined {
+  if (!Array.isArray(typed)) return undefined
+  return Object.fromEntries(
+    typed.map((text: string) => {
+      const [name = '', ...url] = text.split('=')
+      return [name, url.join('=')]
+    }),
+  )
+}

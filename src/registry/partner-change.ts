@@ -1,0 +1,49 @@
+import { recordAudit } from '../db/audit/store.ts'
+import type { Db } from '../db/sql.ts'
+import type { Deps } from '../deps.ts'
+import { noSuchPartner } from './errors.ts'
+import * as store from './partner-store.ts'
+import { LAST_PARTNER_ID, type ShownPartner } from './partner-wire.ts'
+
+/** A partner as an operator sees it: nothing of its secrets but their dates. */
+export const shown = ({ secrets, ...partner }: store.PartnerWithSealed): ShownPartner => ({
+  ...partner,
+  secrets: secrets.map(({ sealed: _, ...dates }) => dates),
+})
+
+const isPartnerId = (id: bigint): boolean => id > 0n && id <= LAST_PARTNER_ID
+
+/** Undefined for an unknown PartnerId, and for one that the database cannot even be asked for. */
+export const findSealed = async (
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  partnerId: bigint,
+): Promise<store.PartnerWithSealed | undefined> =>
+  isPartnerId(partnerId) ? store.findPartner(db, { partnerId }, clock.now()) : undefined
+
+/** Throws 20007 (404) for an unknown PartnerId. */
+export async function existingPartner(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  partnerId: bigint,
+): Promise<store.PartnerWithSealed> {
+  const found = await findSealed(deps, partnerId)
+  if (found === undefined) throw noSuchPartner()
+  return found
+}
+
+/**
+ * Changes a partner and says so in the audit log, in one transaction; changes of one partner wait for each other. `work`
+ * returns what the log adds: ids and names, never a secret.
+ */
+export const changePartner = (
+  { db, clock }: Deps,
+  partnerId: bigint,
+  event: `partner_${string}`,
+  work: (db: Db, now: Date) => Promise<object>,
+): Promise<ShownPartner> =>
+  db.tx(async (inside) => {
+    const now = clock.now()
+    if (!isPartnerId(partnerId) || !(await store.touchPartner(inside, partnerId, now))) throw noSuchPartner()
+    const detail = { partner_id: String(partnerId), ...(await work(inside, now)) }
+    await recordAudit(inside, { at: now, event, detail })
+    return shown(await existingPartner({ db: inside, clock }, partnerId))
+  })

@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import { type Db, sql } from '../db/sql.ts'
+import {
+  type Contact,
+  type ContactRole,
+  LAST_PARTNER_ID,
+  type NewPartner,
+  type Partner,
+  type PartnerChanges,
+  partner,
+} from './partner-wire.ts'
+
+// Inside a JSON aggregate bytea and timestamps are text.
+const date = z.union([z.null(), z.coerce.date()])
+const sealedSecret = z.object({
+  secret_id: z.string(),
+  sealed: z.string().transform((hex) => Buffer.from(hex, 'hex')),
+  signs: z.boolean(),
+  created_at: z.coerce.date(),
+  ends_at: date,
+  last_used_at: date,
+})
+export type SealedSecret = z.output<typeof sealedSecret>
+const partnerWithSealed = partner.extend({ secrets: z.array(sealedSecret) })
+export type PartnerWithSealed = z.output<typeof partnerWithSealed>
+
+/** One statement: it is on the path of every notice. The newer secret has no end; while neither has, the older one signs. */
+export const findPartner = (
+  db: Db,
+  key: { partnerId?: bigint; clientId?: string },
+  now: Date,
+): Promise<PartnerWithSealed | undefined> =>
+  db.maybe(
+    partnerWithSealed,
+    sql`select p.*, coalesce(live.secrets, '[]') as secrets, coalesce(people.contacts, '{}') as contacts
+    from partner p
+    left join lateral (
+      select jsonb_agg(jsonb_build_object('secret_id', secret_id, 'sealed', encode(sealed, 'hex'), 'signs', signs,
+        'created_at', created_at, 'ends_at', ends_at, 'last_used_at', last_used_at)
+        order by ends_at desc nulls first, signs) as secrets
+      from partner_secret
+      where partner_id = p.partner_id and (ends_at is null or ends_at > ${now})
+    ) live on true
+    left join lateral (
+      select jsonb_object_agg(role, jsonb_build_object('name', name, 'mail', mail, 'webhook_url', webhook_url)) as contacts
+      from partner_contact
+      where partner_id = p.partner_id
+    ) people on true
+    where p.partner_id = ${key.partnerId} or p.client_id = ${key.clientId}`,
+  )
+
+export const listPartners = (db: Db): Promise<Partner[]> =>
+  db.many(
+    partner,
+    sql`select p.*, coalesce(people.contacts, '{}') as contacts
+    from partner p
+    left join lateral (
+      select jsonb_object_agg(role, jsonb_build_object('name', name, 'mail', mail, 'webhook_url', webhook_url)) as contacts
+      from partner_contact
+      where partner_id = p.partner_id
+    ) people on true
+    order by p.created_at, p.partner_id`,
+  )
+
+/** Makes creations wait for one another, so that each sees the ids that are taken; nobody else waits. */
+export const lockForCreation = (db: Db): Promise<number> => db.exec(sql`lock table partner in share row exclusive mode`)
+
+/** Which of the two is in use already. */
+export const findTaken = (
+  db: Db,
+  { partner_id, client_id }: Pick<NewPartner, 'partner_id' | 'client_id'>,
+): Promise<{ partner_id: boolean; client_id: boolean }> =>
+  db.one(
+    z.object({ partner_id: z.boolean(), client_id: z.boolean() }),
+    sql`select exists (select from partner where partner_id = ${partner_id}) as partner_id,
+      exists (select from partner where client_id = ${client_id}) as client_id`,
+  )
+
+// Lower ids are left to be given by hand: the demo's 7001, and those that partners go by already.
+const FIRST_ID = 10_001n
+
+/** The lowest that is free. */
+export const nextPartnerId = async (db: Db): Promise<bigint> => {
+  const { next } = await db.one(
+    z.object({ next: z.coerce.bigint() }),
+    sql`select min(id) as next
+    from (
+      select ${FIRST_ID}::bigint as id
+      union all
+      select partner_id + 1 from partner where partner_id >= ${FIRST_ID} and partner_id < ${LAST_PARTNER_ID}
+    ) candidate
+    where not exists (select from partner where partner_id = id)`,
+  )
+  return next
+}
+
+export const insertPartner = (
+  db: Db,
+  { partner_id, client_id, name, stage, base_url, interface_urls }: NewPartner,
+  now: Date,
+): Promise<number> =>
+  db.exec(
+    sql`insert into partner (partner_id, client_id, name, status, stage, base_url, interface_urls, created_at, updated_at)
+    values (${partner_id}, ${client_id}, ${name}, 'active', ${stage}, ${base_url}, ${interface_urls}, ${now}, ${now})`,
+  )
+
+/** Dates the change and makes changes of one partner wait for each other; false when there is no such partner. */
+export const touchPartner = async (db: Db, partnerId: bigint, now: Date): Promise<boolean> =>
+  (await db.exec(sql`update partner set updated_at = ${now} where partner_id = ${partnerId}`)) === 1
+
+export const updatePartner = (db: Db, partnerId: bigint, changes: PartnerChanges): Promise<number> =>
+  db.exec(
+    sql`update partner set
+      name = coalesce(${changes.name}, name),
+      base_url = case when ${changes.base_url !== undefined} then ${changes.base_url} else base_url end,
+      interface_urls = coalesce(${changes.interface_urls}, interface_urls)
+    where partner_id = ${partnerId}`,
+  )
+
+export const setStatus = (db: Db, partnerId: bigint, status: Partner['status']): Promise<number> =>
+  db.exec(sql`update partner set status = ${status} where partner_id = ${partnerId}`)
+
+export const setStage = (db: Db, partnerId: bigint, stage: Partner['stage']): Promise<number> =>
+  db.exec(sql`update partner set stage = ${stage} where partner_id = ${partnerId}`)
+
+export const putContact = (db: Db, partnerId: bigint, role: ContactRole, contact: Contact): Promise<number> =>
+  db.exec(
+    sql`insert into partner_contact (partner_id, role, name, mail, webhook_url)
+    values (${partnerId}, ${role}, ${contact.name}, ${contact.mail}, ${contact.webhook_url})
+    on conflict (partner_id, role) do update set
+      name = excluded.name, mail = excluded.mail, webhook_url = excluded.webhook_url`,
+  )

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto'
+import { recordAudit } from '../db/audit/store.ts'
+import type { Deps } from '../deps.ts'
+import { addSeconds } from '../lib/clock.ts'
+import type { Keys } from '../lib/keys.ts'
+import { partnerTaken } from './errors.ts'
+import { newSecret } from './micro-app.ts'
+import { changePartner, existingPartner, findSealed, shown } from './partner-change.ts'
+import { openSecret, type PartnerSecret, sealSecret } from './partner-sealed.ts'
+import { insertSecret, touchSecret } from './partner-secret-store.ts'
+import * as store from './partner-store.ts'
+import {
+  CONTACT_ROLES,
+  type NewPartner,
+  type Partner,
+  type PartnerChanges,
+  type ShownPartner,
+  type StageChange,
+} from './partner-wire.ts'
+
+/** A partner with its live secrets, the newer one first; two at most, and exactly one of them signs our calls. */
+export type PartnerWithSecrets = Partner & { secrets: PartnerSecret[] }
+
+/** Creates the partner with its first clientSecret, which no later call can show again. `secret` is given for demo data only. */
+export async function createPartner(
+  deps: Deps,
+  input: NewPartner,
+  secret: string = newSecret(),
+): Promise<ShownPartner & { client_secret: string }> {
+  const now = deps.clock.now()
+  return deps.db.tx(async (db) => {
+    await store.lockForCreation(db)
+    const taken = Object.entries(await store.findTaken(db, input)).flatMap(([field, is]) => (is ? [field] : []))
+    if (taken.length > 0) throw partnerTaken(taken)
+    const partner_id = input.partner_id ?? (await store.nextPartnerId(db))
+    const client_id = input.client_id ?? randomBytes(12).toString('hex')
+    await store.insertPartner(db, { ...input, partner_id, client_id }, now)
+    const first = { ...sealSecret(deps.keys, partner_id, secret), signs: true, overlap_s: 0 }
+    await insertSecret(db, partner_id, first, now)
+    for (const role of CONTACT_ROLES) {
+      const contact = input.contacts[role]
+      if (contact) await store.putContact(db, partner_id, role, contact)
+    }
+    await recordAudit(db, {
+      at: now,
+      event: 'partner_created',
+      detail: { partner_id: String(partner_id), client_id, secret_id: first.secret_id },
+    })
+    return { ...shown(await existingPartner({ ...deps, db }, partner_id)), client_secret: secret }
+  })
+}
+
+/** Every partner, oldest first. */
+export const listPartners = (deps: Deps): Promise<Partner[]> => store.listPartners(deps.db)
+
+/** The partner with the dates of its live secrets; throws 20007 (404) for an unknown PartnerId, as all below. */
+export const showPartner = async (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
+  shown(await existingPartner(deps, partnerId))
+
+export const updatePartner = (deps: Deps, partnerId: bigint, changes: PartnerChanges): Promise<ShownPartner> =>
+  changePartner(deps, partnerId, 'partner_updated', async (db) => {
+    await store.updatePartner(db, partnerId, changes)
+    return { fields: Object.keys(changes) }
+  })
+
+/** Bars the partner: its notices are refused until it is active again. */
+export const suspendPartner = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
+  changePartner(deps, partnerId, 'partner_suspended', async (db) => {
+    await store.setStatus(db, partnerId, 'suspended')
+    return {}
+  })
+
+export const activatePartner = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
+  changePartner(deps, partnerId, 'partner_activated', async (db) => {
+    await store.setStatus(db, partnerId, 'active')
+    return {}
+  })
+
+/** Moves the partner between sandbox and live. */
+export const setStage = (deps: Deps, partnerId: bigint, { stage }: StageChange): Promise<ShownPartner> =>
+  changePartner(deps, partnerId, 'partner_stage_set', async (db) => {
+    await store.setStage(db, partnerId, stage)
+    return { stage }
+  })
+
+// What PostgreSQL cannot store, and what would become another text on the way to it.
+const UNSTORABLE = /[\0\p{Surrogate}]/u
+
+/** The partner whatever its status, in one statement; undefined for a clientId that nobody has, whatever text it is. */
+export async function findPartnerByClientId(deps: Deps, clientId: string): Promise<PartnerWithSecrets | undefined> {
+  if (UNSTORABLE.test(clientId)) return undefined
+  return opened(deps.keys, await store.findPartner(deps.db, { clientId }, deps.clock.now()))
+}
+
+/** The partner whatever its status. */
+export const findPartner = async (deps: Deps, partnerId: bigint): Promise<PartnerWithSecrets | undefined> =>
+  opened(deps.keys, await findSealed(deps, partnerId))
+
+const opened = (keys: Keys, found: store.PartnerWithSealed | undefined): PartnerWithSecrets | undefined =>
+  found && { ...found, secrets: found.secrets.map((sealed) => openSecret(keys, found.partner_id, sealed)) }
+
+const NOTED_EVERY_S = 60
+
+/** Records that a secret was used, at most once a minute, so a busy partner does not write a row with each call. */
+export async function notePartnerSecretUse(
+  { db, clock }: Deps,
+  { secret_id, last_used_at }: Pick<PartnerSecret, 'secret_id' | 'last_used_at'>,
+): Promise<void> {
+  const now = clock.now()
+  const notAfter = addSeconds(now, -NOTED_EVERY_S)
+  if (last_used_at && last_used_at > notAfter) return
+  await touchSecret(db, secret_id, now, notAfter)
+}
+
+/** Where an interface is called: the URL registered for it, else its default path below base_url; undefined without either. */
+export const interfaceUrl = (
+  { base_url, interface_urls }: Pick<Partner, 'base_url' | 'interface_urls'>,
+  name: string,
+  defaultPath: string,
+): string | undefined =>
+  interface_urls[name] ?? (base_url === null ? undefined : base_url.replace(/\/+$/, '') + defaultPath)

@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { parseInput } from '../../src/lib/input.ts'
+import { createPartner, findPartner, listPartners, showPartner } from '../../src/registry/partner.ts'
+import { setContact } from '../../src/registry/partner-contact.ts'
+import { newPartner } from '../../src/registry/partner-wire.ts'
+import { openWorld, type World } from '../harness.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const ann = { name: 'Ann', mail: 'ann@partner.example', webhook_url: 'https://partner.example/hook' }
+const bo = { name: 'Bo', mail: 'bo@partner.example', webhook_url: null }
+
+it('a contact is set and replaced whole, each role by itself', async () => {
+  const { partner_id } = await createPartner(world.deps, parseInput(newPartner, { name: 'X' }))
+  expect((await setContact(world.deps, partner_id, 'product', ann)).contacts).toEqual({ product: ann })
+  expect((await setContact(world.deps, partner_id, 'business', ann)).contacts).toEqual({ product: ann, business: ann })
+  world.clock.advance(1)
+  const shown = await setContact(world.deps, partner_id, 'product', bo)
+  expect(shown).toMatchObject({ contacts: { product: bo, business: ann }, updated_at: world.clock.now() })
+  expect(await showPartner(world.deps, partner_id)).toEqual(shown)
+  expect((await findPartner(world.deps, partner_id))?.contacts).toEqual(shown.contacts)
+  expect((await listPartners(world.deps))[0]?.contacts).toEqual(shown.contacts)
+})

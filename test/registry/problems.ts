@@ -1,0 +1,15 @@
+import type { z } from 'zod'
+import { InvalidInput, parseInput } from '../../src/lib/input.ts'
+
+/** What is wrong with the value, by field; empty when nothing is. */
+export function problemsOf<T>(schema: z.ZodType<T>, value: unknown): Record<string, string> {
+  try {
+    parseInput(schema, value)
+  } catch (error) {
+    if (error instanceof InvalidInput) {
+      return Object.fromEntries(error.problems.map(({ field, problem }) => [field, problem]))
+    }
+    throw error
+  }
+  return {}
+}

@@ -125,6 +125,8 @@ const mandatory = (config: Settings): string[] => {
   return problems
 }
 
+const localUrl = (port: number): string => `http://localhost:${port}`
+
 /** Reads the settings; an empty variable counts as not set. Throws ConfigError naming every bad one. */
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
   const given = Object.fromEntries(
@@ -139,8 +141,16 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   return Object.freeze({
     ...config,
-    PUBLIC_URL: config.PUBLIC_URL ?? `http://localhost:${config.PORT}`,
+    PUBLIC_URL: config.PUBLIC_URL ?? localUrl(config.PORT),
     DEMO: config.NODE_ENV !== 'production' && (config.DEMO ?? true),
     DEMO_PORT: config.DEMO_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 1),
   })
 }
+
+/** For PORT=0, once a free port is chosen: the address of the service holds it. */
+export const withPort = (config: Config, port: number): Config =>
+  Object.freeze({
+    ...config,
+    PORT: port,
+    PUBLIC_URL: config.PUBLIC_URL === localUrl(0) ? localUrl(port) : config.PUBLIC_URL,
+  })

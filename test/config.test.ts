@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig } from '../src/config.ts'
+import { ConfigError, readConfig, withPort } from '../src/config.ts'
 
 const problemsOf = (environment: Record<string, string>): string => {
   try {
@@ -56,6 +56,16 @@ describe('the configuration', () => {
   it('takes addresses and networks of proxies', () => {
     const TRUST_PROXY = '127.0.0.1, 10.0.0.0/8,::1,fd00::/8, loopback'
     expect(readConfig({ TRUST_PROXY }).TRUST_PROXY).toEqual(['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', 'loopback'])
+  })
+
+  it('knows its own address once a free port was taken', () => {
+    expect(withPort(readConfig({ PORT: '0' }), 4711)).toMatchObject({ PORT: 4711, PUBLIC_URL: 'http://localhost:4711' })
+    const PUBLIC_URL = 'https://gate.example.com'
+    expect(withPort(readConfig({ PORT: '0', PUBLIC_URL }), 4711)).toMatchObject({
+      PORT: 4711,
+      PUBLIC_URL,
+      DEMO_PORT: 0,
+    })
   })
 
   it('takes an empty variable for one that is not set', () => {

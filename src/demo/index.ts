@@ -11,11 +11,11 @@ export interface Demo {
   stop(): Promise<void>
 }
 
-/** Starts the demo micro-app beside the service that listens on `servicePort`. */
-export async function startDemo(deps: Deps, log: Log, servicePort: number): Promise<Demo> {
+/** Starts the demo micro-app beside the service, which listens already. */
+export async function startDemo(deps: Deps, log: Log): Promise<Demo> {
   const { config } = deps
   const client = {
-    apiUrl: `http://127.0.0.1:${servicePort}`,
+    apiUrl: `http://127.0.0.1:${config.PORT}`,
     authUrl: config.PUBLIC_URL,
     appKey: DEMO_APP.appKey,
     appSecret: DEMO_APP.secret,

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 
 /** Every setting, with its default; the README's table is compared with this schema by a test. */
@@ -19,6 +20,14 @@ const list = z.string().transform((text) =>
     .filter((item) => item !== ''),
 )
 
+// What fastify's trustProxy takes; it would complain of anything else without the setting's name.
+function isNetwork(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true
+  const [address = '', bits] = text.split('/', 2)
+  const longest = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0
+  return longest > 0 && (bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= longest))
+}
+
 export const settings = z.object({
   NODE_ENV: z
     .enum(['development', 'production', 'test'], 'must be development, production or test')
@@ -33,6 +42,10 @@ export const settings = z.object({
       'address under which browsers reach the service (default: `http://localhost:PORT`); `https://` makes cookies Secure',
     ),
   TRUST_PROXY: list
+    .refine(
+      (items) => items.every(isNetwork),
+      'must be IP addresses or networks such as 10.0.0.0/8, separated by commas',
+    )
     .default([])
     .describe('addresses or networks of reverse proxies whose `X-Forwarded-For` is believed, separated by commas'),
   DATABASE_URL: z
@@ -130,6 +143,8 @@ const mandatory = (config: Settings): string[] => {
   return problems
 }
 
+const localUrl = (port: number): string => `http://localhost:${port}`
+
 /** Reads the settings; an empty variable counts as not set. Throws ConfigError naming every bad one. */
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
   const given = Object.fromEntries(
@@ -145,10 +160,18 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   const DEMO = config.NODE_ENV !== 'production' && (config.DEMO ?? true)
   return Object.freeze({
     ...config,
-    PUBLIC_URL: config.PUBLIC_URL ?? `http://localhost:${config.PORT}`,
+    PUBLIC_URL: config.PUBLIC_URL ?? localUrl(config.PORT),
     DEMO,
     DEMO_PORT: config.DEMO_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 1),
     DEMO_PARTNER_PORT: config.DEMO_PARTNER_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 2),
     PARTNER_ADDRESS_ALLOW: config.PARTNER_ADDRESS_ALLOW ?? (DEMO ? ['127.0.0.1'] : []),
   })
 }
+
+/** For PORT=0, once a free port is chosen: the address of the service holds it. */
+export const withPort = (config: Config, port: number): Config =>
+  Object.freeze({
+    ...config,
+    PORT: port,
+    PUBLIC_URL: config.PUBLIC_URL === localUrl(0) ? localUrl(port) : config.PUBLIC_URL,
+  })

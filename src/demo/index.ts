@@ -14,15 +14,15 @@ export interface Demo {
   stop(): Promise<void>
 }
 
-/** Starts the demo micro-app and the demo partner beside the service that listens on `servicePort`. */
-export async function startDemo(deps: Deps, log: Log, servicePort: number): Promise<Demo> {
+/** Starts the demo micro-app and the demo partner beside the service, which listens already. */
+export async function startDemo(deps: Deps, log: Log): Promise<Demo> {
   const apps: FastifyInstance[] = []
   const stop = async () => {
     await Promise.all(apps.map((app) => app.close()))
   }
   try {
-    const url = await startMicroApp(deps, log, servicePort, apps)
-    await startPartner(deps, log, servicePort, apps)
+    const url = await startMicroApp(deps, log, apps)
+    await startPartner(deps, log, apps)
     return { url, stop }
   } catch (error) {
     await stop()
@@ -32,9 +32,9 @@ export async function startDemo(deps: Deps, log: Log, servicePort: number): Prom
 
 const portOf = (app: FastifyInstance): number => (app.server.address() as AddressInfo).port
 
-async function startMicroApp({ config }: Deps, log: Log, servicePort: number, apps: FastifyInstance[]) {
+async function startMicroApp({ config }: Deps, log: Log, apps: FastifyInstance[]) {
   const client = {
-    apiUrl: `http://127.0.0.1:${servicePort}`,
+    apiUrl: `http://127.0.0.1:${config.PORT}`,
     authUrl: config.PUBLIC_URL,
     appKey: DEMO_APP.appKey,
     appSecret: DEMO_APP.secret,
@@ -49,7 +49,7 @@ async function startMicroApp({ config }: Deps, log: Log, servicePort: number, ap
 }
 
 /** Nothing without the seeded partner: then this database is not the demo's. */
-async function startPartner(deps: Deps, log: Log, servicePort: number, apps: FastifyInstance[]): Promise<void> {
+async function startPartner(deps: Deps, log: Log, apps: FastifyInstance[]): Promise<void> {
   const { config, clock } = deps
   const { partnerId, clientId, secret } = DEMO_PARTNER
   const partner = await findPartner(deps, partnerId)
@@ -58,7 +58,7 @@ async function startPartner(deps: Deps, log: Log, servicePort: number, apps: Fas
     partnerId: String(partnerId),
     clientId,
     clientSecret: secret,
-    platformUrl: `http://127.0.0.1:${servicePort}`,
+    platformUrl: `http://127.0.0.1:${config.PORT}`,
     log: log.child({ demo: 'partner' }) as FastifyBaseLogger,
     now: clock.now,
   })

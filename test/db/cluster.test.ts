@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { locateBinaries, unprivilegedOwner } from '../../src/db/embedded/binaries.ts'
+import { locateBinaries, makeForEverybody, unprivilegedOwner } from '../../src/db/embedded/binaries.ts'
 import { ensureCluster } from '../../src/db/embedded/cluster.ts'
 
 const owner = unprivilegedOwner()
@@ -32,4 +32,11 @@ describe.skipIf(!owner)('the cluster of a private data folder, under root', () =
     expect(realpathSync(join(home, 'moved', 'postgres'))).toBe(cluster)
     expect(await clusterOf('moved')).toBe(cluster)
   })
+})
+
+test('a folder for everybody can be entered by everybody, whatever the umask', () => {
+  const before = process.umask(0o077)
+  makeForEverybody(join(home, 'shared'))
+  process.umask(before)
+  expect(statSync(join(home, 'shared')).mode & 0o777).toBe(0o755)
 })

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Binaries, type ProcessOwner, SHARED_HOME } from './binaries.ts'
+import { type Binaries, makeForEverybody, type ProcessOwner, SHARED_HOME } from './binaries.ts'
 
 export const SUPERUSER = 'gatehouse'
 
@@ -37,7 +37,9 @@ export async function ensureCluster(
     renameSync(partial, cluster)
     return cluster
   }
-  const elsewhere = join(SHARED_HOME, 'clusters', randomBytes(8).toString('hex'))
+  const clusters = join(SHARED_HOME, 'clusters')
+  makeForEverybody(clusters)
+  const elsewhere = join(clusters, randomBytes(8).toString('hex'))
   await initialise(elsewhere, password, binaries, owner)
   // For people only: a data folder that is gone from there may have been moved, so nothing is ever deleted for it.
   writeFileSync(`${elsewhere}.owner`, cluster)
@@ -46,7 +48,6 @@ export async function ensureCluster(
 }
 
 async function initialise(folder: string, password: string, binaries: Binaries, owner: ProcessOwner | undefined) {
-  mkdirSync(dirname(folder), { recursive: true, mode: 0o755 })
   mkdirSync(folder, { mode: 0o700 })
   const passwordFile = `${folder}.password`
   writeFileSync(passwordFile, password, { mode: 0o600 })

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../../lib/listen.ts'
 import type { Log } from '../../lib/log.ts'
 import { locateBinaries, type ProcessOwner, unprivilegedOwner } from './binaries.ts'
 import { ensureCluster, SUPERUSER } from './cluster.ts'
@@ -37,15 +37,6 @@ export function keptSecrets(dataDir: string): KeptSecrets {
 
 export const databaseUrlOf = (password: string, port: number): string =>
   `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
-}
 
 // The shell ends PostgreSQL (SIGINT: fast shutdown) when its standard input closes. That happens also when this
 // process is killed outright, so no server is ever left behind.

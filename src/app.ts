@@ -35,6 +35,7 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
     exposeHeadRoutes: false,
     requestTimeout: 30_000,
     forceCloseConnections: 'idle',
+    return503OnClosing: false, // what is in flight at shutdown is served, not refused
     http: { maxHeaderSize: 128 * 1024 },
     frameworkErrors: unreadableRequest(native),
     clientErrorHandler: rawRequestError,

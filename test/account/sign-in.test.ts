@@ -74,6 +74,23 @@ describe('signing in', () => {
     expect(ratio).toBeLessThan(3)
   })
 
+  it('hashes no more guesses than the limit allows, however many come at once', async () => {
+    const spentBy = async (work: () => Promise<unknown>) => {
+      const before = process.cpuUsage()
+      await work()
+      return process.cpuUsage(before).user
+    }
+    const hash = await hashPassword('anything at all')
+    const twenty = await spentBy(async () => {
+      for (let run = 0; run < 20; run++) await verifyPassword(hash, 'a guess')
+    })
+    const passport = 'flooded'
+    const flood = () =>
+      Promise.all(Array.from({ length: 100 }, () => signIn(world.deps, { ...WRONG, passport }).catch(() => {})))
+    const spent = await spentBy(flood)
+    expect(spent, `${spent} µs of processor time; 20 hashes take ${twenty} µs`).toBeLessThan(twenty * 2)
+  })
+
   it('is refused after too many failures of a passport, the right password too, until the window ends', async () => {
     expect(await outcomes([WRONG, WRONG, WRONG, WRONG, RIGHT])).toEqual([
       'wrong',

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../lib/listen.ts'
@@ -29,7 +29,8 @@ export function keptSecrets(dataDir: string): KeptSecrets {
       password: randomBytes(24).toString('hex'),
       secretKey: randomBytes(48).toString('base64'),
     }
-    writeFileSync(file, JSON.stringify(fresh), { mode: 0o600 })
+    writeFileSync(`${file}.new`, JSON.stringify(fresh), { mode: 0o600 })
+    renameSync(`${file}.new`, file)
   }
   chmodSync(file, 0o600)
   return JSON.parse(readFileSync(file, 'utf8')) as KeptSecrets

@@ -38,7 +38,7 @@ describe('seeding the demo partner', () => {
     await createMicroApp(world.deps, newMicroApp.parse(app))
     await seedDemo(world.deps)
     expect(await partners()).toEqual([])
-    const demo = await startDemo(world.deps, world.log, 9)
+    const demo = await startDemo(world.deps, world.log)
     await demo.stop()
   })
 })
@@ -46,7 +46,7 @@ describe('seeding the demo partner', () => {
 describe('the demo partner beside the service', () => {
   const started = async () => {
     await seedDemo(world.deps)
-    const demo = await startDemo(world.deps, world.log, 9)
+    const demo = await startDemo(world.deps, world.log)
     const partner = await findPartner(world.deps, 7001n)
     return { demo, base_url: partner?.base_url ?? '' }
   }

@@ -7,6 +7,7 @@ import { openPool } from './db/pool.ts'
 import { dbOf } from './db/sql.ts'
 import { type Demo, startDemo } from './demo/index.ts'
 import { seedDemo } from './demo/seed.ts'
+import { type JobWorker, startWorker } from './jobs/worker.ts'
 import { systemClock } from './lib/clock.ts'
 import { deriveKeys } from './lib/keys.ts'
 import { freePort, listenOn } from './lib/listen.ts'
@@ -17,7 +18,7 @@ export interface Service {
   readonly log: Log
   /** Undefined where no demo runs. */
   readonly demoUrl: string | undefined
-  /** Readiness off, requests in flight finish, then pool and database close. */
+  /** Readiness off, requests and jobs in flight finish, then pool and database close. */
   stop(): Promise<void>
 }
 
@@ -26,6 +27,7 @@ interface Running {
   pool?: ReturnType<typeof openPool>
   app?: FastifyInstance
   demo?: Demo
+  worker?: JobWorker
 }
 
 /** config → log → database → app → listen; what was started is stopped again when a later step fails. */
@@ -41,7 +43,7 @@ export async function startService(): Promise<Service> {
   const running: Running = {}
   const stop = async () => {
     readiness.draining = true
-    await Promise.all([running.demo?.stop(), running.app?.close()]) // each may take SHUTDOWN_GRACE_S
+    await Promise.all([running.demo?.stop(), running.app?.close(), running.worker?.stop()]) // each may take SHUTDOWN_GRACE_S
     await running.pool?.end()
     await running.embedded?.stop()
   }
@@ -57,6 +59,8 @@ export async function startService(): Promise<Service> {
     if (config.DEMO) await seedDemo(deps) // before anybody can be told that we are ready
     running.app = await buildApp({ deps, log, readiness })
     await listenOn(running.app, config.HOST, config.PORT, 'PORT')
+    if (config.WORKER) running.worker = await startWorker(deps, log, databaseUrl)
+    running.worker?.ended.catch((error: Error) => log.fatal({ err: error }, 'durable jobs have stopped'))
     if (config.DEMO) running.demo = await startDemo(deps, log)
     return { config, log, demoUrl: running.demo?.url, stop }
   } catch (error) {

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { parseHttpDate } from '../lib/http-date.ts'
 import { findPartnerByClientId, notePartnerSecretUse, type PartnerWithSecrets } from '../registry/partner.ts'
 import { baFailed } from './errors.ts'
-import { parseAuthorization, verify } from './signature.ts'
+import { namesPartner, parseAuthorization, verify } from './signature.ts'
 
 /** A partner's call before anything of it is believed. */
 export interface PartnerCall {
@@ -58,10 +58,9 @@ function checkDate({ clock, config }: Deps, date: string): void {
   if (seconds > config.MTP_CLOCK_SKEW_S) throw baFailed(`Date is ${Math.round(seconds)} seconds off`)
 }
 
-/** Optional; when present it must belong to the clientId. Compared as a number: `7001` and `07001` are one. */
+/** Optional; when present it must belong to the clientId. */
 function checkPartnerId(partner: PartnerWithSecrets, given: string | undefined): void {
-  if (given === undefined) return
-  if (!/^\d{1,19}$/.test(given.trim()) || BigInt(given.trim()) !== partner.partner_id) {
+  if (given !== undefined && !namesPartner(given, partner.partner_id)) {
     throw baFailed('PartnerId does not belong to the clientId')
   }
 }

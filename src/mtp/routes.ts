@@ -1,12 +1,11 @@
-import rateLimit from '@fastify/rate-limit'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { asRescodeError } from '../lib/envelope.ts'
 import { noteForLog } from '../lib/observe.ts'
 import { refused } from './answer.ts'
 import { acceptRawBodies, jsonBytes, readableBody } from './body-guard.ts'
 import { PATH } from './endpoints.ts'
-import { CallRejected, methodNotAllowed, noSuchPath, tooManyCalls } from './errors.ts'
+import { CallRejected, methodNotAllowed, noSuchPath } from './errors.ts'
 import { callerOf, callOf, mwsSignature } from './guard.ts'
 import { acceptNotice, CONSUMPTION, DEAL_CHANGE, REFUND_RESULT } from './notice.ts'
 import { keepRejected } from './reject.ts'
@@ -14,10 +13,15 @@ import { decodedPath, pathAsSent } from './signature.ts'
 import { testSignature } from './signature-test.ts'
 
 const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' } as const
-const TESTS_PER_MINUTE = 60
+
+interface Options {
+  readonly deps: Deps
+  /** The limit of the signature tool, shared by all prefixes. */
+  readonly limitTests: preHandlerAsyncHookHandler
+}
 
 /** B1 under one path prefix: the three notices behind the signature guard, and the signature tool. */
-export async function partnerRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
+export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: Options): Promise<void> {
   acceptRawBodies(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(deps, error, request, reply))
   app.setNotFoundHandler((request, reply) => {
@@ -47,17 +51,10 @@ export async function partnerRoutes(app: FastifyInstance, { deps }: { deps: Deps
     send(request, reply, await acceptNotice(deps, REFUND_RESULT, received(request))),
   )
 
-  await app.register(async (tool) => {
-    await tool.register(rateLimit, {
-      max: TESTS_PER_MINUTE,
-      timeWindow: '1 minute',
-      errorResponseBuilder: (_request, { ttl }) => tooManyCalls(Math.ceil(ttl / 1000)),
-    })
-    tool.post(PATH.signatureTest, async (request, reply) => {
-      const answer = await testSignature(deps, callOf(request), request.headers.host)
-      noteForLog(request, { code: answer.code })
-      return reply.headers(HEADERS).send(JSON.stringify(answer))
-    })
+  app.post(PATH.signatureTest, { preHandler: limitTests }, async (request, reply) => {
+    const answer = await testSignature(deps, callOf(request), request.headers.host)
+    noteForLog(request, { code: answer.code })
+    return reply.headers(HEADERS).send(JSON.stringify(answer))
   })
 }
 
@@ -73,7 +70,7 @@ async function sendRefusal(deps: Deps, thrown: unknown, request: FastifyRequest,
       .headers({ ...HEADERS, ...failure.headers })
       .send(JSON.stringify(refused(describe, claimed)))
   }
-  noteForLog(request, { code: 300, detail: thrown.message })
+  noteForLog(request, { code: 300, detail: thrown.detail })
   const answer = JSON.stringify(refused(thrown.describe, claimed))
   if (thrown.status === 200) {
     const { headers, body, caller } = request

@@ -25,6 +25,7 @@ export async function testSignature(deps: Deps, call: PartnerCall, host: string 
     clientId: partner.client_id,
     partnerId: String(partner.partner_id),
     secrets: partner.secrets.map(({ secret }) => secret),
+    suspended: partner.status !== 'active',
   }
   const settings = { now: clock.now(), skewSeconds: config.MTP_CLOCK_SKEW_S, prefixes: config.MTP_PATH_PREFIXES }
   const { mistakes, explanation, stringToSign, signedInstead } = diagnose({ ...call, host }, known ?? null, settings)
@@ -46,6 +47,6 @@ async function claimedPartner(deps: Deps, { authorization, partnerId }: PartnerC
   const candidates = [clientId, partnerId ?? '']
   const found: PartnerWithSecrets | undefined = clientId ? await findPartnerByClientId(deps, clientId) : undefined
   if (found) return found
-  const number = candidates.find((text) => /^\d{1,18}$/.test(text))
+  const number = candidates.find((text) => /^\d{1,19}$/.test(text))
   return number === undefined ? undefined : findPartner(deps, BigInt(number))
 }

@@ -18,6 +18,10 @@ export function parseAuthorization(header: string): { clientId: string; signatur
   return { clientId, signature: credentials.slice(colon + 1) }
 }
 
+/** Whether a PartnerId header names this partner. Compared as a number: `7001` and `07001` are one. */
+export const namesPartner = (given: string, partnerId: bigint): boolean =>
+  /^\d{1,19}$/.test(given.trim()) && BigInt(given.trim()) === partnerId
+
 /** A call as it came in; `url` is the request target as the caller sent it, with its query. */
 export interface ReceivedCall {
   readonly method: string

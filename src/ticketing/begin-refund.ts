@@ -4,7 +4,7 @@ import { changeRefund } from './change-refund.ts'
 import { illegalOrderMove, noSuchRefund, TicketingRefusal } from './errors.ts'
 import type { Cause } from './history.ts'
 import { isRefundInFlight } from './in-flight.ts'
-import { type RefundWish, refundContent } from './new-refund.ts'
+import { isOpenRefund, type RefundWish, refundContent } from './new-refund.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
 import { findRefund, insertRefund, type RefundRow, refundsOf } from './refund-store.ts'
 
@@ -66,14 +66,20 @@ export async function resumeRefund(deps: Deps, order: OrderRow, refundId: string
   const refund = await findRefund(deps.db, order.partner_id, refundId)
   if (!refund) throw noSuchRefund(refundId)
   if (refund.state !== 'unknown') return 'settled'
-  const done = (await refundsOf(deps.db, order.order_id)).filter(({ state }) => state === 'refunded')
-  const counted = done.reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
-  if (order.refunded_quantity >= counted + refund.refund_quantity) {
+  if (isCounted(order, refund, await refundsOf(deps.db, order.order_id))) {
     const reason = `the partner counts ${order.refunded_quantity} tickets as refunded`
     await changeRefund(deps, order, refund, { state: 'refunded', decision_code: null, reason }, cause)
     return 'settled'
   }
   return { order, refund: await asking(deps, order, refund, cause), repeated: true }
+}
+
+/** Whether the partner's count holds this refund; while others are open too, nobody can tell whose tickets it counts. */
+function isCounted(order: OrderRow, refund: RefundRow, refunds: readonly RefundRow[]): boolean {
+  const others = refunds.filter(({ refund_id }) => refund_id !== refund.refund_id)
+  const done = others.filter(({ state }) => state === 'refunded')
+  const counted = done.reduce((sum, { refund_quantity }) => sum + refund_quantity, refund.refund_quantity)
+  return !others.some(isOpenRefund) && order.refunded_quantity >= counted
 }
 
 const asking = (deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<RefundRow> =>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
-import { parseLossless } from '../lib/lossless.ts'
 import type { Cause } from './history.ts'
+import { type Entry, exactEntry } from './product-store.ts'
 
 /** The SQL of creating orders: the order with its request, and what the records know about its price. */
 
@@ -41,15 +41,10 @@ export const insertOrder = async (
     from stored`,
   )) === 1
 
-const exactJson = z.string().transform((text) => {
-  const parsed = parseLossless(Buffer.from(text))
-  return 'value' in parsed ? (parsed.value as Readonly<Record<string, unknown>>) : {}
-})
-
 /** The stored body of order create, with its ids exact. */
-export const requestOf = async (db: Db, orderId: bigint): Promise<Readonly<Record<string, unknown>>> => {
+export const requestOf = async (db: Db, orderId: bigint): Promise<Entry> => {
   const row = await db.one(
-    z.object({ request: exactJson }),
+    z.object({ request: exactEntry }),
     sql`select request::text as request from ticket_order where order_id = ${orderId}`,
   )
   return row.request

@@ -15,7 +15,8 @@ export interface RefundWish {
 export type RefundContent = Pick<NewRefundRow, 'refund_quantity' | 'vouchers' | 'refund_price' | 'refund_fee'>
 
 /** Whether a refund may still come to take its tickets. */
-const isOpen = ({ state }: { readonly state: RefundState }): boolean => REFUND_STATES[state].next.length > 0
+export const isOpenRefund = ({ state }: { readonly state: RefundState }): boolean =>
+  REFUND_STATES[state].next.length > 0
 
 /** The refund's content, or a refusal when the order has no such tickets left: those in other open refunds are spoken for. */
 export function refundContent(
@@ -24,7 +25,7 @@ export function refundContent(
   refunds: readonly RefundRow[],
   wish: RefundWish,
 ): RefundContent {
-  const open = refunds.filter(isOpen)
+  const open = refunds.filter(isOpenRefund)
   const spokenFor = open.reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
   const left = order.quantity - order.used_quantity - order.refunded_quantity - spokenFor
   for (const voucher of wish.vouchers) checkVoucher(order, vouchers, open, voucher)

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { int64 } from '../lib/lossless.ts'
 import { date, price, text } from './interfaces/fields.ts'
 import { person } from './interfaces/people.ts'
+import { ORDER_STATE_NAMES } from './states.ts'
 
 /**
  * What the admin routes and the command line take. Names are those of the tables' columns; ids of 64 bits come as number
@@ -68,7 +69,7 @@ export type NewRefundedMessage = z.output<typeof newRefundedMessage>
 
 export const orderFilter = z.strictObject({
   partner_id: id.optional(),
-  state: z.string().optional(),
+  state: z.enum(ORDER_STATE_NAMES).optional(),
   limit: z.coerce.number().int().min(1).max(1_000).default(50),
 })
 export type OrderFilter = z.output<typeof orderFilter>
@@ -79,13 +80,15 @@ export type OneProduct = z.output<typeof oneProduct>
 export const onePartner = z.strictObject({ partner_id: id })
 export type OnePartner = z.output<typeof onePartner>
 
-export const priceRange = z.strictObject({
-  partner_id: id,
-  partner_deal_id: storable,
-  /** Dates, inclusive; today and the 90 days after it if left out. */
-  from: date().optional(),
-  to: date().optional(),
-  /** Asks the level price calendar (sessions, kinds of tickets) instead of the plain one. */
-  level: z.boolean().default(false),
-})
+export const priceRange = z
+  .strictObject({
+    partner_id: id,
+    partner_deal_id: storable,
+    /** Dates, inclusive; today and the 90 days after `from` if left out. */
+    from: date().optional(),
+    to: date().optional(),
+    /** Asks the level price calendar (sessions, kinds of tickets); if left out, the one that was pulled before. */
+    level: z.boolean().optional(),
+  })
+  .refine(({ from = '', to }) => to === undefined || from <= to, { path: ['to'], error: 'must not be before --from' })
 export type PriceRange = z.output<typeof priceRange>

@@ -160,6 +160,15 @@ describe('refundOrder', () => {
     expect(seller.paths()).toEqual(['/order/refund', '/order/query'])
   })
 
+  it('whose answer is lost while another is open is sent again: the count may be the other’s', async () => {
+    seller.on('/order/refund', refusal(602), reset, ok({}))
+    await order.refund(orderId, `x-${refundId}`, { quantity: 1 })
+    await order.refund(orderId, refundId)
+    seller.on('/order/query', stands(orderId, 4, { refundedQuantity: 1 }))
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'refunded', decision_code: 200 } })
+    expect(seller.paths()).toEqual(['/order/refund', '/order/refund', '/order/query', '/order/refund'])
+  })
+
   it('that never reached the partner is sent again without asking', async () => {
     await world.pool.query("update partner set base_url = 'http://127.0.0.1:1'")
     expect(await order.refund(orderId, refundId)).toMatchObject({

@@ -7,12 +7,17 @@ import type { PartnerCall } from './authenticate.ts'
 import { parseAuthorization, pathAsSent } from './signature.ts'
 import { insertRejectedCall } from './store.ts'
 
-/** Anybody can name a clientId, so only so many rejected calls of one are kept in a window. */
+/**
+ * Anybody can name a clientId, so only so many rejected calls of one are kept in a window; those with the right
+ * signature are counted apart, or a stranger could crowd them out.
+ */
 const KEPT_PER_WINDOW = 200
 const WINDOW_S = 300
 
 export interface Rejection {
   readonly call: PartnerCall
+  /** Whether the signature was right. */
+  readonly signed: boolean
   readonly headers: Readonly<Record<string, unknown>>
   /** Cut to what a person looks at. */
   readonly body: string
@@ -27,7 +32,11 @@ export async function keepRejected(deps: Deps, rejection: Rejection): Promise<vo
   const partner = await findPartnerByClientId(deps, parsed.clientId)
   if (!partner) return
   const now = deps.clock.now()
-  const subject = attemptSubject(deps.keys, 'rejected', partner.client_id)
+  const subject = attemptSubject(
+    deps.keys,
+    'rejected',
+    `${rejection.signed ? 'signed' : 'unsigned'}\n${partner.client_id}`,
+  )
   const { failures } = await countFailure(deps.db, subject, now, WINDOW_S)
   if (failures > KEPT_PER_WINDOW) return
   const row = {

@@ -4,12 +4,13 @@ import type { Deps } from '../deps.ts'
 import { asRescodeError } from '../lib/envelope.ts'
 import { noteForLog } from '../lib/observe.ts'
 import { refused } from './answer.ts'
+import { acceptRawBodies, jsonBytes, readableBody } from './body-guard.ts'
 import { PATH } from './endpoints.ts'
 import { CallRejected, methodNotAllowed, noSuchPath, tooManyCalls } from './errors.ts'
 import { callerOf, callOf, mwsSignature } from './guard.ts'
 import { acceptNotice, CONSUMPTION, DEAL_CHANGE, REFUND_RESULT } from './notice.ts'
-import { acceptRawBodies, jsonBytes, readableBody } from './raw-body.ts'
 import { keepRejected } from './reject.ts'
+import { decodedPath, pathAsSent } from './signature.ts'
 import { testSignature } from './signature-test.ts'
 
 const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' } as const
@@ -20,8 +21,9 @@ export async function partnerRoutes(app: FastifyInstance, { deps }: { deps: Deps
   acceptRawBodies(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(deps, error, request, reply))
   app.setNotFoundHandler((request, reply) => {
-    const path = request.raw.url?.split('?', 1)[0] ?? ''
-    const error = app.hasRoute({ method: 'POST', url: path }) ? methodNotAllowed() : noSuchPath()
+    const path = decodedPath(pathAsSent(request.raw.url ?? ''))
+    const known = Object.values(PATH).some((tail) => path === app.prefix + tail)
+    const error = known ? methodNotAllowed() : noSuchPath()
     return sendRefusal(deps, error, request, reply)
   })
 
@@ -74,8 +76,9 @@ async function sendRefusal(deps: Deps, thrown: unknown, request: FastifyRequest,
   noteForLog(request, { code: 300, detail: thrown.message })
   const answer = JSON.stringify(refused(thrown.describe, claimed))
   if (thrown.status === 200) {
-    const { headers, body } = request
-    const rejection = { call: callOf(request), headers, body: readableBody(body), reason: thrown.message, answer }
+    const { headers, body, caller } = request
+    const seen = { call: callOf(request), signed: caller !== null, headers, body: readableBody(body) }
+    const rejection = { ...seen, reason: thrown.message, answer }
     await keepRejected(deps, rejection).catch((error: Error) => {
       request.log.error({ err: error }, 'a rejected call could not be kept')
     })

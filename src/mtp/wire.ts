@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { int64, numericText, parseLossless, smallInt } from '../lib/lossless.ts'
+import { echo } from '../lib/rescode.ts'
 import { problemsText, readShape } from '../lib/shape.ts'
 import { date, dateTime, idText, maybe, oneOf } from '../ticketing/interfaces/fields.ts'
 import { credential } from '../ticketing/interfaces/people.ts'
@@ -64,7 +65,7 @@ export function readNotice<Notice extends z.ZodType>(
   bytes: Uint8Array,
 ): { notice: z.output<Notice> } | { problem: string } {
   const json = parseLossless(bytes)
-  if ('problem' in json) return { problem: `HTTP body: ${json.problem}` }
+  if ('problem' in json) return { problem: `HTTP body: ${echo(json.problem)}` }
   const read = readShape(notice, json.value)
   return 'problems' in read ? { problem: problemsText(read.problems) } : { notice: read.value }
 }

@@ -1,8 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { bodyRejected } from './errors.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The Content-Type header while fastify must not see it. */
+    sentType: string | undefined
+  }
+}
+
 const LIMIT = 1024 * 1024
-const JSON_TYPE = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;.*)?$/i
+const JSON_TYPE = /^\s*(?:(?:application|text)\/json|[\w.+-]+\/[\w.+-]+\+json)\s*(?:;.*)?$/i
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)"?/i
 
 /** The bytes of a body as they came, or that there were too many of them. */
@@ -14,15 +21,34 @@ type RawBody = Buffer | 'too-large'
  */
 export function acceptRawBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', async (_request: FastifyRequest, payload: AsyncIterable<Buffer>): Promise<RawBody> => {
-    const chunks: Buffer[] = []
-    let size = 0
-    for await (const chunk of payload) {
-      size += chunk.length
-      if (size <= LIMIT) chunks.push(chunk)
-      else chunks.length = 0
-    }
-    return size <= LIMIT ? Buffer.concat(chunks) : 'too-large'
+  hideContentType(app)
+  app.addContentTypeParser('*', (_request: FastifyRequest, payload: AsyncIterable<Buffer>) =>
+    bytesOf(payload).catch((cause: Error) => {
+      throw Object.assign(new Error('the body broke off', { cause }), { statusCode: 400 })
+    }),
+  )
+}
+
+async function bytesOf(payload: AsyncIterable<Buffer>): Promise<RawBody> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of payload) {
+    size += chunk.length
+    if (size <= LIMIT) chunks.push(chunk)
+    else chunks.length = 0
+  }
+  return size <= LIMIT ? Buffer.concat(chunks) : 'too-large'
+}
+
+/** Fastify answers a Content-Type that it cannot read with 415 before the body is read, and so before the guard. */
+function hideContentType(app: FastifyInstance): void {
+  app.decorateRequest('sentType', undefined)
+  app.addHook('onRequest', async (request) => {
+    request.sentType = request.headers['content-type']
+    delete request.raw.headers['content-type']
+  })
+  app.addHook('preValidation', async (request) => {
+    if (request.sentType !== undefined) request.raw.headers['content-type'] = request.sentType
   })
 }
 

@@ -3,6 +3,7 @@
 create table product (
   partner_id      bigint not null references partner,
   partner_deal_id text not null,
+  mt_deal_id      bigint generated always as identity (start with 100001) unique, -- the platform's own id of it
   sale_state      text not null check (sale_state in ('unknown', 'on_sale', 'off_sale')),
   title           text,
   details         jsonb, -- the whole entry as the partner sent it
@@ -38,6 +39,7 @@ create table ticket_order (
   revision          int not null default 0,   -- counts the states, so that a late answer cannot decide about a newer one
   last_code         int,                      -- what the partner answered to the last create or pay
   last_describe     text,
+  close_type        int,                      -- of order close: where an order goes back to that cannot be closed
   quantity          int not null check (quantity > 0),
   used_quantity     int not null default 0 check (used_quantity >= 0),
   refunded_quantity int not null default 0 check (refunded_quantity >= 0),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig } from '../src/config.ts'
+import { ConfigError, readConfig, withPort } from '../src/config.ts'
 
 const problemsOf = (environment: Record<string, string>): string => {
   try {
@@ -35,6 +35,9 @@ describe('the configuration', () => {
     [{ PORT: '65536' }, /^PORT must be at most 65535/],
     [{ ADMIN_TOKEN: 'tiny' }, /^ADMIN_TOKEN must have at least 24 characters/],
     [{ MIGRATE: 'maybe' }, /^MIGRATE must be on or off/],
+    [{ TRUST_PROXY: '10.0.0.0/8,proxy.local' }, /^TRUST_PROXY must be IP addresses or networks/],
+    [{ TRUST_PROXY: '10.0.0.0/33' }, /^TRUST_PROXY must be IP addresses or networks/],
+    [{ TRUST_PROXY: '::1/0' }, /^TRUST_PROXY must be IP addresses or networks/],
   ])('refuses %o', (environment, problem) => {
     expect(problemsOf(environment)).toMatch(problem)
   })
@@ -48,6 +51,21 @@ describe('the configuration', () => {
   it('runs no demo in production, whatever is set', () => {
     const SECRET_KEY = 'x'.repeat(32)
     expect(readConfig({ NODE_ENV: 'production', SECRET_KEY, DEMO: 'on' }).DEMO).toBe(false)
+  })
+
+  it('takes addresses and networks of proxies', () => {
+    const TRUST_PROXY = '127.0.0.1, 10.0.0.0/8,::1,fd00::/8, loopback'
+    expect(readConfig({ TRUST_PROXY }).TRUST_PROXY).toEqual(['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', 'loopback'])
+  })
+
+  it('knows its own address once a free port was taken', () => {
+    expect(withPort(readConfig({ PORT: '0' }), 4711)).toMatchObject({ PORT: 4711, PUBLIC_URL: 'http://localhost:4711' })
+    const PUBLIC_URL = 'https://gate.example.com'
+    expect(withPort(readConfig({ PORT: '0', PUBLIC_URL }), 4711)).toMatchObject({
+      PORT: 4711,
+      PUBLIC_URL,
+      DEMO_PORT: 0,
+    })
   })
 
   it('takes an empty variable for one that is not set', () => {

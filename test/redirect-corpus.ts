@@ -253,7 +253,6 @@ export const REDIRECT_CORPUS: readonly CorpusEntry[] = [
     'https://[fe80::1%25eth0]/cb',
     'https://256.1.1.1/cb',
     'https://1.2.3.4.5/cb',
-    'https://xn--a/cb',
     '%68ttps://good.com/cb',
   ]),
   ...all('http', 'ok', [

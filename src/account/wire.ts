@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { visibleLine } from '../lib/visible.ts'
+import { webUrl } from '../lib/web-url.ts'
 
 const passport = visibleLine(128)
 
@@ -13,8 +14,6 @@ export const goingOn = z.object({ return_to: z.string().optional().catch(undefin
 export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: visibleLine(128) })
 export type UserKey = z.output<typeof userKey>
 
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an absolute http:// or https:// URL' }).max(2_048)
-
 /** A user to be created. Names are those of the wire, and of the table's columns. */
 export const newUser = z.strictObject({
   ...userKey.shape,
@@ -22,7 +21,7 @@ export const newUser = z.strictObject({
   password: z.string().min(8).max(1024),
   name: visibleLine(100),
   gender: z.enum(['0', '1', '2']).default('0'),
-  big_avatar_url: httpUrl,
+  big_avatar_url: webUrl,
   phone_number: z
     .string()
     .regex(/^\+?\d{5,20}$/, 'must be 5 to 20 digits, with or without a leading +')

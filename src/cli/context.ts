@@ -25,7 +25,7 @@ interface Found {
 }
 
 /** The database of the service with the same settings: DATABASE_URL's, else the embedded one of DATA_DIR. */
-async function findDatabase({ DATABASE_URL, SECRET_KEY, DATA_DIR }: Config, log: Log): Promise<Found> {
+export async function findDatabase({ DATABASE_URL, SECRET_KEY, DATA_DIR }: Config, log: Log): Promise<Found> {
   if (DATABASE_URL) {
     return { databaseUrl: DATABASE_URL, secretKey: SECRET_KEY ?? '', started: false, stop: async () => {} }
   }

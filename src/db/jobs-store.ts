@@ -1,6 +1,11 @@
+import { z } from 'zod'
 import { type Db, sql } from './sql.ts'
 
-/** What durable jobs there are; src/jobs has one file for each. */
+/**
+ * The durable queue (graphile-worker), by the SQL functions that it offers. Everybody may queue; src/jobs does the rest.
+ */
+
+/** What durable jobs there are; src/jobs has a file for each. */
 export type TaskName = 'pull-product' | 'pull-prices' | 'query-order' | 'send-refunded-message' | 'purge-rejected-calls'
 
 export interface EnqueueOptions {
@@ -10,7 +15,8 @@ export interface EnqueueOptions {
   readonly maxAttempts?: number
 }
 
-const MAX_ATTEMPTS = 10
+// With full jitter up to ten minutes between them, about an hour.
+const MAX_ATTEMPTS = 20
 
 /** Queues a job with whatever else the caller's transaction does: it is there exactly when that commits. */
 export const enqueue = (
@@ -24,6 +30,74 @@ export const enqueue = (
           run_at => ${runAt}, max_attempts => ${maxAttempts}, job_key => ${key})`,
   )
 
-/** Takes a waiting job back; one that runs already is let run. */
+/** Takes a waiting job back; one that runs already ends as it will, and is not repeated. */
 export const dequeue = (db: Db, key: string): Promise<number> =>
   db.exec(sql`select from graphile_worker.remove_job(${key})`)
+
+const job = z.object({
+  job_id: z.string(),
+  task: z.string(),
+  key: z.string().nullable(),
+  state: z.enum(['waiting', 'running', 'failed']),
+  attempts: z.number(),
+  max_attempts: z.number(),
+  run_at: z.date(),
+  last_error: z.string().nullable(),
+  created_at: z.date(),
+})
+export type Job = z.output<typeof job>
+
+/** Jobs that are not done, newest first. */
+export const listJobs = (db: Db, filter: { failed: boolean; limit: number }): Promise<Job[]> =>
+  db.many(
+    job,
+    sql`select id as job_id, task_identifier as task, key, attempts, max_attempts, run_at, last_error, created_at,
+          case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
+            else 'waiting' end as state
+        from graphile_worker.jobs
+        where not ${filter.failed}::boolean or (locked_at is null and attempts >= max_attempts)
+        order by id desc limit ${filter.limit}`,
+  )
+
+export const findJob = (db: Db, jobId: string): Promise<Job | undefined> =>
+  db.maybe(
+    job,
+    sql`select id as job_id, task_identifier as task, key, attempts, max_attempts, run_at, last_error, created_at,
+          case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
+            else 'waiting' end as state
+        from graphile_worker.jobs where id = ${jobId}`,
+  )
+
+/** Runs a job at that time, with its attempts counted from `attempts` on if given; a running one is left alone. */
+export const rescheduleJob = (db: Db, jobId: string, runAt: Date, attempts?: number): Promise<number> =>
+  db.exec(
+    sql`select from graphile_worker.reschedule_jobs(array[${jobId}::bigint], run_at => ${runAt}, attempts => ${attempts})`,
+  )
+
+/** Leaves a job for an operator to look at. */
+export const failJobForGood = (db: Db, jobId: string, message: string): Promise<number> =>
+  db.exec(sql`select from graphile_worker.permanently_fail_jobs(array[${jobId}::bigint], ${message})`)
+
+export const removeJob = (db: Db, jobId: string): Promise<number> =>
+  db.exec(sql`select from graphile_worker.complete_jobs(array[${jobId}::bigint])`)
+
+// Sets these locks apart from all others that this database knows; the second key is made of the worker's id.
+const WORKER_LIVES = 7_001_003
+
+/**
+ * Frees what workers hold that are dead: those whose lock (src/db/sign-of-life.ts) anybody can take. The queue itself
+ * would wait four hours.
+ */
+export const freeJobsOfTheDead = (db: Db): Promise<number> =>
+  db.exec(
+    sql`select graphile_worker.force_unlock_workers(array_agg(locked_by))
+        from (select distinct locked_by from graphile_worker.jobs where locked_by is not null) holder
+        where pg_try_advisory_xact_lock(${WORKER_LIVES}, hashtext(locked_by))
+        having count(*) > 0`,
+  )
+
+/** Taken on a session that lives exactly as long as the worker. */
+export const lockAsWorker = (workerId: string) => ({
+  text: 'select pg_advisory_lock($1, hashtext($2))',
+  values: [WORKER_LIVES, workerId],
+})

@@ -4,6 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AREA_A_HEADERS, envelopeErrorHandler, failureEnvelope, JSON_TYPE } from './envelope.ts'
 import { invalidRequest } from './rescode.ts'
 
+const LINGER_MS = 1_000
+
 /** For what fastify cannot route: a path with broken percent-encoding. */
 export const unreadableRequest =
   (native: boolean) =>
@@ -30,4 +32,6 @@ export function rawRequestError(error: NodeJS.ErrnoException, socket: Socket): v
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
+  // Time to read the answer; the server's own timeouts do not cover what its parser has given up.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }

@@ -36,13 +36,13 @@ export interface Kind<Notice extends { partnerId?: string | undefined }> {
 const DAY_S = 86_400
 
 /**
- * Product changes are remembered for a minute only: a partner that changes a price twice a day sends the same bytes
+ * Product changes are remembered for ten seconds only: a partner that changes a price twice a day sends the same bytes
  * twice, and the second time is news. Order notices are cumulative, so a day is safe for them, and their business
  * keys hold for ever.
  */
 export const DEAL_CHANGE: Kind<DealChangeNotice> = {
   shape: dealChangeNotice,
-  repeatWithinS: 60,
+  repeatWithinS: 10,
   apply: (deps, partnerId, { body }, id) => applyProductChange(deps, partnerId, body, { kind: 'notice', id }),
 }
 

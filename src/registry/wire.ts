@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { visibleLine } from '../lib/visible.ts'
+import { webUrl } from '../lib/web-url.ts'
 import { parseHostEntry } from './host.ts'
 
 /** What the admin routes and the command line take and give. Names are those of the wire, and of the table's columns. */
@@ -12,23 +13,6 @@ const REFRESH_POLICIES = ['fixed', 'rotating'] as const
 /** Characters of an app_key; one that began with "-" would read as an option on the command line. */
 export const APP_KEY = /^[A-Za-z0-9_][A-Za-z0-9_-]{2,63}$/
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const NOT_IN_URLS = /[\s\\\u0000-\u001f\u007f-\u009f]/
-
-function webUrlProblem(text: string): string | undefined {
-  if (NOT_IN_URLS.test(text)) return 'must not contain white space, backslashes or control characters'
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return 'must be an absolute http:// or https:// URL'
-  const { username, password } = new URL(text)
-  return username || password ? 'must not contain a user name or password' : undefined
-}
-
-const webUrl = z
-  .string()
-  .max(2_048)
-  .superRefine((text, context) => {
-    const problem = webUrlProblem(text)
-    if (problem) context.addIssue({ code: 'custom', message: problem })
-  })
 const host = z.string().transform((text, context) => {
   const parsed = parseHostEntry(text)
   if ('entry' in parsed) return parsed.entry

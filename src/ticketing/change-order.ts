@@ -41,6 +41,7 @@ const unchanged = (order: OrderRow): Omit<OrderUpdate, 'vouchers'> => ({
   partner_order_id: order.partner_order_id,
   last_code: order.last_code,
   last_describe: order.last_describe,
+  close_type: order.close_type,
 })
 
 function voucherChange(voucher: VoucherRow, before: readonly VoucherRow[]): readonly Change[] {

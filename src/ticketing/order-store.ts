@@ -19,12 +19,14 @@ const orderRow = z.object({
   revision: z.number(),
   last_code: z.number().nullable(),
   last_describe: z.string().nullable(),
+  close_type: z.number().nullable(),
   quantity: z.number(),
   used_quantity: z.number(),
   refunded_quantity: z.number(),
   buy_price: money,
   unit_price: money,
   total_price: money,
+  travel_date: z.string().nullable(),
   created_at: z.date(),
   updated_at: z.date(),
 })
@@ -57,6 +59,7 @@ export interface OrderUpdate {
   readonly partner_order_id: string | null
   readonly last_code: number | null
   readonly last_describe: string | null
+  readonly close_type: number | null
   readonly vouchers: readonly VoucherRow[]
 }
 
@@ -79,6 +82,7 @@ export const saveOrder = (
         partner_order_id = ${update.partner_order_id},
         last_code = ${update.last_code},
         last_describe = ${update.last_describe},
+        close_type = ${update.close_type},
         updated_at = ${now}
       where order_id = ${order.order_id}
     ), vouchers as (

@@ -51,3 +51,37 @@ export const saveRefund = (
     values (${now}, ${refund.partner_id}, 'refund', ${refund.refund_id}, ${refund.order_id}, ${cause.kind},
       ${cause.id}, ${JSON.stringify(change)}::jsonb)`,
   )
+
+export interface NewRefundRow {
+  readonly partner_id: bigint
+  readonly refund_id: string
+  readonly order_id: bigint
+  readonly state: RefundState
+  readonly refund_quantity: number
+  readonly vouchers: readonly string[]
+  readonly refund_price: number
+  readonly refund_fee: number
+}
+
+/** The order is locked, and with it its refunds; an id that another order's refund has fails the transaction. */
+export const insertRefund = (
+  db: Db,
+  refund: NewRefundRow,
+  { cause, now }: { cause: Cause; now: Date },
+): Promise<RefundRow> =>
+  db.one(
+    refundRow,
+    sql`with stored as (
+      insert into refund (partner_id, refund_id, order_id, state, refund_quantity, vouchers, refund_price, refund_fee,
+        created_at, updated_at)
+      values (${refund.partner_id}, ${refund.refund_id}, ${refund.order_id}, ${refund.state}, ${refund.refund_quantity},
+        ${refund.vouchers}, ${refund.refund_price}, ${refund.refund_fee}, ${now}, ${now})
+      returning *
+    ), history as (
+      insert into record_change (at, partner_id, record, record_id, order_id, cause, cause_id, change)
+      select ${now}, partner_id, 'refund', refund_id, order_id, ${cause.kind}, ${cause.id},
+        jsonb_build_object('state', jsonb_build_array(null, state))
+      from stored
+    )
+    select * from stored`,
+  )

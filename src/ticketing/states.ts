@@ -33,7 +33,7 @@ export const ORDER_STATES = {
   },
   pay_failed: {
     means: 'the partner refused to issue; may be paid again',
-    next: ['paying', 'closing'],
+    next: ['paying', 'paid', 'closing'],
   },
   paid: {
     means: 'tickets are issued',

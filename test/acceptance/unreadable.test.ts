@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectFailure } from './expectations.ts'
 import type { Answer } from './http.ts'
@@ -79,5 +81,21 @@ describe('bytes that no browser sends', () => {
 
   it('and the service is well afterwards', async () => {
     expect((await sendRaw(request('/readyz'))).status).toBe(200)
+  })
+})
+
+describe('a peer that keeps its side open after it sent no HTTP', () => {
+  it('is let go of soon, so that such peers cannot use up the file descriptors', async () => {
+    const { hostname, port } = new URL(system.origin)
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+    const failed = once(socket, 'error')
+    socket.resume().write('hello\r\n\r\n')
+    await once(socket, 'end')
+    await sleep(1_500)
+    socket.write('is anybody there?')
+    await sleep(100)
+    socket.write('hello?')
+    expect(await Promise.race([failed.then(() => 'gone'), sleep(2_000, 'still there')])).toBe('gone')
+    socket.destroy()
   })
 })

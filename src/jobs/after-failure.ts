@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { failJobForGood, findJob, type Job, removeJob, rescheduleJob } from '../db/jobs-store.ts'
+import type { Deps } from '../deps.ts'
+import { addSeconds } from '../lib/clock.ts'
+import { fullJitter } from '../lib/jitter.ts'
+import { RescodeError } from '../lib/rescode.ts'
+import { GiveUp } from './task.ts'
+
+const FIRST_PAUSE_S = 4
+const LONGEST_PAUSE_S = 600
+const RELEASE_TRIES = 50
+const RELEASE_PAUSE_MS = 100
+
+/** What became of a failed job. */
+export type Verdict = 'again' | 'failed' | 'superseded'
+
+/**
+ * Decides about a job that has thrown. The queue's own pause grows without jitter; it is only the one that holds when
+ * this process dies before it has set a better one. A refusal (no such order, no such partner) does not heal.
+ */
+export async function afterFailure(
+  deps: Deps,
+  failed: { readonly id: string; readonly key: string | null },
+  error: unknown,
+): Promise<Verdict> {
+  const job = await released(deps, failed.id)
+  if (!job) return 'superseded'
+  // Its key was taken by a newer job of the same kind, or taken back: that one counts.
+  if (failed.key !== null && job.key === null) {
+    await removeJob(deps.db, job.job_id)
+    return 'superseded'
+  }
+  if (job.state === 'failed') return 'failed'
+  if (error instanceof GiveUp || error instanceof RescodeError) {
+    await failJobForGood(deps.db, job.job_id, error.message)
+    return 'failed'
+  }
+  const pause = fullJitter(job.attempts - 1, FIRST_PAUSE_S, LONGEST_PAUSE_S)
+  await rescheduleJob(deps.db, job.job_id, addSeconds(deps.clock.now(), pause))
+  return 'again'
+}
+
+/** The job once the queue has let go of it, a moment after it has failed. */
+async function released(deps: Deps, jobId: string): Promise<Job | undefined> {
+  for (let attempt = 0; attempt < RELEASE_TRIES; attempt++) {
+    const job = await findJob(deps.db, jobId)
+    if (job?.state !== 'running') return job
+    await sleep(RELEASE_PAUSE_MS)
+  }
+  return undefined
+}

@@ -1,0 +1,4 @@
+import { type Db, sql } from '../db/sql.ts'
+
+export const deleteRejectedCalls = (db: Db, before: Date): Promise<number> =>
+  db.exec(sql`delete from rejected_call where received_at < ${before}`)

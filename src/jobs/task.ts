@@ -1,0 +1,17 @@
+import type { Deps } from '../deps.ts'
+
+/** A job as its task sees it. */
+export interface RunningJob {
+  readonly id: string
+}
+
+/**
+ * What a job does. It may be run again whenever it throws, and once more after it has succeeded when the process dies at
+ * the wrong moment: so every task is safe to repeat.
+ */
+export type Task = (deps: Deps, payload: unknown, job: RunningJob) => Promise<void>
+
+/** Trying again would not help: the job is left for an operator to look at. */
+export class GiveUp extends Error {
+  override readonly name = 'GiveUp'
+}

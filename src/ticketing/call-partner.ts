@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto'
+import type { z } from 'zod'
+import type { Deps } from '../deps.ts'
+import { formatHttpDate } from '../lib/http-date.ts'
+import { stringifyLossless } from '../lib/lossless.ts'
+import { authorizationHeader } from '../lib/signing.ts'
+import { interfaceUrl, type PartnerWithSecrets } from '../registry/partner.ts'
+import { addressGuard } from './address-guard.ts'
+import { admits, note } from './breaker.ts'
+import { type CallResult, failed, MEANINGS, type Reply } from './call-result.ts'
+import { insertCall } from './call-store.ts'
+import { type HttpAnswer, HttpCallError, post } from './http-call.ts'
+import { INTERFACES, type InterfaceName } from './interfaces/index.ts'
+import type { PartnerInterface } from './interfaces/interface.ts'
+import { maskedHeaders, masker, shortened } from './masking.ts'
+import { codeOf, readReply } from './read-reply.ts'
+
+type Entry<Name extends InterfaceName> = Extract<(typeof INTERFACES)[number], { name: Name }>
+
+/** The field `body` of the request, and the whole answer, of an interface. */
+export type RequestOf<Name extends InterfaceName> = z.input<Entry<Name>['request']>
+export type AnswerOf<Name extends InterfaceName> = z.output<Entry<Name>['answer']>
+
+export interface CallOptions {
+  /** The order that the call is about; an answer that names another one is misshapen. */
+  readonly orderId?: bigint
+  /** Signs with this secret instead of the one in force: for the test call before a new one signs. */
+  readonly secret?: string
+}
+
+/** What goes over the wire. */
+interface Request {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** What came of it. */
+interface Outcome {
+  readonly reply: Reply<unknown>
+  readonly durationMs: number
+  readonly http?: HttpAnswer
+}
+
+/**
+ * One signed call to a partner. It is made once, never inside of a transaction, and recorded with its secrets masked.
+ * Everything that a partner can do wrong is a result; only a fault of ours throws.
+ */
+export async function callPartner<Name extends InterfaceName>(
+  deps: Deps,
+  partner: PartnerWithSecrets,
+  name: Name,
+  body: RequestOf<Name>,
+  options: CallOptions = {},
+): Promise<CallResult<AnswerOf<Name>>> {
+  const entry = INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
+  const callId = randomUUID()
+  const startedAt = deps.clock.now()
+  const request = prepare(deps, partner, entry, body, options)
+  const outcome = await send(deps, partner, entry, request, options)
+  const mask = masker([...partner.secrets.map(({ secret }) => secret), options.secret ?? ''])
+  const { reply, durationMs, http } = outcome
+  const failure = reply.outcome === 'failed' ? reply.failure : undefined
+  await insertCall(deps.db, {
+    call_id: callId,
+    partner_id: partner.partner_id,
+    interface: name,
+    order_id: options.orderId ?? null,
+    started_at: startedAt,
+    duration_ms: durationMs,
+    url: mask(request.url),
+    request_headers: maskedHeaders(withShortSignature(request.headers), mask),
+    request_body: mask(request.body),
+    http_status: http?.status ?? null,
+    response_headers: http ? maskedHeaders(http.headers, mask) : null,
+    response_body: http ? mask(http.body.toString()) : null,
+    code: codeOf(reply),
+    failure: failure?.kind ?? null,
+    failure_detail: failure ? mask(failure.detail) : null,
+  })
+  return { ...(reply as Reply<AnswerOf<Name>>), callId }
+}
+
+const withShortSignature = ({ Authorization = '', ...headers }: Request['headers']) => ({
+  ...headers,
+  Authorization: shortened(Authorization),
+})
+
+/** The Date is that of this attempt, and so is the signature over it. */
+function prepare(
+  { clock }: Deps,
+  partner: PartnerWithSecrets,
+  entry: PartnerInterface,
+  body: unknown,
+  { secret = partner.secrets.find(({ signs }) => signs)?.secret ?? '' }: CallOptions,
+): Request {
+  const url = interfaceUrl(partner, entry.name, entry.defaultPath) ?? ''
+  const path = URL.canParse(url) ? new URL(url).pathname : '/'
+  const date = formatHttpDate(clock.now())
+  return {
+    url,
+    headers: {
+      'Content-Type': 'application/json; charset=utf-8',
+      PartnerId: String(partner.partner_id),
+      Date: date,
+      Authorization: authorizationHeader(partner.client_id, secret, { method: 'POST', path, date }),
+    },
+    body: stringifyLossless({ partnerId: partner.partner_id, body: entry.request.parse(body) }),
+  }
+}
+
+async function send(
+  deps: Deps,
+  { partner_id }: PartnerWithSecrets,
+  entry: PartnerInterface,
+  request: Request,
+  { orderId }: CallOptions,
+): Promise<Outcome> {
+  const notTried = (kind: 'address' | 'breaker', detail: string): Outcome => ({
+    reply: failed({ kind, detail, maybe_received: false }),
+    durationMs: 0,
+  })
+  if (request.url === '') return notTried('address', `no URL is registered for ${entry.name}`)
+  if (!admits(deps, partner_id)) return notTried('breaker', 'the last calls failed; the next is tried within 30 s')
+  let answered = false
+  try {
+    const http = await post(request, addressGuard(deps.config.PARTNER_ADDRESS_ALLOW))
+    answered = http.status === 200
+    return { reply: readReply(entry, http, orderId), durationMs: http.timings.total, http }
+  } catch (error) {
+    if (!(error instanceof HttpCallError)) throw error
+    const { failure: kind, maybeReceived, timings } = error
+    answered = kind === 'address'
+    const detail = `${MEANINGS[kind]}: ${error.message}`
+    return { reply: failed({ kind, detail, maybe_received: maybeReceived }), durationMs: timings.total }
+  } finally {
+    note(deps, partner_id, answered)
+  }
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { type Db, sql } from '../db/sql.ts'
+
+/** A call to a partner as it is kept for the sandbox; nothing in it is secret any more. */
+export interface CallRecord {
+  readonly call_id: string
+  readonly partner_id: bigint
+  readonly interface: string
+  readonly order_id: bigint | null
+  readonly started_at: Date
+  readonly duration_ms: number
+  readonly url: string
+  readonly request_headers: object
+  readonly request_body: string
+  readonly http_status: number | null
+  readonly response_headers: object | null
+  readonly response_body: string | null
+  readonly code: number | null
+  readonly failure: string | null
+  readonly failure_detail: string | null
+}
+
+export const insertCall = (db: Db, call: CallRecord): Promise<number> =>
+  db.exec(
+    sql`insert into partner_call (call_id, partner_id, interface, order_id, started_at, duration_ms, url, request_headers,
+          request_body, http_status, response_headers, response_body, code, failure, failure_detail)
+        values (${call.call_id}, ${call.partner_id}, ${call.interface}, ${call.order_id}, ${call.started_at},
+          ${call.duration_ms}, ${call.url}, ${call.request_headers}, ${call.request_body}, ${call.http_status},
+          ${call.response_headers}, ${call.response_body}, ${call.code}, ${call.failure}, ${call.failure_detail})`,
+  )
+
+const callSummary = z.object({
+  call_id: z.string(),
+  interface: z.string(),
+  started_at: z.date(),
+  duration_ms: z.number(),
+  http_status: z.number().nullable(),
+  code: z.number().nullable(),
+  failure: z.string().nullable(),
+  failure_detail: z.string().nullable(),
+})
+export type CallSummary = z.output<typeof callSummary>
+
+export const callsOf = (db: Db, orderId: bigint): Promise<CallSummary[]> =>
+  db.many(
+    callSummary,
+    sql`select call_id, interface, started_at, duration_ms, http_status, code, failure, failure_detail
+        from partner_call where order_id = ${orderId} order by started_at, call_id`,
+  )

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto'
+import type { Deps } from '../deps.ts'
+import { stringifyLossless } from '../lib/lossless.ts'
+import type { PartnerWithSecrets } from '../registry/partner.ts'
+import { type AnswerOf, callPartner } from './call-partner.ts'
+import type { CallResult } from './call-result.ts'
+import { changeOrder } from './change-order.ts'
+import { TicketingRefusal } from './errors.ts'
+import { dropQuery, queueQuery } from './follow-up.ts'
+import type { Cause } from './history.ts'
+import { ASK_AGAIN_IN_S, CALL_OVER_S, isLost } from './in-flight.ts'
+import { findOffer, insertOrder, requestOf } from './new-order-store.ts'
+import { activePartner, answerFor, existingOrder, failureOf, type OrderAnswer, withOrder } from './order-answer.ts'
+import { type CreateRequest, completeRequest, differs } from './order-request.ts'
+import { findOrder, type OrderUpdate } from './order-store.ts'
+import { queryOrder } from './query-order.ts'
+import { orderMayMove } from './states.ts'
+import type { NewOrder } from './wire.ts'
+
+/** An order that this call has moved to `creating`, so that nobody else sends it. */
+interface ToSend {
+  readonly orderId: bigint
+  readonly request: CreateRequest
+  readonly revision: number
+}
+
+/**
+ * Creates an order at the partner; it is stored before the call. The same order_id again is the same order: it is
+ * returned, or sent again when the partner does not have it, after asking when nobody knows.
+ */
+export async function createOrder(deps: Deps, input: NewOrder, cause: Cause): Promise<OrderAnswer> {
+  const partner = await activePartner(deps, input.partner_id)
+  const orderId = input.order_id ?? newOrderId()
+  const stored = (await findOrder(deps.db, orderId)) ? undefined : await store(deps, partner, orderId, input, cause)
+  const begun = stored ?? (await takeUpAgain(deps, orderId, input, cause))
+  return 'request' in begun ? send(deps, partner, begun) : begun
+}
+
+/** Nineteen digits: partners must cope with ids beyond 2^53. */
+const newOrderId = (): bigint => 2n ** 62n + (randomBytes(8).readBigUInt64BE() >> 2n)
+
+/** Stores a new order as `creating`; undefined when somebody else has taken the id meanwhile. */
+async function store(
+  deps: Deps,
+  { partner_id, stage }: PartnerWithSecrets,
+  orderId: bigint,
+  input: NewOrder,
+  cause: Cause,
+): Promise<ToSend | undefined> {
+  const { partner_deal_id, travel_date = null, partner_primary_key = '', quantity } = input
+  const offered = { partnerId: partner_id, partnerDealId: partner_deal_id, date: travel_date }
+  const offer = await findOffer(deps.db, { ...offered, primaryKey: partner_primary_key })
+  const request = completeRequest(orderId, input, offer)
+  const order = {
+    order_id: orderId,
+    partner_id,
+    partner_deal_id,
+    sandbox: stage === 'sandbox',
+    quantity,
+    buy_price: Number(request.buyPrice),
+    unit_price: Number(request.unitPrice),
+    total_price: Number(request.totalPrice),
+    travel_date,
+    request: stringifyLossless(request),
+  }
+  return deps.db.tx(async (db) => {
+    if (!(await insertOrder(db, order, { cause, now: deps.clock.now() }))) return undefined
+    await queueQuery({ ...deps, db }, orderId, CALL_OVER_S)
+    return { orderId, request, revision: 0 }
+  })
+}
+
+/** An order that is there already: to be sent again when the partner does not have it, else as it is. */
+async function takeUpAgain(deps: Deps, orderId: bigint, input: NewOrder, cause: Cause): Promise<ToSend | OrderAnswer> {
+  const order = await existingOrder(deps, orderId)
+  const request = await requestOf(deps.db, orderId)
+  if (order.partner_id !== input.partner_id || differs(request, input)) {
+    throw new TicketingRefusal(`order ${orderId} exists already, with other contents`)
+  }
+  const asked = isLost(deps, order) ? await queryOrder(deps, orderId, cause) : undefined
+  if (asked?.failure) return asked
+  const revision = await withOrder(deps, orderId, async (inside, found) => {
+    if (found.state !== 'create_failed') return undefined
+    const update = { state: 'creating', last_code: null, last_describe: null } as const
+    await queueQuery(inside, orderId, CALL_OVER_S)
+    return (await changeOrder(inside, found, update, cause)).revision
+  })
+  if (revision === undefined) return answerFor(deps, orderId)
+  return { orderId, request: request as CreateRequest, revision }
+}
+
+async function send(
+  deps: Deps,
+  partner: PartnerWithSecrets,
+  { orderId, request, revision }: ToSend,
+): Promise<OrderAnswer> {
+  const result = await callPartner(deps, partner, 'order-create', request, { orderId })
+  const update = outcomeOf(result)
+  await withOrder(deps, orderId, async (inside, order) => {
+    // Whatever an older call brings besides success is old news.
+    if (order.revision !== revision && update.state !== 'created') return
+    if (!orderMayMove(order.state, update.state)) return
+    await changeOrder(inside, order, update, { kind: 'call', id: result.callId })
+    if (update.state === 'create_unknown') await queueQuery(inside, orderId, ASK_AGAIN_IN_S)
+    else await dropQuery(inside.db, orderId)
+  })
+  return answerFor(deps, orderId, failureOf(result))
+}
+
+type Created = Pick<OrderUpdate, 'state' | 'last_code' | 'last_describe'> & Partial<OrderUpdate>
+
+function outcomeOf(result: CallResult<AnswerOf<'order-create'>>): Created {
+  if (result.outcome === 'success') {
+    const { partnerOrderId } = result.answer.body
+    return { state: 'created', partner_order_id: partnerOrderId, last_code: 200, last_describe: null }
+  }
+  if (result.outcome === 'pending') {
+    return { state: 'create_unknown', last_code: result.code, last_describe: result.describe }
+  }
+  const { kind, code = null, detail, maybe_received } = result.failure
+  const decided = kind === 'partner-code' || !maybe_received
+  return { state: decided ? 'create_failed' : 'create_unknown', last_code: code, last_describe: detail }
+}

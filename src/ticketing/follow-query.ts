@@ -1,0 +1,95 @@
+import type { Deps } from '../deps.ts'
+import { problemsText, type ShapeProblem } from '../lib/shape.ts'
+import type { AnswerOf } from './call-partner.ts'
+import type { CallResult, Failure } from './call-result.ts'
+import { changeOrder } from './change-order.ts'
+import { dropQuery, queueQuery } from './follow-up.ts'
+import type { Cause } from './history.ts'
+import { ISSUING } from './in-flight.ts'
+import { type OrderRow, vouchersOf } from './order-store.ts'
+import { merged, type ReportedVoucher, withQuantities } from './quantities.ts'
+import type { OrderState } from './states.ts'
+
+type Answer = AnswerOf<'order-query'>
+type Body = Answer['body']
+
+/**
+ * What the partner's orderStatus (2 created, 3 create failed, 4 issued, 5 paying, 6 pay failed) decides about an order
+ * that is open. It decides nothing about any other.
+ */
+const DECISIONS: Readonly<Partial<Record<OrderState, Readonly<Partial<Record<Body['orderStatus'], OrderState>>>>>> = {
+  create_unknown: { 2: 'created', 3: 'create_failed', 4: 'created', 5: 'created', 6: 'created' },
+  pay_unknown: { 2: 'created', 4: 'paid', 5: 'paying', 6: 'pay_failed' },
+  paying: { 4: 'paid', 6: 'pay_failed' },
+  pay_failed: { 4: 'paid', 5: 'paying' },
+}
+const NO_SUCH_ORDER = 301
+const ISSUED: readonly OrderState[] = ['paid', 'consumed', 'refunded']
+const ISSUING_AGAIN_IN_S = 5
+
+/**
+ * Changes a locked order by the answer to order query. The state stays when it is another one than at the time of
+ * asking (`revision`): the answer is about the past then. Returns what was wrong with the answer.
+ */
+export async function followQuery(
+  deps: Deps,
+  order: OrderRow,
+  result: CallResult<Answer>,
+  revision: number,
+): Promise<Failure | null> {
+  const cause: Cause = { kind: 'call', id: result.callId }
+  const current = order.revision === revision
+  if (result.outcome === 'pending') return null
+  if (result.outcome === 'failed') {
+    const { failure } = result
+    if (!current || order.state !== 'create_unknown' || failure.code !== NO_SUCH_ORDER) return failure
+    const update = { state: 'create_failed', last_code: NO_SUCH_ORDER, last_describe: failure.detail } as const
+    await changeOrder(deps, order, update, cause)
+    await dropQuery(deps.db, order.order_id)
+    return null
+  }
+  const { body } = result.answer
+  const problems = contradictions(order, body)
+  if (problems.length > 0) return { kind: 'schema', detail: problemsText(problems), maybe_received: true, problems }
+  const decided = current ? await decide(deps, order, body, cause) : order
+  if (ISSUED.includes(decided.state)) await moveTickets(deps, decided, body, cause)
+  return null
+}
+
+/** What cannot be true of this order. */
+function contradictions(order: OrderRow, { orderQuantity, usedQuantity, refundedQuantity }: Body): ShapeProblem[] {
+  if (orderQuantity !== order.quantity) {
+    return [{ path: 'body.orderQuantity', problem: `is ${orderQuantity}; the order has ${order.quantity}` }]
+  }
+  const used = Math.max(order.used_quantity, usedQuantity)
+  const refunded = Math.max(order.refunded_quantity, refundedQuantity)
+  if (used + refunded <= order.quantity) return []
+  return [{ path: 'body', problem: `makes ${used} used and ${refunded} refunded, of ${order.quantity}` }]
+}
+
+async function decide(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<OrderRow> {
+  const partner_order_id = order.partner_order_id ?? body.partnerOrderId ?? null
+  const state = DECISIONS[order.state]?.[body.orderStatus]
+  if (state === undefined) return order
+  const issuing = state === 'paying'
+  const said = { last_code: issuing ? ISSUING : null, last_describe: `orderStatus ${body.orderStatus}` }
+  if (issuing) await queueQuery(deps, order.order_id, ISSUING_AGAIN_IN_S)
+  else await dropQuery(deps.db, order.order_id)
+  return changeOrder(deps, order, { state, partner_order_id, ...said }, cause)
+}
+
+/** Unlike in a notice, a voucher that is new here is the order's: the partner was asked about this order. */
+async function moveTickets(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<void> {
+  const before = await vouchersOf(deps.db, order.order_id)
+  const known = new Map(before.map((voucher) => [voucher.voucher, voucher]))
+  const vouchers = (body.voucherList ?? []).map((reported) => merged(known.get(reported.voucher), asReported(reported)))
+  await changeOrder(deps, order, { ...withQuantities(order, body), vouchers }, cause, before)
+}
+
+const asReported = (voucher: NonNullable<Body['voucherList']>[number]): ReportedVoucher => ({
+  voucher: voucher.voucher,
+  quantity: voucher.quantity,
+  status: voucher.status,
+  picture: voucher.voucherPics,
+  invalidAt: voucher.voucherInvalidTime,
+})

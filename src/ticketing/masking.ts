@@ -1,0 +1,26 @@
+/** What is kept of a call to a partner must not give away how to sign one (decisions, section 3: signature shortened). */
+
+const MASK = '***'
+
+/** Every spelling in which a secret may stand in a body or header: as it is, inside a JSON text, inside a URL. */
+const spellings = (secret: string): string[] => [
+  ...new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]),
+]
+
+/** Replaces the secrets wherever they stand, and what PostgreSQL cannot store. */
+export function masker(secrets: readonly string[]): (text: string) => string {
+  const all = secrets.filter((secret) => secret !== '').flatMap(spellings)
+  return (text) => all.reduce((masked, secret) => masked.replaceAll(secret, MASK), text).replaceAll('\0', '\ufffd')
+}
+
+/** `MWS clientId:AbCd…`: enough to tell signatures apart. */
+export const shortened = (authorization: string): string => authorization.replace(/:([^:]{0,4})[^:]*$/, ':$1…')
+
+/** Headers with every value masked. */
+export const maskedHeaders = (
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  mask: (text: string) => string,
+): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, mask(String(value))]])),
+  )

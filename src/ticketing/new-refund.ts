@@ -1,0 +1,62 @@
+import { echo } from '../lib/rescode.ts'
+import { TicketingRefusal } from './errors.ts'
+import type { OrderRow, VoucherRow } from './order-store.ts'
+import type { NewRefundRow, RefundRow } from './refund-store.ts'
+import { REFUND_STATES, type RefundState } from './states.ts'
+
+/** What is asked to be refunded; what is left out is everything that is left. */
+export interface RefundWish {
+  readonly quantity?: number | undefined
+  readonly vouchers: readonly string[]
+  readonly refund_price?: number | undefined
+  readonly refund_fee?: number | undefined
+}
+
+export type RefundContent = Pick<NewRefundRow, 'refund_quantity' | 'vouchers' | 'refund_price' | 'refund_fee'>
+
+/** Whether a refund may still come to take its tickets. */
+export const isOpenRefund = ({ state }: { readonly state: RefundState }): boolean =>
+  REFUND_STATES[state].next.length > 0
+
+/** The refund's content, or a refusal when the order has no such tickets left: those in other open refunds are spoken for. */
+export function refundContent(
+  order: OrderRow,
+  vouchers: readonly VoucherRow[],
+  refunds: readonly RefundRow[],
+  wish: RefundWish,
+): RefundContent {
+  const open = refunds.filter(isOpenRefund)
+  const spokenFor = open.reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
+  const left = order.quantity - order.used_quantity - order.refunded_quantity - spokenFor
+  for (const voucher of wish.vouchers) checkVoucher(order, vouchers, open, voucher)
+  const ofVouchers = vouchers
+    .filter(({ voucher }) => wish.vouchers.includes(voucher))
+    .reduce((sum, { quantity }) => sum + quantity, 0)
+  const quantity = wish.quantity ?? (wish.vouchers.length > 0 ? ofVouchers : left)
+  if (quantity < 1 || quantity > left) {
+    throw new TicketingRefusal(
+      `order ${order.order_id} has ${left} tickets left to refund, not ${Math.max(quantity, 1)}`,
+    )
+  }
+  return {
+    refund_quantity: quantity,
+    vouchers: wish.vouchers,
+    refund_price: wish.refund_price ?? Math.round(order.unit_price * 100 * quantity) / 100,
+    refund_fee: wish.refund_fee ?? 0,
+  }
+}
+
+function checkVoucher(
+  order: OrderRow,
+  vouchers: readonly VoucherRow[],
+  open: readonly RefundRow[],
+  voucher: string,
+): void {
+  const found = vouchers.find((candidate) => candidate.voucher === voucher)
+  if (!found) throw new TicketingRefusal(`voucher ${echo(voucher)} is not of order ${order.order_id}`)
+  if (found.state !== 'unused') throw new TicketingRefusal(`voucher ${echo(voucher)} is ${found.state}`)
+  // One voucher for several tickets may be refunded in parts.
+  if (found.quantity === 1 && open.some((refund) => refund.vouchers.includes(voucher))) {
+    throw new TicketingRefusal(`voucher ${echo(voucher)} is in another refund`)
+  }
+}

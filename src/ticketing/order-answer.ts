@@ -1,0 +1,63 @@
+import type { Deps } from '../deps.ts'
+import type { PartnerWithSecrets } from '../registry/partner.ts'
+import { findPartner } from '../registry/partner.ts'
+import type { CallResult, Failure } from './call-result.ts'
+import { noSuchOrder, noSuchPartner, TicketingRefusal } from './errors.ts'
+import { findOrder, lockOrder, type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
+import { type RefundRow, refundsOf } from './refund-store.ts'
+
+/** An order as an operator sees it, with its vouchers and refunds. */
+export interface ShownOrder extends Omit<OrderRow, 'revision'> {
+  readonly vouchers: readonly VoucherRow[]
+  readonly refunds: readonly RefundRow[]
+}
+
+/** Where an operation has left the order, and what went wrong with its call; null when nothing did. */
+export interface OrderAnswer {
+  readonly order: ShownOrder
+  readonly failure: Failure | null
+}
+
+export async function existingOrder({ db }: Deps, orderId: bigint): Promise<OrderRow> {
+  const order = await findOrder(db, orderId)
+  if (!order) throw noSuchOrder(orderId)
+  return order
+}
+
+export async function shownOrder(deps: Deps, orderId: bigint): Promise<ShownOrder> {
+  const { revision: _, ...order } = await existingOrder(deps, orderId)
+  return { ...order, vouchers: await vouchersOf(deps.db, orderId), refunds: await refundsOf(deps.db, orderId) }
+}
+
+export const answerFor = async (deps: Deps, orderId: bigint, failure: Failure | null = null): Promise<OrderAnswer> => ({
+  order: await shownOrder(deps, orderId),
+  failure,
+})
+
+export const failureOf = (result: CallResult<unknown>): Failure | null =>
+  result.outcome === 'failed' ? result.failure : null
+
+/** Runs `work` in a transaction with the order locked. */
+export const withOrder = <Result>(
+  deps: Deps,
+  orderId: bigint,
+  work: (inside: Deps, order: OrderRow) => Promise<Result>,
+): Promise<Result> =>
+  deps.db.tx(async (db) => {
+    const order = await lockOrder(db, orderId)
+    if (!order) throw noSuchOrder(orderId)
+    return work({ ...deps, db }, order)
+  })
+
+export async function partnerOf(deps: Deps, partnerId: bigint): Promise<PartnerWithSecrets> {
+  const partner = await findPartner(deps, partnerId)
+  if (!partner) throw noSuchPartner(partnerId)
+  return partner
+}
+
+/** For what must not be begun with a partner that is suspended. */
+export async function activePartner(deps: Deps, partnerId: bigint): Promise<PartnerWithSecrets> {
+  const partner = await partnerOf(deps, partnerId)
+  if (partner.status !== 'active') throw new TicketingRefusal(`partner ${partnerId} is ${partner.status}`)
+  return partner
+}

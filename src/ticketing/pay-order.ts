@@ -1,0 +1,97 @@
+import type { Deps } from '../deps.ts'
+import { type AnswerOf, callPartner } from './call-partner.ts'
+import type { CallResult } from './call-result.ts'
+import { changeOrder } from './change-order.ts'
+import { dropQuery, queueQuery } from './follow-up.ts'
+import type { Cause } from './history.ts'
+import { ASK_AGAIN_IN_S, CALL_OVER_S, ISSUING, isLost } from './in-flight.ts'
+import { activePartner, answerFor, existingOrder, failureOf, type OrderAnswer, withOrder } from './order-answer.ts'
+import { type OrderRow, type OrderUpdate, type VoucherRow, vouchersOf } from './order-store.ts'
+import { merged } from './quantities.ts'
+import { queryOrder } from './query-order.ts'
+import { type OrderState, orderMayMove } from './states.ts'
+
+type Body = AnswerOf<'order-pay'>['body']
+
+/** Nothing is left to pay: it is done, or under way. */
+const PAID: readonly OrderState[] = ['paying', 'pay_unknown', 'paid', 'consumed', 'refunded']
+
+/**
+ * Pays an order, for which the partner issues the tickets. Of any number of simultaneous calls one calls the partner:
+ * the one that has moved the order to `paying`, and committed that. After a lost answer the partner is asked first.
+ */
+export async function payOrder(deps: Deps, orderId: bigint, cause: Cause): Promise<OrderAnswer> {
+  const known = await existingOrder(deps, orderId)
+  const partner = await activePartner(deps, known.partner_id)
+  const asked = isLost(deps, known) ? await queryOrder(deps, orderId, cause) : undefined
+  if (asked?.failure) return asked
+  const claimed = await withOrder(deps, orderId, (inside, order) => claim(inside, order, cause))
+  if (!claimed) return answerFor(deps, orderId)
+  const body = { orderId, partnerOrderId: claimed.partner_order_id ?? '' }
+  const result = await callPartner(deps, partner, 'order-pay', body, { orderId })
+  await withOrder(deps, orderId, (inside, order) => settle(inside, order, result, claimed.revision))
+  return answerFor(deps, orderId, failureOf(result))
+}
+
+/** The order as `paying`; undefined when there is nothing to pay. */
+async function claim(deps: Deps, order: OrderRow, cause: Cause): Promise<OrderRow | undefined> {
+  if (PAID.includes(order.state)) return undefined
+  await queueQuery(deps, order.order_id, CALL_OVER_S)
+  return changeOrder(deps, order, { state: 'paying', last_code: null, last_describe: null }, cause)
+}
+
+/** What the answer means for the order as it stands now: a notice, or the time, may have moved it on. */
+async function settle(
+  deps: Deps,
+  order: OrderRow,
+  result: CallResult<AnswerOf<'order-pay'>>,
+  revision: number,
+): Promise<void> {
+  const cause: Cause = { kind: 'call', id: result.callId }
+  if (result.outcome === 'success') return issue(deps, order, result.answer.body, cause)
+  if (order.revision !== revision) return
+  const update = unpaid(result)
+  await changeOrder(deps, order, update, cause)
+  if (update.state === 'paying' || update.state === 'pay_unknown')
+    await queueQuery(deps, order.order_id, ASK_AGAIN_IN_S)
+  else await dropQuery(deps.db, order.order_id)
+}
+
+/** Tickets are issued. Vouchers that a notice has told of already keep the state that it gave them. */
+async function issue(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<void> {
+  const moves = orderMayMove(order.state, 'paid')
+  if (!moves && !PAID.includes(order.state)) return
+  const before = await vouchersOf(deps.db, order.order_id)
+  const update: Partial<OrderUpdate> = {
+    partner_order_id: order.partner_order_id ?? body.partnerOrderId ?? null,
+    vouchers: vouchersIn(body, order, before),
+    ...(moves ? { state: 'paid', last_code: 200, last_describe: null } : {}),
+  }
+  await changeOrder(deps, order, update, cause, before)
+  await dropQuery(deps.db, order.order_id)
+}
+
+/** One code a ticket, or one for all of them (voucherType 2); of real-name orders the codes stand beside the documents. */
+function vouchersIn(body: Body, order: OrderRow, before: readonly VoucherRow[]): VoucherRow[] {
+  const { vouchers = [], voucherPics = [], credentialList = [], voucherType } = body
+  const quantity = voucherType === 2 ? order.quantity : 1
+  const codes = new Set([...vouchers, ...credentialList.flatMap(({ voucher }) => voucher ?? [])])
+  return [...codes].map((voucher) => {
+    const picture = voucherPics[vouchers.indexOf(voucher)]
+    const was = before.find((candidate) => candidate.voucher === voucher)
+    return merged(was, { voucher, quantity, status: 0, picture })
+  })
+}
+
+type Unpaid = Pick<OrderUpdate, 'state' | 'last_code' | 'last_describe'>
+
+function unpaid(result: Exclude<CallResult<unknown>, { outcome: 'success' }>): Unpaid {
+  if (result.outcome === 'pending') {
+    const issuing = result.code === ISSUING
+    return { state: issuing ? 'paying' : 'pay_unknown', last_code: result.code, last_describe: result.describe }
+  }
+  const { kind, code = null, detail, maybe_received } = result.failure
+  const said = { last_code: code, last_describe: detail }
+  if (kind === 'partner-code') return { state: 'pay_failed', ...said }
+  return { state: maybe_received ? 'pay_unknown' : 'created', ...said }
+}

@@ -1,0 +1,233 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { enqueue, freeJobsOfTheDead, type Job, listJobs } from '../../src/db/jobs-store.ts'
+import { giveSignOfLife } from '../../src/db/sign-of-life.ts'
+import { retryJob } from '../../src/jobs/job.ts'
+import { type JobWorker, startWorker } from '../../src/jobs/worker.ts'
+import { applyProductChange } from '../../src/ticketing/report.ts'
+import { showProduct } from '../../src/ticketing/show-product.ts'
+import { openWorld, type World } from '../harness.ts'
+import { desk, newId, stands } from '../ticketing/desk.ts'
+import { type FakeSeller, fakeSeller, ok, refusal, reset, status } from '../ticketing/fake-seller.ts'
+import { PRODUCT } from '../ticketing/interfaces/product-example.ts'
+import { recordOf } from '../ticketing/orders.ts'
+
+let world: World
+let seller: FakeSeller
+let order: ReturnType<typeof desk>
+let worker: JobWorker | undefined
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  seller = await fakeSeller(world)
+  order = desk(world)
+})
+afterAll(async () => {
+  await seller.close()
+  await world.close()
+})
+beforeEach(async () => {
+  await world.pool.query('delete from graphile_worker._private_jobs')
+  seller.calls.length = 0
+})
+afterEach(async () => {
+  await worker?.stop()
+  worker = undefined
+})
+
+const start = async () => {
+  worker = await startWorker(world.deps, world.log, world.databaseUrl)
+}
+const jobs = (failed = false) => listJobs(world.deps.db, { failed, limit: 100 })
+async function until<T>(probe: () => Promise<T | undefined | false>): Promise<T> {
+  for (let n = 0; n < 400; n++) {
+    const found = await probe()
+    if (found) return found
+    await sleep(25)
+  }
+  throw new Error(`not within 10 s; jobs: ${JSON.stringify(await jobs())}`)
+}
+const done = () => until(async () => (await jobs()).length === 0)
+const failedJob = () => until<Job>(async () => (await jobs(true))[0])
+const tell = (partnerDealId: string, status: 1 | 5) =>
+  applyProductChange(world.deps, 7001n, [{ partnerDealId, status }], { kind: 'notice', id: 'n' })
+const prices = { partnerDealId: 'd-1', marketPrice: 1, mtPrice: 1, settlementPrice: 1, stock: 1 }
+
+describe('the worker', () => {
+  it('pulls what a notice says has changed', async () => {
+    seller.on('/product/query', ok([{ ...PRODUCT, partnerDealId: 'd-1' }] as object))
+    seller.on('/product/price/query', ok([{ ...prices, date: '2026-06-01' }] as object))
+    await tell('d-1', 1)
+    await tell('d-1', 5)
+    await start()
+    await done()
+    expect(await showProduct(world.deps, { partner_id: 7001n, partner_deal_id: 'd-1' })).toMatchObject({
+      product: { title: PRODUCT.title, sale_state: 'on_sale' },
+      prices: [{ price_date: '2026-06-01', mt_price: 1 }],
+    })
+  })
+
+  it('tries again, with a pause between nothing and an end that doubles', async () => {
+    seller.on('/product/query', status(500), status(500), ok([{ ...PRODUCT, partnerDealId: 'd-2' }] as object))
+    await start()
+    await tell('d-2', 1)
+    const runAts: number[] = []
+    await until(async () => {
+      const [job] = await jobs()
+      if (job?.state === 'waiting' && job.attempts > 0 && job.run_at < addHour()) runAts.push(+job.run_at)
+      return job === undefined
+    })
+    expect(seller.calls).toHaveLength(3)
+    const start0 = +world.clock.now()
+    expect(runAts.length).toBeGreaterThan(0)
+    for (const at of runAts) {
+      expect(at).toBeGreaterThanOrEqual(start0)
+      expect(at).toBeLessThanOrEqual(start0 + 8_000)
+    }
+  })
+  // The test's clock stands still in the past, so what is due by it is due at once for the database.
+  const addHour = () => new Date(+world.clock.now() + 3_600_000)
+
+  it('gives up at once on what trying again would not mend; an operator can have it run again', async () => {
+    seller.on(
+      '/product/query',
+      ok([{ ...PRODUCT, partnerDealId: 'd-3', title: '' }] as object),
+      ok([{ ...PRODUCT, partnerDealId: 'd-3' }] as object),
+    )
+    await start()
+    await tell('d-3', 1)
+    const job = await failedJob()
+    expect(job).toMatchObject({
+      task: 'pull-product',
+      key: 'pull-product:7001:d-3',
+      state: 'failed',
+      last_error: 'd-3: title must not be empty',
+    })
+    expect(world.logged()).toContain('a job failed for good')
+    expect(await retryJob(world.deps, { job_id: job.job_id })).toMatchObject({ state: 'waiting', attempts: 0 })
+    await done()
+    await expect(retryJob(world.deps, { job_id: job.job_id })).rejects.toMatchObject({ failure: { status: 404 } })
+  })
+
+  it('leaves a job whose attempts are used up for an operator', async () => {
+    seller.on('/product/query', status(500))
+    await start()
+    await enqueue(world.deps.db, 'pull-product', { partnerId: '7001', partnerDealId: 'd-4' }, { maxAttempts: 2 })
+    expect(await failedJob()).toMatchObject({
+      attempts: 2,
+      max_attempts: 2,
+      last_error: 'http-status: HTTP status 500',
+    })
+    expect(seller.calls).toHaveLength(2)
+    await enqueue(world.deps.db, 'pull-product', { partnerId: '9', partnerDealId: 'd-4' })
+    await until(async () =>
+      (await jobs(true)).find(({ last_error }) => last_error?.includes('partner 9 does not exist')),
+    )
+  })
+
+  it('drops a failed job when a newer one of its key has been queued meanwhile', async () => {
+    seller.on('/product/query', async () => {
+      if (seller.calls.length === 1) await tell('d-5', 1)
+      return seller.calls.length === 1 ? status(500) : ok([{ ...PRODUCT, partnerDealId: 'd-5' }] as object)
+    })
+    await start()
+    await tell('d-5', 1)
+    await done()
+    expect(seller.calls).toHaveLength(2)
+  })
+
+  it('asks about an order that the partner is still issuing until it is decided', async () => {
+    const orderId = newId()
+    await order.create(orderId)
+    seller.on('/order/pay', refusal(598))
+    seller.on('/order/query', status(500), stands(orderId, 5), stands(orderId, 4))
+    await order.pay(orderId)
+    await start()
+    await done()
+    expect((await recordOf(world.pool, orderId)).state).toBe('paid')
+    expect(seller.paths()).toEqual(['/order/create', '/order/pay', '/order/query', '/order/query', '/order/query'])
+  })
+
+  it('clears up after an answer that was lost, without any operator', async () => {
+    const [created, paid] = [newId(), newId()]
+    await order.create(paid)
+    seller.on('/order/create', reset)
+    seller.on('/order/pay', reset)
+    await order.create(created)
+    await order.pay(paid)
+    seller.on('/order/query', ({ orderId }) => stands(orderId, orderId === paid ? 4 : 2, { partnerOrderId: 'P' }))
+    await start()
+    await done()
+    expect((await recordOf(world.pool, created)).state).toBe('created')
+    expect((await recordOf(world.pool, paid)).state).toBe('paid')
+    seller.on('/order/create', ({ orderId }) => ok({ partnerOrderId: `P-${orderId}` }))
+  })
+
+  it('leaves an order that is undecided for a day to people', async () => {
+    const orderId = newId()
+    await order.create(orderId)
+    seller.on('/order/pay', refusal(598))
+    seller.on('/order/query', refusal(302, 'busy'))
+    await order.pay(orderId)
+    world.clock.advance(86_401)
+    await start()
+    expect(await failedJob()).toMatchObject({
+      task: 'query-order',
+      last_error: `order ${orderId} is paying for a day; the last query failed by partner-code: 302 (look-up failed): busy`,
+    })
+  })
+
+  it('frees the jobs of a worker that is dead, and of no other', async () => {
+    await tell('d-6', 1)
+    await enqueue(world.deps.db, 'pull-product', { partnerId: '7001', partnerDealId: 'd-7' })
+    await world.pool.query(
+      "update graphile_worker._private_jobs set locked_at = now(), locked_by = 'dead' where key is not null",
+    )
+    await world.pool.query(
+      "update graphile_worker._private_jobs set locked_at = now(), locked_by = 'alive' where key is null",
+    )
+    const life = giveSignOfLife(world.databaseUrl, 'alive')
+    await until(
+      async () => (await world.pool.query("select from pg_locks where locktype = 'advisory' and granted")).rowCount,
+    )
+    await freeJobsOfTheDead(world.deps.db)
+    expect((await jobs()).map(({ key, state }) => [key, state])).toEqual([
+      [null, 'running'],
+      ['pull-product:7001:d-6', 'waiting'],
+    ])
+    await life.stop()
+    await until(async () => {
+      await freeJobsOfTheDead(world.deps.db)
+      return (await jobs()).every(({ state }) => state === 'waiting')
+    })
+  })
+
+  it('purges rejected calls after 30 days', async () => {
+    const insert = (days: number) =>
+      world.pool.query(
+        `insert into rejected_call (call_id, received_at, path, reason, headers, body, answer)
+         values (gen_random_uuid(), $1, '/', 'old', '{}', '', '')`,
+        [new Date(+world.clock.now() - days * 86_400_000)],
+      )
+    await insert(29)
+    await insert(31)
+    await enqueue(world.deps.db, 'purge-rejected-calls', {})
+    await start()
+    await done()
+    expect((await world.pool.query('select from rejected_call')).rowCount).toBe(1)
+  })
+
+  it('waits for running jobs when it is stopped, and logs no payload', async () => {
+    seller.on('/product/query', async () => {
+      await sleep(500)
+      return ok([{ ...PRODUCT, partnerDealId: 'd-8-not-for-the-log' }] as object)
+    })
+    await enqueue(world.deps.db, 'pull-product', { partnerId: '7001', partnerDealId: 'd-8-not-for-the-log' })
+    await start()
+    await until(async () => seller.calls.length > 0)
+    await worker?.stop()
+    worker = undefined
+    expect(await jobs()).toEqual([])
+    expect(world.logged()).toContain('"queue":true')
+    expect(world.logged()).not.toContain('not-for-the-log')
+  })
+})

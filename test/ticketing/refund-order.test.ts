@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { parseInput } from '../../src/lib/input.ts'
+import { OPERATOR } from '../../src/ticketing/history.ts'
+import { tellRefunded } from '../../src/ticketing/refunded-message.ts'
+import { applyRefundResult } from '../../src/ticketing/report.ts'
+import { newRefundedMessage } from '../../src/ticketing/wire.ts'
+import { openWorld, type World } from '../harness.ts'
+import { desk, newId, stands } from './desk.ts'
+import { type FakeSeller, fakeSeller, html, ok, refusal, reset, status } from './fake-seller.ts'
+import { historyOf, recordOf, waitingJobs } from './orders.ts'
+
+let world: World
+let seller: FakeSeller
+let order: ReturnType<typeof desk>
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  seller = await fakeSeller(world)
+  order = desk(world)
+})
+afterAll(async () => {
+  await seller.close()
+  await world.close()
+})
+
+let orderId: bigint
+let refundId: string
+const [first, second] = [() => `${orderId}-1`, () => `${orderId}-2`]
+beforeEach(async () => {
+  orderId = await order.paid()
+  refundId = `r-${orderId}`
+  seller.calls.length = 0
+  seller.on('/order/refund', ok({}))
+})
+const record = () => recordOf(world.pool, orderId)
+const decide = (code: 200 | 606) =>
+  applyRefundResult(
+    world.deps,
+    7001n,
+    { refundId, orderId, partnerOrderId: 'P', code, describe: 'decided' },
+    { kind: 'notice', id: 'n' },
+  )
+
+describe('refundOrder', () => {
+  it('done at once moves tickets and vouchers', async () => {
+    const { refund, failure } = await order.refund(orderId, refundId, { vouchers: [second()], refund_fee: 5 })
+    expect(failure).toBeNull()
+    expect(refund).toMatchObject({ state: 'refunded', refund_quantity: 1, refund_price: 100, decision_code: 200 })
+    expect(seller.calls[0]?.body).toEqual({
+      orderId,
+      refundId,
+      partnerOrderId: `P-${orderId}`,
+      partnerDealId: 'deal-1',
+      voucherList: [second()],
+      refundQuantity: 1,
+      unitPrice: 100,
+      refundPrice: 100,
+      refundFee: 5,
+      refundTime: '2026-05-06 18:34:20',
+    })
+    expect(await record()).toMatchObject({
+      state: 'paid',
+      refunded: 1,
+      vouchers: { [second()]: 'refunded', [first()]: 'unused' },
+    })
+    expect((await historyOf(world.pool, orderId)).slice(-4).map((line) => line.replace(/ \(.*/, ''))).toEqual([
+      `refund ${refundId}: state null→asking`,
+      `refund ${refundId}: state asking→refunded, decision_code null→200`,
+      `order ${orderId}: refunded_quantity 0→1`,
+      `voucher ${second()}: state unused→refunded`,
+    ])
+  })
+
+  it('of everything that is left needs no more than an order', async () => {
+    expect((await order.refund(orderId, refundId)).refund.refund_quantity).toBe(2)
+    expect(await record()).toMatchObject({ state: 'refunded', refunded: 2 })
+  })
+
+  it('under review waits for the notice, and asking again changes nothing', async () => {
+    seller.on('/order/refund', refusal(602, 'we look into it'))
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'reviewing' }, failure: null })
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'reviewing' } })
+    expect(seller.paths()).toEqual(['/order/refund'])
+    await decide(200)
+    expect(await record()).toMatchObject({ state: 'refunded', refunds: { [refundId]: 'refunded' } })
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'refunded' } })
+    expect(seller.paths()).toEqual(['/order/refund'])
+  })
+
+  it('many times at once asks once', async () => {
+    await Promise.all(Array.from({ length: 8 }, () => order.refund(orderId, refundId)))
+    expect(seller.paths()).toEqual(['/order/refund'])
+    expect(await record()).toMatchObject({ refunded: 2 })
+  })
+
+  it('of more tickets than are left is refused, tickets under review counted', async () => {
+    seller.on('/order/refund', refusal(602))
+    await order.refund(orderId, refundId, { vouchers: [first()] })
+    const again = (fields: object) => order.refund(orderId, `x-${refundId}`, fields)
+    await expect(again({ quantity: 2 })).rejects.toMatchObject({
+      describe: `order ${orderId} has 1 tickets left to refund, not 2`,
+    })
+    await expect(again({ vouchers: [first()] })).rejects.toMatchObject({
+      describe: `voucher ${first()} is in another refund`,
+    })
+    await expect(again({ vouchers: ['stranger'] })).rejects.toMatchObject({
+      describe: expect.stringContaining('is not of order'),
+    })
+    expect(await again({ vouchers: [second()] })).toMatchObject({ refund: { state: 'reviewing' } })
+    expect(seller.calls).toHaveLength(2)
+  })
+
+  it('with the same id and other contents is refused', async () => {
+    await order.refund(orderId, refundId, { quantity: 1 })
+    await expect(order.refund(orderId, refundId, { quantity: 2 })).rejects.toMatchObject({
+      describe: `refund ${refundId} exists already, with other contents`,
+    })
+    const other = await order.paid()
+    await expect(order.refund(other, refundId)).rejects.toMatchObject({
+      describe: expect.stringContaining('exists already'),
+    })
+  })
+
+  it.each([
+    [601, 'already refunded'],
+    [606, 'count wrong or refused'],
+    [607, 'product not refundable'],
+  ])('refused by the partner (%i) leaves the tickets for another refund', async (code, meaning) => {
+    seller.on('/order/refund', refusal(code), ok({}))
+    expect(await order.refund(orderId, refundId)).toMatchObject({
+      refund: { state: 'refused', decision_code: code, reason: `${code} (${meaning}): no` },
+      failure: { kind: 'partner-code' },
+    })
+    expect(await order.refund(orderId, `x-${refundId}`)).toMatchObject({ refund: { state: 'refunded' } })
+  })
+
+  it.each([
+    ['broken', reset],
+    ['http-status', status(500)],
+    ['json', html],
+  ])('whose answer is lost (%s) is sent again only after asking how the order stands', async (kind, lost) => {
+    seller.on('/order/refund', lost, refusal(601))
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'unknown' }, failure: { kind } })
+    seller.on('/order/query', status(500), stands(orderId, 4))
+    expect(await order.refund(orderId, refundId)).toMatchObject({
+      refund: { state: 'unknown' },
+      failure: { kind: 'http-status' },
+    })
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'refunded', decision_code: 601 } })
+    expect(seller.paths()).toEqual(['/order/refund', '/order/query', '/order/query', '/order/refund'])
+  })
+
+  it('whose answer is lost, but which the partner counts, is refunded without a second call', async () => {
+    seller.on('/order/refund', reset)
+    await order.refund(orderId, refundId)
+    seller.on('/order/query', stands(orderId, 4, { refundedQuantity: 2 }))
+    expect(await order.refund(orderId, refundId)).toMatchObject({
+      refund: { state: 'refunded', reason: 'the partner counts 2 tickets as refunded' },
+      order: { state: 'refunded' },
+    })
+    expect(seller.paths()).toEqual(['/order/refund', '/order/query'])
+  })
+
+  it('whose answer is lost while another is open is sent again: the count may be the other’s', async () => {
+    seller.on('/order/refund', refusal(602), reset, ok({}))
+    await order.refund(orderId, `x-${refundId}`, { quantity: 1 })
+    await order.refund(orderId, refundId)
+    seller.on('/order/query', stands(orderId, 4, { refundedQuantity: 1 }))
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'refunded', decision_code: 200 } })
+    expect(seller.paths()).toEqual(['/order/refund', '/order/refund', '/order/query', '/order/refund'])
+  })
+
+  it('that never reached the partner is sent again without asking', async () => {
+    await world.pool.query("update partner set base_url = 'http://127.0.0.1:1'")
+    expect(await order.refund(orderId, refundId)).toMatchObject({
+      refund: { state: 'requested' },
+      failure: { kind: 'connect' },
+    })
+    await world.pool.query('update partner set base_url = $1', [seller.url])
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'refunded' }, failure: null })
+    expect(seller.paths()).toEqual(['/order/refund'])
+  })
+
+  it('that died on its way is taken up once its call must be over', async () => {
+    seller.on('/order/refund', refusal(602))
+    await order.refund(orderId, refundId)
+    await world.pool.query("update refund set state = 'asking' where refund_id = $1", [refundId])
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'asking' } })
+    world.clock.advance(21)
+    seller.on('/order/query', stands(orderId, 4))
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'reviewing' } })
+    expect(seller.paths()).toEqual(['/order/refund', '/order/query', '/order/refund'])
+  })
+
+  it('that a notice decides before its answer is there stays decided', async () => {
+    seller.on('/order/refund', async () => {
+      await decide(200)
+      return refusal(602)
+    })
+    expect(await order.refund(orderId, refundId)).toMatchObject({
+      refund: { state: 'refunded' },
+      order: { refunded_quantity: 2 },
+    })
+  })
+
+  it('of an order that is not paid is refused by name', async () => {
+    const created = newId()
+    await order.create(created)
+    await expect(order.refund(created, 'r')).rejects.toMatchObject({
+      describe: expect.stringMatching(/is created .* cannot become refunded$/),
+    })
+  })
+})
+
+describe('tellRefunded', () => {
+  const tell = (fields: object) =>
+    tellRefunded(world.deps, parseInput(newRefundedMessage, { order_id: orderId, ...fields }), OPERATOR)
+  const jobsOf = async () => (await waitingJobs(world.pool)).filter((job) => job.includes(String(orderId)))
+
+  it('1: customer service refunds tickets, and the partner is told', async () => {
+    const { refund } = await tell({ type: 1, vouchers: [first()], reason: 'rain' })
+    expect(await record()).toMatchObject({ refunded: 1, vouchers: { [first()]: 'refunded' } })
+    expect(seller.calls).toMatchObject([
+      {
+        path: '/order/refunded',
+        body: {
+          orderId,
+          refundSerialNo: refund.refund_id,
+          voucherList: [first()],
+          refundPrice: 100,
+          refundMessageType: 1,
+          reason: 'rain',
+          count: 1,
+        },
+      },
+    ])
+    expect(await jobsOf()).toEqual([])
+  })
+
+  it('2: a payment that was never confirmed is refunded whole', async () => {
+    await world.pool.query("update ticket_order set state = 'pay_unknown' where order_id = $1", [String(orderId)])
+    await tell({ type: 2 })
+    expect(await record()).toMatchObject({ state: 'refunded', refunded: 2 })
+    expect(seller.calls[0]?.body).toMatchObject({ refundPrice: -1, count: 2, refundMessageType: 2 })
+  })
+
+  it('3: a review that took too long ends as refunded, and the late decision against it is refused', async () => {
+    await expect(tell({ type: 3, refund_id: refundId })).rejects.toMatchObject({
+      describe: `refund ${refundId} does not exist`,
+    })
+    seller.on('/order/refund', refusal(602))
+    await order.refund(orderId, refundId)
+    await tell({ type: 3, refund_id: refundId })
+    expect(await record()).toMatchObject({ state: 'refunded', refunds: { [refundId]: 'refunded' } })
+    await expect(decide(606)).rejects.toMatchObject({ describe: expect.stringContaining('is refunded already') })
+  })
+
+  it('that does not arrive holds all the same, and a job sends it again under the same serial number', async () => {
+    seller.on('/order/refunded', reset, ok({}))
+    expect(await tell({ type: 1, refund_id: refundId })).toMatchObject({
+      failure: { kind: 'broken' },
+      refund: { state: 'refunded' },
+    })
+    expect(await jobsOf()).toEqual([`send-refunded-message send-refunded-message:${orderId}:${refundId}`])
+    expect(await tell({ type: 1, refund_id: refundId })).toMatchObject({ failure: null })
+    expect(await jobsOf()).toEqual([])
+    expect(seller.calls.map(({ body }) => body.refundSerialNo)).toEqual([refundId, refundId])
+  })
+})

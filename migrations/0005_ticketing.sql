@@ -98,6 +98,7 @@ create index record_change_record on record_change (partner_id, record, record_i
 -- Every call from the platform to a partner, secrets masked; the sandbox shows them.
 create table partner_call (
   call_id          uuid primary key,
+  call_number      bigint generated always as identity, -- tells calls of one moment apart
   partner_id       bigint not null,
   interface        text not null,
   order_id         bigint,

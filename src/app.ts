@@ -3,6 +3,7 @@ import cookie from '@fastify/cookie'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { accountRoom } from './account/index.ts'
 import type { Deps } from './deps.ts'
+import { jobsRoom } from './jobs/index.ts'
 import { rawRequestError, unreadableRequest } from './lib/bad-request.ts'
 import { type Readiness, registerHealth } from './lib/health.ts'
 import type { Log } from './lib/log.ts'
@@ -11,6 +12,8 @@ import { registerPages } from './lib/page.ts'
 import { oauthRoom } from './oauth/index.ts'
 import { registryRoom } from './registry/index.ts'
 import { resourceRoom } from './resource/index.ts'
+import { ticketingRoom } from './ticketing/index.ts'
+import { heartbeatWith } from './ticketing/test-call.ts'
 
 export interface AppParts {
   readonly deps: Deps
@@ -37,9 +40,11 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
   registerHealth(app, deps.db, readiness)
   await app.register(cookie)
   await registerPages(app)
-  await app.register(registryRoom, { deps })
+  await app.register(registryRoom, { deps, testCallWith: heartbeatWith })
   await app.register(accountRoom, { deps })
   await app.register(oauthRoom, { deps })
   await app.register(resourceRoom, { deps })
+  await app.register(ticketingRoom, { deps })
+  await app.register(jobsRoom, { deps })
   return app
 }

@@ -39,6 +39,7 @@ create table ticket_order (
   revision          int not null default 0,   -- counts the states, so that a late answer cannot decide about a newer one
   last_code         int,                      -- what the partner answered to the last create or pay
   last_describe     text,
+  vouchers_open     boolean not null default false, -- paid, and the answer that names its vouchers is not read yet
   close_type        int,                      -- of order close: where an order goes back to that cannot be closed
   quantity          int not null check (quantity > 0),
   used_quantity     int not null default 0 check (used_quantity >= 0),

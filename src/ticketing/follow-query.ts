@@ -82,7 +82,8 @@ async function decide(deps: Deps, order: OrderRow, body: Body, cause: Cause): Pr
   const said = { last_code: issuing ? ISSUING : null, last_describe: `orderStatus ${body.orderStatus}` }
   if (issuing) await queueQuery(deps, order.order_id, ISSUING_AGAIN_IN_S)
   else await dropQuery(deps.db, order.order_id)
-  return changeOrder(deps, order, { state, partner_order_id, ...said }, cause)
+  const vouchers_open = order.vouchers_open && state !== 'created' && state !== 'pay_failed'
+  return changeOrder(deps, order, { state, partner_order_id, ...said, vouchers_open }, cause)
 }
 
 /** Unlike in a notice, a voucher that is new here is the order's: the partner was asked about this order. */
@@ -90,7 +91,8 @@ async function moveTickets(deps: Deps, order: OrderRow, body: Body, cause: Cause
   const before = await vouchersOf(deps.db, order.order_id)
   const known = new Map(before.map((voucher) => [voucher.voucher, voucher]))
   const vouchers = (body.voucherList ?? []).map((reported) => merged(known.get(reported.voucher), asReported(reported)))
-  await changeOrder(deps, order, { ...withQuantities(order, body), vouchers }, cause, before)
+  const vouchers_open = order.vouchers_open && body.voucherList === undefined
+  await changeOrder(deps, order, { ...withQuantities(order, body), vouchers, vouchers_open }, cause, before)
 }
 
 const asReported = (voucher: NonNullable<Body['voucherList']>[number]): ReportedVoucher => ({

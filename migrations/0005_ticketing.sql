@@ -39,6 +39,7 @@ create table ticket_order (
   revision          int not null default 0,   -- counts the states, so that a late answer cannot decide about a newer one
   last_code         int,                      -- what the partner answered to the last create or pay
   last_describe     text,
+  vouchers_open     boolean not null default false, -- paid, and the answer that names its vouchers is not read yet
   close_type        int,                      -- of order close: where an order goes back to that cannot be closed
   quantity          int not null check (quantity > 0),
   used_quantity     int not null default 0 check (used_quantity >= 0),
@@ -98,6 +99,7 @@ create index record_change_record on record_change (partner_id, record, record_i
 -- Every call from the platform to a partner, secrets masked; the sandbox shows them.
 create table partner_call (
   call_id          uuid primary key,
+  call_number      bigint generated always as identity, -- tells calls of one moment apart
   partner_id       bigint not null,
   interface        text not null,
   order_id         bigint,

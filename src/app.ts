@@ -4,6 +4,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { accountRoom } from './account/index.ts'
 import { pendingMigrations } from './db/migrate.ts'
 import type { Deps } from './deps.ts'
+import { jobsRoom } from './jobs/index.ts'
 import { rawRequestError, unreadableRequest } from './lib/bad-request.ts'
 import { closeInTime } from './lib/close-in-time.ts'
 import { asRescodeError } from './lib/envelope.ts'
@@ -16,6 +17,8 @@ import { mtpRoom } from './mtp/index.ts'
 import { oauthRoom } from './oauth/index.ts'
 import { registryRoom } from './registry/index.ts'
 import { resourceRoom } from './resource/index.ts'
+import { ticketingRoom } from './ticketing/index.ts'
+import { heartbeatWith } from './ticketing/test-call.ts'
 
 export interface AppParts {
   readonly deps: Deps
@@ -48,10 +51,12 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
   registerHealth(app, readiness, () => pendingMigrations(deps.db))
   await app.register(cookie)
   await registerPages(app)
-  await app.register(registryRoom, { deps })
+  await app.register(registryRoom, { deps, testCallWith: heartbeatWith })
   await app.register(accountRoom, { deps })
   await app.register(oauthRoom, { deps })
   await app.register(resourceRoom, { deps })
   await app.register(mtpRoom, { deps })
+  await app.register(ticketingRoom, { deps })
+  await app.register(jobsRoom, { deps })
   return app
 }

@@ -3,11 +3,15 @@ import { Command } from 'commander'
 import { appCommands } from './cli/app.ts'
 import { openContext } from './cli/context.ts'
 import { grantCommands } from './cli/grant.ts'
+import { jobCommands } from './cli/job.ts'
 import { jsTicketCommand } from './cli/jsticket.ts'
 import { migrateCommand } from './cli/migrate.ts'
+import { orderCommands } from './cli/order.ts'
 import { partnerCommands } from './cli/partner.ts'
+import { productCommands } from './cli/product.ts'
 import { reportFailure } from './cli/report.ts'
 import { userCommands } from './cli/user.ts'
+import { heartbeatWith } from './ticketing/test-call.ts'
 
 /** The operator's command line: the operations of the admin routes, on the service's own database. */
 const context = openContext()
@@ -20,7 +24,10 @@ const program = new Command('gatehouse')
 appCommands(program, context)
 userCommands(program, context)
 grantCommands(program, context)
-partnerCommands(program, context)
+partnerCommands(program, context, heartbeatWith)
+productCommands(program, context)
+orderCommands(program, context)
+jobCommands(program, context)
 jsTicketCommand(program)
 migrateCommand(program, context)
 

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 
 /** A job as its task sees it. */
-export interface RunningJob {
+interface RunningJob {
   readonly id: string
 }
 

@@ -2,7 +2,7 @@ import { equalSecrets } from '../lib/keys.ts'
 import { authorizationHeader } from '../lib/signing.ts'
 
 // Signing itself is in lib, because calls to partners are signed in the same way.
-export { authorizationHeader, type Signed, sign, stringToSign } from '../lib/signing.ts'
+export { authorizationHeader, sign, stringToSign } from '../lib/signing.ts'
 
 /**
  * Takes an Authorization header apart. Base64 has no colon, so the signature is what follows the last one and a

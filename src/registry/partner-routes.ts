@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { sendSuccess } from '../lib/envelope.ts'
+import { readBodiesExactly } from '../lib/exact-body.ts'
 import { parseInput } from '../lib/input.ts'
-import { parseLossless, stringifyLossless } from '../lib/lossless.ts'
+import { stringifyLossless } from '../lib/lossless.ts'
 import { noteForLog } from '../lib/observe.ts'
-import { echo, invalidRequest } from '../lib/rescode.ts'
+import { echo } from '../lib/rescode.ts'
 import {
   activatePartner,
   createPartner,
@@ -27,19 +28,6 @@ const idOf = (request: FastifyRequest<OnePartner>): bigint => readPartnerId(requ
 
 const send = (request: FastifyRequest, reply: FastifyReply, data: object): FastifyReply =>
   sendSuccess(request, reply, data, stringifyLossless)
-
-/** PartnerIds have 64 bits, in bodies as in answers. */
-function readBodiesExactly(app: FastifyInstance): void {
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (_request: FastifyRequest, body: Buffer) => {
-      const parsed = parseLossless(body)
-      if ('problem' in parsed) throw invalidRequest(`the body is ${parsed.problem}`)
-      return parsed.value
-    },
-  )
-}
 
 /** The operator's routes for partners, below /admin/v1. In a plugin of its own, for it changes how bodies are read. */
 export function partnerRoutes(app: FastifyInstance, deps: Deps, testCall: TestCall): void {

@@ -5,7 +5,7 @@ import type { CallFailure as HttpFailure } from './http-call.ts'
  * How a call can fail. Below HTTP: `address`, `dns`, `connect`, `tls`, `timeout`, `too-large`, `broken`. Then
  * `http-status` (not 200), `json`, `schema`, and `partner-code`, the partner's own no. `breaker`: not even tried.
  */
-export type FailureKind = HttpFailure | 'http-status' | 'json' | 'schema' | 'partner-code' | 'breaker'
+type FailureKind = HttpFailure | 'http-status' | 'json' | 'schema' | 'partner-code' | 'breaker'
 
 /** The kinds below HTTP in words. */
 export const MEANINGS: Readonly<Record<HttpFailure, string>> = {

@@ -45,5 +45,5 @@ export const callsOf = (db: Db, orderId: bigint): Promise<CallSummary[]> =>
   db.many(
     callSummary,
     sql`select call_id, interface, started_at, duration_ms, http_status, code, failure, failure_detail
-        from partner_call where order_id = ${orderId} order by started_at, call_id`,
+        from partner_call where order_id = ${orderId} order by started_at, call_number`,
   )

@@ -17,11 +17,12 @@ export async function changeOrder(
 ): Promise<OrderRow> {
   const { vouchers = [], ...fields } = { ...unchanged(order), ...update }
   if (!orderMayMove(order.state, fields.state)) throw illegalOrderMove(order.order_id, order.state, fields.state)
+  const { vouchers_open, ...visible } = fields
   const changes = [
-    ...changeOf('order', String(order.order_id), order, fields),
+    ...changeOf('order', String(order.order_id), order, visible),
     ...vouchers.flatMap((voucher) => voucherChange(voucher, vouchersBefore)),
   ]
-  if (changes.length === 0) return order
+  if (changes.length === 0 && vouchers_open === order.vouchers_open) return order
   const now = deps.clock.now()
   await saveOrder(deps.db, order, { ...fields, vouchers }, changes, { cause, now })
   const moved = fields.state !== order.state
@@ -41,6 +42,7 @@ const unchanged = (order: OrderRow): Omit<OrderUpdate, 'vouchers'> => ({
   partner_order_id: order.partner_order_id,
   last_code: order.last_code,
   last_describe: order.last_describe,
+  vouchers_open: order.vouchers_open,
   close_type: order.close_type,
 })
 

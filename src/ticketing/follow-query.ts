@@ -6,6 +6,7 @@ import { changeOrder } from './change-order.ts'
 import { dropQuery, queueQuery } from './follow-up.ts'
 import type { Cause } from './history.ts'
 import { ISSUING } from './in-flight.ts'
+import { ORDER_STATUS } from './interfaces/order.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
 import { merged, type ReportedVoucher, withQuantities } from './quantities.ts'
 import type { OrderState } from './states.ts'
@@ -13,15 +14,21 @@ import type { OrderState } from './states.ts'
 type Answer = AnswerOf<'order-query'>
 type Body = Answer['body']
 
-/**
- * What the partner's orderStatus (2 created, 3 create failed, 4 issued, 5 paying, 6 pay failed) decides about an order
- * that is open. It decides nothing about any other.
- */
+const { created, createFailed, issued, paying, payFailed } = ORDER_STATUS
+
+/** What the partner's orderStatus decides about an order that is open. It decides nothing about any other. */
 const DECISIONS: Readonly<Partial<Record<OrderState, Readonly<Partial<Record<Body['orderStatus'], OrderState>>>>>> = {
-  create_unknown: { 2: 'created', 3: 'create_failed', 4: 'created', 5: 'created', 6: 'created' },
-  pay_unknown: { 2: 'created', 4: 'paid', 5: 'paying', 6: 'pay_failed' },
-  paying: { 4: 'paid', 6: 'pay_failed' },
-  pay_failed: { 4: 'paid', 5: 'paying' },
+  create_unknown: {
+    [created]: 'created',
+    [createFailed]: 'create_failed',
+    // The platform has not paid it, so it is no more than created, whatever the partner has done since.
+    [issued]: 'created',
+    [paying]: 'created',
+    [payFailed]: 'created',
+  },
+  pay_unknown: { [created]: 'created', [issued]: 'paid', [paying]: 'paying', [payFailed]: 'pay_failed' },
+  paying: { [issued]: 'paid', [payFailed]: 'pay_failed' },
+  pay_failed: { [issued]: 'paid', [paying]: 'paying' },
 }
 const NO_SUCH_ORDER = 301
 const ISSUED: readonly OrderState[] = ['paid', 'consumed', 'refunded']
@@ -75,7 +82,8 @@ async function decide(deps: Deps, order: OrderRow, body: Body, cause: Cause): Pr
   const said = { last_code: issuing ? ISSUING : null, last_describe: `orderStatus ${body.orderStatus}` }
   if (issuing) await queueQuery(deps, order.order_id, ISSUING_AGAIN_IN_S)
   else await dropQuery(deps.db, order.order_id)
-  return changeOrder(deps, order, { state, partner_order_id, ...said }, cause)
+  const vouchers_open = order.vouchers_open && state !== 'created' && state !== 'pay_failed'
+  return changeOrder(deps, order, { state, partner_order_id, ...said, vouchers_open }, cause)
 }
 
 /** Unlike in a notice, a voucher that is new here is the order's: the partner was asked about this order. */
@@ -83,7 +91,8 @@ async function moveTickets(deps: Deps, order: OrderRow, body: Body, cause: Cause
   const before = await vouchersOf(deps.db, order.order_id)
   const known = new Map(before.map((voucher) => [voucher.voucher, voucher]))
   const vouchers = (body.voucherList ?? []).map((reported) => merged(known.get(reported.voucher), asReported(reported)))
-  await changeOrder(deps, order, { ...withQuantities(order, body), vouchers }, cause, before)
+  const vouchers_open = order.vouchers_open && body.voucherList === undefined
+  await changeOrder(deps, order, { ...withQuantities(order, body), vouchers, vouchers_open }, cause, before)
 }
 
 const asReported = (voucher: NonNullable<Body['voucherList']>[number]): ReportedVoucher => ({

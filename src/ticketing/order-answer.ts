@@ -7,7 +7,7 @@ import { findOrder, lockOrder, type OrderRow, type VoucherRow, vouchersOf } from
 import { type RefundRow, refundsOf } from './refund-store.ts'
 
 /** An order as an operator sees it, with its vouchers and refunds. */
-export interface ShownOrder extends Omit<OrderRow, 'revision'> {
+export interface ShownOrder extends Omit<OrderRow, 'revision' | 'vouchers_open'> {
   readonly vouchers: readonly VoucherRow[]
   readonly refunds: readonly RefundRow[]
 }
@@ -25,7 +25,7 @@ export async function existingOrder({ db }: Deps, orderId: bigint): Promise<Orde
 }
 
 export async function shownOrder(deps: Deps, orderId: bigint): Promise<ShownOrder> {
-  const { revision: _, ...order } = await existingOrder(deps, orderId)
+  const { revision: _, vouchers_open: __, ...order } = await existingOrder(deps, orderId)
   return { ...order, vouchers: await vouchersOf(deps.db, orderId), refunds: await refundsOf(deps.db, orderId) }
 }
 

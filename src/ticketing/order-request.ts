@@ -7,7 +7,7 @@ import type { NewOrder } from './wire.ts'
 export type CreateRequest = RequestOf<'order-create'>
 
 /** The fields of order create that the input gives by itself. */
-export const givenFields = (input: NewOrder): Partial<CreateRequest> =>
+const givenFields = (input: NewOrder): Partial<CreateRequest> =>
   withoutGaps({
     partnerDealId: input.partner_deal_id,
     mtDealId: input.mt_deal_id,

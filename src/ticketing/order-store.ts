@@ -19,6 +19,7 @@ const orderRow = z.object({
   revision: z.number(),
   last_code: z.number().nullable(),
   last_describe: z.string().nullable(),
+  vouchers_open: z.boolean(),
   close_type: z.number().nullable(),
   quantity: z.number(),
   used_quantity: z.number(),
@@ -59,6 +60,7 @@ export interface OrderUpdate {
   readonly partner_order_id: string | null
   readonly last_code: number | null
   readonly last_describe: string | null
+  readonly vouchers_open: boolean
   readonly close_type: number | null
   readonly vouchers: readonly VoucherRow[]
 }
@@ -82,6 +84,7 @@ export const saveOrder = (
         partner_order_id = ${update.partner_order_id},
         last_code = ${update.last_code},
         last_describe = ${update.last_describe},
+        vouchers_open = ${update.vouchers_open},
         close_type = ${update.close_type},
         updated_at = ${now}
       where order_id = ${order.order_id}

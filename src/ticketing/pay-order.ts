@@ -37,7 +37,8 @@ export async function payOrder(deps: Deps, orderId: bigint, cause: Cause): Promi
 async function claim(deps: Deps, order: OrderRow, cause: Cause): Promise<OrderRow | undefined> {
   if (PAID.includes(order.state)) return undefined
   await queueQuery(deps, order.order_id, CALL_OVER_S)
-  return changeOrder(deps, order, { state: 'paying', last_code: null, last_describe: null }, cause)
+  const update = { state: 'paying', last_code: null, last_describe: null, vouchers_open: true } as const
+  return changeOrder(deps, order, update, cause)
 }
 
 /** What the answer means for the order as it stands now: a notice, or the time, may have moved it on. */
@@ -65,6 +66,7 @@ async function issue(deps: Deps, order: OrderRow, body: Body, cause: Cause): Pro
   const update: Partial<OrderUpdate> = {
     partner_order_id: order.partner_order_id ?? body.partnerOrderId ?? null,
     vouchers: vouchersIn(body, order, before),
+    vouchers_open: false,
     ...(moves ? { state: 'paid', last_code: 200, last_describe: null } : {}),
   }
   await changeOrder(deps, order, update, cause, before)
@@ -83,7 +85,7 @@ function vouchersIn(body: Body, order: OrderRow, before: readonly VoucherRow[]):
   })
 }
 
-type Unpaid = Pick<OrderUpdate, 'state' | 'last_code' | 'last_describe'>
+type Unpaid = Pick<OrderUpdate, 'state' | 'last_code' | 'last_describe'> & Partial<OrderUpdate>
 
 function unpaid(result: Exclude<CallResult<unknown>, { outcome: 'success' }>): Unpaid {
   if (result.outcome === 'pending') {
@@ -92,6 +94,7 @@ function unpaid(result: Exclude<CallResult<unknown>, { outcome: 'success' }>): U
   }
   const { kind, code = null, detail, maybe_received } = result.failure
   const said = { last_code: code, last_describe: detail }
-  if (kind === 'partner-code') return { state: 'pay_failed', ...said }
-  return { state: maybe_received ? 'pay_unknown' : 'created', ...said }
+  if (kind === 'partner-code') return { state: 'pay_failed', ...said, vouchers_open: false }
+  if (!maybe_received) return { state: 'created', ...said, vouchers_open: false }
+  return { state: 'pay_unknown', ...said }
 }

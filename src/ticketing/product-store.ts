@@ -3,7 +3,7 @@ import { type Db, sql } from '../db/sql.ts'
 import { parseLossless, stringifyLossless } from '../lib/lossless.ts'
 import type { Cause, Difference } from './history.ts'
 
-export const SALE_STATES = ['unknown', 'on_sale', 'off_sale'] as const
+const SALE_STATES = ['unknown', 'on_sale', 'off_sale'] as const
 export type SaleState = (typeof SALE_STATES)[number]
 
 export interface ProductKey {

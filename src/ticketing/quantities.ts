@@ -44,10 +44,10 @@ export function withQuantities(
   return { state, used_quantity: used, refunded_quantity: refunded }
 }
 
-// Before the answer to order pay has been read, the platform cannot know which vouchers there are.
-const VOUCHERS_OPEN: readonly OrderState[] = ['paying', 'pay_unknown']
-
-/** The vouchers of the order as they stand after the report; one that is not the order's is refused. */
+/**
+ * The vouchers that the report adds or changes. One that is not the order's is refused, except while the platform cannot
+ * know which there are: a notice may come before the answer to order pay has been read.
+ */
 export function withVouchers(
   order: OrderRow,
   before: readonly VoucherRow[],
@@ -56,7 +56,7 @@ export function withVouchers(
   const known = new Map(before.map((voucher) => [voucher.voucher, voucher]))
   for (const report of reported) {
     const was = known.get(report.voucher)
-    if (!was && !VOUCHERS_OPEN.includes(order.state)) {
+    if (!was && !order.vouchers_open) {
       throw new TicketingRefusal(`voucher ${echo(report.voucher)} is not of order ${order.order_id}`)
     }
     known.set(report.voucher, merged(was, report))

@@ -34,7 +34,7 @@ export function readReply(entry: PartnerInterface, http: HttpAnswer, orderId?: b
 const statusText = (status: number): string =>
   status >= 300 && status < 400 ? `HTTP status ${status}; redirects are not followed` : `HTTP status ${status}`
 
-export const misshapen = (problems: readonly ShapeProblem[], json: unknown): Reply<never> =>
+const misshapen = (problems: readonly ShapeProblem[], json: unknown): Reply<never> =>
   failed({ kind: 'schema', detail: problemsText(problems), maybe_received: true, problems }, json)
 
 /** An answer that names another order than the one that was asked about must not decide about ours. */

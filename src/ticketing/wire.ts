@@ -39,7 +39,6 @@ export const newOrder = z.strictObject({
 export type NewOrder = z.output<typeof newOrder>
 
 export const oneOrder = z.strictObject({ order_id: id })
-export type OneOrder = z.output<typeof oneOrder>
 
 export const newRefund = z.strictObject({
   order_id: id,

@@ -51,12 +51,12 @@ describe('/admin/v1/partners', () => {
     expect(logged).toContain('"partnerId":"7001"')
   })
 
-  it('refuses to switch signing as long as there are no test calls, and to retire what signs', async () => {
+  it('refuses to switch signing when the test call cannot be made, and to retire what signs', async () => {
     const path = '/partners/7001'
     expect(await call('POST', `${path}/switch-signing`)).toMatchObject({
       status: 400,
       rescode: 20007,
-      data: { message: expect.stringContaining('test calls are not available yet') },
+      data: { message: expect.stringContaining('no URL is registered for heartbeat') },
     })
     expect(await call('POST', `${path}/retire-secret`)).toMatchObject({
       status: 400,

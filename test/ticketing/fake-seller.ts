@@ -11,7 +11,7 @@ import { signatureOf } from '../signer.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever JSON was sent
 type Json = any
 type Answer = object | Misbehaviour
-export type Handler = (body: Json) => Answer | Promise<Answer>
+type Handler = (body: Json) => Answer | Promise<Answer>
 
 /** Does with the connection whatever it likes. */
 export class Misbehaviour {
@@ -38,7 +38,7 @@ export const huge = misbehave((response) => {
   response.end()
 })
 
-export interface ReceivedCall {
+interface ReceivedCall {
   readonly path: string
   readonly body: Json
   readonly partnerId: unknown

@@ -25,9 +25,9 @@ export async function seedPartner(pool: Pool, partnerId = 7001, fields: Record<s
 export async function seedOrder(pool: Pool, order: SeedOrder): Promise<void> {
   const { orderId, partnerId = 7001, state = 'paid', quantity = 2, vouchers = [], partnerOrderId = 'P-1' } = order
   await pool.query(
-    `insert into ticket_order (order_id, partner_id, partner_deal_id, partner_order_id, state, state_since, quantity,
+    `insert into ticket_order (order_id, partner_id, partner_deal_id, partner_order_id, state, state_since, quantity, vouchers_open,
        buy_price, unit_price, total_price, request, created_at, updated_at)
-     values ($1, $2, 'deal-1', $3, $4, $5, $6, 80, 100, 100 * $6::int, '{}', $5, $5)`,
+     values ($1, $2, 'deal-1', $3, $4, $5, $6, $4 in ('paying', 'pay_unknown'), 80, 100, 100 * $6::int, '{}', $5, $5)`,
     [String(orderId), partnerId, partnerOrderId, state, AT, quantity],
   )
   for (const voucher of vouchers) {

@@ -1,0 +1,43 @@
+import type { Command } from 'commander'
+import type { Job } from '../db/jobs-store.ts'
+import { jobFilter, listJobs, oneJob, retryJob } from '../jobs/job.ts'
+import type { CliContext } from './context.ts'
+import { runs } from './operation.ts'
+import { aligned, readable } from './text.ts'
+
+/** `gatehouse job …`: durable jobs, as over /admin/v1/jobs. */
+export function jobCommands(program: Command, context: CliContext): void {
+  const job = program.command('job').description('durable jobs: what is still to be done, and what has failed')
+  const list = job
+    .command('list')
+    .description('jobs that are not done, newest first')
+    .option('--failed', 'only those that failed for good')
+    .option('--limit <number>', 'at most so many (default: 100)')
+  runs(list, context, {
+    input: jobFilter,
+    typed: ({ failed, limit }) => ({ failed, limit }),
+    run: async (deps, filter) => ({ jobs: await listJobs(deps, filter) }),
+    text: ({ jobs }) => table(jobs),
+  })
+  const retry = job.command('retry').description('run a job again, with all its attempts before it')
+  runs(retry.argument('[job_id]').usage('<job_id> [options]'), context, {
+    input: oneJob,
+    typed: (_, job_id) => ({ job_id }),
+    run: retryJob,
+    text: (done) => table([done]),
+    flags: { job_id: 'job_id' },
+  })
+}
+
+function table(jobs: readonly Job[]): string {
+  if (jobs.length === 0) return 'no jobs'
+  const rows = jobs.map((job) => [
+    job.job_id,
+    job.state,
+    `${job.attempts} of ${job.max_attempts}`,
+    readable(job.run_at),
+    job.key ?? job.task,
+    readable(job.last_error),
+  ])
+  return aligned([['JOB_ID', 'STATE', 'ATTEMPTS', 'RUN_AT', 'JOB', 'LAST_ERROR'], ...rows])
+}

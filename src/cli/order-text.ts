@@ -1,0 +1,85 @@
+import type { Failure } from '../ticketing/call-result.ts'
+import type { OrderAnswer, ShownOrder } from '../ticketing/order-answer.ts'
+import type { OrderStory } from '../ticketing/show-order.ts'
+import type { HistoryRow, OrderSummary } from '../ticketing/show-store.ts'
+import { aligned, readable } from './text.ts'
+
+/** What went wrong, as lines below what an operation shows. */
+export function failureText(failure: Failure | null): string[] {
+  if (!failure) return []
+  const advice = failure.maybe_received ? 'the partner may have acted on it' : 'nothing has reached the partner'
+  const problems = (failure.problems ?? []).map(({ path, problem }) => [`  ${path}`, problem])
+  const why = failure.kind === 'partner-code' ? 'the partner said no' : advice
+  return [
+    '',
+    `The call failed: ${failure.kind} (${why})`,
+    `  ${failure.detail}`,
+    ...(problems.length > 1 ? [aligned(problems)] : []),
+  ]
+}
+
+/** One line a field, then vouchers and refunds. */
+function orderText({ vouchers, refunds, ...order }: ShownOrder): string {
+  const fields = Object.entries(order).map(([field, value]) => [field, readable(value)])
+  const codes = vouchers.map(({ voucher, state, quantity }) => ['voucher', `${voucher}  ${state}  × ${quantity}`])
+  const backs = refunds.map(({ refund_id, state, refund_quantity, reason }) => [
+    'refund',
+    `${refund_id}  ${state}  × ${refund_quantity}${reason ? `  ${reason}` : ''}`,
+  ])
+  return aligned([...fields, ...codes, ...backs])
+}
+
+export const answerText = ({ order, failure }: OrderAnswer): string =>
+  [orderText(order), ...failureText(failure)].join('\n')
+
+/** `at  cause  record  field before → after …`, oldest first. */
+export function historyText(history: readonly HistoryRow[]): string {
+  if (history.length === 0) return 'no history'
+  const rows = history.map(({ at, cause, record, record_id, change }) => [
+    readable(at),
+    cause,
+    record,
+    record === 'order' ? '' : record_id,
+    Object.entries(change)
+      .map(([field, [before, after]]) => `${field} ${brief(before)} → ${brief(after)}`)
+      .join(', '),
+  ])
+  return aligned([['AT', 'CAUSE', 'RECORD', 'ID', 'CHANGE'], ...rows])
+}
+
+const brief = (value: unknown): string => {
+  const text = typeof value === 'string' || value === null ? readable(value) : (JSON.stringify(value) ?? '-')
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text
+}
+
+/** The order with everything that happened to it. */
+export function storyText({ order, history, calls }: OrderStory): string {
+  const rows = calls.map((call) => [
+    readable(call.started_at),
+    call.interface,
+    `${call.duration_ms} ms`,
+    readable(call.http_status),
+    readable(call.code),
+    call.failure ? `${call.failure}: ${call.failure_detail}` : '-',
+  ])
+  return [
+    orderText(order),
+    '',
+    historyText(history),
+    ...(rows.length > 0 ? ['', aligned([['AT', 'CALL', 'TOOK', 'HTTP', 'CODE', 'FAILURE'], ...rows])] : []),
+  ].join('\n')
+}
+
+export function orderTable(orders: readonly OrderSummary[]): string {
+  if (orders.length === 0) return 'no orders'
+  const rows = orders.map((order) => [
+    String(order.order_id),
+    String(order.partner_id),
+    order.state,
+    `${order.used_quantity}+${order.refunded_quantity} of ${order.quantity}`,
+    order.total_price.toFixed(2),
+    readable(order.created_at),
+    order.partner_deal_id,
+  ])
+  return aligned([['ORDER_ID', 'PARTNER_ID', 'STATE', 'USED+REFUNDED', 'TOTAL', 'SINCE', 'PARTNER_DEAL_ID'], ...rows])
+}

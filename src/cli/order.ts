@@ -1,0 +1,171 @@
+import type { Command } from 'commander'
+import type { Deps } from '../deps.ts'
+import { closeOrder } from '../ticketing/close-order.ts'
+import { createOrder } from '../ticketing/create-order.ts'
+import { type Cause, OPERATOR } from '../ticketing/history.ts'
+import type { OrderAnswer } from '../ticketing/order-answer.ts'
+import { payOrder } from '../ticketing/pay-order.ts'
+import { queryOrder } from '../ticketing/query-order.ts'
+import { refundOrder } from '../ticketing/refund-order.ts'
+import { tellRefunded } from '../ticketing/refunded-message.ts'
+import { listOrders, showOrder } from '../ticketing/show-order.ts'
+import { newOrder, newRefund, newRefundedMessage, oneOrder, orderFilter } from '../ticketing/wire.ts'
+import type { CliContext } from './context.ts'
+import { runs } from './operation.ts'
+import { answerText, orderTable, storyText } from './order-text.ts'
+import { collect, numberIfOne } from './text.ts'
+
+const NAMED = { order_id: 'order_id' }
+const LISTS = { level_ids: '--level-id', vouchers: '--voucher' }
+
+/** `gatehouse order …`: as over /admin/v1/orders. */
+export function orderCommands(program: Command, context: CliContext): void {
+  const order = program.command('order').description('orders at partners: what was sent, what they said')
+  createCommand(order, context)
+  step(order, context, 'pay', 'pay an order, so that the partner issues its tickets', payOrder)
+  step(order, context, 'query', 'ask the partner how an order stands', queryOrder)
+  refundCommand(order, context)
+  refundedCommand(order, context)
+  step(order, context, 'close', 'close an order that was not paid', closeOrder)
+  runs(named(order, 'show', 'an order with its history and its calls'), context, {
+    input: oneOrder,
+    typed: (_, order_id) => ({ order_id }),
+    run: (deps, { order_id }) => showOrder(deps, order_id),
+    text: storyText,
+    flags: NAMED,
+  })
+  listCommand(order, context)
+}
+
+// In brackets for commander, so that a missing id is reported together with all other problems.
+const named = (order: Command, name: string, description: string): Command =>
+  order.command(name).description(description).argument('[order_id]').usage('<order_id> [options]')
+
+/** A script learns from the exit code that the call failed; the order stands as shown. */
+async function failing<Answer extends OrderAnswer>(asking: Promise<Answer>): Promise<Answer> {
+  const answer = await asking
+  if (answer.failure) process.exitCode = 1
+  return answer
+}
+
+function step(
+  order: Command,
+  context: CliContext,
+  name: string,
+  description: string,
+  run: (deps: Deps, orderId: bigint, cause: Cause) => Promise<OrderAnswer>,
+): void {
+  runs(named(order, name, description), context, {
+    input: oneOrder,
+    typed: (_, order_id) => ({ order_id }),
+    run: (deps, { order_id }) => failing(run(deps, order_id, OPERATOR)),
+    text: answerText,
+    flags: NAMED,
+  })
+}
+
+/** JSON if it is that; else the schema says what is wrong with the text. */
+const jsonIfAny = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function createCommand(order: Command, context: CliContext): void {
+  const command = order
+    .command('create')
+    .description('create an order at a partner; prices are those of the pulled product unless given')
+    .option('--partner-id <id>', 'the partner')
+    .option('--partner-deal-id <id>', "the partner's product")
+    .option('--order-id <id>', 'the same id again is the same order (default: a new one)')
+    .option('--quantity <number>', 'tickets (default: 1)', numberIfOne)
+    .option('--travel-date <date>', 'yyyy-MM-dd; none for open-date tickets')
+    .option('--unit-price <yuan>', 'what the customer pays for one')
+    .option('--buy-price <yuan>', 'what the partner gets for one')
+    .option('--total-price <yuan>', 'default: unit price × quantity')
+    .option('--mt-deal-id <id>', "the platform's id of the product")
+    .option('--visitors <json>', 'list of visitors, such as [{"name":"…","mobile":"…"}]', jsonIfAny)
+    .option('--contact-person <json>', 'of the same shape as a visitor', jsonIfAny)
+    .option('--partner-primary-key <key>', 'of a level price calendar')
+    .option('--level-id <id>', 'of a level price calendar (repeat for more)', collect)
+  runs(command, context, {
+    input: newOrder,
+    typed: (options) => ({
+      partner_id: options.partnerId,
+      partner_deal_id: options.partnerDealId,
+      order_id: options.orderId,
+      quantity: options.quantity,
+      travel_date: options.travelDate,
+      unit_price: options.unitPrice,
+      buy_price: options.buyPrice,
+      total_price: options.totalPrice,
+      mt_deal_id: options.mtDealId,
+      visitors: options.visitors,
+      contact_person: options.contactPerson,
+      partner_primary_key: options.partnerPrimaryKey,
+      level_ids: options.levelId,
+    }),
+    run: (deps, input) => failing(createOrder(deps, input, OPERATOR)),
+    text: answerText,
+    flags: LISTS,
+  })
+}
+
+const ticketOptions = (command: Command): Command =>
+  command
+    .option('--refund-id <id>', 'the same id again is the same refund (default: a new one)')
+    .option('--quantity <number>', 'tickets (default: all that are left, or those of the vouchers)', numberIfOne)
+    .option('--voucher <code>', 'a voucher to refund (repeat for more)', collect)
+    .option('--refund-price <yuan>', 'what the customer gets back (default: unit price × quantity)')
+
+const ticketsOf = (options: Readonly<Record<string, unknown>>, order_id: string | undefined) => ({
+  order_id,
+  refund_id: options.refundId,
+  quantity: options.quantity,
+  vouchers: options.voucher,
+  refund_price: options.refundPrice,
+})
+
+function refundCommand(order: Command, context: CliContext): void {
+  const command = ticketOptions(named(order, 'refund', 'ask the partner to refund tickets'))
+  runs(command.option('--refund-fee <yuan>', 'what is kept (default: 0)'), context, {
+    input: newRefund,
+    typed: (options, order_id) => ({ ...ticketsOf(options, order_id), refund_fee: options.refundFee }),
+    run: (deps, input) => failing(refundOrder(deps, input, OPERATOR)),
+    text: answerText,
+    flags: { ...NAMED, ...LISTS },
+  })
+}
+
+function refundedCommand(order: Command, context: CliContext): void {
+  const command = ticketOptions(named(order, 'refunded', 'refund tickets on our side, and tell the partner'))
+    .option('--type <number>', '1 by customer service, 2 payment never confirmed, 3 review timed out', numberIfOne)
+    .option('--reason <text>', 'for the partner')
+  runs(command, context, {
+    input: newRefundedMessage,
+    typed: (options, order_id) => ({
+      ...ticketsOf(options, order_id),
+      ...{ type: options.type, reason: options.reason },
+    }),
+    run: (deps, input) => failing(tellRefunded(deps, input, OPERATOR)),
+    text: answerText,
+    flags: { ...NAMED, ...LISTS },
+  })
+}
+
+function listCommand(order: Command, context: CliContext): void {
+  const command = order
+    .command('list')
+    .description('the newest orders')
+    .option('--partner-id <id>', 'only of this partner')
+    .option('--state <state>', 'only those in this state')
+    .option('--limit <number>', 'at most so many (default: 50)')
+  runs(command, context, {
+    input: orderFilter,
+    typed: ({ partnerId, state, limit }) => ({ partner_id: partnerId, state, limit }),
+    run: async (deps, filter) => ({ orders: await listOrders(deps, filter) }),
+    text: ({ orders }) => orderTable(orders),
+  })
+}

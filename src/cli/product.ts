@@ -1,0 +1,133 @@
+import type { Command } from 'commander'
+import type { Deps } from '../deps.ts'
+import type { EntryProblem } from '../ticketing/entries.ts'
+import type { ProductSummary } from '../ticketing/product-store.ts'
+import { pullCatalogue } from '../ticketing/pull-catalogue.ts'
+import { type PriceReport, pullPrices } from '../ticketing/pull-prices.ts'
+import { type PullReport, pullProduct } from '../ticketing/pull-product.ts'
+import { listProducts, type ProductStory, showProduct } from '../ticketing/show-product.ts'
+import { onePartner, oneProduct, priceRange } from '../ticketing/wire.ts'
+import type { CliContext } from './context.ts'
+import { runs } from './operation.ts'
+import { failureText, historyText } from './order-text.ts'
+import { progressBar } from './progress.ts'
+import { aligned, readable } from './text.ts'
+
+const NAMED = { partner_deal_id: 'partner_deal_id' }
+
+/** `gatehouse product …`: as over /admin/v1/partners/:partner_id/products. */
+export function productCommands(program: Command, context: CliContext): void {
+  const product = program.command('product').description('products of partners, as pulled from them')
+  pullCommand(product, context)
+  pricesCommand(product, context)
+  runs(ofPartner(product.command('list').description('the products of a partner')), context, {
+    input: onePartner,
+    typed: ({ partnerId }) => ({ partner_id: partnerId }),
+    run: async (deps, partner) => ({ products: await listProducts(deps, partner) }),
+    text: ({ products }) => table(products),
+  })
+  const show = product.command('show').description('one product, its prices from today on and its history')
+  runs(ofPartner(show.argument('[partner_deal_id]').usage('<partner_deal_id> [options]')), context, {
+    input: oneProduct,
+    typed: ({ partnerId }, partner_deal_id) => ({ partner_id: partnerId, partner_deal_id }),
+    run: showProduct,
+    text: storyText,
+    flags: NAMED,
+  })
+}
+
+const ofPartner = (command: Command): Command => command.option('--partner-id <id>', 'the partner')
+
+function pullCommand(product: Command, context: CliContext): void {
+  const command = product
+    .command('pull')
+    .description('pull one product, or without partner_deal_id the whole catalogue')
+  runs(ofPartner(command.argument('[partner_deal_id]').usage('[partner_deal_id] [options]')), context, {
+    input: onePartner.extend({ partner_deal_id: oneProduct.shape.partner_deal_id.optional() }),
+    typed: ({ partnerId }, partner_deal_id) => ({ partner_id: partnerId, partner_deal_id }),
+    run: (deps, input) => failing(pull(deps, input)),
+    text: pullText,
+    flags: NAMED,
+  })
+}
+
+async function pull(
+  deps: Deps,
+  input: { partner_id: bigint; partner_deal_id?: string | undefined },
+): Promise<PullReport> {
+  const { partner_id, partner_deal_id } = input
+  if (partner_deal_id !== undefined) return pullProduct(deps, { partner_id, partner_deal_id })
+  const bar = progressBar()
+  return pullCatalogue(deps, { partner_id }, bar.show).finally(bar.end)
+}
+
+function pricesCommand(product: Command, context: CliContext): void {
+  const command = product
+    .command('pull-prices')
+    .description("pull a product's price calendar")
+    .option('--from <date>', 'first day, yyyy-MM-dd (default: today)')
+    .option('--to <date>', 'last day (default: 90 days later)')
+    .option('--level', 'the level price calendar (default: the kind that was pulled before)')
+  runs(ofPartner(command.argument('[partner_deal_id]').usage('<partner_deal_id> [options]')), context, {
+    input: priceRange,
+    typed: ({ partnerId, from, to, level }, partner_deal_id) => ({
+      ...{ partner_id: partnerId, partner_deal_id, from, to, level },
+    }),
+    run: (deps, range) => failing(pullPrices(deps, range)),
+    text: pricesText,
+    flags: NAMED,
+  })
+}
+
+/** A script learns from the exit code that not all is well; what was stored stays. */
+async function failing<Report extends { failure: unknown; problems: readonly unknown[] }>(
+  pulling: Promise<Report>,
+): Promise<Report> {
+  const report = await pulling
+  if (report.failure || report.problems.length > 0) process.exitCode = 1
+  return report
+}
+
+const problemLines = (problems: readonly EntryProblem[]): string[] =>
+  problems.length > 0
+    ? ['', 'Not stored:', aligned(problems.map(({ entry, path, problem }) => [entry, path, problem]))]
+    : []
+
+const pullText = ({ pulled, problems, failure }: PullReport): string =>
+  [`${pulled.length} products pulled`, ...problemLines(problems), ...failureText(failure)].join('\n')
+
+const pricesText = ({ from, to, pulled, changed, removed, problems, will_follow, failure }: PriceReport): string =>
+  [
+    `${from} to ${to}: ${pulled} prices pulled, ${changed} new or changed, ${removed} gone`,
+    ...(will_follow ? ['the partner will send them later (999)'] : []),
+    ...problemLines(problems),
+    ...failureText(failure),
+  ].join('\n')
+
+function table(products: readonly ProductSummary[]): string {
+  if (products.length === 0) return 'no products yet; pull them: gatehouse product pull --partner-id …'
+  const rows = products.map((product) => [
+    product.partner_deal_id,
+    String(product.mt_deal_id),
+    product.sale_state,
+    readable(product.pulled_at),
+    readable(product.title),
+  ])
+  return aligned([['PARTNER_DEAL_ID', 'MT_DEAL_ID', 'SALE', 'PULLED', 'TITLE'], ...rows])
+}
+
+function storyText({ product: { details: _, ...product }, prices, history }: ProductStory): string {
+  const rows = prices.map(({ price_date, partner_primary_key, mt_price, settlement_price, stock }) => [
+    price_date,
+    partner_primary_key || '-',
+    readable(mt_price),
+    readable(settlement_price),
+    stock === -1 ? 'unlimited' : String(stock),
+  ])
+  return [
+    aligned(Object.entries(product).map(([field, value]) => [field, readable(value)])),
+    ...(rows.length > 0 ? ['', aligned([['DATE', 'KEY', 'PRICE', 'SETTLEMENT', 'STOCK'], ...rows])] : []),
+    '',
+    historyText(history),
+  ].join('\n')
+}

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 
 /** Every setting, with its default; the README's table is compared with this schema by a test. */
@@ -19,6 +20,14 @@ const list = z.string().transform((text) =>
     .filter((item) => item !== ''),
 )
 
+// What fastify's trustProxy takes; it would complain of anything else without the setting's name.
+function isNetwork(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true
+  const [address = '', bits] = text.split('/', 2)
+  const longest = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0
+  return longest > 0 && (bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= longest))
+}
+
 export const settings = z.object({
   NODE_ENV: z
     .enum(['development', 'production', 'test'], 'must be development, production or test')
@@ -33,6 +42,10 @@ export const settings = z.object({
       'address under which browsers reach the service (default: `http://localhost:PORT`); `https://` makes cookies Secure',
     ),
   TRUST_PROXY: list
+    .refine(
+      (items) => items.every(isNetwork),
+      'must be IP addresses or networks such as 10.0.0.0/8, separated by commas',
+    )
     .default([])
     .describe('addresses or networks of reverse proxies whose `X-Forwarded-For` is believed, separated by commas'),
   DATABASE_URL: z
@@ -92,8 +105,10 @@ export const settings = z.object({
     .default(600)
     .describe('seconds that the Date of a signed call may be older or newer than now'),
   PARTNER_ADDRESS_ALLOW: list
-    .default([])
-    .describe('private addresses that partner URLs may lead to all the same: hosts or networks, separated by commas'),
+    .optional()
+    .describe(
+      'private addresses that partner URLs may lead to all the same: hosts or networks, separated by commas (default: none, with the demo `127.0.0.1`)',
+    ),
   WORKER: onOff.default(true).describe('`off` leaves durable jobs to `npm run worker`'),
   SHUTDOWN_GRACE_S: whole(0, 600).default(10).describe('seconds that requests in flight get at shutdown'),
   DEMO: onOff.optional().describe('the demo users, apps and micro-app (default: `on`, in production always `off`)'),
@@ -104,10 +119,13 @@ export const settings = z.object({
 type Settings = z.infer<typeof settings>
 
 /** Everything that the service can be told, checked and frozen. */
-export type Config = Readonly<Omit<Settings, 'DEMO' | 'DEMO_PORT' | 'DEMO_PARTNER_PORT' | 'PUBLIC_URL'>> & {
+export type Config = Readonly<
+  Omit<Settings, 'DEMO' | 'DEMO_PORT' | 'DEMO_PARTNER_PORT' | 'PARTNER_ADDRESS_ALLOW' | 'PUBLIC_URL'>
+> & {
   readonly DEMO: boolean
   readonly DEMO_PORT: number
   readonly DEMO_PARTNER_PORT: number
+  readonly PARTNER_ADDRESS_ALLOW: readonly string[]
   readonly PUBLIC_URL: string
 }
 
@@ -125,6 +143,8 @@ const mandatory = (config: Settings): string[] => {
   return problems
 }
 
+const localUrl = (port: number): string => `http://localhost:${port}`
+
 /** Reads the settings; an empty variable counts as not set. Throws ConfigError naming every bad one. */
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
   const given = Object.fromEntries(
@@ -137,11 +157,21 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   const config = parsed.data
   const problems = mandatory(config)
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
+  const DEMO = config.NODE_ENV !== 'production' && (config.DEMO ?? true)
   return Object.freeze({
     ...config,
-    PUBLIC_URL: config.PUBLIC_URL ?? `http://localhost:${config.PORT}`,
-    DEMO: config.NODE_ENV !== 'production' && (config.DEMO ?? true),
+    PUBLIC_URL: config.PUBLIC_URL ?? localUrl(config.PORT),
+    DEMO,
     DEMO_PORT: config.DEMO_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 1),
     DEMO_PARTNER_PORT: config.DEMO_PARTNER_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 2),
+    PARTNER_ADDRESS_ALLOW: config.PARTNER_ADDRESS_ALLOW ?? (DEMO ? ['127.0.0.1'] : []),
   })
 }
+
+/** For PORT=0, once a free port is chosen: the address of the service holds it. */
+export const withPort = (config: Config, port: number): Config =>
+  Object.freeze({
+    ...config,
+    PORT: port,
+    PUBLIC_URL: config.PUBLIC_URL === localUrl(0) ? localUrl(port) : config.PUBLIC_URL,
+  })

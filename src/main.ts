@@ -22,6 +22,7 @@ function welcome({ config, demoUrl }: Service): string {
     Open    ${demoUrl}   the demo micro-app: click "Sign in"
     as      alice / alice-password   or   bob / bob-password
     API     ${config.PUBLIC_URL}   app_key demo-app, app_secret demo-secret-for-local-use-only
+    Orders  npm run demo:order   in another terminal: the platform and a ticket seller, call by call
     Stop    Ctrl-C
 
 `

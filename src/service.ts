@@ -1,16 +1,16 @@
-import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
-import { type Config, readConfig } from './config.ts'
+import { type Config, readConfig, withPort } from './config.ts'
 import { type EmbeddedServer, startEmbedded } from './db/embedded/server.ts'
 import { migrate } from './db/migrate.ts'
 import { openPool } from './db/pool.ts'
 import { dbOf } from './db/sql.ts'
 import { type Demo, startDemo } from './demo/index.ts'
+import { seedDemo } from './demo/seed.ts'
 import { type JobWorker, startWorker } from './jobs/worker.ts'
 import { systemClock } from './lib/clock.ts'
 import { deriveKeys } from './lib/keys.ts'
-import { listenOn } from './lib/listen.ts'
+import { freePort, listenOn } from './lib/listen.ts'
 import { type Log, openLog } from './lib/log.ts'
 
 export interface Service {
@@ -32,7 +32,9 @@ interface Running {
 
 /** config → log → database → app → listen; what was started is stopped again when a later step fails. */
 export async function startService(): Promise<Service> {
-  const config = readConfig()
+  const settings = readConfig()
+  // Chosen before anything is told its address: PUBLIC_URL holds the port.
+  const config = settings.PORT === 0 ? withPort(settings, await freePort()) : settings
   const log = openLog({
     level: config.LOG_LEVEL,
     pretty: config.NODE_ENV === 'development',
@@ -41,8 +43,7 @@ export async function startService(): Promise<Service> {
   const running: Running = {}
   const stop = async () => {
     readiness.draining = true
-    await running.demo?.stop()
-    await Promise.all([running.app?.close(), running.worker?.stop()])
+    await Promise.all([running.demo?.stop(), running.app?.close(), running.worker?.stop()]) // each may take SHUTDOWN_GRACE_S
     await running.pool?.end()
     await running.embedded?.stop()
   }
@@ -55,12 +56,12 @@ export async function startService(): Promise<Service> {
       clock: systemClock,
       keys: deriveKeys(secretKey),
     }
+    if (config.DEMO) await seedDemo(deps) // before anybody can be told that we are ready
     running.app = await buildApp({ deps, log, readiness })
     await listenOn(running.app, config.HOST, config.PORT, 'PORT')
     if (config.WORKER) running.worker = await startWorker(deps, log, databaseUrl)
     running.worker?.ended.catch((error: Error) => log.fatal({ err: error }, 'durable jobs have stopped'))
-    const { port } = running.app.server.address() as AddressInfo
-    if (config.DEMO) running.demo = await startDemo(deps, log, port)
+    if (config.DEMO) running.demo = await startDemo(deps, log)
     return { config, log, demoUrl: running.demo?.url, stop }
   } catch (error) {
     await stop()

@@ -6,7 +6,15 @@ import { type Browser, chromium } from 'playwright-core'
 
 // Below node_modules, so `npm ci` clears it away and no other user of the machine can put a program there.
 const PLACE = fileURLToPath(new URL('../node_modules/.cache', import.meta.url))
-const FLAGS = ['--no-sandbox', '--no-zygote', '--disable-gpu', '--font-render-hinting=none']
+const FLAGS = [
+  '--no-sandbox',
+  '--no-zygote',
+  '--disable-gpu',
+  '--font-render-hinting=none',
+  // Tests cannot reach the network: only this machine has a name.
+  '--no-proxy-server',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
+]
 
 const FONTS = (folder: string) => `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">

@@ -17,11 +17,11 @@ export const SECRET_KEY = 'a secret key that is used by tests and by nothing els
 export const ADMIN_TOKEN = 'admin-token-used-by-tests-only'
 
 /** Stands still until told to move. */
-export interface TestClock extends Clock {
+interface TestClock extends Clock {
   advance(seconds: number): void
 }
 
-export function testClock(start = '2026-05-06T10:34:20Z'): TestClock {
+function testClock(start = '2026-05-06T10:34:20Z'): TestClock {
   let now = new Date(start)
   return {
     now: () => now,

@@ -3,7 +3,7 @@
  * Used twice: against the function itself and over HTTP, where `ok` is the sign-in page, `mismatch` 20012 and
  * `not-a-url` 20007.
  */
-export type Verdict = 'ok' | 'mismatch' | 'not-a-url'
+type Verdict = 'ok' | 'mismatch' | 'not-a-url'
 
 export const CORPUS_APPS = {
   plain: {
@@ -121,6 +121,15 @@ export const REDIRECT_CORPUS: readonly CorpusEntry[] = [
     'https://good.ćom/cb',
     'https://munchen.de/cb',
     'https://中文.co/cb',
+    // trailing and doubled dots: a name with a trailing dot is another name to browsers and certificates
+    'https://good.com./cb',
+    'https://good.com.:443/cb',
+    'https://a.wild.com./cb',
+    'https://good.com../cb',
+    'https://.good.com/cb',
+    'https://.wild.com/cb',
+    'https://a..wild.com/cb',
+    'http://localhost./cb',
     // user information
     'https://good.com@evil.com/cb',
     'https://good.com:pass@evil.com/cb',
@@ -244,7 +253,6 @@ export const REDIRECT_CORPUS: readonly CorpusEntry[] = [
     'https://[fe80::1%25eth0]/cb',
     'https://256.1.1.1/cb',
     'https://1.2.3.4.5/cb',
-    'https://xn--a/cb',
     '%68ttps://good.com/cb',
   ]),
   ...all('http', 'ok', [

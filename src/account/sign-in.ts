@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import { clearFailures, countFailure, type Failures, readFailures } from '../db/failed-attempts/store.ts'
 import type { Deps } from '../deps.ts'
 import { attemptSubject, networkOf } from '../lib/attempts.ts'
@@ -7,6 +8,10 @@ import { endSession, startSession } from './session.ts'
 import * as store from './store.ts'
 
 const WINDOW_S = 15 * 60
+
+// A password hash fills a processor and one of four threads that file reads share. Taken in turns, a flood of guesses
+// meets the limits below before it is hashed, and leaves the threads to others.
+const turn = pLimit(2)
 
 export interface SignInInput {
   readonly passport: string
@@ -53,7 +58,9 @@ async function refuseWrong({ db, clock }: Deps, limits: readonly Limit[]): Promi
  * The limits are read again once the password is known to be right, and a wrong one that comes out above a limit is
  * told no more than "limited": however many guesses race, no more of them are answered than the limit allows.
  */
-export async function signIn(deps: Deps, input: SignInInput): Promise<string> {
+export const signIn = (deps: Deps, input: SignInInput): Promise<string> => turn(() => judge(deps, input))
+
+async function judge(deps: Deps, input: SignInInput): Promise<string> {
   const { passport, address } = limitsOf(deps, input)
   const limits = [passport, address]
   await refuseExhausted(deps, limits)

@@ -1,17 +1,8 @@
 import { z } from 'zod'
+import { visibleLine } from '../lib/visible.ts'
+import { webUrl } from '../lib/web-url.ts'
 
-// A name is shown on pages: nothing in it may hide or turn around what stands there. NUL has no place in the database.
-const INVISIBLE = /[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]/u
-const visible = (text: string): boolean => !INVISIBLE.test(text)
-const line = (longest: number) =>
-  z
-    .string()
-    .trim()
-    .min(1)
-    .max(longest)
-    .refine(visible, 'must not contain control characters or marks of text direction')
-
-const passport = line(128)
+const passport = visibleLine(128)
 
 /** The sign-in form; a field that comes twice arrives as a list and is refused. */
 export const signInForm = z.object({ passport, password: z.string().min(1).max(1024) })
@@ -20,19 +11,17 @@ export const signInForm = z.object({ passport, password: z.string().min(1).max(1
 export const goingOn = z.object({ return_to: z.string().optional().catch(undefined) }).catch({ return_to: undefined })
 
 /** Both identify one user, never one of the two alone (source, "User info result"). */
-export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: line(128) })
+export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: visibleLine(128) })
 export type UserKey = z.output<typeof userKey>
-
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an absolute http:// or https:// URL' }).max(2_048)
 
 /** A user to be created. Names are those of the wire, and of the table's columns. */
 export const newUser = z.strictObject({
   ...userKey.shape,
   passport,
   password: z.string().min(8).max(1024),
-  name: line(100),
+  name: visibleLine(100),
   gender: z.enum(['0', '1', '2']).default('0'),
-  big_avatar_url: httpUrl,
+  big_avatar_url: webUrl,
   phone_number: z
     .string()
     .regex(/^\+?\d{5,20}$/, 'must be 5 to 20 digits, with or without a leading +')

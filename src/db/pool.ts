@@ -26,5 +26,7 @@ export function openPool({ connectionString, size }: PoolSettings, log: Log): Po
   // One that breaks between two statements of a transaction fails the next one; its own event must not end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle database connection broke'))
+  // So would one that breaks between two statements of a transaction; there the next statement reports it.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }

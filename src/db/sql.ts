@@ -1,6 +1,6 @@
 import type { Pool, PoolClient, QueryConfig } from 'pg'
 import type { z } from 'zod'
-import { rethrowUnavailable } from './unavailable.ts'
+import { rethrowUnavailable } from '../lib/unavailable.ts'
 
 /** A statement and its values; made by `` sql`…` `` only, so a value can never become part of the text. */
 export type Statement = QueryConfig

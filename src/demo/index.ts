@@ -1,29 +1,72 @@
 import type { AddressInfo } from 'node:net'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { closeInTime } from '../lib/close-in-time.ts'
 import { listenOn } from '../lib/listen.ts'
 import type { Log } from '../lib/log.ts'
+import { findPartner, updatePartner } from '../registry/partner.ts'
 import { buildMicroApp } from './micro-app/index.ts'
-import { DEMO_APP, seedDemo } from './seed.ts'
+import { buildDemoPartner } from './partner/index.ts'
+import { DEMO_APP, DEMO_PARTNER, demoPartnerUrl, isDemoPartnerUrl } from './seed.ts'
 
 export interface Demo {
   readonly url: string
   stop(): Promise<void>
 }
 
-/** Seeds an empty database and starts the demo micro-app beside the service that listens on `servicePort`. */
-export async function startDemo(deps: Deps, log: Log, servicePort: number): Promise<Demo> {
-  const { config } = deps
-  await seedDemo(deps)
+/** Starts the demo micro-app and the demo partner beside the service, which listens already. */
+export async function startDemo(deps: Deps, log: Log): Promise<Demo> {
+  const apps: FastifyInstance[] = []
+  const stop = async () => {
+    await Promise.all(apps.map((app) => app.close()))
+  }
+  try {
+    const url = await startMicroApp(deps, log, apps)
+    await startPartner(deps, log, apps)
+    return { url, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+const portOf = (app: FastifyInstance): number => (app.server.address() as AddressInfo).port
+
+async function startMicroApp({ config }: Deps, log: Log, apps: FastifyInstance[]) {
   const client = {
-    apiUrl: `http://127.0.0.1:${servicePort}`,
+    apiUrl: `http://127.0.0.1:${config.PORT}`,
     authUrl: config.PUBLIC_URL,
     appKey: DEMO_APP.appKey,
     appSecret: DEMO_APP.secret,
     redirectUri: '',
   }
   const app = await buildMicroApp(client, log)
+  apps.push(app)
+  closeInTime(app, config.SHUTDOWN_GRACE_S)
   await listenOn(app, config.HOST, config.DEMO_PORT, 'DEMO_PORT')
-  const { port } = app.server.address() as AddressInfo
-  client.redirectUri = `http://localhost:${port}/callback`
-  return { url: `http://localhost:${port}`, stop: () => app.close() }
+  client.redirectUri = `http://localhost:${portOf(app)}/callback`
+  return `http://localhost:${portOf(app)}`
+}
+
+/** Nothing without the seeded partner: then this database is not the demo's. */
+async function startPartner(deps: Deps, log: Log, apps: FastifyInstance[]): Promise<void> {
+  const { config, clock } = deps
+  const { partnerId, clientId, secret } = DEMO_PARTNER
+  const partner = await findPartner(deps, partnerId)
+  if (partner?.client_id !== clientId) return
+  const app = await buildDemoPartner({
+    partnerId: String(partnerId),
+    clientId,
+    clientSecret: secret,
+    platformUrl: `http://127.0.0.1:${config.PORT}`,
+    log: log.child({ demo: 'partner' }) as FastifyBaseLogger,
+    now: clock.now,
+  })
+  apps.push(app)
+  closeInTime(app, config.SHUTDOWN_GRACE_S)
+  await listenOn(app, config.HOST, config.DEMO_PARTNER_PORT, 'DEMO_PARTNER_PORT')
+  const base_url = demoPartnerUrl(portOf(app))
+  if (isDemoPartnerUrl(partner.base_url) && partner.base_url !== base_url) {
+    await updatePartner(deps, partnerId, { base_url })
+  }
 }

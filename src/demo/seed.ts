@@ -1,13 +1,21 @@
 import { createUser } from '../account/user.ts'
 import type { Deps } from '../deps.ts'
 import { createMicroApp } from '../registry/micro-app.ts'
+import { createPartner } from '../registry/partner.ts'
+import { newPartner } from '../registry/partner-wire.ts'
 import { newMicroApp } from '../registry/wire.ts'
-import { hasAppsOrUsers, lockSeeding } from './store.ts'
+import { hasAppsOrUsers, lacksDemoPartner, lockSeeding } from './store.ts'
 
 /** Well-known on purpose and for local use only: nothing of this exists when NODE_ENV is production. */
 export const DEMO_APP = {
   appKey: 'demo-app',
   secret: 'demo-secret-for-local-use-only',
+}
+
+export const DEMO_PARTNER = {
+  partnerId: 7001n,
+  clientId: 'demo-partner',
+  secret: 'demo-partner-secret-local-use-only',
 }
 
 const hosts = ['localhost', '127.0.0.1']
@@ -63,23 +71,50 @@ const USERS = [
   },
 ] as const
 
-/** Fills an empty database with the demo's micro-apps and users; leaves any other alone. Safe with several processes. */
+/** Where the platform reaches the demo partner; PARTNER_ADDRESS_ALLOW lets this address through. */
+export const demoPartnerUrl = (port: number): string => `http://127.0.0.1:${port}`
+
+/** Whether it is such a URL, of this start or of an earlier one with another port; else somebody has set it. */
+export const isDemoPartnerUrl = (url: string | null): boolean => /^http:\/\/127\.0\.0\.1:\d+$/.test(url ?? '')
+
+/**
+ * Fills an empty database with the demo's micro-apps, users and partner, and a demo's database with what it lacks;
+ * leaves any other alone. Safe with several processes.
+ */
 export async function seedDemo(deps: Deps): Promise<void> {
   await deps.db.tx(async (db) => {
     await lockSeeding(db)
-    if (await hasAppsOrUsers(db)) return
     const inside: Deps = { ...deps, db }
-    for (const { secret, ...app } of APPS) {
-      await createMicroApp(inside, newMicroApp.parse({ ...app, hosts }), secret)
-    }
-    for (const user of USERS) {
-      const big_avatar_url = new URL(avatar(user.passport), deps.config.PUBLIC_URL).href
-      await createUser(inside, {
-        ...user,
-        cid: 1,
-        big_avatar_url,
-        password: `${user.passport}-password`,
-      })
-    }
+    if (!(await hasAppsOrUsers(db))) await seedPeople(inside)
+    if (await lacksDemoPartner(db, DEMO_APP.appKey)) await seedPartner(inside)
   })
+}
+
+async function seedPeople(deps: Deps): Promise<void> {
+  for (const { secret, ...app } of APPS) {
+    await createMicroApp(deps, newMicroApp.parse({ ...app, hosts }), secret)
+  }
+  for (const user of USERS) {
+    const big_avatar_url = new URL(avatar(user.passport), deps.config.PUBLIC_URL).href
+    await createUser(deps, {
+      ...user,
+      cid: 1,
+      big_avatar_url,
+      password: `${user.passport}-password`,
+    })
+  }
+}
+
+async function seedPartner(deps: Deps): Promise<void> {
+  const partner = newPartner.parse({
+    partner_id: DEMO_PARTNER.partnerId,
+    client_id: DEMO_PARTNER.clientId,
+    name: 'Lakeside Tickets 湖畔票务',
+    base_url: demoPartnerUrl(deps.config.DEMO_PARTNER_PORT),
+    contacts: {
+      product: { name: 'Product manager', mail: 'product@lakeside.example' },
+      business: { name: 'Business contact', mail: 'business@lakeside.example' },
+    },
+  })
+  await createPartner(deps, partner, DEMO_PARTNER.secret)
 }

@@ -7,7 +7,7 @@ import { RescodeError } from './rescode.ts'
 const BEARER = /^Bearer +(\S+) *$/i
 
 /** Lets only the bearer of ADMIN_TOKEN in (20015, 401); without ADMIN_TOKEN, nobody. Runs before the body is read. */
-export function requireAdmin({ ADMIN_TOKEN }: Pick<Config, 'ADMIN_TOKEN'>): onRequestAsyncHookHandler {
+function requireAdmin({ ADMIN_TOKEN }: Pick<Config, 'ADMIN_TOKEN'>): onRequestAsyncHookHandler {
   return async (request) => {
     const given = BEARER.exec(request.headers.authorization ?? '')?.[1]
     if (ADMIN_TOKEN !== undefined && given !== undefined && equalSecrets(given, ADMIN_TOKEN)) return

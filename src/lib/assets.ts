@@ -7,7 +7,8 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyInstance } from 'fastify'
 
 const OWN = fileURLToPath(new URL('../../views/assets', import.meta.url))
-const PICO = createRequire(import.meta.url).resolve('@picocss/pico/css/pico.classless.min.css')
+const require = createRequire(import.meta.url)
+const PICO = require.resolve('@picocss/pico/css/pico.classless.min.css')
 
 /**
  * Serves views/assets and Pico's style sheet under /assets/ and returns how a page writes their addresses. The version

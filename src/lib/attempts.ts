@@ -5,8 +5,11 @@ import { hmacSha256, type Keys } from './keys.ts'
  * What failures are counted by, as the only form of it that is stored. Kinds keep a passport and an app_key of the
  * same spelling apart.
  */
-export const attemptSubject = (keys: Keys, kind: 'passport' | 'address' | 'client', value: string): Buffer =>
-  hmacSha256(keys.storage, `${kind}\n${value}`)
+export const attemptSubject = (
+  keys: Keys,
+  kind: 'passport' | 'address' | 'client' | 'rejected',
+  value: string,
+): Buffer => hmacSha256(keys.storage, `${kind}\n${value}`)
 
 /**
  * The network that one household or machine guesses from: an IPv4 address, or the first 64 bits of an IPv6 address,

@@ -1,10 +1,10 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { DatabaseUnavailable } from '../db/unavailable.ts'
 import { noteForLog } from './observe.ts'
 import { invalidRequest, type Problem, RescodeError, serverError, unavailable } from './rescode.ts'
+import { DatabaseUnavailable } from './unavailable.ts'
 
 /** The envelope of area A (source, "Response envelope of area A"). */
-export const success = (data: object): { rescode: 0; data: object } => ({ rescode: 0, data })
+const success = (data: object): { rescode: 0; data: object } => ({ rescode: 0, data })
 
 export interface FailureEnvelope {
   readonly rescode: number
@@ -23,7 +23,7 @@ export const AREA_A_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 } as const
 
-const JSON_TYPE = 'application/json; charset=utf-8'
+export const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** Translates whatever a handler threw into the failure that goes out; what is our own fault is logged whole. */
 export function asRescodeError(error: unknown, request: FastifyRequest): RescodeError {

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { parseWeighted } from './accept.ts'
 
 /** Languages that pages come in, by what each calls itself. */
-export const LOCALES = { en: 'English', 'zh-CN': '中文' } as const
+const LOCALES = { en: 'English', 'zh-CN': '中文' } as const
 
 export type Locale = keyof typeof LOCALES
 
-export const LOCALE_CODES = Object.keys(LOCALES) as Locale[]
+const LOCALE_CODES = Object.keys(LOCALES) as Locale[]
 
 const languageOf = (tag: string): string | undefined => tag.toLowerCase().split('-', 1)[0]
 

@@ -111,5 +111,6 @@ export async function sendErrorPage(
     message: error.message,
     retry,
     requestId: request.id,
+    returnTo: request.method === 'GET' ? request.url : '/',
   })
 }

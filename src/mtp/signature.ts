@@ -2,7 +2,7 @@ import { equalSecrets } from '../lib/keys.ts'
 import { authorizationHeader } from '../lib/signing.ts'
 
 // Signing itself is in lib, because calls to partners are signed in the same way.
-export { authorizationHeader, type Signed, sign, stringToSign } from '../lib/signing.ts'
+export { authorizationHeader, sign, stringToSign } from '../lib/signing.ts'
 
 /**
  * Takes an Authorization header apart. Base64 has no colon, so the signature is what follows the last one and a
@@ -17,6 +17,10 @@ export function parseAuthorization(header: string): { clientId: string; signatur
   if (clientId.trim() === '') return { problem: 'the clientId is empty' }
   return { clientId, signature: credentials.slice(colon + 1) }
 }
+
+/** Whether a PartnerId header names this partner. Compared as a number: `7001` and `07001` are one. */
+export const namesPartner = (given: string, partnerId: bigint): boolean =>
+  /^\d{1,19}$/.test(given.trim()) && BigInt(given.trim()) === partnerId
 
 /** A call as it came in; `url` is the request target as the caller sent it, with its query. */
 export interface ReceivedCall {

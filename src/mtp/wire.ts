@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { int64, numericText, parseLossless, smallInt } from '../lib/lossless.ts'
+import { echo } from '../lib/rescode.ts'
 import { problemsText, readShape } from '../lib/shape.ts'
 import { date, dateTime, idText, maybe, oneOf } from '../ticketing/interfaces/fields.ts'
 import { credential } from '../ticketing/interfaces/people.ts'
@@ -43,7 +44,7 @@ export const consumeNotice = z.looseObject({
 /** POST /mtp/api/order/refund/notice; code 200 refunded, 606 and 699 not. */
 export const refundNotice = z.looseObject({
   ...envelope,
-  code: smallInt(),
+  code: oneOf(200, 606, 699),
   describe: z.string(),
   body: z.looseObject({
     orderId: int64(),
@@ -64,7 +65,7 @@ export function readNotice<Notice extends z.ZodType>(
   bytes: Uint8Array,
 ): { notice: z.output<Notice> } | { problem: string } {
   const json = parseLossless(bytes)
-  if ('problem' in json) return { problem: `HTTP body: ${json.problem}` }
+  if ('problem' in json) return { problem: `HTTP body: ${echo(json.problem)}` }
   const read = readShape(notice, json.value)
   return 'problems' in read ? { problem: problemsText(read.problems) } : { notice: read.value }
 }

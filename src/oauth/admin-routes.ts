@@ -12,7 +12,8 @@ export async function grantAdminRoutes(app: FastifyInstance, { deps }: { deps: D
 
   app.get('/grants', async (request, reply) => {
     const { cid, ...rest } = request.query as Record<string, unknown>
-    const user = parseInput(userReference, { ...rest, cid: Number(cid) })
+    const isNumber = typeof cid === 'string' && /^\d+$/.test(cid)
+    const user = parseInput(userReference, { ...rest, cid: isNumber ? Number(cid) : cid })
     return sendSuccess(request, reply, { grants: await listGrants(deps, user) })
   })
 

@@ -80,7 +80,9 @@ async function verifyCredentials(deps: Deps, { appKey, appSecret }: Credentials,
   const presented = storedForm(keys, appSecret)
   const match = app?.secrets.find((secret) => timingSafeEqual(secret.secret_hash, presented))
   if (!app || !match) {
-    await countFailure(db, subject, now, FAILURE_WINDOW_S)
+    const counted = await countFailure(db, subject, now, FAILURE_WINDOW_S)
+    // Guesses that race past the check above learn nothing either.
+    if (counted.failures > config.CLIENT_FAILURES) throw tooManyRequests(secondsUntil(counted.windowEndsAt, now))
     throw badClientCredentials()
   }
   await noteSecretUse(deps, app, match)

@@ -10,9 +10,7 @@ import { openConsentForm } from './consent-form.ts'
 import { unusableForm, userNotTrusted } from './errors.ts'
 import { withAnswer } from './redirect-uri.ts'
 import { ensureCode, ensureGrant } from './store.ts'
-
-/** The source's limit: a code lives 5 minutes. */
-const CODE_LIFETIME_S = 300
+import { CODE_LIFETIME_S } from './wire.ts'
 
 export interface Decision {
   readonly session: SignedIn
@@ -23,10 +21,10 @@ export interface Decision {
 
 /** A1 rows 12–14: what the user decided on the consent page. Returns where the browser goes next. */
 export async function decideConsent(deps: Deps, { session, form, decision }: Decision): Promise<string> {
+  if (session.status !== 'active') throw userNotTrusted()
   const { grantId, parameters } = openConsentForm(deps, form, session.sessionHash)
   if (decision !== 'approve' && decision !== 'refuse') throw invalidRequest('decision must be approve or refuse')
   const request = await checkAuthorizationRequest(deps, parameters)
-  if (session.status !== 'active') throw userNotTrusted()
   if (decision === 'refuse') {
     await recordRefusal(deps, session, request)
     return withAnswer(request.redirectUri, { state: request.state })

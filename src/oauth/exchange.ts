@@ -4,11 +4,11 @@ import type { Deps } from '../deps.ts'
 import { addSeconds, wholeSecondsAfter } from '../lib/clock.ts'
 import { equalSecrets, storedForm } from '../lib/keys.ts'
 import { invalidRequest, type RescodeError } from '../lib/rescode.ts'
-import { mint, PREFIX, readSelfDating } from '../lib/self-dating.ts'
+import { mint, PREFIX, readSelfDating, type SelfDating } from '../lib/self-dating.ts'
 import type { MicroApp } from '../registry/wire.ts'
 import { invalidCode, invalidGrant, redirectMismatch, userNotTrusted } from './errors.ts'
 import { countFailedTry, type Exchange, type FoundCode, revokeGrant, spendCode } from './store.ts'
-import { type IssuedTokens, type Parameters, required, type TokenSet, tokenSet } from './wire.ts'
+import { CODE_LIFETIME_S, type IssuedTokens, type Parameters, required, type TokenSet, tokenSet } from './wire.ts'
 
 const TRIES = 3
 const DAY_S = 86_400
@@ -27,7 +27,7 @@ export async function exchangeCode(deps: Deps, app: MicroApp, parameters: Parame
   if (!dated) throw invalidCode(input.code, 'not a code of ours')
 
   const now = deps.clock.now()
-  const { exchange, issued } = prepare(deps, app, input, dated.routingKey, now)
+  const { exchange, issued } = prepare(deps, app, input, dated, now)
   const found = await spendCode(deps.db, exchange, now)
   if (!found) throw invalidCode(input.code, 'unknown')
   if (!found.spent) throw await refusal(deps, app, input, exchange, found)
@@ -47,11 +47,12 @@ function prepare(
   { config, keys }: Deps,
   app: MicroApp,
   input: ExchangeInput,
-  routingKey: number,
+  { routingKey, expiresAt: codeExpiresAt }: SelfDating,
   now: Date,
 ): { exchange: Exchange; issued: IssuedTokens } {
   const accessExpiresAt = wholeSecondsAfter(now, config.ACCESS_TOKEN_LIFETIME_S)
-  const refreshExpiresAt = wholeSecondsAfter(now, app.refresh_days * DAY_S)
+  // Counted from the consent (decisions, A3), which is as old as the code.
+  const refreshExpiresAt = addSeconds(codeExpiresAt, app.refresh_days * DAY_S - CODE_LIFETIME_S)
   const accessToken = mint(keys, {
     prefix: PREFIX.accessToken,
     routingKey,
@@ -96,8 +97,8 @@ async function refusal(
 
   const mismatch = findMismatch(exchange, found)
   if (mismatch) {
-    await countFailedTry(deps.db, exchange.routingKey, exchange.codeHash, TRIES, now)
-    return mismatch
+    const counted = await countFailedTry(deps.db, exchange.routingKey, exchange.codeHash, TRIES, now)
+    return counted > 0 ? mismatch : invalidCode(input.code, 'spent at this very moment')
   }
   if (found.user_status !== 'active') return userNotTrusted()
   if (found.revoked_at) return invalidGrant('the grant was withdrawn')

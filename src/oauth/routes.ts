@@ -3,7 +3,7 @@ import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { findSession, SESSION_COOKIE, type SignedIn } from '../account/session.ts'
 import type { Deps } from '../deps.ts'
-import { asRescodeError, envelopeErrorHandler, sendSuccess } from '../lib/envelope.ts'
+import { AREA_A_HEADERS, asRescodeError, envelopeErrorHandler, sendSuccess } from '../lib/envelope.ts'
 import { noteForLog } from '../lib/observe.ts'
 import { sendErrorPage, sendPage } from '../lib/page.ts'
 import { invalidRequest, tooManyRequests } from '../lib/rescode.ts'
@@ -37,7 +37,10 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
     const authorization = await checkAuthorizationRequest(deps, parameters)
     noteForLog(request, { appKey: authorization.app.app_key })
     const session = await findSession(deps, request.cookies[SESSION_COOKIE])
-    if (!session) return reply.redirect(`/sign-in?return_to=${encodeURIComponent(request.raw.url ?? '/')}`, 303)
+    if (!session) {
+      const signIn = `/sign-in?return_to=${encodeURIComponent(request.raw.url ?? '/')}`
+      return reply.headers(AREA_A_HEADERS).redirect(signIn, 303)
+    }
     if (session.status !== 'active') throw userNotTrusted()
     return showConsent(deps, request, reply, authorization, session)
   })
@@ -52,7 +55,7 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
     const { authorization_request: form, decision } = body
     if (typeof form !== 'string' || typeof decision !== 'string') throw invalidRequest('the form is incomplete')
     const next = await decideConsent(deps, { session, form, decision })
-    return reply.header('Cache-Control', 'no-store').redirect(next, 303)
+    return reply.headers(AREA_A_HEADERS).redirect(next, 303)
   })
 }
 

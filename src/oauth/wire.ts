@@ -3,6 +3,7 @@ import { userKey } from '../account/wire.ts'
 import { secondsLeft } from '../lib/clock.ts'
 import { parseQuery } from '../lib/query-string.ts'
 import { echo, invalidRequest } from '../lib/rescode.ts'
+import { SCOPES } from '../registry/wire.ts'
 import { missing } from './errors.ts'
 
 const LONGEST_URL = 8 * 1024
@@ -31,7 +32,9 @@ export function required(parameters: Parameters, name: string): string {
   return value
 }
 
-export const SCOPES = ['USER_INFO', 'PHONE_NUMBER'] as const
+/** Seconds; the source's limit of 5 minutes. */
+export const CODE_LIFETIME_S = 300
+
 export type Scope = (typeof SCOPES)[number]
 
 export const isScope = (text: string): text is Scope => (SCOPES as readonly string[]).includes(text)

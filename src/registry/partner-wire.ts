@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { int64 } from '../lib/lossless.ts'
-import { displayName, endpointUrl } from './wire.ts'
+import { visibleLine } from '../lib/visible.ts'
+import { endpointUrl } from './wire.ts'
 
 /** What the admin routes and the command line take and give about partners. Names are those of the tables' columns. */
 
@@ -23,7 +24,7 @@ export const readPartnerId = (text: string): bigint => (/^\d{1,19}$/.test(text) 
 
 /** Whom to tell about the integration, by mail and, if there is one, over a webhook. */
 export const contact = z.strictObject({
-  name: displayName,
+  name: visibleLine(100),
   mail: z.string().max(254).regex(z.regexes.email, 'must be a mail address: someone@example.com'),
   webhook_url: endpointUrl.nullable().default(null),
 })
@@ -32,7 +33,7 @@ export type Contact = z.output<typeof contact>
 export type ContactRole = (typeof CONTACT_ROLES)[number]
 
 const fields = {
-  name: displayName,
+  name: visibleLine(100),
   base_url: endpointUrl.refine((url) => !url.includes('?'), 'must not have a query').nullable(),
   interface_urls: z.record(
     z.string().regex(INTERFACE_NAME, 'is not the name of an interface, such as order-create'),

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { visibleLine } from '../lib/visible.ts'
+import { webUrl } from '../lib/web-url.ts'
 import { parseHostEntry } from './host.ts'
 
 /** What the admin routes and the command line take and give. Names are those of the wire, and of the table's columns. */
@@ -11,25 +13,6 @@ const REFRESH_POLICIES = ['fixed', 'rotating'] as const
 /** Characters of an app_key; one that began with "-" would read as an option on the command line. */
 export const APP_KEY = /^[A-Za-z0-9_][A-Za-z0-9_-]{2,63}$/
 
-// A name is shown on the consent page, for example: nothing in it may hide or turn around what stands there.
-const INVISIBLE = /[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]/u
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const NOT_IN_URLS = /[\s\\\u0000-\u001f\u007f-\u009f]/
-
-function webUrlProblem(text: string): string | undefined {
-  if (NOT_IN_URLS.test(text)) return 'must not contain white space, backslashes or control characters'
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return 'must be an absolute http:// or https:// URL'
-  const { username, password } = new URL(text)
-  return username || password ? 'must not contain a user name or password' : undefined
-}
-
-const webUrl = z
-  .string()
-  .max(2_048)
-  .superRefine((text, context) => {
-    const problem = webUrlProblem(text)
-    if (problem) context.addIssue({ code: 'custom', message: problem })
-  })
 const host = z.string().transform((text, context) => {
   const parsed = parseHostEntry(text)
   if ('entry' in parsed) return parsed.entry
@@ -46,16 +29,8 @@ const setOf = <T>(entry: z.ZodType<T>) =>
     .transform((entries) => [...new Set(entries)])
 const atLeastOne = (entries: readonly unknown[]): boolean => entries.length > 0
 
-/** A name that is shown to people. */
-export const displayName = z
-  .string()
-  .trim()
-  .min(1)
-  .max(100)
-  .refine((name) => !INVISIBLE.test(name), 'must not contain control characters or marks of text direction')
-
 const fields = {
-  name: displayName,
+  name: visibleLine(100),
   logo_url: webUrl.nullable(),
   hosts: setOf(host).refine(atLeastOne, 'must have at least 1 entry'),
   redirect_uris: setOf(endpointUrl),

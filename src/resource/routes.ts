@@ -6,7 +6,7 @@ import { acceptAnyBodyUnread } from '../lib/unread-body.ts'
 import { readParameters, type Scope } from '../oauth/wire.ts'
 import { readWithToken } from './bearer.ts'
 import { noPhoneNumber } from './errors.ts'
-import { userInfoResult } from './wire.ts'
+import { type PhoneResult, userInfoResult } from './wire.ts'
 
 /** A4 and A5. */
 export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
@@ -22,7 +22,8 @@ export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Dep
   app.post('/get_phonenumber', async (request, reply) => {
     const { phone_number } = await read(request, 'PHONE_NUMBER')
     if (phone_number === null) throw noPhoneNumber()
-    return sendSuccess(request, reply, { phone_number })
+    const result: PhoneResult = { phone_number }
+    return sendSuccess(request, reply, result)
   })
 
   app.post('/get_userinfo', async (request, reply) =>

@@ -27,11 +27,13 @@ export async function changeRefund(
 async function moveTickets(deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<void> {
   const refunds = await refundsOf(deps.db, order.order_id)
   const done = refunds.filter(({ state }) => state === 'refunded')
-  const before = refund.vouchers.length > 0 ? await vouchersOf(deps.db, order.order_id) : []
-  const update = {
-    ...withQuantities(order, { usedQuantity: order.used_quantity, refundedQuantity: ticketsOf(done) }),
-    vouchers: before.filter((voucher) => isSpent(voucher, refund, done)).map(asRefunded),
-  }
+  const quantities = withQuantities(order, { usedQuantity: order.used_quantity, refundedQuantity: ticketsOf(done) })
+  const nothingLeft = quantities.used_quantity + quantities.refunded_quantity === order.quantity
+  const before = nothingLeft || refund.vouchers.length > 0 ? await vouchersOf(deps.db, order.order_id) : []
+  const ended = before.filter(
+    (voucher) => (nothingLeft && voucher.state === 'unused') || isSpent(voucher, refund, done),
+  )
+  const update = { ...quantities, vouchers: ended.map(asRefunded) }
   await changeOrder(deps, order, update, cause, before)
 }
 

@@ -46,6 +46,19 @@ describe('/admin/v1/users', () => {
     expect(await call('POST', '/users/block', { cid: 1 })).toMatchObject({ status: 400 })
   })
 
+  it.each(['https://a.com/\0', 'https://a.com/ b', 'https://a.com\\b', 'https://me@a.com/b', 'a.com', 'data:,x'])(
+    'refuses the picture %j',
+    async (big_avatar_url) => {
+      const answer = await call('POST', '/users', {
+        ...ALICE,
+        big_avatar_url,
+        passport: 'pictured',
+        user_id: 'pictured',
+      })
+      expect(answer).toMatchObject({ status: 400, data: { problems: [{ field: 'big_avatar_url' }] } })
+    },
+  )
+
   it.each([
     ['GET', '/users'],
     ['POST', '/users'],

@@ -58,18 +58,37 @@ describe('signing in', () => {
     await expect(signIn(world.deps, WRONG)).rejects.toEqual(new SignInRefused())
     const passwordHash = await hashPassword('anything at all')
     expect(passwordHash).toContain('$argon2id$v=19$m=19456,t=2,p=1$')
-    const fastest = async (hash: string | undefined) => {
-      const times: number[] = []
+    // Processor time of this process alone: what else the machine does at the same time does not count.
+    const work = async (hash: string | undefined) => {
+      const spent: number[] = []
       for (let run = 0; run < 8; run++) {
-        const before = performance.now()
+        const before = process.cpuUsage()
         expect(await verifyPassword(hash, 'a guess')).toBe(false)
-        times.push(performance.now() - before)
+        const { user, system } = process.cpuUsage(before)
+        spent.push(user + system)
       }
-      return Math.min(...times)
+      return Math.min(...spent)
     }
-    const ratio = (await fastest(undefined)) / (await fastest(passwordHash))
-    expect(ratio).toBeGreaterThan(0.5)
-    expect(ratio).toBeLessThan(2)
+    const ratio = (await work(undefined)) / (await work(passwordHash))
+    expect(ratio).toBeGreaterThan(0.3)
+    expect(ratio).toBeLessThan(3)
+  })
+
+  it('hashes no more guesses than the limit allows, however many come at once', async () => {
+    const spentBy = async (work: () => Promise<unknown>) => {
+      const before = process.cpuUsage()
+      await work()
+      return process.cpuUsage(before).user
+    }
+    const hash = await hashPassword('anything at all')
+    const twenty = await spentBy(async () => {
+      for (let run = 0; run < 20; run++) await verifyPassword(hash, 'a guess')
+    })
+    const passport = 'flooded'
+    const flood = () =>
+      Promise.all(Array.from({ length: 100 }, () => signIn(world.deps, { ...WRONG, passport }).catch(() => {})))
+    const spent = await spentBy(flood)
+    expect(spent, `${spent} µs of processor time; 20 hashes take ${twenty} µs`).toBeLessThan(twenty * 2)
   })
 
   it('is refused after too many failures of a passport, the right password too, until the window ends', async () => {
@@ -113,9 +132,10 @@ describe('signing in', () => {
     for (let round = 0; round < 5; round++) {
       await world.pool.query('delete from failed_attempt')
       const guesses = Array.from({ length: 30 }, (_, index) => ({ ...WRONG, address: `198.51.100.${index}` }))
-      const all = await Promise.all(guesses.map(outcome))
+      // The right one comes last, when the wrong ones have used the limit up: it is not told either.
+      const all = await Promise.all([...guesses, { ...RIGHT, address: '198.51.100.99' }].map(outcome))
       expect(all.filter((one) => one === 'wrong')).toHaveLength(3)
-      expect(all.filter((one) => one === 'limited')).toHaveLength(27)
+      expect(all.filter((one) => one === 'limited')).toHaveLength(28)
     }
   })
 

@@ -152,7 +152,7 @@ describe('a call to a partner', () => {
     expect(await query(7012n)).toMatchObject({
       failure: { kind: 'address', detail: 'no URL is registered for order-query', maybe_received: false },
     })
-    const strict = await openWorld()
+    const strict = await openWorld({ DEMO: 'off' })
     const inside = await fakeSeller(strict, 7013, { host: 'localhost' })
     const partner = await findPartner(strict.deps, 7013n)
     if (!partner) throw new Error('no such partner')

@@ -140,6 +140,14 @@ describe('a consumption report', () => {
 })
 
 describe('a refund result', () => {
+  it('of every ticket that is left ends the vouchers too, whether it names them or not', async () => {
+    const orderId = await order({ vouchers: ['one', 'two'] })
+    await consume(orderId, 1, 0, { vouchers: [{ voucher: 'one', quantity: 1, status: 1 }] })
+    await seedRefund(world.pool, { refundId: `all-${orderId}`, orderId, quantity: 1 })
+    await decide(orderId, `all-${orderId}`, 200)
+    expect(await recordOf(world.pool, orderId)).toMatchObject({ vouchers: { one: 'used', two: 'refunded' } })
+  })
+
   it('refunds the tickets and the vouchers that were asked for', async () => {
     const orderId = await order({ vouchers: ['a', 'b'] })
     const refundId = `r-${orderId}`

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** Where root keeps what an unprivileged user must be able to enter; a clone may lie below a folder of mode 700. */
@@ -37,13 +37,19 @@ export async function locateBinaries(owner: ProcessOwner | undefined): Promise<B
   return owner ? copyForEverybody(found.postgres) : { initdb: found.initdb, postgres: found.postgres }
 }
 
+/** A folder that everybody may enter, whatever the umask. */
+export function makeForEverybody(folder: string): void {
+  mkdirSync(folder, { recursive: true })
+  chmodSync(folder, 0o755)
+}
+
 /** Copies bin, lib and share side by side once a version; a rename publishes the copy, so a half-made one is never used. */
 function copyForEverybody(postgres: string): Binaries {
   const native = dirname(dirname(postgres))
   const { version } = JSON.parse(readFileSync(join(native, '..', 'package.json'), 'utf8')) as { version: string }
   const target = join(SHARED_HOME, `postgresql-${version}`)
+  makeForEverybody(SHARED_HOME)
   if (!existsSync(target)) {
-    mkdirSync(SHARED_HOME, { recursive: true, mode: 0o755 })
     const partial = `${target}.${process.pid}`
     cpSync(native, partial, { recursive: true, verbatimSymlinks: true })
     spawnSync('chmod', ['-R', 'a+rX', partial])

@@ -4,11 +4,7 @@ import { once } from 'node:events'
 import {
   chownSync,
   existsSync,
-  lstatSync,
   mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -17,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Binaries, type ProcessOwner, SHARED_HOME } from './binaries.ts'
+import { type Binaries, makeForEverybody, type ProcessOwner, SHARED_HOME } from './binaries.ts'
 
 export const SUPERUSER = 'gatehouse'
 
@@ -41,16 +37,17 @@ export async function ensureCluster(
     renameSync(partial, cluster)
     return cluster
   }
-  removeOrphans()
-  const elsewhere = join(SHARED_HOME, 'clusters', randomBytes(8).toString('hex'))
+  const clusters = join(SHARED_HOME, 'clusters')
+  makeForEverybody(clusters)
+  const elsewhere = join(clusters, randomBytes(8).toString('hex'))
   await initialise(elsewhere, password, binaries, owner)
+  // For people only: a data folder that is gone from there may have been moved, so nothing is ever deleted for it.
   writeFileSync(`${elsewhere}.owner`, cluster)
   symlinkSync(elsewhere, cluster)
   return elsewhere
 }
 
 async function initialise(folder: string, password: string, binaries: Binaries, owner: ProcessOwner | undefined) {
-  mkdirSync(dirname(folder), { recursive: true, mode: 0o755 })
   mkdirSync(folder, { mode: 0o700 })
   const passwordFile = `${folder}.password`
   writeFileSync(passwordFile, password, { mode: 0o600 })
@@ -85,18 +82,4 @@ function everybodyMayEnter(folder: string): boolean {
   const open = (statSync(folder).mode & 0o001) !== 0
   const parent = dirname(folder)
   return open && (parent === folder || everybodyMayEnter(parent))
-}
-
-/** Clusters under SHARED_HOME whose data folder was deleted meanwhile. */
-function removeOrphans(): void {
-  const clusters = join(SHARED_HOME, 'clusters')
-  if (!existsSync(clusters)) return
-  for (const file of readdirSync(clusters).filter((name) => name.endsWith('.owner'))) {
-    const folder = join(clusters, file.replace(/\.owner$/, ''))
-    const link = readFileSync(join(clusters, file), 'utf8')
-    const wanted = lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() && readlinkSync(link) === folder
-    if (wanted) continue
-    rmSync(folder, { recursive: true, force: true })
-    rmSync(join(clusters, file))
-  }
 }

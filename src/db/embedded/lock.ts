@@ -41,19 +41,32 @@ export function holderOf(dataDir: string): { pid: number; purpose: Purpose } | u
   return isAlive(pid) && content === `${identity(pid)} ${purpose}` ? { pid, purpose } : undefined
 }
 
+const unusable = (dataDir: string, error: unknown): Error =>
+  new Error(
+    `DATA_DIR ${dataDir} cannot be used: ${(error as Error).message}\nset it to a folder that this user may write to`,
+  )
+
+function makeDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true })
+  } catch (error) {
+    throw unusable(dataDir, error)
+  }
+}
+
 /**
  * Claims `dataDir` for this process; waits for a command to finish, and throws when another service holds it.
  * Returns how to let go.
  */
 export async function claimDataDir(dataDir: string, purpose: Purpose): Promise<() => void> {
-  mkdirSync(dataDir, { recursive: true })
+  makeDataDir(dataDir)
   const file = pidFile(dataDir)
   for (let waited = 0; ; waited++) {
     try {
       writeFileSync(file, `${identity(process.pid)} ${purpose}`, { flag: 'wx' })
       return () => rmSync(file, { force: true })
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unusable(dataDir, error)
     }
     const holder = holderOf(dataDir)
     const beingWritten = statSync(file, { throwIfNoEntry: false })?.size === 0

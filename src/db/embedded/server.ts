@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../../lib/listen.ts'
 import type { Log } from '../../lib/log.ts'
 import { locateBinaries, type ProcessOwner, unprivilegedOwner } from './binaries.ts'
 import { ensureCluster, SUPERUSER } from './cluster.ts'
@@ -29,7 +29,8 @@ export function keptSecrets(dataDir: string): KeptSecrets {
       password: randomBytes(24).toString('hex'),
       secretKey: randomBytes(48).toString('base64'),
     }
-    writeFileSync(file, JSON.stringify(fresh), { mode: 0o600 })
+    writeFileSync(`${file}.new`, JSON.stringify(fresh), { mode: 0o600 })
+    renameSync(`${file}.new`, file)
   }
   chmodSync(file, 0o600)
   return JSON.parse(readFileSync(file, 'utf8')) as KeptSecrets
@@ -37,15 +38,6 @@ export function keptSecrets(dataDir: string): KeptSecrets {
 
 export const databaseUrlOf = (password: string, port: number): string =>
   `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
-}
 
 // The shell ends PostgreSQL (SIGINT: fast shutdown) when its standard input closes. That happens also when this
 // process is killed outright, so no server is ever left behind.

@@ -15,12 +15,20 @@ export const readFailures = (db: Db, subject: Buffer, now: Date): Promise<Failur
     where subject = ${subject} and window_ends_at > ${now}`,
   )
 
-/** Adds one failure and returns the new count: one statement, so failures that race are all counted, each differently. */
+/**
+ * Adds one failure and returns the new count: one statement, so failures that race are all counted, each differently.
+ * It takes away two rows whose window is over: anybody may guess at ever new names, and the table must not grow by that.
+ */
 export const countFailure = (db: Db, subject: Buffer, now: Date, windowSeconds: number): Promise<Failures> => {
   const windowEndsAt = addSeconds(now, windowSeconds)
   return db.one(
     row,
     sql`
+    with over as (
+      delete from failed_attempt where subject in (
+        select subject from failed_attempt where window_ends_at <= ${now} and subject <> ${subject}
+        limit 2 for update skip locked)
+    )
     insert into failed_attempt as known (subject, failures, window_ends_at) values (${subject}, 1, ${windowEndsAt})
     on conflict (subject) do update set
       failures = case when known.window_ends_at > ${now} then known.failures + 1 else 1 end,

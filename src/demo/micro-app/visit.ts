@@ -4,7 +4,7 @@ import { jsTicket } from '../../resource/ticket.ts'
 import { authorizeUrl, type Client, type Envelope, exchangeCode, phoneNumber, refresh, userInfo } from './gatehouse.ts'
 
 /** One call of the micro-app's server, as the demo page shows it. */
-export interface Call {
+interface Call {
   readonly name: string
   readonly answer: Envelope
 }

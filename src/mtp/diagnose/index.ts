@@ -1,4 +1,4 @@
-import { decodedPath, pathAsSent, stringToSign, verify } from '../signature.ts'
+import { decodedPath, namesPartner, pathAsSent, stringToSign, verify } from '../signature.ts'
 import { AUTHORIZATION_MISTAKES, readLooseAuthorization } from './authorization.ts'
 import { DATE_MISTAKES, diagnoseDate } from './date-header.ts'
 import type { Evidence, Mistake } from './recipe.ts'
@@ -8,6 +8,10 @@ export { readLooseAuthorization } from './authorization.ts'
 export type { Mistake } from './recipe.ts'
 
 const CREDENTIAL_MISTAKES = {
+  headerDoubled: {
+    name: 'header-doubled',
+    explanation: 'Authorization, Date or PartnerId came more than once; send each exactly once.',
+  },
   clientIdUnknown: {
     name: 'client-id-unknown',
     explanation: 'No partner has this clientId.',
@@ -19,6 +23,11 @@ const CREDENTIAL_MISTAKES = {
   partnerIdMismatch: {
     name: 'partner-id-mismatch',
     explanation: 'The PartnerId header does not belong to this clientId.',
+  },
+  suspended: {
+    name: 'partner-suspended',
+    explanation:
+      'The call is right, but the partner is suspended: nothing that it sends is accepted until it is active.',
   },
   unrecognised: {
     name: 'signature-unrecognised',
@@ -44,6 +53,8 @@ export interface DiagnosedCall {
   readonly date?: string | undefined
   readonly authorization?: string | undefined
   readonly partnerId?: string | undefined
+  /** Names of signature headers that came more than once. */
+  readonly doubled?: readonly string[]
 }
 
 /** The partner that the call claims to come from, found by clientId or, when that fails, by PartnerId. */
@@ -51,6 +62,7 @@ export interface DiagnosedPartner {
   readonly clientId: string
   readonly partnerId: string
   readonly secrets: readonly string[]
+  readonly suspended?: boolean
 }
 
 export interface DiagnosisSettings {
@@ -127,13 +139,16 @@ export function diagnose(
   settings: DiagnosisSettings,
 ): Diagnosis {
   const signature = signatureMistakes(call, partner, settings)
-  const mismatch = partner !== null && call.partnerId !== undefined && call.partnerId !== partner.partnerId
+  const mismatch =
+    partner !== null && call.partnerId !== undefined && !namesPartner(call.partnerId, BigInt(partner.partnerId))
   const date = diagnoseDate(call.date ?? '', settings.now, settings.skewSeconds)
-  const mistakes = [
+  const mistakes: Mistake[] = [
+    ...(call.doubled?.length ? [CREDENTIAL_MISTAKES.headerDoubled] : []),
     ...signature.mistakes,
     ...(mismatch ? [CREDENTIAL_MISTAKES.partnerIdMismatch] : []),
     ...(date === null ? [] : [date]),
   ]
+  if (mistakes.length === 0 && partner?.suspended) mistakes.push(CREDENTIAL_MISTAKES.suspended)
   const right = stringToSign({ method: call.method, path: pathAsSent(call.url), date: call.date ?? '' })
   const { signedInstead } = signature
   return {

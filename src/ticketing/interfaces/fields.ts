@@ -11,10 +11,10 @@ export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
 /** A text that must not be empty. */
 export const text = () => z.string().min(1, 'must not be empty')
 
-/** An id that is text; some clients send it as a number. */
+/** An id that is text; some clients send it as a number, which must not have been rounded on the way. */
 export const idText = () =>
   z
-    .union([z.string(), z.number(), z.bigint()], 'must be a text')
+    .union([z.string(), z.int(), z.bigint()], 'must be a text')
     .transform(String)
     .pipe(z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters'))
 

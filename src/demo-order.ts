@@ -1,0 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openContext } from './cli/context.ts'
+import { reportFailure } from './cli/report.ts'
+import { orderTalk } from './demo/order-talk.ts'
+
+/** `npm run demo:order`, while the demo runs in another terminal. */
+const say = (line: string) => process.stdout.write(`${line}\n`)
+await openContext()
+  .withDeps((deps) => orderTalk({ deps, say, wait: (seconds) => sleep(seconds * 1000) }))
+  .catch((error: unknown) => {
+    process.exitCode = reportFailure(error, false)
+  })

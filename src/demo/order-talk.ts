@@ -1,0 +1,119 @@
+import type { Deps } from '../deps.ts'
+import { addDays, beijingDate } from '../lib/beijing.ts'
+import { findPartner } from '../registry/partner.ts'
+import { createOrder } from '../ticketing/create-order.ts'
+import { TicketingRefusal } from '../ticketing/errors.ts'
+import { OPERATOR } from '../ticketing/history.ts'
+import type { OrderAnswer } from '../ticketing/order-answer.ts'
+import { payOrder } from '../ticketing/pay-order.ts'
+import { pullCatalogue } from '../ticketing/pull-catalogue.ts'
+import { pullPrices } from '../ticketing/pull-prices.ts'
+import { queryOrder } from '../ticketing/query-order.ts'
+import { refundOrder } from '../ticketing/refund-order.ts'
+import { showOrder } from '../ticketing/show-order.ts'
+import { newOrder, newRefund } from '../ticketing/wire.ts'
+import { type AtPartner, partnerControls } from './partner-controls.ts'
+import { DEMO_PARTNER } from './seed.ts'
+import { historyLines, openTranscript } from './transcript.ts'
+
+/** What the talk needs: the operations' world, a listener, and patience. */
+export interface Stage {
+  readonly deps: Deps
+  say(line: string): void
+  wait(seconds: number): Promise<unknown>
+}
+
+/** The stage with its props: every step has a title and is followed by what was said on the wire. */
+interface Talk extends Stage {
+  step<Result>(title: string, act: () => Promise<Result>): Promise<Result>
+  readonly atPartner: AtPartner
+}
+
+const { partnerId: partner_id } = DEMO_PARTNER
+
+/** Two orders from the first question to the last notice, told as a conversation with the running demo partner. */
+export async function orderTalk(stage: Stage): Promise<void> {
+  const { deps, say } = stage
+  const partner = await findPartner(deps, partner_id)
+  const atPartner = await partnerControls(partner?.base_url)
+  const tell = openTranscript(deps, partner_id, say)
+  const talk: Talk = {
+    ...stage,
+    atPartner,
+    step: (title, act) => {
+      say(`\n${title}`)
+      return act().finally(tell)
+    },
+  }
+  await talk.step('The platform asks for the catalogue.', async () => done(await pullCatalogue(deps, { partner_id })))
+  const used = await usedOrder(talk)
+  const refunded = await refundedOrder(talk)
+  for (const orderId of [used, refunded]) await tellHistory(stage, orderId)
+}
+
+/** Bought, issued at once, and both visitors come. */
+async function usedOrder(talk: Talk): Promise<bigint> {
+  const { deps, step, atPartner } = talk
+  const order = await bought(talk, 'DEMO-BOAT')
+  const order_id = order.order_id
+  await step('The platform asks how the order stands.', async () => done(await queryOrder(deps, order_id, OPERATOR)))
+  await step('A visitor comes to the gate.', () => atPartner('consume', { orderId: order_id, quantity: 1 }))
+  await step('The other one too.', () => atPartner('consume', { orderId: order_id, quantity: 1 }))
+  return order_id
+}
+
+/** Bought, issued after a while, and given back after the partner has looked at it. */
+async function refundedOrder(talk: Talk): Promise<bigint> {
+  const { deps, step, atPartner } = talk
+  const { order_id } = await bought(talk, 'DEMO-TOWER')
+  await step('The tickets take a few seconds; the platform asks until they are there.', () => issued(talk, order_id))
+  const { refund } = await step('The customer wants the money back. This partner decides on each refund.', async () =>
+    done(await refundOrder(deps, newRefund.parse({ order_id }), OPERATOR)),
+  )
+  await step('A clerk of the partner agrees.', () =>
+    atPartner('decide-refund', { refundId: refund.refund_id, approve: true }),
+  )
+  return order_id
+}
+
+/** Two tickets for tomorrow, created and paid. */
+async function bought({ deps, step }: Talk, partner_deal_id: string): Promise<OrderAnswer['order']> {
+  const travel_date = addDays(beijingDate(deps.clock.now()), 1)
+  const range = { partner_id, partner_deal_id, from: travel_date, to: travel_date }
+  const wish = newOrder.parse({ partner_id, partner_deal_id, travel_date, quantity: 2 })
+  await step(`What does ${partner_deal_id} cost tomorrow?`, async () => done(await pullPrices(deps, range)))
+  const { order } = await step('A customer wants two tickets.', async () =>
+    done(await createOrder(deps, wish, OPERATOR)),
+  )
+  await step('The customer has paid.', async () => done(await payOrder(deps, order.order_id, OPERATOR)))
+  return order
+}
+
+const MOST_QUESTIONS = 20
+
+async function issued({ deps, wait }: Talk, orderId: bigint): Promise<void> {
+  for (let question = 0; question < MOST_QUESTIONS; question++) {
+    await wait(1)
+    // Refused while the service itself is asking.
+    const answer = await queryOrder(deps, orderId, OPERATOR).catch((error: unknown) => {
+      if (error instanceof TicketingRefusal) return undefined
+      throw error
+    })
+    if (answer?.order.state === 'paid') return
+  }
+  throw new Error('the partner does not issue the tickets')
+}
+
+async function tellHistory({ deps, say }: Stage, orderId: bigint): Promise<void> {
+  const { order, history } = await showOrder(deps, orderId)
+  say(
+    `\nOrder ${orderId} is ${order.state}: ${order.used_quantity} used, ${order.refunded_quantity} refunded. Its history:`,
+  )
+  for (const line of historyLines(history)) say(line)
+}
+
+/** What was answered, unless the call failed. */
+function done<Answer extends { readonly failure: { readonly detail: string } | null }>(answer: Answer): Answer {
+  if (answer.failure) throw new Error(`the partner's answer: ${answer.failure.detail}`)
+  return answer
+}

@@ -1,0 +1,48 @@
+import { request } from 'undici'
+import { fieldsOf, whole } from './fields.ts'
+import { readJson } from './json.ts'
+import type { Settings } from './settings.ts'
+import { authorization } from './signature.ts'
+
+/** What the platform said; without a code it said nothing that can be understood, or could not be reached. */
+interface Reply {
+  readonly code: number | undefined
+  readonly describe: string
+}
+
+/** Sends one text to one path of the platform; it never throws. */
+export type Delivery = (path: string, text: string, signal: AbortSignal) => Promise<Reply>
+
+const TIMEOUT_MS = 10_000
+
+/** A delivery with a fresh Date and signature each time: a repeated call with an old Date would be refused. */
+export const signedDelivery =
+  (settings: Settings): Delivery =>
+  async (path, text, signal) => {
+    try {
+      return await post(settings, path, text, signal)
+    } catch (error) {
+      return { code: undefined, describe: (error as Error).message }
+    }
+  }
+
+async function post(settings: Settings, path: string, text: string, signal: AbortSignal): Promise<Reply> {
+  const { partnerId, clientId, clientSecret, platformUrl, now } = settings
+  const url = new URL(platformUrl.replace(/\/+$/, '') + path)
+  const date = now().toUTCString()
+  const { body } = await request(url, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json; charset=utf-8',
+      PartnerId: partnerId,
+      Date: date,
+      // The whole path is signed, with the prefix that the platform's address may have.
+      Authorization: authorization(clientId, clientSecret, { method: 'POST', path: url.pathname, date }),
+    },
+    body: text,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+  })
+  // The HTTP status tells little in this protocol; the code in the envelope counts.
+  const answer = fieldsOf(readJson(await body.text()), 'the answer')
+  return { code: whole(answer, 'code'), describe: String(answer.describe ?? '') }
+}

@@ -1,0 +1,37 @@
+import Fastify, { type FastifyInstance, LogController } from 'fastify'
+import { registerControl } from './control/index.ts'
+import { makeMistakes } from './mistakes/index.ts'
+import type { Mistake } from './mistakes/mistakes.ts'
+import { mistakenDelivery } from './mistakes/notices.ts'
+import { overlooking } from './mistakes/shop.ts'
+import { openOutbox } from './outbox.ts'
+import { registerInterfaces } from './routes.ts'
+import type { Settings } from './settings.ts'
+import { openShop } from './shop.ts'
+
+/**
+ * A ticket seller, small and honest, to copy from: it answers the platform's calls and sends the three notices. It
+ * stands alone, so nothing is imported from the service. Leave out mistakes/ and control/, which are for trying
+ * things; keep shop and outbox in a database, where this example keeps them in memory.
+ */
+export async function buildDemoPartner(settings: Settings): Promise<FastifyInstance> {
+  const switches = new Set<Mistake>()
+  const outbox = openOutbox(settings, mistakenDelivery(settings, switches))
+  const shop = openShop(settings.now, outbox)
+  const app = Fastify({
+    loggerInstance: settings.log,
+    logController: new LogController({ disableRequestLogging: true }),
+    exposeHeadRoutes: false,
+  })
+  // Bytes, whatever the content type says: order ids would lose digits in the usual JSON parser.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes))
+  app.addHook('onClose', async () => outbox.close())
+
+  await app.register(async (interfaces) => {
+    makeMistakes(interfaces, shop, switches)
+    registerInterfaces(interfaces, settings, shop, overlooking(switches))
+  })
+  await app.register(async (control) => registerControl(control, shop, switches), { prefix: '/control' })
+  return app
+}

@@ -1,0 +1,70 @@
+import { refuse } from '../answer.ts'
+import type { Problem } from '../guard.ts'
+import { isClosed } from '../order/order.ts'
+import type { Shop } from '../shop.ts'
+import type { Mistake, Switches } from './mistakes.ts'
+
+const OVERLOOKED: Readonly<Record<Problem, Mistake>> = {
+  signature: 'wrong-signature-accepted',
+  date: 'stale-date-accepted',
+  client: 'unknown-client-accepted',
+}
+
+/** Which problems of a signature are overlooked. */
+export const overlooking =
+  (switches: Switches) =>
+  (problem: Problem): boolean =>
+    switches.has(OVERLOOKED[problem])
+
+/** What a request is about. */
+export interface Subject {
+  readonly orderId: bigint
+  readonly refundId: string
+  readonly partnerDealId: string
+}
+
+interface Sabotage {
+  readonly path: string
+  /** Damages what the shop knows just before it handles a request, so that it does the wrong thing by itself. */
+  damage(shop: Shop, subject: Subject): void
+}
+
+const SABOTAGE: Readonly<Partial<Record<Mistake, Sabotage>>> = {
+  'order-create-not-idempotent': {
+    path: '/order/create',
+    damage: (shop, { orderId }) => shop.orders.delete(orderId),
+  },
+  'out-of-stock-sold': {
+    path: '/order/create',
+    damage: (shop, { partnerDealId }) => {
+      const product = shop.products.get(partnerDealId)
+      if (product) shop.products.set(partnerDealId, { ...product, stock: -1 })
+    },
+  },
+  'close-twice-fails': {
+    path: '/order/close',
+    damage: (shop, { orderId }) => {
+      const order = shop.orders.get(orderId)
+      if (order && isClosed(order)) refuse(300, 'the order is closed already')
+    },
+  },
+  'pay-again-issues-again': {
+    path: '/order/pay',
+    damage: (shop, { orderId }) => {
+      const order = shop.orders.get(orderId)
+      if (order?.state === 'issued') order.state = 'created'
+    },
+  },
+  'refund-twice-refunds-twice': {
+    path: '/order/refund',
+    damage: (shop, { refundId }) => shop.refunds.delete(refundId),
+  },
+}
+
+/** Damages the shop for all mistakes that are switched on and concern this interface. */
+export function sabotage(switches: Switches, shop: Shop, path: string, subject: Subject): void {
+  for (const mistake of switches) {
+    const found = SABOTAGE[mistake]
+    if (found?.path === path) found.damage(shop, subject)
+  }
+}

@@ -1,0 +1,33 @@
+import type { Order, Refund } from './order/order.ts'
+import { quantitiesOf } from './order/query.ts'
+import { answerOf } from './order/refund.ts'
+import { credentialList, voucherList } from './order/voucher.ts'
+import type { Notice } from './outbox.ts'
+import type { Shop } from './shop.ts'
+
+/** The three things that a seller tells the platform without being asked. */
+
+const CHANGE = { 'off sale': 0, 'on sale': 1, information: 2, prices: 5 } as const
+
+export type Change = keyof typeof CHANGE
+
+/** A product is new or has changed; the platform comes and pulls it. */
+export const productChanged = (shop: Shop, partnerDealId: string, change: Change): Notice =>
+  shop.outbox.post('/mtp/api/deal/change/notice', { body: [{ partnerDealId, status: CHANGE[change] }] })
+
+/** Somebody has entered. The quantities are those of the whole order so far, not of this visit. */
+export const ticketsUsed = (shop: Shop, order: Order): Notice =>
+  shop.outbox.post('/mtp/api/order/consume/notice', {
+    body: {
+      orderId: order.orderId,
+      partnerOrderId: order.partnerOrderId,
+      quantity: order.quantity,
+      ...quantitiesOf(order),
+      voucherList: voucherList(order),
+      credentialList: credentialList(order),
+    },
+  })
+
+/** A refund that was answered with 602 is decided: code 200, or 606 and the reason. */
+export const refundDecided = (shop: Shop, refund: Refund): Notice =>
+  shop.outbox.post('/mtp/api/order/refund/notice', answerOf(refund))

@@ -1,0 +1,29 @@
+import { randomInt } from 'node:crypto'
+import { fieldsOf } from '../fields.ts'
+import type { Credential, Order, Ticket } from './order.ts'
+
+/** Twelve digits that nobody can guess; a voucher is worth money. */
+const newVoucher = (): string => String(randomInt(10 ** 11, 10 ** 12))
+
+/** The visitor's first document: `credentials` is number by type. */
+function credentialOf(order: Order, at: number): Credential | undefined {
+  const credentials = fieldsOf(order.visitors[at]?.credentials ?? {}, 'credentials')
+  const [first] = Object.entries(credentials)
+  return first && { credentialType: Number(first[0]), credentialNo: String(first[1]) }
+}
+
+/** Makes the tickets of a paid order. */
+export function issue(order: Order): void {
+  const shared = newVoucher()
+  const { vouchers } = order.product
+  order.tickets = Array.from({ length: order.quantity }, (_, at): Ticket => {
+    const credential = credentialOf(order, at)
+    const voucher = vouchers === 'one an order' ? shared : newVoucher()
+    return {
+      state: 'unused',
+      ...(vouchers === 'none' ? {} : { voucher }),
+      ...(credential ? { credential } : {}),
+    }
+  })
+  order.state = 'issued'
+}

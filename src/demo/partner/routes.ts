@@ -1,0 +1,67 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Answer, Refusal, refuse } from './answer.ts'
+import { fieldsOf } from './fields.ts'
+import { type Call, type Problem, problemsOf } from './guard.ts'
+import { INTERFACES, type Interface } from './interfaces.ts'
+import { readJson, writeJson } from './json.ts'
+import type { Settings } from './settings.ts'
+import type { Shop } from './shop.ts'
+
+/** The only text for a caller whose signature is wrong: an attacker learns nothing more. */
+const BA_FAILED = 'BA verification failed'
+
+const callOf = ({ method, raw, headers }: FastifyRequest): Call => ({
+  method,
+  path: raw.url?.split('?')[0] ?? '/',
+  date: headers.date ?? '',
+  authorization: headers.authorization ?? '',
+})
+
+/** All interfaces: the signature is checked before a byte of the body is looked at. */
+export function registerInterfaces(
+  app: FastifyInstance,
+  settings: Settings,
+  shop: Shop,
+  overlooks: (problem: Problem) => boolean,
+): void {
+  const send = (reply: FastifyReply, { code = 200, describe = 'success', ...rest }: Answer) =>
+    reply
+      .type('application/json; charset=utf-8')
+      .send(writeJson({ code, describe, partnerId: settings.partnerId, ...rest }))
+
+  app.addHook('onRequest', async (request) => {
+    const problems = problemsOf(callOf(request), settings, shop.now()).filter((problem) => !overlooks(problem))
+    if (problems.length === 0) return
+    settings.log.warn({ path: request.routeOptions.url, problems }, BA_FAILED)
+    refuse(300, BA_FAILED)
+  })
+
+  for (const entry of INTERFACES) {
+    app.post(entry.path, (request, reply) => send(reply, answerOf(entry, shop, request.body)))
+  }
+
+  // HTTP 200 for every answer of ours, failures too: to the platform any other status is a broken connection.
+  app.setErrorHandler((error, _request, reply) => {
+    if (error instanceof Refusal) return send(reply, { code: error.code ?? 300, describe: error.message })
+    settings.log.error({ err: error }, 'unexpected failure')
+    return send(reply, { code: 300, describe: 'unexpected failure' })
+  })
+}
+
+function answerOf({ malformed, answer }: Interface, shop: Shop, bytes: unknown): Answer {
+  try {
+    return answer(shop, bodyOf(bytes))
+  } catch (error) {
+    if (error instanceof Refusal && error.code === undefined) throw new Refusal(error.message, malformed)
+    throw error
+  }
+}
+
+/** The field `body` of the JSON object; not to be confused with the HTTP body, which is the whole object. */
+function bodyOf(bytes: unknown): unknown {
+  try {
+    return fieldsOf(readJson(String(bytes)), 'the request').body
+  } catch (error) {
+    throw error instanceof SyntaxError ? new Refusal('the request is not JSON') : error
+  }
+}

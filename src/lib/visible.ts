@@ -1,0 +1,15 @@
+import { z } from 'zod'
+
+const INVISIBLE = /[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]/u
+
+/**
+ * One line of text that pages show to people, trimmed: nothing in it may hide or turn around what stands there. NUL,
+ * which the database cannot hold, is among what is refused.
+ */
+export const visibleLine = (longest: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(longest)
+    .refine((text) => !INVISIBLE.test(text), 'must not contain control characters or marks of text direction')

@@ -1,0 +1,20 @@
+import { z } from 'zod'
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const NOT_IN_URLS = /[\s\\\u0000-\u001f\u007f-\u009f]/
+
+function webUrlProblem(text: string): string | undefined {
+  if (NOT_IN_URLS.test(text)) return 'must not contain white space, backslashes or control characters'
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return 'must be an absolute http:// or https:// URL'
+  const { username, password } = new URL(text)
+  return username || password ? 'must not contain a user name or password' : undefined
+}
+
+/** An absolute http(s) URL, kept exactly as it was typed; nothing in it that a reader or the database would stumble over. */
+export const webUrl = z
+  .string()
+  .max(2_048)
+  .superRefine((text, context) => {
+    const problem = webUrlProblem(text)
+    if (problem) context.addIssue({ code: 'custom', message: problem })
+  })

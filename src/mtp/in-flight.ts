@@ -1,0 +1,15 @@
+import type { Db } from '../db/sql.ts'
+
+const inFlight = new WeakMap<Db, Map<string, Promise<string>>>()
+
+/**
+ * Does the work, or waits for the same work that this process is at already. Other processes wait in the database, one
+ * connection each; without this a slow notice that its partner sends again and again would take all of ours.
+ */
+export function joinInFlight(db: Db, key: string, work: () => Promise<string>): Promise<string> {
+  const current = inFlight.get(db) ?? new Map<string, Promise<string>>()
+  inFlight.set(db, current)
+  const joined = current.get(key) ?? work().finally(() => current.delete(key))
+  current.set(key, joined)
+  return joined
+}

@@ -1,0 +1,74 @@
+import type { Form } from './form.ts'
+import { type Answer, header, type Wire } from './http.ts'
+
+const HTML = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+
+/** Cookies and forms; no scripts, no pictures. Follows redirects within the service and stops at those that leave it. */
+export class Browser {
+  readonly cookies = new Map<string, string>()
+  readonly #wire: Wire
+  readonly #home: string
+
+  constructor(wire: Wire, home: string) {
+    this.#wire = wire
+    this.#home = home
+  }
+
+  get cookieHeader(): string {
+    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  }
+
+  /** One request, nothing followed. */
+  async send(method: string, path: string, form?: Readonly<Record<string, string>>): Promise<Answer> {
+    const answer = await this.#wire({
+      method,
+      path,
+      headers: {
+        accept: HTML,
+        'accept-language': 'en',
+        ...(this.cookies.size > 0 ? { cookie: this.cookieHeader } : {}),
+        // What browsers send from a page whose referrer policy is no-referrer.
+        ...(form ? { origin: 'null', 'content-type': 'application/x-www-form-urlencoded' } : {}),
+      },
+      body: form ? new URLSearchParams(form).toString() : undefined,
+    })
+    this.#keepCookies(answer)
+    return answer
+  }
+
+  #keepCookies(answer: Answer): void {
+    for (const line of [answer.headers['set-cookie'] ?? []].flat()) {
+      const [pair = '', ...options] = line.split(';').map((part) => part.trim())
+      const name = pair.slice(0, pair.indexOf('='))
+      const gone = options.some((option) => /^(max-age=0|expires=.*1970.*)$/i.test(option))
+      if (gone) this.cookies.delete(name)
+      else this.cookies.set(name, pair.slice(pair.indexOf('=') + 1))
+    }
+  }
+
+  /** Path and query of a redirect within the service; undefined when it leads elsewhere. */
+  #within(answer: Answer): string | undefined {
+    const target = new URL(header(answer, 'location'), this.#home)
+    return target.origin === this.#home ? target.pathname + target.search : undefined
+  }
+
+  async follow(first: Answer): Promise<Answer> {
+    let answer = first
+    for (let hops = 0; hops < 10 && answer.status >= 300 && answer.status < 400; hops++) {
+      const path = this.#within(answer)
+      if (path === undefined) return answer
+      answer = await this.send('GET', path)
+    }
+    return answer
+  }
+
+  async open(path: string): Promise<Answer> {
+    return this.follow(await this.send('GET', path))
+  }
+
+  /** Submits a form with what was typed or pressed, and does not follow what comes back. */
+  async submit(form: Form, typed: Readonly<Record<string, string>>): Promise<Answer> {
+    const target = new URL(form.action, this.#home)
+    return this.send(form.method, target.pathname + target.search, { ...form.fields, ...typed })
+  }
+}

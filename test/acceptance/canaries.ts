@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto'
+
+/** Planted texts, and the search for them in whatever a process wrote, in every form in which they could have got there. */
+
+const CASE = 'cnry'
+
+export class Canaries {
+  /** All planted texts begin with it, so a truncated one is found as well. */
+  readonly mark = `${CASE}${randomBytes(10).toString('hex')}`
+  readonly places: string[] = []
+  readonly #secrets = new Map<string, string>()
+
+  /** A text to plant; `place` says where, for the report. */
+  plant(place: string): string {
+    this.places.push(place)
+    return `${this.mark}x${this.places.length}x`
+  }
+
+  /** A real secret that must not be found either. */
+  guard(name: string, secret: string): string {
+    this.#secrets.set(secret, name)
+    return secret
+  }
+
+  get guarded(): string[] {
+    return [...new Set(this.#secrets.values())]
+  }
+
+  /** What was found: the place or the secret's name, the form, and what stood around it. */
+  search(output: string): string[] {
+    const found: string[] = []
+    const look = (name: string, form: string, text: string): void => {
+      const at = output.indexOf(text)
+      if (at >= 0) found.push(`${name} (${form}): …${output.slice(Math.max(0, at - 120), at + text.length + 40)}…`)
+    }
+    for (const [form, text] of formsOf(this.mark)) {
+      const at = output.indexOf(text)
+      const serial = Number(/x(\d+)x/.exec(output.slice(at, at + 60))?.[1])
+      look(this.places[serial - 1] ?? 'a planted text', form, text)
+    }
+    for (const [secret, name] of this.#secrets) {
+      for (const part of partsOf(secret)) for (const [form, text] of formsOf(part)) look(name, form, text)
+    }
+    return found
+  }
+}
+
+/** A long secret is also looked for in pieces: somebody might log the first or last characters of it. */
+const partsOf = (secret: string): string[] =>
+  secret.length < 40 ? [secret] : [secret, secret.slice(16, 32), secret.slice(-16)]
+
+/** A text as it stands in a log when it was written plainly, as part of a URL, in Base64 or in hex. */
+export function formsOf(text: string): [form: string, text: string][] {
+  const bytes = Buffer.from(text)
+  const forms: [string, string][] = [
+    ['raw', text],
+    ['url-encoded', encodeURIComponent(text)],
+    ['url-encoded twice', encodeURIComponent(encodeURIComponent(text))],
+    ['json', JSON.stringify(text).slice(1, -1)],
+    ['hex', bytes.toString('hex')],
+    ['bytes', [...bytes].join(',')],
+    ['bytes spaced', [...bytes].map((byte) => byte.toString(16)).join(' ')],
+  ]
+  // Inside of a longer text, Base64 of this one depends on where it begins; the ends mix with what stands around it.
+  for (const offset of [0, 1, 2]) {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64')
+    const core = encoded.slice(offset === 0 ? 0 : 4, encoded.length - 4)
+    forms.push([`base64 at ${offset}`, core], [`base64url at ${offset}`, core.replace(/\+/g, '-').replace(/\//g, '_')])
+  }
+  const seen = new Set<string>()
+  return forms.filter(([, form]) => form.length >= 8 && !seen.has(form) && seen.add(form))
+}

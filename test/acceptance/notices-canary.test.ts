@@ -1,0 +1,195 @@
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { signatureOf } from '../signer.ts'
+import { seedOrder, seedRefund } from '../ticketing/orders.ts'
+import { Canaries } from './canaries.ts'
+import { Client } from './client.ts'
+import { httpWire } from './http.ts'
+import {
+  CONSUME,
+  consumption,
+  DEAL_CHANGE,
+  decision,
+  makeSeller,
+  REFUND,
+  type Seller,
+  type Sending,
+  SIGNATURE_TEST,
+  send,
+  success,
+} from './seller.ts'
+import { ADMIN_TOKEN, SECRET_KEY, type System, startSystem } from './system.ts'
+
+/** The log canary of area B: clientSecrets, signatures and what is in the bodies of notices are never written to a log. */
+
+let system: System
+let pool: pg.Pool
+const canaries = new Canaries()
+
+beforeAll(async () => {
+  system = await startSystem({ LOG_LEVEL: 'trace' }, { NODE_ENV: 'production', LOG_LEVEL: 'trace' })
+  pool = new pg.Pool({ connectionString: system.databaseUrl, max: 1 })
+  pool.on('error', () => {})
+  canaries.guard('SECRET_KEY', SECRET_KEY)
+  canaries.guard('ADMIN_TOKEN', ADMIN_TOKEN)
+})
+afterAll(async () => {
+  await pool?.end()
+  await system?.stop()
+})
+
+let orderId = 8985652356600000000n
+async function newOrder({ partnerId }: Seller): Promise<void> {
+  orderId += 1n
+  await seedOrder(pool, { orderId, partnerId: Number(partnerId), quantity: 3, vouchers: ['A'] })
+  await seedRefund(pool, { refundId: `R${orderId}`, orderId, partnerId: Number(partnerId) })
+}
+
+const PATHS = [CONSUME, REFUND, DEAL_CHANGE, SIGNATURE_TEST].flatMap((path) => [path, `/rhone${path}`])
+
+/** Every text of a notice in its turn is a planted one; most are refused, as deep inside as can be. */
+function bodiesOf(place: string): string[] {
+  const plant = (field: string) => canaries.plant(`${place}: body ${field}`)
+  const voucher = (text: string, more = '') =>
+    `,"voucherList":[{"voucher":"${text}","voucherPics":"${plant('voucherPics')}","voucherInvalidTime":"2026-12-31 23:59:59","quantity":1,"status":1${more}}]`
+  const credential = `,"credentialList":[{"credentialType":0,"credentialNo":"${plant('credentialNo')}"}]`
+  const right = consumption({ orderId })
+  return [
+    consumption({ orderId, more: voucher(plant('voucher')) }),
+    consumption({ orderId, more: voucher('A') + credential }),
+    consumption({ orderId, more: `${voucher('A')},"${plant('a name')}":1,"remark":"${plant('remark')}"` }),
+    right.replace('"P-1"', `"${plant('partnerOrderId')}"`),
+    right.replace('"P-1"', `{"${plant('partnerOrderId as object')}":1}`),
+    consumption({ orderId: `"${plant('orderId')}"` }),
+    consumption({ orderId, used: `"${plant('usedQuantity')}"` }),
+    consumption({ orderId, more: `,"useStartDate":"${plant('useStartDate')}"` }),
+    `{"partnerId":"${plant('partnerId')}","body":{}}`,
+    `{"${plant('a name twice')}":1,"${plant('another')}":2}`.replace(/"(cnry\w+)":1,"cnry\w+":2/, '"$1":1,"$1":2'),
+    decision(orderId, `R${orderId}`, 200, plant('describe')),
+    decision(orderId, plant('refundId'), 699, plant('describe')),
+    decision(orderId, `R${orderId}`, 606, plant('describe of a second decision')),
+    `{"body":[{"partnerDealId":"${plant('partnerDealId')}","status":5}]}`,
+    `{"body":[{"partnerDealId":"D","status":"${plant('status')}"}]}`,
+    plant('no JSON'),
+    `{"body":"${plant('cut off')}`,
+    `{"body":${plant('no value')}}`,
+    `"${plant('nested')}"${'['.repeat(100)}`,
+  ]
+}
+
+const HEADERS = [
+  'Content-Type',
+  'PartnerId',
+  'Date',
+  'Authorization',
+  'Cookie',
+  'User-Agent',
+  'X-Forwarded-For',
+  'X-Sign',
+]
+
+function headersOf(place: string, { clientId }: Seller): Sending[] {
+  const single = HEADERS.map((name) => ({ headers: { [name]: canaries.plant(`${place}: header ${name}`) } }))
+  const planted = canaries.plant(`${place}: signature`)
+  const odd = [`MWS ${clientId}:${planted}`, `MWS ${planted}`, `mws ${clientId}:${planted}`, `MWS ${planted}:x`]
+  const type = canaries.plant(`${place}: Content-Type parameters`)
+  return [
+    ...single,
+    ...odd.map((Authorization) => ({ headers: { Authorization } })),
+    { headers: { Authorization: [`MWS ${clientId}:${planted}`, planted] } },
+    { headers: { 'Content-Type': `application/json; charset=${type}` } },
+    { headers: { 'Content-Type': `${type}/` } },
+    { date: `Wed, 06 May 2026 10:34:20 ${canaries.plant(`${place}: zone`)}` },
+  ]
+}
+
+/** A body cut off in the middle, by a client that hangs up. */
+async function hangUp(origin: string, path: string): Promise<void> {
+  const { hostname, port } = new URL(origin)
+  const socket = connect(Number(port), hostname)
+  const planted = canaries.plant(`${path}: a body that broke off`)
+  socket.write(`POST ${path}?${planted} HTTP/1.1\r\nHost: x\r\nContent-Length: 999\r\n\r\n{"${planted}`)
+  await sleep(30)
+  socket.destroy()
+}
+
+const TABLES = [
+  'notice',
+  'rejected_call',
+  'ticket_order',
+  'voucher',
+  'refund',
+  'record_change',
+  'product',
+  'failed_attempt',
+]
+
+it('no output holds a clientSecret, a signature or anything from a body', async () => {
+  let failures = 0
+  let calls = 0
+  for (const { origin } of system.processes) {
+    const client = new Client(httpWire(origin), origin)
+    const first = await makeSeller(client)
+    const { client_secret } = await client.admin('POST', `/partners/${first.partnerId}/rotate-secret`, {})
+    const seller = { ...first, clientSecret: String(client_secret) }
+    canaries.guard('clientSecret', first.clientSecret)
+    canaries.guard('clientSecret, rotated', seller.clientSecret)
+    const date = new Date().toUTCString()
+    for (const path of PATHS) {
+      canaries.guard(`signature of ${path}`, signatureOf({ path, date, secret: seller.clientSecret }))
+    }
+    const post = async (sending: Sending) => {
+      calls++
+      const answer = await send(origin, seller, { date, ...sending }).catch(() => undefined)
+      if (answer && answer.status >= 500) failures++
+      return answer?.text
+    }
+    const sendAll = async (place: string, paths: readonly string[] = [CONSUME, REFUND, DEAL_CHANGE]) => {
+      for (const path of paths) {
+        for (const body of bodiesOf(`${place} ${path}`)) await post({ path, body })
+        const [body = ''] = bodiesOf(`${place} ${path}, not signed`)
+        await post({ path, body, signed: { secret: 'wrong' } })
+      }
+    }
+
+    await newOrder(seller)
+    expect(await post({ body: consumption({ orderId }) })).toBe(success(seller))
+    for (const path of PATHS) {
+      await newOrder(seller)
+      for (const sending of headersOf(path, seller)) await post({ path, body: consumption({ orderId }), ...sending })
+      const query = canaries.plant(`${path}: query`)
+      await post({ path: `${path}?sign=${query}` })
+      await post({ path: `${path}/${query}` })
+      await post({ path: `${path}%zz${query}` })
+      await post({ method: 'PUT', path: `${path}?${query}`, body: query })
+      await hangUp(origin, path)
+    }
+    await newOrder(seller)
+    await sendAll('all is well,', PATHS)
+    await post({ body: `"${canaries.plant('2 MiB')}${'x'.repeat(2 ** 21)}"` })
+    for (const table of TABLES) {
+      await newOrder(seller)
+      await pool.query(`alter table ${table} add constraint refuse_all check (false) not valid`)
+      await sendAll(`${table} refuses rows,`)
+      await pool.query(`alter table ${table} drop constraint refuse_all`)
+    }
+    for (const table of ['partner', 'partner_secret', 'notice']) {
+      await newOrder(seller)
+      await pool.query(`alter table ${table} rename to ${table}_gone`)
+      await sendAll(`${table} is gone,`)
+      await pool.query(`alter table ${table}_gone rename to ${table}`)
+    }
+  }
+  await Promise.all(system.processes.map((running) => running.stop()))
+  expect(failures, 'the errors of the database were seen').toBeGreaterThan(100)
+  for (const { output } of system.processes) {
+    expect(output().length).toBeGreaterThan(100_000)
+    expect(canaries.search(output())).toEqual([])
+  }
+  const size = system.processes.map(({ output }) => `${Math.round(output().length / 1024)} KiB`).join(' and ')
+  process.stdout.write(
+    `canary of area B: ${canaries.places.length} planted texts in ${calls} calls, ${failures} forced server errors, ${size} of output searched\n`,
+  )
+}, 120_000)

@@ -1,0 +1,149 @@
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { seedOrder } from '../ticketing/orders.ts'
+import { Client } from './client.ts'
+import { httpWire } from './http.ts'
+import { CONSUME, consumption, makeSeller, type Seller, type Sending, send, success } from './seller.ts'
+import { type System, startSystem } from './system.ts'
+
+/** Decisions, section 3: rejected calls are kept with reason, headers (signature shortened) and body. */
+
+let system: System
+let pool: pg.Pool
+let client: Client
+let seller: Seller
+
+beforeAll(async () => {
+  system = await startSystem({})
+  pool = new pg.Pool({ connectionString: system.databaseUrl, max: 1 })
+  client = new Client(httpWire(system.origin), system.origin)
+})
+afterAll(async () => {
+  await pool?.end()
+  await system?.stop()
+})
+
+// A partner of its own for each test: only so many calls of one are kept.
+beforeEach(async () => {
+  seller = await makeSeller(client)
+})
+
+const post = (sending: Sending, by = seller) => send(system.origin, by, sending)
+
+interface Kept {
+  readonly reason: string
+  readonly headers: Record<string, string>
+  readonly body: string
+  readonly answer: string
+  readonly path: string
+  readonly client_id: string
+}
+
+const kept = async (by = seller): Promise<Kept[]> =>
+  (await pool.query('select * from rejected_call where partner_id = $1 order by received_at, call_id', [by.partnerId]))
+    .rows
+
+describe('a refused call is kept', () => {
+  it('whole, but for its signature', async () => {
+    const body = consumption({ orderId: 5n })
+    const { text } = await post({ path: `/rhone${CONSUME}?trace=1`, body, headers: { 'X-Trace': 'abc' } })
+    const [call] = await kept()
+    expect(call).toMatchObject({
+      reason: 'order 5 does not exist',
+      path: `/rhone${CONSUME}`,
+      client_id: seller.clientId,
+      answer: text,
+      body,
+      headers: { 'content-type': 'application/json; charset=utf-8', 'x-trace': 'abc', partnerid: seller.partnerId },
+    })
+    expect(call?.headers.authorization).toMatch(new RegExp(`^MWS ${seller.clientId}:[A-Za-z0-9+/]{6}…$`))
+    expect(call?.headers.date).toMatch(/ GMT$/)
+  })
+
+  it.each<[string, Sending, string]>([
+    ['a signature that does not fit', { signed: { newline: '' } }, 'the signature does not fit'],
+    ['no Date', { headers: { Date: undefined } }, 'Date is missing'],
+    ['a Date doubled', { headers: { Date: ['x', 'y'] } }, 'date came more than once'],
+    ['a Date that is none', { date: 'today' }, 'Date: not of the form "Tue, 05 May 2015 06:11:34 GMT"'],
+    ['a Date of long ago', { date: 'Tue, 05 May 2015 06:11:34 GMT' }, 'seconds off'],
+    ['the PartnerId of another', { headers: { PartnerId: '1' } }, 'PartnerId does not belong to the clientId'],
+    ['a body that is no JSON', { body: '<xml/>' }, 'HTTP body: not JSON'],
+    ['another content type', { body: '{}', headers: { 'Content-Type': 'text/plain' } }, 'Content-Type must be'],
+  ])('with its reason: %s', async (_name, sending, reason) => {
+    await post(sending)
+    const calls = await kept()
+    expect(calls).toHaveLength(1)
+    expect(calls[0]?.reason).toContain(reason)
+    expect(calls[0]?.body).toBe(sending.body ?? '')
+  })
+
+  it('of a suspended partner', async () => {
+    await client.admin('POST', `/partners/${seller.partnerId}/suspend`)
+    await post({})
+    expect(await kept()).toMatchObject([{ reason: 'the partner is suspended' }])
+  })
+
+  it.each<[string, string | Buffer, string | RegExp]>([
+    ['invalid UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), '{\ufffd}'],
+    ['NUL', '\0{', '\ufffd{'],
+    ['NUL behind JSON', `${consumption({ orderId: 1n })}\0`, /\ufffd$/],
+    ['2 MiB', 'x'.repeat(2 ** 21), '(longer than 1 MiB)'],
+    ['1 MiB', '😀'.repeat(2 ** 18), /^(😀){8192}$/u],
+  ])('whatever its body: %s', async (_name, body, expected) => {
+    await post({ body })
+    await post({ body, signed: { secret: 'wrong' } })
+    const calls = await kept()
+    expect(calls).toHaveLength(2)
+    for (const call of calls)
+      expect(call.body).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected))
+  })
+
+  it('whatever its headers', async () => {
+    await post({ headers: { 'X-Odd': 'caf\u00e9 \\u0000 "\\', 'X-Long': 'y'.repeat(50_000) } })
+    expect(await kept()).toMatchObject([{ headers: { 'x-odd': 'caf\u00e9 \\u0000 "\\' } }])
+  })
+})
+
+describe('nothing is kept', () => {
+  it('of a clientId that nobody has', async () => {
+    const before = (await system.query('select count(*)::int as n from rejected_call'))[0]
+    await post({ headers: { Authorization: undefined } })
+    await post({ headers: { Authorization: 'MWS nobody:AAAAAAAAAAAAAAAAAAAAAAAAAAA=' } })
+    await post({ headers: { Authorization: `MWS ${seller.clientId}` } })
+    expect((await system.query('select count(*)::int as n from rejected_call'))[0]).toEqual(before)
+  })
+
+  it('of an accepted call, nor of a wrong path or method', async () => {
+    await seedOrder(pool, { orderId: 77n, partnerId: Number(seller.partnerId), quantity: 3 })
+    expect((await post({ body: consumption({ orderId: 77n }) })).text).toBe(success(seller))
+    await post({ path: '/mtp/api/none' })
+    await post({ method: 'PUT' })
+    expect(await kept()).toEqual([])
+  })
+})
+
+describe('whoever knows a clientId', () => {
+  it('cannot fill the table, nor keep the own refused calls of the partner out of it', async () => {
+    for (let sent = 0; sent < 260; sent += 20) {
+      await Promise.all(Array.from({ length: 20 }, () => post({ signed: { secret: 'wrong' } })))
+    }
+    expect((await kept()).length).toBeLessThanOrEqual(200)
+    await post({ body: consumption({ orderId: 5n }) })
+    expect((await kept()).map(({ reason }) => reason)).toContain('order 5 does not exist')
+  })
+})
+
+it('a client that hangs up in the middle of its body is no error of ours', async () => {
+  const { hostname, port } = new URL(system.origin)
+  const socket = connect(Number(port), hostname)
+  socket.write(
+    `POST ${CONSUME} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"body`,
+  )
+  await sleep(100)
+  socket.destroy()
+  await sleep(100)
+  await post({})
+  expect(system.processes[0]?.output()).not.toMatch(/unexpected failure|ERROR/)
+})

@@ -1,0 +1,135 @@
+import { Pool } from 'undici'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser } from './browser.ts'
+import { ALICE, type App, Client, dataOf, envelopeOf, type TokenSet, tokenSetOf } from './client.ts'
+import { type Answer, httpWire } from './http.ts'
+import { type System, startSystem } from './system.ts'
+
+/** Issue 2, "Bad input and races": 200 at once, 50 rounds, over two server processes on one database. */
+
+const ROUNDS = 50
+const AT_ONCE = 200
+
+let system: System
+let pools: Pool[]
+let clients: Client[]
+let alice: Browser
+
+beforeAll(async () => {
+  system = await startSystem({}, {})
+  pools = system.processes.map(({ origin }) => new Pool(origin, { connections: AT_ONCE / 2, pipelining: 1 }))
+  clients = system.processes.map(({ origin }, index) => new Client(httpWire(origin, pools[index]), origin))
+  alice = await first().signedIn(ALICE)
+})
+afterAll(async () => {
+  await Promise.all((pools ?? []).map((pool) => pool.close()))
+  await system?.stop()
+})
+
+const first = (): Client => {
+  if (!clients[0]) throw new Error('no process')
+  return clients[0]
+}
+
+/** The same call `AT_ONCE` times at once, half of them to each process. */
+const allAtOnce = (call: (client: Client) => Promise<Answer>): Promise<Answer[]> =>
+  Promise.all(Array.from({ length: AT_ONCE }, (_, index) => call(clients[index % 2] ?? first())))
+
+const rescodesOf = (answers: readonly Answer[]): Record<number, number> => {
+  const counted: Record<number, number> = {}
+  for (const answer of answers) {
+    const { rescode } = envelopeOf(answer)
+    counted[rescode] = (counted[rescode] ?? 0) + 1
+  }
+  return counted
+}
+
+const report = (what: string, wins: readonly number[], startedAt: number): void => {
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  const winners = wins.reduce((sum, each) => sum + each, 0)
+  process.stdout.write(`${what}: ${wins.length} rounds × ${AT_ONCE} at once, ${winners} winners, ${seconds} s\n`)
+}
+
+const rowsOf = async (table: 'access_token' | 'refresh_token', app: App): Promise<number> => {
+  const text = `select count(*)::int as rows from ${table} join user_grant using (routing_key, grant_id) where app_key = $1`
+  return Number((await system.query(text, [app.app_key]))[0]?.rows)
+}
+
+describe('200 simultaneous exchanges of one code', () => {
+  it(`have one winner in each of ${ROUNDS} rounds`, async () => {
+    const startedAt = performance.now()
+    const wins: number[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      const app = await first().makeApp()
+      const consented = await first().getCode(alice, app)
+      const answers = await allAtOnce((client) => client.exchange(app, consented))
+      expect(rescodesOf(answers)).toEqual({ 0: 1, 20013: AT_ONCE - 1 })
+      const winner = answers.find(({ text }) => text.startsWith('{"rescode":0')) as Answer
+      const tokens = tokenSetOf(winner)
+      for (const client of clients) dataOf(await client.userInfo(tokens.access_token))
+      expect([await rowsOf('access_token', app), await rowsOf('refresh_token', app)]).toEqual([1, 1])
+      wins.push(1)
+    }
+    report('exchange of one code', wins, startedAt)
+  }, 120_000)
+})
+
+describe('200 simultaneous refreshes with one rotating token', () => {
+  it(`all get the same successor in each of ${ROUNDS} rounds`, async () => {
+    const startedAt = performance.now()
+    const wins: number[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      const app = await first().makeApp({ refresh_policy: 'rotating' })
+      const before = await first().getTokens(alice, app)
+      const answers = await allAtOnce((client) => client.refresh(app, before.refresh_token))
+      expect(rescodesOf(answers)).toEqual({ 0: AT_ONCE })
+      const sets = answers.map((answer): TokenSet => tokenSetOf(answer))
+      const successors = new Set(sets.map((set) => set.refresh_token))
+      expect([successors.size, new Set(sets.map((set) => set.access_token)).size]).toEqual([1, 1])
+      expect(successors.has(before.refresh_token)).toBe(false)
+      expect([await rowsOf('access_token', app), await rowsOf('refresh_token', app)]).toEqual([2, 2])
+      for (const client of clients) dataOf(await client.userInfo(sets[0]?.access_token ?? ''))
+      tokenSetOf(await first().refresh(app, sets[0]?.refresh_token ?? ''))
+      wins.push(1)
+    }
+    report('refresh with one rotating token', wins, startedAt)
+  }, 120_000)
+})
+
+describe('other races', () => {
+  it('a fixed refresh token serves everybody at once', async () => {
+    const app = await first().makeApp()
+    const before = await first().getTokens(alice, app)
+    const answers = await allAtOnce((client) => client.refresh(app, before.refresh_token))
+    expect(rescodesOf(answers)).toEqual({ 0: AT_ONCE })
+    expect(new Set(answers.map((answer) => tokenSetOf(answer).refresh_token))).toEqual(new Set([before.refresh_token]))
+  }, 60_000)
+
+  it('an exchange and the withdrawal of its grant at once leave no live token', async () => {
+    for (let round = 0; round < 20; round++) {
+      const [app, user] = [await first().makeApp(), await first().makeUser()]
+      const consented = await first().getCode(await first().signedIn(user), app)
+      const [answer] = await Promise.all([(clients[1] ?? first()).exchange(app, consented), first().withdraw(user)])
+      const { rescode, data } = envelopeOf(answer)
+      if (rescode !== 0) expect(rescode).toBe(20006)
+      else expect(envelopeOf(await first().userInfo(String(data.access_token))).rescode).toBe(20009)
+    }
+  }, 60_000)
+
+  it('of a right exchange among wrong ones of the same code at most one wins, and a spent code stays spent', async () => {
+    for (let round = 0; round < 10; round++) {
+      const app = await first().makeApp()
+      const consented = await first().getCode(alice, app)
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, index) => {
+          const changes = index % 5 === 4 ? {} : { state: 'wrong' }
+          return (clients[index % 2] ?? first()).exchange(app, consented, changes)
+        }),
+      )
+      const counted = rescodesOf(answers)
+      expect(counted[0] ?? 0).toBeLessThanOrEqual(1)
+      expect(counted[20007] ?? 0).toBeLessThanOrEqual(3)
+      expect(envelopeOf(await first().exchange(app, consented)).rescode).toBe(20013)
+    }
+  }, 60_000)
+})

@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { ADMIN_TOKEN, freshDatabase, SECRET_KEY } from '../harness.ts'
+
+/** The built service as a process, or several on one database, as an operator would run them. */
+
+export { ADMIN_TOKEN, SECRET_KEY }
+
+const ROOT = new URL('../../', import.meta.url).pathname
+
+export interface RunningProcess {
+  readonly origin: string
+  /** Where the demo micro-app listens. */
+  readonly demoOrigin: string
+  readonly child: ChildProcess
+  /** Everything that it has written to stdout and stderr. */
+  output(): string
+  /** SIGTERM, and waits for the end; resolves with the exit code. */
+  stop(): Promise<number | null>
+  /** SIGKILL, and waits for the end. */
+  kill(): Promise<void>
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
+
+/** Limits that would get in the way of tests which come from one address. */
+const GENEROUS = { AUTHORIZE_PER_MINUTE: '1000000', CLIENT_FAILURES: '100000', SIGN_IN_FAILURES_PER_ADDRESS: '100000' }
+
+/**
+ * Shifts the clock of a process by TEST_CLOCK_OFFSET_S: the only way for a test that speaks HTTP alone to see a token
+ * expire is to ask a process that lives in the future of the same database.
+ */
+const SHIFTED_CLOCK = `data:text/javascript,${encodeURIComponent(`
+  const RealDate = Date
+  const offset = Number(process.env.TEST_CLOCK_OFFSET_S ?? 0) * 1000
+  globalThis.Date = class extends RealDate {
+    constructor(...given) { given.length > 0 ? super(...given) : super(RealDate.now() + offset) }
+    static now() { return RealDate.now() + offset }
+  }
+`)}`
+
+/** Starts `node .build/main.js` and waits until it is ready. */
+export async function startProcess(environment: Record<string, string>): Promise<RunningProcess> {
+  const [port, demoPort] = [await freePort(), await freePort()]
+  const origin = `http://127.0.0.1:${port}`
+  const shifted = 'TEST_CLOCK_OFFSET_S' in environment
+  const child = spawn(process.execPath, ['--enable-source-maps', '.build/main.js'], {
+    cwd: ROOT,
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      NODE_ENV: 'development',
+      LOG_LEVEL: 'debug',
+      PORT: String(port),
+      DEMO_PORT: String(demoPort),
+      PUBLIC_URL: origin,
+      ADMIN_TOKEN,
+      ...GENEROUS,
+      ...(shifted ? { NODE_OPTIONS: `--import=${SHIFTED_CLOCK}` } : {}),
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const written: string[] = []
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => written.push(text))
+  }
+  const output = () => written.join('')
+  const ended = once(child, 'close').then(() => child.exitCode)
+  const running: RunningProcess = {
+    origin,
+    demoOrigin: `http://127.0.0.1:${demoPort}`,
+    child,
+    output,
+    stop: async () => {
+      child.kill('SIGTERM')
+      return ended
+    },
+    kill: async () => {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+  await untilReady(running)
+  return running
+}
+
+async function untilReady({ origin, child, output }: RunningProcess): Promise<void> {
+  for (let waited = 0; waited < 600; waited++) {
+    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}:\n${output()}`)
+    const answer = await fetch(`${origin}/readyz`).catch(() => undefined)
+    if (answer?.status === 200) return
+    await sleep(50)
+  }
+  child.kill('SIGKILL')
+  throw new Error(`the service is not ready after 30 s:\n${output()}`)
+}
+
+export interface System {
+  readonly processes: readonly RunningProcess[]
+  /** The first process. */
+  readonly origin: string
+  readonly databaseUrl: string
+  /** For what cannot be seen over HTTP: the audit log, and the number of rows that a race left behind. */
+  query(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>
+  /** One more process on the same database. */
+  add(environment?: Record<string, string>): Promise<RunningProcess>
+  stop(): Promise<void>
+}
+
+/** One process an environment given, all on one fresh database. */
+export async function startSystem(...environments: Record<string, string>[]): Promise<System> {
+  const database = await freshDatabase()
+  const connection = { DATABASE_URL: database.url, SECRET_KEY }
+  const start = (environment: Record<string, string>) => startProcess({ ...connection, ...environment })
+  const processes: RunningProcess[] = []
+  for (const environment of environments.length > 0 ? environments : [{}]) processes.push(await start(environment))
+  const pool = new pg.Pool({ connectionString: database.url, max: 1 })
+  pool.on('error', () => {})
+  return {
+    processes,
+    origin: processes[0]?.origin ?? '',
+    databaseUrl: database.url,
+    query: async (text, values) => (await pool.query(text, values)).rows,
+    add: async (environment = {}) => {
+      const added = await start(environment)
+      processes.push(added)
+      return added
+    },
+    stop: async () => {
+      await Promise.all(processes.map((running) => (running.child.exitCode === null ? running.stop() : undefined)))
+      await pool.end()
+      await database.drop()
+    },
+  }
+}

@@ -1,0 +1,101 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectFailure } from './expectations.ts'
+import type { Answer } from './http.ts'
+import { type System, startSystem } from './system.ts'
+
+/** What is hardly HTTP, or not at all: sent byte by byte, and answered with the envelope all the same. */
+
+let system: System
+beforeAll(async () => {
+  system = await startSystem({})
+})
+afterAll(() => system?.stop())
+
+/** Writes the bytes and reads until the other side closes. */
+function sendRaw(bytes: string | Buffer): Promise<Answer> {
+  const { hostname, port } = new URL(system.origin)
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    const socket = connect(Number(port), hostname)
+    socket.on('data', (chunk) => chunks.push(chunk))
+    socket.on('error', reject)
+    socket.on('close', () => resolve(parse(Buffer.concat(chunks).toString('utf8'))))
+    socket.write(bytes)
+  })
+}
+
+function parse(text: string): Answer {
+  const [head = '', body = ''] = text.split('\r\n\r\n')
+  const [statusLine = '', ...lines] = head.split('\r\n')
+  const headers = lines.map((line) => [
+    line.slice(0, line.indexOf(':')).toLowerCase(),
+    line.slice(line.indexOf(':') + 1).trim(),
+  ])
+  return { status: Number(statusLine.split(' ')[1]), headers: Object.fromEntries(headers), text: body }
+}
+
+const request = (target: string | Buffer, method = 'GET'): Buffer =>
+  Buffer.concat([
+    Buffer.from(`${method} `),
+    Buffer.from(target),
+    Buffer.from(' HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\nConnection: close\r\n\r\n'),
+  ])
+
+describe('what Node cannot read as HTTP', () => {
+  it.each([
+    ['no HTTP at all', 'hello\r\n\r\n'],
+    ['an unknown version', 'GET /oauth/v2/authorize HTTP/9.9\r\nHost: x\r\n\r\n'],
+    ['an unknown method', 'FETCH /oauth/v2/authorize HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a header without a name', 'GET /oauth/v2/authorize HTTP/1.1\r\n: x\r\n\r\n'],
+    ['a space in the target', 'GET /oauth/v2/authorize?a=b c HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a query beyond 128 KiB', `GET /oauth/v2/authorize?x=${'y'.repeat(140_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    ['a header beyond 128 KiB', `GET /oauth/v2/authorize HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(140_000)}\r\n\r\n`],
+    ['invalid UTF-8 in the query', request(Buffer.from([...Buffer.from('/oauth/v2/authorize?state='), 0xff, 0xfe]))],
+    ['raw UTF-8 in the query', request('/oauth/v2/authorize?state=名')],
+  ])('%s', async (_name, bytes) => {
+    expectFailure(await sendRaw(bytes), { rescode: 20007, status: 400 })
+  })
+})
+
+describe('bytes that no browser sends', () => {
+  it.each([
+    ['an overlong encoding', '/oauth/v2/authorize?state=%c0%80'],
+    ['half a surrogate pair', '/oauth/v2/authorize?state=%ed%a0%80'],
+    ['broken percent-encoding in a name', '/oauth/v2/authorize?%zz=1'],
+    ['a lonely percent sign', '/oauth/v2/authorize?state=%'],
+  ])('%s', async (_name, target) => {
+    expectFailure(await sendRaw(request(target)), { rescode: 20007, message: /decoded/ })
+  })
+
+  it.each(['/oauth/v2/%', '/oauth/v2/%c3', '/oauth/v2/authorize%zz', '/%ff'])('%s as a path', async (target) => {
+    expectFailure(await sendRaw(request(target)), { rescode: 20007, status: 404 })
+  })
+
+  it('an absolute target is read like any other', async () => {
+    const answer = await sendRaw(request('http://localhost/oauth/v2/api/token', 'POST'))
+    expect(answer.text).toContain('"rescode":20001')
+  })
+
+  it('and the service is well afterwards', async () => {
+    expect((await sendRaw(request('/readyz'))).status).toBe(200)
+  })
+})
+
+describe('a peer that keeps its side open after it sent no HTTP', () => {
+  it('is let go of soon, so that such peers cannot use up the file descriptors', async () => {
+    const { hostname, port } = new URL(system.origin)
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+    const failed = once(socket, 'error')
+    socket.resume().write('hello\r\n\r\n')
+    await once(socket, 'end')
+    await sleep(1_500)
+    socket.write('is anybody there?')
+    await sleep(100)
+    socket.write('hello?')
+    expect(await Promise.race([failed.then(() => 'gone'), sleep(2_000, 'still there')])).toBe('gone')
+    socket.destroy()
+  })
+})

@@ -1,0 +1,199 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import cookie from '@fastify/cookie'
+import Fastify from 'fastify'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createUser } from '../../src/account/user.ts'
+import { registerPages, sendErrorPage, sendPage } from '../../src/lib/page.ts'
+import { RescodeError, tooManyRequests } from '../../src/lib/rescode.ts'
+import { openBrowser } from '../browser.ts'
+import { openWorld, type World } from '../harness.ts'
+import { ALICE } from './people.ts'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const SCREENSHOTS = process.env.SCREENSHOTS
+const LOGO = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path fill="#0a7d55" d="M0 0h8v8H0z"/><circle cx="4" cy="4" r="2" fill="#fff"/></svg>')}`
+
+const CONSENT = {
+  app: { name: 'Star Theatre Tickets', logoUrl: LOGO },
+  host: 'tickets.star-theatre.example',
+  scopes: [{ id: 'USER_INFO' }, { id: 'PHONE_NUMBER' }],
+  user: { name: 'Alice', avatarUrl: '' },
+  action: '/decide',
+  form: 'signed',
+  signOut: { action: '/sign-out', returnTo: '/oauth/v2/authorize?x=1' },
+}
+const LONG = {
+  ...CONSENT,
+  app: { name: 'W'.repeat(60), logoUrl: null },
+  host: `${'sub.'.repeat(15)}example.com`,
+  user: { name: 'A user with quite a long name indeed '.repeat(2), avatarUrl: 'https://nowhere.invalid/x.png' },
+}
+
+let world: World
+let origin: string
+let browser: Browser
+/** Pages that other rooms show, with sample data. */
+const samples = Fastify()
+let sampleOrigin: string
+
+beforeAll(async () => {
+  world = await openWorld({ SIGN_IN_FAILURES_PER_PASSPORT: '2' })
+  await createUser(world.deps, ALICE)
+  await world.app.listen({ host: '127.0.0.1', port: 0 })
+  origin = `http://localhost:${(world.app.server.address() as AddressInfo).port}`
+  await samples.register(cookie)
+  await registerPages(samples)
+  samples.get('/consent', (request, reply) => sendPage(request, reply, 'oauth/consent', CONSENT))
+  samples.get('/long', (request, reply) => sendPage(request, reply, 'oauth/consent', LONG))
+  samples.get('/error', (request, reply) => sendErrorPage(request, reply, new RescodeError(20012), false))
+  samples.get('/blocked', (request, reply) => sendErrorPage(request, reply, new RescodeError(20016), false))
+  samples.get('/limited', (request, reply) => sendErrorPage(request, reply, tooManyRequests(90), false))
+  await samples.listen({ host: '127.0.0.1', port: 0 })
+  sampleOrigin = `http://localhost:${(samples.server.address() as AddressInfo).port}`
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await samples.close()
+  await world.close()
+})
+
+const WIDTHS = { phone: 360, desktop: 1280 }
+interface Look {
+  readonly width: keyof typeof WIDTHS
+  readonly locale: 'en' | 'zh-CN'
+  readonly colorScheme?: 'light' | 'dark'
+}
+
+async function open(address: string, { width, locale, colorScheme = 'light' }: Look): Promise<Page> {
+  const viewport = { width: WIDTHS[width], height: 800 }
+  const page = await browser.newPage({ locale, colorScheme, viewport, reducedMotion: 'reduce' })
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text())
+  })
+  await page.goto(address)
+  return page
+}
+
+// Chromium reports what the Content-Security-Policy blocked on the console.
+const complaints: string[] = []
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close()
+  expect(complaints.splice(0).filter((text) => /content security policy/i.test(text))).toEqual([])
+})
+
+/** Violations that axe calls serious or critical; evaluated over the debugger, so the page's policy stays in force. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const found = await page.evaluate(async () => {
+    const { axe: checker } = globalThis as unknown as { axe: { run(): Promise<import('axe-core').AxeResults> } }
+    return (await checker.run()).violations
+  })
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}
+
+async function shoot(page: Page, name: string): Promise<void> {
+  if (!SCREENSHOTS) return
+  mkdirSync(SCREENSHOTS, { recursive: true })
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true })
+}
+
+const fitsItsWidth = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)
+
+const PAGES = {
+  home: () => `${origin}/`,
+  'sign-in': () => `${origin}/sign-in?return_to=%2F`,
+  consent: () => `${sampleOrigin}/consent`,
+  'consent-long': () => `${sampleOrigin}/long`,
+  error: () => `${sampleOrigin}/error`,
+  blocked: () => `${sampleOrigin}/blocked`,
+  limited: () => `${sampleOrigin}/limited`,
+}
+
+describe.each(Object.entries(PAGES))('the %s page', (name, address) => {
+  it.each<Look>([
+    { width: 'phone', locale: 'en' },
+    { width: 'phone', locale: 'zh-CN' },
+    { width: 'desktop', locale: 'en' },
+    { width: 'desktop', locale: 'zh-CN' },
+    { width: 'desktop', locale: 'en', colorScheme: 'dark' },
+  ])('is accessible and fits: %j', async (look) => {
+    const page = await open(address(), look)
+    expect(await page.getAttribute('html', 'lang')).toBe(look.locale)
+    expect(await violations(page)).toEqual([])
+    expect(await fitsItsWidth(page)).toBe(true)
+    await shoot(page, `${name}-${look.width}-${look.locale}-${look.colorScheme ?? 'light'}`)
+    // 1280 px at 400% zoom.
+    await page.setViewportSize({ width: 320, height: 800 })
+    expect(await fitsItsWidth(page)).toBe(true)
+  })
+})
+
+describe('the sign-in page', () => {
+  const look: Look = { width: 'desktop', locale: 'en' }
+
+  it('can be used with the keyboard alone', async () => {
+    const page = await open(`${origin}/sign-in?return_to=%2F%3Fback%3D1`, look)
+    await page.locator('#passport:focus').waitFor()
+    await page.keyboard.type('alice')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('alice-password')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${origin}/?back=1`)
+    expect(await page.textContent('main')).toContain('Alice')
+    await shoot(page, 'home-signed-in')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${origin}/`)
+    expect(await page.textContent('main')).not.toContain('Alice')
+  })
+
+  it('announces what went wrong, keeps the passport, and says when to try again', async () => {
+    await world.pool.query('delete from failed_attempt')
+    const page = await open(`${origin}/sign-in`, look)
+    const attempt = async () => {
+      await page.fill('#password', 'wrong-password')
+      const answered = page.waitForResponse((response) => response.request().method() === 'POST')
+      await page.keyboard.press('Enter')
+      await answered
+      await page.waitForLoadState()
+    }
+    await page.fill('#passport', 'alice')
+    await attempt()
+    expect(await page.getByRole('alert').textContent()).toContain('The passport or the password is wrong.')
+    expect(await page.title()).toBe('Not signed in – Gatehouse')
+    expect(await page.inputValue('#passport')).toBe('alice')
+    expect(await page.inputValue('#password')).toBe('')
+    const focused = page.locator(':focus')
+    expect(await focused.getAttribute('id')).toBe('password')
+    expect(await focused.getAttribute('aria-describedby')).toBe('alert')
+    expect(await violations(page)).toEqual([])
+    await shoot(page, 'sign-in-failed')
+    await attempt()
+    await attempt()
+    expect(await page.getByRole('alert').textContent()).toContain('Please try again in 15 minutes.')
+    await page.click('text=中文')
+    expect(await page.getAttribute('html', 'lang')).toBe('zh-CN')
+    expect(await page.textContent('h1')).toBe('登录')
+  })
+
+  it('shows where the focus is', async () => {
+    const page = await open(`${origin}/sign-in`, look)
+    for (let stops = 0; stops < 6; stops++) {
+      await page.keyboard.press('Tab')
+      const outline = await page.evaluate(() => {
+        const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement as Element)
+        return `${outlineStyle} ${outlineWidth}`
+      })
+      if (await page.evaluate(() => document.activeElement !== document.body)) expect(outline).toBe('solid 3px')
+    }
+  })
+})

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openWorld, type World } from './harness.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const SECRETS = 'app_secret=a-secret&code=a-code&access_token=a-token'
+
+describe('a path that does not exist', () => {
+  it.each([
+    ['POST', '/'],
+    ['POST', '//oauth/v2/api/token'],
+    ['POST', '/OAUTH/v2/api/token'],
+    ['POST', '/oauth/v2/api/token/'],
+    ['GET', '/assets/nothing'],
+    ['POST', '/healthz'],
+    ['GET', '/sign-in/'],
+  ] as const)('%s %s is answered without repeating the query', async (method, path) => {
+    const response = await world.app.inject({ method, url: `${path}?${SECRETS}` })
+    expect(response.statusCode).toBe(404)
+    expect(response.json()).toEqual({ rescode: 20007, data: { message: 'Invalid request: no such path' } })
+    expect(response.headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+  })
+
+  it('is a page for a browser', async () => {
+    const response = await world.app.inject({ url: `/nothing?${SECRETS}`, headers: { accept: 'text/html' } })
+    expect(response.statusCode).toBe(404)
+    expect(response.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(response.body).toContain('20007')
+  })
+})
+
+describe('a path that looks like the pattern of a route', () => {
+  it.each(['/oauth/v2/:a(', '/oauth/v2/*a/b', '/oauth/v2/:name', '/oauth/v2/*'])('%s is only unknown', async (url) => {
+    const response = await world.app.inject({ method: 'POST', url })
+    expect(response.statusCode).toBe(404)
+    expect(response.json()).toMatchObject({ rescode: 20007 })
+  })
+})

@@ -1,0 +1,46 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { migrate, pendingMigrations } from '../../src/db/migrate.ts'
+import { openPool } from '../../src/db/pool.ts'
+import { dbOf } from '../../src/db/sql.ts'
+import { openLog } from '../../src/lib/log.ts'
+import { freshDatabase } from '../harness.ts'
+
+let database: Awaited<ReturnType<typeof freshDatabase>>
+
+const query = async (text: string) => {
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  return client.query(text).finally(() => client.end())
+}
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  await query('drop schema public cascade; create schema public')
+})
+afterAll(() => database.drop())
+
+describe('migrations', () => {
+  it('run once when twenty processes start at once on an empty database', async () => {
+    const applied = await Promise.all(Array.from({ length: 20 }, () => migrate(database.url)))
+    const names = applied.flat()
+    expect(names.length).toBeGreaterThanOrEqual(3)
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it('change nothing when run again', async () => {
+    expect(await migrate(database.url)).toEqual([])
+    const pool = openPool({ connectionString: database.url, size: 1 }, openLog({ level: 'silent', pretty: false }))
+    expect(await pendingMigrations(dbOf(pool)).finally(() => pool.end())).toEqual([])
+  })
+
+  it('lead every primary key of rows about a user with the routing key', async () => {
+    const keys = await query(`
+      select conrelid::regclass::text as name, attname as first
+      from pg_constraint join pg_attribute on attrelid = conrelid and attnum = conkey[1]
+      where contype = 'p' and conrelid in (select attrelid from pg_attribute where attname = 'routing_key')
+        and conrelid <> 'user_credential'::regclass`)
+    expect(keys.rows.length).toBeGreaterThanOrEqual(6)
+    for (const { name, first } of keys.rows) expect(first, name).toBe('routing_key')
+  })
+})

@@ -1,0 +1,161 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { signatureOf } from '../signer.ts'
+import { type Answer, issuedOrder, ORDER_ID, openPartner, PARTNER, readJson, type TestPartner } from './partner.ts'
+
+/** A platform as the contract describes it: it checks the signature and answers as it is told. */
+interface Received {
+  readonly path: string
+  readonly text: string
+  readonly signed: boolean
+  readonly headers: NodeJS.Dict<string | string[]>
+}
+
+let platform: Server
+let partner: TestPartner
+let received: Received[]
+let answers: string[]
+
+beforeEach(async () => {
+  received = []
+  answers = []
+  platform = createServer(async (request, response) => {
+    let text = ''
+    for await (const chunk of request.setEncoding('utf8')) text += chunk
+    const path = request.url ?? ''
+    const signature = signatureOf({ path, date: request.headers.date ?? '', secret: PARTNER.clientSecret })
+    const signed = request.headers.authorization === `MWS ${PARTNER.clientId}:${signature}`
+    received.push({ path, text, signed, headers: request.headers })
+    const answer = answers.shift() ?? '{"code":200,"describe":"success","partnerId":"7001"}'
+    if (answer === 'hang up') request.socket.destroy()
+    else response.end(answer)
+  })
+  await new Promise<void>((done) => platform.listen(0, '127.0.0.1', done))
+  const { port } = platform.address() as AddressInfo
+  partner = await openPartner(`http://127.0.0.1:${port}/rhone/`)
+})
+afterEach(async () => {
+  await partner.app.close()
+  platform.closeAllConnections()
+  platform.close()
+})
+
+const bodies = (): Answer[] => received.map(({ text }) => readJson(text).body)
+
+describe('notices', () => {
+  it('are signed over the whole path and carry the three headers', async () => {
+    await issuedOrder(partner, 'DEMO-BOAT')
+    await partner.control('consume', { orderId: ORDER_ID, quantity: 1 })
+    expect(received).toHaveLength(1)
+    expect(received[0]).toMatchObject({
+      ...{ path: '/rhone/mtp/api/order/consume/notice', signed: true },
+      headers: {
+        partnerid: '7001',
+        date: partner.clock.now().toUTCString(),
+        'content-type': 'application/json; charset=utf-8',
+      },
+    })
+    expect(received[0]?.text).toContain('"partnerId":7001')
+    expect(received[0]?.text).toContain('"orderId":8985652356562370001')
+  })
+
+  it('of consumption are cumulative and list the vouchers', async () => {
+    const { vouchers } = await issuedOrder(partner, 'DEMO-BOAT')
+    for (const _ of [1, 2]) await partner.control('consume', { orderId: ORDER_ID, quantity: 1 })
+    const quantities = { quantity: 2, refundedQuantity: 0 }
+    expect(bodies()).toMatchObject([
+      {
+        ...quantities,
+        usedQuantity: 1,
+        voucherList: [{ voucher: vouchers[0], quantity: 1, status: 1 }, { status: 0 }],
+      },
+      { ...quantities, usedQuantity: 2, voucherList: [{ status: 1 }, { status: 1 }] },
+    ])
+    expect(bodies()[0].voucherList[0].voucherInvalidTime).toBe('2026-05-06 23:59:59')
+  })
+
+  it('of a refund say what was decided, with code and reason', async () => {
+    await issuedOrder(partner, 'DEMO-TOWER')
+    for (const refundId of ['A', 'B']) {
+      await partner.call('/order/refund', { orderId: ORDER_ID, refundId, refundQuantity: 1 })
+    }
+    await partner.control('decide-refund', { refundId: 'A', approve: true })
+    const sent = await partner.control('decide-refund', { refundId: 'B', approve: false, reason: 'too late' })
+    expect(sent.notices).toMatchObject([{ acknowledged: true, attempts: 1, lastAnswer: '200: success' }])
+    expect(received.map(({ path, text }) => ({ path, ...readJson(text) }))).toMatchObject([
+      { path: '/rhone/mtp/api/order/refund/notice', code: 200, body: { orderId: ORDER_ID, refundId: 'A' } },
+      { code: 606, describe: 'too late', body: { refundId: 'B', responseTime: '2026-05-06 18:34:23' } },
+    ])
+  })
+
+  it('of a product come one for each kind of change', async () => {
+    await partner.control('change-product', { partnerDealId: 'DEMO-BOAT', title: 'New', onSale: false, mtPrice: 90 })
+    await partner.control('change-product', { partnerDealId: 'DEMO-OPEN', onSale: true, stock: 3 })
+    await partner.control('add-product', { partnerDealId: 'DEMO-NEW', title: 'Kayak' })
+    expect(
+      bodies()
+        .map(([entry]) => `${entry.partnerDealId} ${entry.status}`)
+        .sort(),
+    ).toEqual(['DEMO-BOAT 0', 'DEMO-BOAT 2', 'DEMO-BOAT 5', 'DEMO-NEW 1', 'DEMO-OPEN 1', 'DEMO-OPEN 2'])
+    const { body } = await partner.call('/product/query', {
+      method: 'multi',
+      partnerDealIds: ['DEMO-NEW', 'DEMO-BOAT', 'DEMO-OPEN'],
+    })
+    expect(body).toMatchObject([
+      { partnerDealId: 'DEMO-OPEN', stock: 3 },
+      { partnerDealId: 'DEMO-NEW', title: 'Kayak' },
+    ])
+  })
+
+  it('are sent again with the same bytes and a fresh signature until code 200', async () => {
+    answers = ['hang up', '<html>', '{"code":300,"describe":"order 1 does not exist","partnerId":"7001"}']
+    await issuedOrder(partner, 'DEMO-BOAT')
+    const { notices } = await partner.control('consume', { orderId: ORDER_ID, quantity: 1 })
+    expect(notices).toMatchObject([{ acknowledged: false, attempts: 1 }])
+    partner.clock.advance(60)
+    await vi.waitFor(async () => expect((await partner.control('state')).notices[0].acknowledged).toBe(true), {
+      timeout: 15_000,
+    })
+    expect(received).toHaveLength(4)
+    expect(new Set(received.map(({ text }) => text)).size).toBe(1)
+    expect(received.every(({ signed }) => signed)).toBe(true)
+    expect(new Set(received.map(({ headers }) => headers.date)).size).toBe(2)
+  })
+})
+
+describe('the control API', () => {
+  it.each<[string, object]>([
+    ['consume', { orderId: 1, quantity: 1 }],
+    ['consume', { quantity: 1 }],
+    ['decide-refund', { refundId: 'x', approve: true }],
+    ['change-product', { partnerDealId: 'x' }],
+    ['add-product', { partnerDealId: 'DEMO-BOAT', title: 'x' }],
+    ['mistakes', { mistakes: ['x'] }],
+  ])('says what is wrong with %s %j', async (path, input) => {
+    expect(await partner.control(path, input)).toMatchObject({ status: 400, error: expect.stringMatching(/\w/) })
+    expect(received).toEqual([])
+  })
+})
+
+describe('mistakes in notices', () => {
+  const consumed = async (mistake: string) => {
+    await partner.control('mistakes', { mistakes: [mistake] })
+    await issuedOrder(partner, 'DEMO-BOAT')
+    await partner.control('consume', { orderId: ORDER_ID, quantity: 1 })
+    return received
+  }
+
+  it('a wrong signature', async () =>
+    expect(await consumed('notice-wrong-signature')).toMatchObject([{ signed: false }]))
+
+  it('local time that is called GMT', async () =>
+    expect(await consumed('notice-local-time')).toMatchObject([
+      { signed: true, headers: { date: 'Wed, 06 May 2026 18:34:23 GMT' } },
+    ]))
+
+  it('each notice twice', async () => {
+    expect(await consumed('notice-sent-twice')).toHaveLength(2)
+    expect(received[0]?.text).toBe(received[1]?.text)
+  })
+})

@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startDemo } from '../../src/demo/index.ts'
+import { DEMO_PARTNER, seedDemo } from '../../src/demo/seed.ts'
+import { createMicroApp } from '../../src/registry/micro-app.ts'
+import { findPartner, listPartners, updatePartner } from '../../src/registry/partner.ts'
+import { newMicroApp } from '../../src/registry/wire.ts'
+import { openWorld, type World } from '../harness.ts'
+import { signedHeaders } from '../signer.ts'
+
+let world: World
+beforeEach(async () => {
+  world = await openWorld({ PORT: '0' })
+})
+afterEach(() => world.close())
+
+const partners = async () =>
+  (await listPartners(world.deps)).map(({ partner_id, client_id }) => ({ partner_id, client_id }))
+const ONE = [{ partner_id: 7001n, client_id: 'demo-partner' }]
+
+describe('seeding the demo partner', () => {
+  it('happens once, also by several processes at a time', async () => {
+    await Promise.all([1, 2, 3].map(() => seedDemo(world.deps)))
+    await seedDemo(world.deps)
+    expect(await partners()).toEqual(ONE)
+    const [secret] = (await findPartner(world.deps, 7001n))?.secrets ?? []
+    expect(secret).toMatchObject({ secret: DEMO_PARTNER.secret, signs: true })
+  })
+
+  it('comes to a demo that was seeded before there were partners', async () => {
+    await seedDemo(world.deps)
+    await world.pool.query('delete from partner')
+    await seedDemo(world.deps)
+    expect(await partners()).toEqual(ONE)
+  })
+
+  it("leaves another service's database alone", async () => {
+    const app = { name: 'Mine', hosts: ['example.com'], scopes: ['USER_INFO'] }
+    await createMicroApp(world.deps, newMicroApp.parse(app))
+    await seedDemo(world.deps)
+    expect(await partners()).toEqual([])
+    const demo = await startDemo(world.deps, world.log)
+    await demo.stop()
+  })
+})
+
+describe('the demo partner beside the service', () => {
+  const started = async () => {
+    await seedDemo(world.deps)
+    const demo = await startDemo(world.deps, world.log)
+    const partner = await findPartner(world.deps, 7001n)
+    return { demo, base_url: partner?.base_url ?? '' }
+  }
+
+  it('answers at the registered URL, whatever port it got', async () => {
+    const { demo, base_url } = await started()
+    expect(base_url).toMatch(/^http:\/\/127\.0\.0\.1:\d{4,5}$/)
+    const date = world.clock.now().toUTCString()
+    const credentials = { ...DEMO_PARTNER, partnerId: '7001', clientSecret: DEMO_PARTNER.secret }
+    const headers = { ...signedHeaders(credentials, { path: '/alive', date }) }
+    const answer = await fetch(`${base_url}/alive`, { method: 'POST', headers, body: '{"partnerId":7001}' })
+    expect(await answer.json()).toEqual({ code: 200, describe: 'success', partnerId: '7001' })
+    await demo.stop()
+    await expect(fetch(base_url)).rejects.toThrow()
+  })
+
+  it('leaves a URL alone that somebody has set', async () => {
+    await seedDemo(world.deps)
+    await updatePartner(world.deps, 7001n, { base_url: 'https://tickets.example.com/api' })
+    const { demo, base_url } = await started()
+    expect(base_url).toBe('https://tickets.example.com/api')
+    await demo.stop()
+  })
+})

@@ -1,0 +1,132 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type System, startSystem } from '../acceptance/system.ts'
+import { openBrowser } from '../browser.ts'
+
+/** What a stranger does after `npm start`, in a real browser without JavaScript. SCREENSHOTS=folder keeps pictures. */
+
+const FOLDER = process.env.SCREENSHOTS
+const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } } as const
+type Size = keyof typeof SIZES
+type Language = 'en' | 'zh-CN'
+
+let system: System
+let browser: Browser
+
+beforeAll(async () => {
+  system = await startSystem()
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser.close()
+  await system.stop()
+})
+
+const demoUrl = () => (system.processes[0]?.demoOrigin ?? '').replace('127.0.0.1', 'localhost')
+
+async function visitor(size: Size, locale: Language): Promise<{ page: Page; context: BrowserContext }> {
+  const context = await browser.newContext({
+    viewport: SIZES[size],
+    locale,
+    javaScriptEnabled: false,
+    deviceScaleFactor: 1.5,
+  })
+  return { context, page: await context.newPage() }
+}
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (!FOLDER) return
+  mkdirSync(FOLDER, { recursive: true })
+  const path = join(FOLDER, `${name}.png`)
+  await page.waitForLoadState('networkidle')
+  // Chromium without a GPU is at times "unable to capture" right after a navigation, and able a moment later.
+  await page.screenshot({ path }).catch(async () => {
+    await page.waitForTimeout(500)
+    await page.screenshot({ path })
+  })
+}
+
+async function signIn(page: Page): Promise<void> {
+  await page.goto(demoUrl())
+  await page.click('a[href="/sign-in"]')
+  await page.fill('input[name=passport]', 'alice')
+  await page.fill('input[name=password]', 'alice-password')
+}
+
+describe.each<[Size, Language]>([
+  ['phone', 'en'],
+  ['phone', 'zh-CN'],
+  ['desktop', 'en'],
+  ['desktop', 'zh-CN'],
+])('on a %s in %s', (size, language) => {
+  it('leads from sign-in over consent to name and phone number', async () => {
+    const { page, context } = await visitor(size, language)
+    await signIn(page)
+    await picture(page, `sign-in-${size}-${language}`)
+    await page.click('button[type=submit]')
+    await picture(page, `consent-${size}-${language}`)
+    await page.click('button[value=approve]')
+    expect(new URL(page.url()).origin).toBe(demoUrl())
+    expect(await page.textContent('#name')).toBe('爱丽丝 Alice')
+    expect(await page.textContent('#phone')).toBe('13800000001')
+    expect(await page.textContent('#user')).toBe('1 + 10001')
+    await picture(page, `demo-${size}-${language}`)
+    await context.close()
+  })
+
+  it('shows a failure as a page', async () => {
+    const { page, context } = await visitor(size, language)
+    await page.goto(`${system.origin}/oauth/v2/authorize?response_type=code&app_key=nobody`)
+    expect(await page.textContent('body')).toContain('20001')
+    await picture(page, `error-${size}-${language}`)
+    await context.close()
+  })
+})
+
+describe('the demo micro-app', () => {
+  it('refreshes, and reads again with the new token', async () => {
+    const { page, context } = await visitor('desktop', 'en')
+    await signIn(page)
+    await page.click('button[type=submit]')
+    await page.click('button[value=approve]')
+    const ticket = await page.textContent('#ticket')
+    await page.click('form[action="/refresh"] button')
+    expect(await page.textContent('#phone')).toBe('13800000001')
+    expect(await page.textContent('#ticket')).toMatch(/^[0-9a-f]{32}$/)
+    expect(await page.textContent('#ticket')).not.toBe(ticket)
+    expect(await page.textContent('body')).toContain('A3 refresh')
+    await context.close()
+  })
+
+  it('never shows its secret or a whole token', async () => {
+    const { page, context } = await visitor('desktop', 'en')
+    await signIn(page)
+    await page.click('button[type=submit]')
+    await page.click('button[value=approve]')
+    const html = await page.content()
+    expect(html).not.toContain('demo-secret')
+    expect(html).toMatch(/ghat_[A-Za-z0-9_-]{6}…/)
+    expect(html).not.toMatch(/gh[ar]t_[A-Za-z0-9_-]{20}/)
+    await context.close()
+  })
+
+  it('gets state and no code when the user refuses', async () => {
+    const { page, context } = await visitor('desktop', 'en')
+    const addresses: string[] = []
+    page.on('request', (request) => addresses.push(request.url()))
+    await signIn(page)
+    await page.click('button[type=submit]')
+    await page.click('button[value=refuse]')
+    expect(await page.isVisible('#refused')).toBe(true)
+    const callback = addresses.find((address) => address.includes('/callback'))
+    expect([...new URL(callback ?? '').searchParams.keys()]).toEqual(['state'])
+    await context.close()
+  })
+
+  it('does not take an answer that another browser asked for', async () => {
+    const answer = await fetch(`${demoUrl()}/callback?code=x&state=0123456789abcdef0123456789abcdef`)
+    expect(answer.status).toBe(400)
+  })
+})

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type App, Client, dataOf, tokenSetOf, type User } from '../acceptance/client.ts'
+import { expectFailure } from '../acceptance/expectations.ts'
+import { signInForm } from '../acceptance/form.ts'
+import { injectWire } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+
+/** The borders of every lifetime, to the second, with a clock that stands still. */
+
+const DAY = 86_400
+
+let world: World
+let client: Client
+let app: App
+let user: User
+
+beforeAll(async () => {
+  world = await openWorld()
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+  app = await client.makeApp({ refresh_days: 7 })
+  user = await client.makeUser()
+})
+afterAll(() => world?.close())
+
+describe('an authorization code (source, "Limits": 5 minutes)', () => {
+  it.each([
+    [0, 0],
+    [299, 0],
+    [300, 20013],
+    [301, 20013],
+    [3_600, 20013],
+  ])('after %i seconds: %i', async (seconds, rescode) => {
+    const consented = await client.getCode(await client.signedIn(user, app), app)
+    world.clock.advance(seconds)
+    const answer = await client.exchange(app, consented)
+    if (rescode === 0) tokenSetOf(answer)
+    else expectFailure(answer, { rescode, message: `Invalid authorization code: ${consented.code}` })
+  })
+})
+
+describe('an access token (7 days)', () => {
+  it('lives to the last second, counts down, and is then expired, not illegal', async () => {
+    const tokens = await client.getTokens(await client.signedIn(user, app), app)
+    expect(tokens.expires_in).toBe(7 * DAY)
+    world.clock.advance(7 * DAY - 1)
+    dataOf(await client.userInfo(tokens.access_token))
+    world.clock.advance(1)
+    expectFailure(await client.userInfo(tokens.access_token), { rescode: 20020 })
+    expectFailure(await client.phone(tokens.access_token), { rescode: 20020 })
+    world.clock.advance(1_000 * DAY)
+    expectFailure(await client.userInfo(tokens.access_token), { rescode: 20020 })
+  })
+
+  it('that was revoked is expired once its time is over', async () => {
+    const own = await client.makeUser()
+    const tokens = await client.getTokens(await client.signedIn(own, app), app)
+    await client.withdraw(own)
+    expectFailure(await client.userInfo(tokens.access_token), { rescode: 20009 })
+    world.clock.advance(7 * DAY)
+    expectFailure(await client.userInfo(tokens.access_token), { rescode: 20020 })
+  })
+
+  it('never outlives its own time when another is got by refreshing', async () => {
+    const long = await client.makeApp({ refresh_days: 30 })
+    const tokens = await client.getTokens(await client.signedIn(user, long), long)
+    world.clock.advance(3 * DAY)
+    const second = tokenSetOf(await client.refresh(long, tokens.refresh_token))
+    expect(second.expires_in).toBe(7 * DAY)
+    world.clock.advance(4 * DAY)
+    expectFailure(await client.userInfo(tokens.access_token), { rescode: 20020 })
+    dataOf(await client.userInfo(second.access_token))
+  })
+})
+
+describe('a refresh token', () => {
+  it.each([7, 30, 60, 90])('of an app set to %i days', async (days) => {
+    const own = await client.makeApp({ refresh_days: days })
+    const tokens = await client.getTokens(await client.signedIn(user, own), own)
+    world.clock.advance(days * DAY - 1)
+    tokenSetOf(await client.refresh(own, tokens.refresh_token))
+    world.clock.advance(1)
+    expectFailure(await client.refresh(own, tokens.refresh_token), { rescode: 20021 })
+    expectFailure(await client.refresh(app, tokens.refresh_token), { rescode: 20006 })
+  })
+
+  it('is counted from the consent, not from the exchange', async () => {
+    const consented = await client.getCode(await client.signedIn(user, app), app)
+    world.clock.advance(200)
+    const tokens = tokenSetOf(await client.exchange(app, consented))
+    world.clock.advance(7 * DAY - 201)
+    tokenSetOf(await client.refresh(app, tokens.refresh_token))
+    world.clock.advance(1)
+    expectFailure(await client.refresh(app, tokens.refresh_token), { rescode: 20021 })
+  })
+
+  it('keeps its end when the app is set to more days afterwards', async () => {
+    const own = await client.makeApp({ refresh_days: 7 })
+    const tokens = await client.getTokens(await client.signedIn(user, own), own)
+    await client.update(own, { refresh_days: 90 })
+    world.clock.advance(7 * DAY)
+    expectFailure(await client.refresh(own, tokens.refresh_token), { rescode: 20021 })
+  })
+})
+
+describe('a rotated refresh token', () => {
+  it.each([
+    [59, true],
+    [60, false],
+    [61, false],
+  ])('sent again after %i seconds: answered again is %s', async (seconds, answered) => {
+    const own = await client.makeApp({ refresh_policy: 'rotating' })
+    const tokens = await client.getTokens(await client.signedIn(user, own), own)
+    const first = tokenSetOf(await client.refresh(own, tokens.refresh_token))
+    world.clock.advance(seconds)
+    const answer = await client.refresh(own, tokens.refresh_token)
+    if (answered) {
+      expect(tokenSetOf(answer)).toEqual({ ...first, expires_in: first.expires_in - seconds })
+      tokenSetOf(await client.refresh(own, first.refresh_token))
+    } else {
+      expectFailure(answer, { rescode: 20006 })
+      expectFailure(await client.refresh(own, first.refresh_token), { rescode: 20006 })
+      expectFailure(await client.userInfo(first.access_token), { rescode: 20009 })
+    }
+  })
+
+  it('has the same end as its successor', async () => {
+    const own = await client.makeApp({ refresh_policy: 'rotating', refresh_days: 7 })
+    const tokens = await client.getTokens(await client.signedIn(user, own), own)
+    world.clock.advance(6 * DAY)
+    const successor = tokenSetOf(await client.refresh(own, tokens.refresh_token))
+    world.clock.advance(DAY - 1)
+    const last = tokenSetOf(await client.refresh(own, successor.refresh_token))
+    world.clock.advance(1)
+    for (const { refresh_token } of [tokens, successor, last]) {
+      expectFailure(await client.refresh(own, refresh_token), { rescode: 20021 })
+    }
+  })
+})
+
+describe('a used code', () => {
+  it.each([
+    [59, true],
+    [60, false],
+  ])('sent again after %i seconds: its tokens live on is %s', async (seconds, alive) => {
+    const consented = await client.getCode(await client.signedIn(user, app), app)
+    const tokens = tokenSetOf(await client.exchange(app, consented))
+    world.clock.advance(seconds)
+    expectFailure(await client.exchange(app, consented), { rescode: 20013 })
+    const answer = await client.userInfo(tokens.access_token)
+    if (alive) dataOf(answer)
+    else expectFailure(answer, { rescode: 20009 })
+  })
+})
+
+describe('a browser session (12 hours)', () => {
+  it.each([
+    [12 * 3_600 - 1, false],
+    [12 * 3_600, true],
+  ])('after %i seconds: signing in again is %s', async (seconds, again) => {
+    const browser = await client.signedIn(user, app)
+    world.clock.advance(seconds)
+    const page = await browser.open(client.authorizePath(client.request(app)))
+    expect(page.status).toBe(200)
+    expect(signInForm(page.text) !== undefined).toBe(again)
+  })
+})

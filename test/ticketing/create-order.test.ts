@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openWorld, type World } from '../harness.ts'
 import { desk, newId, stands } from './desk.ts'
-import { type FakeSeller, fakeSeller, html, ok, refusal, reset, status } from './fake-seller.ts'
+import { type FakeSeller, fakeSeller, html, ok, refusal, reset, slowly, status } from './fake-seller.ts'
 import { historyOf, waitingJobs } from './orders.ts'
 
 let world: World
@@ -75,6 +75,7 @@ describe('createOrder', () => {
 
   it('many times at once is one order and one call', async () => {
     const orderId = newId()
+    seller.on('/order/create', slowly(ok({ partnerOrderId: 'P' })))
     const answers = await Promise.all(Array.from({ length: 8 }, () => order.create(orderId)))
     expect(seller.paths()).toEqual(['/order/create'])
     expect(answers.filter(({ failure }) => failure !== null)).toEqual([])

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseLossless, stringifyLossless } from '../../src/lib/lossless.ts'
 import { createPartner } from '../../src/registry/partner.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'
@@ -59,6 +60,13 @@ export interface FakeSeller {
 }
 
 const success = (body: object, more: object = {}) => ({ code: 200, describe: 'success', ...more, body })
+/** The same answer, a while later: so that simultaneous calls really are. */
+export const slowly =
+  (answer: object): Handler =>
+  async () => {
+    await sleep(200)
+    return answer
+  }
 export const refusal = (code: number, describe = 'no') => ({ code, describe })
 export const ok = success
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { applyConsumption } from '../../src/ticketing/report.ts'
 import { openWorld, type World } from '../harness.ts'
 import { desk, newId, stands } from './desk.ts'
-import { type FakeSeller, fakeSeller, html, ok, refusal, reset, status } from './fake-seller.ts'
+import { type FakeSeller, fakeSeller, html, ok, refusal, reset, slowly, status } from './fake-seller.ts'
 import { historyOf, recordOf, waitingJobs } from './orders.ts'
 
 let world: World
@@ -65,6 +65,7 @@ describe('payOrder', () => {
   })
 
   it('many times at once calls the partner once', async () => {
+    seller.on('/order/pay', slowly(issued()))
     await Promise.all(Array.from({ length: 8 }, () => order.pay(orderId)))
     expect(seller.paths()).toEqual(['/order/pay'])
     expect(await order.pay(orderId)).toMatchObject({ order: { state: 'paid' }, failure: null })
@@ -178,6 +179,21 @@ describe('payOrder', () => {
       return refusal(599)
     })
     expect((await order.pay(orderId)).order.state).toBe('paid')
+  })
+
+  it('and a query whose answer is about an earlier payment decides nothing about the newer one', async () => {
+    seller.on('/order/pay', reset)
+    await order.pay(orderId)
+    let first = true
+    seller.on('/order/query', async () => {
+      if (!first) return stands(orderId, 2)
+      first = false
+      await order.pay(orderId)
+      return stands(orderId, 2)
+    })
+    await order.query(orderId)
+    expect((await recordOf(world.pool, orderId)).state).toBe('pay_unknown')
+    expect(seller.paths()).toEqual(['/order/pay', '/order/query', '/order/query', '/order/pay'])
   })
 
   it.each(['create_failed', 'closed', 'closing'])('an order that is %s is refused by name', async (state) => {

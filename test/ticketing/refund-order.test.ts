@@ -6,7 +6,7 @@ import { applyRefundResult } from '../../src/ticketing/report.ts'
 import { newRefundedMessage } from '../../src/ticketing/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 import { desk, newId, stands } from './desk.ts'
-import { type FakeSeller, fakeSeller, html, ok, refusal, reset, status } from './fake-seller.ts'
+import { type FakeSeller, fakeSeller, html, ok, refusal, reset, slowly, status } from './fake-seller.ts'
 import { historyOf, recordOf, waitingJobs } from './orders.ts'
 
 let world: World
@@ -87,6 +87,7 @@ describe('refundOrder', () => {
   })
 
   it('many times at once asks once', async () => {
+    seller.on('/order/refund', slowly(ok({})))
     await Promise.all(Array.from({ length: 8 }, () => order.refund(orderId, refundId)))
     expect(seller.paths()).toEqual(['/order/refund'])
     expect(await record()).toMatchObject({ refunded: 2 })

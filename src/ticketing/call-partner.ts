@@ -59,7 +59,8 @@ export async function callPartner<Name extends InterfaceName>(
   const request = prepare(deps, partner, entry, body, options)
   const outcome = await send(deps, partner, entry, request, options)
   const mask = masker([...partner.secrets.map(({ secret }) => secret), options.secret ?? ''])
-  const { reply, durationMs, http } = outcome
+  const { durationMs, http } = outcome
+  const reply = maskedReply(outcome.reply, mask)
   const failure = reply.outcome === 'failed' ? reply.failure : undefined
   await insertCall(deps.db, {
     call_id: callId,
@@ -76,9 +77,16 @@ export async function callPartner<Name extends InterfaceName>(
     response_body: http ? mask(http.body.toString()) : null,
     code: codeOf(reply),
     failure: failure?.kind ?? null,
-    failure_detail: failure ? mask(failure.detail) : null,
+    failure_detail: failure?.detail ?? null,
   })
   return { ...(reply as Reply<AnswerOf<Name>>), callId }
+}
+
+/** What a partner says goes into records, answers and logs: not even a secret that it repeats may come along. */
+function maskedReply(reply: Reply<unknown>, mask: (text: string) => string): Reply<unknown> {
+  if (reply.outcome === 'success') return reply
+  if (reply.outcome === 'pending') return { ...reply, describe: mask(reply.describe) }
+  return { ...reply, failure: { ...reply.failure, detail: mask(reply.failure.detail) } }
 }
 
 const withShortSignature = ({ Authorization = '', ...headers }: Request['headers']) => ({

@@ -146,6 +146,8 @@ describe('switching to a new secret', () => {
     expect(seller.calls).toMatchObject([{ path: '/alive', signedRight: false }])
     const { rows } = await world.pool.query("select * from partner_call where interface = 'heartbeat'")
     expect(JSON.stringify(rows)).not.toContain(client_secret)
+    expect(refused.text).not.toContain(client_secret)
+    expect(refused.text).toContain('BA verification failed for ***')
     expect(await call('POST', path)).toMatchObject({ status: 200, rescode: 0 })
   })
 })

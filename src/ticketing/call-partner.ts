@@ -57,10 +57,9 @@ export async function callPartner<Name extends InterfaceName>(
   const callId = randomUUID()
   const startedAt = deps.clock.now()
   const request = prepare(deps, partner, entry, body, options)
-  const outcome = await send(deps, partner, entry, request, options)
   const mask = masker([...partner.secrets.map(({ secret }) => secret), options.secret ?? ''])
-  const { durationMs, http } = outcome
-  const reply = maskedReply(outcome.reply, mask)
+  const read = (answer: HttpAnswer) => readReply(entry, answer, { mask, orderId: options.orderId })
+  const { reply, durationMs, http } = await send(deps, partner, entry, request, read)
   const failure = reply.outcome === 'failed' ? reply.failure : undefined
   await insertCall(deps.db, {
     call_id: callId,
@@ -80,13 +79,6 @@ export async function callPartner<Name extends InterfaceName>(
     failure_detail: failure?.detail ?? null,
   })
   return { ...(reply as Reply<AnswerOf<Name>>), callId }
-}
-
-/** What a partner says goes into records, answers and logs: not even a secret that it repeats may come along. */
-function maskedReply(reply: Reply<unknown>, mask: (text: string) => string): Reply<unknown> {
-  if (reply.outcome === 'success') return reply
-  if (reply.outcome === 'pending') return { ...reply, describe: mask(reply.describe) }
-  return { ...reply, failure: { ...reply.failure, detail: mask(reply.failure.detail) } }
 }
 
 const withShortSignature = ({ Authorization = '', ...headers }: Request['headers']) => ({
@@ -122,7 +114,7 @@ async function send(
   { partner_id }: PartnerWithSecrets,
   entry: PartnerInterface,
   request: Request,
-  { orderId }: CallOptions,
+  read: (answer: HttpAnswer) => Reply<unknown>,
 ): Promise<Outcome> {
   const notTried = (kind: 'address' | 'breaker', detail: string): Outcome => ({
     reply: failed({ kind, detail, maybe_received: false }),
@@ -134,7 +126,7 @@ async function send(
   try {
     const http = await post(request, addressGuard(deps.config.PARTNER_ADDRESS_ALLOW))
     answered = http.status === 200
-    return { reply: readReply(entry, http, orderId), durationMs: http.timings.total, http }
+    return { reply: read(http), durationMs: http.timings.total, http }
   } catch (error) {
     if (!(error instanceof HttpCallError)) throw error
     const { failure: kind, maybeReceived, timings } = error

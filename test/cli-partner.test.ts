@@ -129,7 +129,7 @@ describe('gatehouse partner', () => {
       code: 1,
       stdout: '',
       stderr:
-        'the test call with the new secret failed, so the old one still signs our calls: test calls are not available yet\n',
+        'the test call with the new secret failed, so the old one still signs our calls: address: no URL is registered for heartbeat\n',
     })
     expect(await run('retire-secret', id)).toMatchObject({ code: 1, stderr: expect.stringContaining('comes first') })
     const far = { ...world.deps, clock: { now: () => new Date() } }

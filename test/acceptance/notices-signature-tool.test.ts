@@ -14,7 +14,7 @@ let seller: Seller
 beforeAll(async () => {
   system = await startSystem({ TRUST_PROXY: '127.0.0.1' })
   client = new Client(httpWire(system.origin), system.origin)
-  seller = await makeSeller(client, { client_id: 'seller', partner_id: 7001 })
+  seller = await makeSeller(client, { client_id: 'seller', partner_id: 7201 })
 })
 afterAll(() => system?.stop())
 
@@ -108,7 +108,7 @@ describe('mistakes', () => {
     ],
     ['no Authorization', () => ({ headers: { Authorization: undefined } }), ['authorization-missing']],
     ['no Date', () => ({ headers: { Date: undefined } }), ['date-header-missing']],
-    ['a PartnerId of another', () => ({ headers: { PartnerId: '7002' } }), ['partner-id-mismatch']],
+    ['a PartnerId of another', () => ({ headers: { PartnerId: '7202' } }), ['partner-id-mismatch']],
   ])('%s', async (_name, sending, mistakes) => {
     expect(diagnosisOf(await test(sending())).mistakes).toEqual(mistakes)
   })
@@ -120,7 +120,7 @@ describe('mistakes', () => {
   })
 
   it('what the notices accept is right here too', async () => {
-    const zeros = await test({ headers: { PartnerId: '007001' } })
+    const zeros = await test({ headers: { PartnerId: '007201' } })
     expect(zeros.text).toBe(success(seller))
   })
 
@@ -131,7 +131,7 @@ describe('mistakes', () => {
     for (const headers of [
       { Authorization: [right, right] },
       { Date: [date, date] },
-      { PartnerId: ['7001', '7001'] },
+      { PartnerId: ['7201', '7201'] },
     ]) {
       expect(diagnosisOf(await test({ date, headers })).mistake).toBe('header-doubled')
     }
@@ -168,7 +168,7 @@ it('sixty a minute from one address, over all prefixes; then 429 with Retry-Afte
   const limited = answers.filter(({ status }) => status === 429)
   expect(limited).toHaveLength(20)
   for (const answer of limited) {
-    expect(answer.text).toBe('{"code":300,"describe":"too many calls; try again later","partnerId":"7001"}')
+    expect(answer.text).toBe('{"code":300,"describe":"too many calls; try again later","partnerId":"7201"}')
     expect(Number(header(answer, 'retry-after'))).toBeGreaterThan(0)
     expect(Number(header(answer, 'retry-after'))).toBeLessThanOrEqual(60)
     expect(header(answer, 'content-type')).toBe('application/json; charset=utf-8')

@@ -187,7 +187,13 @@ describe('the worker', () => {
     )
     const life = giveSignOfLife(world.databaseUrl, 'alive')
     await until(
-      async () => (await world.pool.query("select from pg_locks where locktype = 'advisory' and granted")).rowCount,
+      async () =>
+        (
+          await world.pool.query(
+            `select from pg_locks join pg_database on oid = database
+             where locktype = 'advisory' and granted and datname = current_database()`,
+          )
+        ).rowCount,
     )
     await freeJobsOfTheDead(world.deps.db)
     expect((await jobs()).map(({ key, state }) => [key, state])).toEqual([

@@ -57,9 +57,9 @@ export async function callPartner<Name extends InterfaceName>(
   const callId = randomUUID()
   const startedAt = deps.clock.now()
   const request = prepare(deps, partner, entry, body, options)
-  const outcome = await send(deps, partner, entry, request, options)
   const mask = masker([...partner.secrets.map(({ secret }) => secret), options.secret ?? ''])
-  const { reply, durationMs, http } = outcome
+  const read = (answer: HttpAnswer) => readReply(entry, answer, { mask, orderId: options.orderId })
+  const { reply, durationMs, http } = await send(deps, partner, entry, request, read)
   const failure = reply.outcome === 'failed' ? reply.failure : undefined
   await insertCall(deps.db, {
     call_id: callId,
@@ -76,7 +76,7 @@ export async function callPartner<Name extends InterfaceName>(
     response_body: http ? mask(http.body.toString()) : null,
     code: codeOf(reply),
     failure: failure?.kind ?? null,
-    failure_detail: failure ? mask(failure.detail) : null,
+    failure_detail: failure?.detail ?? null,
   })
   return { ...(reply as Reply<AnswerOf<Name>>), callId }
 }
@@ -114,7 +114,7 @@ async function send(
   { partner_id }: PartnerWithSecrets,
   entry: PartnerInterface,
   request: Request,
-  { orderId }: CallOptions,
+  read: (answer: HttpAnswer) => Reply<unknown>,
 ): Promise<Outcome> {
   const notTried = (kind: 'address' | 'breaker', detail: string): Outcome => ({
     reply: failed({ kind, detail, maybe_received: false }),
@@ -126,7 +126,7 @@ async function send(
   try {
     const http = await post(request, addressGuard(deps.config.PARTNER_ADDRESS_ALLOW))
     answered = http.status === 200
-    return { reply: readReply(entry, http, orderId), durationMs: http.timings.total, http }
+    return { reply: read(http), durationMs: http.timings.total, http }
   } catch (error) {
     if (!(error instanceof HttpCallError)) throw error
     const { failure: kind, maybeReceived, timings } = error

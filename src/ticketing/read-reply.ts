@@ -6,8 +6,14 @@ import type { HttpAnswer } from './http-call.ts'
 import { type PartnerInterface, SUCCESS } from './interfaces/interface.ts'
 import { readAnswer } from './interfaces/read-answer.ts'
 
+interface Reading {
+  /** What a partner says is kept and logged: not even a secret that it repeats may come along. */
+  readonly mask: (text: string) => string
+  readonly orderId: bigint | undefined
+}
+
 /** What an HTTP answer says: status, then JSON, then the envelope's code, then the fields of the interface. */
-export function readReply(entry: PartnerInterface, http: HttpAnswer, orderId?: bigint): Reply<unknown> {
+export function readReply(entry: PartnerInterface, http: HttpAnswer, { mask, orderId }: Reading): Reply<unknown> {
   if (http.status !== 200) return failed({ kind: 'http-status', detail: statusText(http.status), maybe_received: true })
   const parsed = parseLossless(http.body)
   if ('problem' in parsed) {
@@ -19,9 +25,9 @@ export function readReply(entry: PartnerInterface, http: HttpAnswer, orderId?: b
     case 'misshapen':
       return misshapen(reading.problems, json)
     case 'pending':
-      return { outcome: 'pending', code: reading.code, describe: echo(reading.describe) }
+      return { outcome: 'pending', code: reading.code, describe: echo(mask(reading.describe)) }
     case 'failed': {
-      const detail = `${reading.code} (${reading.meaning}): ${echo(reading.describe)}`
+      const detail = `${reading.code} (${reading.meaning}): ${echo(mask(reading.describe))}`
       return failed({ kind: 'partner-code', detail, maybe_received: true, code: reading.code }, json)
     }
     case 'success': {

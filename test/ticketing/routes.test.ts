@@ -137,7 +137,11 @@ describe('switching to a new secret', () => {
     const { client_secret } = await rotatePartnerSecret(world.deps, 7001n, { overlap_s: 60 })
     const path = '/partners/7001/switch-signing'
     seller.calls.length = 0
-    seller.on('/alive', refusal(300, `BA verification failed for ${client_secret}`), ok({}))
+    seller.on(
+      '/alive',
+      refusal(300, `BA verification failed for ${client_secret} ${'x'.repeat(60)}${client_secret}`),
+      ok({}),
+    )
     const refused = await call('POST', path)
     expect(refused).toMatchObject({
       status: 400,
@@ -146,6 +150,8 @@ describe('switching to a new secret', () => {
     expect(seller.calls).toMatchObject([{ path: '/alive', signedRight: false }])
     const { rows } = await world.pool.query("select * from partner_call where interface = 'heartbeat'")
     expect(JSON.stringify(rows)).not.toContain(client_secret)
+    expect(refused.text).not.toContain(client_secret.slice(0, 8))
+    expect(refused.text).toContain('BA verification failed for ***')
     expect(await call('POST', path)).toMatchObject({ status: 200, rescode: 0 })
   })
 })

@@ -99,7 +99,9 @@ async function send(
   await withOrder(deps, orderId, async (inside, order) => {
     // Whatever an older call brings besides success is old news.
     if (order.revision !== revision && update.state !== 'created') return
-    if (!orderMayMove(order.state, update.state)) return
+    // The order may have been asked about, and paid, since: a late answer takes none of that back.
+    const open = order.state === 'creating' || order.state === 'create_unknown'
+    if (!open || !orderMayMove(order.state, update.state)) return
     await changeOrder(inside, order, update, { kind: 'call', id: result.callId })
     if (update.state === 'create_unknown') await queueQuery(inside, orderId, ASK_AGAIN_IN_S)
     else await dropQuery(inside.db, orderId)

@@ -37,7 +37,8 @@ export async function pullCatalogue(
     // A page with an entry that does not fit has lost its count.
     total = page.totalSize ?? total
     progress(seen, total)
-    if (names.size < PAGE_SIZE || seen >= (total ?? Number.POSITIVE_INFINITY)) break
+    // A partner may give smaller pages than were asked for; what it says of the total counts.
+    if (total === undefined ? names.size < PAGE_SIZE : seen >= total) break
   }
   return { pulled: [...pulled], problems, failure: null }
 }

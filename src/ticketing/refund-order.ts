@@ -85,5 +85,6 @@ function decisionOf(result: CallResult<AnswerOf<'order-refund'>>, { repeated }: 
   // Of a refund that was sent before, "already refunded" is the answer that was lost.
   if (code === ALREADY_REFUNDED && repeated) return { state: 'refunded', decision_code: code, reason: detail }
   if (kind === 'partner-code') return { state: 'refused', decision_code: code, reason: detail }
-  return { state: maybe_received ? 'unknown' : 'requested', decision_code: null, reason: detail }
+  // What may have arrived once may have arrived for good, even when this call certainly did not.
+  return { state: maybe_received || repeated ? 'unknown' : 'requested', decision_code: null, reason: detail }
 }

@@ -4,9 +4,10 @@ import { beijingTime } from '../lib/beijing.ts'
 import { callPartner } from './call-partner.ts'
 import type { Failure } from './call-result.ts'
 import { changeRefund } from './change-refund.ts'
-import { illegalOrderMove, noSuchRefund } from './errors.ts'
+import { illegalOrderMove, noSuchRefund, TicketingRefusal } from './errors.ts'
 import { dropRefundedMessage, queueRefundedMessage, type RefundedMessage } from './follow-up.ts'
 import type { Cause } from './history.ts'
+import { isInFlight } from './in-flight.ts'
 import { refundContent } from './new-refund.ts'
 import { answerFor, existingOrder, failureOf, partnerOf, withOrder } from './order-answer.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
@@ -39,17 +40,26 @@ export async function tellRefunded(deps: Deps, input: NewRefundedMessage, cause:
   return { ...(await answerFor(deps, orderId, failure)), refund: await storedRefund(deps, orderId, refundId) }
 }
 
+/** A payment that is still on its way could issue tickets after its refund; part of one leaves tickets nobody knows. */
+function checkNeverConfirmed(deps: Deps, order: OrderRow, quantity: number): void {
+  if (isInFlight(deps, order)) throw new TicketingRefusal(`a call about order ${order.order_id} is under way`)
+  if (quantity === order.quantity) return
+  throw new TicketingRefusal(`order ${order.order_id} was never confirmed; it can only be refunded as a whole`)
+}
+
 async function storeRefund(
-  { db, clock }: Deps,
+  deps: Deps,
   order: OrderRow,
   refundId: string,
   input: NewRefundedMessage,
   cause: Cause,
 ): Promise<RefundRow> {
+  const { db, clock } = deps
   if (input.type === 3) throw noSuchRefund(refundId)
   if (!FROM[input.type].includes(order.state)) throw illegalOrderMove(order.order_id, order.state, 'refunded')
   const { order_id, partner_id } = order
   const content = refundContent(order, await vouchersOf(db, order_id), await refundsOf(db, order_id), input)
+  if (input.type === 2) checkNeverConfirmed(deps, order, content.refund_quantity)
   const row = { ...content, partner_id, order_id, refund_id: refundId, state: 'requested' } as const
   return insertRefund(db, row, { cause, now: clock.now() })
 }
@@ -60,7 +70,8 @@ export async function sendRefundedMessage(deps: Deps, message: RefundedMessage):
   const order = await existingOrder(deps, orderId)
   const partner = await partnerOf(deps, order.partner_id)
   const refund = await storedRefund(deps, orderId, refundId)
-  const all = refund.refund_quantity === order.quantity
+  const whole = Math.round(order.unit_price * order.quantity * 100) / 100
+  const all = refund.refund_quantity === order.quantity && refund.refund_price === whole
   const body = {
     orderId,
     partnerOrderId: order.partner_order_id ?? '',

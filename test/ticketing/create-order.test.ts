@@ -188,6 +188,18 @@ describe('createOrder', () => {
     expect(seller.paths()).toEqual(['/order/create'])
   })
 
+  it('answered late does not take back what has happened to the order since', async () => {
+    const orderId = newId()
+    seller.on('/order/create', slowly(ok({ partnerOrderId: 'late' })))
+    const creating = order.create(orderId)
+    while (seller.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    await world.pool.query(
+      "update ticket_order set state = 'paying', revision = revision + 2, state_since = $2 where order_id = $1",
+      [String(orderId), world.clock.now()],
+    )
+    expect((await creating).order.state).toBe('paying')
+  })
+
   it('is not begun with a partner that is suspended or unknown', async () => {
     await expect(order.create(newId(), { partner_id: 1 })).rejects.toMatchObject({
       describe: 'partner 1 does not exist',

@@ -103,6 +103,12 @@ describe('pullCatalogue', () => {
     expect(stored.filter(({ partner_deal_id }) => partner_deal_id.startsWith('p-'))).toHaveLength(119)
   })
 
+  it('goes on when the partner gives smaller pages than were asked for', async () => {
+    const catalogue = pages(70)
+    seller.on('/product/query', ({ currentPage }) => ok(catalogue.at(currentPage, 20) as object, { totalSize: 70 }))
+    expect((await pullCatalogue(world.deps, { partner_id: 7001n })).pulled).toHaveLength(70)
+  })
+
   it('ends with a partner that does not know pages', async () => {
     seller.on('/product/query', () => ok(pages(50).all as object))
     expect((await pullCatalogue(world.deps, { partner_id: 7001n })).pulled).toHaveLength(50)

@@ -181,6 +181,19 @@ describe('refundOrder', () => {
     expect(seller.paths()).toEqual(['/order/refund'])
   })
 
+  it('that may have arrived once stays unknown when a later try cannot be sent', async () => {
+    seller.on('/order/refund', reset)
+    await order.refund(orderId, refundId)
+    await world.pool.query(
+      'update partner set interface_urls = \'{"order-refund": "http://127.0.0.1:1/order/refund"}\'',
+    )
+    seller.on('/order/query', stands(orderId, 4))
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'unknown' } })
+    await world.pool.query("update partner set interface_urls = '{}'")
+    seller.on('/order/refund', refusal(601, 'already refunded'))
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'refunded' } })
+  })
+
   it('that died on its way is taken up once its call must be over', async () => {
     seller.on('/order/refund', refusal(602))
     await order.refund(orderId, refundId)
@@ -242,6 +255,27 @@ describe('tellRefunded', () => {
     await tell({ type: 2 })
     expect(await record()).toMatchObject({ state: 'refunded', refunded: 2 })
     expect(seller.calls[0]?.body).toMatchObject({ refundPrice: -1, count: 2, refundMessageType: 2 })
+  })
+
+  it('2: waits for a payment that is on its way, and is of the whole order', async () => {
+    const paying = newId()
+    await order.create(paying)
+    await world.pool.query("update ticket_order set state = 'paying', state_since = $2 where order_id = $1", [
+      String(paying),
+      world.clock.now(),
+    ])
+    const message = (fields: object) =>
+      tellRefunded(world.deps, parseInput(newRefundedMessage, { order_id: paying, type: 2, ...fields }), OPERATOR)
+    await expect(message({})).rejects.toThrow(/under way/)
+    world.clock.advance(21)
+    await expect(message({ quantity: 1 })).rejects.toThrow(/whole/)
+  })
+
+  it('1: of all tickets for less than their price names the price', async () => {
+    seller.on('/order/refunded', ok({}))
+    const input = parseInput(newRefundedMessage, { order_id: orderId, type: 1, refund_price: 150 })
+    await tellRefunded(world.deps, input, OPERATOR)
+    expect(seller.calls.at(-1)?.body).toMatchObject({ refundPrice: 150, count: 2 })
   })
 
   it('3: a review that took too long ends as refunded, and the late decision against it is refused', async () => {

@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { addSeconds } from '../lib/clock.ts'
 import { problemsText, type ShapeProblem } from '../lib/shape.ts'
 import type { AnswerOf } from './call-partner.ts'
 import type { CallResult, Failure } from './call-result.ts'
@@ -33,6 +34,7 @@ const DECISIONS: Readonly<Partial<Record<OrderState, Readonly<Partial<Record<Bod
 const NO_SUCH_ORDER = 301
 const ISSUED: readonly OrderState[] = ['paid', 'consumed', 'refunded']
 const ISSUING_AGAIN_IN_S = 5
+const PAY_SETTLES_S = 60
 
 /**
  * Changes a locked order by the answer to order query. The state stays when it is another one than at the time of
@@ -74,10 +76,14 @@ function contradictions(order: OrderRow, { orderQuantity, usedQuantity, refunded
   return [{ path: 'body', problem: `makes ${used} used and ${refunded} refunded, of ${order.quantity}` }]
 }
 
+/** A slow partner may still be paying an order that it calls created: only after a while does that mean "not paid". */
+const isTooEarly = ({ clock }: Deps, order: OrderRow, state: OrderState): boolean =>
+  order.state === 'pay_unknown' && state === 'created' && clock.now() < addSeconds(order.state_since, PAY_SETTLES_S)
+
 async function decide(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<OrderRow> {
   const partner_order_id = order.partner_order_id ?? body.partnerOrderId ?? null
   const state = DECISIONS[order.state]?.[body.orderStatus]
-  if (state === undefined) return order
+  if (state === undefined || isTooEarly(deps, order, state)) return order
   const issuing = state === 'paying'
   const said = { last_code: issuing ? ISSUING : null, last_describe: `orderStatus ${body.orderStatus}` }
   if (issuing) await queueQuery(deps, order.order_id, ISSUING_AGAIN_IN_S)

@@ -130,10 +130,20 @@ describe('payOrder', () => {
       seller.on('/order/pay', reset, issued())
       await order.pay(orderId)
       seller.on('/order/query', stands(orderId, orderStatus))
+      world.clock.advance(61)
       expect((await order.pay(orderId)).order.state).toBe(state)
       expect(seller.paths().filter((path) => path === '/order/pay')).toHaveLength(payments)
     },
   )
+
+  it('is not paid again while a slow partner may still be issuing what it calls created', async () => {
+    seller.on('/order/pay', reset, issued())
+    await order.pay(orderId)
+    seller.on('/order/query', stands(orderId, 2), stands(orderId, 4))
+    expect((await order.pay(orderId)).order.state).toBe('pay_unknown')
+    expect((await order.pay(orderId)).order.state).toBe('paid')
+    expect(seller.paths()).toEqual(['/order/pay', '/order/query', '/order/query'])
+  })
 
   it('that died on its way is asked about once its call must be over', async () => {
     await world.pool.query("update ticket_order set state = 'paying', last_code = null where order_id = $1", [
@@ -184,6 +194,7 @@ describe('payOrder', () => {
   it('and a query whose answer is about an earlier payment decides nothing about the newer one', async () => {
     seller.on('/order/pay', reset)
     await order.pay(orderId)
+    world.clock.advance(61)
     let first = true
     seller.on('/order/query', async () => {
       if (!first) return stands(orderId, 2)

@@ -78,9 +78,10 @@ async function takeUpAgain(deps: Deps, orderId: bigint, input: NewOrder, cause: 
     throw new TicketingRefusal(`order ${orderId} exists already, with other contents`)
   }
   const asked = isLost(deps, order) ? await queryOrder(deps, orderId, cause) : undefined
-  if (asked?.failure) return asked
+  // Order create is idempotent at the partner: once it has answered, whatever it answered, it may be sent again.
+  if (asked?.failure && asked.failure.kind !== 'partner-code') return asked
   const revision = await withOrder(deps, orderId, async (inside, found) => {
-    if (found.state !== 'create_failed') return undefined
+    if (found.state !== 'create_failed' && found.state !== 'create_unknown') return undefined
     const update = { state: 'creating', last_code: null, last_describe: null } as const
     await queueQuery(inside, orderId, CALL_OVER_S)
     return (await changeOrder(inside, found, update, cause)).revision

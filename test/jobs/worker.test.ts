@@ -207,19 +207,28 @@ describe('the worker', () => {
     })
   })
 
-  it('purges rejected calls after 30 days', async () => {
-    const insert = (days: number) =>
-      world.pool.query(
+  it('purges calls of both directions after 30 days', async () => {
+    await world.pool.query('delete from partner_call')
+    const insert = async (days: number) => {
+      const at = new Date(+world.clock.now() - days * 86_400_000)
+      await world.pool.query(
+        `insert into partner_call (call_id, partner_id, interface, started_at, duration_ms, url, request_headers, request_body)
+         values (gen_random_uuid(), 7001, 'heartbeat', $1, 1, '', '{}', '')`,
+        [at],
+      )
+      await world.pool.query(
         `insert into rejected_call (call_id, received_at, path, reason, headers, body, answer)
          values (gen_random_uuid(), $1, '/', 'old', '{}', '', '')`,
-        [new Date(+world.clock.now() - days * 86_400_000)],
+        [at],
       )
+    }
     await insert(29)
     await insert(31)
-    await enqueue(world.deps.db, 'purge-rejected-calls', {})
+    await enqueue(world.deps.db, 'purge-calls', {})
     await start()
     await done()
     expect((await world.pool.query('select from rejected_call')).rowCount).toBe(1)
+    expect((await world.pool.query('select from partner_call')).rowCount).toBe(1)
   })
 
   it('waits for running jobs when it is stopped, and logs no payload', async () => {

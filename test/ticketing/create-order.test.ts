@@ -146,6 +146,14 @@ describe('createOrder', () => {
     },
   )
 
+  it('whose answer is lost is sent again at a partner that cannot say whether it has the order', async () => {
+    const orderId = newId()
+    seller.on('/order/create', reset, ok({ partnerOrderId: 'P-same' }))
+    await order.create(orderId)
+    seller.on('/order/query', refusal(399, 'no idea'))
+    expect(await order.create(orderId)).toMatchObject({ order: { state: 'created', partner_order_id: 'P-same' } })
+  })
+
   it('whose answer is lost, but which the partner has, is created without a second call', async () => {
     const orderId = newId()
     seller.on('/order/create', reset)

@@ -28,11 +28,12 @@ export function refundContent(
   const open = refunds.filter(isOpenRefund)
   const spokenFor = open.reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
   const left = order.quantity - order.used_quantity - order.refunded_quantity - spokenFor
-  for (const voucher of wish.vouchers) checkVoucher(order, vouchers, open, voucher)
-  const ofVouchers = vouchers
-    .filter(({ voucher }) => wish.vouchers.includes(voucher))
-    .reduce((sum, { quantity }) => sum + quantity, 0)
-  const quantity = wish.quantity ?? (wish.vouchers.length > 0 ? ofVouchers : left)
+  const wished = [...new Set(wish.vouchers)]
+  for (const voucher of wished) checkVoucher(order, vouchers, open, voucher)
+  const chosen = vouchers.filter(({ voucher }) => wished.includes(voucher))
+  const ofVouchers = chosen.reduce((sum, voucher) => sum + voucher.quantity, 0)
+  const quantity = wish.quantity ?? (wished.length > 0 ? ofVouchers : left)
+  if (wished.length > 0) checkFits(chosen, ofVouchers, quantity)
   if (quantity < 1 || quantity > left) {
     throw new TicketingRefusal(
       `order ${order.order_id} has ${left} tickets left to refund, not ${Math.max(quantity, 1)}`,
@@ -40,10 +41,17 @@ export function refundContent(
   }
   return {
     refund_quantity: quantity,
-    vouchers: wish.vouchers,
+    vouchers: wished,
     refund_price: wish.refund_price ?? Math.round(order.unit_price * 100 * quantity) / 100,
     refund_fee: wish.refund_fee ?? 0,
   }
+}
+
+/** Only a voucher for several tickets may be refunded in part; a voucher for one is refunded or not. */
+function checkFits(chosen: readonly VoucherRow[], ofVouchers: number, quantity: number): void {
+  const divisible = chosen.some((voucher) => voucher.quantity > 1)
+  if (quantity <= ofVouchers && (divisible || quantity === ofVouchers)) return
+  throw new TicketingRefusal(`the vouchers are for ${ofVouchers} tickets, not ${quantity}`)
 }
 
 function checkVoucher(

@@ -110,6 +110,19 @@ describe('refundOrder', () => {
     expect(seller.calls).toHaveLength(2)
   })
 
+  it.each([
+    ['fewer tickets than its vouchers', (): object => ({ vouchers: [first(), second()], quantity: 1 })],
+    ['more tickets than its voucher', (): object => ({ vouchers: [first()], quantity: 2 })],
+  ])('of %s is refused', async (_what, fields) => {
+    await expect(order.refund(orderId, refundId, fields())).rejects.toThrow(/the vouchers are for/)
+    expect(seller.calls).toEqual([])
+  })
+
+  it('sends a voucher that was named twice once', async () => {
+    await order.refund(orderId, refundId, { vouchers: [first(), first()] })
+    expect(seller.calls[0]?.body).toMatchObject({ voucherList: [first()], refundQuantity: 1 })
+  })
+
   it('with the same id and other contents is refused', async () => {
     await order.refund(orderId, refundId, { quantity: 1 })
     await expect(order.refund(orderId, refundId, { quantity: 2 })).rejects.toMatchObject({

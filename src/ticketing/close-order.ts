@@ -37,16 +37,21 @@ export async function closeOrder(deps: Deps, orderId: bigint, cause: Cause): Pro
   const result = await callPartner(deps, partner, 'order-close', { orderId, closeType }, { orderId })
   await withOrder(deps, orderId, async (inside, order) => {
     if (order.state !== 'closing') return
-    await changeOrder(inside, order, { state: stateAfter(result, closeType) }, { kind: 'call', id: result.callId })
+    await changeOrder(
+      inside,
+      order,
+      { state: stateAfter(result, closeType, known.state === 'closing') },
+      { kind: 'call', id: result.callId },
+    )
     await dropQuery(inside.db, orderId)
   })
   return answerFor(deps, orderId, failureOf(result))
 }
 
 /** Back to where it was when the partner said no, or cannot have heard of it. */
-function stateAfter(result: CallResult<unknown>, closeType: CloseType): OrderState {
+function stateAfter(result: CallResult<unknown>, closeType: CloseType, repeated: boolean): OrderState {
   if (result.outcome === 'success') return 'closed'
   if (result.outcome === 'pending') return 'closing'
   const { kind, maybe_received } = result.failure
-  return kind === 'partner-code' || !maybe_received ? CLOSES[closeType] : 'closing'
+  return kind === 'partner-code' || !(maybe_received || repeated) ? CLOSES[closeType] : 'closing'
 }

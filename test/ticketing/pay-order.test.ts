@@ -278,6 +278,15 @@ describe('closeOrder', () => {
     expect(seller.calls.map(({ body }) => body.closeType)).toEqual([1, 1])
   })
 
+  it('whose answer was lost once stays closing when a later try cannot be sent', async () => {
+    seller.on('/order/close', reset)
+    await order.close(orderId)
+    await world.pool.query("update partner set base_url = 'http://127.0.0.1:1'")
+    const again = await order.close(orderId)
+    await world.pool.query('update partner set base_url = $1', [seller.url])
+    expect(again).toMatchObject({ order: { state: 'closing' }, failure: { kind: 'connect' } })
+  })
+
   it('refused by the partner, or never there, goes back to where it was', async () => {
     seller.on('/order/close', refusal(300, 'too late'), ok({}))
     expect(await order.close(orderId)).toMatchObject({ order: { state: 'created' }, failure: { code: 300 } })

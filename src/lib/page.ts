@@ -6,7 +6,7 @@ import { prefersHtml } from './accept.ts'
 import { serveAssets } from './assets.ts'
 import { AREA_A_HEADERS, envelopeErrorHandler, prepareFailure } from './envelope.ts'
 import { chooseLocale, inMinutes, type Locale, languageLinks, supportedLocale, translator } from './locale.ts'
-import { parseQuery } from './query-string.ts'
+import { parseQuery, queryOf } from './query-string.ts'
 import type { RescodeError } from './rescode.ts'
 
 const VIEWS = fileURLToPath(new URL('../../views', import.meta.url))
@@ -23,8 +23,6 @@ export async function registerPages(app: FastifyInstance): Promise<void> {
     defaultContext: { asset },
   })
 }
-
-const queryOf = (url: string): string => url.split(/\?(.*)/s)[1] ?? ''
 
 const askedLanguages = (request: FastifyRequest): string | undefined =>
   parseQuery(queryOf(request.url)).values.get('ui_locales')

@@ -19,6 +19,12 @@ function decode(text: string): string | undefined {
   }
 }
 
+/** What follows the first question mark of a request URL. */
+export function queryOf(url: string): string {
+  const question = url.indexOf('?')
+  return question < 0 ? '' : url.slice(question + 1)
+}
+
 export function parseQuery(text: string): Query {
   const values = new Map<string, string>()
   const repeated = new Set<string>()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { userKey } from '../account/wire.ts'
 import { secondsLeft } from '../lib/clock.ts'
-import { parseQuery } from '../lib/query-string.ts'
+import { parseQuery, queryOf } from '../lib/query-string.ts'
 import { echo, invalidRequest } from '../lib/rescode.ts'
 import { SCOPES } from '../registry/wire.ts'
 import { missing } from './errors.ts'
@@ -14,8 +14,7 @@ export type Parameters = ReadonlyMap<string, string>
 /** The parameters of a request URL (source, A1–A5: always the query string). Refuses what is too long, came twice or cannot be decoded. */
 export function readParameters(url: string): Parameters {
   if (url.length > LONGEST_URL) throw invalidRequest('the URL is longer than 8 KiB')
-  const question = url.indexOf('?')
-  const { values, repeated, undecodable } = parseQuery(question < 0 ? '' : url.slice(question + 1))
+  const { values, repeated, undecodable } = parseQuery(queryOf(url))
   for (const name of undecodable) throw invalidRequest(`${echo(name)} cannot be decoded`)
   for (const [name, value] of values) {
     // PostgreSQL has no way to hold it, and no parameter has a use for it.

@@ -9,7 +9,7 @@ import Fastify, {
 } from 'fastify'
 import type { Log } from '../../lib/log.ts'
 import { registerPages, sendPage } from '../../lib/page.ts'
-import { parseQuery } from '../../lib/query-string.ts'
+import { parseQuery, queryOf } from '../../lib/query-string.ts'
 import { acceptAnyBodyUnread } from '../../lib/unread-body.ts'
 import type { Client } from './gatehouse.ts'
 import { arrive, begin, describe, renew, type Visit } from './visit.ts'
@@ -40,7 +40,7 @@ export async function buildMicroApp(client: Client, log: Log): Promise<FastifyIn
   app.get('/sign-in', (request, reply) => reply.redirect(begin(visitOf(visits, request, reply), client), 303))
 
   app.get('/callback', async (request, reply) => {
-    const { values } = parseQuery(request.raw.url?.split('?')[1] ?? '')
+    const { values } = parseQuery(queryOf(request.raw.url ?? ''))
     const [code, state] = [values.get('code'), values.get('state')]
     const known = await arrive(visitOf(visits, request, reply), client, {
       ...(code === undefined ? {} : { code }),

@@ -23,9 +23,10 @@ export function openPool({ connectionString, size }: PoolSettings, log: Log): Po
     types: { getTypeParser },
   })
   // An idle connection that breaks is replaced on the next use; without a listener it would end the process.
-  // One that breaks between two statements of a transaction fails the next one; its own event must not end the process.
-  pool.on('connect', (client) => client.on('error', () => {}))
-  pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle database connection broke'))
+  pool.on('error', (error) => {
+    // At shutdown the pool lets go before its connections have closed; the server may be the quicker one.
+    if (!pool.ending) log.warn({ reason: error.message }, 'an idle database connection broke')
+  })
   // So would one that breaks between two statements of a transaction; there the next statement reports it.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool

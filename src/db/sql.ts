@@ -1,6 +1,7 @@
-import type { Pool, PoolClient, QueryConfig } from 'pg'
+import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg'
 import type { z } from 'zod'
 import { rethrowUnavailable } from '../lib/unavailable.ts'
+import { GATHER_LIMITS, type Gather, type GatherLimits, gatherOver, oneByOne } from './gather.ts'
 
 /** A statement and its values; made by `` sql`…` `` only, so a value can never become part of the text. */
 export type Statement = QueryConfig
@@ -12,6 +13,8 @@ export interface Db {
   many<T>(row: z.ZodType<T>, statement: Statement): Promise<T[]>
   /** Number of rows touched. */
   exec(statement: Statement): Promise<number>
+  /** Takes part in a statement that requests share (gather.ts); within a transaction, by itself. */
+  readonly gather: Gather
   /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
   tx<T>(work: (db: Db) => Promise<T>): Promise<T>
 }
@@ -30,8 +33,10 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Statem
   return { name: known.name, text: known.text, values }
 }
 
-function dbOver(queryable: Pool | PoolClient, tx: Db['tx']): Db {
-  const run = (statement: Statement) => queryable.query(statement).catch(rethrowUnavailable)
+type Run = (statement: Statement) => Promise<QueryResult>
+
+function dbOver(queryable: Pool | PoolClient, tx: Db['tx'], gatherWith: (run: Run) => Gather): Db {
+  const run: Run = (statement) => queryable.query(statement).catch(rethrowUnavailable)
   const many: Db['many'] = async (row, statement) => (await run(statement)).rows.map((found) => row.parse(found))
   const maybe: Db['maybe'] = async (row, statement) => {
     const found = (await run(statement)).rows[0]
@@ -39,17 +44,17 @@ function dbOver(queryable: Pool | PoolClient, tx: Db['tx']): Db {
   }
   const one: Db['one'] = async (row, statement) => row.parse((await run(statement)).rows[0])
   const exec: Db['exec'] = async (statement) => (await run(statement)).rowCount ?? 0
-  return { one, maybe, many, exec, tx }
+  return { one, maybe, many, exec, gather: gatherWith(run), tx }
 }
 
-export function dbOf(pool: Pool): Db {
+export function dbOf(pool: Pool, limits: GatherLimits = GATHER_LIMITS): Db {
   const tx: Db['tx'] = async (work) => {
     const client = await pool.connect().catch(rethrowUnavailable)
     let broken: Error | undefined
     try {
       await client.query('begin')
       // A transaction begun inside of one is part of it.
-      const inside: Db = dbOver(client, (inner) => inner(inside))
+      const inside: Db = dbOver(client, (inner) => inner(inside), oneByOne)
       const result = await work(inside)
       await client.query('commit')
       return result
@@ -62,5 +67,5 @@ export function dbOf(pool: Pool): Db {
       client.release(broken)
     }
   }
-  return dbOver(pool, tx)
+  return dbOver(pool, tx, (run) => gatherOver(run, limits))
 }

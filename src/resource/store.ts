@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Gathered } from '../db/gather.ts'
 import { type Db, sql } from '../db/sql.ts'
 
 const FoundToken = z.object({
@@ -17,15 +18,22 @@ const FoundToken = z.object({
 })
 export type FoundToken = z.infer<typeof FoundToken>
 
-/** A token with all that decides about it and all that it may give away: one statement, primary keys only. */
-export const findToken = (db: Db, routingKey: number, tokenHash: Buffer): Promise<FoundToken | undefined> =>
-  db.maybe(
-    FoundToken,
-    sql`select t.scopes as token_scopes, g.revoked_at, g.app_key, a.status as app_status, a.scopes as app_scopes,
-               p.status as user_status, p.cid, p.user_id, p.name, p.gender, p.big_avatar_url, p.phone_number
-        from access_token t
+const token: Gathered<{ routingKey: number; tokenHash: Buffer }, FoundToken> = {
+  row: FoundToken,
+  key: ({ tokenHash }) => tokenHash.toString('latin1'),
+  same: 'share',
+  statement: (asked) =>
+    sql`select asked.nth, t.scopes as token_scopes, g.revoked_at, g.app_key, a.status as app_status,
+               a.scopes as app_scopes, p.status as user_status, p.cid, p.user_id, p.name, p.gender, p.big_avatar_url,
+               p.phone_number
+        from unnest(${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.tokenHash)}::bytea[])
+          with ordinality as asked (routing_key, token_hash, nth)
+        join access_token t on t.routing_key = asked.routing_key and t.token_hash = asked.token_hash
         join user_grant g on g.routing_key = t.routing_key and g.grant_id = t.grant_id
         join user_profile p on p.routing_key = g.routing_key and p.cid = g.cid and p.user_id = g.user_id
-        left join micro_app a on a.app_key = g.app_key
-        where t.routing_key = ${routingKey} and t.token_hash = ${tokenHash}`,
-  )
+        left join micro_app a on a.app_key = g.app_key`,
+}
+
+/** A token with all that decides about it and all that it may give away: one statement, primary keys only. */
+export const findToken = async (db: Db, routingKey: number, tokenHash: Buffer): Promise<FoundToken | undefined> =>
+  (await db.gather(token, { routingKey, tokenHash }))[0]

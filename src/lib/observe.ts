@@ -21,17 +21,24 @@ export function noteForLog(request: FastifyRequest, note: LogNote): void {
   request.logNote = Object.assign(request.logNote ?? {}, note)
 }
 
-/** One line a request, by route pattern: the URL itself may hold secrets. */
+/**
+ * One line a request, by route pattern: the URL itself may hold secrets. At level debug, or warn where the fault was
+ * ours: writing a line costs about as much as answering.
+ */
 export function observeRequests(app: FastifyInstance, log: Log): void {
   app.decorateRequest('logNote', null)
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id)
+    done()
   })
-  app.addHook('onResponse', async (request, reply) => {
-    if (!log.isLevelEnabled('info')) return
-    const { method, routeOptions, logNote } = request
-    const route = routeOptions.url ?? '(no route)'
-    const ms = Math.round(reply.elapsedTime * 10) / 10
-    request.log.info({ method, route, status: reply.statusCode, ms, ...logNote }, 'request')
+  app.addHook('onResponse', (request, reply, done) => {
+    const level = reply.statusCode >= 500 ? 'warn' : 'debug'
+    if (log.isLevelEnabled(level)) {
+      const { method, routeOptions, logNote } = request
+      const route = routeOptions.url ?? '(no route)'
+      const ms = Math.round(reply.elapsedTime * 10) / 10
+      request.log[level]({ method, route, status: reply.statusCode, ms, ...logNote }, 'request')
+    }
+    done()
   })
 }

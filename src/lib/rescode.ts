@@ -61,7 +61,11 @@ export class RescodeError extends Error {
   readonly failure: Failure
 
   constructor(rescode: Rescode, failure: Failure = {}) {
+    // An answer, not a fault: nobody looks at where it was thrown, and recording that costs more than all the rest.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(failure.message ?? RESCODES[rescode].message.replace(/\*\w+\*/, failure.what ?? ''))
+    Error.stackTraceLimit = stackTraceLimit
     this.rescode = rescode
     this.failure = failure
   }

@@ -6,14 +6,24 @@ import { type Parameters, required, type Scope } from '../oauth/wire.ts'
 import { accessDenied, expiredToken, invalidToken } from './errors.ts'
 import { type FoundToken, findToken } from './store.ts'
 
-/** A4 and A5 rows 2–8, in that order: what an access token gives away, if it allows `scope`. Rows 2–4 need no database. */
-export async function readWithToken(deps: Deps, parameters: Parameters, scope: Scope): Promise<FoundToken> {
-  const text = required(parameters, 'access_token')
-  const dated = readSelfDating(deps.keys, PREFIX.accessToken, text)
-  if (!dated) throw invalidToken('not a token of ours')
-  if (dated.expiresAt <= deps.clock.now()) throw expiredToken()
+/** An access token of ours that has not expired. */
+interface AccessToken {
+  readonly routingKey: number
+  readonly hash: Buffer
+}
 
-  const found = await findToken(deps.db, dated.routingKey, storedForm(deps.keys, text))
+/** A4 and A5 rows 2–4. No database: whoever guesses at tokens costs a hash each. */
+export function openAccessToken({ keys, clock }: Deps, parameters: Parameters): AccessToken {
+  const text = required(parameters, 'access_token')
+  const dated = readSelfDating(keys, PREFIX.accessToken, text)
+  if (!dated) throw invalidToken('not a token of ours')
+  if (dated.expiresAt <= clock.now()) throw expiredToken()
+  return { routingKey: dated.routingKey, hash: storedForm(keys, text) }
+}
+
+/** A4 and A5 rows 5–8 (and unknown tokens of row 3), in that order: what the token gives away, if it allows `scope`. */
+export async function readWithToken({ db }: Deps, token: AccessToken, scope: Scope): Promise<FoundToken> {
+  const found = await findToken(db, token.routingKey, token.hash)
   if (!found) throw invalidToken('unknown')
   if (found.revoked_at) throw invalidToken('revoked')
   if (found.app_status !== 'approved') throw accessDenied('the app is deleted or not approved')

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Gathered } from '../db/gather.ts'
 import { type Db, sql } from '../db/sql.ts'
 
 /** The SQL of A3. `found` is the row as it stood before the statement; `issued` tells whether this call changed anything. */
@@ -22,27 +23,40 @@ export interface Refresh {
   readonly accessExpiresAt: Date
 }
 
-/** Policy fixed: one more access token for the same refresh token, unless the row says why not. */
-export const refreshFixed = (db: Db, refresh: Refresh): Promise<FoundRefresh | undefined> =>
-  db.maybe(
-    FoundRefresh,
+/** One more access token each, unless the row says why not. */
+const extensions: Gathered<Refresh, FoundRefresh> = {
+  row: FoundRefresh,
+  key: ({ accessHash }) => accessHash.toString('latin1'),
+  same: 'apart',
+  statement: (asked) =>
     sql`with found as (
-          select r.routing_key, r.grant_id, r.rotated_at, g.revoked_at, p.status as user_status,
-                 array(select s from unnest(g.scopes) with ordinality as asked (s, n)
-                       where s = any (${refresh.appScopes}) order by n) as scopes
-          from refresh_token r
+          select asked.nth, asked.access_hash, asked.access_expires_at, r.routing_key, r.grant_id, r.rotated_at,
+                 g.revoked_at, p.status as user_status,
+                 array(select s from unnest(g.scopes) with ordinality as granted (s, n)
+                       where s = any (string_to_array(asked.app_scopes, ' ')) order by n) as scopes
+          from unnest(
+            ${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.refreshHash)}::bytea[],
+            ${asked.map((one) => one.appScopes.join(' '))}::text[],
+            ${asked.map((one) => one.accessHash)}::bytea[], ${asked.map((one) => one.accessExpiresAt)}::timestamptz[])
+          with ordinality as asked (routing_key, refresh_hash, app_scopes, access_hash, access_expires_at, nth)
+          join refresh_token r on r.routing_key = asked.routing_key and r.token_hash = asked.refresh_hash
           join user_grant g on g.routing_key = r.routing_key and g.grant_id = r.grant_id
           join user_profile p on p.routing_key = g.routing_key and p.cid = g.cid and p.user_id = g.user_id
-          where r.routing_key = ${refresh.routingKey} and r.token_hash = ${refresh.refreshHash}
         ), issued as (
           insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
-          select routing_key, ${refresh.accessHash}, grant_id, scopes, ${refresh.accessExpiresAt}
+          select routing_key, access_hash, grant_id, scopes, access_expires_at
           from found
           where rotated_at is null and revoked_at is null and user_status = 'active' and scopes <> '{}'
-          returning 1
+          returning token_hash
         )
-        select grant_id, rotated_at, revoked_at, user_status, scopes, exists (select from issued) as issued from found`,
-  )
+        select nth, grant_id, rotated_at, revoked_at, user_status, scopes,
+               access_hash in (select token_hash from issued) as issued
+        from found`,
+}
+
+/** Policy fixed: one more access token for the same refresh token, unless the row says why not. */
+export const refreshFixed = async (db: Db, refresh: Refresh): Promise<FoundRefresh | undefined> =>
+  (await db.gather(extensions, refresh))[0]
 
 export interface Rotation extends Refresh {
   readonly successorHash: Buffer

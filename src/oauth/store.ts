@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Gathered } from '../db/gather.ts'
 import { type Db, sql } from '../db/sql.ts'
 
 /** Every SQL statement of A1–A3. Each about one user leads with the routing key, so it touches one shard. */
@@ -81,38 +82,55 @@ export interface Exchange {
 }
 
 /**
- * Spends the code and writes its tokens, or does nothing: one statement decides, so exactly one of any number of
- * simultaneous exchanges is told `spent`. The rest of the row says why it was not, as it stood before the statement.
+ * Spends each code and writes its tokens, or does nothing for it: the conditional update decides, so exactly one of any
+ * number of simultaneous exchanges is told `spent`. The rest of the row says why it was not, as it stood before.
  */
-export const spendCode = (db: Db, exchange: Exchange, now: Date): Promise<FoundCode | undefined> =>
-  db.maybe(
-    FoundCode,
-    sql`with found as (
-          select c.*, g.scopes, g.revoked_at, p.status as user_status
-          from authorization_code c
+const exchanges: Gathered<Exchange & { now: Date }, FoundCode> = {
+  row: FoundCode,
+  key: ({ codeHash }) => codeHash.toString('latin1'),
+  same: 'apart',
+  statement: (asked) =>
+    sql`with asked as (
+          select * from unnest(
+            ${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.codeHash)}::bytea[],
+            ${asked.map((one) => one.now)}::timestamptz[], ${asked.map((one) => one.appKey)}::text[],
+            ${asked.map((one) => one.redirectUri)}::text[], ${asked.map((one) => one.state)}::text[],
+            ${asked.map((one) => one.codeChallenge)}::text[],
+            ${asked.map((one) => one.accessHash)}::bytea[], ${asked.map((one) => one.accessExpiresAt)}::timestamptz[],
+            ${asked.map((one) => one.refreshHash)}::bytea[], ${asked.map((one) => one.refreshExpiresAt)}::timestamptz[])
+          with ordinality as asked (routing_key, code_hash, now, by_app, with_redirect_uri, with_state, with_challenge,
+            access_hash, access_expires_at, refresh_hash, refresh_expires_at, nth)
+        ), found as (
+          select asked.*, c.grant_id, c.app_key, c.redirect_uri, c.state, c.code_challenge, c.expires_at, c.used_at,
+                 g.scopes, g.revoked_at, p.status as user_status
+          from asked
+          join authorization_code c on c.routing_key = asked.routing_key and c.code_hash = asked.code_hash
           join user_grant g on g.routing_key = c.routing_key and g.grant_id = c.grant_id
           join user_profile p on p.routing_key = g.routing_key and p.cid = g.cid and p.user_id = g.user_id
-          where c.routing_key = ${exchange.routingKey} and c.code_hash = ${exchange.codeHash}
         ), spent as (
-          update authorization_code c set used_at = ${now}
+          update authorization_code c set used_at = f.now
           from found f
           where c.routing_key = f.routing_key and c.code_hash = f.code_hash
-            and c.used_at is null and c.expires_at > ${now} and c.app_key = ${exchange.appKey}
-            and c.redirect_uri = ${exchange.redirectUri} and c.state = ${exchange.state}
-            and (c.code_challenge is null or c.code_challenge = ${exchange.codeChallenge})
+            and c.used_at is null and c.expires_at > f.now and c.app_key = f.by_app
+            and c.redirect_uri = f.with_redirect_uri and c.state = f.with_state
+            and (c.code_challenge is null or c.code_challenge = f.with_challenge)
             and f.user_status = 'active' and f.revoked_at is null
-          returning c.routing_key, c.grant_id, f.scopes
+          returning f.*
         ), access as (
           insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
-          select routing_key, ${exchange.accessHash}, grant_id, scopes, ${exchange.accessExpiresAt} from spent
+          select routing_key, access_hash, grant_id, scopes, access_expires_at from spent
         ), refresh as (
           insert into refresh_token (routing_key, token_hash, grant_id, expires_at)
-          select routing_key, ${exchange.refreshHash}, grant_id, ${exchange.refreshExpiresAt} from spent
+          select routing_key, refresh_hash, grant_id, refresh_expires_at from spent
         )
-        select grant_id, app_key, redirect_uri, state, code_challenge, expires_at, used_at, revoked_at, user_status,
-               scopes, exists (select from spent) as spent
+        select nth, grant_id, app_key, redirect_uri, state, code_challenge, expires_at, used_at, revoked_at, user_status,
+               scopes, nth in (select nth from spent) as spent
         from found`,
-  )
+}
+
+/** The code as it stood, and whether this exchange has spent it and written its tokens. */
+export const spendCode = async (db: Db, exchange: Exchange, now: Date): Promise<FoundCode | undefined> =>
+  (await db.gather(exchanges, { ...exchange, now }))[0]
 
 /** Counts a try that did not match; the last one allowed spends the code. */
 export const countFailedTry = (db: Db, routingKey: number, codeHash: Buffer, allowed: number, now: Date) =>

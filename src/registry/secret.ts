@@ -41,5 +41,5 @@ export async function noteSecretUse(
   const now = clock.now()
   const notAfter = addSeconds(now, -NOTED_EVERY_S)
   if (last_used_at && last_used_at > notAfter) return
-  await store.touchSecret(db, app.app_key, secret_hash, now, notAfter)
+  await store.touchSecret(db, { appKey: app.app_key, hash: secret_hash, now, notAfter })
 }

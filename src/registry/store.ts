@@ -1,18 +1,13 @@
 import { z } from 'zod'
+import type { Gathered } from '../db/gather.ts'
 import { type Db, sql } from '../db/sql.ts'
-import { type MicroApp, type MicroAppChanges, microApp, type NewMicroApp } from './wire.ts'
+import { type MicroApp, type MicroAppChanges, microApp, type NewMicroApp, type SecretDates } from './wire.ts'
 
-// Inside a JSON aggregate bytea and timestamps are text.
-const date = z.union([z.null(), z.coerce.date()])
-const liveSecret = z.object({
-  secret_hash: z.string().transform((hex) => Buffer.from(hex, 'hex')),
-  created_at: z.coerce.date(),
-  ends_at: date,
-  last_used_at: date,
-})
-export type LiveSecret = z.output<typeof liveSecret>
-const microAppWithSecrets = microApp.extend({ secrets: z.array(liveSecret) })
-export type MicroAppWithSecrets = z.output<typeof microAppWithSecrets>
+/** A secret that is not over, with the dates that an operator sees. */
+export interface LiveSecret extends SecretDates {
+  readonly secret_hash: Buffer
+}
+export type MicroAppWithSecrets = MicroApp & { secrets: LiveSecret[] }
 
 export interface NewSecret {
   readonly hash: Buffer
@@ -43,20 +38,39 @@ export const insertMicroApp = (
 export const listMicroApps = (db: Db): Promise<MicroApp[]> =>
   db.many(microApp, sql`select * from micro_app order by created_at, app_key`)
 
-/** One statement: it is on the path of every token request. */
-export const findMicroApp = (db: Db, appKey: string, now: Date): Promise<MicroAppWithSecrets | undefined> =>
-  db.maybe(
-    microAppWithSecrets,
-    sql`select app.*, coalesce(live.secrets, '[]') as secrets
-    from micro_app app
-    left join lateral (
-      select jsonb_agg(jsonb_build_object('secret_hash', encode(secret_hash, 'hex'), 'created_at', created_at,
-        'ends_at', ends_at, 'last_used_at', last_used_at) order by ends_at desc nulls first) as secrets
-      from micro_app_secret
-      where app_key = app.app_key and (ends_at is null or ends_at > ${now})
-    ) live on true
-    where app.app_key = ${appKey}`,
+const appAndSecret = microApp.extend({
+  secret_hash: z.instanceof(Buffer).nullable(),
+  secret_created_at: z.date().nullable(),
+  ends_at: z.date().nullable(),
+  last_used_at: z.date().nullable(),
+})
+
+/** A row a secret, the current one first; on the path of every token request. */
+const appsWithSecrets: Gathered<string, z.output<typeof appAndSecret>> = {
+  row: appAndSecret,
+  key: (appKey) => appKey,
+  same: 'share',
+  statement: (appKeys) =>
+    sql`select asked.nth, app.*, secret.secret_hash, secret.created_at as secret_created_at, secret.ends_at,
+          secret.last_used_at
+        from unnest(${appKeys}::text[]) with ordinality as asked (app_key, nth)
+        join micro_app app on app.app_key = asked.app_key
+        left join micro_app_secret secret on secret.app_key = app.app_key
+        order by secret.ends_at desc nulls first`,
+}
+
+export async function findMicroApp(db: Db, appKey: string, now: Date): Promise<MicroAppWithSecrets | undefined> {
+  const rows = await db.gather(appsWithSecrets, appKey)
+  const [first] = rows
+  if (!first) return undefined
+  const secrets = rows.flatMap(({ secret_hash, secret_created_at, ends_at, last_used_at }) =>
+    secret_hash && secret_created_at && (ends_at === null || ends_at > now)
+      ? [{ secret_hash, created_at: secret_created_at, ends_at, last_used_at }]
+      : [],
   )
+  const { secret_hash: _, secret_created_at: __, ends_at: ___, last_used_at: ____, ...app } = first
+  return { ...app, secrets }
+}
 
 export const updateMicroApp = (
   db: Db,
@@ -104,8 +118,28 @@ export async function replaceSecret(db: Db, appKey: string, secret: NewSecret, o
   )
 }
 
-export const touchSecret = (db: Db, appKey: string, hash: Buffer, now: Date, notAfter: Date): Promise<number> =>
-  db.exec(
-    sql`update micro_app_secret set last_used_at = ${now}
-    where app_key = ${appKey} and secret_hash = ${hash} and (last_used_at is null or last_used_at <= ${notAfter})`,
-  )
+interface SecretUse {
+  readonly appKey: string
+  readonly hash: Buffer
+  readonly now: Date
+  readonly notAfter: Date
+}
+
+const secretUses: Gathered<SecretUse, unknown> = {
+  row: z.unknown(),
+  key: ({ hash }) => hash.toString('latin1'),
+  same: 'share',
+  statement: (uses) =>
+    sql`update micro_app_secret secret set last_used_at = use.now
+        from unnest(${uses.map((use) => use.appKey)}::text[], ${uses.map((use) => use.hash)}::bytea[],
+                    ${uses.map((use) => use.now)}::timestamptz[], ${uses.map((use) => use.notAfter)}::timestamptz[])
+          with ordinality as use (app_key, secret_hash, now, not_after, nth)
+        where secret.app_key = use.app_key and secret.secret_hash = use.secret_hash
+          and (secret.last_used_at is null or secret.last_used_at <= use.not_after)
+        returning use.nth`,
+}
+
+/** Notes the use of a secret unless one later than `notAfter` is noted already. */
+export const touchSecret = async (db: Db, use: SecretUse): Promise<void> => {
+  await db.gather(secretUses, use)
+}

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { addSeconds } from '../../lib/clock.ts'
+import type { Gathered } from '../gather.ts'
 import { type Db, sql } from '../sql.ts'
 
 const row = z.object({ failures: z.number(), windowEndsAt: z.date() })
@@ -7,13 +8,19 @@ const row = z.object({ failures: z.number(), windowEndsAt: z.date() })
 /** Failures in the current window of one subject, and when that window ends. */
 export type Failures = z.infer<typeof row>
 
-export const readFailures = (db: Db, subject: Buffer, now: Date): Promise<Failures | undefined> =>
-  db.maybe(
-    row,
+const failuresOf: Gathered<Buffer, Failures> = {
+  row,
+  key: (subject) => subject.toString('latin1'),
+  same: 'share',
+  statement: (subjects) =>
     sql`
-    select failures, window_ends_at as "windowEndsAt" from failed_attempt
-    where subject = ${subject} and window_ends_at > ${now}`,
-  )
+    select asked.nth, known.failures, known.window_ends_at as "windowEndsAt"
+    from unnest(${subjects}::bytea[]) with ordinality as asked (subject, nth)
+    join failed_attempt known on known.subject = asked.subject`,
+}
+
+export const readFailures = async (db: Db, subject: Buffer, now: Date): Promise<Failures | undefined> =>
+  (await db.gather(failuresOf, subject)).find(({ windowEndsAt }) => windowEndsAt > now)
 
 /**
  * Adds one failure and returns the new count: one statement, so failures that race are all counted, each differently.

@@ -63,33 +63,47 @@ export interface Rotation extends Refresh {
   readonly successorExpiresAt: Date
 }
 
-/** Policy rotating: of simultaneous calls one marks the token rotated and writes its successors. */
-export const rotateRefresh = (db: Db, rotation: Rotation, now: Date): Promise<FoundRefresh | undefined> =>
-  db.maybe(
-    FoundRefresh,
+/** Each marks its token rotated and writes its successors, unless the row says why not. */
+const rotations: Gathered<Rotation & { now: Date }, FoundRefresh> = {
+  row: FoundRefresh,
+  key: ({ refreshHash }) => refreshHash.toString('latin1'),
+  same: 'apart',
+  statement: (asked) =>
     sql`with found as (
-          select r.routing_key, r.token_hash, r.grant_id, r.rotated_at, g.revoked_at, p.status as user_status,
-                 array(select s from unnest(g.scopes) with ordinality as asked (s, n)
-                       where s = any (${rotation.appScopes}) order by n) as scopes
-          from refresh_token r
+          select asked.*, r.grant_id, r.rotated_at, g.revoked_at, p.status as user_status,
+                 array(select s from unnest(g.scopes) with ordinality as granted (s, n)
+                       where s = any (string_to_array(asked.app_scopes, ' ')) order by n) as scopes
+          from unnest(
+            ${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.refreshHash)}::bytea[],
+            ${asked.map((one) => one.now)}::timestamptz[], ${asked.map((one) => one.appScopes.join(' '))}::text[],
+            ${asked.map((one) => one.accessHash)}::bytea[], ${asked.map((one) => one.accessExpiresAt)}::timestamptz[],
+            ${asked.map((one) => one.successorHash)}::bytea[],
+            ${asked.map((one) => one.successorExpiresAt)}::timestamptz[])
+          with ordinality as asked (routing_key, refresh_hash, now, app_scopes, access_hash, access_expires_at,
+            successor_hash, successor_expires_at, nth)
+          join refresh_token r on r.routing_key = asked.routing_key and r.token_hash = asked.refresh_hash
           join user_grant g on g.routing_key = r.routing_key and g.grant_id = r.grant_id
           join user_profile p on p.routing_key = g.routing_key and p.cid = g.cid and p.user_id = g.user_id
-          where r.routing_key = ${rotation.routingKey} and r.token_hash = ${rotation.refreshHash}
         ), issued as (
-          update refresh_token r set rotated_at = ${now}
+          update refresh_token r set rotated_at = f.now
           from found f
-          where r.routing_key = f.routing_key and r.token_hash = f.token_hash and r.rotated_at is null
+          where r.routing_key = f.routing_key and r.token_hash = f.refresh_hash and r.rotated_at is null
             and f.revoked_at is null and f.user_status = 'active' and f.scopes <> '{}'
-          returning r.routing_key, r.grant_id, f.scopes
+          returning f.*
         ), access as (
           insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
-          select routing_key, ${rotation.accessHash}, grant_id, scopes, ${rotation.accessExpiresAt} from issued
+          select routing_key, access_hash, grant_id, scopes, access_expires_at from issued
         ), successor as (
           insert into refresh_token (routing_key, token_hash, grant_id, expires_at)
-          select routing_key, ${rotation.successorHash}, grant_id, ${rotation.successorExpiresAt} from issued
+          select routing_key, successor_hash, grant_id, successor_expires_at from issued
         )
-        select grant_id, rotated_at, revoked_at, user_status, scopes, exists (select from issued) as issued from found`,
-  )
+        select nth, grant_id, rotated_at, revoked_at, user_status, scopes, nth in (select nth from issued) as issued
+        from found`,
+}
+
+/** Policy rotating: of simultaneous calls one marks the token rotated and writes its successors. */
+export const rotateRefresh = async (db: Db, rotation: Rotation, now: Date): Promise<FoundRefresh | undefined> =>
+  (await db.gather(rotations, { ...rotation, now }))[0]
 
 /** Scopes of an access token, also when it was written by another process a moment ago. */
 export const accessTokenScopes = async (

@@ -1,0 +1,243 @@
+import { type AddressInfo, createServer, connect as dial, type Server, type Socket } from 'node:net'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { Gathered } from '../../src/db/gather.ts'
+import { openPool } from '../../src/db/pool.ts'
+import { type Db, dbOf, sql } from '../../src/db/sql.ts'
+import { openLog } from '../../src/lib/log.ts'
+import { DatabaseUnavailable } from '../../src/lib/unavailable.ts'
+import { freshDatabase } from '../harness.ts'
+
+/** Requests that share a statement, against a real PostgreSQL. Rows of one statement carry one transaction id. */
+
+const log = openLog({ level: 'silent', pretty: false })
+let database: Awaited<ReturnType<typeof freshDatabase>>
+let admin: pg.Client
+const pools: pg.Pool[] = []
+
+const dbWith = (limits: { items: number; batches: number }, url = database.url): Db => {
+  const pool = openPool({ connectionString: url, size: 4 }, log)
+  pools.push(pool)
+  return dbOf(pool, limits)
+}
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  admin = new pg.Client({ connectionString: database.url })
+  await admin.connect()
+  await admin.query('create table note (written serial primary key, name text not null, divisor int not null)')
+})
+afterEach(() => admin.query('truncate note restart identity'))
+afterAll(async () => {
+  await Promise.all(pools.map((pool) => pool.end()))
+  await admin?.end()
+  await database?.drop()
+})
+
+interface Note {
+  readonly name: string
+  /** 0 makes the whole statement fail. */
+  readonly divisor: number
+  /** How long the statement takes. */
+  readonly seconds?: number
+}
+
+const Written = z.object({ name: z.string(), transaction: z.string() })
+type Written = z.output<typeof Written>
+
+const statement = (notes: readonly Note[]) =>
+  sql`with written as (
+        insert into note (name, divisor)
+        select name, 1 / divisor from unnest(${notes.map((note) => note.name)}::text[],
+          ${notes.map((note) => note.divisor)}::int[], ${notes.map((note) => note.seconds ?? 0)}::float8[])
+          with ordinality as note (name, divisor, seconds, nth), pg_sleep(seconds)
+        order by nth
+        returning name
+      )
+      select nth, written.name, pg_current_xact_id()::text as transaction
+      from written join unnest(${notes.map((note) => note.name)}::text[]) with ordinality as asked (name, nth)
+        on asked.name = written.name`
+
+const apart: Gathered<Note, Written> = { row: Written, key: ({ name }) => name, same: 'apart', statement }
+const share: Gathered<Note, Written> = { ...apart, same: 'share' }
+
+const write = (db: Db, name: string, divisor = 1): Promise<Written[]> => db.gather(apart, { name, divisor })
+const transactionsOf = (answers: readonly Written[][]): Set<string | undefined> =>
+  new Set(answers.map(([written]) => written?.transaction))
+const names = async (): Promise<string[]> =>
+  (await admin.query('select name from note order by written')).rows.map(({ name }) => String(name))
+
+describe('requests of one moment', () => {
+  it('share a statement, and each gets its own rows', async () => {
+    const db = dbWith({ items: 200, batches: 2 })
+    const asked = Array.from({ length: 50 }, (_, index) => `note ${index}`)
+    const answers = await Promise.all(asked.map((name) => write(db, name)))
+    expect(answers.map((rows) => rows.map(({ name }) => name))).toEqual(asked.map((name) => [name]))
+    expect(transactionsOf(answers).size).toBe(1)
+  })
+
+  it('are at most so many to a statement', async () => {
+    const db = dbWith({ items: 10, batches: 2 })
+    const answers = await Promise.all(Array.from({ length: 45 }, (_, index) => write(db, `note ${index}`)))
+    expect(transactionsOf(answers).size).toBe(5)
+    expect(await names()).toHaveLength(45)
+  })
+
+  it('wait together while enough batches are at work', async () => {
+    const db = dbWith({ items: 200, batches: 1 })
+    const slow = db.gather(apart, { name: 'slow', divisor: 1, seconds: 0.3 })
+    const later: Promise<Written[]>[] = []
+    for (let index = 0; index < 5; index++) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      later.push(write(db, `later ${index}`))
+    }
+    expect(transactionsOf(await Promise.all(later)).size).toBe(1)
+    expect(transactionsOf(await Promise.all([...later, slow])).size).toBe(2)
+  })
+
+  it('go in the order of their keys, so that processes lock rows in one order', async () => {
+    const db = dbWith({ items: 200, batches: 2 })
+    await Promise.all(['c', 'a', 'd', 'b'].map((name) => write(db, name)))
+    expect(await names()).toEqual(['a', 'b', 'c', 'd'])
+  })
+})
+
+describe('items of one key', () => {
+  it('share one answer where they read', async () => {
+    const db = dbWith({ items: 200, batches: 2 })
+    const answers = await Promise.all([1, 2, 3].map(() => db.gather(share, { name: 'one', divisor: 1 })))
+    expect(transactionsOf(answers).size).toBe(1)
+    expect(await names()).toEqual(['one'])
+  })
+
+  it('and never beyond one statement: what has changed is seen by the next', async () => {
+    const db = dbWith({ items: 200, batches: 2 })
+    const [first] = await db.gather(share, { name: 'one', divisor: 1 })
+    const [second] = await db.gather(share, { name: 'one', divisor: 1 })
+    expect(first?.transaction).not.toBe(second?.transaction)
+  })
+
+  it('never meet in one statement where they write', async () => {
+    const db = dbWith({ items: 200, batches: 2 })
+    const answers = await Promise.all(['same', 'other', 'same', 'same'].map((name) => write(db, name)))
+    expect(transactionsOf(answers).size).toBe(3)
+    expect(answers[0]?.[0]?.transaction).toBe(answers[1]?.[0]?.transaction)
+    expect((await names()).sort()).toEqual(['other', 'same', 'same', 'same'])
+  })
+})
+
+describe('a statement that fails', () => {
+  it('fails the requests that make it fail, and every other one is written exactly once', async () => {
+    const db = dbWith({ items: 200, batches: 2 })
+    const bad = new Set([3, 17, 18])
+    const asked = Array.from({ length: 30 }, (_, index) => write(db, `note ${index}`, bad.has(index) ? 0 : 1))
+    const outcomes = await Promise.allSettled(asked)
+    outcomes.forEach((outcome, index) => {
+      if (!bad.has(index)) expect(outcome).toMatchObject({ status: 'fulfilled', value: [{ name: `note ${index}` }] })
+      else expect(outcome).toMatchObject({ status: 'rejected', reason: { code: '22012' } })
+    })
+    expect((await names()).sort()).toEqual(
+      outcomes.flatMap((_, index) => (bad.has(index) ? [] : [`note ${index}`])).sort(),
+    )
+  })
+
+  it('because of a row that is not as it should be, only for its own request', async () => {
+    const strict: Gathered<Note, Written> = { ...apart, row: Written.extend({ name: z.string().max(3) }) }
+    const db = dbWith({ items: 200, batches: 2 })
+    const [short, long] = await Promise.allSettled(
+      ['abc', 'abcd'].map((name) => db.gather(strict, { name, divisor: 1 })),
+    )
+    expect(short).toMatchObject({ status: 'fulfilled', value: [{ name: 'abc' }] })
+    expect(long).toMatchObject({ status: 'rejected', reason: { name: 'ZodError' } })
+  })
+})
+
+describe('within a transaction', () => {
+  it('a request goes by itself, at once, and is rolled back with the rest', async () => {
+    const db = dbWith({ items: 200, batches: 2 })
+    const seen = await db
+      .tx(async (tx) => {
+        const answers = await Promise.all(['one', 'two'].map((name) => write(tx, name)))
+        expect(transactionsOf(answers).size).toBe(1)
+        const counted = await tx.one(z.object({ count: z.number() }), sql`select count(*)::int as count from note`)
+        throw new Error(`saw ${counted.count}`)
+      })
+      .catch((error: Error) => error.message)
+    expect(seen).toBe('saw 2')
+    expect(await names()).toEqual([])
+  })
+})
+
+/** Between pool and server; can be told to swallow what the server says and then to hang up. */
+class Listener {
+  readonly #sockets = new Set<Socket>()
+  readonly #server: Server
+  deaf = false
+
+  constructor(target: URL) {
+    this.#server = createServer((incoming) => {
+      const outgoing = dial(Number(target.port), target.hostname)
+      for (const socket of [incoming, outgoing]) {
+        this.#sockets.add(socket)
+        socket.on('error', () => {})
+      }
+      incoming.pipe(outgoing)
+      outgoing.on('data', (chunk) => {
+        if (!this.deaf) incoming.write(chunk)
+        // The answer to a Sync ends with ReadyForQuery: the server has committed.
+        else for (const socket of this.#sockets) socket.destroy()
+      })
+    })
+  }
+
+  async open(url: string): Promise<string> {
+    await new Promise<void>((ready) => this.#server.listen(0, '127.0.0.1', ready))
+    const through = new URL(url)
+    through.port = String((this.#server.address() as AddressInfo).port)
+    return through.href
+  }
+
+  close(): void {
+    this.#server.close()
+  }
+}
+
+describe('the database lost in mid-batch', () => {
+  it('before the commit: everybody in the batch is told, and nothing is written or tried again', async () => {
+    const db = dbWith({ items: 200, batches: 1 })
+    const asked = ['a', 'b', 'c'].map((name) => db.gather(apart, { name, divisor: 1, seconds: 20 }))
+    const outcomes = Promise.allSettled(asked)
+    await expect
+      .poll(
+        async () =>
+          (
+            await admin.query(
+              `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and wait_event = 'PgSleep'`,
+            )
+          ).rowCount,
+      )
+      .toBe(1)
+    for (const outcome of await outcomes) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(DatabaseUnavailable) })
+    }
+    expect(await names()).toEqual([])
+    // and the next request is served again
+    expect(await write(db, 'after')).toMatchObject([{ name: 'after' }])
+    expect(await names()).toEqual(['after'])
+  })
+
+  it('after the commit and before its answer: nobody is told a success, and nothing is written twice', async () => {
+    const listener = new Listener(new URL(database.url))
+    const db = dbWith({ items: 200, batches: 1 }, await listener.open(database.url))
+    await write(db, 'before') // connects, and prepares the statement
+    listener.deaf = true
+    const outcomes = await Promise.allSettled(['a', 'b', 'c'].map((name) => write(db, name)))
+    for (const outcome of outcomes) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(DatabaseUnavailable) })
+    }
+    expect(await names()).toEqual(['before', 'a', 'b', 'c'])
+    listener.close()
+  })
+})

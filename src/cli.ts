@@ -9,6 +9,7 @@ import { migrateCommand } from './cli/migrate.ts'
 import { orderCommands } from './cli/order.ts'
 import { partnerCommands } from './cli/partner.ts'
 import { productCommands } from './cli/product.ts'
+import { purgeCommand } from './cli/purge.ts'
 import { reportFailure } from './cli/report.ts'
 import { userCommands } from './cli/user.ts'
 import { heartbeatWith } from './ticketing/test-call.ts'
@@ -30,6 +31,7 @@ orderCommands(program, context)
 jobCommands(program, context)
 jsTicketCommand(program)
 migrateCommand(program, context)
+purgeCommand(program, context)
 
 await program.parseAsync().catch((error: unknown) => {
   process.exitCode = reportFailure(error, process.argv.includes('--json'))

@@ -52,7 +52,7 @@ export const settings = z.object({
     .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
     .optional()
     .describe('PostgreSQL to use; without it the service runs one of its own in `DATA_DIR`'),
-  DATABASE_POOL_SIZE: whole(1, 500).default(10).describe('connections to PostgreSQL at most'),
+  DATABASE_POOL_SIZE: whole(1, 500).default(10).describe('connections of one process to PostgreSQL at most'),
   DATA_DIR: z.string().min(1).default('.data').describe('folder of the embedded PostgreSQL and its keys'),
   MIGRATE: onOff.default(true).describe('`off` leaves the schema to `npm run migrate`'),
   SECRET_KEY: z
@@ -109,6 +109,9 @@ export const settings = z.object({
     .describe(
       'private addresses that partner URLs may lead to all the same: hosts or networks, separated by commas (default: none, with the demo `127.0.0.1`)',
     ),
+  WORKERS: whole(1, 64)
+    .default(1)
+    .describe('processes that answer requests, all on `PORT`; jobs, the embedded database and the demo run once'),
   WORKER: onOff.default(true).describe('`off` leaves durable jobs to `npm run worker`'),
   SHUTDOWN_GRACE_S: whole(0, 600).default(10).describe('seconds that requests in flight get at shutdown'),
   DEMO: onOff.optional().describe('the demo users, apps and micro-app (default: `on`, in production always `off`)'),
@@ -134,12 +137,21 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
+/** Of the embedded PostgreSQL; some are left for commands and jobs. */
+const EMBEDDED_CONNECTIONS = 180
+
 const mandatory = (config: Settings): string[] => {
   const problems: string[] = []
   const missingKey = config.SECRET_KEY === undefined
   const mend = 'set it to a value that you keep; make one with: openssl rand -base64 48'
   if (config.NODE_ENV === 'production' && missingKey) problems.push(`SECRET_KEY is required in production: ${mend}`)
   else if (config.DATABASE_URL && missingKey) problems.push(`SECRET_KEY is required with DATABASE_URL: ${mend}`)
+  const { WORKERS, DATABASE_POOL_SIZE } = config
+  if (!config.DATABASE_URL && WORKERS * DATABASE_POOL_SIZE > EMBEDDED_CONNECTIONS) {
+    problems.push(
+      `WORKERS times DATABASE_POOL_SIZE is ${WORKERS * DATABASE_POOL_SIZE}: the embedded PostgreSQL takes ${EMBEDDED_CONNECTIONS}; lower one of them`,
+    )
+  }
   return problems
 }
 

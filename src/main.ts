@@ -1,18 +1,24 @@
 import closeWithGrace from 'close-with-grace'
+import { readConfig } from './config.ts'
 import { type Service, startService } from './service.ts'
 
-/** The process: start, say what to open, and close with grace on a signal or a fatal error. */
-const service = await startService().catch((error: Error) => {
+/** The process: start, say what to open, and close with grace on a signal or a fatal error, also while it starts. */
+const service = start().catch((error: Error) => {
   process.stderr.write(`Gatehouse cannot start:\n${error.message.replace(/^/gm, '  ')}\n`)
   process.exit(1)
 })
+process.stdout.write(welcome(await service))
 
-closeWithGrace({ delay: (service.config.SHUTDOWN_GRACE_S + 5) * 1000, logger: false }, async ({ err }) => {
-  if (err) service.log.fatal({ err }, 'ending because of an unexpected failure')
-  await service.stop()
-})
-
-process.stdout.write(welcome(service))
+async function start(): Promise<Service> {
+  const config = readConfig()
+  // Longer than the processes of WORKERS are given to end.
+  closeWithGrace({ delay: (config.SHUTDOWN_GRACE_S + 10) * 1000, logger: false }, async ({ err }) => {
+    const { log, stop } = await service
+    if (err) log.fatal({ err }, 'ending because of an unexpected failure')
+    await stop()
+  })
+  return startService(config)
+}
 
 function welcome({ config, demoUrl }: Service): string {
   if (!demoUrl) return ''

@@ -1,17 +1,13 @@
-import type { FastifyInstance } from 'fastify'
-import { buildApp } from './app.ts'
-import { type Config, readConfig, withPort } from './config.ts'
+import { type Config, withPort } from './config.ts'
 import { type EmbeddedServer, startEmbedded } from './db/embedded/server.ts'
 import { migrate } from './db/migrate.ts'
-import { openPool } from './db/pool.ts'
-import { dbOf } from './db/sql.ts'
 import { type Demo, startDemo } from './demo/index.ts'
 import { seedDemo } from './demo/seed.ts'
 import { type JobWorker, startWorker } from './jobs/worker.ts'
-import { systemClock } from './lib/clock.ts'
-import { deriveKeys } from './lib/keys.ts'
-import { freePort, listenOn } from './lib/listen.ts'
+import { freePort } from './lib/listen.ts'
 import { type Log, openLog } from './lib/log.ts'
+import { serveInProcesses } from './server-processes.ts'
+import { type Database, type Opened, openDeps, type Serving, serve } from './serving.ts'
 
 export interface Service {
   readonly config: Config
@@ -24,42 +20,33 @@ export interface Service {
 
 interface Running {
   embedded?: EmbeddedServer
-  pool?: ReturnType<typeof openPool>
-  app?: FastifyInstance
+  opened?: Opened
+  serving?: Serving
   demo?: Demo
   worker?: JobWorker
 }
 
 /** config → log → database → app → listen; what was started is stopped again when a later step fails. */
-export async function startService(): Promise<Service> {
-  const settings = readConfig()
+export async function startService(settings: Config): Promise<Service> {
   // Chosen before anything is told its address: PUBLIC_URL holds the port.
   const config = settings.PORT === 0 ? withPort(settings, await freePort()) : settings
   const log = openLog({
     level: config.LOG_LEVEL,
     pretty: config.NODE_ENV === 'development',
   })
-  const readiness = { draining: false }
   const running: Running = {}
   const stop = async () => {
-    readiness.draining = true
-    await Promise.all([running.demo?.stop(), running.app?.close(), running.worker?.stop()]) // each may take SHUTDOWN_GRACE_S
-    await running.pool?.end()
+    await Promise.all([running.demo?.stop(), running.serving?.stop(), running.worker?.stop()]) // each may take SHUTDOWN_GRACE_S
+    await running.opened?.close()
     await running.embedded?.stop()
   }
   try {
-    const { databaseUrl, secretKey } = await openDatabase(config, log, running)
-    running.pool = openPool({ connectionString: databaseUrl, size: config.DATABASE_POOL_SIZE }, log)
-    const deps = {
-      config,
-      db: dbOf(running.pool),
-      clock: systemClock,
-      keys: deriveKeys(secretKey),
-    }
+    const database = await openDatabase(config, log, running)
+    running.opened = openDeps(config, log, database)
+    const { deps } = running.opened
     if (config.DEMO) await seedDemo(deps) // before anybody can be told that we are ready
-    running.app = await buildApp({ deps, log, readiness })
-    await listenOn(running.app, config.HOST, config.PORT, 'PORT')
-    if (config.WORKER) running.worker = await startWorker(deps, log, databaseUrl)
+    running.serving = await (config.WORKERS > 1 ? serveInProcesses(config, database, log) : serve(deps, log))
+    if (config.WORKER) running.worker = await startWorker(deps, log, database.databaseUrl)
     running.worker?.ended.catch((error: Error) => log.fatal({ err: error }, 'durable jobs have stopped'))
     if (config.DEMO) running.demo = await startDemo(deps, log)
     return { config, log, demoUrl: running.demo?.url, stop }
@@ -69,7 +56,7 @@ export async function startService(): Promise<Service> {
   }
 }
 
-async function openDatabase(config: Config, log: Log, running: Running) {
+async function openDatabase(config: Config, log: Log, running: Running): Promise<Database> {
   if (!config.DATABASE_URL) running.embedded = await startEmbedded(config.DATA_DIR, log)
   const databaseUrl = config.DATABASE_URL ?? running.embedded?.databaseUrl ?? ''
   const secretKey = config.SECRET_KEY ?? running.embedded?.secretKey ?? ''

@@ -1,26 +1,22 @@
 import closeWithGrace from 'close-with-grace'
 import { findDatabase } from './cli/context.ts'
 import { readConfig } from './config.ts'
-import { openPool } from './db/pool.ts'
-import { dbOf } from './db/sql.ts'
 import { startWorker } from './jobs/worker.ts'
-import { systemClock } from './lib/clock.ts'
-import { deriveKeys } from './lib/keys.ts'
 import { openLog } from './lib/log.ts'
+import { openDeps } from './serving.ts'
 
 /** `npm run worker`: durable jobs in a process of their own, beside services with WORKER=off, on the same database. */
 async function start() {
   const config = readConfig()
   const log = openLog({ level: config.LOG_LEVEL, pretty: config.NODE_ENV === 'development' })
   const { databaseUrl, secretKey, stop: letGo } = await findDatabase(config, log)
-  const pool = openPool({ connectionString: databaseUrl, size: config.DATABASE_POOL_SIZE }, log)
-  const deps = { config, db: dbOf(pool), clock: systemClock, keys: deriveKeys(secretKey) }
+  const { deps, close } = openDeps(config, log, { databaseUrl, secretKey })
   const worker = await startWorker(deps, log, databaseUrl)
   log.info('durable jobs are run')
   closeWithGrace({ delay: (config.SHUTDOWN_GRACE_S + 5) * 1000, logger: false }, async ({ err }) => {
     if (err) log.fatal({ err }, 'ending because of an unexpected failure')
     await worker.stop()
-    await pool.end()
+    await close()
     await letGo()
   })
   await worker.ended

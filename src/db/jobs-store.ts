@@ -6,7 +6,7 @@ import { type Db, sql } from './sql.ts'
  */
 
 /** What durable jobs there are; src/jobs has a file for each. */
-export type TaskName = 'pull-product' | 'pull-prices' | 'query-order' | 'send-refunded-message' | 'purge-calls'
+export type TaskName = 'pull-product' | 'pull-prices' | 'query-order' | 'send-refunded-message' | 'purge'
 
 export interface EnqueueOptions {
   /** Of several waiting jobs with one key only the last one is kept. */

@@ -1,8 +1,12 @@
 import type { Deps } from '../deps.ts'
+import type { Log } from '../lib/log.ts'
 
 /** A job as its task sees it. */
 interface RunningJob {
   readonly id: string
+  readonly log: Log
+  /** Aborts when the worker is stopped; a job that takes long ends early by it. */
+  readonly signal: AbortSignal
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { TaskName } from '../db/jobs-store.ts'
 import { pullPricesTask } from './pull-prices.ts'
 import { pullProductTask } from './pull-product.ts'
-import { purgeCallsTask } from './purge-calls.ts'
+import { purgeTask } from './purge.ts'
 import { queryOrderTask } from './query-order.ts'
 import { sendRefundedMessageTask } from './send-refunded-message.ts'
 import type { Task } from './task.ts'
@@ -12,10 +12,10 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   'pull-prices': pullPricesTask,
   'query-order': queryOrderTask,
   'send-refunded-message': sendRefundedMessageTask,
-  'purge-calls': purgeCallsTask,
+  purge: purgeTask,
 }
 
 /** What is queued by the time of day, in UTC. */
 export const TIMETABLE: readonly { readonly task: TaskName; readonly match: string }[] = [
-  { task: 'purge-calls', match: '17 19 * * *' },
+  { task: 'purge', match: '17 * * * *' },
 ]

@@ -27,13 +27,14 @@ export async function startWorker(deps: Deps, log: Log, databaseUrl: string): Pr
   events.on('pool:create', ({ workerPool }) => {
     life = giveSignOfLife(databaseUrl, workerPool.id)
   })
+  const stopping = new AbortController()
   const settling = settleFailures(deps, log, events)
   const rescue = () =>
     freeJobsOfTheDead(deps.db).catch((error: Error) => log.warn({ err: error }, 'jobs were not freed'))
   await rescue()
   const runner = await run({
     pgPool: pool,
-    taskList: taskList(deps),
+    taskList: taskList(deps, log, stopping.signal),
     parsedCronItems: parseCronItems(
       TIMETABLE.map(({ task, match }) => ({ task, match, options: { backfillPeriod: 86_400_000, jobKey: task } })),
     ),
@@ -47,6 +48,7 @@ export async function startWorker(deps: Deps, log: Log, databaseUrl: string): Pr
     ended: runner.promise,
     stop: async () => {
       clearInterval(rescuing)
+      stopping.abort()
       await runner.stop().catch(() => {})
       await settling()
       await life?.stop()
@@ -55,11 +57,12 @@ export async function startWorker(deps: Deps, log: Log, databaseUrl: string): Pr
   }
 }
 
-const taskList = (deps: Deps): TaskList =>
+const taskList = (deps: Deps, log: Log, signal: AbortSignal): TaskList =>
   Object.fromEntries(
     Object.entries(TASKS).map(([name, task]) => [
       name,
-      (payload: unknown, { job }: { job: Job }) => task(deps, payload, { id: job.id }),
+      (payload: unknown, { job }: { job: Job }) =>
+        task(deps, payload, { id: job.id, log: log.child({ job: job.id, task: name }), signal }),
     ]),
   )
 

@@ -207,7 +207,7 @@ describe('the worker', () => {
     })
   })
 
-  it('purges calls of both directions after 30 days', async () => {
+  it('purges notices and calls of both directions after 30 days, and says so', async () => {
     await world.pool.query('delete from partner_call')
     const insert = async (days: number) => {
       const at = new Date(+world.clock.now() - days * 86_400_000)
@@ -221,14 +221,48 @@ describe('the worker', () => {
          values (gen_random_uuid(), $1, '/', 'old', '{}', '', '')`,
         [at],
       )
+      await world.pool.query(
+        `insert into notice (client_id, path, body_hash, notice_id, partner_id, received_at, body, answer)
+         values ('seller', '/', $2, gen_random_uuid(), 7001, $1, '', '')`,
+        [at, Buffer.from(`${days}`)],
+      )
     }
     await insert(29)
     await insert(31)
-    await enqueue(world.deps.db, 'purge-calls', {})
+    await enqueue(world.deps.db, 'purge', {})
     await start()
     await done()
-    expect((await world.pool.query('select from rejected_call')).rowCount).toBe(1)
-    expect((await world.pool.query('select from partner_call')).rowCount).toBe(1)
+    for (const table of ['rejected_call', 'partner_call', 'notice']) {
+      expect((await world.pool.query(`select from ${table}`)).rowCount, table).toBe(1)
+    }
+    const said = world
+      .logged()
+      .split('\n')
+      .find((line) => line.includes('rows that are over were purged'))
+    expect(JSON.parse(said ?? '{}')).toMatchObject({
+      level: 30,
+      task: 'purge',
+      deleted: { notice: 1, rejected_call: 1, partner_call: 1 },
+      finished: true,
+    })
+  })
+
+  it('does not wait for a long purge when it is stopped', async () => {
+    await world.pool.query(
+      `insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
+       select i % 65536, sha256(i::text::bytea), gen_random_uuid(), '{}', $1::timestamptz - interval '2 hours'
+       from generate_series(1, 100000) i`,
+      [world.clock.now()],
+    )
+    await enqueue(world.deps.db, 'purge', {})
+    await start()
+    const left = async () => (await world.pool.query('select count(*)::int as rows from access_token')).rows[0].rows
+    await until(async () => (await left()) < 100_000)
+    await worker?.stop()
+    worker = undefined
+    expect(await left()).toBeGreaterThan(0)
+    expect(world.logged()).toContain('"finished":false')
+    await world.pool.query('truncate access_token')
   })
 
   it('waits for running jobs when it is stopped, and logs no payload', async () => {

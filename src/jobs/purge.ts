@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import type { Deps } from '../deps.ts'
+import { addSeconds, fromEpochSeconds } from '../lib/clock.ts'
+import { RETENTION } from './retention.ts'
+import type { Task } from './task.ts'
+
+const BATCH_ROWS = 1_000
+/**
+ * After each batch the purge rests three times as long as the batch took: at most a quarter of one connection's time,
+ * and less by itself when the database is busy and a batch takes longer.
+ */
+const REST_FACTOR = 3
+const JOB_BUDGET_S = 1_800
+const PROGRESS_EVERY_MS = 10_000
+
+export const purgeOptions = z.strictObject({
+  /** Seconds after which the purge leaves the rest to the next one; without it nothing is left. */
+  seconds: z.coerce.number().int().min(1).max(86_400).optional(),
+})
+export type PurgeOptions = z.output<typeof purgeOptions>
+
+export interface Purged {
+  /** Rows deleted, by table; only tables that had any. */
+  readonly deleted: Readonly<Record<string, number>>
+  readonly total: number
+  /** False when the time was over or the purge was stopped before nothing was left. */
+  readonly finished: boolean
+}
+
+interface Watch {
+  readonly onProgress?: (purged: Purged) => void
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Deletes what is over (src/jobs/retention.ts) in small batches, table by table in turn so that none waits for another.
+ * Each batch commits by itself: stopped at any moment, the next purge goes on from there. Several at once are safe.
+ */
+export async function purge(
+  { db, clock, config }: Deps,
+  { seconds = Number.POSITIVE_INFINITY }: PurgeOptions,
+  { onProgress, signal }: Watch = {},
+): Promise<Purged> {
+  const now = clock.now()
+  const turns = RETENTION.map(({ table, keptS, deleteBatch }) => ({
+    table,
+    deleteBatch,
+    batch: { before: addSeconds(now, -keptS(config)), from: fromEpochSeconds(0), limit: BATCH_ROWS },
+  }))
+  const deleted: Record<string, number> = {}
+  let total = 0
+  const end = performance.now() + seconds * 1000
+  for (let turn = turns.shift(); turn; turn = turns.shift()) {
+    if (signal?.aborted || performance.now() >= end) return { deleted, total, finished: false }
+    const { table, deleteBatch, batch } = turn
+    const began = performance.now()
+    const { rows, last } = await deleteBatch(db, batch)
+    if (rows === 0) continue
+    total += rows
+    deleted[table] = (deleted[table] ?? 0) + rows
+    onProgress?.({ deleted, total, finished: false })
+    if (rows === BATCH_ROWS) turns.push({ ...turn, batch: { ...batch, from: last ?? batch.from } })
+    await sleep((performance.now() - began) * REST_FACTOR, undefined, { signal }).catch(() => {})
+  }
+  return { deleted, total, finished: true }
+}
+
+/** The purge of every hour, with its progress in the log; what one does not get done in its time the next one does. */
+export const purgeTask: Task = async (deps, _payload, { log, signal }) => {
+  let said = performance.now()
+  const onProgress = (purged: Purged): void => {
+    if (performance.now() - said < PROGRESS_EVERY_MS) return
+    said = performance.now()
+    log.info(purged, 'purging rows that are over')
+  }
+  const purged = await purge(deps, { seconds: JOB_BUDGET_S }, { onProgress, signal })
+  if (purged.total > 0 || !purged.finished) log.info(purged, 'rows that are over were purged')
+}

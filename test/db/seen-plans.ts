@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { World } from '../harness.ts'
+
+/** The plans of all that the service really sends, as PostgreSQL itself reports them (auto_explain). */
+
+/** A node of EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON), as far as it is read here. */
+interface Node {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly 'Rows Removed by Index Recheck'?: number
+  readonly 'Shared Hit Blocks': number
+  readonly 'Shared Read Blocks': number
+  readonly Plans?: readonly Node[]
+}
+
+export interface SeenPlan {
+  readonly text: string
+  readonly root: Node
+}
+
+const SETTINGS = {
+  session_preload_libraries: 'auto_explain',
+  'auto_explain.log_min_duration': '0',
+  'auto_explain.log_analyze': 'on',
+  'auto_explain.log_buffers': 'on',
+  'auto_explain.log_timing': 'off',
+  'auto_explain.log_format': 'json',
+  'auto_explain.log_level': 'notice',
+}
+
+/** Makes every connection of this database report its plans, whoever opens it, and returns what listens to them. */
+export async function watchPlans(world: World) {
+  const seen: SeenPlan[] = []
+  const { emit } = pg.Client.prototype
+  pg.Client.prototype.emit = function (this: pg.Client, event: string | symbol, ...given: unknown[]): boolean {
+    if (event === 'notice') hear(String((given[0] as { message?: string }).message))
+    return emit.call(this, event as never, ...(given as never[]))
+  }
+  function hear(message: string): void {
+    if (!/^duration: .* plan:\n/.test(message)) return
+    const { Plan, 'Query Text': text } = JSON.parse(message.slice(message.indexOf('{')))
+    seen.push({ text, root: Plan })
+  }
+  const database = new URL(world.databaseUrl).pathname.slice(1)
+  const ask = async (text: string) => {
+    const client = new pg.Client({ connectionString: world.databaseUrl })
+    await client.connect()
+    await client.query(text).finally(() => client.end())
+  }
+  const set = (name: string, value: string) => ask(`alter database ${database} set ${name} = '${value}'`)
+  for (const [name, value] of Object.entries(SETTINGS)) await set(name, value)
+
+  return {
+    /** All connections begin anew, with plans made for these values (custom) or for any (generic). */
+    async planning(mode: 'force_custom_plan' | 'force_generic_plan'): Promise<void> {
+      await set('plan_cache_mode', mode)
+      await ask(
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+      )
+      for (let waited = 0; waited < 500 && world.pool.totalCount > 0; waited++) await sleep(20)
+      await sleep(200)
+    },
+    /** What was sent while `work` ran. */
+    async during(work: () => Promise<unknown>): Promise<SeenPlan[]> {
+      seen.length = 0
+      await work()
+      return [...seen]
+    },
+    stop: () => {
+      pg.Client.prototype.emit = emit
+    },
+  }
+}
+
+export const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+
+/** Rows of tables that the plan has looked at, with those that it then left aside. */
+export const rowsTouched = ({ root }: SeenPlan): number =>
+  nodesOf(root)
+    .filter((node) => node['Relation Name'] !== undefined && node['Node Type'] !== 'ModifyTable')
+    .map((node) => {
+      const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
+      return (node['Actual Rows'] + removed) * node['Actual Loops']
+    })
+    .reduce((sum, rows) => sum + rows, 0)
+
+/** Pages of 8 KiB, from memory or not. */
+export const pagesTouched = ({ root }: SeenPlan): number => root['Shared Hit Blocks'] + root['Shared Read Blocks']

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { purge } from '../../src/jobs/purge.ts'
+import { type App, Client, type Consented, dataOf, type TokenSet, tokenSetOf, type User } from '../acceptance/client.ts'
+import { expectFailure } from '../acceptance/expectations.ts'
+import { signInForm } from '../acceptance/form.ts'
+import { injectWire } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+
+/** What is over goes, and nobody who holds it is told anything else than before. */
+
+const HOUR = 3_600
+const DAY = 24 * HOUR
+
+let world: World
+let client: Client
+let app: App
+let user: User
+beforeAll(async () => {
+  world = await openWorld()
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+  app = await client.makeApp({ refresh_days: 30 })
+  user = await client.makeUser()
+})
+afterAll(() => world?.close())
+
+const TABLES = ['access_token', 'refresh_token', 'authorization_code', 'user_grant', 'browser_session']
+beforeEach(() => world.pool.query(`truncate ${TABLES.join(', ')}`))
+
+const rowsOf = async (table: string): Promise<number> =>
+  (await world.pool.query(`select count(*)::int as rows from ${table}`)).rows[0].rows
+const rows = async () =>
+  Object.fromEntries(await Promise.all(TABLES.map(async (table) => [table, await rowsOf(table)])))
+const purged = async () => (await purge(world.deps, {})).deleted
+
+interface Granted {
+  readonly consented: Consented
+  readonly tokens: TokenSet
+}
+
+async function granted(of: App = app): Promise<Granted> {
+  const consented = await client.getCode(await client.signedIn(user, of), of)
+  return { consented, tokens: tokenSetOf(await client.exchange(of, consented)) }
+}
+
+describe('the purge', () => {
+  it('leaves alone what lives', async () => {
+    const { tokens } = await granted()
+    expect(await purged()).toEqual({})
+    dataOf(await client.userInfo(tokens.access_token))
+    tokenSetOf(await client.refresh(app, tokens.refresh_token))
+  })
+
+  it('takes an access token an hour after its end, which then still is expired and not illegal', async () => {
+    const { tokens } = await granted()
+    world.clock.advance(7 * DAY + HOUR)
+    expect(await purged()).toEqual({ browser_session: 1 })
+    world.clock.advance(1)
+    expect(await purged()).toEqual({ access_token: 1 })
+    expectFailure(await client.userInfo(tokens.access_token), { rescode: 20020 })
+    expectFailure(await client.phone(tokens.access_token), { rescode: 20020 })
+    tokenSetOf(await client.refresh(app, tokens.refresh_token))
+  })
+
+  it('takes a refresh token an hour after its end, which then still is expired', async () => {
+    const { tokens } = await granted()
+    world.clock.advance(30 * DAY + HOUR + 1)
+    expect(await purged()).toMatchObject({ refresh_token: 1 })
+    expect(await rowsOf('refresh_token')).toBe(0)
+    expectFailure(await client.refresh(app, tokens.refresh_token), { rescode: 20021 })
+    const other = await client.makeApp()
+    expectFailure(await client.refresh(other, tokens.refresh_token), { rescode: 20006 })
+  })
+
+  it('keeps rotated refresh tokens to their end: one sent again revokes the grant', async () => {
+    const rotating = await client.makeApp({ refresh_policy: 'rotating', refresh_days: 30 })
+    const { tokens } = await granted(rotating)
+    world.clock.advance(29 * DAY)
+    const next = tokenSetOf(await client.refresh(rotating, tokens.refresh_token))
+    world.clock.advance(61)
+    await purged()
+    expectFailure(await client.refresh(rotating, tokens.refresh_token), { rescode: 20006 })
+    expectFailure(await client.userInfo(next.access_token), { rescode: 20009 })
+    world.clock.advance(DAY + HOUR)
+    await purged()
+    expect(await rowsOf('refresh_token')).toBe(0)
+  })
+
+  it('keeps a used code as long as a token of it can live: sent again it revokes the grant', async () => {
+    const patient = await client.makeApp({ refresh_days: 90 })
+    const { consented, tokens } = await granted(patient)
+    world.clock.advance(90 * DAY - 1)
+    const last = tokenSetOf(await client.refresh(patient, tokens.refresh_token))
+    world.clock.advance(7 * DAY - 1)
+    await purged()
+    dataOf(await client.userInfo(last.access_token))
+    expectFailure(await client.exchange(patient, consented), { rescode: 20013 })
+    expectFailure(await client.userInfo(last.access_token), { rescode: 20009 })
+    world.clock.advance(2 * HOUR)
+    await purged()
+    expect(await rows()).toMatchObject({ authorization_code: 0, access_token: 0, refresh_token: 0, user_grant: 1 })
+    expectFailure(await client.exchange(patient, consented), {
+      rescode: 20013,
+      message: `Invalid authorization code: ${consented.code}`,
+    })
+  })
+
+  it('keeps the grant, withdrawn or not, longer than any setting lets its tokens live', async () => {
+    await granted()
+    await client.withdraw(user)
+    world.clock.advance(455 * DAY + HOUR)
+    await purged()
+    expect(await client.grants(user)).toHaveLength(1)
+    world.clock.advance(1)
+    expect(await purged()).toEqual({ user_grant: 1 })
+    expect(await rows()).toEqual(Object.fromEntries(TABLES.map((table) => [table, 0])))
+    expect((await world.pool.query("select from audit_event where event = 'grant_withdrawn'")).rowCount).toBe(1)
+  })
+
+  it('takes a session an hour after its end; its browser is asked to sign in, as before', async () => {
+    const browser = await client.signedIn(user, app)
+    world.clock.advance(12 * HOUR + HOUR + 1)
+    expect(await purged()).toEqual({ browser_session: 1 })
+    expect(signInForm((await browser.open(client.authorizePath(client.request(app)))).text)).toBeDefined()
+  })
+})
+
+describe('a purge of many rows', () => {
+  const fill = (count: number) =>
+    world.pool.query(
+      `insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
+       select i % 65536, sha256(i::text::bytea), gen_random_uuid(), '{}', $1::timestamptz - interval '2 hours'
+       from generate_series(1, $2::int) i`,
+      [world.clock.now(), count],
+    )
+
+  it('takes turns between tables and says how far it is', async () => {
+    await fill(2_500)
+    await world.pool.query(
+      `insert into browser_session select 1, sha256(i::text::bytea), 1, 'x', now(), $1::timestamptz - interval '2 hours'
+       from generate_series(1, 1500) i`,
+      [world.clock.now()],
+    )
+    const progress: Record<string, number>[] = []
+    const onProgress = ({ deleted }: { deleted: Readonly<Record<string, number>> }) => progress.push({ ...deleted })
+    const { deleted, total, finished } = await purge(world.deps, {}, { onProgress })
+    expect(progress).toEqual([
+      { access_token: 1_000 },
+      { access_token: 1_000, browser_session: 1_000 },
+      { access_token: 2_000, browser_session: 1_000 },
+      { access_token: 2_000, browser_session: 1_500 },
+      { access_token: 2_500, browser_session: 1_500 },
+    ])
+    expect({ deleted, total, finished }).toEqual({ deleted: progress.at(-1), total: 4_000, finished: true })
+  })
+
+  it('passes over rows that somebody holds, and takes them the next time', async () => {
+    await fill(10)
+    const holder = await world.pool.connect()
+    await holder.query('begin')
+    await holder.query('select from access_token where token_hash = sha256($1) for update', ['3'])
+    expect(await purged()).toEqual({ access_token: 9 })
+    await holder.query('rollback')
+    holder.release()
+    expect(await purged()).toEqual({ access_token: 1 })
+  })
+
+  it('ends early when its time is over or it is told to, and the next one goes on', async () => {
+    await fill(200_000)
+    const began = performance.now()
+    const first = await purge(world.deps, { seconds: 1 })
+    expect(performance.now() - began).toBeLessThan(3_000)
+    expect(first.finished).toBe(false)
+    const stop = new AbortController()
+    const second = await purge(world.deps, {}, { signal: stop.signal, onProgress: () => stop.abort() })
+    expect(second).toEqual({ deleted: { access_token: 1_000 }, total: 1_000, finished: false })
+    await world.pool.query("delete from access_token where token_hash > '\\x08'")
+    expect((await purge(world.deps, {})).finished).toBe(true)
+    expect(await rowsOf('access_token')).toBe(0)
+  })
+
+  it('may run several times at once: each row is deleted and counted once', async () => {
+    await fill(20_000)
+    const all = await Promise.all([1, 2, 3].map(() => purge(world.deps, {})))
+    expect(all.reduce((sum, { total }) => sum + total, 0)).toBe(20_000)
+  })
+})

@@ -1,0 +1,126 @@
+import type { Contestant, Name } from './contestants/contestant.ts'
+import type { TurnResult } from './load/ask.ts'
+import type { Options } from './options.ts'
+import { usageOf } from './processes.ts'
+import type { Stage } from './stage.ts'
+import { transactionsOf, tryTokens, verifyRows } from './verify.ts'
+import { listFor, WORKS, type Work, type WorkName } from './works.ts'
+
+/** What one turn of one contestant at one work gave. Milliseconds of CPU are user and system time together. */
+export interface Round {
+  readonly perSecond: number
+  readonly p50: number
+  readonly p99: number
+  /** Undefined where the system has no /proc. */
+  readonly cpuMsPer1000?: number
+  readonly databaseCpuMsPer1000?: number
+  readonly residentMb?: number
+  /** Share of one core that the load generator took: near 1 it would be the bottleneck. */
+  readonly generatorShare: number
+  /** Transactions that PostgreSQL counted in the meantime, those of durable jobs included. */
+  readonly transactionsPer1000: number
+}
+
+export interface TurnPlan {
+  readonly work: WorkName
+  readonly contestant: Contestant
+  readonly seconds: number
+  readonly warmUpS: number
+  readonly connections: number
+  readonly perSecond?: number
+}
+
+/** Faster than anybody is at writing, so the first list is long enough. */
+const FIRST_GUESS_PER_S = 12_000
+const LIST_MARGIN = 1.5
+
+/** Runs turns; it remembers rates (how long lists must be) and lists that can be asked again. */
+export function turnRunner(stage: Stage) {
+  const rates = new Map<string, number>()
+  const lists = new Map<string, string>()
+
+  async function list({ work, contestant, seconds, warmUpS }: TurnPlan): Promise<string> {
+    const key = `${work} ${contestant.name}`
+    const known = lists.get(key)
+    if (known) return known
+    const rate = rates.get(key) ?? FIRST_GUESS_PER_S
+    const file = await listFor(stage.world, work, contestant, Math.ceil(rate * (seconds + warmUpS) * LIST_MARGIN))
+    if (WORKS[work].order === 'random') lists.set(key, file)
+    return file
+  }
+
+  return async (plan: TurnPlan): Promise<Round> => {
+    const { work: name, contestant } = plan
+    const work: Work = WORKS[name]
+    const file = await list(plan)
+    const { pool } = stage.world
+    const usages = () => ({ own: usageOf(contestant.pid), database: usageOf(stage.databasePid) })
+    const rows = await verifyRows(pool, work, contestant.name)
+    const transactions = await transactionsOf(pool)
+    let before = usages()
+    const turn = { ...plan, list: file, order: work.order, port: contestant.port }
+    const { work: _work, contestant: _contestant, ...message } = turn
+    const result = await stage.generator.run(message, () => {
+      before = usages()
+    })
+    const after = usages()
+    await rows.mustHaveGrownBy(result.answersWithWarmUp)
+    await tryTokens(stage.contestants.get('gatehouse'), contestant, result.tokens)
+    const counted = (await transactionsOf(pool)) - transactions
+    const round = roundOf(result, before, after, counted)
+    rates.set(`${name} ${contestant.name}`, Math.max(round.perSecond, 500))
+    return round
+  }
+}
+
+type Usages = { own: ReturnType<typeof usageOf>; database: ReturnType<typeof usageOf> }
+
+function roundOf(result: TurnResult, before: Usages, after: Usages, transactions: number): Round {
+  const { answers, answersWithWarmUp, seconds, p50, p99, generatorCpuS } = result
+  const figures = {
+    perSecond: answers / seconds,
+    p50,
+    p99,
+    generatorShare: generatorCpuS / seconds,
+    transactionsPer1000: (transactions / answersWithWarmUp) * 1000,
+  }
+  if (!before.own || !after.own || !before.database || !after.database) return figures
+  const msPer1000 = (seconds: number) => (seconds * 1e6) / answers
+  return {
+    ...figures,
+    cpuMsPer1000: msPer1000(after.own.cpuS - before.own.cpuS),
+    databaseCpuMsPer1000: msPer1000(after.database.cpuS - before.database.cpuS),
+    residentMb: after.own.residentMb,
+  }
+}
+
+export type Rounds = { readonly [work in WorkName]?: { readonly [name in Name]?: Round[] } }
+
+/** Every work in turn; within a work the contestants take turns, each round beginning with the next of them. */
+export async function runRounds(stage: Stage, options: Options, progress: (text: string) => void): Promise<Rounds> {
+  const run = turnRunner(stage)
+  const rounds: { [work in WorkName]?: { [name in Name]?: Round[] } } = {}
+  for (const work of options.works) {
+    const contestants = [...stage.contestants.values()].filter(({ name }) => takesPart(name, work, options))
+    const found: { [name in Name]?: Round[] } = {}
+    rounds[work] = found
+    for (let round = 0; round < options.rounds; round++) {
+      for (let turn = 0; turn < contestants.length; turn++) {
+        const contestant = contestants[(round + turn) % contestants.length] as Contestant
+        const { warmUpS, seconds, connections } = options
+        const measured = await run({ work, contestant, seconds, warmUpS, connections })
+        const list = found[contestant.name] ?? []
+        list.push(measured)
+        found[contestant.name] = list
+        const rate = Math.round(measured.perSecond).toLocaleString('en')
+        progress(`${WORKS[work].title}, round ${round + 1} of ${options.rounds}: ${contestant.name} ${rate}/s`)
+      }
+    }
+  }
+  return rounds
+}
+
+function takesPart(name: Name, work: WorkName, { contestants }: Options): boolean {
+  const listed: readonly Name[] = WORKS[work].contestants
+  return contestants.includes(name) && (listed.includes(name) || name === 'wrong')
+}

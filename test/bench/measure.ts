@@ -3,7 +3,7 @@ import type { TurnResult } from './load/ask.ts'
 import type { Options } from './options.ts'
 import { usageOf } from './processes.ts'
 import type { Stage } from './stage.ts'
-import { transactionsOf, tryTokens, verifyRows } from './verify.ts'
+import { lookUpsOf, tryTokens, verifyRows } from './verify.ts'
 import { listFor, WORKS, type Work, type WorkName } from './works.ts'
 
 /** What one turn of one contestant at one work gave. Milliseconds of CPU are user and system time together. */
@@ -17,8 +17,8 @@ export interface Round {
   readonly residentMb?: number
   /** Share of one core that the load generator took: near 1 it would be the bottleneck. */
   readonly generatorShare: number
-  /** Transactions that PostgreSQL counted in the meantime, those of durable jobs included. */
-  readonly transactionsPer1000: number
+  /** Look-ups in the service's tables, as PostgreSQL counts them. */
+  readonly lookUpsPer1000: number
 }
 
 export interface TurnPlan {
@@ -30,9 +30,12 @@ export interface TurnPlan {
   readonly perSecond?: number
 }
 
-/** Faster than anybody is at writing, so the first list is long enough. */
-const FIRST_GUESS_PER_S = 12_000
+const FIRST_GUESS_PER_S = 8000
 const LIST_MARGIN = 1.5
+
+/** `bare` spends nothing, so it may be asked the same again. */
+const orderOf = (work: WorkName, { name }: Contestant): Work['order'] =>
+  name === 'bare' ? 'random' : WORKS[work].order
 
 /** Runs turns; it remembers rates (how long lists must be) and lists that can be asked again. */
 export function turnRunner(stage: Stage) {
@@ -45,7 +48,7 @@ export function turnRunner(stage: Stage) {
     if (known) return known
     const rate = rates.get(key) ?? FIRST_GUESS_PER_S
     const file = await listFor(stage.world, work, contestant, Math.ceil(rate * (seconds + warmUpS) * LIST_MARGIN))
-    if (WORKS[work].order === 'random') lists.set(key, file)
+    if (orderOf(work, contestant) === 'random') lists.set(key, file)
     return file
   }
 
@@ -56,9 +59,9 @@ export function turnRunner(stage: Stage) {
     const { pool } = stage.world
     const usages = () => ({ own: usageOf(contestant.pid), database: usageOf(stage.databasePid) })
     const rows = await verifyRows(pool, work, contestant.name)
-    const transactions = await transactionsOf(pool)
+    const lookUps = await lookUpsOf(pool)
     let before = usages()
-    const turn = { ...plan, list: file, order: work.order, port: contestant.port }
+    const turn = { ...plan, list: file, order: orderOf(name, contestant), port: contestant.port }
     const { work: _work, contestant: _contestant, ...message } = turn
     const result = await stage.generator.run(message, () => {
       before = usages()
@@ -66,7 +69,7 @@ export function turnRunner(stage: Stage) {
     const after = usages()
     await rows.mustHaveGrownBy(result.answersWithWarmUp)
     await tryTokens(stage.contestants.get('gatehouse'), contestant, result.tokens)
-    const counted = (await transactionsOf(pool)) - transactions
+    const counted = (await lookUpsOf(pool)) - lookUps
     const round = roundOf(result, before, after, counted)
     rates.set(`${name} ${contestant.name}`, Math.max(round.perSecond, 500))
     return round
@@ -75,14 +78,14 @@ export function turnRunner(stage: Stage) {
 
 type Usages = { own: ReturnType<typeof usageOf>; database: ReturnType<typeof usageOf> }
 
-function roundOf(result: TurnResult, before: Usages, after: Usages, transactions: number): Round {
+function roundOf(result: TurnResult, before: Usages, after: Usages, lookUps: number): Round {
   const { answers, answersWithWarmUp, seconds, p50, p99, generatorCpuS } = result
   const figures = {
     perSecond: answers / seconds,
     p50,
     p99,
     generatorShare: generatorCpuS / seconds,
-    transactionsPer1000: (transactions / answersWithWarmUp) * 1000,
+    lookUpsPer1000: (lookUps / answersWithWarmUp) * 1000,
   }
   if (!before.own || !after.own || !before.database || !after.database) return figures
   const msPer1000 = (seconds: number) => (seconds * 1e6) / answers
@@ -107,7 +110,9 @@ export async function runRounds(stage: Stage, options: Options, progress: (text:
     for (let round = 0; round < options.rounds; round++) {
       for (let turn = 0; turn < contestants.length; turn++) {
         const contestant = contestants[(round + turn) % contestants.length] as Contestant
-        const { warmUpS, seconds, connections } = options
+        const { seconds, connections } = options
+        // In the first round the contestant's code for this work is not compiled yet.
+        const warmUpS = options.warmUpS * (round === 0 ? 3 : 1)
         const measured = await run({ work, contestant, seconds, warmUpS, connections })
         const list = found[contestant.name] ?? []
         list.push(measured)

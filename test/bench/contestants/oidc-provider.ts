@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Provider, { type Adapter, type AdapterPayload } from 'oidc-provider'
@@ -52,7 +53,8 @@ const provider = new Provider('http://127.0.0.1', {
     },
   ],
   scopes: SCOPE.split(' '),
-  features: { introspection: { enabled: true }, devInteractions: { enabled: false } },
+  features: { introspection: { enabled: true, allowedPolicy: () => true }, devInteractions: { enabled: false } },
+  jwks: { keys: [generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' })] },
   pkce: { required: () => false },
   issueRefreshToken: async () => true,
   rotateRefreshToken: false,

@@ -71,8 +71,7 @@ export async function runTurn(turn: Turn, list: readonly Prepared[], onMeasuring
       answered++
       lastAnswerAt = now
       if (now >= measuresFrom && now < endsAt) latencies.push(now - found.since)
-      if (turn.perSecond === undefined || now >= endsAt) return send(connection, now)
-      const due = overdue.shift()
+      const due = turn.perSecond === undefined || now >= endsAt ? now : overdue.shift()
       if (due === undefined) idle.push(connection)
       else send(connection, due)
     }

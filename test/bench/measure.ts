@@ -3,7 +3,7 @@ import type { TurnResult } from './load/ask.ts'
 import type { Options } from './options.ts'
 import { usageOf } from './processes.ts'
 import type { Stage } from './stage.ts'
-import { lookUpsOf, tryTokens, verifyRows } from './verify.ts'
+import { connectionsUsed, databaseTime, tryTokens, verifyRows } from './verify.ts'
 import { listFor, WORKS, type Work, type WorkName } from './works.ts'
 
 /** What one turn of one contestant at one work gave. Milliseconds of CPU are user and system time together. */
@@ -17,8 +17,8 @@ export interface Round {
   readonly residentMb?: number
   /** Share of one core that the load generator took: near 1 it would be the bottleneck. */
   readonly generatorShare: number
-  /** Look-ups in the service's tables, as PostgreSQL counts them. */
-  readonly lookUpsPer1000: number
+  /** Database connections on which the contestant ran anything in this turn. */
+  readonly connectionsUsed: number
 }
 
 export interface TurnPlan {
@@ -59,7 +59,7 @@ export function turnRunner(stage: Stage) {
     const { pool } = stage.world
     const usages = () => ({ own: usageOf(contestant.pid), database: usageOf(stage.databasePid) })
     const rows = await verifyRows(pool, work, contestant.name)
-    const lookUps = await lookUpsOf(pool)
+    const began = await databaseTime(pool)
     let before = usages()
     const turn = { ...plan, list: file, order: orderOf(name, contestant), port: contestant.port }
     const { work: _work, contestant: _contestant, ...message } = turn
@@ -67,10 +67,10 @@ export function turnRunner(stage: Stage) {
       before = usages()
     })
     const after = usages()
+    const used = await connectionsUsed(pool, began)
     await rows.mustHaveGrownBy(result.answersWithWarmUp)
     await tryTokens(stage.contestants.get('gatehouse'), contestant, result.tokens)
-    const counted = (await lookUpsOf(pool)) - lookUps
-    const round = roundOf(result, before, after, counted)
+    const round = roundOf(result, before, after, used)
     rates.set(`${name} ${contestant.name}`, Math.max(round.perSecond, 500))
     return round
   }
@@ -78,14 +78,14 @@ export function turnRunner(stage: Stage) {
 
 type Usages = { own: ReturnType<typeof usageOf>; database: ReturnType<typeof usageOf> }
 
-function roundOf(result: TurnResult, before: Usages, after: Usages, lookUps: number): Round {
-  const { answers, answersWithWarmUp, seconds, p50, p99, generatorCpuS } = result
+function roundOf(result: TurnResult, before: Usages, after: Usages, connectionsUsed: number): Round {
+  const { answers, seconds, p50, p99, generatorCpuS } = result
   const figures = {
     perSecond: answers / seconds,
     p50,
     p99,
     generatorShare: generatorCpuS / seconds,
-    lookUpsPer1000: (lookUps / answersWithWarmUp) * 1000,
+    connectionsUsed,
   }
   if (!before.own || !after.own || !before.database || !after.database) return figures
   const msPer1000 = (seconds: number) => (seconds * 1e6) / answers

@@ -18,12 +18,14 @@ interface Stat {
   readonly cpuTicks: number
 }
 
-/** Undefined when the process has ended meanwhile. */
+const sum = (texts: readonly string[]): number => texts.reduce((total, text) => total + Number(text), 0)
+
+/** Undefined when the process has ended meanwhile. Its time holds that of children which it has seen end. */
 function statOf(pid: number): Stat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    return { pid, parent: Number(fields[1]), cpuTicks: Number(fields[11]) + Number(fields[12]) }
+    return { pid, parent: Number(fields[1]), cpuTicks: sum(fields.slice(11, 15)) }
   } catch {
     return undefined
   }

@@ -12,6 +12,7 @@ import { seedAccessTokens, seedRefreshTokens } from './fixtures/tokens.ts'
 import { APPS } from './fixtures/world.ts'
 import { type LoadGenerator, startGenerator } from './load/drive.ts'
 import type { Options } from './options.ts'
+import { BENCH } from './verify.ts'
 import type { FilledWorld } from './works.ts'
 
 /** Everything that runs during a benchmark. */
@@ -41,7 +42,7 @@ export async function setStage(options: Options, progress: (text: string) => voi
   try {
     const server = await startEmbedded(folder, openLog({ level: 'error', pretty: false }))
     endings.push(() => server.stop())
-    const pool = new pg.Pool({ connectionString: server.databaseUrl, max: 4 })
+    const pool = new pg.Pool({ connectionString: server.databaseUrl, max: 4, application_name: BENCH })
     pool.on('error', () => {})
     endings.push(() => pool.end())
     const secretKey = randomBytes(48).toString('base64')

@@ -4,6 +4,9 @@ import type { Work } from './works.ts'
 
 /** What a fast wrong contestant would fail at, beyond the check of each answer. */
 
+/** application_name of the benchmark's own connections. */
+export const BENCH = 'bench'
+
 const USES_DATABASE: readonly Name[] = ['gatehouse', 'plain']
 
 /** Counts the rows that right answers leave behind, before and after a turn: an answer without its row was not durable. */
@@ -33,12 +36,20 @@ export async function tryTokens(gatehouse: Contestant | undefined, by: Contestan
 }
 
 /**
- * How often the service's tables have been looked into so far. Busy connections report theirs once a second, so this
- * tells thousands from none and not one from two; durable jobs have a schema of their own and are not counted.
+ * Connections of contestants on which a statement ran after `since`; what durable jobs do on theirs is not counted.
+ * PostgreSQL's counters of look-ups would tell how many statements, but connections report them up to ten seconds late.
  */
-export async function lookUpsOf(pool: Pool): Promise<number> {
+export async function connectionsUsed(pool: Pool, since: Date): Promise<number> {
   const { rows } = await pool.query(
-    `select sum(seq_scan + coalesce(idx_scan, 0))::float as n from pg_stat_user_tables where schemaname = 'public'`,
+    `select count(*)::int as n from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and application_name <> $1
+       and query_start > $2 and query not like '%graphile_worker%'`,
+    [BENCH, since],
   )
   return rows[0].n
+}
+
+export async function databaseTime(pool: Pool): Promise<Date> {
+  const { rows } = await pool.query('select clock_timestamp() as now')
+  return rows[0].now
 }

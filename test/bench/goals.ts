@@ -1,7 +1,19 @@
 import type { Name } from './contestants/contestant.ts'
-import type { Round, Rounds } from './measure.ts'
+import type { PurgeRun } from './phases/purge.ts'
+import type { Rounds } from './phases/rounds.ts'
+import type { Soak } from './phases/soak.ts'
 import { ratios, type Spread, spreadOf } from './statistics.ts'
+import type { Round } from './turn-runner.ts'
 import type { WorkName } from './works.ts'
+
+/** Everything that a run has measured. */
+export interface Results {
+  readonly rounds: Rounds
+  /** Seconds from `npm start` to the first answer. */
+  readonly coldStarts: readonly number[]
+  readonly soak?: Soak
+  readonly purge?: PurgeRun
+}
 
 export interface Verdict {
   readonly goal: string
@@ -18,22 +30,24 @@ interface Goal {
   readonly unit: string
   readonly atLeast?: number
   readonly atMost?: number
-  readonly figure: (rounds: Rounds) => readonly number[]
+  readonly figure: (results: Results) => readonly number[]
 }
 
-const of = (rounds: Rounds, work: WorkName, name: Name, figure: (round: Round) => number): number[] =>
+const of = ({ rounds }: Results, work: WorkName, name: Name, figure: (round: Round) => number): number[] =>
   (rounds[work]?.[name] ?? []).map(figure)
 
-const rates = (rounds: Rounds, work: WorkName, name: Name): number[] => of(rounds, work, name, (r) => r.perSecond)
+const rates = (results: Results, work: WorkName, name: Name): number[] => of(results, work, name, (r) => r.perSecond)
 
 const times =
   (work: WorkName, other: Name) =>
-  (rounds: Rounds): number[] =>
-    ratios(rates(rounds, work, 'gatehouse'), rates(rounds, work, other))
+  (results: Results): number[] =>
+    ratios(rates(results, work, 'gatehouse'), rates(results, work, other))
 
-const used = (work: WorkName) => (rounds: Rounds) => of(rounds, work, 'gatehouse', (r) => r.connectionsUsed)
+const used = (work: WorkName) => (results: Results) => of(results, work, 'gatehouse', (r) => r.connectionsUsed)
 
-/** The goals that rounds decide, in the order of the design's table. */
+const known = (value: number | undefined): number[] => (value === undefined ? [] : [value])
+
+/** What the service promises of its speed: ratios to what runs beside it, never absolute rates. */
 const GOALS: readonly Goal[] = [
   { goal: 'A5 against plain', atLeast: 2, unit: '×', figure: times('a5', 'plain') },
   { goal: 'A5 against bare', atLeast: 0.45, unit: '×', figure: times('a5', 'bare') },
@@ -48,6 +62,16 @@ const GOALS: readonly Goal[] = [
   { goal: 'malformed tokens against bare', atLeast: 0.7, unit: '×', figure: times('malformed', 'bare') },
   { goal: 'database connections used for forged tokens', atMost: 0, unit: '', figure: used('forged') },
   { goal: 'database connections used for malformed tokens', atMost: 0, unit: '', figure: used('malformed') },
+  { goal: 'A5 with many tokens against 10 thousand', atLeast: 0.85, unit: '×', figure: times('a5', 'gatehouse-10k') },
+  {
+    goal: 'A5 at half of its peak rate: p99 against p50',
+    atMost: 5,
+    unit: '×',
+    figure: (results) => of(results, 'half', 'gatehouse', ({ p50, p99 }) => p99 / p50),
+  },
+  { goal: 'memory at peak', atMost: 200, unit: 'MB', figure: ({ soak }) => known(soak?.mostMb) },
+  { goal: 'memory, last quarter against second', atMost: 1.1, unit: '×', figure: ({ soak }) => known(soak?.growth) },
+  { goal: 'cold npm start to the first answer', atMost: 4, unit: 's', figure: ({ coldStarts }) => coldStarts },
 ]
 
 /** The median decides. */
@@ -59,4 +83,4 @@ export function judge(goal: Omit<Goal, 'figure'>, values: readonly number[]): Ve
   return { goal: goal.goal, limit: limit.trim(), figure, unit, pass }
 }
 
-export const verdicts = (rounds: Rounds): Verdict[] => GOALS.map((goal) => judge(goal, goal.figure(rounds)))
+export const verdicts = (results: Results): Verdict[] => GOALS.map((goal) => judge(goal, goal.figure(results)))

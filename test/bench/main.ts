@@ -1,12 +1,16 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ROOT } from './contestants/contestant.ts'
-import { verdicts } from './goals.ts'
+import { type Contestant, ROOT } from './contestants/contestant.ts'
+import { type Results, verdicts } from './goals.ts'
 import { describeMachine, machineText } from './machine.ts'
-import { runRounds } from './measure.ts'
 import { BadOption, HELP, type Options, readOptions } from './options.ts'
-import { goalTable, resultTable } from './report.ts'
-import { setStage } from './stage.ts'
+import { coldStart } from './phases/cold-start.ts'
+import { measurePurge } from './phases/purge.ts'
+import { runRounds } from './phases/rounds.ts'
+import { soak } from './phases/soak.ts'
+import { goalTable, purgeText, resultTable } from './report.ts'
+import { type Stage, setStage } from './stage.ts'
+import { turnRunner } from './turn-runner.ts'
 
 /** `npm run bench`: README, "Performance". Ends with 1 when an answer was wrong or anything failed, never for a goal missed. */
 
@@ -16,19 +20,35 @@ const progress = (text: string): boolean =>
   process.stderr.write(`${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${text}\n`)
 
 async function bench(options: Options): Promise<void> {
+  const coldStarts: number[] = []
+  while (coldStarts.length < options.coldStarts) {
+    coldStarts.push(await coldStart())
+    progress(`npm start on an empty data folder: ${coldStarts.at(-1)?.toFixed(1)} s`)
+  }
   const stage = await setStage(options, progress)
   try {
-    const machine = await describeMachine(stage.world.pool)
+    const world = stage.worldOf('gatehouse')
+    const machine = await describeMachine(world.pool)
     say(`\n${machineText(machine)}\n`)
-    const rounds = await runRounds(stage, options, progress)
-    const goals = verdicts(rounds)
-    say(`\n${resultTable(rounds)}\n\n${goalTable(goals)}\n`)
+    const results = await measure(stage, coldStarts, options)
+    const goals = verdicts(results)
+    say(`\n${resultTable(results.rounds)}\n\n${goalTable(goals)}\n`)
+    if (results.purge) say(`${purgeText(results.purge)}\n`)
     const output = options.output ?? join(ROOT, '.data', 'bench.json')
-    writeFileSync(output, JSON.stringify({ machine, options, goals, rounds }, null, 2))
+    writeFileSync(output, JSON.stringify({ machine, options, goals, ...results }, null, 2))
     progress(`all figures are in ${output}`)
   } finally {
     await stage.stop()
   }
+}
+
+async function measure(stage: Stage, coldStarts: readonly number[], options: Options): Promise<Results> {
+  const run = turnRunner(stage)
+  const gatehouse = stage.contestants.get('gatehouse') as Contestant
+  const rounds = await runRounds(run, [...stage.contestants.values()], options, progress)
+  const purge = options.purge && (await measurePurge(run, gatehouse, stage.worldOf('gatehouse'), options, progress))
+  const soaked = options.soakS > 0 && (await soak(run, gatehouse, options, progress))
+  return { rounds, coldStarts, ...(purge ? { purge } : {}), ...(soaked ? { soak: soaked } : {}) }
 }
 
 try {

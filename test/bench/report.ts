@@ -1,6 +1,8 @@
 import type { Verdict } from './goals.ts'
-import type { Round, Rounds } from './measure.ts'
+import type { PurgeRun } from './phases/purge.ts'
+import type { Rounds } from './phases/rounds.ts'
 import { type Spread, spreadOf } from './statistics.ts'
+import type { Round } from './turn-runner.ts'
 import { WORK_NAMES, WORKS } from './works.ts'
 
 /** Tables in Markdown, aligned so that they read well on a terminal too. */
@@ -52,4 +54,15 @@ export function goalTable(verdicts: readonly Verdict[]): string {
     pass ? 'pass' : 'MISS',
   ])
   return table(['Goal', 'Limit', 'Median (least–most)', ''], rows)
+}
+
+export function purgeText({ rows, seconds, before, during, after }: PurgeRun): string {
+  const rate = (list: readonly Round[]) => withSpread(spreadOf(list.map(({ perSecond }) => perSecond)), whole)
+  const slow = (list: readonly Round[]) => short(spreadOf(list.map(({ p99 }) => p99)).median)
+  const lines = [
+    ['before', rate(before), slow(before)],
+    [`during: ${whole(rows)} rows in ${whole(seconds)} s`, rate(during), slow(during)],
+    ['after', rate(after), slow(after)],
+  ]
+  return table(['A5 and the purge', 'requests/s', 'p99 ms'], lines)
 }

@@ -5,19 +5,25 @@ import pg from 'pg'
 import { startEmbedded } from '../../src/db/embedded/server.ts'
 import { deriveKeys } from '../../src/lib/keys.ts'
 import { openLog } from '../../src/lib/log.ts'
-import { type Contestant, type Name, ROOT, startGatehouse, startModule } from './contestants/contestant.ts'
-import { grantIdOf } from './fixtures/people.ts'
-import { seedPeople } from './fixtures/seed.ts'
-import { seedAccessTokens, seedRefreshTokens } from './fixtures/tokens.ts'
-import { APPS } from './fixtures/world.ts'
+import {
+  type Connection,
+  type Contestant,
+  type GatehouseOptions,
+  type Name,
+  ROOT,
+  startGatehouse,
+  startModule,
+} from './contestants/contestant.ts'
+import { fillWorld } from './fixtures/fill.ts'
+import type { FilledWorld } from './fixtures/world.ts'
 import { type LoadGenerator, startGenerator } from './load/drive.ts'
-import type { Options } from './options.ts'
+import { FEW_TOKENS, type Options } from './options.ts'
 import { BENCH } from './verify.ts'
-import type { FilledWorld } from './works.ts'
 
 /** Everything that runs during a benchmark. */
 export interface Stage {
-  readonly world: FilledWorld
+  /** The database of a contestant and what is in it; all but gatehouse-10k share one. */
+  worldOf(name: Name): FilledWorld
   readonly contestants: ReadonlyMap<Name, Contestant>
   readonly generator: LoadGenerator
   /** Process of the PostgreSQL server. */
@@ -25,61 +31,62 @@ export interface Stage {
   stop(): Promise<void>
 }
 
-/** One user for so many tokens. */
-const TOKENS_A_USER = 5
-const MOST_REFRESH_TOKENS = 50_000
-
 /** Starts the one PostgreSQL that `npm start` would start, the contestants on it, and fills it. */
 export async function setStage(options: Options, progress: (text: string) => void): Promise<Stage> {
-  mkdirSync(join(ROOT, '.data'), { recursive: true })
-  const folder = mkdtempSync(join(ROOT, '.data', 'bench-'))
-  chmodSync(folder, 0o755)
+  const folder = newFolder()
   const endings: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })]
   const stop = async () => {
-    for (const end of endings.reverse()) await end()
-    endings.length = 0
+    for (let end = endings.pop(); end; end = endings.pop()) await end()
   }
   try {
     const server = await startEmbedded(folder, openLog({ level: 'error', pretty: false }))
     endings.push(() => server.stop())
-    const pool = new pg.Pool({ connectionString: server.databaseUrl, max: 4, application_name: BENCH })
-    pool.on('error', () => {})
-    endings.push(() => pool.end())
     const secretKey = randomBytes(48).toString('base64')
-    const connection = { databaseUrl: server.databaseUrl, secretKey }
     const contestants = new Map<Name, Contestant>()
-    const add = (contestant: Contestant) => {
+    const add = async (starting: Promise<Contestant>) => {
+      const contestant = await starting
       contestants.set(contestant.name, contestant)
       endings.push(() => contestant.stop())
     }
-    progress('starting PostgreSQL and the contestants')
-    // First, because it brings the schema that the others use.
-    add(await startGatehouse({ ...connection, ...options, folder }))
-    for (const name of options.contestants) if (name !== 'gatehouse') add(await startModule(name, connection))
+    /** Gatehouse brings the schema, so it is there before the database is filled and before others use it. */
+    const openWorld = async (name: GatehouseOptions['name'], databaseUrl: string, tokens: number) => {
+      const pool = new pg.Pool({ connectionString: databaseUrl, max: 4, application_name: BENCH })
+      pool.on('error', () => {})
+      endings.push(() => pool.end())
+      progress(`starting ${name}`)
+      await add(startGatehouse({ ...options, name, databaseUrl, secretKey, folder }))
+      progress(`filling its database with ${tokens.toLocaleString('en')} live tokens`)
+      return fillWorld({ pool, keys: deriveKeys(secretKey), folder }, tokens)
+    }
+    const connection: Connection = { databaseUrl: server.databaseUrl, secretKey }
+    const world = await openWorld('gatehouse', server.databaseUrl, options.tokens)
+    let small = world
+    if (options.tokens > FEW_TOKENS) {
+      await world.pool.query('create database few_tokens')
+      const url = Object.assign(new URL(server.databaseUrl), { pathname: 'few_tokens' })
+      small = await openWorld('gatehouse-10k', url.href, FEW_TOKENS)
+    }
+    for (const name of options.contestants) if (name !== 'gatehouse') await add(startModule(name, connection))
     const generator = startGenerator()
     endings.push(() => generator.stop())
-    progress(`filling the database with ${options.tokens.toLocaleString('en')} live tokens`)
-    const world = await fill({ pool, keys: deriveKeys(secretKey), folder, options })
-    const { rows } = await pool.query(`select pg_read_file('postmaster.pid') as text`)
-    return { world, contestants, generator, databasePid: Number.parseInt(rows[0].text, 10), stop }
+    const { rows } = await world.pool.query(`select pg_read_file('postmaster.pid') as text`)
+    return {
+      worldOf: (name) => (name === 'gatehouse-10k' ? small : world),
+      contestants,
+      generator,
+      databasePid: Number.parseInt(rows[0].text, 10),
+      stop,
+    }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-interface Filling extends Pick<FilledWorld, 'pool' | 'keys' | 'folder'> {
-  readonly options: Options
-}
-
-async function fill({ options, ...parts }: Filling): Promise<FilledWorld> {
-  const users = Math.max(100, Math.ceil(options.tokens / TOKENS_A_USER))
-  const world = { ...parts, users, tokens: options.tokens }
-  await seedPeople(world)
-  const live = await seedAccessTokens(world)
-  const grant = (user: number) => grantIdOf(APPS.fixed, user)
-  const refresh = await seedRefreshTokens(world, APPS.fixed, grant, Math.min(options.tokens, MOST_REFRESH_TOKENS))
-  await world.pool.query('vacuum analyze')
-  await world.pool.query('checkpoint')
-  return { ...world, live, refresh }
+/** Below the project, so on a real disk: in a /tmp that lies in memory a durable commit would cost nothing. */
+function newFolder(): string {
+  mkdirSync(join(ROOT, '.data'), { recursive: true })
+  const folder = mkdtempSync(join(ROOT, '.data', 'bench-'))
+  chmodSync(folder, 0o755)
+  return folder
 }

@@ -15,7 +15,7 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 /** Nearest rank; `share` from 0 to 1, `sorted` ascending and not empty. */
-export function percentile(sorted: readonly number[], share: number): number {
+export function percentile(sorted: ArrayLike<number>, share: number): number {
   const value = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]
   if (value === undefined) throw new Error('no values')
   return value

@@ -7,8 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { freePort } from '../../../src/lib/listen.ts'
 
 export const CONTESTANTS = ['gatehouse', 'plain', 'bare', 'oidc-provider'] as const
-/** `wrong` answers wrongly: a test sees a run with it fail. */
-export type Name = (typeof CONTESTANTS)[number] | 'wrong'
+/**
+ * `gatehouse-10k` is Gatehouse again, on a database with ten thousand tokens, beside one with more (--tokens). `wrong`
+ * answers wrongly: a test sees a run with it fail.
+ */
+export type Name = (typeof CONTESTANTS)[number] | 'gatehouse-10k' | 'wrong'
 
 export interface Contestant {
   readonly name: Name
@@ -27,7 +30,7 @@ export interface Connection {
 /** The top level of the project: this file runs from .build/.bench/test/bench/contestants. */
 export const ROOT = fileURLToPath(new URL('../../../../../', import.meta.url))
 
-const INHERITED = { PATH: process.env.PATH, HOME: process.env.HOME }
+export const INHERITED = { PATH: process.env.PATH, HOME: process.env.HOME }
 
 async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
@@ -63,6 +66,7 @@ export async function startModule(name: Name, { databaseUrl, secretKey }: Connec
 }
 
 export interface GatehouseOptions extends Connection {
+  readonly name: 'gatehouse' | 'gatehouse-10k'
   /** Where its output goes, as it would go to a terminal or a file. */
   readonly folder: string
   /** Settings to try, on top of the defaults. */
@@ -73,9 +77,9 @@ export interface GatehouseOptions extends Connection {
 
 /** What `npm start` runs, with its defaults: demo, durable jobs and log included. Only the database is given to it. */
 export async function startGatehouse(options: GatehouseOptions): Promise<Contestant> {
-  const { databaseUrl, secretKey, folder, settings, nodeOptions } = options
+  const { name, databaseUrl, secretKey, folder, settings, nodeOptions } = options
   const port = await freePort()
-  const log = openSync(join(folder, 'gatehouse.log'), 'a')
+  const log = openSync(join(folder, `${name}.log`), 'a')
   const child = spawn(process.execPath, ['--enable-source-maps', ...nodeOptions, '.build/main.js'], {
     cwd: ROOT,
     env: {
@@ -91,12 +95,12 @@ export async function startGatehouse(options: GatehouseOptions): Promise<Contest
   })
   await untilReady(port, child, folder)
   const prepare = () => Promise.reject(new Error('Gatehouse prepares no lists'))
-  return { name: 'gatehouse', port, pid: child.pid as number, prepare, stop: () => stopChild(child) }
+  return { name, port, pid: child.pid as number, prepare, stop: () => stopChild(child) }
 }
 
 async function untilReady(port: number, child: ChildProcess, folder: string): Promise<void> {
   for (let waited = 0; waited < 3000; waited++) {
-    if (child.exitCode !== null) throw new Error(`Gatehouse does not start; see ${folder}/gatehouse.log`)
+    if (child.exitCode !== null) throw new Error(`Gatehouse does not start; see the *.log files in ${folder}`)
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
     if (answer?.status === 200) return
     await sleep(10)

@@ -5,115 +5,154 @@ import type { Turn, TurnResult } from './ask.ts'
 import { type Connection, openConnection } from './connection.ts'
 import type { Prepared } from './list.ts'
 
+/** A timer may fire this much late by its grain; what is later than that counts as waiting time. */
+const TIMER_GRAIN_MS = 2
+const SILENCE_MS = 10_000
+const TOKENS_TO_TRY = 20
+
 interface InFlight {
   readonly asked: Prepared
-  /** Milliseconds on the monotonic clock. */
+  /** When it was sent, or, in an open loop, due. Milliseconds on the monotonic clock, as all times here. */
   readonly since: number
 }
 
-/** A timer may fire this much late by its grain; what is later than that counts as waiting time. */
-const TIMER_GRAIN_MS = 2
-
 /** Runs one turn. Rejects on the first wrong answer, broken connection or silence. */
 export async function runTurn(turn: Turn, list: readonly Prepared[], onMeasuring: () => void): Promise<TurnResult> {
-  const checker = answerChecker()
-  const inFlight = new Map<Connection, InFlight>()
-  const idle: Connection[] = []
-  const overdue: number[] = [] // open loop: when requests were due that found no idle connection
-  const latencies: number[] = []
-  let [asked, answered] = [0, 0]
-  let [measuresFrom, endsAt, lastAnswerAt] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0]
-  let cpuBefore = process.cpuUsage()
+  const running = new RunningTurn(turn, list)
+  try {
+    return await running.run(onMeasuring)
+  } finally {
+    running.close()
+  }
+}
 
-  const next = (): Prepared | undefined =>
-    turn.order === 'once' ? list[asked] : list[Math.floor(Math.random() * list.length)]
+class RunningTurn {
+  readonly #turn: Turn
+  readonly #list: readonly Prepared[]
+  readonly #checker = answerChecker()
+  readonly #connections: Connection[] = []
+  readonly #inFlight = new Map<Connection, InFlight>()
+  readonly #idle: Connection[] = []
+  /** Open loop: when the requests were due that found every connection busy. */
+  readonly #overdue: number[] = []
+  readonly #latencies: number[] = []
+  readonly #timers: NodeJS.Timeout[] = []
+  #asked = 0
+  #answered = 0
+  #nextDue = 0
+  #measuresFrom = 0
+  #endsAt = 0
+  #lastAnswerAt = 0
+  #cpuBefore = process.cpuUsage()
+  #over: () => void = () => {}
+  #fail: (error: Error) => void = () => {}
 
-  return new Promise<TurnResult>((resolve, reject) => {
-    const connections: Connection[] = []
-    const finish = (error?: Error) => {
-      clearInterval(ticking)
-      clearInterval(watchdog)
-      for (const connection of connections) connection.close()
-      if (error) return reject(error)
-      const seconds = (Math.min(lastAnswerAt, endsAt) - measuresFrom) / 1000
-      if (latencies.length === 0) return reject(new Error('the list was used up before the warm-up was over'))
-      latencies.sort((one, other) => one - other)
-      const cpu = process.cpuUsage(cpuBefore)
-      resolve({
-        answers: latencies.length,
-        answersWithWarmUp: answered,
-        seconds,
-        p50: percentile(latencies, 0.5),
-        p99: percentile(latencies, 0.99),
-        tokens: checker.tokens().slice(0, 20),
-        generatorCpuS: (cpu.user + cpu.system) / 1e6,
-      })
+  constructor(turn: Turn, list: readonly Prepared[]) {
+    this.#turn = turn
+    this.#list = list
+  }
+
+  async run(onMeasuring: () => void): Promise<TurnResult> {
+    const { connections, port, warmUpS, seconds, perSecond } = this.#turn
+    const ended = new Promise<void>((resolve, reject) => {
+      this.#over = resolve
+      this.#fail = reject
+    })
+    ended.catch(() => {}) // it is awaited below, maybe after it has been rejected
+    while (this.#connections.length < connections) {
+      const onAnswer = (connection: Connection, answer: Answer) => this.#onAnswer(connection, answer)
+      this.#connections.push(await openConnection(port, onAnswer, (error) => this.#fail(error)))
     }
-
-    const send = (connection: Connection, since: number): void => {
-      const asking = since < endsAt ? next() : undefined
-      if (!asking) {
-        idle.push(connection)
-        if (inFlight.size === 0 && (since >= endsAt || turn.order === 'once')) finish()
-        return
-      }
-      asked++
-      inFlight.set(connection, { asked: asking, since })
-      connection.send(asking.request)
+    const now = performance.now()
+    this.#nextDue = now
+    this.#measuresFrom = now + warmUpS * 1000
+    this.#endsAt = this.#measuresFrom + seconds * 1000
+    const measuring = () => {
+      this.#cpuBefore = process.cpuUsage()
+      onMeasuring()
     }
-
-    const onAnswer = (connection: Connection, answer: Answer): void => {
-      const now = performance.now()
-      const found = inFlight.get(connection)
-      if (!found) throw new Error('an answer that nobody asked for')
-      inFlight.delete(connection)
-      checker.check(answer, found.asked.expect)
-      answered++
-      lastAnswerAt = now
-      if (now >= measuresFrom && now < endsAt) latencies.push(now - found.since)
-      const due = turn.perSecond === undefined || now >= endsAt ? now : overdue.shift()
-      if (due === undefined) idle.push(connection)
-      else send(connection, due)
+    this.#timers.push(setTimeout(measuring, warmUpS * 1000), this.#watch())
+    if (perSecond === undefined) for (const connection of this.#connections) this.#send(connection, now)
+    else {
+      this.#idle.push(...this.#connections)
+      this.#timers.push(setInterval(() => this.#sendDue(perSecond), 1))
     }
+    await ended
+    return this.#result()
+  }
 
-    /** Open loop: arrivals at random moments (Poisson), whether or not earlier answers have come. */
-    let nextDue = 0
-    const tick = (perSecond: number): void => {
-      const now = performance.now()
-      if (now >= endsAt && inFlight.size === 0) finish()
-      for (; nextDue <= now && nextDue < endsAt; nextDue += (-Math.log(1 - Math.random()) * 1000) / perSecond) {
-        const due = now - nextDue <= TIMER_GRAIN_MS ? now : nextDue
-        const connection = idle.pop()
-        if (connection) send(connection, due)
-        else overdue.push(due)
-      }
-    }
-    let ticking: NodeJS.Timeout | undefined
+  close(): void {
+    for (const timer of this.#timers) clearInterval(timer)
+    for (const connection of this.#connections) connection.close()
+  }
+
+  #watch(): NodeJS.Timeout {
     let answeredBefore = -1
-    const watchdog = setInterval(() => {
-      if (answered === answeredBefore) finish(new Error('no answer for ten seconds'))
-      answeredBefore = answered
-    }, 10_000)
+    return setInterval(() => {
+      if (this.#answered === answeredBefore) this.#fail(new Error(`no answer for ${SILENCE_MS / 1000} seconds`))
+      answeredBefore = this.#answered
+    }, SILENCE_MS)
+  }
 
-    const begin = async (): Promise<void> => {
-      while (connections.length < turn.connections) {
-        connections.push(await openConnection(turn.port, onAnswer, finish))
-      }
-      const now = performance.now()
-      measuresFrom = now + turn.warmUpS * 1000
-      endsAt = measuresFrom + turn.seconds * 1000
-      nextDue = now
-      setTimeout(() => {
-        cpuBefore = process.cpuUsage()
-        onMeasuring()
-      }, turn.warmUpS * 1000)
-      if (turn.perSecond === undefined) for (const connection of connections) send(connection, now)
-      else {
-        idle.push(...connections)
-        const perSecond = turn.perSecond
-        ticking = setInterval(() => tick(perSecond), 1)
-      }
+  #next(): Prepared | undefined {
+    const { order } = this.#turn
+    return this.#list[order === 'once' ? this.#asked : Math.floor(Math.random() * this.#list.length)]
+  }
+
+  /** Sends the next request; without one, because the time is up or the list is, the connection rests. */
+  #send(connection: Connection, since: number): void {
+    const asked = performance.now() < this.#endsAt ? this.#next() : undefined
+    if (!asked) {
+      this.#idle.push(connection)
+      if (this.#inFlight.size === 0) this.#over()
+      return
     }
-    begin().catch(finish)
-  })
+    this.#asked++
+    this.#inFlight.set(connection, { asked, since })
+    connection.send(asked.request)
+  }
+
+  #onAnswer(connection: Connection, answer: Answer): void {
+    const now = performance.now()
+    const found = this.#inFlight.get(connection)
+    if (!found) throw new Error('an answer that nobody asked for')
+    this.#inFlight.delete(connection)
+    this.#checker.check(answer, found.asked.expect)
+    this.#answered++
+    this.#lastAnswerAt = now
+    if (now >= this.#measuresFrom && now < this.#endsAt) this.#latencies.push(now - found.since)
+    const closedLoop = this.#turn.perSecond === undefined
+    const since = closedLoop || now >= this.#endsAt ? now : this.#overdue.shift()
+    if (since === undefined) this.#idle.push(connection)
+    else this.#send(connection, since)
+  }
+
+  /** Open loop: requests are due at random moments (Poisson), whether or not earlier answers have come. */
+  #sendDue(perSecond: number): void {
+    const now = performance.now()
+    if (now >= this.#endsAt && this.#inFlight.size === 0) this.#over()
+    while (this.#nextDue <= Math.min(now, this.#endsAt)) {
+      const since = now - this.#nextDue <= TIMER_GRAIN_MS ? now : this.#nextDue
+      const connection = this.#idle.pop()
+      if (connection) this.#send(connection, since)
+      else this.#overdue.push(since)
+      this.#nextDue += (-Math.log(1 - Math.random()) * 1000) / perSecond
+    }
+  }
+
+  #result(): TurnResult {
+    const answers = this.#latencies.length
+    if (answers === 0) throw new Error('the list was used up before the warm-up was over')
+    const sorted = Float64Array.from(this.#latencies).sort()
+    const cpu = process.cpuUsage(this.#cpuBefore)
+    return {
+      answers,
+      answersWithWarmUp: this.#answered,
+      seconds: (Math.min(this.#lastAnswerAt, this.#endsAt) - this.#measuresFrom) / 1000,
+      p50: percentile(sorted, 0.5),
+      p99: percentile(sorted, 0.99),
+      tokens: this.#checker.tokens().slice(0, TOKENS_TO_TRY),
+      generatorCpuS: (cpu.user + cpu.system) / 1e6,
+    }
+  }
 }

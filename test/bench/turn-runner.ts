@@ -1,6 +1,5 @@
-import type { Contestant, Name } from './contestants/contestant.ts'
+import type { Contestant } from './contestants/contestant.ts'
 import type { TurnResult } from './load/ask.ts'
-import type { Options } from './options.ts'
 import { usageOf } from './processes.ts'
 import type { Stage } from './stage.ts'
 import { connectionsUsed, databaseTime, tryTokens, verifyRows } from './verify.ts'
@@ -21,7 +20,7 @@ export interface Round {
   readonly connectionsUsed: number
 }
 
-export interface TurnPlan {
+interface TurnPlan {
   readonly work: WorkName
   readonly contestant: Contestant
   readonly seconds: number
@@ -37,8 +36,10 @@ const LIST_MARGIN = 1.5
 const orderOf = (work: WorkName, { name }: Contestant): Work['order'] =>
   name === 'bare' ? 'random' : WORKS[work].order
 
+export type RunTurn = (plan: TurnPlan) => Promise<Round>
+
 /** Runs turns; it remembers rates (how long lists must be) and lists that can be asked again. */
-export function turnRunner(stage: Stage) {
+export function turnRunner(stage: Stage): RunTurn {
   const rates = new Map<string, number>()
   const lists = new Map<string, string>()
 
@@ -47,7 +48,12 @@ export function turnRunner(stage: Stage) {
     const known = lists.get(key)
     if (known) return known
     const rate = rates.get(key) ?? FIRST_GUESS_PER_S
-    const file = await listFor(stage.world, work, contestant, Math.ceil(rate * (seconds + warmUpS) * LIST_MARGIN))
+    const file = await listFor(
+      stage.worldOf(contestant.name),
+      work,
+      contestant,
+      Math.ceil(rate * (seconds + warmUpS) * LIST_MARGIN),
+    )
     if (orderOf(work, contestant) === 'random') lists.set(key, file)
     return file
   }
@@ -56,7 +62,7 @@ export function turnRunner(stage: Stage) {
     const { work: name, contestant } = plan
     const work: Work = WORKS[name]
     const file = await list(plan)
-    const { pool } = stage.world
+    const { pool } = stage.worldOf(contestant.name)
     const usages = () => ({ own: usageOf(contestant.pid), database: usageOf(stage.databasePid) })
     const rows = await verifyRows(pool, work, contestant.name)
     const began = await databaseTime(pool)
@@ -95,37 +101,4 @@ function roundOf(result: TurnResult, before: Usages, after: Usages, connectionsU
     databaseCpuMsPer1000: msPer1000(after.database.cpuS - before.database.cpuS),
     residentMb: after.own.residentMb,
   }
-}
-
-export type Rounds = { readonly [work in WorkName]?: { readonly [name in Name]?: Round[] } }
-
-/** Every work in turn; within a work the contestants take turns, each round beginning with the next of them. */
-export async function runRounds(stage: Stage, options: Options, progress: (text: string) => void): Promise<Rounds> {
-  const run = turnRunner(stage)
-  const rounds: { [work in WorkName]?: { [name in Name]?: Round[] } } = {}
-  for (const work of options.works) {
-    const contestants = [...stage.contestants.values()].filter(({ name }) => takesPart(name, work, options))
-    const found: { [name in Name]?: Round[] } = {}
-    rounds[work] = found
-    for (let round = 0; round < options.rounds; round++) {
-      for (let turn = 0; turn < contestants.length; turn++) {
-        const contestant = contestants[(round + turn) % contestants.length] as Contestant
-        const { seconds, connections } = options
-        // In the first round the contestant's code for this work is not compiled yet.
-        const warmUpS = options.warmUpS * (round === 0 ? 3 : 1)
-        const measured = await run({ work, contestant, seconds, warmUpS, connections })
-        const list = found[contestant.name] ?? []
-        list.push(measured)
-        found[contestant.name] = list
-        const rate = Math.round(measured.perSecond).toLocaleString('en')
-        progress(`${WORKS[work].title}, round ${round + 1} of ${options.rounds}: ${contestant.name} ${rate}/s`)
-      }
-    }
-  }
-  return rounds
-}
-
-function takesPart(name: Name, work: WorkName, { contestants }: Options): boolean {
-  const listed: readonly Name[] = WORKS[work].contestants
-  return contestants.includes(name) && (listed.includes(name) || name === 'wrong')
 }

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Contestant, ROOT } from './contestants/contestant.ts'
+import { Endings } from './endings.ts'
 import { type Results, verdicts } from './goals.ts'
 import { describeMachine, machineText } from './machine.ts'
 import { BadOption, HELP, type Options, readOptions } from './options.ts'
@@ -25,8 +26,15 @@ async function bench(options: Options): Promise<void> {
     coldStarts.push(await coldStart())
     progress(`npm start on an empty data folder: ${coldStarts.at(-1)?.toFixed(1)} s`)
   }
-  const stage = await setStage(options, progress)
+  const endings = new Endings()
+  const stopEarly = async (signal: string) => {
+    progress(`${signal}: stopping what was started`)
+    await endings.run()
+    process.exit(1)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stopEarly)
   try {
+    const stage = await setStage(options, endings, progress)
     const world = stage.worldOf('gatehouse')
     const machine = await describeMachine(world.pool)
     say(`\n${machineText(machine)}\n`)
@@ -38,7 +46,7 @@ async function bench(options: Options): Promise<void> {
     writeFileSync(output, JSON.stringify({ machine, options, goals, ...results }, null, 2))
     progress(`all figures are in ${output}`)
   } finally {
-    await stage.stop()
+    await endings.run()
   }
 }
 

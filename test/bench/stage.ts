@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import pg from 'pg'
 import { startEmbedded } from '../../src/db/embedded/server.ts'
 import { deriveKeys } from '../../src/lib/keys.ts'
@@ -10,10 +8,11 @@ import {
   type Contestant,
   type GatehouseOptions,
   type Name,
-  ROOT,
   startGatehouse,
   startModule,
 } from './contestants/contestant.ts'
+import { newDataFolder, removeDataFolder } from './data-folder.ts'
+import type { Endings } from './endings.ts'
 import { fillWorld } from './fixtures/fill.ts'
 import type { FilledWorld } from './fixtures/world.ts'
 import { type LoadGenerator, startGenerator } from './load/drive.ts'
@@ -28,65 +27,46 @@ export interface Stage {
   readonly generator: LoadGenerator
   /** Process of the PostgreSQL server. */
   readonly databasePid: number
-  stop(): Promise<void>
 }
 
 /** Starts the one PostgreSQL that `npm start` would start, the contestants on it, and fills it. */
-export async function setStage(options: Options, progress: (text: string) => void): Promise<Stage> {
-  const folder = newFolder()
-  const endings: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })]
-  const stop = async () => {
-    for (let end = endings.pop(); end; end = endings.pop()) await end()
+export async function setStage(options: Options, endings: Endings, progress: (text: string) => void): Promise<Stage> {
+  const folder = newDataFolder()
+  endings.add(() => removeDataFolder(folder))
+  const server = await startEmbedded(folder, openLog({ level: 'error', pretty: false }))
+  endings.add(() => server.stop())
+  const secretKey = randomBytes(48).toString('base64')
+  const contestants = new Map<Name, Contestant>()
+  const add = async (starting: Promise<Contestant>) => {
+    const contestant = await starting
+    contestants.set(contestant.name, contestant)
+    endings.add(() => contestant.stop())
   }
-  try {
-    const server = await startEmbedded(folder, openLog({ level: 'error', pretty: false }))
-    endings.push(() => server.stop())
-    const secretKey = randomBytes(48).toString('base64')
-    const contestants = new Map<Name, Contestant>()
-    const add = async (starting: Promise<Contestant>) => {
-      const contestant = await starting
-      contestants.set(contestant.name, contestant)
-      endings.push(() => contestant.stop())
-    }
-    /** Gatehouse brings the schema, so it is there before the database is filled and before others use it. */
-    const openWorld = async (name: GatehouseOptions['name'], databaseUrl: string, tokens: number) => {
-      const pool = new pg.Pool({ connectionString: databaseUrl, max: 4, application_name: BENCH })
-      pool.on('error', () => {})
-      endings.push(() => pool.end())
-      progress(`starting ${name}`)
-      await add(startGatehouse({ ...options, name, databaseUrl, secretKey, folder }))
-      progress(`filling its database with ${tokens.toLocaleString('en')} live tokens`)
-      return fillWorld({ pool, keys: deriveKeys(secretKey), folder }, tokens)
-    }
-    const connection: Connection = { databaseUrl: server.databaseUrl, secretKey }
-    const world = await openWorld('gatehouse', server.databaseUrl, options.tokens)
-    let small = world
-    if (options.tokens > FEW_TOKENS) {
-      await world.pool.query('create database few_tokens')
-      const url = Object.assign(new URL(server.databaseUrl), { pathname: 'few_tokens' })
-      small = await openWorld('gatehouse-10k', url.href, FEW_TOKENS)
-    }
-    for (const name of options.contestants) if (name !== 'gatehouse') await add(startModule(name, connection))
-    const generator = startGenerator()
-    endings.push(() => generator.stop())
-    const { rows } = await world.pool.query(`select pg_read_file('postmaster.pid') as text`)
-    return {
-      worldOf: (name) => (name === 'gatehouse-10k' ? small : world),
-      contestants,
-      generator,
-      databasePid: Number.parseInt(rows[0].text, 10),
-      stop,
-    }
-  } catch (error) {
-    await stop()
-    throw error
+  /** Gatehouse brings the schema, so it is there before the database is filled and before others use it. */
+  const openWorld = async (name: GatehouseOptions['name'], databaseUrl: string, tokens: number) => {
+    const pool = new pg.Pool({ connectionString: databaseUrl, max: 4, application_name: BENCH })
+    pool.on('error', () => {})
+    endings.add(() => pool.end())
+    progress(`starting ${name}`)
+    await add(startGatehouse({ ...options, name, databaseUrl, secretKey, folder }))
+    return fillWorld({ pool, keys: deriveKeys(secretKey), folder }, tokens, progress)
   }
-}
-
-/** Below the project, so on a real disk: in a /tmp that lies in memory a durable commit would cost nothing. */
-function newFolder(): string {
-  mkdirSync(join(ROOT, '.data'), { recursive: true })
-  const folder = mkdtempSync(join(ROOT, '.data', 'bench-'))
-  chmodSync(folder, 0o755)
-  return folder
+  const connection: Connection = { databaseUrl: server.databaseUrl, secretKey }
+  const world = await openWorld('gatehouse', server.databaseUrl, options.tokens)
+  let small = world
+  if (options.tokens > FEW_TOKENS) {
+    await world.pool.query('create database few_tokens')
+    const url = Object.assign(new URL(server.databaseUrl), { pathname: 'few_tokens' })
+    small = await openWorld('gatehouse-10k', url.href, FEW_TOKENS)
+  }
+  for (const name of options.contestants) if (name !== 'gatehouse') await add(startModule(name, connection))
+  const generator = startGenerator()
+  endings.add(() => generator.stop())
+  const { rows } = await world.pool.query(`select pg_read_file('postmaster.pid') as text`)
+  return {
+    worldOf: (name) => (name === 'gatehouse-10k' ? small : world),
+    contestants,
+    generator,
+    databasePid: Number.parseInt(rows[0].text, 10),
+  }
 }

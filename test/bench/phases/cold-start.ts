@@ -1,18 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../../src/lib/listen.ts'
 import { INHERITED, ROOT } from '../contestants/contestant.ts'
+import { newDataFolder, removeDataFolder } from '../data-folder.ts'
 
 const GIVE_UP_MS = 60_000
 
 /** Seconds from `npm start` on an empty data folder to the first answer that says it is ready (/readyz: database and schema are there). */
 export async function coldStart(): Promise<number> {
-  mkdirSync(join(ROOT, '.data'), { recursive: true })
-  const folder = mkdtempSync(join(ROOT, '.data', 'bench-start-'))
-  chmodSync(folder, 0o755)
+  const folder = newDataFolder()
   const port = await freePort()
   const ports = { PORT: String(port), DEMO_PORT: '0', DEMO_PARTNER_PORT: '0' }
   const began = performance.now()
@@ -30,7 +27,7 @@ export async function coldStart(): Promise<number> {
     const ended = once(child, 'exit')
     if (child.exitCode === null && child.pid) process.kill(-child.pid, 'SIGTERM')
     if (child.exitCode === null) await ended
-    rmSync(folder, { recursive: true, force: true })
+    removeDataFolder(folder)
   }
 }
 

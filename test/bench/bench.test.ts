@@ -17,7 +17,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 async function bench(...options: string[]): Promise<{ code: number; output: string; errors: string }> {
-  const short = ['--rounds', '1', '--seconds', '0.2', '--warm-up', '0.1', '--tokens', '500']
+  const short = ['--rounds', '1', '--seconds', '0.5', '--warm-up', '0.1', '--tokens', '500']
   const args = ['run', '--silent', 'bench', '--', '--quick', ...short, ...options]
   const run = promisify(execFile)('npm', args, { cwd: ROOT, timeout: LONGEST_MS })
   return run.then(

@@ -40,10 +40,11 @@ class RunningTurn {
   #asked = 0
   #answered = 0
   #nextDue = 0
-  #measuresFrom = 0
-  #endsAt = 0
+  #measuresFrom = Number.POSITIVE_INFINITY
+  #endsAt = Number.POSITIVE_INFINITY
   #lastAnswerAt = 0
   #cpuBefore = process.cpuUsage()
+  #onMeasuring: () => void = () => {}
   #over: () => void = () => {}
   #fail: (error: Error) => void = () => {}
 
@@ -53,7 +54,7 @@ class RunningTurn {
   }
 
   async run(onMeasuring: () => void): Promise<TurnResult> {
-    const { connections, port, warmUpS, seconds, perSecond } = this.#turn
+    const { connections, port, perSecond } = this.#turn
     const ended = new Promise<void>((resolve, reject) => {
       this.#over = resolve
       this.#fail = reject
@@ -65,13 +66,8 @@ class RunningTurn {
     }
     const now = performance.now()
     this.#nextDue = now
-    this.#measuresFrom = now + warmUpS * 1000
-    this.#endsAt = this.#measuresFrom + seconds * 1000
-    const measuring = () => {
-      this.#cpuBefore = process.cpuUsage()
-      onMeasuring()
-    }
-    this.#timers.push(setTimeout(measuring, warmUpS * 1000), this.#watch())
+    this.#onMeasuring = onMeasuring
+    this.#timers.push(this.#watch())
     if (perSecond === undefined) for (const connection of this.#connections) this.#send(connection, now)
     else {
       this.#idle.push(...this.#connections)
@@ -84,6 +80,18 @@ class RunningTurn {
   close(): void {
     for (const timer of this.#timers) clearInterval(timer)
     for (const connection of this.#connections) connection.close()
+  }
+
+  /** The clock starts with the first answer, however long a contestant takes to it. */
+  #startClock(now: number): void {
+    const { warmUpS, seconds } = this.#turn
+    this.#measuresFrom = now + warmUpS * 1000
+    this.#endsAt = this.#measuresFrom + seconds * 1000
+    const measuring = () => {
+      this.#cpuBefore = process.cpuUsage()
+      this.#onMeasuring()
+    }
+    this.#timers.push(setTimeout(measuring, warmUpS * 1000))
   }
 
   #watch(): NodeJS.Timeout {
@@ -118,6 +126,7 @@ class RunningTurn {
     if (!found) throw new Error('an answer that nobody asked for')
     this.#inFlight.delete(connection)
     this.#checker.check(answer, found.asked.expect)
+    if (this.#answered === 0) this.#startClock(now)
     this.#answered++
     this.#lastAnswerAt = now
     if (now >= this.#measuresFrom && now < this.#endsAt) this.#latencies.push(now - found.since)
@@ -142,7 +151,10 @@ class RunningTurn {
 
   #result(): TurnResult {
     const answers = this.#latencies.length
-    if (answers === 0) throw new Error('the list was used up before the warm-up was over')
+    if (answers === 0) {
+      const usedUp = this.#turn.order === 'once' && this.#asked >= this.#list.length
+      throw new Error(usedUp ? 'the list was used up in the warm-up' : 'no answer came in the measured time')
+    }
     const sorted = Float64Array.from(this.#latencies).sort()
     const cpu = process.cpuUsage(this.#cpuBefore)
     return {

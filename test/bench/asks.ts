@@ -12,7 +12,8 @@ import type { Ask, Expectation } from './load/ask.ts'
 const USER_INFO = '/oauth/v2/api/resource/get_userinfo?access_token='
 const SCOPE = 'USER_INFO PHONE_NUMBER'
 const text = (expected: string): Expectation => ({ kind: 'text', text: expected })
-const bearer = (name: Name, answer: string, expect: Expectation): Expectation =>
+/** What this one request must get; `bare` answers everybody the same. */
+const expectOf = (name: Name, answer: string, expect: Expectation): Expectation =>
   name === 'bare' ? text(answer) : expect
 
 const tokenRequest = (appKey: string, parameters: Record<string, string>): string =>
@@ -24,12 +25,12 @@ const refreshRequest = (appKey: string, token: string): string =>
 export function* userInfoAsks({ live }: FilledWorld, name: Name): Iterable<Ask> {
   for (const { token, user } of live) {
     const expected = JSON.stringify({ rescode: 0, data: { uinfo: userInfo(user) } })
-    yield { target: USER_INFO + token, expect: bearer(name, BARE_TEXT.user, text(expected)) }
+    yield { target: USER_INFO + token, expect: expectOf(name, BARE_TEXT.user, text(expected)) }
   }
 }
 
 export async function exchangeAsks(world: FilledWorld, name: Name, count: number): Promise<Ask[]> {
-  const expect = bearer(name, BARE_TEXT.tokens, { kind: 'tokens', enveloped: true, scope: SCOPE })
+  const expect = expectOf(name, BARE_TEXT.tokens, { kind: 'tokens', enveloped: true, scope: SCOPE })
   const codes = name === 'bare' ? Array<string>(1000).fill('code') : await seedCodes(world, count)
   return codes.map((code) => ({
     target: tokenRequest(APPS.fixed, { grant_type: 'authorization_code', code, state: STATE, redirect_uri: CALLBACK }),
@@ -40,18 +41,18 @@ export async function exchangeAsks(world: FilledWorld, name: Name, count: number
 export function* refreshAsks({ refresh }: FilledWorld, name: Name): Iterable<Ask> {
   for (const { token } of refresh) {
     const expect: Expectation = { kind: 'tokens', enveloped: true, scope: SCOPE, refreshToken: token }
-    yield { target: refreshRequest(APPS.fixed, token), expect: bearer(name, BARE_TEXT.tokens, expect) }
+    yield { target: refreshRequest(APPS.fixed, token), expect: expectOf(name, BARE_TEXT.tokens, expect) }
   }
 }
 
 export async function rotateAsks(world: FilledWorld, name: Name, count: number): Promise<Ask[]> {
   const grant = (user: number) => grantIdOf(APPS.rotating, user)
   const made = await seedRefreshTokens(world, APPS.rotating, grant, count)
-  const expect = bearer(name, BARE_TEXT.tokens, { kind: 'tokens', enveloped: true, scope: SCOPE })
+  const expect = expectOf(name, BARE_TEXT.tokens, { kind: 'tokens', enveloped: true, scope: SCOPE })
   return made.map(({ token }) => ({ target: refreshRequest(APPS.rotating, token), expect }))
 }
 
-/** Every other one a real token with one character of its MAC changed; `bare` is told by a word what to answer. */
+/** Real tokens with the last character of their MAC changed; `bare` is told by a word what to answer. */
 export function* forgedAsks({ live }: FilledWorld, name: Name): Iterable<Ask> {
   for (const { token } of live) {
     const last = token.at(-1) === 'A' ? 'B' : 'A'

@@ -22,7 +22,17 @@ const withSpread = ({ median, least, most }: Spread, write: (value: number) => s
   `${write(median)} (${write(least)}–${write(most)})`
 
 export function resultTable(rounds: Rounds): string {
-  const head = ['Work', 'Contestant', 'requests/s', 'p50 ms', 'p99 ms', 'CPU ms/1000', 'PostgreSQL CPU', 'RSS MB']
+  const head = [
+    'Work',
+    'Contestant',
+    'requests/s',
+    'p50 ms',
+    'p99 ms',
+    'CPU ms/1000',
+    'PostgreSQL CPU',
+    'RSS MB',
+    'load CPU',
+  ]
   const rows = WORK_NAMES.flatMap((work) =>
     Object.entries(rounds[work] ?? {}).map(([name, list]) => {
       const median = (figure: (round: Round) => number | undefined): string => {
@@ -39,6 +49,7 @@ export function resultTable(rounds: Rounds): string {
         median((round) => round.cpuMsPer1000),
         median((round) => round.databaseCpuMsPer1000),
         median((round) => round.residentMb),
+        `${median((round) => round.generatorShare * 100)} %`,
       ]
     }),
   )

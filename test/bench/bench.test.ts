@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+/** The whole benchmark, as `npm run bench` runs it, with the shortest options. */
+
+const ROOT = new URL('../../', import.meta.url).pathname
+const LONGEST_MS = 180_000
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+async function bench(...options: string[]): Promise<{ code: number; output: string; errors: string }> {
+  const short = ['--rounds', '1', '--seconds', '0.5', '--warm-up', '0.1', '--tokens', '500']
+  const args = ['run', '--silent', 'bench', '--', '--quick', ...short, ...options]
+  const run = promisify(execFile)('npm', args, { cwd: ROOT, timeout: LONGEST_MS })
+  return run.then(
+    ({ stdout, stderr }) => ({ code: 0, output: stdout, errors: stderr }),
+    (error) => ({ code: error.code, output: error.stdout, errors: error.stderr }),
+  )
+}
+
+describe('npm run bench', () => {
+  it('prints a table and goals, and writes everything as JSON', { timeout: LONGEST_MS }, async () => {
+    const file = join(folder, 'right.json')
+    const { code, output, errors } = await bench('--only', 'a5', '--output', file)
+    expect(errors).toContain('round 1 of 1: gatehouse')
+    expect(code).toBe(0)
+    for (const name of ['gatehouse', 'plain', 'bare', 'oidc-provider']) expect(output).toContain(`| ${name}`)
+    expect(output).toMatch(/A5 against plain +\| ≥ 2 × +\|/)
+
+    const { machine, rounds, goals } = JSON.parse(readFileSync(file, 'utf8'))
+    expect(machine.settings).toMatchObject({ synchronous_commit: 'on', fsync: 'on' })
+    expect(rounds.a5.gatehouse).toHaveLength(1)
+    const [round] = rounds.a5.gatehouse
+    expect(round.perSecond).toBeGreaterThan(10)
+    expect(round.p99).toBeGreaterThanOrEqual(round.p50)
+    expect(round.residentMb).toBeGreaterThan(20)
+    expect(round.connectionsUsed).toBeGreaterThan(0)
+    const against = goals.find(({ goal }: { goal: string }) => goal === 'A5 against bare')
+    expect(against.figure.median).toBeCloseTo(round.perSecond / rounds.a5.bare[0].perSecond)
+  })
+
+  it('counts what was written, and sees refused tokens not touch the database', { timeout: LONGEST_MS }, async () => {
+    const file = join(folder, 'written.json')
+    const works = 'exchange,refresh,rotate,notices,forged'
+    const { code, errors } = await bench(
+      '--quick',
+      '--only',
+      works,
+      '--contestants',
+      'gatehouse,plain',
+      '--output',
+      file,
+    )
+    expect(errors).not.toContain('Error')
+    expect(code).toBe(0)
+    const { rounds } = JSON.parse(readFileSync(file, 'utf8'))
+    expect(rounds.exchange.plain[0].perSecond).toBeGreaterThan(10)
+    expect(rounds.notices.gatehouse[0].perSecond).toBeGreaterThan(1)
+    expect(rounds.forged.gatehouse[0].connectionsUsed).toBe(0)
+  })
+
+  it('fails when a contestant answers wrongly', { timeout: LONGEST_MS }, async () => {
+    const file = join(folder, 'wrong.json')
+    const { code, errors } = await bench('--only', 'a5', '--contestants', 'wrong', '--output', file)
+    expect(code).toBe(1)
+    expect(errors).toContain('a wrong answer: not the expected')
+    expect(existsSync(file)).toBe(false)
+  })
+})

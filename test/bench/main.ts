@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Contestant, ROOT } from './contestants/contestant.ts'
+import { Endings } from './endings.ts'
+import { type Results, verdicts } from './goals.ts'
+import { describeMachine, machineText } from './machine.ts'
+import { BadOption, HELP, type Options, readOptions } from './options.ts'
+import { coldStart } from './phases/cold-start.ts'
+import { measurePurge } from './phases/purge.ts'
+import { runRounds } from './phases/rounds.ts'
+import { soak } from './phases/soak.ts'
+import { goalTable, purgeText, resultTable } from './report.ts'
+import { type Stage, setStage } from './stage.ts'
+import { turnRunner } from './turn-runner.ts'
+
+/** `npm run bench`: README, "Performance". Ends with 1 when an answer was wrong or anything failed, never for a goal missed. */
+
+const say = (text: string): boolean => process.stdout.write(`${text}\n`)
+const began = performance.now()
+const progress = (text: string): boolean =>
+  process.stderr.write(`${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${text}\n`)
+
+async function bench(options: Options): Promise<void> {
+  const coldStarts: number[] = []
+  while (coldStarts.length < options.coldStarts) {
+    coldStarts.push(await coldStart())
+    progress(`npm start on an empty data folder: ${coldStarts.at(-1)?.toFixed(1)} s`)
+  }
+  const endings = new Endings()
+  const stopEarly = async (signal: string) => {
+    progress(`${signal}: stopping what was started`)
+    await endings.run()
+    process.exit(1)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stopEarly)
+  try {
+    const stage = await setStage(options, endings, progress)
+    const world = stage.worldOf('gatehouse')
+    const machine = await describeMachine(world.pool)
+    say(`\n${machineText(machine)}\n`)
+    const results = await measure(stage, coldStarts, options)
+    const goals = verdicts(results)
+    say(`\n${resultTable(results.rounds)}\n\n${goalTable(goals)}\n`)
+    if (results.purge) say(`${purgeText(results.purge)}\n`)
+    const output = options.output ?? join(ROOT, '.data', 'bench.json')
+    writeFileSync(output, JSON.stringify({ machine, options, goals, ...results }, null, 2))
+    progress(`all figures are in ${output}`)
+  } finally {
+    await endings.run()
+  }
+}
+
+async function measure(stage: Stage, coldStarts: readonly number[], options: Options): Promise<Results> {
+  const run = turnRunner(stage)
+  const gatehouse = stage.contestants.get('gatehouse') as Contestant
+  const rounds = await runRounds(run, [...stage.contestants.values()], options, progress)
+  const purge = options.purge && (await measurePurge(run, gatehouse, stage.worldOf('gatehouse'), options, progress))
+  const soaked = options.soakS > 0 && (await soak(run, gatehouse, options, progress))
+  return { rounds, coldStarts, ...(purge ? { purge } : {}), ...(soaked ? { soak: soaked } : {}) }
+}
+
+try {
+  const options = readOptions(process.argv.slice(2))
+  if (options === 'help') say(HELP)
+  else await bench(options)
+} catch (error) {
+  const known = error instanceof BadOption
+  process.stderr.write(`${known ? error.message : (error as Error).stack}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,142 @@
+import pg from 'pg'
+import { describe, expect, it } from 'vitest'
+import { freshDatabase } from '../harness.ts'
+import { judge, type Results, verdicts } from './goals.ts'
+import { answerChecker, readAnswer } from './load/answer.ts'
+import { BadOption, readOptions } from './options.ts'
+import { growthOf } from './phases/soak.ts'
+import { percentile, ratios, spreadOf } from './statistics.ts'
+import type { Round } from './turn-runner.ts'
+import { verifyRows } from './verify.ts'
+import { WORKS } from './works.ts'
+
+describe('statistics', () => {
+  it('takes the middle one, or the mean of the two in the middle', () => {
+    expect(spreadOf([5, 1, 9])).toEqual({ median: 5, least: 1, most: 9 })
+    expect(spreadOf([4, 1, 2, 10])).toEqual({ median: 3, least: 1, most: 10 })
+    expect(() => spreadOf([])).toThrow('no values')
+  })
+  it('takes the nearest rank', () => {
+    const hundred = Array.from({ length: 100 }, (_, index) => index + 1)
+    expect(percentile(hundred, 0.5)).toBe(50)
+    expect(percentile(hundred, 0.99)).toBe(99)
+    expect(percentile([7], 0.99)).toBe(7)
+  })
+  it('compares round by round', () => {
+    expect(ratios([20, 30], [10, 10])).toEqual([2, 3])
+    expect(ratios([20], [])).toEqual([])
+  })
+  it('tells growing memory from a flat one', () => {
+    expect(growthOf([50, 100, 100, 100, 100, 100, 100, 100])).toBe(1)
+    expect(growthOf([50, 60, 100, 100, 110, 120, 150, 150])).toBe(1.5)
+    expect(growthOf([1, 2, 3])).toBeUndefined()
+  })
+})
+
+const round = (perSecond: number, more: Partial<Round> = {}): Round => ({
+  perSecond,
+  p50: 1,
+  p99: 2,
+  generatorShare: 0,
+  connectionsUsed: 0,
+  ...more,
+})
+
+describe('goals', () => {
+  it('are decided by the median of the ratios, each of one round', () => {
+    // Medians of the rates would say 300 / 100; round by round it is 3, 1 and 1.5.
+    const gatehouse = [round(300), round(100), round(900)]
+    const plain = [round(100), round(100), round(600)]
+    const verdict = verdicts({ rounds: { a5: { gatehouse, plain } }, coldStarts: [3, 5, 4] })
+    const named = (goal: string) => verdict.find((candidate) => candidate.goal === goal)
+    expect(named('A5 against plain')).toMatchObject({ figure: { median: 1.5, least: 1, most: 3 }, pass: false })
+    expect(named('A5 against bare')).toMatchObject({ figure: undefined, pass: undefined })
+    expect(named('cold npm start to the first answer')).toMatchObject({ limit: '≤ 4 s', pass: true })
+  })
+  it('are met on the limit and missed beyond it', () => {
+    const atLeast = { goal: 'rate', unit: '×', atLeast: 2 }
+    expect([judge(atLeast, [2]).pass, judge(atLeast, [1.99]).pass]).toEqual([true, false])
+    const atMost = { goal: 'connections', unit: '', atMost: 0 }
+    expect([judge(atMost, [0]).pass, judge(atMost, [1]).pass]).toEqual([true, false])
+  })
+  it('hold every row of the design', () => {
+    const nothing: Results = { rounds: {}, coldStarts: [] }
+    const limits = verdicts(nothing).map(({ goal, limit }) => `${goal} ${limit}`)
+    expect(limits).toEqual([
+      'A5 against plain ≥ 2 ×',
+      'A5 against bare ≥ 0.45 ×',
+      'A5 against oidc-provider introspection ≥ 4 ×',
+      'A2 exchange against plain ≥ 2 ×',
+      'A2 exchange against oidc-provider ≥ 2.5 ×',
+      'A3 refresh against plain ≥ 2 ×',
+      'A3 refresh against oidc-provider ≥ 2.5 ×',
+      'A3 rotating refresh against plain ≥ 2 ×',
+      'notices against plain ≥ 2 ×',
+      'forged tokens against bare ≥ 0.7 ×',
+      'malformed tokens against bare ≥ 0.7 ×',
+      'database connections used for forged tokens ≤ 0',
+      'database connections used for malformed tokens ≤ 0',
+      'A5 with many tokens against 10 thousand ≥ 0.85 ×',
+      'A5 at half of its peak rate: p99 against p50 ≤ 5 ×',
+      'memory at peak ≤ 200 MB',
+      'memory, last quarter against second ≤ 1.1 ×',
+      'cold npm start to the first answer ≤ 4 s',
+    ])
+  })
+})
+
+describe('answers', () => {
+  const bytes = (text: string) => Buffer.from(text, 'utf8')
+
+  it('are read when they are complete, and only one at a time', () => {
+    const whole = 'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n{"a":1}'
+    expect(readAnswer(bytes(whole))).toEqual({ status: 200, body: '{"a":1}' })
+    expect(readAnswer(bytes(whole.slice(0, -1)))).toBeUndefined()
+    expect(readAnswer(bytes(whole.slice(0, 20)))).toBeUndefined()
+    expect(() => readAnswer(bytes(`${whole}HTTP`))).toThrow('more bytes')
+    expect(() => readAnswer(bytes('HTTP/1.1 204 No Content\r\n\r\n'))).toThrow('without Content-Length')
+  })
+  it.each([
+    ['another text', { kind: 'text', text: 'a' }, 200, 'b'],
+    ['another status', { kind: 'text', text: 'a' }, 503, 'a'],
+    ['another user', { kind: 'fields', fields: { active: true, sub: '7' } }, 200, '{"active":true,"sub":"8"}'],
+  ] as const)('are wrong with %s', (_name, expected, status, body) => {
+    expect(() => answerChecker().check({ status, body }, expected)).toThrow('a wrong answer')
+  })
+  it('hold each access token once, and the refresh token that was asked with', () => {
+    const checker = answerChecker()
+    const expected = { kind: 'tokens', enveloped: true, scope: 'USER_INFO', refreshToken: 'r'.repeat(50) } as const
+    const set = { access_token: 'a'.repeat(50), refresh_token: 'r'.repeat(50), expires_in: 60, scope: 'USER_INFO' }
+    const answer = (change: object, rescode = 0) => ({
+      status: 200,
+      body: JSON.stringify({ rescode, data: { ...set, ...change } }),
+    })
+    checker.check(answer({}), expected)
+    expect(() => checker.check(answer({}), expected)).toThrow('handed out before')
+    const fresh = { access_token: 'b'.repeat(50) }
+    expect(() => checker.check(answer(fresh, 20013), expected)).toThrow('no access token')
+    expect(() => checker.check(answer({ ...fresh, refresh_token: 's'.repeat(50) }), expected)).toThrow('refresh token')
+  })
+  it('must have left their rows', async () => {
+    const database = await freshDatabase()
+    const pool = new pg.Pool({ connectionString: database.url })
+    const rows = await verifyRows(pool, WORKS.rotate, 'plain')
+    await pool.query(`insert into refresh_token (routing_key, token_hash, grant_id, expires_at, rotated_at)
+                      values (1, '\\x01', gen_random_uuid(), now(), now())`)
+    await rows.mustHaveGrownBy(1)
+    await expect(rows.mustHaveGrownBy(2)).rejects.toThrow('gave 2 answers but wrote 1 rows')
+    await pool.end()
+    await database.drop()
+  })
+})
+
+describe('options', () => {
+  it('have defaults, and a short form of everything', () => {
+    expect(readOptions([])).toMatchObject({ rounds: 5, seconds: 5, tokens: 10_000, coldStarts: 5, soakS: 0 })
+    expect(readOptions(['--quick', '--only', 'a5'])).toMatchObject({ rounds: 2, works: ['a5'], coldStarts: 0 })
+    expect(readOptions(['--set', 'WORKERS=2'])).toMatchObject({ settings: { WORKERS: '2' } })
+  })
+  it.each([[['--only', 'a6']], [['--rounds', 'many']], [['--contestants', 'apache']]])('refuse %j', (args) => {
+    expect(() => readOptions(args)).toThrow(BadOption)
+  })
+})

@@ -1,0 +1,50 @@
+import type { Contestant, Name } from '../contestants/contestant.ts'
+import type { Options } from '../options.ts'
+import { spreadOf } from '../statistics.ts'
+import type { Round, RunTurn } from '../turn-runner.ts'
+import { WORKS, type Work, type WorkName } from '../works.ts'
+
+export type Rounds = { readonly [work in WorkName]?: { readonly [name in Name]?: readonly Round[] } }
+
+/** A contestant's code for a work is not compiled yet when it meets it first. */
+const FIRST_WARM_UP = 3
+
+/** Every work in turn; within a work the contestants take turns, each round beginning with the next of them. */
+export async function runRounds(
+  run: RunTurn,
+  all: readonly Contestant[],
+  options: Options,
+  progress: (text: string) => void,
+): Promise<Rounds> {
+  const rounds: { [work in WorkName]?: { [name in Name]?: Round[] } } = {}
+  for (const name of options.works) {
+    const work: Work = WORKS[name]
+    const contestants = all.filter((contestant) => takesPart(contestant, work, options))
+    const found: { [name in Name]?: Round[] } = {}
+    rounds[name] = found
+    for (let round = 0; round < options.rounds; round++) {
+      for (let turn = 0; turn < contestants.length; turn++) {
+        const contestant = contestants[(round + turn) % contestants.length] as Contestant
+        const warmUpS = options.warmUpS * (round === 0 ? FIRST_WARM_UP : 1)
+        const plan = { work: name, contestant, seconds: options.seconds, warmUpS, connections: options.connections }
+        const perSecond = work.halfOf && (await peak(rounds[work.halfOf]?.[contestant.name], run, plan)) / 2
+        const measured = await run(perSecond === undefined ? plan : { ...plan, perSecond })
+        found[contestant.name] = [...(found[contestant.name] ?? []), measured]
+        const rate = Math.round(measured.perSecond).toLocaleString('en')
+        progress(`${work.title}, round ${round + 1} of ${options.rounds}: ${contestant.name} ${rate}/s`)
+      }
+    }
+  }
+  return rounds
+}
+
+/** The rate that was measured before, or, where that work was left out, in one turn now. */
+async function peak(measured: readonly Round[] | undefined, run: RunTurn, plan: Parameters<RunTurn>[0]) {
+  const rounds = measured ?? [await run(plan)]
+  return spreadOf(rounds.map(({ perSecond }) => perSecond)).median
+}
+
+function takesPart({ name }: Contestant, { contestants }: Work, options: Options): boolean {
+  if (name === 'wrong') return true
+  return contestants.includes(name) && (options.contestants.includes(name) || name === 'gatehouse-10k')
+}

@@ -1,0 +1,55 @@
+import type { Pool } from 'pg'
+import type { Contestant, Name } from './contestants/contestant.ts'
+import type { Work } from './works.ts'
+
+/** What a fast wrong contestant would fail at, beyond the check of each answer. */
+
+/** application_name of the benchmark's own connections. */
+export const BENCH = 'bench'
+
+const USES_DATABASE: readonly Name[] = ['gatehouse', 'plain']
+
+/** Counts the rows that right answers leave behind, before and after a turn: an answer without its row was not durable. */
+export async function verifyRows(pool: Pool, { title, leaves }: Work, name: Name) {
+  if (!leaves || !USES_DATABASE.includes(name)) return { mustHaveGrownBy: async () => {} }
+  const count = async (): Promise<number> => {
+    const { rows } = await pool.query(`select count(*)::int as n from ${leaves.table} where ${leaves.where}`)
+    return rows[0].n
+  }
+  const before = await count()
+  return {
+    mustHaveGrownBy: async (answers: number): Promise<void> => {
+      const grown = (await count()) - before
+      if (grown !== answers) throw new Error(`${title}: ${name} gave ${answers} answers but wrote ${grown} rows`)
+    },
+  }
+}
+
+/** Some of the access tokens that Gatehouse handed out: each must open A5. */
+export async function tryTokens(gatehouse: Contestant | undefined, by: Contestant, tokens: readonly string[]) {
+  if (!gatehouse || by.name !== 'gatehouse') return
+  for (const token of tokens) {
+    const url = `http://127.0.0.1:${gatehouse.port}/oauth/v2/api/resource/get_userinfo?access_token=${token}`
+    const answer = (await (await fetch(url, { method: 'POST' })).json()) as { rescode: number }
+    if (answer.rescode !== 0) throw new Error(`a token that was handed out does not work: ${JSON.stringify(answer)}`)
+  }
+}
+
+/**
+ * Connections of contestants on which a statement ran after `since`; what durable jobs do on theirs is not counted.
+ * PostgreSQL's counters of look-ups would tell how many statements, but connections report them up to ten seconds late.
+ */
+export async function connectionsUsed(pool: Pool, since: Date): Promise<number> {
+  const { rows } = await pool.query(
+    `select count(*)::int as n from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and application_name <> $1
+       and query_start > $2 and query not like '%graphile_worker%'`,
+    [BENCH, since],
+  )
+  return rows[0].n
+}
+
+export async function databaseTime(pool: Pool): Promise<Date> {
+  const { rows } = await pool.query('select clock_timestamp() as now')
+  return rows[0].now
+}

@@ -1,0 +1,121 @@
+import { join } from 'node:path'
+import { exchangeAsks, forgedAsks, malformedAsks, mixedAsks, refreshAsks, rotateAsks, userInfoAsks } from './asks.ts'
+import { BARE_TEXT } from './contestants/bare-answers.ts'
+import type { Contestant, Name } from './contestants/contestant.ts'
+import { seedNotices } from './fixtures/orders.ts'
+import { APPS, type FilledWorld } from './fixtures/world.ts'
+import type { Ask } from './load/ask.ts'
+import { writeList } from './load/list.ts'
+
+export const WORK_NAMES = [
+  'a5',
+  'half',
+  'exchange',
+  'refresh',
+  'rotate',
+  'notices',
+  'forged',
+  'malformed',
+  'mixed',
+] as const
+export type WorkName = (typeof WORK_NAMES)[number]
+
+/** One kind of request. */
+export interface Work {
+  readonly title: string
+  readonly contestants: readonly Name[]
+  /** `once`: what is asked with is spent, so every turn gets a list of its own. */
+  readonly order: 'once' | 'random'
+  readonly asks: (world: FilledWorld, name: Name, count: number) => Promise<Iterable<Ask>> | Iterable<Ask>
+  /** Sent at half of the rate measured at this other work, whatever the answers do (open loop). */
+  readonly halfOf?: WorkName
+  /** Only run by an option of its own. */
+  readonly onRequest?: true
+  /** The table where each right answer leaves exactly one row more, and the condition that finds it. */
+  readonly leaves?: { readonly table: string; readonly where: string }
+}
+
+/** Those that the benchmark puts in live 167 hours at most, those that contestants issue 168. */
+const ISSUED_SINCE = `expires_at > (select created_at + interval '167 hours 10 minutes' from micro_app
+                                    where app_key = '${APPS.fixed}')`
+
+export const WORKS: Readonly<Record<WorkName, Work>> = {
+  a5: {
+    title: 'A5 user info, random live tokens',
+    contestants: ['gatehouse', 'plain', 'bare', 'oidc-provider', 'gatehouse-10k'],
+    order: 'random',
+    asks: userInfoAsks,
+  },
+  half: {
+    title: 'A5 at half of its peak rate',
+    contestants: ['gatehouse', 'plain'],
+    order: 'random',
+    halfOf: 'a5',
+    asks: userInfoAsks,
+  },
+  exchange: {
+    title: 'A2 code exchange, each code once',
+    contestants: ['gatehouse', 'plain', 'bare', 'oidc-provider'],
+    order: 'once',
+    asks: exchangeAsks,
+    leaves: { table: 'authorization_code', where: 'used_at is not null' },
+  },
+  refresh: {
+    title: 'A3 refresh, policy fixed',
+    contestants: ['gatehouse', 'plain', 'bare', 'oidc-provider'],
+    order: 'random',
+    asks: refreshAsks,
+    leaves: { table: 'access_token', where: ISSUED_SINCE },
+  },
+  rotate: {
+    title: 'A3 refresh, policy rotating, each token once',
+    contestants: ['gatehouse', 'plain'],
+    order: 'once',
+    asks: rotateAsks,
+    leaves: { table: 'refresh_token', where: 'rotated_at is not null' },
+  },
+  notices: {
+    title: 'consumption notices, signed, each once',
+    contestants: ['gatehouse', 'plain'],
+    order: 'once',
+    asks: (world, _name, count) => seedNotices(world, count, BARE_TEXT.accepted),
+    leaves: { table: 'record_change', where: `record = 'order' and cause = 'notice'` },
+  },
+  forged: {
+    title: 'A5 refused: forged MAC',
+    contestants: ['gatehouse', 'bare'],
+    order: 'random',
+    asks: forgedAsks,
+  },
+  malformed: {
+    title: 'A5 refused: malformed token',
+    contestants: ['gatehouse', 'bare'],
+    order: 'random',
+    asks: malformedAsks,
+  },
+  mixed: {
+    title: 'A5 and A3, nine to one',
+    contestants: ['gatehouse'],
+    order: 'random',
+    onRequest: true,
+    asks: mixedAsks,
+  },
+}
+
+/** Writes the list of requests for one turn; what oidc-provider is asked only its own process can make. */
+export async function listFor(
+  world: FilledWorld,
+  name: WorkName,
+  contestant: Contestant,
+  count: number,
+): Promise<string> {
+  const work: Work = WORKS[name]
+  const file = join(world.folder, `${name}-${contestant.name}.ndjson`)
+  if (contestant.name === 'oidc-provider') {
+    const kept = Math.min(world.tokens, 20_000)
+    await contestant.prepare({ kind: name, count: work.order === 'once' ? count : kept, file })
+  } else {
+    await writeList(file, await work.asks(world, contestant.name, count))
+  }
+  return file
+}

@@ -59,6 +59,15 @@ describe('goals', () => {
     const atMost = { goal: 'connections', unit: '', atMost: 0 }
     expect([judge(atMost, [0]).pass, judge(atMost, [1]).pass]).toEqual([true, false])
   })
+  it('are not met by a service that is slow throughout', () => {
+    const half = { gatehouse: [round(700, { duePerSecond: 1000, p50: 700, p99: 1300 })] }
+    const goals = (rounds: Results['rounds']) => verdicts({ rounds, coldStarts: [] })
+    const [tail, kept] = goals({ a5: { gatehouse: [round(2000, { p50: 6 })] }, half }).filter(({ goal }) =>
+      goal.includes('half'),
+    )
+    expect(tail).toMatchObject({ figure: { median: 1300 / 6 }, pass: false })
+    expect(kept).toMatchObject({ figure: { median: 0.7 }, pass: false })
+  })
   it('hold every row of the design', () => {
     const nothing: Results = { rounds: {}, coldStarts: [] }
     const limits = verdicts(nothing).map(({ goal, limit }) => `${goal} ${limit}`)
@@ -78,6 +87,7 @@ describe('goals', () => {
       'database connections used for malformed tokens ≤ 0',
       'A5 with many tokens against 10 thousand ≥ 0.85 ×',
       'A5 at half of its peak rate: p99 against p50 ≤ 5 ×',
+      'A5 at half of its peak rate: answers per request due ≥ 0.95 ×',
       'memory at peak ≤ 200 MB',
       'memory, last quarter against second ≤ 1.1 ×',
       'cold npm start to the first answer ≤ 4 s',

@@ -8,6 +8,8 @@ import { listFor, WORKS, type Work, type WorkName } from './works.ts'
 /** What one turn of one contestant at one work gave. Milliseconds of CPU are user and system time together. */
 export interface Round {
   readonly perSecond: number
+  /** Open loop only: the rate at which requests were due. */
+  readonly duePerSecond?: number
   readonly p50: number
   readonly p99: number
   /** Undefined where the system has no /proc. */
@@ -76,7 +78,8 @@ export function turnRunner(stage: Stage): RunTurn {
     const used = await connectionsUsed(pool, began)
     await rows.mustHaveGrownBy(result.answersWithWarmUp)
     await tryTokens(stage.contestants.get('gatehouse'), contestant, result.tokens)
-    const round = roundOf(result, before, after, used)
+    const due = plan.perSecond === undefined ? {} : { duePerSecond: plan.perSecond }
+    const round = { ...roundOf(result, before, after, used), ...due }
     rates.set(`${name} ${contestant.name}`, Math.max(round.perSecond, 500))
     return round
   }

@@ -52,7 +52,7 @@ export async function startService(): Promise<Service> {
     running.pool = openPool({ connectionString: databaseUrl, size: config.DATABASE_POOL_SIZE }, log)
     const deps = {
       config,
-      db: dbOf(running.pool),
+      db: dbOf(running.pool, { items: config.GATHER_ITEMS, batches: config.GATHER_BATCHES }),
       clock: systemClock,
       keys: deriveKeys(secretKey),
     }

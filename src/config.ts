@@ -53,6 +53,14 @@ export const settings = z.object({
     .optional()
     .describe('PostgreSQL to use; without it the service runs one of its own in `DATA_DIR`'),
   DATABASE_POOL_SIZE: whole(1, 500).default(10).describe('connections of one process to PostgreSQL at most'),
+  GATHER_ITEMS: whole(1, 1_000)
+    .default(200)
+    .describe('requests of one moment that share one database statement at most; 1 sends each by itself'),
+  GATHER_BATCHES: whole(1, 100)
+    .default(2)
+    .describe(
+      'shared statements of one kind at work at once; later requests gather meanwhile. More only helps where PostgreSQL has idle cores',
+    ),
   DATA_DIR: z.string().min(1).default('.data').describe('folder of the embedded PostgreSQL and its keys'),
   MIGRATE: onOff.default(true).describe('`off` leaves the schema to `npm run migrate`'),
   SECRET_KEY: z

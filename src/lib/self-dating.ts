@@ -1,6 +1,7 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { epochSeconds, fromEpochSeconds } from './clock.ts'
 import { hmacSha256, type Keys } from './keys.ts'
+import { randomBytes } from './random.ts'
 
 /**
  * Text of the form `<prefix>_<base64url(routing key 2 B, expiry 4 B, random 21 B)><base64url(MAC 9 B)>`.
@@ -42,7 +43,7 @@ const macOf = (keys: Keys, prefix: Prefix, bearer: string, payload: Buffer): Buf
   hmacSha256(keys.token, `${prefix}\n${bearer}\n`, payload).subarray(0, MAC_BYTES)
 
 export function mint(keys: Keys, { prefix, routingKey, expiresAt, random, bearer = '' }: Minting): string {
-  const payload = Buffer.alloc(PAYLOAD_BYTES)
+  const payload = Buffer.allocUnsafe(PAYLOAD_BYTES) // filled to the last byte below
   payload.writeUInt16BE(routingKey, 0)
   payload.writeUInt32BE(epochSeconds(expiresAt), 2)
   const unpredictable = random ?? randomBytes(RANDOM_BYTES)

@@ -109,6 +109,9 @@ export const settings = z.object({
     .describe(
       'private addresses that partner URLs may lead to all the same: hosts or networks, separated by commas (default: none, with the demo `127.0.0.1`)',
     ),
+  SANDBOX_WAIT_S: whole(5, 3_600)
+    .default(300)
+    .describe("seconds that a step of the sandbox waits for the partner's notice"),
   WORKER: onOff.default(true).describe('`off` leaves durable jobs to `npm run worker`'),
   SHUTDOWN_GRACE_S: whole(0, 600).default(10).describe('seconds that requests in flight get at shutdown'),
   DEMO: onOff.optional().describe('the demo users, apps and micro-app (default: `on`, in production always `off`)'),

@@ -8,9 +8,6 @@ import { travelDate } from '../choice.ts'
 import type { Expectation } from '../examine.ts'
 import type { OrderRole, Scene } from '../scene.ts'
 
-/** What one ticket costs where neither product nor calendar says so; yuan. */
-const NOMINAL_PRICE = 1
-
 /**
  * A new order of the run, made by the platform's own operation. The product and, where there is a calendar, the price of
  * the day are pulled first, as the platform does before it sells.

@@ -82,7 +82,7 @@ describe('price calendar', () => {
     expect(body[0]).toEqual({
       partnerDealId: 'DEMO-BOAT',
       date: '2026-05-06',
-      ...{ marketPrice: 100, mtPrice: 88, settlementPrice: 75, stock: 100 },
+      ...{ marketPrice: 100, mtPrice: 88, settlementPrice: 75, stock: 1000 },
     })
     expect(body[3]).toMatchObject({ mtPrice: 108, settlementPrice: 95 })
   })
@@ -126,14 +126,14 @@ describe('level price calendar', () => {
     expect(answer.partnerDealId).toBe('DEMO-SHOW')
     expect(answer.body).toHaveLength(4)
     const seats = answer.body[2]
-    expect(seats).toMatchObject({ priceDate: '2026-05-06', mtPrice: 410, stock: 40 })
+    expect(seats).toMatchObject({ priceDate: '2026-05-06', mtPrice: 410, stock: 400 })
     expect(seats.skuInfo).toMatchObject({ startTime: '19:30', levelInfoList: [{ levelNo: 'A' }] })
 
     const { partnerPrimaryKey, settlementPrice, mtPrice } = seats
     const order = { ...orderOf('DEMO-SHOW'), partnerPrimaryKey, buyPrice: settlementPrice, unitPrice: mtPrice }
     expect(await partner.call('/order/create', order)).toMatchObject({ code: 200 })
     const after = await partner.call('/product/level/price/calendar/v2', { ...range, asyncType: 0 })
-    expect(after.body.map((entry: Answer) => entry.stock)).toEqual([40, 40, 38, 40])
+    expect(after.body.map((entry: Answer) => entry.stock)).toEqual([400, 400, 398, 400])
     expect(await partner.call('/order/create', { ...order, orderId: 2, partnerPrimaryKey: 'x' })).toMatchObject({
       code: 410,
     })

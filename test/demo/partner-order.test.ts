@@ -24,7 +24,7 @@ describe('order create', () => {
     expect(first).toMatchObject({ code: 200, describe: 'success' })
     expect(await create(orderOf('DEMO-BOAT'))).toEqual(first)
     expect(await create(orderOf('DEMO-BOAT', { orderId: String(ORDER_ID) }))).toEqual(first)
-    expect(await stockOf('DEMO-BOAT')).toBe(98)
+    expect(await stockOf('DEMO-BOAT')).toBe(998)
   })
 
   it('keeps orders apart whose ids differ beyond 2^53', async () => {
@@ -140,7 +140,7 @@ describe('order close', () => {
     await create(orderOf('DEMO-BOAT'))
     expect(await close(1)).toEqual({ code: 200, describe: 'success', partnerId: '7001' })
     expect(await close(1)).toMatchObject({ code: 200 })
-    expect(await stockOf('DEMO-BOAT')).toBe(100)
+    expect(await stockOf('DEMO-BOAT')).toBe(1000)
     expect((await query()).body).toMatchObject({ orderStatus: 6 })
   })
 
@@ -175,7 +175,7 @@ describe('reschedule', () => {
     const moved = await move()
     expect(moved.body).toMatchObject({ orderId: ORDER_ID, rescheduleNo: 'R1', successCount: 2 })
     expect(await move()).toEqual(moved)
-    expect([await stockOf('DEMO-BOAT'), await stockOf('DEMO-BOAT', '2026-05-08')]).toEqual([100, 98])
+    expect([await stockOf('DEMO-BOAT'), await stockOf('DEMO-BOAT', '2026-05-08')]).toEqual([1000, 998])
   })
 
   it('is refused for another day, another price, and when a ticket is used', async () => {

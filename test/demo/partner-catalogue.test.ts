@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, openPartner, orderOf, type TestPartner } from './partner.ts'
 
@@ -166,4 +167,23 @@ describe('the rest', () => {
   it('is alive', async () => {
     expect(await partner.call('/alive')).toEqual({ code: 200, describe: 'success', partnerId: '7001' })
   })
+})
+
+it('the README says how each product behaves', async () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  const rows = [...readme.matchAll(/^\| (DEMO-[A-Z-]+) \| (.*) \|$/gm)].map(([, id, row = '']) => [id, row] as const)
+  const { products } = await partner.control('state')
+  expect(rows.map(([id]) => id)).toEqual(products.map(({ partnerDealId }: Answer) => partnerDealId))
+  const words: Answer = { 'open date': 'any day', days: 'price calendar', levels: 'level price calendar' }
+  for (const [at, [id, row]] of rows.entries()) {
+    const { calendar, stock, issues, refunds, vouchers } = products[at]
+    const cells = row.split(' | ')
+    expect(cells[0], id).toMatch(new RegExp(`^${words[calendar]}`))
+    if (stock === 0) continue
+    expect(cells[0]?.includes('unlimited'), id).toBe(stock === -1)
+    expect(cells[1]?.startsWith(issues === 'later' ? '598' : 'at once'), id).toBe(true)
+    expect(cells[2], id).toMatch({ 'at once': /^at once/, 'after review': /^602/, never: /^607/ }[refunds as 'never'])
+    expect(cells[3]?.startsWith(vouchers), id).toBe(true)
+  }
+  expect(readme).toContain(`any of ${Object.keys((await partner.control('mistakes')).known).length} mistakes`)
 })

@@ -32,6 +32,6 @@ export async function buildDemoPartner(settings: Settings): Promise<FastifyInsta
     makeMistakes(interfaces, settings, shop, switches)
     registerInterfaces(interfaces, settings, shop, overlooking(switches))
   })
-  await app.register(async (control) => registerControl(control, shop, switches), { prefix: '/control' })
+  await app.register(async (control) => registerControl(control, shop, switches))
   return app
 }

@@ -178,6 +178,22 @@ describe('reschedule', () => {
     expect([await stockOf('DEMO-BOAT'), await stockOf('DEMO-BOAT', '2026-05-08')]).toEqual([1000, 998])
   })
 
+  it('a week later costs the same on every day of the week, so it always works', async () => {
+    const days = ['06', '07', '08', '09', '10', '11', '12']
+    for (const [at, day] of days.entries()) {
+      const weekend = day === '09' || day === '10' ? 20 : 0
+      const orderId = ORDER_ID + BigInt(at)
+      const originDate = `2026-05-${day}`
+      const prices = { buyPrice: 75 + weekend, unitPrice: 88 + weekend }
+      await issuedOrder(partner, 'DEMO-BOAT', { orderId, travelDate: originDate, ...prices })
+      const targetDate = `2026-05-${Number(day) + 7}`
+      expect(await move({ orderId, originDate, targetDate }), day).toMatchObject({
+        code: 200,
+        body: { successCount: 2 },
+      })
+    }
+  })
+
   it('is refused for another day, another price, and when a ticket is used', async () => {
     await issuedOrder(partner, 'DEMO-BOAT')
     expect(await move({ originDate: '2026-05-07' })).toMatchObject({ code: 300 })

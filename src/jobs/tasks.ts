@@ -3,6 +3,7 @@ import { pullPricesTask } from './pull-prices.ts'
 import { pullProductTask } from './pull-product.ts'
 import { purgeTask } from './purge.ts'
 import { queryOrderTask } from './query-order.ts'
+import { sendNotificationTask } from './send-notification.ts'
 import { sendRefundedMessageTask } from './send-refunded-message.ts'
 import type { Task } from './task.ts'
 
@@ -13,6 +14,7 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   'query-order': queryOrderTask,
   'send-refunded-message': sendRefundedMessageTask,
   purge: purgeTask,
+  'send-notification': sendNotificationTask,
 }
 
 /** What is queued by the time of day, in UTC. */

@@ -42,3 +42,9 @@ export function note(deps: Deps, partnerId: bigint, answered: boolean): void {
   circuit.failures = answered ? 0 : circuit.failures + 1
   circuit.retryAt = circuit.failures >= FAILURES ? addSeconds(deps.clock.now(), REST_S) : null
 }
+
+/** Lets the next call through whatever happened before: a person wants to know how the partner is now. */
+export function breakerForgets(deps: Deps, partnerId: bigint): void {
+  circuitOf(deps, partnerId).failures = 0
+  circuitOf(deps, partnerId).retryAt = null
+}

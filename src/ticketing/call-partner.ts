@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
+import { addSeconds } from '../lib/clock.ts'
 import { formatHttpDate } from '../lib/http-date.ts'
 import { stringifyLossless } from '../lib/lossless.ts'
 import { authorizationHeader } from '../lib/signing.ts'
@@ -15,6 +16,8 @@ import type { PartnerInterface } from './interfaces/interface.ts'
 import { maskedHeaders, masker, shortened } from './masking.ts'
 import { codeOf, readReply } from './read-reply.ts'
 
+const DAY_S = 86_400
+
 type Entry<Name extends InterfaceName> = Extract<(typeof INTERFACES)[number], { name: Name }>
 
 /** The field `body` of the request, and the whole answer, of an interface. */
@@ -26,7 +29,12 @@ export interface CallOptions {
   readonly orderId?: bigint
   /** Signs with this secret instead of the one in force: for the test call before a new one signs. */
   readonly secret?: string
+  /** Makes a call that the partner has to refuse: whether it verifies us. */
+  readonly forge?: Forgery
 }
+
+/** A signature that does not fit, a Date of yesterday, or a clientId that nobody has; the rest of the call is right. */
+export type Forgery = 'signature' | 'date' | 'client'
 
 /** What goes over the wire. */
 interface Request {
@@ -57,7 +65,7 @@ export async function callPartner<Name extends InterfaceName>(
   const callId = randomUUID()
   const startedAt = deps.clock.now()
   const request = prepare(deps, partner, entry, body, options)
-  const mask = masker([...partner.secrets.map(({ secret }) => secret), options.secret ?? ''])
+  const mask = masker([...partner.secrets.map(({ secret }) => secret), options.secret ?? '', signatureOf(request)])
   const read = (answer: HttpAnswer) => readReply(entry, answer, { mask, orderId: options.orderId })
   const { reply, durationMs, http } = await send(deps, partner, entry, request, read)
   const failure = reply.outcome === 'failed' ? reply.failure : undefined
@@ -81,6 +89,8 @@ export async function callPartner<Name extends InterfaceName>(
   return { ...(reply as Reply<AnswerOf<Name>>), callId }
 }
 
+const signatureOf = ({ headers }: Request): string => headers.Authorization?.split(':')[1] ?? ''
+
 const withShortSignature = ({ Authorization = '', ...headers }: Request['headers']) => ({
   ...headers,
   Authorization: shortened(Authorization),
@@ -92,18 +102,20 @@ function prepare(
   partner: PartnerWithSecrets,
   entry: PartnerInterface,
   body: unknown,
-  { secret = partner.secrets.find(({ signs }) => signs)?.secret ?? '' }: CallOptions,
+  { secret = partner.secrets.find(({ signs }) => signs)?.secret ?? '', forge }: CallOptions,
 ): Request {
   const url = interfaceUrl(partner, entry.name, entry.defaultPath) ?? ''
   const path = URL.canParse(url) ? new URL(url).pathname : '/'
-  const date = formatHttpDate(clock.now())
+  const date = formatHttpDate(forge === 'date' ? addSeconds(clock.now(), -DAY_S) : clock.now())
+  const clientId = forge === 'client' ? `unknown-${randomUUID().slice(0, 8)}` : partner.client_id
+  const key = forge === 'signature' ? randomUUID() : secret
   return {
     url,
     headers: {
       'Content-Type': 'application/json; charset=utf-8',
       PartnerId: String(partner.partner_id),
       Date: date,
-      Authorization: authorizationHeader(partner.client_id, secret, { method: 'POST', path, date }),
+      Authorization: authorizationHeader(clientId, key, { method: 'POST', path, date }),
     },
     body: stringifyLossless({ partnerId: partner.partner_id, body: entry.request.parse(body) }),
   }

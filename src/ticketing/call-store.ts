@@ -47,3 +47,37 @@ export const callsOf = (db: Db, orderId: bigint): Promise<CallSummary[]> =>
     sql`select call_id, interface, started_at, duration_ms, http_status, code, failure, failure_detail
         from partner_call where order_id = ${orderId} order by started_at, call_number`,
   )
+
+const callRecord = callSummary.extend({
+  partner_id: z.coerce.bigint(),
+  order_id: z.coerce.bigint().nullable(),
+  url: z.string(),
+  request_headers: z.record(z.string(), z.string()),
+  request_body: z.string(),
+  response_headers: z.record(z.string(), z.string()).nullable(),
+  response_body: z.string().nullable(),
+})
+
+/** A call whole, as it is kept; only the partner's own. */
+export const findCall = (db: Db, partnerId: bigint, callId: string): Promise<CallRecord | undefined> =>
+  db.maybe(callRecord, sql`select * from partner_call where partner_id = ${partnerId} and call_id = ${callId}`)
+
+/** The newest call of that interface about an order, whole. */
+export const lastCallAbout = (db: Db, orderId: bigint, name: string): Promise<CallRecord | undefined> =>
+  db.maybe(
+    callRecord,
+    sql`select * from partner_call where order_id = ${orderId} and interface = ${name}
+        order by started_at desc, call_number desc limit 1`,
+  )
+
+/** Ids of calls of these interfaces since then, oldest first: for what an operation asks besides orders. */
+export const callsSince = (
+  db: Db,
+  { partnerId, names, since }: { partnerId: bigint; names: readonly string[]; since: Date },
+): Promise<{ call_id: string; interface: string }[]> =>
+  db.many(
+    callSummary.pick({ call_id: true, interface: true }),
+    sql`select call_id, interface from partner_call
+        where partner_id = ${partnerId} and started_at >= ${since} and interface = any(${names})
+        order by started_at, call_number limit 100`,
+  )

@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { type Db, sql } from '../db/sql.ts'
+import { type Happening, OUTCOMES, type Outcome, type RunEvent, runEvent } from './event.ts'
+
+/** The SQL of attempts at steps and of their log. */
+
+const attempt = z.object({
+  attempt_id: z.string(),
+  run_id: z.string(),
+  step_id: z.string(),
+  number: z.number(),
+  started_at: z.date(),
+  ended_at: z.date().nullable(),
+  outcome: z.enum(OUTCOMES).nullable(),
+})
+export type AttemptRow = z.output<typeof attempt>
+
+export interface NewAttempt {
+  readonly attemptId: string
+  readonly runId: string
+  readonly stepId: string
+}
+
+/** Begins an attempt; the caller holds the run's lock and knows that none is open. */
+export const insertAttempt = (db: Db, begun: NewAttempt, now: Date, aliveTill: Date): Promise<AttemptRow> =>
+  db.one(
+    attempt,
+    sql`with run as (
+          update sandbox_run set open_attempt = ${begun.attemptId} where run_id = ${begun.runId}
+        )
+        insert into sandbox_attempt (attempt_id, run_id, step_id, number, started_at, alive_till)
+        select ${begun.attemptId}, ${begun.runId}, ${begun.stepId}, coalesce(max(number), 0) + 1, ${now}, ${aliveTill}
+        from sandbox_attempt where run_id = ${begun.runId} and step_id = ${begun.stepId}
+        returning *`,
+  )
+
+export const attemptsOf = (db: Db, runId: string): Promise<AttemptRow[]> =>
+  db.many(attempt, sql`select * from sandbox_attempt where run_id = ${runId} order by started_at, number`)
+
+export const findAttempt = (db: Db, attemptId: string): Promise<AttemptRow | undefined> =>
+  db.maybe(attempt, sql`select * from sandbox_attempt where attempt_id = ${attemptId}`)
+
+/** Says that the process which makes this attempt lives; 0 when the attempt has been ended meanwhile. */
+export const keepAlive = (db: Db, attemptId: string, aliveTill: Date): Promise<number> =>
+  db.exec(
+    sql`update sandbox_attempt set alive_till = ${aliveTill} where attempt_id = ${attemptId} and ended_at is null`,
+  )
+
+/** The open attempt of a run that nobody makes any more. */
+export const findDeserted = (db: Db, runId: string, now: Date): Promise<AttemptRow | undefined> =>
+  db.maybe(
+    attempt,
+    sql`select * from sandbox_attempt where run_id = ${runId} and ended_at is null and alive_till < ${now}`,
+  )
+
+export const findOpenAttempt = (db: Db, runId: string): Promise<AttemptRow | undefined> =>
+  db.maybe(attempt, sql`select * from sandbox_attempt where run_id = ${runId} and ended_at is null`)
+
+/**
+ * Ends an attempt with its last line, once: false when it had ended. The run's row decides which attempt is open, and a
+ * statement that has waited for its lock looks at it anew: no line comes after the last one.
+ */
+export const endAttempt = async (db: Db, attemptId: string, outcome: Outcome, now: Date): Promise<boolean> =>
+  (await db.exec(
+    sql`with run as (
+      update sandbox_run set last_seq = last_seq + 1, open_attempt = null where open_attempt = ${attemptId}
+      returning run_id, last_seq
+    ), ended as (
+      update sandbox_attempt a set ended_at = ${now}, outcome = ${outcome}
+      from run where a.attempt_id = ${attemptId} and a.run_id = run.run_id and a.ended_at is null
+      returning a.run_id
+    )
+    insert into sandbox_event (run_id, seq, attempt_id, at, kind, data)
+    select run.run_id, run.last_seq, ${attemptId}, ${now}, 'ended', ${JSON.stringify({ outcome })}::jsonb
+    from run join ended using (run_id)`,
+  )) === 1
+
+/** Adds a line to the log of an open attempt; false when the attempt has ended: then nobody waits for the line. */
+export const appendEvent = async (db: Db, attemptId: string, { kind, data }: Happening, now: Date): Promise<boolean> =>
+  (await db.exec(
+    sql`with run as (
+      update sandbox_run set last_seq = last_seq + 1 where open_attempt = ${attemptId}
+      returning run_id, last_seq
+    )
+    insert into sandbox_event (run_id, seq, attempt_id, at, kind, data)
+    select run_id, last_seq, ${attemptId}, ${now}, ${kind}, ${JSON.stringify(data)}::jsonb from run`,
+  )) === 1
+
+/** Lines after `seq`, oldest first. */
+export const eventsAfter = async (db: Db, runId: string, seq: number, limit = 500): Promise<RunEvent[]> =>
+  (await db.many(
+    runEvent,
+    sql`select e.seq, e.attempt_id, a.step_id, e.at, e.kind, e.data
+        from sandbox_event e join sandbox_attempt a using (attempt_id)
+        where e.run_id = ${runId} and e.seq > ${seq} order by e.seq limit ${limit}`,
+  )) as RunEvent[]
+
+export const eventsOfAttempt = async (db: Db, attemptId: string): Promise<RunEvent[]> =>
+  (await db.many(
+    runEvent,
+    sql`select e.seq, e.attempt_id, a.step_id, e.at, e.kind, e.data
+        from sandbox_event e join sandbox_attempt a using (attempt_id)
+        where e.attempt_id = ${attemptId} order by e.seq`,
+  )) as RunEvent[]
+
+/** How far the logs of these runs have come. */
+export const lastSeqs = (db: Db, runIds: readonly string[]): Promise<{ run_id: string; last_seq: number }[]> =>
+  db.many(
+    z.object({ run_id: z.string(), last_seq: z.number() }),
+    sql`select run_id, last_seq from sandbox_run where run_id = any(${runIds}::uuid[])`,
+  )

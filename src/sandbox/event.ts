@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import type { CheckId } from './checks.ts'
+
+/**
+ * A line of a run's log. What was said on the wire is only referred to, by the id of the call or notice, so it is kept
+ * (with its secrets masked) in one place: partner_call, notice, rejected_call.
+ */
+export type Happening =
+  | { readonly kind: 'started'; readonly data: { readonly step_id: string; readonly number: number } }
+  /** A request goes out. */
+  | { readonly kind: 'calling'; readonly data: { readonly interface: string; readonly url: string } }
+  /** An exchange is over. */
+  | { readonly kind: 'call'; readonly data: { readonly call_id: string; readonly interface: string } }
+  /** The partner's turn: what has to come, where, and until when (ISO 8601). */
+  | { readonly kind: 'waiting'; readonly data: Waiting }
+  | { readonly kind: 'notice'; readonly data: { readonly notice_id: string; readonly path: string } }
+  | {
+      readonly kind: 'rejected'
+      readonly data: { readonly call_id: string; readonly path: string; readonly reason: string }
+    }
+  | { readonly kind: 'check'; readonly data: Finding }
+  | { readonly kind: 'ended'; readonly data: { readonly outcome: Outcome } }
+
+export interface Waiting {
+  /** Below MTP_PATH_PREFIXES, such as `/mtp/api/order/consume/notice`. */
+  readonly path: string
+  readonly until: string
+  /** What the notice has to be about: field → value, for a person to copy. */
+  readonly about: Readonly<Record<string, string>>
+}
+
+/** What one check came to. */
+export interface Finding {
+  readonly id: CheckId
+  readonly passed: boolean
+  /** The field, such as `body.partnerOrderId`. */
+  readonly path?: string
+  readonly expected?: string
+  readonly actual?: string
+  /** Anchor in the field reference. */
+  readonly doc?: string
+}
+
+export const OUTCOMES = ['passed', 'failed', 'interrupted'] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+const KINDS = [
+  'started',
+  'calling',
+  'call',
+  'waiting',
+  'notice',
+  'rejected',
+  'check',
+  'ended',
+] as const satisfies readonly Happening['kind'][]
+
+export const runEvent = z.object({
+  seq: z.number(),
+  attempt_id: z.string(),
+  step_id: z.string(),
+  at: z.date(),
+  kind: z.enum(KINDS),
+  data: z.record(z.string(), z.unknown()),
+})
+
+/** `seq` counts from 1 within the run, without gaps. */
+export type RunEvent = Omit<z.output<typeof runEvent>, 'kind' | 'data'> & Happening

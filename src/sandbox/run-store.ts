@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { type Db, sql } from '../db/sql.ts'
+import type { Choice } from './choice.ts'
+
+/** The SQL of test runs. */
+
+const row = z.object({
+  run_id: z.string(),
+  partner_id: z.coerce.bigint(),
+  number: z.number(),
+  choice: z.unknown().transform((stored) => stored as Choice),
+  current_step: z.string().nullable(),
+  last_seq: z.number(),
+  created_at: z.date(),
+  superseded_at: z.date().nullable(),
+  passed_at: z.date().nullable(),
+})
+export type RunRow = z.output<typeof row>
+
+/** Runs of one partner begin one after the other; held until the end of the transaction. */
+export const lockRunsOf = (db: Db, partnerId: bigint): Promise<number> =>
+  db.exec(sql`select from partner where partner_id = ${partnerId} for no key update`)
+
+export const insertRun = (
+  db: Db,
+  run: { runId: string; partnerId: bigint; choice: Choice; firstStep: string },
+  now: Date,
+): Promise<number> =>
+  db.exec(
+    sql`insert into sandbox_run (run_id, partner_id, number, choice, current_step, created_at)
+        select ${run.runId}, ${run.partnerId}, coalesce(max(number), 0) + 1, ${JSON.stringify(run.choice)}::jsonb,
+          ${run.firstStep}, ${now}
+        from sandbox_run where partner_id = ${run.partnerId}`,
+  )
+
+/** Ends the present run of the partner for another one; the ended one's id. */
+export const supersedePresent = (db: Db, partnerId: bigint, now: Date): Promise<{ run_id: string } | undefined> =>
+  db.maybe(
+    row.pick({ run_id: true }),
+    sql`update sandbox_run set superseded_at = ${now}
+        where partner_id = ${partnerId} and superseded_at is null returning run_id`,
+  )
+
+export const findPresentRun = (db: Db, partnerId: bigint): Promise<RunRow | undefined> =>
+  db.maybe(row, sql`select * from sandbox_run where partner_id = ${partnerId} and superseded_at is null`)
+
+/** Only of the partner that asks: another one's run is told apart from none by nobody. */
+export const findRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
+  db.maybe(row, sql`select * from sandbox_run where partner_id = ${partnerId} and run_id = ${runId}`)
+
+/** The same, locked until the end of the transaction: starting a step, going on and passing exclude each other. */
+export const lockRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
+  db.maybe(row, sql`select * from sandbox_run where partner_id = ${partnerId} and run_id = ${runId} for update`)
+
+/** Newest first. */
+export const listRuns = (db: Db, partnerId: bigint): Promise<RunRow[]> =>
+  db.many(row, sql`select * from sandbox_run where partner_id = ${partnerId} order by number desc limit 100`)
+
+export const setCurrentStep = (db: Db, runId: string, step: string | null): Promise<number> =>
+  db.exec(sql`update sandbox_run set current_step = ${step} where run_id = ${runId}`)
+
+/** True for the one call that has marked it. */
+export const markPassed = async (db: Db, runId: string, now: Date): Promise<boolean> =>
+  (await db.exec(sql`update sandbox_run set passed_at = ${now} where run_id = ${runId} and passed_at is null`)) === 1

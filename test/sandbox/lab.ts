@@ -1,0 +1,131 @@
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyBaseLogger } from 'fastify'
+import { buildDemoPartner } from '../../src/demo/partner/index.ts'
+import { createPartner } from '../../src/registry/partner.ts'
+import { newPartner } from '../../src/registry/partner-wire.ts'
+import { startStep } from '../../src/sandbox/attempt.ts'
+import { attemptsOf, eventsOfAttempt } from '../../src/sandbox/attempt-store.ts'
+import { type Choice, choice } from '../../src/sandbox/choice.ts'
+import type { Finding, RunEvent } from '../../src/sandbox/event.ts'
+import { nextStep, showRun, startRun } from '../../src/sandbox/run.ts'
+import { openWorld, type World } from '../harness.ts'
+
+/** A platform and the demo partner, each listening, that can walk through the sandbox together. */
+export interface Lab {
+  readonly world: World
+  readonly partnerId: bigint
+  readonly secret: string
+  /** Where the platform listens. */
+  readonly url: string
+  /** The demo partner's control API. */
+  control(action: string, input?: object): Promise<unknown>
+  /** The mistakes that the demo partner makes from now on. */
+  mistakes(...names: string[]): Promise<void>
+  /** Starts a run; everything at once unless told otherwise. */
+  run(wish?: object): Promise<string>
+  /** Starts a step and waits until its attempt has ended. */
+  make(runId: string, stepId: string, meanwhile?: () => Promise<unknown>): Promise<Made>
+  close(): Promise<void>
+}
+
+export interface Made {
+  readonly outcome: string | null
+  readonly events: readonly RunEvent[]
+  /** Checks that have failed. */
+  readonly failures: readonly Finding[]
+}
+
+export const SIMPLE = {
+  functions: ['pay-at-once', 'refund-at-once'],
+  products: { main: 'DEMO-OPEN' },
+}
+
+export const simpleChoice = (): Choice => choice.parse(SIMPLE)
+
+const PARTNER_ID = 7001n
+const SECRET = 'a secret for the sandbox lab'
+
+export async function openLab(environment: Record<string, string> = {}): Promise<Lab> {
+  const world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1', ...environment })
+  const { deps, app, log } = world
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+  const seller = await buildDemoPartner({
+    partnerId: String(PARTNER_ID),
+    clientId: 'lab',
+    clientSecret: SECRET,
+    platformUrl: url,
+    log: log as FastifyBaseLogger,
+    now: deps.clock.now,
+  })
+  await seller.listen({ host: '127.0.0.1', port: 0 })
+  const base_url = `http://127.0.0.1:${(seller.server.address() as AddressInfo).port}`
+  const contacts = {
+    product: { name: 'Product', mail: 'product@lab.example' },
+    business: { name: 'Business', mail: 'business@lab.example' },
+  }
+  const partner = newPartner.parse({ partner_id: PARTNER_ID, client_id: 'lab', name: 'Lab', base_url, contacts })
+  await createPartner(deps, partner, SECRET)
+
+  const control: Lab['control'] = async (action, input) => {
+    const init = input && {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(input, (_name, value) => (typeof value === 'bigint' ? String(value) : value)),
+    }
+    const answer = await fetch(`${base_url}/control/${action}`, init)
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${action}: ${text}`)
+    return JSON.parse(text)
+  }
+
+  const ended = async (runId: string, attemptId: string): Promise<Made> => {
+    for (;;) {
+      const attempt = (await attemptsOf(deps.db, runId)).find(({ attempt_id }) => attempt_id === attemptId)
+      if (attempt?.outcome) {
+        const events = await eventsOfAttempt(deps.db, attemptId)
+        const failures = events.flatMap(({ kind, data }) => (kind === 'check' && !data.passed ? [data] : []))
+        return { outcome: attempt.outcome, events, failures }
+      }
+      await sleep(20)
+    }
+  }
+
+  return {
+    world,
+    partnerId: PARTNER_ID,
+    secret: SECRET,
+    url,
+    control,
+    mistakes: async (...names) => {
+      await control('mistakes', { mistakes: names })
+    },
+    run: async (wish = SIMPLE) => (await startRun(deps, PARTNER_ID, choice.parse(wish))).run_id,
+    make: async (runId, stepId, meanwhile) => {
+      // What came before belongs to the attempt before.
+      world.clock.advance(1)
+      const attemptId = await startStep(deps, log, { partnerId: PARTNER_ID, runId, stepId })
+      await meanwhile?.()
+      return ended(runId, attemptId)
+    },
+    close: async () => {
+      await world.close()
+      await seller.close()
+    },
+  }
+}
+
+/** Makes every step up to this one, and goes on to it; all of them have to pass. */
+export async function walkTo(lab: Lab, runId: string, stepId: string): Promise<void> {
+  const { deps } = lab.world
+  for (;;) {
+    const { current } = await showRun(deps, lab.partnerId, runId)
+    if (!current) throw new Error(`the run has no step ${stepId}`)
+    const { id } = current.step
+    if (id === stepId) return
+    const made = await lab.make(runId, id)
+    if (made.outcome !== 'passed') throw new Error(`${id}: ${JSON.stringify(made.failures)}`)
+    await nextStep(deps, lab.partnerId, runId, id)
+  }
+}

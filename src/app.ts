@@ -17,6 +17,7 @@ import { mtpRoom } from './mtp/index.ts'
 import { oauthRoom } from './oauth/index.ts'
 import { registryRoom } from './registry/index.ts'
 import { resourceRoom } from './resource/index.ts'
+import { sandboxRoom } from './sandbox/index.ts'
 import { ticketingRoom } from './ticketing/index.ts'
 import { heartbeatWith } from './ticketing/test-call.ts'
 
@@ -57,6 +58,7 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
   await app.register(resourceRoom, { deps })
   await app.register(mtpRoom, { deps })
   await app.register(ticketingRoom, { deps })
+  await app.register(sandboxRoom, { deps })
   await app.register(jobsRoom, { deps })
   return app
 }

@@ -83,7 +83,9 @@ export const settings = z.object({
   SESSION_LIFETIME_S: whole(300, 31_536_000).default(43_200).describe('life of a browser session, seconds'),
   SIGN_IN_FAILURES_PER_PASSPORT: whole(1, 10_000)
     .default(5)
-    .describe('failed sign-ins of one passport in 15 minutes before it has to wait'),
+    .describe(
+      'failed sign-ins of one passport, or of one clientId in the sandbox, in 15 minutes before it has to wait',
+    ),
   SIGN_IN_FAILURES_PER_ADDRESS: whole(1, 100_000)
     .default(50)
     .describe('failed sign-ins from one address in 15 minutes before it has to wait'),

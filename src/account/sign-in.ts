@@ -1,5 +1,6 @@
 import pLimit from 'p-limit'
-import { clearFailures, countFailure, type Failures, readFailures } from '../db/failed-attempts/store.ts'
+import { exhaustedUntil, failedOnce, type Limit } from '../db/failed-attempts/limits.ts'
+import { clearFailures } from '../db/failed-attempts/store.ts'
 import type { Deps } from '../deps.ts'
 import { attemptSubject, networkOf } from '../lib/attempts.ts'
 import { SignInRefused } from './errors.ts'
@@ -22,11 +23,6 @@ export interface SignInInput {
   readonly formerSession?: string | undefined
 }
 
-interface Limit {
-  readonly subject: Buffer
-  readonly most: number
-}
-
 const limitsOf = ({ config, keys }: Deps, { passport, address }: SignInInput): { passport: Limit; address: Limit } => ({
   passport: { subject: attemptSubject(keys, 'passport', passport), most: config.SIGN_IN_FAILURES_PER_PASSPORT },
   address: {
@@ -35,21 +31,13 @@ const limitsOf = ({ config, keys }: Deps, { passport, address }: SignInInput): {
   },
 })
 
-const refuseAbove = (most: number, failures: Failures | undefined): void => {
-  if (failures && failures.failures > most) throw new SignInRefused(failures.windowEndsAt)
-}
-
 async function refuseExhausted({ db, clock }: Deps, limits: readonly Limit[]): Promise<void> {
-  const now = clock.now()
-  const found = await Promise.all(limits.map(({ subject }) => readFailures(db, subject, now)))
-  for (const [index, { most }] of limits.entries()) refuseAbove(most - 1, found[index])
+  const until = await exhaustedUntil(db, limits, clock.now())
+  if (until) throw new SignInRefused(until)
 }
 
 async function refuseWrong({ db, clock }: Deps, limits: readonly Limit[]): Promise<never> {
-  const now = clock.now()
-  const counted = await Promise.all(limits.map(({ subject }) => countFailure(db, subject, now, WINDOW_S)))
-  for (const [index, { most }] of limits.entries()) refuseAbove(most, counted[index])
-  throw new SignInRefused()
+  throw new SignInRefused(await failedOnce(db, limits, clock.now(), WINDOW_S))
 }
 
 /**

@@ -2,12 +2,12 @@ import { isIPv6 } from 'node:net'
 import { hmacSha256, type Keys } from './keys.ts'
 
 /**
- * What failures are counted by, as the only form of it that is stored. Kinds keep a passport and an app_key of the
- * same spelling apart.
+ * What failures are counted by, as the only form of it that is stored. Kinds keep a passport, an app_key and a clientId
+ * (`partner`) of the same spelling apart.
  */
 export const attemptSubject = (
   keys: Keys,
-  kind: 'passport' | 'address' | 'client' | 'rejected',
+  kind: 'passport' | 'address' | 'client' | 'partner' | 'rejected',
   value: string,
 ): Buffer => hmacSha256(keys.storage, `${kind}\n${value}`)
 

@@ -48,10 +48,11 @@ function rememberLanguage(request: FastifyRequest, reply: FastifyReply): void {
   })
 }
 
-/** No script and no inline style, ever. Chromium holds the redirect after a form post against form-action too. */
-const contentSecurityPolicy = (formAction: readonly string[]): string =>
+/** Nothing inline, ever, and no script unless asked. Chromium holds the redirect after a form post against form-action too. */
+const contentSecurityPolicy = ({ formAction = [], scripts = false }: PageOptions): string =>
   [
     "default-src 'none'",
+    ...(scripts ? ["script-src 'self'", "connect-src 'self'"] : []),
     "style-src 'self'",
     "img-src 'self' https: data:",
     ['form-action', "'self'", ...formAction].join(' '),
@@ -64,6 +65,8 @@ export interface PageOptions {
   readonly formAction?: readonly string[]
   /** The query that shows this page again by GET, for the language links of a page that answers a POST. */
   readonly query?: string
+  /** Whether scripts of ours (files in views/assets) may run and call us. */
+  readonly scripts?: boolean
 }
 
 /** Renders a view inside the layout in the reader's language; it finds its texts as `it.t`. The status is the caller's. */
@@ -83,7 +86,7 @@ export async function sendPage(
     .headers({
       ...AREA_A_HEADERS,
       'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': contentSecurityPolicy(options.formAction ?? []),
+      'Content-Security-Policy': contentSecurityPolicy(options),
       'Cross-Origin-Opener-Policy': 'same-origin',
       'X-Frame-Options': 'DENY',
     })

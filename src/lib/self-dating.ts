@@ -20,6 +20,7 @@ export const PREFIX = {
   refreshToken: 'ghrt',
   authorizationCode: 'ghac',
   browserSession: 'ghbs',
+  sandboxSession: 'ghss',
 } as const
 
 export type Prefix = (typeof PREFIX)[keyof typeof PREFIX]

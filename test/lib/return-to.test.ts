@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { localPath } from '../../src/account/return-to.ts'
+import { localPath } from '../../src/lib/return-to.ts'
 
 const HERE = 'https://gate.example'
 

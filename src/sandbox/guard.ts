@@ -1,0 +1,88 @@
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { AREA_A_HEADERS } from '../lib/envelope.ts'
+import { noteForLog } from '../lib/observe.ts'
+import { type PageOptions, sendPage } from '../lib/page.ts'
+import { RescodeError } from '../lib/rescode.ts'
+import { localPath } from '../lib/return-to.ts'
+import { findPartnerSession, SESSION_COOKIE, type SignedInPartner } from './session.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    partner: SignedInPartner | null
+  }
+}
+
+export const HOME = '/sandbox'
+const SIGN_IN = `${HOME}/sign-in`
+
+/** The path below /sandbox where the browser goes on; the sandbox's home for everything else. */
+export function sandboxPath(returnTo: string | undefined, publicUrl: string): string {
+  const path = localPath(returnTo, publicUrl)
+  return /^\/sandbox(?:[/?#]|$)/.test(path) ? path : HOME
+}
+
+/** The partner that is signed in. */
+export function partnerOf({ partner }: FastifyRequest): SignedInPartner {
+  if (!partner) throw new Error('the route is not behind the sandbox session')
+  return partner
+}
+
+/**
+ * An onRequest hook: who is not signed in goes to the sign-in page, and from there back. A form that was sent with a
+ * session that is over changes nothing; its page is shown again. Scripts, which cannot follow that, are told 401.
+ */
+export const signedInOnly =
+  (deps: Deps): onRequestAsyncHookHandler =>
+  async (request, reply) => {
+    const cookie = request.cookies[SESSION_COOKIE]
+    request.partner = await findPartnerSession(deps, cookie)
+    if (request.partner) {
+      noteForLog(request, { partnerId: String(request.partner.partnerId) })
+      return
+    }
+    if (/^(?:text\/event-stream|application\/json)\b/.test(request.headers.accept ?? '')) throw new RescodeError(20015)
+    const query = new URLSearchParams({ return_to: pageOf(request) })
+    if (cookie !== undefined || request.method !== 'GET') query.set('ended', '1')
+    return reply.headers(AREA_A_HEADERS).redirect(`${SIGN_IN}?${query}`, request.method === 'GET' ? 302 : 303)
+  }
+
+/**
+ * The page that a request belongs to: itself, or for a form the nearest path at or above its address that shows a page
+ * (`/sandbox/run/7/start` → `/sandbox/run/7`).
+ */
+function pageOf({ method, url, server, routeOptions }: FastifyRequest): string {
+  if (method === 'GET') return url
+  const pattern = (routeOptions.url ?? '').split('/')
+  const path = (url.split('?', 1)[0] ?? '').split('/')
+  for (let length = pattern.length; length > 2; length--) {
+    const candidate = pattern.slice(0, length).join('/')
+    if (server.hasRoute({ method: 'GET', url: candidate })) return path.slice(0, length).join('/')
+  }
+  return HOME
+}
+
+/** The pages that the navigation leads to; one of them is the current one. */
+export type Section = 'home' | 'signature' | 'functions' | 'run' | 'history' | 'traffic' | 'docs'
+
+export interface SandboxPageOptions extends Omit<PageOptions, 'scripts'> {
+  /** Marked in the navigation. */
+  readonly section?: Section
+  /** Scripts that the page loads: names of files in views/assets. */
+  readonly scripts?: readonly string[]
+}
+
+/**
+ * Renders a view that has `/sandbox/layout` as its layout: navigation, who is signed in (nothing of both on the sign-in
+ * page), and the scripts that the page improves itself with.
+ */
+export function sendSandboxPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  view: string,
+  data: object,
+  { section = 'home', scripts = [], ...options }: SandboxPageOptions = {},
+): Promise<FastifyReply> {
+  const shown = { ...data, section, scripts, partner: request.partner }
+  return sendPage(request, reply, view, shown, { ...options, scripts: scripts.length > 0 })
+}

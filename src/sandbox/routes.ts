@@ -1,0 +1,33 @@
+import formbody from '@fastify/formbody'
+import type { FastifyPluginAsync } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { asRescodeError } from '../lib/envelope.ts'
+import { sendErrorPage } from '../lib/page.ts'
+import { noSuchPath } from '../lib/rescode.ts'
+import { refuseForeignForms } from '../lib/same-origin.ts'
+import { sendSandboxPage, signedInOnly } from './guard.ts'
+import { signInRoutes } from './sign-in-routes.ts'
+
+const FORM_LIMIT = 64 * 1024
+
+/**
+ * The pages below /sandbox. Every action is a form and forms are all that they take; failures are pages with their
+ * native status. The session cookie is SameSite=Lax and no form of another origin gets past `refuseForeignForms`, so
+ * forms carry no token of their own.
+ */
+export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  app.decorateRequest('partner', null)
+  app.removeAllContentTypeParsers()
+  await app.register(formbody, { bodyLimit: FORM_LIMIT })
+  app.addHook('onRequest', refuseForeignForms(deps.config.PUBLIC_URL))
+  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, asRescodeError(error, request), true))
+  app.setNotFoundHandler((request, reply) => sendErrorPage(request, reply, noSuchPath(), true))
+  await app.register(signInRoutes, { deps })
+  await app.register(signedInPages, { deps })
+}
+
+/** What only partners see: each route in here finds its own with `partnerOf(request)`. */
+const signedInPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  app.addHook('onRequest', signedInOnly(deps))
+  app.get('/', (request, reply) => sendSandboxPage(request, reply, 'sandbox/home', {}))
+}

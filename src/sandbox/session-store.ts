@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { type Db, sql } from '../db/sql.ts'
+
+export interface NewSession {
+  readonly sessionHash: Buffer
+  readonly partnerId: bigint
+  readonly secretId: string
+  readonly expiresAt: Date
+}
+
+export const insertSession = (db: Db, { sessionHash, partnerId, secretId, expiresAt }: NewSession, now: Date) =>
+  db.exec(
+    sql`insert into sandbox_session (session_hash, partner_id, secret_id, created_at, expires_at)
+    values (${sessionHash}, ${partnerId}, ${secretId}, ${now}, ${expiresAt})`,
+  )
+
+const sessionRow = z.object({ partnerId: z.coerce.bigint(), clientId: z.string(), name: z.string() })
+
+/** Of a partner that is active, opened with a secret that is live. */
+export const findSession = (db: Db, sessionHash: Buffer, now: Date) =>
+  db.maybe(
+    sessionRow,
+    sql`select p.partner_id as "partnerId", p.client_id as "clientId", p.name
+    from sandbox_session s
+    join partner p using (partner_id)
+    join partner_secret x using (secret_id)
+    where s.session_hash = ${sessionHash} and s.expires_at > ${now}
+      and p.status = 'active' and (x.ends_at is null or x.ends_at > ${now})`,
+  )
+
+export const deleteSession = (db: Db, sessionHash: Buffer): Promise<number> =>
+  db.exec(sql`delete from sandbox_session where session_hash = ${sessionHash}`)

@@ -1,0 +1,49 @@
+import type { Deps } from '../deps.ts'
+import { addSeconds } from '../lib/clock.ts'
+import { storedForm } from '../lib/keys.ts'
+import { mint, PREFIX, readSelfDating } from '../lib/self-dating.ts'
+import * as store from './session-store.ts'
+
+/** The sandbox session's cookie; apart from the one of users, who are other people. */
+export const SESSION_COOKIE = 'gatehouse_sandbox'
+
+/** Somebody of this partner sits at the browser. */
+export interface SignedInPartner {
+  readonly partnerId: bigint
+  readonly clientId: string
+  readonly name: string
+  /** Stored form of the session id, 32 bytes. */
+  readonly sessionHash: Buffer
+}
+
+/**
+ * Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash of it is kept. It is
+ * bound to the secret that it was opened with, and over when that is.
+ */
+export async function startPartnerSession(deps: Deps, partnerId: bigint, secretId: string): Promise<string> {
+  const now = deps.clock.now()
+  const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
+  const sessionId = mint(deps.keys, { prefix: PREFIX.sandboxSession, routingKey: 0, expiresAt })
+  const sessionHash = storedForm(deps.keys, sessionId)
+  await store.insertSession(deps.db, { sessionHash, partnerId, secretId, expiresAt }, now)
+  return sessionId
+}
+
+/**
+ * The partner that is signed in: its session has not expired, its secret is live and it is not suspended. A forged or
+ * expired cookie costs no statement, any other exactly one.
+ */
+export async function findPartnerSession(deps: Deps, cookie: string | undefined): Promise<SignedInPartner | null> {
+  const now = deps.clock.now()
+  const read = readSelfDating(deps.keys, PREFIX.sandboxSession, cookie ?? '')
+  if (!read || read.expiresAt <= now) return null
+  const sessionHash = storedForm(deps.keys, cookie ?? '')
+  const found = await store.findSession(deps.db, sessionHash, now)
+  return found ? { ...found, sessionHash } : null
+}
+
+/** Ends the session of this cookie, if there is one. */
+export async function endPartnerSession(deps: Deps, cookie: string | undefined): Promise<void> {
+  if (!readSelfDating(deps.keys, PREFIX.sandboxSession, cookie ?? '')) return
+  await store.deleteSession(deps.db, storedForm(deps.keys, cookie ?? ''))
+}

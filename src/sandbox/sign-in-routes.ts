@@ -1,0 +1,77 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { secondsUntil } from '../lib/clock.ts'
+import { AREA_A_HEADERS } from '../lib/envelope.ts'
+import { inMinutes, translator } from '../lib/locale.ts'
+import { noteForLog } from '../lib/observe.ts'
+import { localeOfRequest } from '../lib/page.ts'
+import { PartnerSignInRefused } from './errors.ts'
+import { HOME, sandboxPath, sendSandboxPage } from './guard.ts'
+import { endPartnerSession, SESSION_COOKIE } from './session.ts'
+import { signInPartner } from './sign-in.ts'
+import { goingOn, signInForm } from './wire.ts'
+
+interface SignInPage {
+  readonly returnTo: string
+  readonly clientId?: string
+  readonly alert?: string
+  /** A session has just ended: said so, without alarm. */
+  readonly ended?: boolean
+}
+
+function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
+  const query = `return_to=${encodeURIComponent(page.returnTo)}${page.ended ? '&ended=1' : ''}`
+  const shown = { clientId: '', alert: '', ended: false, ...page }
+  return sendSandboxPage(request, reply, 'sandbox/sign-in', shown, { query })
+}
+
+/** The way into the sandbox and out of it. */
+export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const { config } = deps
+  const secure = config.PUBLIC_URL.startsWith('https:')
+  const cookie = { path: HOME, httpOnly: true, sameSite: 'lax', secure } as const
+
+  app.get('/sign-in', (request, reply) => {
+    const { return_to, ended } = goingOn.parse(request.query)
+    return sendSignIn(request, reply, { returnTo: sandboxPath(return_to, config.PUBLIC_URL), ended: ended === '1' })
+  })
+
+  app.post('/sign-in', async (request, reply) => {
+    const returnTo = sandboxPath(goingOn.parse(request.body).return_to, config.PUBLIC_URL)
+    const form = signInForm.safeParse(request.body)
+    if (!form.success) {
+      const alert = translator(localeOfRequest(request))('sandbox.sign_in.incomplete')
+      return sendSignIn(request, reply.code(400), { returnTo, alert })
+    }
+    const { client_id: clientId, client_secret: clientSecret } = form.data
+    try {
+      const formerSession = request.cookies[SESSION_COOKIE]
+      const sessionId = await signInPartner(deps, { clientId, clientSecret, address: request.ip, formerSession })
+      reply.setCookie(SESSION_COOKIE, sessionId, { ...cookie, maxAge: config.SESSION_LIFETIME_S })
+      return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
+    } catch (error) {
+      if (!(error instanceof PartnerSignInRefused)) throw error
+      noteForLog(request, { detail: error.message })
+      return sendSignIn(request, reply, { returnTo, clientId, alert: refuse(deps, error, request, reply) })
+    }
+  })
+
+  app.post('/sign-out', async (request, reply) => {
+    await endPartnerSession(deps, request.cookies[SESSION_COOKIE])
+    reply.clearCookie(SESSION_COOKIE, cookie)
+    return reply.headers(AREA_A_HEADERS).redirect(`${HOME}/sign-in`, 303)
+  })
+}
+
+/** Sets the status and returns what to tell the person. */
+function refuse({ clock }: Deps, refusal: PartnerSignInRefused, request: FastifyRequest, reply: FastifyReply): string {
+  const locale = localeOfRequest(request)
+  const t = translator(locale)
+  if (!refusal.retryAt) {
+    reply.code(403)
+    return refusal.problem === 'suspended' ? t('sandbox.sign_in.suspended') : t('sandbox.sign_in.wrong')
+  }
+  const seconds = Math.max(1, secondsUntil(refusal.retryAt, clock.now()))
+  reply.code(429).header('Retry-After', String(seconds))
+  return t('sandbox.sign_in.limited', { when: inMinutes(locale, seconds) })
+}

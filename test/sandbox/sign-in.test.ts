@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { suspendPartner } from '../../src/registry/partner.ts'
+import { rotatePartnerSecret, switchSigning } from '../../src/registry/partner-secret.ts'
+import { openWorld, type World } from '../harness.ts'
+import { cookieOf, get, newSandboxPartner, post, type SandboxPartner, sessionOf, signIn } from './partners.ts'
+
+let world: World
+let partner: SandboxPartner
+beforeAll(async () => {
+  world = await openWorld()
+  partner = await newSandboxPartner(world)
+})
+afterAll(() => world.close())
+beforeEach(() => world.pool.query('delete from failed_attempt'))
+
+const wrong = () => ({ ...partner, client_secret: 'a-wrong-secret' })
+const isSignedIn = async (cookie: string) => (await get(world, '/sandbox', cookie)).statusCode === 200
+
+describe('signing in to the sandbox', () => {
+  it('sets a cookie for the sandbox alone and goes on', async () => {
+    const answer = await signIn(world, partner, {}, '/sandbox/signature?x=1')
+    expect(answer.statusCode).toBe(303)
+    expect(answer.headers.location).toBe('/sandbox/signature?x=1')
+    expect(answer.headers['set-cookie']).toMatch(
+      /^gatehouse_sandbox=ghss_[\w-]{48}; Max-Age=43200; Path=\/sandbox; HttpOnly; SameSite=Lax$/,
+    )
+    const page = await get(world, '/sandbox', cookieOf(answer))
+    expect(page.statusCode).toBe(200)
+    expect(page.body).toContain('Lakeside Tickets')
+  })
+
+  it('makes the cookie Secure under https', async () => {
+    const secure = await openWorld({ PUBLIC_URL: 'https://gate.example' })
+    const answer = await signIn(secure, await newSandboxPartner(secure))
+    await secure.close()
+    expect(answer.headers['set-cookie']).toMatch(/; HttpOnly; Secure; SameSite=Lax$/)
+  })
+
+  it('keeps nothing of the session but a keyed hash', async () => {
+    const cookie = await sessionOf(world, partner)
+    const { rows } = await world.pool.query(
+      "select encode(session_hash, 'escape') || s::text as kept from sandbox_session s",
+    )
+    expect(rows.length).toBeGreaterThan(0)
+    for (const { kept } of rows) expect(kept).not.toContain(cookie.split('ghss_')[1])
+  })
+
+  it('takes white space around what was pasted', async () => {
+    const padded = { client_id: ` ${partner.client_id}\t`, client_secret: ` ${partner.client_secret} ` }
+    expect((await signIn(world, padded)).statusCode).toBe(303)
+  })
+
+  it('says one thing for an unknown clientId and a wrong secret, and keeps the secret to itself', async () => {
+    const [known, unknown] = [await signIn(world, wrong()), await signIn(world, { ...wrong(), client_id: 'nobody' })]
+    expect(known.statusCode).toBe(403)
+    expect(cookieOf(known)).toBe('')
+    expect(known.body).toContain('The clientId or the clientSecret is wrong.')
+    expect(known.body).not.toContain('a-wrong-secret')
+    expect(unknown.body.replaceAll('nobody', partner.client_id)).toBe(known.body)
+    expect(world.logged()).not.toContain('a-wrong-secret')
+  })
+
+  it('refuses another partner’s secret', async () => {
+    const other = await newSandboxPartner(world)
+    expect((await signIn(world, { ...partner, client_secret: other.client_secret })).statusCode).toBe(403)
+  })
+
+  it.each<Record<string, string>>([
+    {},
+    { client_id: 'x' },
+    { client_id: 'x', client_secret: '   ' },
+    { client_id: 'x\0y', client_secret: 'z' },
+    { client_id: 'x', client_secret: 'a\0b' },
+    { client_id: 'x'.repeat(65), client_secret: 'z' },
+  ])('takes %j as incomplete', async (fields) => {
+    const { statusCode, body } = await post(world, '/sandbox/sign-in', fields)
+    expect(statusCode).toBe(400)
+    expect(body).toContain('Enter your clientId and your clientSecret.')
+  })
+
+  it('makes a clientId wait after too many failures, right or wrong, whoever asks', async () => {
+    for (let failures = 0; failures < 5; failures++) expect((await signIn(world, wrong())).statusCode).toBe(403)
+    world.clock.advance(200)
+    const limited = await signIn(world, partner)
+    expect(limited.statusCode).toBe(429)
+    expect(limited.headers['retry-after']).toBe('700')
+    expect(limited.body).toContain('Please try again in 12 minutes.')
+    const other = await newSandboxPartner(world)
+    expect((await signIn(world, other)).statusCode).toBe(303)
+    world.clock.advance(701)
+    expect((await signIn(world, partner)).statusCode).toBe(303)
+  })
+
+  it('makes a network wait after too many failures with whatever clientIds', async () => {
+    const strict = await openWorld({ SIGN_IN_FAILURES_PER_ADDRESS: '2' })
+    const guessed = await newSandboxPartner(strict)
+    for (const client_id of ['a', 'b']) await signIn(strict, { ...wrong(), client_id })
+    const limited = await signIn(strict, guessed)
+    await strict.close()
+    expect(limited.statusCode).toBe(429)
+  })
+
+  it('answers no more racing guesses than the limit allows', async () => {
+    const answers = await Promise.all(Array.from({ length: 30 }, () => signIn(world, wrong())))
+    expect(answers.filter(({ statusCode }) => statusCode === 403).length).toBeLessThanOrEqual(5)
+  })
+
+  it('tells a suspended partner so, once it has shown its secret', async () => {
+    const suspended = await newSandboxPartner(world)
+    await suspendPartner(world.deps, suspended.partner_id)
+    const answer = await signIn(world, suspended)
+    expect(answer.statusCode).toBe(403)
+    expect(answer.body).toContain('This partner is suspended.')
+    expect((await signIn(world, { ...suspended, client_secret: 'x' })).body).not.toContain('suspended')
+  })
+
+  it('takes either of two live secrets, and the old one no longer than it lives', async () => {
+    const rotating = await newSandboxPartner(world)
+    const { client_secret } = await rotatePartnerSecret(world.deps, rotating.partner_id, { overlap_s: 600 })
+    const renewed = { ...rotating, client_secret }
+    const [byOld, byNew] = [await sessionOf(world, rotating), await sessionOf(world, renewed)]
+    expect([await isSignedIn(byOld), await isSignedIn(byNew)]).toEqual([true, true])
+    await switchSigning(world.deps, rotating.partner_id, async () => ({ ok: true, detail: '' }))
+    world.clock.advance(601)
+    expect([await isSignedIn(byOld), await isSignedIn(byNew)]).toEqual([false, true])
+    expect((await signIn(world, rotating)).statusCode).toBe(403)
+  })
+
+  it('goes nowhere but into the sandbox', async () => {
+    for (const away of [
+      'https://evil.example/',
+      '//evil.example',
+      '/oauth/v2/authorize',
+      '/sandboxed',
+      '/sandbox/../',
+    ]) {
+      expect((await signIn(world, partner, {}, away)).headers.location, away).toBe('/sandbox')
+    }
+  })
+
+  it('takes no form from another origin, and nothing but forms', async () => {
+    for (const site of ['cross-site', 'same-site']) {
+      expect((await signIn(world, partner, { 'sec-fetch-site': site })).statusCode).toBe(403)
+    }
+    expect((await signIn(world, partner, { 'content-type': 'application/json' })).statusCode).toBe(400)
+    expect((await signIn(world, partner, { 'content-type': 'text/plain' })).statusCode).toBe(400)
+  })
+})
+
+describe('a session', () => {
+  it('is over after its time, when its partner is suspended, and after sign-out', async () => {
+    const leaving = await newSandboxPartner(world)
+    const [old, left] = [await sessionOf(world, leaving), await sessionOf(world, leaving)]
+    const out = await post(world, '/sandbox/sign-out', {}, { cookie: left })
+    expect(out.headers.location).toBe('/sandbox/sign-in')
+    expect(out.headers['set-cookie']).toMatch(/^gatehouse_sandbox=; Max-Age=0; Path=\/sandbox; /)
+    expect([await isSignedIn(left), await isSignedIn(old)]).toEqual([false, true])
+    world.clock.advance(world.deps.config.SESSION_LIFETIME_S)
+    expect(await isSignedIn(old)).toBe(false)
+    const fresh = await sessionOf(world, leaving)
+    await suspendPartner(world.deps, leaving.partner_id)
+    expect(await isSignedIn(fresh)).toBe(false)
+  })
+
+  it('is replaced by the next sign-in of the same browser', async () => {
+    const cookie = await sessionOf(world, partner)
+    const next = cookieOf(await signIn(world, partner, { cookie }))
+    expect([await isSignedIn(cookie), await isSignedIn(next)]).toEqual([false, true])
+  })
+
+  it.each(['', 'gatehouse_sandbox=', 'gatehouse_sandbox=x', `gatehouse_sandbox=ghss_${'A'.repeat(48)}`])(
+    'is not made of %j',
+    async (cookie) => expect(await isSignedIn(cookie)).toBe(false),
+  )
+
+  it('is no user’s session', async () => {
+    const cookie = (await sessionOf(world, partner)).replace('gatehouse_sandbox=ghss_', 'gatehouse_session=ghbs_')
+    expect((await world.app.inject({ url: '/', headers: { cookie } })).body).toContain('href="/sign-in"')
+  })
+})
+
+describe('without a session', () => {
+  it('a page leads to the sign-in and back to itself', async () => {
+    const { statusCode, headers } = await get(world, '/sandbox?a=1%20&b=%26')
+    expect(statusCode).toBe(302)
+    expect(headers.location).toBe('/sandbox/sign-in?return_to=%2Fsandbox%3Fa%3D1%2520%26b%3D%2526')
+    const page = await get(world, String(headers.location))
+    expect(page.body).toContain('name="return_to" value="/sandbox?a=1%20&amp;b=%26"')
+    expect(page.body).not.toContain('Your session has ended')
+  })
+
+  it('says that the session has ended where there was one', async () => {
+    const { headers } = await get(world, '/sandbox', 'gatehouse_sandbox=x')
+    expect((await get(world, String(headers.location))).body).toContain('Your session has ended.')
+  })
+
+  it('scripts are told 401', async () => {
+    for (const accept of ['text/event-stream', 'application/json']) {
+      expect((await get(world, '/sandbox', '', { accept })).statusCode).toBe(401)
+    }
+  })
+})

@@ -5,8 +5,10 @@ import { asRescodeError } from '../lib/envelope.ts'
 import { sendErrorPage } from '../lib/page.ts'
 import { noSuchPath } from '../lib/rescode.ts'
 import { refuseForeignForms } from '../lib/same-origin.ts'
-import { sendSandboxPage, signedInOnly } from './guard.ts'
+import { hasPassedSignatureTool } from '../mtp/signature-test.ts'
+import { partnerOf, sendSandboxPage, signedInOnly } from './guard.ts'
 import { signInRoutes } from './sign-in-routes.ts'
+import { signatureToolRoutes } from './tool-routes.ts'
 
 const FORM_LIMIT = 64 * 1024
 
@@ -29,5 +31,9 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 /** What only partners see: each route in here finds its own with `partnerOf(request)`. */
 const signedInPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.addHook('onRequest', signedInOnly(deps))
-  app.get('/', (request, reply) => sendSandboxPage(request, reply, 'sandbox/home', {}))
+  app.get('/', async (request, reply) => {
+    const passed = await hasPassedSignatureTool(deps, partnerOf(request).partnerId)
+    return sendSandboxPage(request, reply, 'sandbox/home', { passed })
+  })
+  await app.register(signatureToolRoutes, { deps })
 }

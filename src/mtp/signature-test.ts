@@ -2,7 +2,8 @@ import type { Deps } from '../deps.ts'
 import { findPartner, findPartnerByClientId, type PartnerWithSecrets } from '../registry/partner.ts'
 import { type Answer, accepted, refused } from './answer.ts'
 import type { PartnerCall } from './authenticate.ts'
-import { diagnose, readLooseAuthorization } from './diagnose/index.ts'
+import { readLooseAuthorization } from './diagnose/index.ts'
+import { diagnoseCall } from './diagnose-call.ts'
 import { BA_FAILED } from './errors.ts'
 
 export interface SignatureAnswer extends Answer {
@@ -19,16 +20,8 @@ export interface SignatureAnswer extends Answer {
 
 /** The signature tool (sandbox, step 2): 200 for a right call, else 300 and what went wrong. */
 export async function testSignature(deps: Deps, call: PartnerCall, host: string | undefined): Promise<SignatureAnswer> {
-  const { config, clock } = deps
   const partner = await claimedPartner(deps, call)
-  const known = partner && {
-    clientId: partner.client_id,
-    partnerId: String(partner.partner_id),
-    secrets: partner.secrets.map(({ secret }) => secret),
-    suspended: partner.status !== 'active',
-  }
-  const settings = { now: clock.now(), skewSeconds: config.MTP_CLOCK_SKEW_S, prefixes: config.MTP_PATH_PREFIXES }
-  const { mistakes, explanation, stringToSign, signedInstead } = diagnose({ ...call, host }, known ?? null, settings)
+  const { mistakes, explanation, stringToSign, signedInstead } = diagnoseCall(deps, partner, { ...call, host })
   const [mistake] = mistakes
   if (partner && mistake === undefined) return accepted(partner.partner_id)
   const diagnosis = {
@@ -38,7 +31,7 @@ export async function testSignature(deps: Deps, call: PartnerCall, host: string 
     stringToSign,
     ...(signedInstead === undefined ? {} : { signedInstead }),
   }
-  return { ...refused(BA_FAILED, known?.partnerId ?? ''), diagnosis }
+  return { ...refused(BA_FAILED, partner ? String(partner.partner_id) : ''), diagnosis }
 }
 
 /** By clientId, also from a header that is malformed, else by PartnerId: somebody may have put the one for the other. */

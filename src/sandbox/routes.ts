@@ -5,8 +5,10 @@ import { asRescodeError } from '../lib/envelope.ts'
 import { sendErrorPage } from '../lib/page.ts'
 import { noSuchPath } from '../lib/rescode.ts'
 import { refuseForeignForms } from '../lib/same-origin.ts'
+import { docsRoutes } from './docs-routes.ts'
 import { sendSandboxPage, signedInOnly } from './guard.ts'
 import { signInRoutes } from './sign-in-routes.ts'
+import { trafficRoutes } from './traffic-routes.ts'
 
 const FORM_LIMIT = 64 * 1024
 
@@ -23,6 +25,7 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, asRescodeError(error, request), true))
   app.setNotFoundHandler((request, reply) => sendErrorPage(request, reply, noSuchPath(), true))
   await app.register(signInRoutes, { deps })
+  await app.register(docsRoutes, { deps })
   await app.register(signedInPages, { deps })
 }
 
@@ -30,4 +33,5 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 const signedInPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.addHook('onRequest', signedInOnly(deps))
   app.get('/', (request, reply) => sendSandboxPage(request, reply, 'sandbox/home', {}))
+  await app.register(trafficRoutes, { deps })
 }

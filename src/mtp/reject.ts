@@ -80,5 +80,9 @@ function withMistakes(deps: Deps, partner: PartnerWithSecrets, { reason, call, h
   return mistakes.length === 0 ? reason : `${reason}: ${mistakes.join(', ')}`
 }
 
-/** Enough of a signature to recognise it by, too little to use it. */
-const shortened = (authorization: string): string => authorization.replace(/(:[^:]{0,6})[^:]*$/, '$1…').slice(0, 200)
+/** Enough of a signature to recognise it by, too little to use it; without a colon anything could be the signature. */
+export const shortened = (authorization: string): string => {
+  const colon = authorization.lastIndexOf(':')
+  const end = colon < 0 ? 'MWS '.length : Math.min(colon + 7, 200)
+  return authorization.length <= end ? authorization : `${authorization.slice(0, end)}…`
+}

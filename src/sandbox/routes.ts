@@ -5,9 +5,11 @@ import { asRescodeError } from '../lib/envelope.ts'
 import { sendErrorPage } from '../lib/page.ts'
 import { noSuchPath } from '../lib/rescode.ts'
 import { refuseForeignForms } from '../lib/same-origin.ts'
+import { hasPassedSignatureTool } from '../mtp/signature-test.ts'
 import { docsRoutes } from './docs-routes.ts'
-import { sendSandboxPage, signedInOnly } from './guard.ts'
+import { partnerOf, sendSandboxPage, signedInOnly } from './guard.ts'
 import { signInRoutes } from './sign-in-routes.ts'
+import { signatureToolRoutes } from './tool-routes.ts'
 import { trafficRoutes } from './traffic-routes.ts'
 
 const FORM_LIMIT = 64 * 1024
@@ -32,6 +34,10 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 /** What only partners see: each route in here finds its own with `partnerOf(request)`. */
 const signedInPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.addHook('onRequest', signedInOnly(deps))
-  app.get('/', (request, reply) => sendSandboxPage(request, reply, 'sandbox/home', {}))
+  app.get('/', async (request, reply) => {
+    const passed = await hasPassedSignatureTool(deps, partnerOf(request).partnerId)
+    return sendSandboxPage(request, reply, 'sandbox/home', { passed })
+  })
+  await app.register(signatureToolRoutes, { deps })
   await app.register(trafficRoutes, { deps })
 }

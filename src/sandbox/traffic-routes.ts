@@ -18,7 +18,7 @@ import {
 } from './traffic/wire.ts'
 
 const TRAFFIC = `${HOME}/traffic`
-const PAGE = { section: 'traffic' } as const
+const PAGE = { section: 'traffic', scripts: ['sandbox-copy.js'] } as const
 
 /** The query of a list with the same filter, elsewhere. */
 function listHref({ direction, outcome }: Partial<TrafficQuery>, place: Record<string, string> = {}): string {

@@ -1,6 +1,6 @@
 import { type Locale, translator } from '../../lib/locale.ts'
-import { MISTAKES } from '../../mtp/diagnose/index.ts'
 import type { NotReplayable } from '../errors.ts'
+import { explainMistake } from '../mistake-texts.ts'
 import type { TrafficKind } from '../traffic-store.ts'
 import type { Replayed } from './replay.ts'
 
@@ -39,6 +39,6 @@ export function trafficTexts(locale: Locale) {
     obstacle: (obstacle: NotReplayable['obstacle']): string => t(OBSTACLES[obstacle]),
     replayed: (outcome: Replayed['outcome']): string => t(REPLAYED[outcome]),
     name: (name: string): string => (NAMES[name] ? t(NAMES[name]) : name),
-    mistake: (name: string): string => MISTAKES.find((mistake) => mistake.name === name)?.explanation ?? name,
+    mistake: (name: string): string => explainMistake(locale, name),
   }
 }

@@ -85,6 +85,8 @@ describe.each(LOOKS)('looked at as %j', (look) => {
     await looksRight(page, 'signature-passed', look)
     await page.goto(`${origin}/sandbox`)
     await looksRight(page, 'home-passed', look)
+    await page.goto(`${origin}/sandbox/nothing`)
+    await looksRight(page, 'error', look)
   }, 60_000)
 })
 

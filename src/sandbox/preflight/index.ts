@@ -85,9 +85,25 @@ const hasNoConnection = (found: Probe): boolean =>
 function told(findings: Findings, locale: Locale): Pick<InterfacePreflight, 'outcome' | 'checks'> {
   const t = translator(locale)
   const checks = CHECK_IDS.map((id) => {
-    const { outcome, reason, values, timing = null } = findings[id]
-    return { id, outcome, detail: t(SENTENCES[reason], values), timing }
+    const { outcome, reason, values, offSeconds, timing = null } = findings[id]
+    const off = offSeconds === undefined ? '' : amountOfTime(locale, offSeconds)
+    return { id, outcome, detail: t(SENTENCES[reason], { ...values, off }), timing }
   })
   const outcome = (['failed', 'warning'] as const).find((worst) => checks.some((check) => check.outcome === worst))
   return { outcome: outcome ?? 'ok', checks }
+}
+
+/** `90 seconds`, `7 minutes`, `8 hours`, `199 days`. */
+function amountOfTime(locale: Locale, seconds: number): string {
+  const [amount, unit] =
+    seconds < 120
+      ? ([seconds, 'second'] as const)
+      : seconds < 7_200
+        ? ([seconds / 60, 'minute'] as const)
+        : seconds < 172_800
+          ? ([seconds / 3_600, 'hour'] as const)
+          : ([seconds / 86_400, 'day'] as const)
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 }).format(
+    amount,
+  )
 }

@@ -314,6 +314,7 @@ describe('many URLs', () => {
 
 it('speaks Chinese', async () => {
   const [result] = await preflight(world.deps, { partnerId }, { heartbeat: 'ftp://x' }, 'zh-CN')
+  expect(result?.title).toBe('心跳')
   expect(result && checkOf(result, 'url').detail).toContain('地址')
 })
 

@@ -204,8 +204,8 @@ describe('what partners send', () => {
     const dialogs: string[] = []
     page.on('dialog', (dialog) => dialogs.push(dialog.message()))
     for (const [which, text] of [
-      ['product-pull', NASTY],
-      ['order-create', NASTY],
+      ['Product pull', NASTY],
+      ['Order create', NASTY],
     ] as const) {
       await page.goto(`${origin}/sandbox/traffic`)
       await line(page, which).click()
@@ -213,7 +213,7 @@ describe('what partners send', () => {
       expect(await page.title()).toBe(`${which} – Gatehouse`)
       expect(await page.locator('pre svg, pre img, article script').count()).toBe(0)
       expect(await page.getByRole('region', { name: 'Body of the response' }).textContent()).toContain(
-        which === 'order-create' ? text : '<script>',
+        which === 'Order create' ? text : '<script>',
       )
     }
     await page.goto(`${origin}/sandbox/traffic?direction=in&outcome=failed`)
@@ -226,7 +226,7 @@ describe('what partners send', () => {
 describe('the way through', () => {
   it('from a wrong field to its meaning, which is marked', async () => {
     const page = await signedIn('/sandbox/traffic', DESKTOP)
-    await line(page, 'product-pull').click()
+    await line(page, 'Product pull').click()
     await page.getByRole('link', { name: 'body[0].useDateMode' }).click()
     expect(new URL(page.url()).hash).toBe('#product-pull.answer.body.useDateMode')
     const row = page.locator('tr:target')
@@ -245,7 +245,7 @@ describe('the way through', () => {
     await page.keyboard.press('Enter')
     await page.waitForURL(/direction=out/)
     expect(await page.locator('ol.traffic li').count()).toBe(7)
-    const heartbeat = line(page, 'heartbeat')
+    const heartbeat = line(page, 'Heartbeat')
     await heartbeat.focus()
     await page.keyboard.press('Enter')
     await page.waitForURL(/\/call\//)
@@ -274,7 +274,7 @@ describe('the way through', () => {
     const page = await context.newPage()
     await page.goto(`${origin}/sandbox/traffic`)
     await signInAs(page, { client_id: 'seller-7001', client_secret: seller.secret })
-    await line(page, 'heartbeat').click()
+    await line(page, 'Heartbeat').click()
     await page.getByRole('button', { name: 'Copy' }).click()
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     const copied = await page.evaluate(() => navigator.clipboard.readText())

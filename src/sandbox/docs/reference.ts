@@ -27,8 +27,6 @@ export interface DocumentedField extends Field {
 
 export interface Section {
   readonly name: InterfaceName | NoticeName
-  /** Undefined for a notice, whose title is the page's business. */
-  readonly title?: string
   readonly path: string
   readonly parts: readonly Part[]
   readonly codes: readonly { readonly code: number; readonly kind: 'pending' | 'failure'; readonly meaning: string }[]
@@ -84,7 +82,6 @@ function codesOf({ pending, failures }: PartnerInterface, locale: Locale): Secti
 
 const interfaceSection = (entry: PartnerInterface & { name: InterfaceName }, locale: Locale): Section => ({
   name: entry.name,
-  title: entry.title,
   path: entry.defaultPath,
   parts: [
     partOf({ name: entry.name, direction: 'request', fields: requestOf(entry) }, locale),

@@ -4,6 +4,7 @@ import { type Locale, translator } from '../../lib/locale.ts'
 import { webUrl } from '../../lib/web-url.ts'
 import { INTERFACES, type InterfaceName } from '../../ticketing/interfaces/index.ts'
 import { countUse } from '../bounded.ts'
+import { interfaceTitle } from '../interface-title.ts'
 import { type Probe, probe } from './probe.ts'
 import { SENTENCES } from './texts.ts'
 import { badUrl, CHECK_IDS, type Finding, type Findings, verdict } from './verdict.ts'
@@ -19,6 +20,7 @@ export interface PreflightCheck {
 
 export interface InterfacePreflight {
   readonly name: InterfaceName
+  /** In the reader's language. */
   readonly title: string
   readonly url: string
   /** The worst of `checks` that were tried. */
@@ -41,9 +43,9 @@ export async function preflight(
   locale: Locale = 'en',
 ): Promise<InterfacePreflight[]> {
   await countUse(deps, 'preflight', partnerId)
-  const given = INTERFACES.flatMap(({ name, title }) => {
+  const given = INTERFACES.flatMap(({ name }) => {
     const url = urls[name]?.trim()
-    return url ? [{ name, title, url }] : []
+    return url ? [{ name, title: interfaceTitle(name, locale) ?? name, url }] : []
   })
   const findings = await findingsOf(deps, new Set(given.map(({ url }) => url)))
   return given.map((entry) => ({ ...entry, ...told(findings.get(entry.url) as Findings, locale) }))

@@ -3,7 +3,8 @@ import cookie from '@fastify/cookie'
 import Fastify from 'fastify'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { registerPages, sendPage } from '../../src/lib/page.ts'
+import { translator } from '../../src/lib/locale.ts'
+import { registerPages } from '../../src/lib/page.ts'
 import { findPartner } from '../../src/registry/partner.ts'
 import { preflight } from '../../src/sandbox/preflight/index.ts'
 import { callPartner } from '../../src/ticketing/call-partner.ts'
@@ -20,6 +21,9 @@ let world: World
 let origin: string
 let browser: Browser
 let seller: FakeSeller
+const SAMPLE = `<% layout('/sandbox/layout', { title: 'Pre-flight', moreStyles: ['sandbox-traffic.css'] }) %>
+<article class="card"><h1>Pre-flight</h1><h2>Interfaces</h2><%~ include('/sandbox/preflight', it) %></article>`
+
 /** The pre-flight is a part of another page; here it is looked at alone. */
 const samples = Fastify()
 let sampleOrigin: string
@@ -42,12 +46,8 @@ beforeAll(async () => {
     }
     await world.pool.query('delete from failed_attempt')
     const results = await preflight(world.deps, { partnerId: 7001n }, urls, locale)
-    return sendPage(request, reply, 'sandbox/preflight-sample', {
-      preflight: results,
-      partner: null,
-      section: '',
-      scripts: [],
-    })
+    const shown = { preflight: results, partner: null, section: '', t: translator(locale), locale, languages: [] }
+    return reply.type('text/html').send(await reply.viewAsync({ raw: SAMPLE } as unknown as string, shown))
   })
   await samples.listen({ host: '127.0.0.1', port: 0 })
   sampleOrigin = `http://localhost:${(samples.server.address() as AddressInfo).port}`

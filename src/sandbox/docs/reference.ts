@@ -18,7 +18,7 @@ export interface Part {
   readonly example: string
 }
 
-export interface DocumentedField extends Field {
+interface DocumentedField extends Field {
   readonly anchor: string
   readonly meaning: string
   /** 0 at the top, then one more for each object around it. */
@@ -46,7 +46,7 @@ const answerOf = ({ answer }: PartnerInterface) =>
 const ourAnswer = fieldsOf(z.object({ code: oneOf(200, 300), describe: z.string(), partnerId: z.string() }))
 
 /** A message with every field that it can have; of a request with variants, the first. */
-export function exampleOf({ name, direction, fields }: Message): Record<string, unknown> {
+function exampleOf({ name, direction, fields }: Message): Record<string, unknown> {
   const chosen = fields.filter(({ when }) => when === undefined || when.value === firstValue(fields, when.field))
   return Object.fromEntries(
     chosen.map((field) => {

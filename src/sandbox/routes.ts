@@ -1,13 +1,11 @@
 import formbody from '@fastify/formbody'
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { asRescodeError } from '../lib/envelope.ts'
-import { sendErrorPage } from '../lib/page.ts'
 import { noSuchPath } from '../lib/rescode.ts'
 import { refuseForeignForms } from '../lib/same-origin.ts'
 import { hasPassedSignatureTool } from '../mtp/signature-test.ts'
 import { docsRoutes } from './docs-routes.ts'
-import { partnerOf, sendSandboxPage, signedInOnly } from './guard.ts'
+import { partnerOf, sendSandboxError, sendSandboxPage, signedInOnly } from './guard.ts'
 import { signInRoutes } from './sign-in-routes.ts'
 import { signatureToolRoutes } from './tool-routes.ts'
 import { trafficRoutes } from './traffic-routes.ts'
@@ -24,8 +22,8 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.removeAllContentTypeParsers()
   await app.register(formbody, { bodyLimit: FORM_LIMIT })
   app.addHook('onRequest', refuseForeignForms(deps.config.PUBLIC_URL))
-  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, asRescodeError(error, request), true))
-  app.setNotFoundHandler((request, reply) => sendErrorPage(request, reply, noSuchPath(), true))
+  app.setErrorHandler((error, request, reply) => sendSandboxError(request, reply, error))
+  app.setNotFoundHandler((request, reply) => sendSandboxError(request, reply, noSuchPath()))
   await app.register(signInRoutes, { deps })
   await app.register(docsRoutes, { deps })
   await app.register(signedInPages, { deps })

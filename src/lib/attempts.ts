@@ -7,7 +7,7 @@ import { hmacSha256, type Keys } from './keys.ts'
  */
 export const attemptSubject = (
   keys: Keys,
-  kind: 'passport' | 'address' | 'client' | 'partner' | 'rejected',
+  kind: 'passport' | 'address' | 'client' | 'partner' | 'rejected' | 'replay' | 'preflight',
   value: string,
 ): Buffer => hmacSha256(keys.storage, `${kind}\n${value}`)
 

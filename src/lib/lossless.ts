@@ -48,6 +48,8 @@ function exactInteger(value: number | bigint | string): bigint | undefined {
   return Number.isSafeInteger(value) ? BigInt(value) : undefined
 }
 
+// What stands on the wire is told as `wire` of a schema's metadata: the field reference of the sandbox is made from it.
+
 /** A schema for an integer from `min` to `max`, as number or numeric text, which leaves as what `convert` makes of it. */
 const integer = <Out>(min: bigint, max: bigint, problem: string, convert: (integer: bigint) => Out) =>
   z
@@ -63,10 +65,12 @@ const integer = <Out>(min: bigint, max: bigint, problem: string, convert: (integ
 
 /** An id of 64 bits, as number or numeric text; a `bigint` afterwards. */
 export const int64 = () =>
-  integer(INT64.min, INT64.max, 'must be a 64-bit integer, as number or text', (exact) => exact)
+  integer(INT64.min, INT64.max, 'must be a 64-bit integer, as number or text', (exact) => exact).meta({ wire: 'int64' })
 
 /** A count, code or state of 32 bits, as number or numeric text; a `number` afterwards. */
-export const smallInt = () => integer(INT32.min, INT32.max, 'must be a 32-bit integer, as number or text', Number)
+export const smallInt = () =>
+  integer(INT32.min, INT32.max, 'must be a 32-bit integer, as number or text', Number).meta({ wire: 'int' })
 
 /** Digits as number or text (a PartnerId); text without leading zeros afterwards, so `7001` and `"7001"` are equal. */
-export const numericText = () => integer(0n, INT64.max, 'must be digits, as number or text', String)
+export const numericText = () =>
+  integer(0n, INT64.max, 'must be digits, as number or text', String).meta({ wire: 'digits' })

@@ -1,13 +1,15 @@
 import formbody from '@fastify/formbody'
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { asRescodeError } from '../lib/envelope.ts'
-import { sendErrorPage } from '../lib/page.ts'
 import { noSuchPath } from '../lib/rescode.ts'
 import { refuseForeignForms } from '../lib/same-origin.ts'
-import { sendSandboxPage, signedInOnly } from './guard.ts'
+import { docsRoutes } from './docs-routes.ts'
+import { sendSandboxError, signedInOnly } from './guard.ts'
+import { runPages } from './pages/index.ts'
 import { reportRoutes } from './report-routes.ts'
 import { signInRoutes } from './sign-in-routes.ts'
+import { signatureToolRoutes } from './tool-routes.ts'
+import { trafficRoutes } from './traffic-routes.ts'
 
 const FORM_LIMIT = 64 * 1024
 
@@ -21,9 +23,10 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.removeAllContentTypeParsers()
   await app.register(formbody, { bodyLimit: FORM_LIMIT })
   app.addHook('onRequest', refuseForeignForms(deps.config.PUBLIC_URL))
-  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, asRescodeError(error, request), true))
-  app.setNotFoundHandler((request, reply) => sendErrorPage(request, reply, noSuchPath(), true))
+  app.setErrorHandler((error, request, reply) => sendSandboxError(request, reply, error))
+  app.setNotFoundHandler((request, reply) => sendSandboxError(request, reply, noSuchPath()))
   await app.register(signInRoutes, { deps })
+  await app.register(docsRoutes, { deps })
   await app.register(reportRoutes, { deps })
   await app.register(signedInPages, { deps })
 }
@@ -31,5 +34,7 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 /** What only partners see: each route in here finds its own with `partnerOf(request)`. */
 const signedInPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.addHook('onRequest', signedInOnly(deps))
-  app.get('/', (request, reply) => sendSandboxPage(request, reply, 'sandbox/home', {}))
+  await app.register(signatureToolRoutes, { deps })
+  await app.register(runPages, { deps })
+  await app.register(trafficRoutes, { deps })
 }

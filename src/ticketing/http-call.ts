@@ -34,11 +34,14 @@ export class HttpCallError extends Error {
   readonly timings: CallTimings
   /** Whether the partner may have got the request; false makes a repetition safe. */
   readonly maybeReceived: boolean
+  /** The system's or the library's name for the cause: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
+  readonly code: string | undefined
 
   constructor(failure: CallFailure, timings: CallTimings, code?: string) {
     super(code === undefined ? failure : `${failure} (${code})`)
     this.failure = failure
     this.timings = timings
+    this.code = code
     this.maybeReceived = !NEVER_SENT.includes(failure)
   }
 }

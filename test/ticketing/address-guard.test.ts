@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addressGuard, isAllowEntry } from '../../src/ticketing/address-guard.ts'
 import { HttpCallError, post } from '../../src/ticketing/http-call.ts'
+import { DISGUISES } from './disguises.ts'
 
 const guard = addressGuard([])
 
@@ -92,35 +93,6 @@ describe('the allow list', () => {
     '[::1]',
   ])('cannot be read: %j', (entry) => expect(isAllowEntry(entry)).toBe(false))
 })
-
-/** Loopback and private addresses as attackers write them; nothing must listen for them to be refused. */
-const DISGUISES = [
-  ...[
-    '127.0.0.1',
-    '127.1',
-    '127.0.1',
-    '2130706433',
-    '0x7f000001',
-    '0x7f.1',
-    '0x7F.0.0.0x1',
-    '0177.0.0.1',
-    '017700000001',
-  ],
-  ...['00000177.0.0.1', '127.0.0.1.', '127。0。0。1', '１２７.0.0.1', '①②⑦.⓪.⓪.①', '%31%32%37.0.0.1', '0', '0.0.0.0'],
-  ...[
-    '10.1',
-    '0xa.1',
-    '3232235777',
-    '169.254.169.254',
-    '0xA9FEA9FE',
-    '2852039166',
-    '[::1]',
-    '[0:0:0:0:0:0:0:1]',
-    '[::]',
-  ],
-  ...['[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '[fd00::1]'],
-  ...['[fe80::1]', '[2001:0:7f00:1::]', '[ff02::1]', 'localhost', 'LOCALHOST', 'loc%61lhost'],
-]
 
 const failureOf = (url: string) =>
   post({ url, headers: {}, body: '{}' }, guard).then(

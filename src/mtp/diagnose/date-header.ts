@@ -31,6 +31,12 @@ const ZONES = [
 /** How far a clock may be off while its zone is still recognised. */
 const ZONE_TOLERANCE_MIN = 5
 
+/** The zone whose local time was taken for GMT, such as `UTC+8`, if a clock that is so far ahead looks like one. */
+export function zoneOfOffset(minutesAhead: number): string | undefined {
+  const zone = ZONES.find((offset) => Math.abs(minutesAhead - offset) <= ZONE_TOLERANCE_MIN)
+  return zone === undefined ? undefined : zoneName(zone)
+}
+
 function zoneName(minutes: number): string {
   const part = Math.abs(minutes) % 60
   const hours = Math.floor(Math.abs(minutes) / 60)
@@ -52,8 +58,8 @@ const say = ({ name, explanation }: Mistake, detail: string): Mistake => ({
 function clockMistake(date: Date, now: Date, skewSeconds: number): Mistake | null {
   const minutes = (date.getTime() - now.getTime()) / 60_000
   if (Math.abs(minutes) * 60 <= skewSeconds) return null
-  const zone = ZONES.find((offset) => Math.abs(minutes - offset) <= ZONE_TOLERANCE_MIN)
-  if (zone !== undefined) return say(M.localTime, `You look like ${zoneName(zone)}.`)
+  const zone = zoneOfOffset(minutes)
+  if (zone !== undefined) return say(M.localTime, `You look like ${zone}.`)
   return minutes > 0
     ? say(M.fast, `Your clock is ${duration(minutes)} fast.`)
     : say(M.slow, `Your clock is ${duration(-minutes)} slow.`)

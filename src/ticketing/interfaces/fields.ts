@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { utcDate } from '../../lib/clock.ts'
 import { smallInt } from '../../lib/lossless.ts'
 
-/** The kinds of fields that notices and interfaces are made of (spec: area B payloads). */
+/**
+ * The kinds of fields that notices and interfaces are made of (spec: area B payloads). `wire` says what stands in the
+ * JSON, for the field reference of the sandbox.
+ */
 
 /** A field that a partner may leave out; null and empty text count as left out, as many clients send them. */
 export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
@@ -17,6 +20,7 @@ export const idText = () =>
     .union([z.string(), z.int(), z.bigint()], 'must be a text')
     .transform(String)
     .pipe(z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters'))
+    .meta({ wire: 'id' })
 
 /** A small number out of a list, as number or numeric text. */
 export const oneOf = <const Values extends readonly [number, ...number[]]>(...values: Values) =>
@@ -33,18 +37,24 @@ function isCalendarDay(value: string): boolean {
 }
 
 /** A date, `yyyy-MM-dd`, kept as text. */
-export const date = () => z.string().refine(isCalendarDay, 'must be a date, yyyy-MM-dd')
+export const date = () => z.string().refine(isCalendarDay, 'must be a date, yyyy-MM-dd').meta({ wire: 'date' })
 
 /** Beijing local time, `yyyy-MM-dd HH:mm:ss`, kept as text. */
 export const dateTime = () =>
-  z.string().refine((value) => {
-    const [day = '', time = '', ...rest] = value.split(' ')
-    return rest.length === 0 && isCalendarDay(day) && time.length === 8 && TIME_OF_DAY.test(time)
-  }, 'must be a time, yyyy-MM-dd HH:mm:ss')
+  z
+    .string()
+    .refine((value) => {
+      const [day = '', time = '', ...rest] = value.split(' ')
+      return rest.length === 0 && isCalendarDay(day) && time.length === 8 && TIME_OF_DAY.test(time)
+    }, 'must be a time, yyyy-MM-dd HH:mm:ss')
+    .meta({ wire: 'datetime' })
 
 /** A time of day, `HH:mm`. */
 export const timeOfDay = () =>
-  z.string().refine((value) => value.length === 5 && TIME_OF_DAY.test(value), 'must be a time of day, HH:mm')
+  z
+    .string()
+    .refine((value) => value.length === 5 && TIME_OF_DAY.test(value), 'must be a time of day, HH:mm')
+    .meta({ wire: 'time' })
 
 const PRICE = /^-?\d{1,10}(\.\d{1,2}0*)?$/
 
@@ -55,6 +65,7 @@ export const price = () =>
     .transform(String)
     .refine((value) => PRICE.test(value), 'must be a price in yuan with at most two decimals')
     .transform(Number)
+    .meta({ wire: 'price' })
 
 const UNLIMITED = -1
 const UNLIMITED_IN_THE_FIELD = [999_999, 100_000_000]
@@ -64,3 +75,4 @@ export const stock = () =>
   smallInt()
     .refine((count) => count >= UNLIMITED, 'must be -1 (unlimited), 0 or more')
     .transform((count) => (UNLIMITED_IN_THE_FIELD.includes(count) ? UNLIMITED : count))
+    .meta({ wire: 'stock' })

@@ -1,0 +1,103 @@
+import type { z } from 'zod'
+
+/** What stands in the JSON. `id` and the numbers come as number or text; `any` is kept and not looked into. */
+export type FieldKind =
+  | 'text'
+  | 'id'
+  | 'int'
+  | 'int64'
+  | 'digits'
+  | 'price'
+  | 'stock'
+  | 'date'
+  | 'datetime'
+  | 'time'
+  | 'boolean'
+  | 'object'
+  | 'any'
+
+/** One field of a request, an answer or a notice, as its schema describes it. */
+export interface Field {
+  readonly name: string
+  /** From the top of the JSON, names joined by dots, without array indexes: `body.voucherList.status`. */
+  readonly path: string
+  readonly kind: FieldKind
+  readonly list: boolean
+  /** The only values there are; empty when there are others. */
+  readonly values: readonly (string | number)[]
+  readonly required: boolean
+  /** The variant that the field belongs to: `{ field: 'method', value: 'page' }`. */
+  readonly when?: { readonly field: string; readonly value: string }
+  readonly fields: readonly Field[]
+}
+
+type Shape = Omit<Field, 'name' | 'path' | 'required'>
+
+const leaf = (kind: FieldKind, values: Field['values'] = []): Shape => ({ kind, list: false, values, fields: [] })
+
+const LEAVES: Readonly<Record<string, FieldKind>> = { string: 'text', boolean: 'boolean', unknown: 'any' }
+
+// zod's own way to look into any schema: each kind has its parts under these names.
+interface Definition {
+  readonly type: string
+  readonly shape?: Readonly<Record<string, z.ZodType>>
+  readonly element?: z.ZodType
+  readonly innerType?: z.ZodType
+  readonly in?: z.ZodType
+  readonly out?: z.ZodType
+  readonly options?: readonly z.ZodType[]
+  readonly discriminator?: string
+  readonly values?: readonly (string | number)[]
+}
+
+const definitionOf = (schema: z.ZodType): Definition => schema.def as unknown as Definition
+
+const under = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
+
+/** The field of this name and path that a schema describes, with all below it. */
+function fieldOf(schema: z.ZodType, name: string, path: string): Field {
+  return { name, path, required: !schema.safeParse(undefined).success, ...shapeOf(schema, path) }
+}
+
+/** The fields of an object schema. */
+export const fieldsOf = (schema: z.ZodType, path = ''): Field[] => [...shapeOf(schema, path).fields]
+
+function shapeOf(schema: z.ZodType, path: string): Shape {
+  const wire = schema.meta()?.wire
+  if (wire !== undefined) return leaf(wire as FieldKind)
+  const { type, ...parts } = definitionOf(schema)
+  if (parts.innerType) return shapeOf(parts.innerType, path)
+  if (parts.values) return leaf(typeof parts.values[0] === 'number' ? 'int' : 'text', parts.values)
+  if (parts.element) return { ...shapeOf(parts.element, path), list: true }
+  if (parts.options) return { ...leaf('object'), fields: variants(parts, path) }
+  if (parts.in && parts.out) return pipeShape(parts.in, parts.out, path)
+  if (parts.shape) {
+    const fields = Object.entries(parts.shape).map(([name, field]) => fieldOf(field, name, under(path, name)))
+    return { ...leaf('object'), fields }
+  }
+  return type === 'record' ? leaf('object') : leaf(LEAVES[type] ?? 'any')
+}
+
+/** `maybe(…)` prepares a value and then reads it; `oneOf(…)` reads a number and then holds it against a list. */
+const pipeShape = (first: z.ZodType, then: z.ZodType, path: string): Shape =>
+  definitionOf(first).type === 'transform' || definitionOf(then).values !== undefined
+    ? shapeOf(then, path)
+    : shapeOf(first, path)
+
+/** The fields of all variants of a request, each once; the one that tells them apart has all its values. */
+function variants({ options = [], discriminator = '' }: Omit<Definition, 'type'>, path: string): Field[] {
+  const all = options.map((option) => fieldsOf(option, path))
+  const chosen = all.flatMap((fields) => fields.filter(({ name }) => name === discriminator))
+  const [first] = chosen
+  if (first === undefined) return []
+  const rest = all.flatMap((fields) => {
+    const value = String(fields.find(({ name }) => name === discriminator)?.values[0])
+    return fields
+      .filter(({ name }) => name !== discriminator)
+      .map((field) => ({ ...field, when: { field: discriminator, value } }))
+  })
+  return [{ ...first, values: chosen.flatMap(({ values }) => values) }, ...rest]
+}
+
+/** A field and all below it, outermost first. */
+export const flattened = (field: Field): Field[] => [field, ...field.fields.flatMap(flattened)]

@@ -1,0 +1,29 @@
+import type { Locale } from '../../../lib/locale.ts'
+import { CATALOGUE_MEANINGS } from './catalogue.ts'
+import { CODES_ZH } from './codes.ts'
+import type { Meaning, Meanings } from './meaning.ts'
+import { ORDER_MEANINGS } from './orders.ts'
+import { PRODUCT_MEANINGS } from './product.ts'
+
+export const MEANINGS: Meanings = { ...CATALOGUE_MEANINGS, ...ORDER_MEANINGS, ...PRODUCT_MEANINGS }
+
+/** The key of the most exact entry for an anchor; throws for a field that has none (a test walks all). */
+export function meaningKey(anchor: string): string {
+  const parts = anchor.split('.')
+  const keys = parts.map((_part, index) => parts.slice(index).join('.'))
+  const key = keys.find((candidate) => candidate in MEANINGS)
+  if (key === undefined) throw new Error(`the field ${anchor} has no meaning in src/sandbox/docs/meanings`)
+  return key
+}
+
+const entryFor = (anchor: string): Meaning => MEANINGS[meaningKey(anchor)] as Meaning
+
+export function meaningOf(anchor: string, locale: Locale): string {
+  const [en, zh] = entryFor(anchor)
+  return locale === 'en' ? en : zh
+}
+
+export const exampleFor = (anchor: string): unknown => entryFor(anchor)[2]
+
+export const codeMeaning = (english: string, locale: Locale): string =>
+  locale === 'en' ? english : (CODES_ZH[english] ?? english)

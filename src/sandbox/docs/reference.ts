@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import type { Locale } from '../../lib/locale.ts'
+import { numericText, smallInt } from '../../lib/lossless.ts'
+import { prettyLossless } from '../../lib/pretty-json.ts'
+import { idText, maybe, oneOf } from '../../ticketing/interfaces/fields.ts'
+import { INTERFACES, type InterfaceName } from '../../ticketing/interfaces/index.ts'
+import type { PartnerInterface } from '../../ticketing/interfaces/interface.ts'
+import { type Direction, docsAnchor, type NoticeName } from './anchor.ts'
+import { type Field, fieldsOf, flattened } from './field.ts'
+import { codeMeaning, exampleFor, meaningOf } from './meanings/index.ts'
+import { NOTICES } from './notices.ts'
+
+/** One message of an interface or notice: its fields with their meanings, and an example that has all of them. */
+export interface Part {
+  readonly direction: Direction
+  readonly anchor: string
+  readonly fields: readonly DocumentedField[]
+  readonly example: string
+}
+
+interface DocumentedField extends Field {
+  readonly anchor: string
+  readonly meaning: string
+  /** 0 at the top, then one more for each object around it. */
+  readonly depth: number
+}
+
+export interface Section {
+  readonly name: InterfaceName | NoticeName
+  readonly path: string
+  readonly parts: readonly Part[]
+  readonly codes: readonly { readonly code: number; readonly kind: 'pending' | 'failure'; readonly meaning: string }[]
+}
+
+interface Message {
+  readonly name: Section['name']
+  readonly direction: Direction
+  readonly fields: readonly Field[]
+}
+
+const requestOf = ({ request }: PartnerInterface) => fieldsOf(z.object({ partnerId: numericText(), body: request }))
+
+const answerOf = ({ answer }: PartnerInterface) =>
+  fieldsOf(z.object({ code: smallInt(), describe: maybe(z.string()), partnerId: maybe(idText()), ...answer.shape }))
+
+const ourAnswer = fieldsOf(z.object({ code: oneOf(200, 300), describe: z.string(), partnerId: z.string() }))
+
+/** A message with every field that it can have; of a request with variants, the first. */
+function exampleOf({ name, direction, fields }: Message): Record<string, unknown> {
+  const chosen = fields.filter(({ when }) => when === undefined || when.value === firstValue(fields, when.field))
+  return Object.fromEntries(
+    chosen.map((field) => {
+      const example = exampleFor(docsAnchor(name, direction, field.path))
+      if (example !== undefined) return [field.name, example]
+      const value = exampleOf({ name, direction, fields: field.fields })
+      return [field.name, field.list ? [value] : value]
+    }),
+  )
+}
+
+const firstValue = (fields: readonly Field[], name: string): string =>
+  String(fields.find((field) => field.name === name)?.values[0])
+
+function partOf(message: Message, locale: Locale): Part {
+  const { name, direction, fields } = message
+  return {
+    direction,
+    anchor: docsAnchor(name, direction, ''),
+    fields: fields.flatMap(flattened).map((field) => {
+      const anchor = docsAnchor(name, direction, field.path)
+      return { ...field, anchor, meaning: meaningOf(anchor, locale), depth: field.path.split('.').length - 1 }
+    }),
+    example: prettyLossless(exampleOf(message)),
+  }
+}
+
+function codesOf({ pending, failures }: PartnerInterface, locale: Locale): Section['codes'] {
+  const rows = (codes: Readonly<Record<number, string>>, kind: 'pending' | 'failure') =>
+    Object.entries(codes).map(([code, text]) => ({ code: Number(code), kind, meaning: codeMeaning(text, locale) }))
+  return [...rows(pending, 'pending'), ...rows(failures, 'failure')]
+}
+
+const interfaceSection = (entry: PartnerInterface & { name: InterfaceName }, locale: Locale): Section => ({
+  name: entry.name,
+  path: entry.defaultPath,
+  parts: [
+    partOf({ name: entry.name, direction: 'request', fields: requestOf(entry) }, locale),
+    partOf({ name: entry.name, direction: 'answer', fields: answerOf(entry) }, locale),
+  ],
+  codes: codesOf(entry, locale),
+})
+
+/** The field reference (spec: area B payloads), made from the schemas that calls and notices are read with. */
+export function fieldReference(locale: Locale): { notices: Section[]; interfaces: Section[] } {
+  const notices = NOTICES.map(({ name, path, shape }) => ({
+    name,
+    path,
+    parts: [
+      partOf({ name, direction: 'notice', fields: fieldsOf(shape) }, locale),
+      partOf({ name, direction: 'answer', fields: ourAnswer }, locale),
+    ],
+    codes: [],
+  }))
+  return { notices, interfaces: INTERFACES.map((entry) => interfaceSection(entry, locale)) }
+}

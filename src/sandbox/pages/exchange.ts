@@ -1,0 +1,57 @@
+import type { Deps } from '../../deps.ts'
+import { beijingTime } from '../../lib/beijing.ts'
+import { RescodeError } from '../../lib/rescode.ts'
+import { showEntry, type TrafficEntry } from '../traffic/entry.ts'
+import type { ShownText } from '../traffic/text.ts'
+import type { TrafficKind } from '../traffic-store.ts'
+
+/** A request or an answer as the log shows it. */
+export interface Message {
+  /** `POST https://…` or `HTTP 200`. */
+  readonly start: string
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: ShownText
+}
+
+/** One request with its answer, in either direction; secrets are masked. */
+export interface Exchange {
+  /** The same among the traffic. */
+  readonly href: string
+  /** `yyyy-MM-dd HH:mm:ss` in Beijing. */
+  readonly at: string
+  readonly durationMs: number | null
+  readonly request: Message
+  /** Null when there was none. */
+  readonly answer: Message | null
+  /** Why there was none, or why it is no good. */
+  readonly failure: string | null
+  readonly stringToSign: string | null
+  readonly curl: string | null
+}
+
+/** The exchange that a line of the log refers to; null once it has been purged. */
+export async function findExchange(
+  deps: Deps,
+  partnerId: bigint,
+  kind: TrafficKind,
+  id: string,
+): Promise<Exchange | null> {
+  const entry = await showEntry(deps, partnerId, { kind, id }).catch((error: unknown) => {
+    if (error instanceof RescodeError && error.failure.status === 404) return undefined
+    throw error
+  })
+  return entry ? exchangeOf(entry) : null
+}
+
+const exchangeOf = ({ kind, id, at, durationMs, failure, request, response, ...entry }: TrafficEntry): Exchange => ({
+  href: `/sandbox/traffic/${kind}/${id}`,
+  at: beijingTime(at),
+  durationMs,
+  request: { start: `POST ${request.url}`, headers: request.headers ?? [], body: request.body },
+  answer: response
+    ? { start: `HTTP ${response.status ?? 200}`, headers: response.headers ?? [], body: response.body }
+    : null,
+  failure: failure?.detail ?? null,
+  stringToSign: entry.stringToSign ?? null,
+  curl: entry.curl ?? null,
+})

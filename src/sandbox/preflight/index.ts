@@ -1,0 +1,111 @@
+import pLimit from 'p-limit'
+import type { Deps } from '../../deps.ts'
+import { type Locale, translator } from '../../lib/locale.ts'
+import { webUrl } from '../../lib/web-url.ts'
+import { INTERFACES, type InterfaceName } from '../../ticketing/interfaces/index.ts'
+import { countUse } from '../bounded.ts'
+import { interfaceTitle } from '../interface-title.ts'
+import { type Probe, probe } from './probe.ts'
+import { SENTENCES } from './texts.ts'
+import { badUrl, CHECK_IDS, type Finding, type Findings, verdict } from './verdict.ts'
+
+export interface PreflightCheck {
+  readonly id: (typeof CHECK_IDS)[number]
+  readonly outcome: Finding['outcome']
+  /** A sentence in the reader's language. */
+  readonly detail: string
+  /** Milliseconds from the start of the request; null where nothing was timed. */
+  readonly timing: number | null
+}
+
+export interface InterfacePreflight {
+  readonly name: InterfaceName
+  /** In the reader's language. */
+  readonly title: string
+  readonly url: string
+  /** The worst of `checks` that were tried. */
+  readonly outcome: 'ok' | 'warning' | 'failed'
+  readonly checks: readonly PreflightCheck[]
+}
+
+const AT_ONCE = 8
+const ALL_MS = 9_500
+
+/**
+ * Tries the URLs that a partner offers its interfaces at, before the first step (sandbox, step 3): one unsigned POST a
+ * URL, all of them within ten seconds. A host to which no connection comes about is tried once. In the order of the
+ * catalogue; interfaces without a URL are left out. Throws 20003 when asked too often.
+ */
+export async function preflight(
+  deps: Deps,
+  { partnerId }: { readonly partnerId: bigint },
+  urls: Readonly<Partial<Record<InterfaceName, string>>>,
+  locale: Locale = 'en',
+): Promise<InterfacePreflight[]> {
+  await countUse(deps, 'preflight', partnerId)
+  const given = INTERFACES.flatMap(({ name }) => {
+    const url = urls[name]?.trim()
+    return url ? [{ name, title: interfaceTitle(name, locale) ?? name, url }] : []
+  })
+  const findings = await findingsOf(deps, new Set(given.map(({ url }) => url)))
+  return given.map((entry) => ({ ...entry, ...told(findings.get(entry.url) as Findings, locale) }))
+}
+
+async function findingsOf(deps: Deps, urls: ReadonlySet<string>): Promise<Map<string, Findings>> {
+  const endsAt = performance.now() + ALL_MS
+  const limit = pLimit(AT_ONCE)
+  const findings = new Map<string, Findings>()
+  const tried = (url: string) => limit(() => probe(deps, url, endsAt - performance.now()))
+  const byOrigin = new Map<string, string[]>()
+  for (const url of urls) {
+    const problem = urlProblem(url)
+    if (problem !== undefined) findings.set(url, badUrl(problem))
+    else byOrigin.set(new URL(url).origin, [...(byOrigin.get(new URL(url).origin) ?? []), url])
+  }
+  const firsts = await Promise.all(
+    [...byOrigin.values()].map(async (all) => ({ all, found: await tried(all[0] ?? '') })),
+  )
+  await Promise.all(
+    firsts.flatMap(({ all, found }) =>
+      all.map(async (url, index) => {
+        const result = index === 0 || hasNoConnection(found) ? found : await tried(url)
+        findings.set(url, verdict(new URL(url).href, result))
+      }),
+    ),
+  )
+  return findings
+}
+
+function urlProblem(url: string): 'url-form' | 'url-userinfo' | undefined {
+  if (webUrl.safeParse(url).success) return undefined
+  return URL.canParse(url) && new URL(url).username + new URL(url).password !== '' ? 'url-userinfo' : 'url-form'
+}
+
+const hasNoConnection = (found: Probe): boolean =>
+  found.outcome === 'failed' && ['unreachable', 'address', 'dns', 'connect', 'tls'].includes(found.failure)
+
+function told(findings: Findings, locale: Locale): Pick<InterfacePreflight, 'outcome' | 'checks'> {
+  const t = translator(locale)
+  const checks = CHECK_IDS.map((id) => {
+    const { outcome, reason, values, offSeconds, timing = null } = findings[id]
+    const off = offSeconds === undefined ? '' : amountOfTime(locale, offSeconds)
+    return { id, outcome, detail: t(SENTENCES[reason], { ...values, off }), timing }
+  })
+  const outcome = (['failed', 'warning'] as const).find((worst) => checks.some((check) => check.outcome === worst))
+  return { outcome: outcome ?? 'ok', checks }
+}
+
+/** `90 seconds`, `7 minutes`, `8 hours`, `199 days`. */
+function amountOfTime(locale: Locale, seconds: number): string {
+  const [amount, unit] =
+    seconds < 120
+      ? ([seconds, 'second'] as const)
+      : seconds < 7_200
+        ? ([seconds / 60, 'minute'] as const)
+        : seconds < 172_800
+          ? ([seconds / 3_600, 'hour'] as const)
+          : ([seconds / 86_400, 'day'] as const)
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 }).format(
+    amount,
+  )
+}

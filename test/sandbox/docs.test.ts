@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest'
+import type { z } from 'zod'
+import { parseLossless } from '../../src/lib/lossless.ts'
+import { readShape, type ShapeProblem } from '../../src/lib/shape.ts'
+import { consumeNotice, dealChangeNotice, readNotice, refundNotice } from '../../src/mtp/wire.ts'
+import { docsAnchor, docsLink } from '../../src/sandbox/docs/anchor.ts'
+import { CODES_ZH } from '../../src/sandbox/docs/meanings/codes.ts'
+import { MEANINGS, meaningKey } from '../../src/sandbox/docs/meanings/index.ts'
+import { fieldReference, type Part, type Section } from '../../src/sandbox/docs/reference.ts'
+import { interfaceTitle } from '../../src/sandbox/interface-title.ts'
+import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
+import type { PartnerInterface } from '../../src/ticketing/interfaces/interface.ts'
+import { readAnswer } from '../../src/ticketing/interfaces/read-answer.ts'
+
+const { notices, interfaces } = fieldReference('en')
+const sections = [...notices, ...interfaces]
+const anchors = new Set(
+  sections.flatMap(({ parts }) => parts.flatMap((part) => [part.anchor, ...part.fields.map((field) => field.anchor)])),
+)
+
+const NOTICE_SHAPES: Record<string, z.ZodType> = {
+  'deal-change': dealChangeNotice,
+  consume: consumeNotice,
+  refund: refundNotice,
+}
+const partOf = ({ parts }: Section, direction: Part['direction']): Part => {
+  const found = parts.find((part) => part.direction === direction)
+  if (!found) throw new Error(`no ${direction}`)
+  return found
+}
+const jsonOf = (text: string): unknown => {
+  const parsed = parseLossless(Buffer.from(text))
+  if ('problem' in parsed) throw new Error(parsed.problem)
+  return parsed.value
+}
+const fieldIn = (part: Part, path: string) => part.fields.find((field) => field.path === path)
+const sectionNamed = (name: string): Section => {
+  const found = sections.find((section) => section.name === name)
+  if (!found) throw new Error(`no section ${name}`)
+  return found
+}
+
+describe('an anchor', () => {
+  it.each([
+    ['body[0].partnerDealId', 'product-pull.answer.body.partnerDealId'],
+    ['body.0.partnerDealId', 'product-pull.answer.body.partnerDealId'],
+    ['body.partnerDealId', 'product-pull.answer.body.partnerDealId'],
+    ['code', 'product-pull.answer.code'],
+    ['', 'product-pull.answer'],
+    ['body[12].refundStairsRules[3].refundFee', 'product-pull.answer.body.refundStairsRules.refundFee'],
+  ])('is stable, for %j', (path, anchor) => {
+    expect(docsAnchor('product-pull', 'answer', path)).toBe(anchor)
+    expect(docsLink('product-pull', 'answer', path)).toBe(`/sandbox/docs#${anchor}`)
+  })
+
+  it('is on the page once', () => {
+    const all = sections.flatMap(({ parts }) =>
+      parts.flatMap((part) => [part.anchor, ...part.fields.map((field) => field.anchor)]),
+    )
+    const twice = all.filter((anchor, index) => all.indexOf(anchor) !== index)
+    expect(twice).toEqual([])
+  })
+})
+
+/** Every JSON that differs from `value` in one place, where something else stands or nothing. */
+function* spoiled(value: unknown): Generator<unknown> {
+  for (const wrong of [undefined, null, '', ' ', -7, 1.5, true, [], {}, [null], '1999-99-99', 'x'.repeat(300)])
+    yield wrong
+  if (Array.isArray(value)) {
+    for (const other of spoiled(value[0])) yield [other, ...value.slice(1)]
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, part] of Object.entries(value)) {
+      for (const other of spoiled(part)) yield { ...value, [name]: other }
+    }
+  }
+}
+
+const missing = (
+  name: Parameters<typeof docsAnchor>[0],
+  direction: Part['direction'],
+  problems: readonly ShapeProblem[],
+) => problems.map(({ path }) => docsAnchor(name, direction, path)).filter((anchor) => !anchors.has(anchor))
+
+describe('every problem that a check can find has its place on the page', () => {
+  it.each(INTERFACES.map((entry) => entry.name))('in an answer to %s', (name) => {
+    const entry = INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
+    let found = 0
+    for (const answer of spoiled(jsonOf(partOf(sectionNamed(name), 'answer').example))) {
+      const reading = readAnswer(entry, answer)
+      if (reading.outcome !== 'misshapen') continue
+      found += reading.problems.length
+      expect(missing(name, 'answer', reading.problems)).toEqual([])
+    }
+    expect(found).toBeGreaterThan(5)
+  })
+
+  it.each(notices.map((section) => section.name))('in the notice %s', (name) => {
+    let found = 0
+    for (const notice of spoiled(jsonOf(partOf(sectionNamed(name), 'notice').example))) {
+      const read = readShape(NOTICE_SHAPES[name] as z.ZodType, notice)
+      if (!('problems' in read)) continue
+      found += read.problems.length
+      expect(missing(name, 'notice', read.problems)).toEqual([])
+    }
+    expect(found).toBeGreaterThan(20)
+  })
+})
+
+describe('an example', () => {
+  it.each(INTERFACES.map((entry) => entry.name))('of %s is what the interface takes and gives', (name) => {
+    const entry = INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
+    const section = sectionNamed(name)
+    const request = jsonOf(partOf(section, 'request').example) as { body: unknown }
+    expect(readShape(entry.request, request.body)).toHaveProperty('value')
+    expect(readAnswer(entry, jsonOf(partOf(section, 'answer').example))).toMatchObject({ outcome: 'success' })
+  })
+
+  it.each(notices.map((section) => section.name))('of the notice %s is accepted', (name) => {
+    const text = partOf(sectionNamed(name), 'notice').example
+    expect(readNotice(NOTICE_SHAPES[name] as z.ZodType, Buffer.from(text))).toHaveProperty('notice')
+  })
+
+  it('shows that an id exceeds what JavaScript counts', () => {
+    expect(partOf(sectionNamed('consume'), 'notice').example).toContain('"orderId": 9007199254740993')
+  })
+
+  it('has every field of the message', () => {
+    const part = partOf(sectionNamed('product-pull'), 'answer')
+    for (const { name } of part.fields) expect(part.example).toContain(`"${name}":`)
+  })
+})
+
+it('every interface has a title in both languages', () => {
+  for (const { name, title } of INTERFACES) {
+    expect(interfaceTitle(name, 'en')).toBe(title)
+    expect(interfaceTitle(name, 'zh-CN')).toMatch(/\p{Script=Han}/u)
+  }
+  expect(interfaceTitle('nothing', 'en')).toBeUndefined()
+})
+
+describe('the reference', () => {
+  it('has a section for each interface and notice, with the fields and codes of its schema', () => {
+    expect(interfaces.map(({ name, path }) => [name, path])).toEqual(
+      INTERFACES.map(({ name, defaultPath }) => [name, defaultPath]),
+    )
+    const create = sectionNamed('order-create')
+    expect(fieldIn(partOf(create, 'request'), 'body.travelDate')).toMatchObject({
+      kind: 'date',
+      required: false,
+      depth: 1,
+    })
+    expect(fieldIn(partOf(create, 'request'), 'body.orderId')).toMatchObject({ kind: 'int64', required: true })
+    expect(fieldIn(partOf(create, 'request'), 'body.visitors')).toMatchObject({ kind: 'object', list: true })
+    expect(fieldIn(partOf(create, 'request'), 'body.visitors.gender')).toMatchObject({ kind: 'int', values: [1, 2] })
+    expect(create.codes).toContainEqual({ code: 420, kind: 'failure', meaning: 'out of stock' })
+    expect(sectionNamed('order-pay').codes).toContainEqual({ code: 598, kind: 'pending', meaning: 'issuing' })
+    const consume = partOf(sectionNamed('consume'), 'notice')
+    expect(fieldIn(consume, 'body.voucherList.status')).toMatchObject({ values: [0, 1, 2, 3], required: true })
+    expect(fieldIn(consume, 'body.useStartDate')).toMatchObject({ kind: 'date', required: false })
+    expect(fieldIn(partOf(sectionNamed('deal-change'), 'notice'), 'body')).toMatchObject({ list: true, required: true })
+  })
+
+  it('tells which variant of a request a field belongs to', () => {
+    const pull = partOf(sectionNamed('product-pull'), 'request')
+    expect(fieldIn(pull, 'body.method')?.values).toEqual(['page', 'multi'])
+    expect(fieldIn(pull, 'body.pageSize')?.when).toEqual({ field: 'method', value: 'page' })
+    expect(fieldIn(pull, 'body.partnerDealIds')?.when).toEqual({ field: 'method', value: 'multi' })
+  })
+
+  it('gives every field a meaning in both languages, and no meaning is without a field', () => {
+    const used = new Set(
+      sections.flatMap(({ parts }) => parts.flatMap(({ fields }) => fields.map(({ anchor }) => meaningKey(anchor)))),
+    )
+    expect(Object.keys(MEANINGS).filter((key) => !used.has(key))).toEqual([])
+    for (const [en, zh] of Object.values(MEANINGS)) {
+      expect(en).not.toBe('')
+      expect(zh).toMatch(/\p{Script=Han}|success/u)
+    }
+  })
+
+  it('gives every code its meaning in Chinese', () => {
+    const english = new Set(
+      INTERFACES.flatMap((entry: PartnerInterface) => [
+        ...Object.values(entry.pending),
+        ...Object.values(entry.failures),
+      ]),
+    )
+    expect(new Set(Object.keys(CODES_ZH))).toEqual(english)
+    expect(fieldReference('zh-CN').interfaces.find(({ name }) => name === 'order-create')?.codes).toContainEqual({
+      code: 420,
+      kind: 'failure',
+      meaning: '库存不足',
+    })
+  })
+})

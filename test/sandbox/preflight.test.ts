@@ -1,0 +1,333 @@
+import { createServer, type RequestListener } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { RescodeError } from '../../src/lib/rescode.ts'
+import { type InterfacePreflight, type PreflightCheck, preflight } from '../../src/sandbox/preflight/index.ts'
+import { verdict } from '../../src/sandbox/preflight/verdict.ts'
+import { INTERFACES, type InterfaceName } from '../../src/ticketing/interfaces/index.ts'
+import { openWorld, type World } from '../harness.ts'
+import { DISGUISES } from '../ticketing/disguises.ts'
+import { AUTHORITY, ISSUED, SELF_SIGNED } from './certificates.ts'
+
+let world: World
+let partnerId = 8_000n
+const opened: (() => void)[] = []
+
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+})
+afterAll(() => world.close())
+// Only so many a minute of one partner.
+beforeEach(() => {
+  partnerId++
+})
+afterEach(() => {
+  for (const close of opened.splice(0)) close()
+})
+
+async function listening(server: Server): Promise<number> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => sockets.add(socket))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  opened.push(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return (server.address() as AddressInfo).port
+}
+const http = async (handle: RequestListener) => `http://127.0.0.1:${await listening(createServer(handle))}`
+const https = async (tls: { key: string; cert: string }) =>
+  `https://127.0.0.1:${await listening(createHttpsServer(tls, (_request, response) => response.end('{}')))}`
+/** Answers with this status, its clock so many seconds off ours. */
+const answering = (status: number, headers: Record<string, string> = {}, seconds = 0) =>
+  http((_request, response) => {
+    const date = new Date(world.clock.now().getTime() + seconds * 1_000).toUTCString()
+    response.writeHead(status, { Date: date, ...headers }).end('{}')
+  })
+
+const production = () => ({ ...world.deps, config: { ...world.deps.config, NODE_ENV: 'production' as const } })
+const strict = () => ({ ...world.deps, config: { ...world.deps.config, PARTNER_ADDRESS_ALLOW: [] } })
+
+async function one(url: string, deps = world.deps): Promise<InterfacePreflight> {
+  const [only] = await preflight(deps, { partnerId }, { heartbeat: url })
+  if (!only) throw new Error('no result')
+  return only
+}
+const checkOf = ({ checks }: InterfacePreflight, id: PreflightCheck['id']): PreflightCheck => {
+  const found = checks.find((check) => check.id === id)
+  if (!found) throw new Error(`no check ${id}`)
+  return found
+}
+const outcomes = ({ checks }: InterfacePreflight) => checks.map(({ outcome }) => outcome).join(' ')
+
+describe('a URL that answers', () => {
+  it('passes every check, with what was measured, and is sent nothing that could change anything', async () => {
+    const seen: unknown[] = []
+    const url = await http(async (request, response) => {
+      const { method, url: path, headers } = request
+      const body = Buffer.concat(await request.toArray()).toString()
+      seen.push({ method, path, body, authorization: headers.authorization, type: headers['content-type'] })
+      response.writeHead(200, { Date: world.clock.now().toUTCString() }).end('{"code":300}')
+    })
+    const result = await one(`${url}/alive`)
+    expect(seen).toEqual([
+      { method: 'POST', path: '/alive', body: '{}', authorization: undefined, type: 'application/json; charset=utf-8' },
+    ])
+    expect(result).toMatchObject({ name: 'heartbeat', url: `${url}/alive`, outcome: 'ok' })
+    expect(outcomes(result)).toBe('ok ok ok not_tried ok ok')
+    expect(checkOf(result, 'answers').timing).toBeGreaterThanOrEqual(0)
+    expect(checkOf(result, 'answers').detail).toBe('It answers: HTTP status 200 to an unsigned test.')
+    expect(checkOf(result, 'tls').detail).toContain('Plain http')
+  })
+
+  it.each([
+    [401, 'ok', 'HTTP status 401'],
+    [400, 'ok', 'HTTP status 400'],
+    [404, 'warning', 'nothing is at this path'],
+    [405, 'warning', 'does not take POST'],
+    [500, 'warning', 'fails'],
+    [503, 'warning', 'HTTP status 503'],
+  ])('with status %d is judged: %s', async (status, outcome, detail) => {
+    const result = await one(await answering(status))
+    expect(checkOf(result, 'answers')).toMatchObject({ outcome })
+    expect(checkOf(result, 'answers').detail).toContain(detail)
+    expect(result.outcome).toBe(outcome)
+  })
+
+  it('with a redirect is not followed', async () => {
+    let hits = 0
+    const inside = await http((_request, response) => {
+      hits++
+      response.end()
+    })
+    const result = await one(await answering(302, { Location: inside }))
+    expect(checkOf(result, 'answers')).toMatchObject({
+      outcome: 'warning',
+      detail: expect.stringContaining('redirects are not followed'),
+    })
+    expect(hits).toBe(0)
+  })
+
+  it('with a web page of a megabyte is told so', async () => {
+    const result = await one(await http((_request, response) => response.end('x'.repeat(1_048_576))))
+    expect(checkOf(result, 'answers')).toMatchObject({
+      outcome: 'warning',
+      detail: expect.stringContaining('web page'),
+    })
+  })
+})
+
+describe('the clock', () => {
+  it.each([
+    [59, 'ok', 'agrees'],
+    [-59, 'ok', 'agrees'],
+    [90, 'warning', '90 seconds ahead'],
+    [-420, 'warning', '7 minutes behind'],
+    [8 * 3_600 + 30, 'warning', 'you look like UTC+8'],
+    [-5 * 3_600, 'warning', 'you look like UTC-5'],
+  ])('%d seconds off is %s', async (seconds, outcome, detail) => {
+    const check = checkOf(await one(await answering(200, {}, seconds)), 'clock')
+    expect(check).toMatchObject({ outcome, detail: expect.stringContaining(detail) })
+  })
+
+  it('cannot be compared without a Date, or with one that is none', async () => {
+    const without = await http((_request, response) => {
+      response.sendDate = false
+      response.end('{}')
+    })
+    expect(checkOf(await one(without), 'clock')).toMatchObject({
+      outcome: 'warning',
+      detail: expect.stringContaining('no Date'),
+    })
+    const strange = await answering(200, { Date: 'today' })
+    expect(checkOf(await one(strange), 'clock').detail).toContain('no HTTP date')
+  })
+})
+
+describe('a URL that is not called', () => {
+  it.each([
+    ['', 0],
+    ['partner', 'no absolute'],
+    ['/order/create', 'no absolute'],
+    ['ftp://8.8.8.8/', 'no absolute'],
+    ['file:///etc/passwd', 'no absolute'],
+    ['http://', 'no absolute'],
+    ['http://a b/', 'no absolute'],
+    ['http://u:p@8.8.8.8/', 'user name and password'],
+  ])('because it is none: %j', async (url, detail) => {
+    const [result] = await preflight(world.deps, { partnerId }, { heartbeat: url })
+    if (detail === 0) return expect(result).toBeUndefined()
+    expect(result && checkOf(result, 'url')).toMatchObject({
+      outcome: 'failed',
+      detail: expect.stringContaining(String(detail)),
+    })
+    expect(result && outcomes(result)).toBe('failed not_tried not_tried not_tried not_tried not_tried')
+  })
+
+  it('because it leads to a private address, in every disguise', async () => {
+    for (const [index, host] of DISGUISES.entries()) {
+      partnerId = 9_000n + BigInt(index)
+      const result = await one(`http://${host}:9/x`, strict())
+      expect(result.outcome, host).toBe('failed')
+      expect(checkOf(result, 'address').outcome, host).toBe('failed')
+      expect(checkOf(result, 'answers').outcome, host).toBe('not_tried')
+    }
+  })
+
+  it('although a server listens there', async () => {
+    let hits = 0
+    const url = await http((_request, response) => {
+      hits++
+      response.end()
+    })
+    for (const host of ['127.0.0.1', 'localhost', '2130706433', '[::ffff:127.0.0.1]']) {
+      const result = await one(url.replace('127.0.0.1', host), strict())
+      expect(checkOf(result, 'address').outcome).toBe('failed')
+    }
+    expect(hits).toBe(0)
+  })
+})
+
+describe('a connection that does not come about', () => {
+  const closedPort = async () => {
+    const server = createTcpServer()
+    const port = await listening(server)
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
+
+  it('is told by its kind: nobody listens, no such name, no TLS', async () => {
+    const refused = await one(`http://127.0.0.1:${await closedPort()}/`)
+    expect(checkOf(refused, 'answers')).toMatchObject({
+      outcome: 'failed',
+      detail: expect.stringContaining('ECONNREFUSED'),
+    })
+    expect(outcomes(refused)).toBe('ok ok ok not_tried failed not_tried')
+    const nowhere = await one('http://nowhere.invalid/')
+    expect(checkOf(nowhere, 'dns').outcome).toBe('failed')
+    const plain = await one((await answering(200)).replace('http:', 'https:'))
+    expect(checkOf(plain, 'tls')).toMatchObject({
+      outcome: 'failed',
+      detail: expect.stringContaining('Does this port speak https'),
+    })
+    expect(outcomes(plain)).toBe('ok ok ok failed not_tried not_tried')
+  })
+
+  it.each([
+    ['self-signed', () => https(SELF_SIGNED), 'self-signed'],
+    ['without its intermediate', () => https(ISSUED), 'intermediate'],
+    ['of an unknown authority', () => https({ ...ISSUED, cert: `${ISSUED.cert}\n${AUTHORITY}` }), 'not known publicly'],
+  ])('has a certificate that is %s', async (_what, open, detail) => {
+    const result = await one(await open())
+    expect(checkOf(result, 'tls')).toMatchObject({ outcome: 'failed', detail: expect.stringContaining(detail) })
+  })
+
+  it.each([
+    ['CERT_HAS_EXPIRED', 'tls-expired'],
+    ['CERT_NOT_YET_VALID', 'tls-not-yet'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls-other-host'],
+  ])('has a certificate with %s', (code, reason) => {
+    const timings = { connected: null, headers: null, total: 5 }
+    expect(verdict('https://a.example/', { outcome: 'failed', failure: 'tls', code, timings }).tls).toMatchObject({
+      reason,
+    })
+  })
+
+  it('in production reads alike and takes as long whether it was blocked, refused or has no name', async () => {
+    const told = await Promise.all(
+      ['http://10.0.0.1/', `http://127.0.0.1:${await closedPort()}/`, 'http://nowhere.invalid/'].map(async (url) => {
+        const started = performance.now()
+        const { checks, outcome } = await one(url, production())
+        return { checks, outcome, slow: performance.now() - started > 3_400 }
+      }),
+    )
+    expect(told[0]).toMatchObject({ outcome: 'failed', slow: true })
+    expect(told[1]).toEqual(told[0])
+    expect(told[2]).toEqual(told[0])
+    expect(JSON.stringify(told)).not.toMatch(/ECONN|ENOTFOUND|private/)
+  })
+})
+
+describe('many URLs', () => {
+  const urlsOf = (urlFor: (name: InterfaceName) => string) =>
+    Object.fromEntries(INTERFACES.map(({ name }) => [name, urlFor(name)]))
+
+  it('of one host are each tried, in the order of the catalogue; the same URL once', async () => {
+    const paths: string[] = []
+    const url = await http((request, response) => {
+      paths.push(request.url ?? '')
+      response.writeHead(request.url === '/order-pay' ? 404 : 200).end('{}')
+    })
+    const all = await preflight(
+      world.deps,
+      { partnerId },
+      urlsOf((name) => `${url}/${name}`),
+    )
+    expect(all.map(({ name }) => name)).toEqual(INTERFACES.map(({ name }) => name))
+    expect(all.filter((entry) => checkOf(entry, 'answers').outcome === 'warning').map(({ name }) => name)).toEqual([
+      'order-pay',
+    ])
+    expect(paths).toHaveLength(INTERFACES.length)
+    paths.length = 0
+    await preflight(
+      world.deps,
+      { partnerId },
+      urlsOf(() => `${url}/one`),
+    )
+    expect(paths).toEqual(['/one'])
+  })
+
+  it('of a host that cannot be reached cost one try', async () => {
+    let connections = 0
+    const port = await listening(
+      createTcpServer((socket) => {
+        connections++
+        socket.destroy()
+      }),
+    )
+    const all = await preflight(
+      world.deps,
+      { partnerId },
+      urlsOf((name) => `https://127.0.0.1:${port}/${name}`),
+    )
+    expect(connections).toBe(1)
+    expect(all.every((entry) => checkOf(entry, 'tls').outcome === 'failed')).toBe(true)
+  })
+
+  it('that all hang are over within ten seconds, and a host on its own is tried to the end', async () => {
+    const slow = await http(() => {})
+    const started = performance.now()
+    const all = await preflight(
+      world.deps,
+      { partnerId },
+      urlsOf((name) => `${slow}/${name}`),
+    )
+    expect(performance.now() - started).toBeLessThan(10_000)
+    for (const entry of all) expect(['failed', 'not_tried']).toContain(checkOf(entry, 'answers').outcome)
+    expect(checkOf(all[0] as InterfacePreflight, 'answers')).toMatchObject({
+      outcome: 'failed',
+      detail: expect.stringContaining('three seconds'),
+    })
+  }, 20_000)
+})
+
+it('speaks Chinese', async () => {
+  const [result] = await preflight(world.deps, { partnerId }, { heartbeat: 'ftp://x' }, 'zh-CN')
+  expect(result?.title).toBe('心跳')
+  expect(result && checkOf(result, 'url').detail).toContain('地址')
+})
+
+it('is refused when one partner asks too often, and not another', async () => {
+  const ask = () =>
+    preflight(world.deps, { partnerId }, {}).then(
+      () => 'done',
+      (error: unknown) => error,
+    )
+  const answers = []
+  for (let times = 0; times < 13; times++) answers.push(await ask())
+  expect(answers.slice(0, 12)).toEqual(Array(12).fill('done'))
+  expect(answers[12]).toBeInstanceOf(RescodeError)
+  partnerId++
+  expect(await ask()).toBe('done')
+})

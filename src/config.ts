@@ -180,3 +180,13 @@ export const withPort = (config: Config, port: number): Config =>
     PORT: port,
     PUBLIC_URL: config.PUBLIC_URL === localUrl(0) ? localUrl(port) : config.PUBLIC_URL,
   })
+
+/** For commands on a partner's own machines: its clientSecret comes in by the environment, never by an argument. */
+export const readClientSecret = (environment: Record<string, string | undefined> = process.env): string | undefined =>
+  environment.CLIENT_SECRET || undefined
+
+/** The environment with more in it, for a command that we start; without the secret that was meant for us. */
+export const environmentWith = (
+  more: Readonly<Record<string, string>>,
+  { CLIENT_SECRET: _, ...environment }: Record<string, string | undefined> = process.env,
+): Record<string, string | undefined> => ({ ...environment, ...more })

@@ -6,6 +6,7 @@ import { sendErrorPage } from '../lib/page.ts'
 import { noSuchPath } from '../lib/rescode.ts'
 import { refuseForeignForms } from '../lib/same-origin.ts'
 import { sendSandboxPage, signedInOnly } from './guard.ts'
+import { reportRoutes } from './report-routes.ts'
 import { signInRoutes } from './sign-in-routes.ts'
 
 const FORM_LIMIT = 64 * 1024
@@ -23,6 +24,7 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, asRescodeError(error, request), true))
   app.setNotFoundHandler((request, reply) => sendErrorPage(request, reply, noSuchPath(), true))
   await app.register(signInRoutes, { deps })
+  await app.register(reportRoutes, { deps })
   await app.register(signedInPages, { deps })
 }
 

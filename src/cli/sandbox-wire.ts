@@ -10,7 +10,6 @@ const step = z.looseObject({
   current: z.boolean(),
   attempts: z.array(z.looseObject({ number: z.number() })),
 })
-export type ShownStep = z.output<typeof step>
 
 const summary = z.looseObject({
   run_id: z.string(),

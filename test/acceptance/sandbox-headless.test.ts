@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gatehouse } from '../cli-runner.ts'
 import { junitProblems } from '../sandbox/junit.ts'
@@ -61,7 +63,7 @@ describe('gatehouse sandbox', () => {
     expect(run?.passed_at).not.toBeNull()
     const shown = await asOperator('show', '--partner', '7001')
     expect(shown.stdout).toMatch(/^run 1 {2}\S+ {2}passed {2}since /)
-    expect(shown.stdout).toMatch(/^ {3}27 +product-status +passed +1 +Product status message$/m)
+    expect(shown.stdout).toMatch(/^ +27 +product-status +passed +1 +Product status message$/m)
   }, 120_000)
 
   it('ends with 1 at a step that fails, says which field, and JUnit holds it', async () => {
@@ -139,3 +141,15 @@ describe('gatehouse sandbox', () => {
     })
   })
 })
+
+it('the README’s headless block works word for word', async () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  const script = /<!-- headless:.*-->\n```sh\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
+  const env = { PATH: process.env.PATH, GATE: system.origin }
+  const { stdout } = await promisify(execFile)('bash', ['-euc', script], { env })
+  expect(stdout).toMatch(/^\{"code":200,"describe":"success","partnerId":"7001","run":\{"run_id":/)
+  expect(stdout).toContain('"data":{"outcome":"passed"}')
+  expect(stdout).toContain('"current_step":"wrong-signature"')
+  expect(stdout).toContain('<testcase name="product-pull" classname="gatehouse.sandbox" time="')
+  expect(await junitProblems(stdout.slice(stdout.indexOf('<?xml')))).toEqual([])
+}, 60_000)

@@ -2,10 +2,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createPartner } from '../../src/registry/partner.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'
 import type { RunAnswer } from '../../src/sandbox/api/answer.ts'
+import type { RunReport } from '../../src/sandbox/api/report.ts'
 import type { RunEvent } from '../../src/sandbox/event.ts'
+import { storeReport } from '../../src/sandbox/report.ts'
 import { signedHeaders } from '../signer.ts'
 import { call, itself, type Who } from './caller.ts'
+import { junitProblems } from './junit.ts'
 import { type Lab, openLab, SIMPLE } from './lab.ts'
+import { orderOf, walk } from './walk.ts'
 
 let lab: Lab
 let stranger: Who
@@ -31,7 +35,9 @@ async function follow(run: string, after = 0): Promise<RunEvent[]> {
   const answer = await call(lab, 'GET', `/runs/${run}/events?after=${after}&wait=20`)
   const events = answer.events as RunEvent[]
   if (events.length === 0) throw new Error(`nothing after ${after}: ${answer.text}`)
-  return events.at(-1)?.kind === 'ended' ? events : [...events, ...(await follow(run, Number(answer.last_seq)))]
+  return events.some(({ kind }) => kind === 'ended')
+    ? events
+    : [...events, ...(await follow(run, Number(answer.last_seq)))]
 }
 
 const REFUSED = { status: 200, code: 300, describe: 'BA verification failed' }
@@ -136,10 +142,14 @@ describe('a run over the headless API', () => {
 describe('whoever presses too much or too early', () => {
   it('makes one attempt with ten starts at once', async () => {
     const run = await begin()
+    // So slow that none of them comes after its end.
+    await lab.mistakes('answer-slow')
     const starts = await Promise.all(Array.from({ length: 10 }, () => start(run, 'product-pull')))
+    await lab.mistakes()
     expect(new Set(starts.map(({ attempt_id }) => attempt_id)).size).toBe(1)
     expect(starts.every(({ code }) => code === 200)).toBe(true)
-    await follow(run)
+    await begin()
+    expect((await follow(run)).find(({ kind }) => kind === 'ended')?.data).toEqual({ outcome: 'interrupted' })
   })
 
   it('does not get on before the step has passed, or from another one', async () => {
@@ -260,4 +270,62 @@ describe('an outage', () => {
       describe: 'the platform cannot answer now; try again later',
     })
   })
+})
+
+describe('the report', () => {
+  it('has every attempt with what failed in it, and is JUnit when asked', async () => {
+    const run = await begin()
+    await lab.mistakes('answer-scripts', 'answer-missing-field')
+    await start(run, 'product-pull')
+    const events = await follow(run)
+    await lab.mistakes()
+    await start(run, 'product-pull')
+    await follow(run, events.length)
+    const { report } = await call(lab, 'GET', `/runs/${run}/report`)
+    expect(report).toMatchObject({
+      run_id: run,
+      acceptance: { passed: false, consumed: [], refunded: [] },
+      signed_report: null,
+    })
+    const [first, second] = (report as RunReport).steps
+    expect(first).toMatchObject({
+      id: 'product-pull',
+      state: 'passed',
+      attempts: [
+        {
+          outcome: 'failed',
+          duration_ms: 0,
+          failed_checks: [{ id: 'fields', level: 'error', path: 'body[0].title', actual: 'missing' }],
+        },
+        { outcome: 'passed', failed_checks: [] },
+      ],
+    })
+    expect(second).toMatchObject({ state: 'open', attempts: [] })
+    const xml = await call(lab, 'GET', `/runs/${run}/report.xml`)
+    expect(xml.headers.get('content-type')).toBe('application/xml; charset=utf-8')
+    expect(await junitProblems(xml.text)).toEqual([])
+    expect(xml.text).toContain('body[0].title: expected is required, got missing')
+    const asked = await call(lab, 'GET', `/runs/${run}/report`, undefined, { headers: { accept: 'application/xml' } })
+    expect(asked.text).toBe(xml.text)
+  })
+
+  it('of a run that has passed is vouched for, its order ids exact', async () => {
+    const { runId, failed } = await walk(lab, SIMPLE)
+    expect(failed).toBeUndefined()
+    const orderId = await orderOf(lab, runId, 'main')
+    const accepts = await Promise.all(Array.from({ length: 10 }, () => call(lab, 'POST', `/runs/${runId}/accept`)))
+    for (const accepted of accepts) {
+      expect(accepted).toMatchObject({ code: 200, passed: true, open_steps: [], consumed: [orderId] })
+    }
+    expect(accepts[0]?.text).toContain(`"consumed":[${orderId}]`)
+    const kept = await storeReport(lab.world.deps, runId, {
+      ...{ partner_id: '7001', partner_name: 'Lab', run_number: 1, functions: [], steps: [] },
+      ...{ evidence: { consumption: [], refund: [] }, passed_at: lab.world.clock.now().toISOString() },
+    })
+    const { report } = await call(lab, 'GET', `/runs/${runId}/report`)
+    expect((report as RunReport).signed_report).toEqual({
+      url: `${lab.world.deps.config.PUBLIC_URL}/sandbox/verify/${kept.report_id}`,
+      ...{ content: kept.content, signature: kept.signature, key_id: kept.key_id },
+    })
+  }, 60_000)
 })

@@ -21,7 +21,7 @@ const step = (id: string, state: ReportedStep['state'], attempts: ReportedAttemp
 
 const report = (steps: ReportedStep[], acceptance: Partial<RunReport['acceptance']> = {}): RunReport => ({
   ...{ run_id: 'r', number: 7, choice: choice.parse(SIMPLE), current_step: null, last_seq: 9 },
-  ...{ created_at: AT, superseded_at: null, passed_at: null, steps },
+  ...{ created_at: AT, superseded_at: null, passed_at: null, steps, signed_report: null },
   acceptance: { passed: false, open_steps: [], consumed: [], refunded: [], ...acceptance },
 })
 

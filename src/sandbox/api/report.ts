@@ -2,6 +2,7 @@ import type { Deps } from '../../deps.ts'
 import type { Translate } from '../../lib/locale.ts'
 import { acceptanceOf } from '../acceptance.ts'
 import type { Finding } from '../event.ts'
+import { reportOfRun, reportUrl } from '../report.ts'
 import { showRun } from '../run.ts'
 import {
   type AcceptanceAnswer,
@@ -12,7 +13,7 @@ import {
   runAnswer,
   type StepAnswer,
 } from './answer.ts'
-import { failedChecksOf } from './report-store.ts'
+import { failedChecksOf } from './failed-checks-store.ts'
 
 export interface FailedCheck extends Omit<Finding, 'passed'> {
   readonly text: string
@@ -34,6 +35,18 @@ export interface ReportedStep extends Omit<StepAnswer, 'attempts'> {
 export interface RunReport extends RunSummary {
   readonly acceptance: AcceptanceAnswer
   readonly steps: readonly ReportedStep[]
+  /** What vouches for it to others; null until it has passed. */
+  readonly signed_report: SignedReportAnswer | null
+}
+
+interface SignedReportAnswer {
+  /** Where everybody who knows the address can verify it. */
+  readonly url: string
+  /** The text that is signed. */
+  readonly content: string
+  /** Ed25519, base64url; `key_id` is `kid` at /sandbox/report-key. */
+  readonly signature: string
+  readonly key_id: string
 }
 
 export async function reportRun(deps: Deps, partnerId: bigint, runId: string, t: Translate): Promise<RunReport> {
@@ -45,6 +58,7 @@ export async function reportRun(deps: Deps, partnerId: bigint, runId: string, t:
     failed.set(attempt_id, [...known, { ...finding, ...checkTexts(finding.id, t) }])
   }
   const { steps, ...run } = runAnswer(view, t)
+  const signed = await reportOfRun(deps, runId)
   return {
     ...run,
     acceptance: acceptanceAnswer(await acceptanceOf(deps, view)),
@@ -56,5 +70,13 @@ export async function reportRun(deps: Deps, partnerId: bigint, runId: string, t:
         failed_checks: failed.get(attempt.attempt_id) ?? [],
       })),
     })),
+    signed_report: signed
+      ? {
+          url: reportUrl(deps, signed.report_id),
+          content: signed.content,
+          signature: signed.signature,
+          key_id: signed.key_id,
+        }
+      : null,
   }
 }

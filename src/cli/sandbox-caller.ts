@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { readClientSecret } from '../config.ts'
+import { environment } from '../config.ts'
 import { findPartner } from '../registry/partner.ts'
 import { partnerId } from '../registry/partner-wire.ts'
 import type { CliContext } from './context.ts'
@@ -57,8 +57,7 @@ export async function findCaller(context: CliContext, { partner, client_id, url 
       return { url: url ?? deps.config.PUBLIC_URL, clientId, clientSecret: secret.secret, baseUrl }
     })
   }
-  const clientSecret = readClientSecret()
-  if (clientSecret === undefined)
-    throw new Error('--client-id needs the clientSecret in the environment: CLIENT_SECRET')
+  const { CLIENT_SECRET: clientSecret } = environment()
+  if (!clientSecret) throw new Error('--client-id needs the clientSecret in the environment: CLIENT_SECRET')
   return { url: url ?? DEFAULT_URL, clientId: client_id ?? '', clientSecret, baseUrl: null }
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { environmentWith } from '../config.ts'
+import { environment } from '../config.ts'
 import type { Help } from './sandbox-drive.ts'
 import type { Awaited } from './sandbox-wire.ts'
 
@@ -15,13 +15,15 @@ const variablesOf = ({ path, about }: Awaited, stepId: string): Record<string, s
 
 /**
  * Runs a shell command while a step waits for a notice. What the notice has to be about comes in environment variables
- * (SANDBOX_STEP, SANDBOX_PATH, ORDER_ID, …), never in the command's text; what it prints goes to standard error.
+ * (SANDBOX_STEP, SANDBOX_PATH, ORDER_ID, …), never in the command's text, and our own
+ * secret is kept from it; what it prints goes to standard error.
  */
 export const commandHelp =
   (command: string): Help =>
   async (awaited, stepId, signal) => {
+    const { CLIENT_SECRET: _, ...passedOn } = environment()
     const child = spawn('sh', ['-c', command], {
-      env: environmentWith(variablesOf(awaited, stepId)),
+      env: { ...passedOn, ...variablesOf(awaited, stepId) },
       stdio: ['ignore', process.stderr, process.stderr],
       signal,
     })

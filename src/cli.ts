@@ -11,7 +11,9 @@ import { partnerCommands } from './cli/partner.ts'
 import { productCommands } from './cli/product.ts'
 import { purgeCommand } from './cli/purge.ts'
 import { reportFailure } from './cli/report.ts'
+import { sandboxCommands } from './cli/sandbox.ts'
 import { userCommands } from './cli/user.ts'
+import { DEMO_PRODUCTS, openDemoPartner } from './demo/sandbox-part.ts'
 import { heartbeatWith } from './ticketing/test-call.ts'
 
 /** The operator's command line: the operations of the admin routes, on the service's own database. */
@@ -28,6 +30,7 @@ grantCommands(program, context)
 partnerCommands(program, context, heartbeatWith)
 productCommands(program, context)
 orderCommands(program, context)
+sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
 jobCommands(program, context)
 jsTicketCommand(program)
 migrateCommand(program, context)

@@ -4,8 +4,6 @@ import { MAIL_SENDER, parseSmtpUrl } from './lib/smtp-url.ts'
 
 /** Every setting, with its default; the README's table is compared with this schema by a test. */
 
-const DEFAULT_PORT = 3000
-
 const whole = (from: number, to: number) =>
   z.coerce
     .number('must be a whole number')
@@ -27,7 +25,7 @@ export const settings = z.object({
     .default('development')
     .describe('`production` demands `SECRET_KEY`, logs JSON and starts no demo'),
   HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on; `0.0.0.0` for every interface'),
-  PORT: whole(0, 65_535).default(DEFAULT_PORT).describe('port to listen on; 0 takes a free one'),
+  PORT: whole(0, 65_535).default(3000).describe('port to listen on; 0 takes a free one'),
   PUBLIC_URL: httpUrl
     .transform((url) => url.replace(/\/+$/, ''))
     .optional()
@@ -216,3 +214,6 @@ export const withPort = (config: Config, port: number): Config =>
     PORT: port,
     PUBLIC_URL: config.PUBLIC_URL === localUrl(0) ? localUrl(port) : config.PUBLIC_URL,
   })
+
+/** For the commands of a partner, whose secret it may hold, and for what they start. */
+export const environment = (): Readonly<Record<string, string | undefined>> => process.env

@@ -59,8 +59,24 @@ describe('gatehouse order', () => {
     expect(stdout).toMatch(/order-refund +\d+ ms +200 +606 +partner-code: 606/)
     expect((await run('order', 'show', ORDER, '--json')).stdout).toContain('"order_id": 8985652356562370000,')
     expect((await run('order', 'list', '--state', 'consumed')).stdout).toMatch(
-      /^ORDER_ID .*\n8985652356562370000 +7001 +consumed +1\+1 of 2 +20\.00 /,
+      /^ORDER_ID .*\n8985652356562370000 +7001 +sandbox +consumed +1\+1 of 2 +20\.00 /,
     )
+  })
+
+  it('lists orders of the sandbox and live ones apart', async () => {
+    await create('--order-id', '5001')
+    await world.pool.query('update ticket_order set sandbox = false where order_id = 5001')
+    await create('--order-id', '5002')
+    const live = await run('order', 'list', '--live')
+    expect(live.stdout).toMatch(/^ORDER_ID .*\n5001 +7001 +live +created .*\n$/)
+    const sandbox = await run('order', 'list', '--sandbox')
+    expect(sandbox.stdout).toMatch(/^5002 +7001 +sandbox +created /m)
+    expect(sandbox.stdout).not.toMatch(/^5001 /m)
+    expect((await run('order', 'list')).stdout).toMatch(/^5002 [\s\S]*^5001 /m)
+    expect(await run('order', 'list', '--live', '--sandbox')).toMatchObject({
+      code: 2,
+      stderr: '--live  or --sandbox, not both\n',
+    })
   })
 
   it('closes what is not paid, and refuses the rest by name', async () => {

@@ -25,7 +25,24 @@ export function runs<Input, Output>(
   context: CliContext,
   operation: Operation<Input, Output>,
 ): Command {
-  const { flags = {} } = operation
+  return takes(command, operation, async (input, json, typed) => {
+    const output = await context.withDeps((deps) =>
+      operation.run(deps, input).catch((error: unknown) => {
+        throw error instanceof InvalidInput
+          ? new InvalidInput(asTyped(error.problems, typed, operation.flags ?? {}))
+          : error
+      }),
+    )
+    print(json, output, operation.text)
+  })
+}
+
+/** Makes a command check all that was typed, and hands it on; for commands that need no database, or print as they go. */
+export function takes<Input>(
+  command: Command,
+  { input: schema, typed: read, flags = {} }: Pick<Operation<Input, unknown>, 'input' | 'typed' | 'flags'>,
+  act: (input: Input, json: boolean, typed: Options) => Promise<void>,
+): Command {
   return command
     .option('--json', 'print JSON')
     .allowUnknownOption()
@@ -33,14 +50,8 @@ export function runs<Input, Output>(
     .action(async () => {
       const { json, ...options } = command.opts()
       const argument = command.args.find((text) => !text.startsWith('-'))
-      const typed = given(operation.typed(options, argument))
-      const input = check(command, operation.input, typed, flags)
-      const output = await context.withDeps((deps) =>
-        operation.run(deps, input).catch((error: unknown) => {
-          throw error instanceof InvalidInput ? new InvalidInput(asTyped(error.problems, typed, flags)) : error
-        }),
-      )
-      print(json === true, output, operation.text)
+      const typed = given(read(options, argument))
+      await act(check(command, schema, typed, flags), json === true, typed)
     })
 }
 

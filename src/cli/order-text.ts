@@ -75,11 +75,15 @@ export function orderTable(orders: readonly OrderSummary[]): string {
   const rows = orders.map((order) => [
     String(order.order_id),
     String(order.partner_id),
+    order.sandbox ? 'sandbox' : 'live',
     order.state,
     `${order.used_quantity}+${order.refunded_quantity} of ${order.quantity}`,
     order.total_price.toFixed(2),
     readable(order.created_at),
     order.partner_deal_id,
   ])
-  return aligned([['ORDER_ID', 'PARTNER_ID', 'STATE', 'USED+REFUNDED', 'TOTAL', 'SINCE', 'PARTNER_DEAL_ID'], ...rows])
+  return aligned([
+    ['ORDER_ID', 'PARTNER_ID', 'KIND', 'STATE', 'USED+REFUNDED', 'TOTAL', 'SINCE', 'PARTNER_DEAL_ID'],
+    ...rows,
+  ])
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { closeOrder } from '../ticketing/close-order.ts'
 import { createOrder } from '../ticketing/create-order.ts'
@@ -155,17 +156,25 @@ function refundedCommand(order: Command, context: CliContext): void {
   })
 }
 
+const listFilter = orderFilter
+  .extend({ live: z.boolean().optional() })
+  .refine(({ live, sandbox }) => !(live && sandbox), { path: ['live'], error: 'or --sandbox, not both' })
+
 function listCommand(order: Command, context: CliContext): void {
   const command = order
     .command('list')
     .description('the newest orders')
     .option('--partner-id <id>', 'only of this partner')
     .option('--state <state>', 'only those in this state')
+    .option('--live', 'only those of customers')
+    .option('--sandbox', 'only those of test runs')
     .option('--limit <number>', 'at most so many (default: 50)')
   runs(command, context, {
-    input: orderFilter,
-    typed: ({ partnerId, state, limit }) => ({ partner_id: partnerId, state, limit }),
-    run: async (deps, filter) => ({ orders: await listOrders(deps, filter) }),
+    input: listFilter,
+    typed: ({ partnerId, state, live, sandbox, limit }) => ({ partner_id: partnerId, state, live, sandbox, limit }),
+    run: async (deps, { live, ...filter }) => ({
+      orders: await listOrders(deps, live ? { ...filter, sandbox: false } : filter),
+    }),
     text: ({ orders }) => orderTable(orders),
   })
 }

@@ -1,10 +1,12 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { sandboxApi } from './api/index.ts'
 import { interruptSteps } from './attempt.ts'
 import { sandboxPages } from './routes.ts'
 
-/** The partner's sandbox: sign-in, signature tool, test run. */
+/** The partner's sandbox: sign-in, signature tool, test run; and the test run for programs. */
 export const sandboxRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.addHook('onClose', () => interruptSteps(deps))
   await app.register(sandboxPages, { deps, prefix: '/sandbox' })
+  await app.register(sandboxApi, { deps, prefix: '/sandbox/api' })
 }

@@ -69,6 +69,10 @@ export type NewRefundedMessage = z.output<typeof newRefundedMessage>
 export const orderFilter = z.strictObject({
   partner_id: id.optional(),
   state: z.enum(ORDER_STATE_NAMES).optional(),
+  /** True: only orders of the sandbox; false: only live ones. */
+  sandbox: z
+    .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], 'must be true or false')
+    .optional(),
   limit: z.coerce.number().int().min(1).max(1_000).default(50),
 })
 export type OrderFilter = z.output<typeof orderFilter>

@@ -56,7 +56,12 @@ describe('/admin/v1/orders', () => {
       },
     })
     expect(await call('GET', '/orders?partner_id=7001&state=consumed')).toMatchObject({
-      data: { orders: [{ order_id: ORDER }] },
+      data: { orders: [{ order_id: ORDER, sandbox: true }] },
+    })
+    expect(await call('GET', '/orders?sandbox=true')).toMatchObject({ data: { orders: [{ order_id: ORDER }] } })
+    expect(await call('GET', '/orders?sandbox=false')).toMatchObject({ data: { orders: [] } })
+    expect(await call('GET', '/orders?sandbox=1')).toMatchObject({
+      data: { message: 'Invalid request: sandbox must be true or false' },
     })
     expect(await call('GET', '/orders?partner_id=7002')).toMatchObject({ data: { orders: [] } })
     expect(await call('POST', `${path}/close`)).toMatchObject({

@@ -1,0 +1,63 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { environment } from '../config.ts'
+import { findPartner } from '../registry/partner.ts'
+import { partnerId } from '../registry/partner-wire.ts'
+import type { CliContext } from './context.ts'
+import type { SandboxCaller } from './sandbox-client.ts'
+
+const address = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+
+/** Who the commands act for. */
+export const callerFields = {
+  partner: partnerId.optional(),
+  client_id: z.string().min(1).optional(),
+  url: address.optional(),
+}
+
+interface CallerInput {
+  readonly partner?: bigint | undefined
+  readonly client_id?: string | undefined
+  readonly url?: string | undefined
+}
+
+/** For superRefine: exactly one way to know the partner's secret. */
+export function oneCaller({ partner, client_id }: CallerInput, context: z.core.$RefinementCtx): void {
+  if ((partner === undefined) === (client_id === undefined)) {
+    context.addIssue({ code: 'custom', path: ['partner'], message: 'or --client-id is required, and only one of them' })
+  }
+}
+
+export const callerOptions = (command: Command): Command =>
+  command
+    .option('--partner <id>', 'as this partner of the database; its clientSecret is known there')
+    .option('--client-id <id>', 'as this partner without a database; its clientSecret is in CLIENT_SECRET')
+    .option('--url <url>', 'of the platform (default: PUBLIC_URL, http://localhost:3000)')
+
+export const typedCaller = (options: Readonly<Record<string, unknown>>) => ({
+  partner: options.partner,
+  client_id: options.clientId,
+  url: options.url,
+})
+
+export interface FoundCaller extends SandboxCaller {
+  /** Where the partner's interfaces are; only known to the database. */
+  readonly baseUrl: string | null
+}
+
+const DEFAULT_URL = 'http://localhost:3000'
+
+export async function findCaller(context: CliContext, { partner, client_id, url }: CallerInput): Promise<FoundCaller> {
+  if (partner !== undefined) {
+    return context.withDeps(async (deps) => {
+      const found = await findPartner(deps, partner)
+      const secret = found?.secrets.find(({ signs }) => signs) ?? found?.secrets[0]
+      if (!found || !secret) throw new Error(`partner ${partner} does not exist`)
+      const { client_id: clientId, base_url: baseUrl } = found
+      return { url: url ?? deps.config.PUBLIC_URL, clientId, clientSecret: secret.secret, baseUrl }
+    })
+  }
+  const { CLIENT_SECRET: clientSecret } = environment()
+  if (!clientSecret) throw new Error('--client-id needs the clientSecret in the environment: CLIENT_SECRET')
+  return { url: url ?? DEFAULT_URL, clientId: client_id ?? '', clientSecret, baseUrl: null }
+}

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { request } from 'undici'
+import { z } from 'zod'
+import { systemClock } from '../lib/clock.ts'
+import { formatHttpDate } from '../lib/http-date.ts'
+import { parseLossless, stringifyLossless } from '../lib/lossless.ts'
+import { authorizationHeader } from '../lib/signing.ts'
+import { pathAsSent } from '../mtp/signature.ts'
+
+/** Who calls the headless API, and where it is. */
+export interface SandboxCaller {
+  /** Address of the platform, such as `http://localhost:3000`. */
+  readonly url: string
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+/** The platform has answered code 300. */
+export class SandboxAnswer extends Error {
+  override readonly name = 'SandboxAnswer'
+}
+
+const BA_HINT = 'check clientId, clientSecret and the clock of this machine'
+const TRIES = 5
+const RETRY_S = 1
+
+const envelope = z.looseObject({ code: z.number(), describe: z.string() })
+
+/** Calls /sandbox/api as the partner; what is busy or away for a moment is asked again, until `signal` ends it all. */
+export class SandboxClient {
+  readonly #caller: SandboxCaller
+  readonly #signal: AbortSignal
+
+  constructor(caller: SandboxCaller, signal: AbortSignal) {
+    this.#caller = caller
+    this.#signal = signal
+  }
+
+  async get<T>(shape: z.ZodType<T>, path: string): Promise<T> {
+    return shape.parse(this.#read(await this.#text('GET', path)))
+  }
+
+  async post<T>(shape: z.ZodType<T>, path: string, body: object = {}): Promise<T> {
+    return shape.parse(this.#read(await this.#text('POST', path, stringifyLossless(body))))
+  }
+
+  async xml(path: string): Promise<string> {
+    const text = await this.#text('GET', path)
+    if (!text.startsWith('<?xml')) this.#read(text)
+    return text
+  }
+
+  /** The body of an answer, JSON or not. */
+  async #text(method: 'GET' | 'POST', path: string, body: string | null = null): Promise<string> {
+    for (let tried = 1; ; tried++) {
+      const last = tried === TRIES
+      const answer = await this.#send(method, path, body).catch((error: Error) => {
+        this.#signal.throwIfAborted()
+        if (last) throw new Error(`${this.#caller.url} does not answer: ${error.message}`, { cause: error })
+      })
+      if (answer && (last || ![429, 503].includes(answer.status))) return answer.text
+      await sleep((answer?.retryS ?? RETRY_S) * 1_000, undefined, { signal: this.#signal })
+    }
+  }
+
+  async #send(method: 'GET' | 'POST', path: string, body: string | null) {
+    const { url, clientId, clientSecret } = this.#caller
+    const target = `${url.replace(/\/+$/, '')}/sandbox/api${path}`
+    const date = formatHttpDate(systemClock.now())
+    const signed = { method, path: pathAsSent(target), date }
+    const {
+      statusCode,
+      headers,
+      body: answer,
+    } = await request(target, {
+      method,
+      headers: {
+        Date: date,
+        Authorization: authorizationHeader(clientId, clientSecret, signed),
+        'Content-Type': 'application/json; charset=utf-8',
+      },
+      body,
+      signal: this.#signal,
+      headersTimeout: 60_000,
+    })
+    const text = await answer.text()
+    const retryS = Math.min(60, Math.max(RETRY_S, Number(headers['retry-after'] ?? 0) || 0))
+    return { status: statusCode, text, retryS }
+  }
+
+  #read(text: string): unknown {
+    const parsed = parseLossless(Buffer.from(text))
+    const read = envelope.safeParse('value' in parsed ? parsed.value : undefined)
+    if (!read.success) throw new Error(`${this.#caller.url} answers, but not as Gatehouse does: ${text.slice(0, 200)}`)
+    const { code, describe } = read.data
+    if (code === 200) return read.data
+    throw new SandboxAnswer(describe === 'BA verification failed' ? `${describe}; ${BA_HINT}` : describe)
+  }
+}

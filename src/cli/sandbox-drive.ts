@@ -1,0 +1,109 @@
+import { checkLine } from '../sandbox/api/junit.ts'
+import { SandboxAnswer, type SandboxClient } from './sandbox-client.ts'
+import {
+  type Accepted,
+  type Awaited,
+  acceptAnswer,
+  checkData,
+  endedData,
+  eventsAnswer,
+  rejectedData,
+  runAnswer,
+  type ShownEvent,
+  type ShownRun,
+  startAnswer,
+  waitingData,
+} from './sandbox-wire.ts'
+
+/** Does what the partner's people or systems do while a step waits for their notice; `signal` aborts once it is over. */
+export type Help = (awaited: Awaited, stepId: string, signal: AbortSignal) => Promise<void>
+
+export interface Drive {
+  readonly client: SandboxClient
+  /** A line of progress. */
+  readonly say: (line: string) => void
+  readonly help: Help
+}
+
+const WAIT_S = 20
+
+/** Makes every step of a run that has just begun, up to the first that does not pass, and asks for acceptance. */
+export async function driveRun(drive: Drive, begun: ShownRun): Promise<boolean> {
+  const { client, say } = drive
+  const path = `/runs/${begun.run_id}`
+  let run = begun
+  let seq = begun.last_seq
+  for (;;) {
+    const at = run.steps.findIndex(({ current }) => current)
+    const step = run.steps[at]
+    if (!step) break
+    say(`step ${at + 1} of ${run.steps.length}: ${step.id} (${step.name})`)
+    const { attempt_id } = await client.post(startAnswer, `${path}/steps/${step.id}/start`)
+    const followed = await followAttempt(drive, path, attempt_id, seq)
+    seq = followed.seq
+    say(`  ${followed.outcome}`)
+    if (followed.outcome !== 'passed') return false
+    run = await goOn(client, path, step.id)
+  }
+  const accepted = await client.post(acceptAnswer, `${path}/accept`)
+  for (const line of acceptanceLines(accepted)) say(line)
+  return accepted.passed
+}
+
+/** To the next step; when the answer to that was lost, the run is there already. */
+async function goOn(client: SandboxClient, path: string, stepId: string): Promise<ShownRun> {
+  try {
+    return (await client.post(runAnswer, `${path}/steps/${stepId}/next`)).run
+  } catch (error) {
+    if (!(error instanceof SandboxAnswer)) throw error
+    const { run } = await client.get(runAnswer, path)
+    if (run.current_step === stepId || run.superseded_at !== null) throw error
+    return run
+  }
+}
+
+async function followAttempt(drive: Drive, path: string, attemptId: string, after: number) {
+  const { client } = drive
+  const over = new AbortController()
+  try {
+    for (let seq = after; ; ) {
+      const { events, last_seq } = await client.get(eventsAnswer, `${path}/events?after=${seq}&wait=${WAIT_S}`)
+      seq = last_seq
+      for (const event of events.filter(({ attempt_id }) => attempt_id === attemptId)) {
+        if (event.kind === 'ended') return { seq: event.seq, outcome: endedData.parse(event.data).outcome }
+        tell(drive, event, over.signal)
+      }
+    }
+  } finally {
+    over.abort()
+  }
+}
+
+/** The lines that somebody who waits for the outcome wants to read: what is awaited, and what went wrong. */
+function tell({ say, help }: Drive, { kind, data, step_id }: ShownEvent, signal: AbortSignal): void {
+  if (kind === 'check') {
+    const { passed, path, expected, actual, ...check } = checkData.parse(data)
+    const said = Object.entries({ path, expected, actual }).filter(([, value]) => value !== undefined)
+    if (!passed) say(`  ${checkLine({ ...check, ...Object.fromEntries(said) })}`)
+  } else if (kind === 'rejected') {
+    const { path, reason } = rejectedData.parse(data)
+    say(`  your call to POST ${path} was refused: ${reason}`)
+  } else if (kind === 'waiting') {
+    const awaited = waitingData.parse(data)
+    const about = Object.entries(awaited.about).map(([field, value]) => `${field} ${value}`)
+    say(`  waits until ${awaited.until} for your call to POST ${awaited.path}: ${about.join(', ')}`)
+    help(awaited, step_id, signal).catch((error: Error) => {
+      if (!signal.aborted) say(`  ${error.message}`)
+    })
+  }
+}
+
+function acceptanceLines({ passed, open_steps, consumed, refunded }: Accepted): string[] {
+  const proof = [
+    `  consumed: ${consumed.join(', ') || 'no order of this run'}`,
+    `  refunded: ${refunded.join(', ') || 'no order of this run'}`,
+  ]
+  if (passed) return ['acceptance: passed', ...proof]
+  const open = open_steps.length > 0 ? [`  steps that have not passed: ${open_steps.join(', ')}`] : []
+  return ['acceptance: not passed', ...proof, ...open]
+}

@@ -1,0 +1,72 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { FUNCTION_IDS } from '../sandbox/functions.ts'
+import type { CliContext } from './context.ts'
+import { takes } from './operation.ts'
+import { print } from './report.ts'
+import { callerFields, callerOptions, findCaller, oneCaller, typedCaller } from './sandbox-caller.ts'
+import { SandboxClient } from './sandbox-client.ts'
+import { type DemoPartner, runSandbox, sandboxRun } from './sandbox-run.ts'
+import { runTable, runText } from './sandbox-text.ts'
+import { runAnswer, runsAnswer } from './sandbox-wire.ts'
+import { collect, collectWords, numberIfOne } from './text.ts'
+
+const PATIENCE_MS = 30_000
+const FLAGS = { run_id: 'run_id', functions: '--function', products: '--product' }
+
+/** `gatehouse sandbox …`: a partner's test run, over the headless API of a running service. */
+export function sandboxCommands(program: Command, context: CliContext, demo: DemoPartner): void {
+  const sandbox = program.command('sandbox').description("a partner's test run, as the partner")
+  const run = callerOptions(sandbox.command('run').description('make every step; ends with 0 once the run has passed'))
+    .option('--function <name>', `what the partner can do (repeat for more): ${FUNCTION_IDS.join(', ')}`, collectWords)
+    .option('--all', 'everything that a partner can do')
+    .option(
+      '--product <[role=]id>',
+      'partnerDealId of the main product, or later=, review=, level=, sold_out= (repeat for more)',
+      collect,
+    )
+    .option('--travel-date <date>', 'yyyy-MM-dd (default: tomorrow in Beijing)')
+    .option('--quantity <number>', 'tickets of an order (default: 2)', numberIfOne)
+    .option('--overwrite', 'also when a run is under way')
+    .option('--on-wait <command>', 'shell command that triggers the notice that a step waits for')
+    .option('--demo', 'let the people at the demo partner do their part')
+    .option('--timeout <seconds>', 'give up after so long (default: 1800)', numberIfOne)
+    .option('--junit <file>', 'write the outcome as JUnit XML')
+  takes(run, { input: sandboxRun, typed: typedRun, flags: FLAGS }, (input, json) =>
+    runSandbox(context, demo, input, json),
+  )
+
+  const one = z.strictObject({ ...callerFields, run_id: z.string().default('present') }).superRefine(oneCaller)
+  const show = sandbox.command('show').description('the present run, or one by its id, step by step')
+  takes(
+    callerOptions(show).argument('[run_id]'),
+    { input: one, typed: (options, run_id) => ({ ...typedCaller(options), run_id }), flags: FLAGS },
+    async (input, json) => {
+      const client = new SandboxClient(await findCaller(context, input), AbortSignal.timeout(PATIENCE_MS))
+      const { run: shown } = await client.get(runAnswer, `/runs/${encodeURIComponent(input.run_id)}`)
+      print(json, shown, runText)
+    },
+  )
+
+  const all = z.strictObject(callerFields).superRefine(oneCaller)
+  const list = sandbox.command('list').description('the runs of a partner, newest first')
+  takes(callerOptions(list), { input: all, typed: typedCaller }, async (input, json) => {
+    const client = new SandboxClient(await findCaller(context, input), AbortSignal.timeout(PATIENCE_MS))
+    const { runs } = await client.get(runsAnswer, '/runs')
+    print(json, { runs }, () => runTable(runs))
+  })
+}
+
+const typedRun = (options: Readonly<Record<string, unknown>>) => ({
+  ...typedCaller(options),
+  functions: options.function,
+  all: options.all,
+  products: options.product,
+  travel_date: options.travelDate,
+  quantity: options.quantity,
+  overwrite: options.overwrite,
+  on_wait: options.onWait,
+  demo: options.demo,
+  timeout: options.timeout,
+  junit: options.junit,
+})

@@ -1,0 +1,88 @@
+import type { Translate } from '../../lib/locale.ts'
+import type { Acceptance } from '../acceptance.ts'
+import { CHECKS, type CheckId, levelOf } from '../checks.ts'
+import type { Choice } from '../choice.ts'
+import type { Outcome, RunEvent } from '../event.ts'
+import type { Progress, Run, RunView } from '../run.ts'
+
+/** What the headless API says of runs. Names are those of the tables' columns; times are ISO 8601 in UTC. */
+
+export interface RunSummary {
+  readonly run_id: string
+  /** 1, 2, … of this partner. */
+  readonly number: number
+  readonly choice: Choice
+  /** Null once the last step was left, or in a run that another one has taken the place of. */
+  readonly current_step: string | null
+  /** Number of the last line of its log. */
+  readonly last_seq: number
+  readonly created_at: Date
+  readonly superseded_at: Date | null
+  readonly passed_at: Date | null
+}
+
+export interface StepAnswer {
+  readonly id: string
+  readonly name: string
+  readonly kind: 'call' | 'notice' | 'defence'
+  /** Of its last attempt that has ended; `open` before the first. */
+  readonly state: 'open' | Outcome
+  readonly running: boolean
+  readonly current: boolean
+  readonly attempts: readonly AttemptAnswer[]
+}
+
+export interface AttemptAnswer {
+  readonly attempt_id: string
+  readonly number: number
+  readonly started_at: Date
+  readonly ended_at: Date | null
+  readonly outcome: Outcome | null
+}
+
+export interface RunAnswer extends RunSummary {
+  readonly steps: readonly StepAnswer[]
+}
+
+export const runSummary = ({ partner_id: _, current_step, ...run }: Run): RunSummary => ({
+  ...run,
+  current_step: run.superseded_at === null ? current_step : null,
+})
+
+export const runAnswer = ({ run, steps }: RunView, t: Translate): RunAnswer => ({
+  ...runSummary(run),
+  steps: steps.map((progress) => stepAnswer(progress, t)),
+})
+
+const stepAnswer = ({ step, state, running, current, attempts }: Progress, t: Translate): StepAnswer => ({
+  id: step.id,
+  name: t(step.name),
+  kind: step.kind,
+  state,
+  running,
+  current,
+  attempts: attempts.map(({ run_id: _run, step_id: _step, ...attempt }) => attempt),
+})
+
+/** What a check is called and how heavy it weighs. */
+export const checkTexts = (id: CheckId, t: Translate) => ({ text: t(CHECKS[id].text), level: levelOf(id) })
+
+/** A line of the log; that of a check also has its text and level. */
+export const eventAnswer = (event: RunEvent, t: Translate) =>
+  event.kind === 'check' ? { ...event, data: { ...event.data, ...checkTexts(event.data.id, t) } } : event
+
+export interface AcceptanceAnswer {
+  readonly passed: boolean
+  /** Steps that have not passed yet. */
+  readonly open_steps: readonly string[]
+  /** Orders of the run that the platform's records show as consumed, and as refunded. */
+  readonly consumed: readonly bigint[]
+  readonly refunded: readonly bigint[]
+}
+
+export const acceptanceAnswer = ({ passed, openSteps, proof }: Acceptance): AcceptanceAnswer => ({
+  passed,
+  open_steps: openSteps,
+  consumed: proof.consumed.map(BigInt),
+  refunded: proof.refunded.map(BigInt),
+})

@@ -1,0 +1,29 @@
+import type { Deps } from '../../deps.ts'
+import type { RunEvent } from '../event.ts'
+import { nextEvents } from '../follow.ts'
+import { showRun } from '../run.ts'
+import type { EventsQuery } from './wire.ts'
+
+export interface Lines {
+  readonly events: readonly RunEvent[]
+  /** Where to ask on from: `after` of the next call. */
+  readonly lastSeq: number
+}
+
+/**
+ * Lines of a run's log after a number, 500 at most. With `wait` it takes its time until there is one; `leaving` ends
+ * the wait early.
+ */
+export async function linesAfter(
+  deps: Deps,
+  partnerId: bigint,
+  runId: string,
+  { after, wait }: EventsQuery,
+  leaving: AbortSignal,
+): Promise<Lines> {
+  // Also ends an attempt whose process has died, or its last line would never come.
+  await showRun(deps, partnerId, runId)
+  const signal = AbortSignal.any([leaving, wait > 0 ? AbortSignal.timeout(wait * 1_000) : AbortSignal.abort()])
+  const events = await nextEvents(deps, runId, after, signal)
+  return { events, lastSeq: events.at(-1)?.seq ?? after }
+}

@@ -1,0 +1,99 @@
+import rateLimit from '@fastify/rate-limit'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import { asRescodeError } from '../../lib/envelope.ts'
+import { noteForLog } from '../../lib/observe.ts'
+import { refused } from '../../mtp/answer.ts'
+import { acceptRawBodies, readableBody } from '../../mtp/body-guard.ts'
+import { BA_FAILED, CallRejected, noSuchPath, tooManyCalls } from '../../mtp/errors.ts'
+import { callerOf, callOf, mwsSignature } from '../../mtp/guard.ts'
+import { keepRejected } from '../../mtp/reject.ts'
+import { decodedPath, pathAsSent } from '../../mtp/signature.ts'
+import { apiRoutes, HEADERS } from './routes.ts'
+
+/** Of one partner in a minute, per process. A run through every step takes about 100 calls. */
+const CALLS_PER_MINUTE = 600
+const RUNS_PER_MINUTE = 30
+
+/**
+ * /sandbox/api: the test run without a browser. Who calls proves with the partner's own signature (source, "Area B") who
+ * it is; that is what the signature tool asks for too, so the run is open to it. Answers are area B's envelope.
+ */
+export const sandboxApi: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  app.decorateRequest('caller', null)
+  acceptRawBodies(app)
+  await app.register(rateLimit, { global: false })
+  const isNewRun = ({ method, routeOptions }: FastifyRequest) =>
+    method === 'POST' && routeOptions.url === `${app.prefix}/runs`
+  const limited = app.rateLimit({
+    max: (request) => (isNewRun(request) ? RUNS_PER_MINUTE : CALLS_PER_MINUTE),
+    timeWindow: '1 minute',
+    keyGenerator: (request) => `${isNewRun(request) ? 'runs' : 'calls'} ${callerOf(request).partner_id}`,
+    errorResponseBuilder: (_request, { ttl }) => tooManyCalls(Math.ceil(ttl / 1000)),
+  })
+  app.setErrorHandler((error, request, reply) => sendRefusal(deps, error, request, reply))
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = allowedMethods(app, decodedPath(pathAsSent(request.raw.url ?? '')))
+    return sendRefusal(deps, allowed.length > 0 ? methodNotAllowed(allowed) : noSuchPath(), request, reply)
+  })
+  app.addHook('preHandler', mwsSignature(deps))
+  app.addHook('preHandler', limited)
+  await app.register(apiRoutes, { deps })
+}
+
+const METHODS = ['GET', 'POST'] as const
+
+/** Routes are looked up by their pattern. */
+function allowedMethods(app: FastifyInstance, path: string): string[] {
+  const below = path.slice(app.prefix.length)
+  const pattern = below.replace(/^\/runs\/[^/]+/, '/runs/:run_id').replace(/\/steps\/[^/]+/, '/steps/:step_id')
+  if (/[:*]/.test(pattern.replace(':run_id', '').replace(':step_id', ''))) return []
+  return METHODS.filter((method) => app.hasRoute({ method, url: app.prefix + pattern }))
+}
+
+const methodNotAllowed = (allowed: readonly string[]): CallRejected =>
+  new CallRejected(`method not allowed; use ${allowed.join(' or ')}`, 'method not allowed', 405, {
+    Allow: allowed.join(', '),
+  })
+
+/** Code 300 and what is wrong; only a signature that failed is kept among the rejected calls: those explain themselves. */
+async function sendRefusal(deps: Deps, thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const { describe, status, headers, detail } = refusalOf(thrown, request)
+  noteForLog(request, { code: 300, ...(detail ? { detail } : {}) })
+  const partnerId = String(request.caller?.partner_id ?? claimedPartnerId(request))
+  const answer = JSON.stringify(refused(describe, partnerId))
+  if (thrown instanceof CallRejected && describe === BA_FAILED) {
+    const seen = { call: callOf(request), signed: false, headers: request.headers, body: readableBody(request.body) }
+    await keepRejected(deps, { ...seen, reason: thrown.message, answer }).catch((error: Error) => {
+      request.log.error({ err: error }, 'a rejected call could not be kept')
+    })
+  }
+  return reply
+    .code(status)
+    .headers({ ...HEADERS, ...headers })
+    .send(answer)
+}
+
+function refusalOf(thrown: unknown, request: FastifyRequest): Pick<CallRejected, 'describe' | 'headers'> & Refusal {
+  if (thrown instanceof CallRejected) return thrown
+  const error = asRescodeError(thrown, request)
+  const { what, status, headers = {}, detail } = error.failure
+  const ours = error.rescode !== 20007
+  return {
+    describe: ours ? 'the platform cannot answer now; try again later' : (what ?? error.message),
+    status: status ?? (ours ? 500 : 200),
+    headers,
+    detail,
+  }
+}
+
+interface Refusal {
+  readonly status: number
+  readonly detail: string | undefined
+}
+
+/** What the caller said of itself: repeating it tells an unsigned caller nothing. */
+function claimedPartnerId({ headers }: FastifyRequest): string {
+  const given = String(headers.partnerid ?? '')
+  return /^\d{1,19}$/.test(given) ? given : ''
+}

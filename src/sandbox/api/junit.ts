@@ -1,0 +1,141 @@
+import type { FailedCheck, ReportedAttempt, ReportedStep, RunReport } from './report.ts'
+
+// What XML 1.0 cannot hold, not even escaped (section 2.2): texts of partners come in here.
+const NOT_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\t': '&#9;',
+  '\n': '&#10;',
+  '\r': '&#13;',
+}
+
+const escaped = (text: string, what: RegExp): string =>
+  text.replace(NOT_XML, '\ufffd').replace(what, (character) => ESCAPES[character] ?? '')
+
+type Attributes = Readonly<Record<string, string | number>>
+
+/** An element; `children` are XML already. */
+function element(name: string, attributes: Attributes, children: readonly string[] = []): string {
+  const all = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value), /[&<>"\t\n\r]/g)}"`)
+  const start = `<${name}${all.join('')}`
+  return children.length > 0 ? `${start}>${children.join('')}</${name}>` : `${start}/>`
+}
+
+const text = (value: string): string => escaped(value, /[&<>\r]/g)
+
+const CLASS = 'gatehouse.sandbox'
+
+/**
+ * A report as JUnit XML in the form that both common schemas take (Ant's and Jenkins'): one test suite a run, one test
+ * case a step, and one for the acceptance check. What was not reached is skipped; an interrupted step is an error.
+ */
+export function junitOf(report: RunReport): string {
+  const cases = [...report.steps.map(caseOfStep), caseOfAcceptance(report)]
+  const count = (verdict: Verdict) => cases.filter((one) => one.verdict === verdict).length
+  const suite = {
+    id: 0,
+    name: `run ${report.number}`,
+    package: CLASS,
+    // Ant's schema forbids fraction and zone; it is UTC.
+    timestamp: report.created_at.toISOString().slice(0, 19),
+    hostname: 'localhost',
+    tests: cases.length,
+    failures: count('failure'),
+    errors: count('error'),
+    skipped: count('skipped'),
+    time: seconds(cases.reduce((sum, { ms }) => sum + ms, 0)),
+  }
+  const parts = [
+    element(
+      'properties',
+      {},
+      propertiesOf(report).map(([name, value]) => element('property', { name, value })),
+    ),
+    ...cases.map(({ xml }) => xml),
+    element('system-out', {}, [text(historyOf(report))]),
+    element('system-err', {}),
+  ]
+  const body = parts.map((part) => `\n    ${part}`).join('')
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n  ${element('testsuite', suite, [body, '\n  '])}\n</testsuites>\n`
+}
+
+const seconds = (ms: number): string => (ms / 1_000).toFixed(3)
+
+type Verdict = 'passed' | 'failure' | 'error' | 'skipped'
+
+interface Case {
+  readonly verdict: Verdict
+  readonly ms: number
+  readonly xml: string
+}
+
+function caseOf(name: string, ms: number, verdict: Verdict, message = '', detail = ''): Case {
+  const attributes = verdict === 'skipped' ? { message } : { message, type: verdict }
+  const children = verdict === 'passed' ? [] : [element(verdict, attributes, detail ? [text(detail)] : [])]
+  return { verdict, ms, xml: element('testcase', { name, classname: CLASS, time: seconds(ms) }, children) }
+}
+
+/** The last attempt that has ended decides. */
+function caseOfStep({ id, state, attempts }: ReportedStep): Case {
+  const last = attempts.findLast(({ outcome }) => outcome !== null)
+  const ms = last?.duration_ms ?? 0
+  if (!last) return caseOf(id, 0, 'skipped', 'not made yet')
+  if (state === 'passed') return caseOf(id, ms, 'passed')
+  if (state === 'interrupted') return caseOf(id, ms, 'error', 'the step was interrupted')
+  const errors = last.failed_checks.filter(({ level }) => level === 'error')
+  return caseOf(id, ms, 'failure', checkLine(errors[0]), last.failed_checks.map(checkLine).join('\n'))
+}
+
+function caseOfAcceptance({ acceptance: { passed, open_steps, consumed, refunded } }: RunReport): Case {
+  if (passed) return caseOf('acceptance', 0, 'passed')
+  if (open_steps.length > 0) return caseOf('acceptance', 0, 'skipped', `steps to pass first: ${open_steps.join(', ')}`)
+  const lacking = [...(consumed.length > 0 ? [] : ['a consumption']), ...(refunded.length > 0 ? [] : ['a refund'])]
+  return lacking.length > 0
+    ? caseOf('acceptance', 0, 'failure', `the platform's records lack ${lacking.join(' and ')}`)
+    : caseOf('acceptance', 0, 'skipped', 'the acceptance check has not been made')
+}
+
+/** `Every field fits the interface: body[0].title: expected is required, got missing`. */
+export function checkLine(check: Omit<FailedCheck, 'id'> | undefined): string {
+  if (!check) return 'no check was made'
+  const { text: name, level, path, expected, actual } = check
+  const said = [
+    ...(expected === undefined ? [] : [`expected ${expected}`]),
+    ...(actual === undefined ? [] : [`got ${actual}`]),
+  ]
+  const where = [name, ...(path === undefined ? [] : [path]), ...(said.length > 0 ? [said.join(', ')] : [])].join(': ')
+  return level === 'warning' ? `warning: ${where}` : where
+}
+
+const everyAttempt = ({ steps }: RunReport): [string, ReportedAttempt][] =>
+  steps.flatMap(({ id, attempts }) => attempts.map((attempt): [string, ReportedAttempt] => [id, attempt]))
+
+const took = ({ duration_ms }: ReportedAttempt): string => (duration_ms === null ? '-' : `${seconds(duration_ms)} s`)
+
+function propertiesOf(report: RunReport): [name: string, value: string][] {
+  const { run_id, passed_at, choice, acceptance } = report
+  return [
+    ['run_id', run_id],
+    ['passed_at', passed_at?.toISOString() ?? ''],
+    ['functions', choice.functions.join(' ')],
+    ...Object.entries(choice.products).map(([role, id]): [string, string] => [`product.${role}`, id ?? '']),
+    ['orders.consumed', acceptance.consumed.join(' ')],
+    ['orders.refunded', acceptance.refunded.join(' ')],
+    ...everyAttempt(report).map(([step, attempt]): [string, string] => [
+      `attempt.${step}.${attempt.number}`,
+      `${attempt.outcome ?? 'running'} ${took(attempt)}`,
+    ]),
+  ]
+}
+
+/** Every attempt with what failed in it, those before the last one too. */
+const historyOf = (report: RunReport): string =>
+  everyAttempt(report)
+    .map(([step, attempt]) => {
+      const first = `${attempt.started_at.toISOString()} ${step} #${attempt.number}: ${attempt.outcome ?? 'running'} after ${took(attempt)}`
+      return [first, ...attempt.failed_checks.map((check) => `  ${checkLine(check)}`)].join('\n')
+    })
+    .join('\n')

@@ -1,0 +1,133 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import { parseWeighted } from '../../lib/accept.ts'
+import { parseInput } from '../../lib/input.ts'
+import { type Translate, translator } from '../../lib/locale.ts'
+import type { Log } from '../../lib/log.ts'
+import { stringifyLossless } from '../../lib/lossless.ts'
+import { noteForLog } from '../../lib/observe.ts'
+import { localeOfRequest } from '../../lib/page.ts'
+import { accepted } from '../../mtp/answer.ts'
+import { jsonBytes } from '../../mtp/body-guard.ts'
+import { bodyRejected } from '../../mtp/errors.ts'
+import { callerOf } from '../../mtp/guard.ts'
+import { readNotice } from '../../mtp/wire.ts'
+import { checkAcceptance } from '../acceptance.ts'
+import { startStep } from '../attempt.ts'
+import { noSuchRun } from '../errors.ts'
+import { listRuns, nextStep, presentRun, showRun } from '../run.ts'
+import { acceptanceAnswer, eventAnswer, runAnswer, runSummary } from './answer.ts'
+import { beginRun } from './begin.ts'
+import { linesAfter } from './events.ts'
+import { junitOf } from './junit.ts'
+import { reportRun } from './report.ts'
+import { Waits } from './waits.ts'
+import { eventsQuery, isRunId, newRun, PRESENT } from './wire.ts'
+
+export const HEADERS = {
+  'Content-Type': 'application/json; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+const XML_TYPE = 'application/xml; charset=utf-8'
+
+interface RunRoute {
+  Params: { run_id: string }
+}
+interface StepRoute {
+  Params: { run_id: string; step_id: string }
+}
+
+/** The test run for programs; every route is behind the signature guard. `present` is the id of the present run. */
+export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
+  const waits = new Waits()
+  app.addHook('preClose', async () => waits.endAll())
+
+  app.post('/runs', async (request, reply) => {
+    const { partner_id: partnerId } = callerOf(request)
+    const read = readNotice(newRun, jsonBytes(request))
+    if ('problem' in read) throw bodyRejected(read.problem)
+    const { partnerId: given } = read.notice
+    if (given !== undefined && BigInt(given) !== partnerId) {
+      throw bodyRejected('partnerId does not belong to the clientId of the signature')
+    }
+    const { run_id } = await beginRun(deps, partnerId, read.notice)
+    return sendRun(request, reply, run_id)
+  })
+
+  app.get('/runs', async (request, reply) => {
+    const runs = await listRuns(deps, callerOf(request).partner_id)
+    return send(request, reply, { runs: runs.map(runSummary) })
+  })
+
+  app.get<RunRoute>('/runs/:run_id', async (request, reply) => sendRun(request, reply, await runIdOf(request)))
+
+  app.post<StepRoute>('/runs/:run_id/steps/:step_id/start', async (request, reply) => {
+    const run_id = await runIdOf(request)
+    const { step_id } = request.params
+    const step = { partnerId: callerOf(request).partner_id, runId: run_id, stepId: step_id }
+    const attempt_id = await startStep(deps, request.log as Log, step)
+    return send(request, reply, { run_id, step_id, attempt_id })
+  })
+
+  app.post<StepRoute>('/runs/:run_id/steps/:step_id/next', async (request, reply) => {
+    const runId = await runIdOf(request)
+    await nextStep(deps, callerOf(request).partner_id, runId, request.params.step_id)
+    return sendRun(request, reply, runId)
+  })
+
+  app.get<RunRoute>('/runs/:run_id/events', async (request, reply) => {
+    const query = parseInput(eventsQuery, request.query)
+    const { partner_id: partnerId } = callerOf(request)
+    const runId = await runIdOf(request)
+    const { events, lastSeq } = await waits.during(partnerId, (leaving) => {
+      reply.raw.once('close', () => leaving.abort())
+      return linesAfter(deps, partnerId, runId, query, leaving.signal)
+    })
+    const t = textsFor(request)
+    return send(request, reply, { events: events.map((event) => eventAnswer(event, t)), last_seq: lastSeq })
+  })
+
+  app.post<RunRoute>('/runs/:run_id/accept', async (request, reply) => {
+    const found = await checkAcceptance(deps, callerOf(request).partner_id, await runIdOf(request))
+    return send(request, reply, acceptanceAnswer(found))
+  })
+
+  app.get<RunRoute>('/runs/:run_id/report', async (request, reply) => {
+    const [wanted] = parseWeighted(request.headers.accept)
+    if (wanted === 'application/xml' || wanted === 'text/xml') return sendJunit(request, reply)
+    return send(request, reply, { report: await report(request) })
+  })
+
+  app.get<RunRoute>('/runs/:run_id/report.xml', sendJunit)
+
+  const report = async (request: FastifyRequest<RunRoute>) =>
+    reportRun(deps, callerOf(request).partner_id, await runIdOf(request), textsFor(request))
+
+  async function sendJunit(request: FastifyRequest<RunRoute>, reply: FastifyReply): Promise<FastifyReply> {
+    const xml = junitOf(await report(request))
+    noteForLog(request, { code: 200 })
+    return reply.headers({ ...HEADERS, 'Content-Type': XML_TYPE }).send(xml)
+  }
+
+  /** What is no id is told apart from an unknown one by nobody. */
+  async function runIdOf(request: FastifyRequest<RunRoute>): Promise<string> {
+    const { run_id } = request.params
+    if (run_id === PRESENT) return (await presentRun(deps, callerOf(request).partner_id)).run_id
+    if (!isRunId(run_id)) throw noSuchRun()
+    return run_id
+  }
+
+  async function sendRun(request: FastifyRequest, reply: FastifyReply, runId: string): Promise<FastifyReply> {
+    const view = await showRun(deps, callerOf(request).partner_id, runId)
+    return send(request, reply, { run: runAnswer(view, textsFor(request)) })
+  }
+}
+
+const textsFor = (request: FastifyRequest): Translate => translator(localeOfRequest(request))
+
+/** The success envelope of area B with an endpoint's own fields; 64-bit ids are plain numbers. */
+function send(request: FastifyRequest, reply: FastifyReply, fields: object): FastifyReply {
+  noteForLog(request, { code: 200 })
+  return reply.headers(HEADERS).send(stringifyLossless({ ...accepted(callerOf(request).partner_id), ...fields }))
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import { numericText } from '../../lib/lossless.ts'
+import { maybe } from '../../ticketing/interfaces/fields.ts'
+import { choice } from '../choice.ts'
+
+/** POST /sandbox/api/runs: what pages ask on "choose system functions", in the request form of area B. */
+export const newRun = z.looseObject({
+  partnerId: maybe(numericText()),
+  /** Whether it may take the place of a run that is under way. */
+  overwrite: z.boolean().default(false),
+  body: choice,
+})
+export type NewRun = z.output<typeof newRun>
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** The run that the partner is at; its id is not known to a script that has not started it. */
+export const PRESENT = 'present'
+
+export const isRunId = (text: string): boolean => UUID.test(text)
+
+const MOST_WAIT_S = 30
+
+/** GET …/events: lines after `after`; with `wait`, seconds, not before there is one. */
+export const eventsQuery = z.object({
+  after: z.coerce.number().int().min(0).max(2_147_483_647).default(0),
+  wait: z.coerce.number().min(0).max(MOST_WAIT_S).default(0),
+})
+export type EventsQuery = z.output<typeof eventsQuery>

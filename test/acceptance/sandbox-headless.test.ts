@@ -1,0 +1,155 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { gatehouse } from '../cli-runner.ts'
+import { junitProblems } from '../sandbox/junit.ts'
+import { SECRET_KEY, type System, startSystem } from './system.ts'
+
+/** The service as `npm start` starts it, and its command line as an operator and a partner's CI use it. */
+let system: System
+let folder: string
+beforeAll(async () => {
+  system = await startSystem({ DEMO_PARTNER_PORT: '0', SANDBOX_WAIT_S: '20' })
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-headless-'))
+})
+afterAll(async () => {
+  await system.stop()
+  rmSync(folder, { recursive: true })
+})
+
+const asOperator = (...args: string[]) =>
+  gatehouse({ DATABASE_URL: system.databaseUrl, SECRET_KEY, PUBLIC_URL: system.origin }, 'sandbox', ...args)
+
+const SECRET = 'demo-partner-secret-local-use-only'
+/** Without a database, on a machine of the partner. */
+const asPartner = (secret: string, ...args: string[]) =>
+  gatehouse({ CLIENT_SECRET: secret }, 'sandbox', ...args, '--client-id', 'demo-partner', '--url', system.origin)
+
+const officeUrl = async (): Promise<string> => {
+  const [partner] = await system.query('select base_url from partner where partner_id = 7001')
+  return String(partner?.base_url)
+}
+const mistakes = async (...names: string[]) => {
+  const init = { method: 'POST', headers: { 'Content-Type': 'application/json' } }
+  await fetch(`${await officeUrl()}/control/mistakes`, { ...init, body: JSON.stringify({ mistakes: names }) })
+}
+
+describe('gatehouse sandbox', () => {
+  it('passes everything with the demo partner, and writes JUnit', async () => {
+    const junit = join(folder, 'reports', 'out.xml')
+    const { code, stdout, stderr } = await asOperator('run', '--partner', '7001', '--all', '--demo', '--junit', junit)
+    expect(stderr).toBe('')
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines[0]).toMatch(/^run 1 of demo-partner \([\da-f-]{36}\): 27 steps$/)
+    expect(lines[1]).toBe('step 1 of 27: heartbeat (Heartbeat)')
+    expect(lines).toContainEqual(
+      expect.stringMatching(
+        /^ {2}waits until \S+Z for your call to POST \/mtp\/api\/order\/refund\/notice: code 200, orderId \d{19}, refundId /,
+      ),
+    )
+    expect(
+      lines.filter((line) => line === '  passed'),
+      stdout,
+    ).toHaveLength(27)
+    expect(lines.at(-1)).toBe('PASSED')
+    expect(code).toBe(0)
+    const xml = readFileSync(junit, 'utf8')
+    expect(await junitProblems(xml)).toEqual([])
+    expect(xml).toContain('tests="28" failures="0" errors="0" skipped="0"')
+    const [run] = await system.query('select passed_at, number from sandbox_run')
+    expect(run?.passed_at).not.toBeNull()
+    const shown = await asOperator('show', '--partner', '7001')
+    expect(shown.stdout).toMatch(/^run 1 {2}\S+ {2}passed {2}since /)
+    expect(shown.stdout).toMatch(/^ +27 +product-status +passed +1 +Product status message$/m)
+  }, 120_000)
+
+  it('ends with 1 at a step that fails, says which field, and JUnit holds it', async () => {
+    await mistakes('answer-missing-field')
+    const junit = join(folder, 'failed.xml')
+    const wish = ['--function', 'pay-at-once,refund-at-once', '--product', 'DEMO-OPEN']
+    const { code, stdout } = await asPartner(SECRET, 'run', ...wish, '--junit', junit)
+    await mistakes()
+    expect(code).toBe(1)
+    const failed = 'Every field fits the interface: body[0].title: expected is required, got missing'
+    expect(stdout).toContain(`step 1 of 12: product-pull (Product pull)\n  ${failed}\n  failed\nNOT PASSED\n`)
+    const xml = readFileSync(junit, 'utf8')
+    expect(await junitProblems(xml)).toEqual([])
+    expect(xml).toContain(`<failure message="${failed}" type="failure">`)
+    expect(await asPartner(SECRET, 'run', ...wish)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^run \S+ is under way: 0 of 12 steps have passed; send "overwrite": true/),
+    })
+    const { stdout: runs } = await asPartner(SECRET, 'list')
+    expect(runs).toMatch(/^# +RUN_ID .*\n2 .* at product-pull\n1 .* passed\n$/)
+  }, 60_000)
+
+  it('lets a CI trigger its notices by a command, and reports in JSON', async () => {
+    const script = join(folder, 'notify.sh')
+    writeFileSync(
+      script,
+      `curl -sf "$OFFICE/control/consume" -H 'Content-Type: application/json' -d "{\\"orderId\\":\\"$ORDER_ID\\",\\"quantity\\":$QUANTITY}" >/dev/null
+       echo "$SANDBOX_STEP $SANDBOX_PATH \${CLIENT_SECRET:-hidden}"`,
+    )
+    const wish = ['--function', 'pay-at-once', '--function', 'refund-at-once', '--product', 'DEMO-OPEN', '--overwrite']
+    const command = `OFFICE=${await officeUrl()}; . ${script}`
+    const { code, stdout, stderr } = await asPartner(SECRET, 'run', ...wish, '--json', '--on-wait', command)
+    expect(stderr).toContain('\nconsumption /mtp/api/order/consume/notice hidden\n')
+    expect(stderr).toContain('\nPASSED\n')
+    const report = JSON.parse(stdout)
+    expect(report).toMatchObject({ number: 3, acceptance: { passed: true, open_steps: [] } })
+    expect(report.passed_at).toMatch(/Z$/)
+    expect(stdout).toMatch(/"consumed": \[\s+\d{19}\s+\]/)
+    expect(code).toBe(0)
+  }, 60_000)
+
+  it('gives up after --timeout', async () => {
+    const wish = ['--function', 'pay-at-once,refund-at-once', '--product', 'DEMO-OPEN', '--timeout', '12']
+    const { code, stdout } = await asPartner(SECRET, 'run', ...wish)
+    expect(stdout).toMatch(
+      /waits until \S+ for your call to POST \/mtp\/api\/order\/consume\/notice: .*\nnot done after 12 s \(--timeout\)\nNOT PASSED\n$/,
+    )
+    expect(code).toBe(1)
+  }, 60_000)
+
+  it('says what is wrong with who asks, and with what was typed', async () => {
+    expect(await asPartner('wrong', 'list')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'BA verification failed; check clientId, clientSecret and the clock of this machine\n',
+    })
+    expect(await gatehouse({}, 'sandbox', 'list', '--client-id', 'x')).toMatchObject({
+      code: 1,
+      stderr: '--client-id needs the clientSecret in the environment: CLIENT_SECRET\n',
+    })
+    expect(await asOperator('list', '--partner', '9')).toMatchObject({ code: 1, stderr: 'partner 9 does not exist\n' })
+    expect(await asPartner(SECRET, 'show', 'no-run')).toMatchObject({ code: 1, stderr: 'no such run\n' })
+    const typed = await asOperator('run', '--url', 'ftp://x', '--function', 'x')
+    expect(typed).toMatchObject({ code: 2, stdout: '' })
+    expect(typed.stderr).toMatch(
+      /^--url +must be an http:\/\/ or https:\/\/ address\n--function +"x" must be product-pull or /,
+    )
+    expect(await asOperator('run')).toMatchObject({
+      code: 2,
+      stderr: [
+        '--partner   or --client-id is required, and only one of them',
+        '--function  or --all is required',
+        '--product   is required\n',
+      ].join('\n'),
+    })
+  })
+})
+
+it('the README’s headless block works word for word', async () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  const script = /<!-- headless:.*-->\n```sh\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
+  const env = { PATH: process.env.PATH, GATE: system.origin }
+  const { stdout } = await promisify(execFile)('bash', ['-euc', script], { env })
+  expect(stdout).toMatch(/^\{"code":200,"describe":"success","partnerId":"7001","run":\{"run_id":/)
+  expect(stdout).toContain('"data":{"outcome":"passed"}')
+  expect(stdout).toContain('"current_step":"wrong-signature"')
+  expect(stdout).toContain('<testcase name="product-pull" classname="gatehouse.sandbox" time="')
+  expect(await junitProblems(stdout.slice(stdout.indexOf('<?xml')))).toEqual([])
+}, 60_000)

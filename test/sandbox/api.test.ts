@@ -1,0 +1,328 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createPartner } from '../../src/registry/partner.ts'
+import { newPartner } from '../../src/registry/partner-wire.ts'
+import type { RunAnswer } from '../../src/sandbox/api/answer.ts'
+import type { RunReport } from '../../src/sandbox/api/report.ts'
+import type { RunEvent } from '../../src/sandbox/event.ts'
+import { reportOfRun } from '../../src/sandbox/report.ts'
+import { signedHeaders } from '../signer.ts'
+import { call, itself, type Who } from './caller.ts'
+import { junitProblems } from './junit.ts'
+import { type Lab, openLab, SIMPLE } from './lab.ts'
+import { orderOf, walk } from './walk.ts'
+
+let lab: Lab
+let stranger: Who
+beforeAll(async () => {
+  lab = await openLab({ SANDBOX_WAIT_S: '60' })
+  const made = await createPartner(lab.world.deps, newPartner.parse({ name: 'Stranger', client_id: 'stranger' }))
+  stranger = { partnerId: String(made.partner_id), clientId: 'stranger', clientSecret: made.client_secret }
+})
+afterAll(() => lab.close())
+beforeEach(() => lab.world.clock.advance(61))
+
+const begin = async (overwrite = true): Promise<string> => {
+  const answer = await call(lab, 'POST', '/runs', { partnerId: 7001, overwrite, body: SIMPLE })
+  expect(answer).toMatchObject({ status: 200, code: 200, describe: 'success', partnerId: '7001' })
+  return (answer.run as RunAnswer).run_id
+}
+const start = (run: string, step: string, who?: { who: Who }) =>
+  call(lab, 'POST', `/runs/${run}/steps/${step}/start`, undefined, who)
+const next = (run: string, step: string) => call(lab, 'POST', `/runs/${run}/steps/${step}/next`)
+
+/** The lines of a run up to the end of the attempt that is being made. */
+async function follow(run: string, after = 0): Promise<RunEvent[]> {
+  const answer = await call(lab, 'GET', `/runs/${run}/events?after=${after}&wait=20`)
+  const events = answer.events as RunEvent[]
+  if (events.length === 0) throw new Error(`nothing after ${after}: ${answer.text}`)
+  return events.some(({ kind }) => kind === 'ended')
+    ? events
+    : [...events, ...(await follow(run, Number(answer.last_seq)))]
+}
+
+const REFUSED = { status: 200, code: 300, describe: 'BA verification failed' }
+
+describe('a run over the headless API', () => {
+  it('is started, followed and gone on with', async () => {
+    const run = await begin()
+    expect(await call(lab, 'GET', '/runs/present')).toMatchObject({
+      run: {
+        run_id: run,
+        current_step: 'product-pull',
+        choice: { products: { main: 'DEMO-OPEN' } },
+        steps: expect.arrayContaining([
+          expect.objectContaining({ id: 'product-pull', name: 'Product pull', state: 'open', current: true }),
+        ]),
+      },
+    })
+    const started = await start(run, 'product-pull')
+    expect(started).toMatchObject({ code: 200, run_id: run, step_id: 'product-pull' })
+    const events = await follow(run)
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_event, index) => index + 1))
+    expect(events.find(({ kind }) => kind === 'check')).toMatchObject({
+      attempt_id: started.attempt_id,
+      data: { id: 'reached', text: 'Your system answers', level: 'error', passed: true },
+    })
+    expect(await next(run, 'product-pull')).toMatchObject({
+      code: 200,
+      run: {
+        current_step: 'wrong-signature',
+        steps: expect.arrayContaining([expect.objectContaining({ state: 'passed' })]),
+      },
+    })
+    const { runs } = await call(lab, 'GET', '/runs')
+    expect((runs as RunAnswer[])[0]).toMatchObject({ run_id: run })
+  })
+
+  it('speaks Chinese when asked', async () => {
+    const run = await begin()
+    const { text } = await call(lab, 'GET', `/runs/${run}`, undefined, { headers: { 'accept-language': 'zh' } })
+    expect(text).toMatch(/"name":"[^"]*[\u4e00-\u9fff]/)
+  })
+
+  it('waits for lines no longer than asked, and a wait ends with the caller', async () => {
+    const run = await begin()
+    const before = performance.now()
+    expect(await call(lab, 'GET', `/runs/${run}/events?wait=0.5`)).toMatchObject({ code: 200, events: [], last_seq: 0 })
+    expect(performance.now() - before).toBeGreaterThan(450)
+    expect(performance.now() - before).toBeLessThan(3_000)
+    expect(await call(lab, 'GET', `/runs/${run}/events?wait=31`)).toMatchObject({
+      code: 300,
+      describe: 'wait must be at most 30',
+    })
+  })
+
+  it('lets so many of a partner wait at once, and no more', async () => {
+    const run = await begin()
+    const waiting = Array.from({ length: 25 }, () => call(lab, 'GET', `/runs/${run}/events?wait=2`))
+    const answers = await Promise.all(waiting)
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused).toHaveLength(5)
+    expect(refused[0]?.headers.get('retry-after')).toBe('2')
+    expect((await call(lab, 'GET', `/runs/${run}/events?wait=0.1`)).status).toBe(200)
+  })
+
+  it('is not overwritten while it is under way, unless that is said', async () => {
+    const run = await begin()
+    expect(await begin(false)).not.toBe(run)
+    const present = ((await call(lab, 'GET', '/runs/present')).run as RunAnswer).run_id
+    await start(present, 'product-pull')
+    await follow(present)
+    expect(await call(lab, 'POST', '/runs', { body: SIMPLE })).toMatchObject({
+      status: 200,
+      code: 300,
+      describe: expect.stringMatching(
+        new RegExp(`^run ${present} is under way: 1 of \\d+ steps have passed; send "overwrite": true to start anew$`),
+      ),
+    })
+    expect(await begin(true)).not.toBe(present)
+    expect(await call(lab, 'GET', `/runs/${present}`)).toMatchObject({ run: { current_step: null } })
+  })
+
+  it.each<[string, object | string, string]>([
+    ['no choice', {}, 'body is required'],
+    ['no product', { body: { functions: ['pay-at-once', 'refund-at-once'] } }, 'body.products is required'],
+    [
+      'no way to pay',
+      { body: { ...SIMPLE, functions: ['refund-at-once'] } },
+      'body.functions must have pay-at-once or pay-later',
+    ],
+    ['no JSON', '{', 'HTTP body: not JSON'],
+    ['another partner', { partnerId: 1, body: SIMPLE }, 'partnerId does not belong to the clientId of the signature'],
+  ])('is not started with %s', async (_name, body, describe) => {
+    expect(await call(lab, 'POST', '/runs', body)).toMatchObject({
+      status: 200,
+      code: 300,
+      describe: expect.stringContaining(describe),
+    })
+  })
+})
+
+describe('whoever presses too much or too early', () => {
+  it('makes one attempt with ten starts at once', async () => {
+    const run = await begin()
+    // So slow that none of them comes after its end.
+    await lab.mistakes('answer-slow')
+    const starts = await Promise.all(Array.from({ length: 10 }, () => start(run, 'product-pull')))
+    await lab.mistakes()
+    expect(new Set(starts.map(({ attempt_id }) => attempt_id)).size).toBe(1)
+    expect(starts.every(({ code }) => code === 200)).toBe(true)
+    await begin()
+    expect((await follow(run)).find(({ kind }) => kind === 'ended')?.data).toEqual({ outcome: 'interrupted' })
+  })
+
+  it('does not get on before the step has passed, or from another one', async () => {
+    const run = await begin()
+    expect(await next(run, 'product-pull')).toMatchObject({
+      status: 200,
+      code: 300,
+      describe: 'the current step has not passed yet',
+    })
+    await lab.mistakes('answer-missing-field')
+    await start(run, 'product-pull')
+    await follow(run)
+    await lab.mistakes()
+    expect(await next(run, 'product-pull')).toMatchObject({ code: 300 })
+    for (const step of ['consumption', 'no-such-step', '%00', 'heartbeat']) {
+      expect(await start(run, step), step).toMatchObject({
+        status: 200,
+        code: 300,
+        describe: 'this is not the step where the run stands',
+      })
+      expect(await next(run, step), step).toMatchObject({ code: 300 })
+    }
+    expect(await call(lab, 'POST', `/runs/${run}/accept`)).toMatchObject({ code: 200, passed: false })
+  })
+})
+
+describe('who may ask', () => {
+  it('is nobody without the partner’s signature, and that learns nothing', async () => {
+    const run = await begin()
+    const unsigned = { headers: { Authorization: '' } }
+    for (const path of [`/runs/${run}`, '/runs/present', `/runs/${run}/report.xml`, `/runs/${run}/events?wait=30`]) {
+      expect(await call(lab, 'GET', path, undefined, unsigned), path).toMatchObject(REFUSED)
+    }
+    const guess = { who: { partnerId: '7001', clientId: 'lab', clientSecret: 'guessed' } }
+    expect(await call(lab, 'POST', '/runs', '{', guess)).toMatchObject(REFUSED)
+    expect(await start(run, 'product-pull', guess)).toMatchObject(REFUSED)
+    expect(await call(lab, 'GET', `/runs/${run}`)).toMatchObject({ run: { last_seq: 0 } })
+    const { rows } = await lab.world.pool.query(
+      `select reason, headers::text from rejected_call where path = '/sandbox/api/runs'`,
+    )
+    expect(rows[0]).toMatchObject({ reason: 'the signature does not fit' })
+  })
+
+  it('does not take the signature of another path or method', async () => {
+    const run = await begin()
+    const date = lab.world.clock.now().toUTCString()
+    const path = `/sandbox/api/runs/${run}/accept`
+    for (const signed of [
+      { path, date, method: 'GET' },
+      { path: `${path}/`, date, method: 'POST' },
+    ]) {
+      const { Authorization } = signedHeaders(itself(lab), signed)
+      expect(await call(lab, 'POST', `/runs/${run}/accept`, undefined, { headers: { Authorization } })).toMatchObject(
+        REFUSED,
+      )
+    }
+  })
+
+  it('sees only its own runs: others are told apart from none by nobody', async () => {
+    const run = await begin()
+    const none = { status: 404, code: 300, describe: 'no such run' }
+    const as = { who: stranger }
+    const guessed = ['00000000-0000-4000-8000-000000000000', 'x', "' or 1=1", '%00', `${run}0`].map(encodeURIComponent)
+    for (const id of [run, ...guessed]) {
+      for (const [method, path] of [
+        ['GET', ''],
+        ['GET', '/events'],
+        ['GET', '/report'],
+        ['GET', '/report.xml'],
+        ['POST', '/accept'],
+        ['POST', '/steps/product-pull/start'],
+        ['POST', '/steps/product-pull/next'],
+      ] as const) {
+        expect(await call(lab, method, `/runs/${id}${path}`, undefined, as), id + path).toMatchObject(none)
+      }
+    }
+    expect(await call(lab, 'GET', '/runs', undefined, as)).toMatchObject({ code: 200, runs: [] })
+    expect(await call(lab, 'GET', '/runs/present', undefined, as)).toMatchObject({
+      code: 300,
+      describe: 'no test run has been started',
+    })
+  })
+
+  it('is told which method and which path there is', async () => {
+    const run = await begin()
+    const wrong = await call(lab, 'PUT', `/runs/${run}`)
+    expect(wrong).toMatchObject({ status: 405, code: 300, describe: 'method not allowed; use GET' })
+    expect(wrong.headers.get('allow')).toBe('GET')
+    expect((await call(lab, 'GET', `/runs/${run}/steps/x/start`)).headers.get('allow')).toBe('POST')
+    expect((await call(lab, 'PUT', '/runs')).headers.get('allow')).toBe('GET, POST')
+    for (const path of ['/run', '', '/runs/a:b/c', '/runs/*/x']) {
+      expect(await call(lab, 'GET', path), path).toMatchObject({ status: 404, code: 300, describe: 'no such path' })
+    }
+  })
+
+  it('is slowed down', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => call(lab, 'POST', '/runs', {}, { who: stranger })),
+    )
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(10)
+    expect(answers.find(({ status }) => status === 429)).toMatchObject({
+      code: 300,
+      describe: 'too many calls; try again later',
+      partnerId: stranger.partnerId,
+    })
+  })
+})
+
+describe('an outage', () => {
+  it('is told as such, in the same envelope', async () => {
+    const broken = lab.world.deps.db.maybe
+    Object.assign(lab.world.deps.db, { maybe: () => Promise.reject(new Error('for the test')) })
+    const answer = await call(lab, 'GET', '/runs/present')
+    Object.assign(lab.world.deps.db, { maybe: broken })
+    expect(answer).toMatchObject({
+      status: 500,
+      code: 300,
+      describe: 'the platform cannot answer now; try again later',
+    })
+  })
+})
+
+describe('the report', () => {
+  it('has every attempt with what failed in it, and is JUnit when asked', async () => {
+    const run = await begin()
+    await lab.mistakes('answer-scripts', 'answer-missing-field')
+    await start(run, 'product-pull')
+    const events = await follow(run)
+    await lab.mistakes()
+    await start(run, 'product-pull')
+    await follow(run, events.length)
+    const { report } = await call(lab, 'GET', `/runs/${run}/report`)
+    expect(report).toMatchObject({
+      run_id: run,
+      acceptance: { passed: false, consumed: [], refunded: [] },
+      signed_report: null,
+    })
+    const [first, second] = (report as RunReport).steps
+    expect(first).toMatchObject({
+      id: 'product-pull',
+      state: 'passed',
+      attempts: [
+        {
+          outcome: 'failed',
+          duration_ms: 0,
+          failed_checks: [{ id: 'fields', level: 'error', path: 'body[0].title', actual: 'missing' }],
+        },
+        { outcome: 'passed', failed_checks: [] },
+      ],
+    })
+    expect(second).toMatchObject({ state: 'open', attempts: [] })
+    const xml = await call(lab, 'GET', `/runs/${run}/report.xml`)
+    expect(xml.headers.get('content-type')).toBe('application/xml; charset=utf-8')
+    expect(await junitProblems(xml.text)).toEqual([])
+    expect(xml.text).toContain('body[0].title: expected is required, got missing')
+    const asked = await call(lab, 'GET', `/runs/${run}/report`, undefined, { headers: { accept: 'application/xml' } })
+    expect(asked.text).toBe(xml.text)
+  })
+
+  it('of a run that has passed is vouched for, its order ids exact', async () => {
+    const { runId, failed } = await walk(lab, SIMPLE)
+    expect(failed).toBeUndefined()
+    const orderId = await orderOf(lab, runId, 'main')
+    const accepts = await Promise.all(Array.from({ length: 10 }, () => call(lab, 'POST', `/runs/${runId}/accept`)))
+    for (const accepted of accepts) {
+      expect(accepted).toMatchObject({ code: 200, passed: true, open_steps: [], consumed: [orderId] })
+    }
+    expect(accepts[0]?.text).toContain(`"consumed":[${orderId}]`)
+    const kept = await reportOfRun(lab.world.deps, runId)
+    const { report } = await call(lab, 'GET', `/runs/${runId}/report`)
+    expect((report as RunReport).signed_report).toEqual({
+      url: `${lab.world.deps.config.PUBLIC_URL}/sandbox/verify/${kept?.report_id}`,
+      ...{ content: kept?.content, signature: kept?.signature, key_id: kept?.key_id },
+    })
+  }, 60_000)
+})

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import { addSeconds, utcDate } from '../../src/lib/clock.ts'
+import { junitOf } from '../../src/sandbox/api/junit.ts'
+import type { FailedCheck, ReportedAttempt, ReportedStep, RunReport } from '../../src/sandbox/api/report.ts'
+import { choice } from '../../src/sandbox/choice.ts'
+import { junitProblems } from './junit.ts'
+import { SIMPLE } from './lab.ts'
+
+const AT = utcDate(2026, 5, 6, 10, 34, 20)
+
+const attempt = (number: number, outcome: ReportedAttempt['outcome'], failed_checks: FailedCheck[] = []) => ({
+  ...{ attempt_id: `a-${number}`, number, outcome, failed_checks, started_at: AT },
+  ended_at: outcome && addSeconds(AT, number),
+  duration_ms: outcome && number * 1_000,
+})
+
+const step = (id: string, state: ReportedStep['state'], attempts: ReportedAttempt[] = []): ReportedStep => ({
+  ...{ id, name: id, kind: 'call', state, attempts },
+  ...{ running: attempts.some(({ outcome }) => outcome === null), current: false },
+})
+
+const report = (steps: ReportedStep[], acceptance: Partial<RunReport['acceptance']> = {}): RunReport => ({
+  ...{ run_id: 'r', number: 7, choice: choice.parse(SIMPLE), current_step: null, last_seq: 9 },
+  ...{ created_at: AT, superseded_at: null, passed_at: null, steps, signed_report: null },
+  acceptance: { passed: false, open_steps: [], consumed: [], refunded: [], ...acceptance },
+})
+
+const fields: FailedCheck = {
+  ...{ id: 'fields', text: 'Every field fits', level: 'error', path: 'body[0].title' },
+  ...{ expected: 'is required', actual: 'missing' },
+}
+
+describe('the JUnit file', () => {
+  it('has a case a step: passed, failed with its checks, interrupted, or skipped', async () => {
+    const warning: FailedCheck = { id: 'answer-time', text: 'The answer comes quickly', level: 'warning' }
+    const xml = junitOf(
+      report(
+        [
+          step('heartbeat', 'passed', [attempt(1, 'failed', [fields]), attempt(2, 'passed')]),
+          step('product-pull', 'failed', [attempt(1, 'failed', [warning, fields]), attempt(2, null)]),
+          step('order-create', 'interrupted', [attempt(3, 'interrupted')]),
+          step('order-pay', 'open'),
+        ],
+        { open_steps: ['product-pull', 'order-pay'] },
+      ),
+    )
+    expect(await junitProblems(xml)).toEqual([])
+    expect(xml).toContain('tests="5" failures="1" errors="1" skipped="2" time="6.000">')
+    expect(xml).toContain('<testcase name="heartbeat" classname="gatehouse.sandbox" time="2.000"/>')
+    const line = 'Every field fits: body[0].title: expected is required, got missing'
+    expect(xml).toContain(
+      `<failure message="${line}" type="failure">warning: The answer comes quickly\n${line}</failure>`,
+    )
+    expect(xml).toContain('<error message="the step was interrupted" type="error"/>')
+    expect(xml).toContain('<skipped message="not made yet"/>')
+    expect(xml).toContain('<skipped message="steps to pass first: product-pull, order-pay"/>')
+    expect(xml).toContain('<property name="attempt.heartbeat.1" value="failed 1.000 s"/>')
+    expect(xml).toContain('<property name="attempt.product-pull.2" value="running -"/>')
+  })
+
+  it('has a case for the acceptance check', () => {
+    const acceptance = (found: Partial<RunReport['acceptance']>) =>
+      /name="acceptance".*?(?:\/>|<\/testcase>)/.exec(
+        junitOf(report([step('s', 'passed', [attempt(1, 'passed')])], found)),
+      )?.[0]
+    const ids = { consumed: [2n ** 62n + 1n], refunded: [5n] }
+    expect(acceptance({ ...ids, passed: true })).toMatch(/time="0.000"\/>$/)
+    expect(acceptance(ids)).toContain('<skipped message="the acceptance check has not been made"/>')
+    expect(acceptance({})).toContain('<failure message="the platform\'s records lack a consumption and a refund"')
+    expect(junitOf(report([], ids))).toContain('<property name="orders.consumed" value="4611686018427387905"/>')
+  })
+
+  it('holds whatever a partner answers', async () => {
+    const nasty = `]]></failure>&amp;<b a="'">\u0000\u0001\u001b[31m\ud800\uffff\r\n\ttext 王芳 🎫`
+    const xml = junitOf(report([step('s', 'failed', [attempt(1, 'failed', [{ ...fields, actual: nasty }])])]))
+    expect(await junitProblems(xml)).toEqual([])
+    expect(xml).toContain(
+      'got ]]&gt;&lt;/failure&gt;&amp;amp;&lt;b a="\'"&gt;\ufffd\ufffd\ufffd[31m\ufffd\ufffd&#13;\n\ttext 王芳 🎫',
+    )
+  })
+
+  it('is judged: the test of the tests', async () => {
+    const xml = junitOf(report([step('s', 'passed', [attempt(1, 'passed')])]))
+    expect(await junitProblems(xml.replace('timestamp="2026', 'timestamp="x'))).not.toEqual([])
+    expect(await junitProblems(xml.replace('<system-err/>', ''))).not.toEqual([])
+    expect(await junitProblems(xml.replace('</testsuites>', ''))).not.toEqual([])
+  })
+})

@@ -30,7 +30,7 @@ export async function acceptanceOf(deps: Deps, view: RunView): Promise<Acceptanc
   }
 }
 
-export const isComplete = ({ openSteps, proof }: Acceptance): boolean =>
+const isComplete = ({ openSteps, proof }: Acceptance): boolean =>
   openSteps.length === 0 && proof.consumed.length > 0 && proof.refunded.length > 0
 
 /**

@@ -150,7 +150,7 @@ const valueAt = (json: unknown, path: string): unknown =>
     .filter((step) => step !== '')
     .reduce<unknown>((value, step) => fieldsOf(value)[step], json)
 
-export const withoutIndexes = (path: string): string => path.replace(/\[\d+\]/g, '')
+const withoutIndexes = (path: string): string => path.replace(/\[\d+\]/g, '')
 
 const MOST_SHOWN = 120
 

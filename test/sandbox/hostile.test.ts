@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { updatePartner } from '../../src/registry/partner.ts'
+import { showEntry } from '../../src/sandbox/traffic/entry.ts'
 import { type Lab, type Made, openLab } from './lab.ts'
 
 /** A partner whose answers are made to harm. */
@@ -60,5 +61,17 @@ describe('the log of a step', () => {
       expect(made.events.length).toBeLessThan(50)
       expect(JSON.stringify(made.events).length).toBeLessThan(20_000)
     }
+  }, 60_000)
+})
+
+describe('a megabyte of wrong fields', () => {
+  it('is told in a page of reasonable length', async () => {
+    const text = `{"code":200,"describe":"ok","body":[${'0,'.repeat(400_000)}0]}`
+    const made = await first([], 'product-pull', text)
+    expect(made.outcome).toBe('failed')
+    const call = made.events.find(({ kind }) => kind === 'call')
+    const id = String((call?.data as { call_id: string }).call_id)
+    const { problems } = await showEntry(lab.world.deps, lab.partnerId, { kind: 'call', id })
+    expect(problems.length).toBeLessThan(100)
   }, 60_000)
 })

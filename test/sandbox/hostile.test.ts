@@ -2,6 +2,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { updatePartner } from '../../src/registry/partner.ts'
+import { startStep } from '../../src/sandbox/attempt.ts'
+import { eventsOfAttempt } from '../../src/sandbox/attempt-store.ts'
 import { showEntry } from '../../src/sandbox/traffic/entry.ts'
 import { type Lab, type Made, openLab } from './lab.ts'
 
@@ -74,4 +76,28 @@ describe('a megabyte of wrong fields', () => {
     const { problems } = await showEntry(lab.world.deps, lab.partnerId, { kind: 'call', id })
     expect(problems.length).toBeLessThan(100)
   }, 60_000)
+})
+
+describe('a URL that leads nowhere', () => {
+  const reachedAt = async (url: string) => {
+    const { deps, log } = lab.world
+    const runId = await lab.run()
+    await updatePartner(deps, lab.partnerId, { interface_urls: { 'product-pull': url } })
+    const production = { ...deps, config: { ...deps.config, NODE_ENV: 'production' as const } }
+    const step = { partnerId: lab.partnerId, runId, stepId: 'product-pull' }
+    const attemptId = await startStep(production, log, step)
+    for (;;) {
+      const events = await eventsOfAttempt(deps.db, attemptId)
+      if (events.at(-1)?.kind === 'ended') return events.flatMap(({ kind, data }) => (kind === 'check' ? [data] : []))
+    }
+  }
+
+  it('reads alike in production, whether its address is not called or nobody listens there', async () => {
+    const blocked = await reachedAt('http://10.1.2.3/')
+    const refused = await reachedAt('http://127.0.0.1:1/')
+    const unknown = await reachedAt('http://nowhere.invalid/')
+    expect(blocked[0]).toMatchObject({ id: 'reached', passed: false })
+    expect(refused).toEqual(blocked)
+    expect(unknown).toEqual(blocked)
+  })
 })

@@ -71,8 +71,7 @@ describe('a megabyte of wrong fields', () => {
     const text = `{"code":200,"describe":"ok","body":[${'0,'.repeat(400_000)}0]}`
     const made = await first([], 'product-pull', text)
     expect(made.outcome).toBe('failed')
-    const call = made.events.find(({ kind }) => kind === 'call')
-    const id = String((call?.data as { call_id: string }).call_id)
+    const [id = ''] = made.events.flatMap(({ kind, data }) => (kind === 'call' ? [data.call_id] : []))
     const { problems } = await showEntry(lab.world.deps, lab.partnerId, { kind: 'call', id })
     expect(problems.length).toBeLessThan(100)
   }, 60_000)

@@ -45,7 +45,7 @@ export const refundNotice: Step = {
   needs: (choice) => offers(choice, 'refund-after-review'),
   checks: ['notice-arrived', 'notice-accepted', 'refund-state'],
   async perform(scene) {
-    const orderId = await scene.orderOf('review')
+    const orderId = await orderUnderReview(scene)
     const { refunds, created_at: since } = (await showOrder(scene.deps, orderId)).order
     const refundId = refunds[0]?.refund_id ?? ''
     await scene.notice({
@@ -101,6 +101,15 @@ export const refundedMessage: Step = {
     const message = newRefundedMessage.parse({ order_id, type: 1, reason: 'Sandbox 测试' })
     await scene.operate('order-refunded', order_id, (deps) => tellRefunded(deps, message, OPERATOR))
   },
+}
+
+/** The order of the step before; a new one where the partner has decided against its refund, which is final. */
+async function orderUnderReview(scene: Scene): Promise<bigint> {
+  const orderId = await scene.orderOf('review')
+  const [refund] = (await showOrder(scene.deps, orderId)).order.refunds
+  if (refund && refund.state !== 'refused') return orderId
+  const { main, review = main } = scene.choice.products
+  return askForRefund(scene, 'review', review, 'reviewing', { codes: [602] })
 }
 
 /** Buys, and asks for one ticket back (all, where parts are not refunded), so that a second refund would show; the order. */

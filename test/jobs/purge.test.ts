@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { purge } from '../../src/jobs/purge.ts'
+import { createPartner } from '../../src/registry/partner.ts'
+import { newPartner } from '../../src/registry/partner-wire.ts'
+import { startPartnerSession } from '../../src/sandbox/session.ts'
 import { type App, Client, type Consented, dataOf, type TokenSet, tokenSetOf, type User } from '../acceptance/client.ts'
 import { expectFailure } from '../acceptance/expectations.ts'
 import { signInForm } from '../acceptance/form.ts'
@@ -121,6 +124,17 @@ describe('the purge', () => {
     world.clock.advance(12 * HOUR + HOUR + 1)
     expect(await purged()).toEqual({ browser_session: 1 })
     expect(signInForm((await browser.open(client.authorizePath(client.request(app)))).text)).toBeDefined()
+  })
+})
+
+describe('sessions of the sandbox', () => {
+  it('go an hour after their end', async () => {
+    const { partner_id, secrets } = await createPartner(world.deps, newPartner.parse({ name: 'Lakeside Tickets' }))
+    await startPartnerSession(world.deps, partner_id, secrets[0]?.secret_id ?? '')
+    world.clock.advance(world.deps.config.SESSION_LIFETIME_S + HOUR)
+    expect(await purged()).toEqual({})
+    world.clock.advance(1)
+    expect(await purged()).toEqual({ sandbox_session: 1 })
   })
 })
 

@@ -7,7 +7,7 @@ import { hmacSha256, type Keys } from './keys.ts'
  */
 export const attemptSubject = (
   keys: Keys,
-  kind: 'passport' | 'address' | 'client' | 'partner' | 'rejected' | 'replay' | 'preflight',
+  kind: 'passport' | 'address' | 'client' | 'partner' | 'rejected' | 'replay' | 'preflight' | 'start',
   value: string,
 ): Buffer => hmacSha256(keys.storage, `${kind}\n${value}`)
 

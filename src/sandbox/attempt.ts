@@ -8,6 +8,7 @@ import { RescodeError } from '../lib/rescode.ts'
 import { findPartner } from '../registry/partner.ts'
 import { AttemptOver, StepFailed } from './attempt-log.ts'
 import { appendEvent, endAttempt, findOpenAttempt, insertAttempt, keepAlive } from './attempt-store.ts'
+import { countUse } from './bounded.ts'
 import { endDeserted } from './ending.ts'
 import { noSuchRun, notTheCurrentStep, runIsOver } from './errors.ts'
 import { type Run, stepsOf } from './run.ts'
@@ -33,7 +34,8 @@ function makingsOf({ config }: Deps): Map<string, Making> {
 
 /**
  * Starts the current step and returns the attempt's id at once; it goes on by itself and leaves its lines in the log.
- * While it is open, the same start again is the same attempt: a double click and a second tab change nothing.
+ * While it is open, the same start again is the same attempt: a double click and a second tab change nothing. Throws 20003
+ * with Retry-After when the partner starts too many.
  */
 export async function startStep(
   deps: Deps,
@@ -49,6 +51,8 @@ export async function startStep(
     await endDeserted({ ...deps, db }, runId)
     const open = await findOpenAttempt(db, runId)
     if (open) return { attemptId: open.attempt_id }
+    // Each attempt keeps what was said on the wire, a megabyte a call at most.
+    await countUse({ ...deps, db }, 'start', partnerId)
     return begin({ ...deps, db }, run, step)
   })
   if ('step' in begun) make(deps, log, begun)

@@ -7,7 +7,7 @@ import { tooManyRequests } from '../lib/rescode.ts'
 const WINDOW_S = 60
 
 /** How often a partner may ask for what makes us call somebody or write something, in a minute. */
-const MOST = { replay: 30, preflight: 12 } as const
+const MOST = { replay: 30, preflight: 12, start: 120 } as const
 
 /** Counts one use, over all processes; throws 20003 with Retry-After when there were too many. */
 export async function countUse({ db, keys, clock }: Deps, what: keyof typeof MOST, partnerId: bigint): Promise<void> {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { updatePartner } from '../../src/registry/partner.ts'
 import { startStep } from '../../src/sandbox/attempt.ts'
 import { eventsOfAttempt } from '../../src/sandbox/attempt-store.ts'
+import { showRun } from '../../src/sandbox/run.ts'
 import { showEntry } from '../../src/sandbox/traffic/entry.ts'
 import { type Lab, type Made, openLab } from './lab.ts'
 
@@ -110,4 +111,25 @@ describe('a URL that leads nowhere', () => {
     expect(refused).toEqual(blocked)
     expect(unknown).toEqual(blocked)
   })
+})
+
+describe('a step that is started again and again', () => {
+  it('is made 120 times a minute at most', async () => {
+    const { deps, log } = lab.world
+    // Of a minute of its own, beside those of the tests before.
+    lab.world.clock.advance(120)
+    const runId = await lab.run()
+    const start = () => startStep(deps, log, { partnerId: lab.partnerId, runId, stepId: 'product-pull' })
+    const over = 'update sandbox_run set open_attempt = null where run_id = $1'
+    const ended = `update sandbox_attempt set ended_at = started_at, outcome = 'failed' where run_id = $1 and ended_at is null`
+    for (let made = 0; made < 120; made++) {
+      await start()
+      await lab.world.pool.query(over, [runId])
+      await lab.world.pool.query(ended, [runId])
+    }
+    await expect(start()).rejects.toMatchObject({ rescode: 20003, failure: { status: 429 } })
+    lab.world.clock.advance(60)
+    expect((await showRun(deps, lab.partnerId, runId)).current?.attempts).toHaveLength(120)
+    await start()
+  }, 60_000)
 })

@@ -80,6 +80,18 @@ export const deleteSessions: DeleteBatch = (db, { before, from, limit }) =>
         select count(*)::int as rows, max(at) as last from gone`,
   )
 
+export const deletePartnerSessions: DeleteBatch = (db, { before, from, limit }) =>
+  db.one(
+    deleted,
+    sql`with gone as (
+          delete from sandbox_session where ctid = any (array(
+            select ctid from sandbox_session where expires_at >= ${from} and expires_at < ${before}
+            order by expires_at limit ${limit} for update skip locked))
+          returning expires_at as at
+        )
+        select count(*)::int as rows, max(at) as last from gone`,
+  )
+
 export const deleteNotices: DeleteBatch = (db, { before, from, limit }) =>
   db.one(
     deleted,

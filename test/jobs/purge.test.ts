@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { purge } from '../../src/jobs/purge.ts'
+import { signInPartner } from '../../src/sandbox/sign-in.ts'
 import { type App, Client, type Consented, dataOf, type TokenSet, tokenSetOf, type User } from '../acceptance/client.ts'
 import { expectFailure } from '../acceptance/expectations.ts'
 import { signInForm } from '../acceptance/form.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
+import { newSandboxPartner } from '../sandbox/partners.ts'
 
 /** What is over goes, and nobody who holds it is told anything else than before. */
 
@@ -121,6 +123,18 @@ describe('the purge', () => {
     world.clock.advance(12 * HOUR + HOUR + 1)
     expect(await purged()).toEqual({ browser_session: 1 })
     expect(signInForm((await browser.open(client.authorizePath(client.request(app)))).text)).toBeDefined()
+  })
+})
+
+describe('the purge of the sandbox', () => {
+  it("takes a partner's session an hour after its end", async () => {
+    const { deps, clock } = world
+    const { client_id, client_secret } = await newSandboxPartner(world)
+    await signInPartner(deps, { clientId: client_id, clientSecret: client_secret, address: '127.0.0.1' })
+    clock.advance(12 * HOUR + HOUR)
+    expect(await purged()).toEqual({})
+    clock.advance(1)
+    expect(await purged()).toEqual({ sandbox_session: 1 })
   })
 })
 

@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { findPartner, findPartnerByClientId, type PartnerWithSecrets } from '../registry/partner.ts'
+import { masker } from '../ticketing/masking.ts'
 import { type Answer, accepted, refused } from './answer.ts'
 import type { PartnerCall } from './authenticate.ts'
 import { type Diagnosis, readLooseAuthorization } from './diagnose/index.ts'
@@ -72,12 +73,14 @@ export const hasPassedSignatureTool = (deps: Deps, partnerId: bigint): Promise<b
 
 function keep(
   { db, clock }: Deps,
-  { partner_id }: PartnerWithSecrets,
+  { partner_id, secrets }: PartnerWithSecrets,
   { method, url, date = '', authorization = '' }: PartnerCall,
   { mistakes, stringToSign, signedInstead }: Diagnosis,
   source: SignatureTest['source'],
 ): Promise<bigint> {
-  const cut = (text: string): string => text.slice(0, LONGEST)
+  // Who tries may put the secret anywhere, such as where the clientId belongs. Masked before anything is cut.
+  const mask = masker(secrets.map(({ secret }) => secret))
+  const cut = (text: string): string => mask(text).slice(0, LONGEST)
   const test = {
     partnerId: partner_id,
     source,
@@ -85,7 +88,7 @@ function keep(
     method,
     path: cut(pathAsSent(url)),
     date: cut(date),
-    authorization: shortened(authorization),
+    authorization: cut(shortened(mask(authorization))),
     stringToSign: cut(stringToSign),
     signedInstead: signedInstead === undefined ? null : cut(signedInstead),
   }

@@ -30,6 +30,14 @@ export interface Stage {
 /** Where a finding was made and what it was about. */
 type Details = Omit<Finding, 'id' | 'passed'>
 
+/** Much of it a partner says: what is too long for a line of a log is cut. The whole stands in the traffic. */
+const LONGEST = 500
+
+const brief = (details: Details): Details =>
+  Object.fromEntries(
+    Object.entries(details).map(([name, text]) => [name, text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text]),
+  )
+
 /** The log of an attempt while it is made; it knows whether all checks have passed so far. */
 export class AttemptLog {
   protected readonly stage: Stage
@@ -64,7 +72,7 @@ export class AttemptLog {
 
   /** Leaves a check in the log and says whether it passed. */
   async check(id: CheckId, passed: boolean, details: Details = {}): Promise<boolean> {
-    await this.tell({ kind: 'check', data: { id, passed, ...details } })
+    await this.tell({ kind: 'check', data: { id, passed, ...brief(details) } })
     this.#checked++
     if (!passed && levelOf(id) === 'error') this.#failed++
     return passed

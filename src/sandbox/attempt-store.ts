@@ -75,6 +75,12 @@ export const endAttempt = async (db: Db, attemptId: string, outcome: Outcome, no
     from run join ended using (run_id)`,
   )) === 1
 
+/** JSON that `jsonb` takes: it has no U+0000 and no half of a surrogate pair, which a text that was cut may end with. */
+const storable = (data: Happening['data']): string =>
+  JSON.stringify(data, (_name, value: unknown) =>
+    typeof value === 'string' ? value.replace(/[\0\p{Surrogate}]/gu, '\ufffd') : value,
+  )
+
 /** Adds a line to the log of an open attempt; false when the attempt has ended: then nobody waits for the line. */
 export const appendEvent = async (db: Db, attemptId: string, { kind, data }: Happening, now: Date): Promise<boolean> =>
   (await db.exec(
@@ -83,7 +89,7 @@ export const appendEvent = async (db: Db, attemptId: string, { kind, data }: Hap
       returning run_id, last_seq
     )
     insert into sandbox_event (run_id, seq, attempt_id, at, kind, data)
-    select run_id, last_seq, ${attemptId}, ${now}, ${kind}, ${JSON.stringify(data)}::jsonb from run`,
+    select run_id, last_seq, ${attemptId}, ${now}, ${kind}, ${storable(data)}::jsonb from run`,
   )) === 1
 
 /** Lines after `seq`, oldest first. */

@@ -9,6 +9,7 @@ import { type InterfaceName, interfaceNamed } from '../ticketing/interfaces/inde
 import { readAnswer } from '../ticketing/interfaces/read-answer.ts'
 import { AttemptLog, type Stage } from './attempt-log.ts'
 import { type Expectation, examine } from './examine.ts'
+import { shownFailure } from './reachability.ts'
 
 /** Calls of the partner during an attempt: each leaves its lines in the log and goes through the checks. */
 export class PartnerTalk extends AttemptLog {
@@ -100,7 +101,10 @@ export class PartnerTalk extends AttemptLog {
   async #examine(callId: string, name: InterfaceName, expectation: Expectation): Promise<void> {
     await this.tell({ kind: 'call', data: { call_id: callId, interface: name } })
     const record = await findCall(this.deps.db, this.partner.partner_id, callId)
-    for (const { id, passed, ...more } of record ? examine(record, expectation) : []) {
+    if (!record) return
+    const { failure, failure_detail: detail } = record
+    const told = failure === null ? null : shownFailure(this.deps.config, { kind: failure, detail: detail ?? failure })
+    for (const { id, passed, ...more } of examine({ ...record, failure_detail: told?.detail ?? null }, expectation)) {
       await this.check(id, passed, more)
     }
   }

@@ -300,4 +300,21 @@ describe('what is kept', () => {
     }
     expect(world.logged()).not.toContain(SECRET)
   })
+
+  it('holds no secret that was sent in the place of something else', async () => {
+    const other = await newSandboxPartner(world, { client_id: 'spills' })
+    const { client_secret: spilt, partner_id } = other
+    const date = world.clock.now().toUTCString()
+    const PartnerId = String(partner_id)
+    await send({ Authorization: `MWS ${spilt}:${'A'.repeat(27)}=`, Date: date, PartnerId })
+    await send({ Authorization: `MWS spills:${spilt}`, Date: date })
+    await send({ Authorization: 'MWS spills:AAAA', Date: `${date} ${spilt}` })
+    const found = await world.pool.query('select t::text as row from signature_test t where partner_id = $1', [
+      partner_id,
+    ])
+    const kept = found.rows.map(({ row }) => row).join('\n')
+    expect(kept).toContain('[secret]')
+    expect(kept).not.toContain(spilt)
+    expect(kept).not.toContain(`:${spilt.slice(0, 6)}`)
+  })
 })

@@ -2,6 +2,7 @@ import { showOrder } from '../../ticketing/show-order.ts'
 import { offers } from '../choice.ts'
 import { fieldIn, fieldsIn } from './notice-body.ts'
 import type { Step } from './step.ts'
+import { unusedOrder } from './test-order.ts'
 
 /** A change of the main product, whichever kind; the platform pulls it afterwards by itself. */
 export const productChange: Step = {
@@ -30,8 +31,11 @@ export const consumption: Step = {
   needs: () => true,
   checks: ['notice-arrived', 'notice-accepted', 'quantities', 'order-state'],
   async perform(scene) {
-    const orderId = await scene.orderOf('main')
-    const { quantity, created_at: since } = (await showOrder(scene.deps, orderId)).order
+    const main = await scene.orderOf('main')
+    // One that is used already will do: its notice came before the person pressed Start.
+    const before = (await showOrder(scene.deps, main)).order
+    const usable = before.refunded_quantity === 0 && ['paid', 'consumed'].includes(before.state)
+    const { order_id: orderId, quantity, created_at: since } = usable ? before : await unusedOrder(scene)
     await scene.notice({
       path: '/mtp/api/order/consume/notice',
       about: { orderId: String(orderId), quantity: String(quantity), usedQuantity: String(quantity) },

@@ -1,10 +1,9 @@
 import { closeOrder } from '../../ticketing/close-order.ts'
 import { OPERATOR } from '../../ticketing/history.ts'
 import { ORDER_STATUS } from '../../ticketing/interfaces/order.ts'
-import { showOrder } from '../../ticketing/show-order.ts'
 import { offers } from '../choice.ts'
 import type { Step } from './step.ts'
-import { createTestOrder, payTestOrder, unpaidOrder } from './test-order.ts'
+import { createTestOrder, payTestOrder, unpaidOrder, unusedOrder } from './test-order.ts'
 
 export const orderCreate: Step = {
   id: 'order-create',
@@ -61,8 +60,8 @@ export const orderQuery: Step = {
   needs: () => true,
   checks: ['order-status', 'quantities'],
   async perform(scene) {
-    const orderId = await scene.orderOf('main')
-    const { order } = await showOrder(scene.deps, orderId)
+    const order = await unusedOrder(scene)
+    const orderId = order.order_id
     const ask = { orderId, partnerOrderId: order.partner_order_id ?? '' }
     const result = await scene.call('order-query', ask, { orderId })
     if (result.outcome !== 'success') return

@@ -119,3 +119,13 @@ export async function buyTestOrder(scene: Scene, role: OrderRole, partnerDealId:
   const { order_id } = await createTestOrder(scene, role, partnerDealId)
   return payTestOrder(scene, order_id, ANY_PAYMENT)
 }
+
+/**
+ * The main order as long as all of its tickets are still good, else a new one in its place: the partner may have used or
+ * refunded some of them before their turn, and nothing brings them back.
+ */
+export async function unusedOrder(scene: Scene): Promise<Order> {
+  const { order } = await showOrder(scene.deps, await scene.orderOf('main'))
+  if (order.state === 'paid' && order.used_quantity === 0 && order.refunded_quantity === 0) return order
+  return buyTestOrder(scene, 'main', scene.choice.products.main)
+}

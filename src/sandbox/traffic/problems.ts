@@ -13,6 +13,12 @@ export interface LinkedProblem extends ShapeProblem {
   readonly docs: string
 }
 
+/** A megabyte of wrong fields is no reading; the failure's own words say how many there are. */
+const MOST_PROBLEMS = 50
+
+const linked = (problems: readonly ShapeProblem[], linkTo: (path: string) => string): LinkedProblem[] =>
+  problems.slice(0, MOST_PROBLEMS).map((problem) => ({ ...problem, docs: linkTo(problem.path) }))
+
 const noticeAt = (deps: Deps, path: string) => {
   const endpoint = noticeEndpoint(deps, path)
   return NOTICES.find((notice) => notice.path === endpoint)
@@ -33,7 +39,7 @@ export function answerProblems(name: string, text: string): LinkedProblem[] {
   if (!entry || json === undefined) return []
   const reading = readAnswer(entry as PartnerInterface, json)
   if (reading.outcome !== 'misshapen') return []
-  return reading.problems.map((problem) => ({ ...problem, docs: docsLink(entry.name, 'answer', problem.path) }))
+  return linked(reading.problems, (field) => docsLink(entry.name, 'answer', field))
 }
 
 /** The same for a notice. */
@@ -44,5 +50,5 @@ export function noticeProblems(deps: Deps, path: string, text: string): LinkedPr
   const { name, shape } = notice
   const read = readShape(shape, json)
   if (!('problems' in read)) return []
-  return read.problems.map((problem) => ({ ...problem, docs: docsLink(name, 'notice', problem.path) }))
+  return linked(read.problems, (field) => docsLink(name, 'notice', field))
 }

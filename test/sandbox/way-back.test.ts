@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { nextStep, showRun } from '../../src/sandbox/run.ts'
+import { showOrder } from '../../src/ticketing/show-order.ts'
+import { type Lab, openLab, walkTo } from './lab.ts'
+import { makeStep, orderOf } from './walk.ts'
+
+/** What people at the partner do out of turn leaves no step behind that can never pass. */
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await openLab()
+})
+afterAll(() => lab.close())
+
+describe('an order that was used before its turn', () => {
+  it('is queried no more: another one takes its place', async () => {
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'order-query')
+    const used = await orderOf(lab, runId, 'main')
+    await lab.control('consume', { orderId: used, quantity: 2 })
+    expect((await showOrder(lab.world.deps, used)).order.state).toBe('consumed')
+    const made = await makeStep(lab, runId, 'order-query')
+    expect(made.failures).toEqual([])
+    expect(made.outcome).toBe('passed')
+    expect(await orderOf(lab, runId, 'main')).not.toBe(used)
+    await nextStep(lab.world.deps, lab.partnerId, runId, 'order-query')
+    expect((await makeStep(lab, runId, 'consumption')).outcome).toBe('passed')
+  })
+})
+
+describe('a refund that the partner decided against', () => {
+  it('fails the step, which then asks for another one', async () => {
+    const wish = { functions: ['pay-later', 'refund-after-review', 'price-calendar'], products: { main: 'DEMO-TOWER' } }
+    const runId = await lab.run(wish)
+    for (;;) {
+      const step = (await showRun(lab.world.deps, lab.partnerId, runId)).current?.step.id ?? ''
+      if (step === 'refund-notice') break
+      expect((await makeStep(lab, runId, step)).failures).toEqual([])
+      await nextStep(lab.world.deps, lab.partnerId, runId, step)
+    }
+    const refused = await lab.make(runId, 'refund-notice', async () => {
+      const { order } = await showOrder(lab.world.deps, await orderOf(lab, runId, 'review'))
+      await lab.control('decide-refund', { refundId: order.refunds[0]?.refund_id, approve: false })
+    })
+    expect(refused.outcome).toBe('failed')
+    const before = await orderOf(lab, runId, 'review')
+    const made = await lab.make(runId, 'refund-notice', async () => {
+      const ticking = setInterval(() => lab.world.clock.advance(1), 500)
+      try {
+        await expect.poll(() => orderOf(lab, runId, 'review'), { timeout: 20_000 }).not.toBe(before)
+        const orderId = await orderOf(lab, runId, 'review')
+        const refundOf = async () => (await showOrder(lab.world.deps, orderId)).order.refunds[0]
+        await expect
+          .poll(async () => (await refundOf().catch(() => undefined))?.state, { timeout: 20_000 })
+          .toBe('reviewing')
+        await lab.control('decide-refund', { refundId: (await refundOf())?.refund_id, approve: true })
+      } finally {
+        clearInterval(ticking)
+      }
+    })
+    expect(made.failures).toEqual([])
+    expect(made.outcome).toBe('passed')
+  }, 60_000)
+})

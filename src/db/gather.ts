@@ -1,6 +1,5 @@
-import { DatabaseError } from 'pg'
+import { DatabaseError, type QueryConfig } from 'pg'
 import type { z } from 'zod'
-import type { Statement } from './sql.ts'
 
 /**
  * Gathering: requests that want the same statement at the same moment share one execution of it.
@@ -15,7 +14,7 @@ import type { Statement } from './sql.ts'
 export interface Gathered<Item, Row> {
   readonly row: z.ZodType<Row>
   /** Made by `` sql`…` `` over `unnest(…) with ordinality`. Each row has `nth`, the item's place counted from 1. */
-  readonly statement: (items: readonly Item[]) => Statement
+  readonly statement: (items: readonly Item[]) => QueryConfig
   /** What the item is about. Items of one key never meet in one statement as two: see `same`. */
   readonly key: (item: Item) => string
   /**
@@ -39,7 +38,7 @@ export const GATHER_LIMITS: GatherLimits = { items: 200, batches: 2 }
 export type Gather = <Item, Row>(gathered: Gathered<Item, Row>, item: Item) => Promise<Row[]>
 
 /** Sends a statement; throws DatabaseUnavailable when the database went away, be it before or after a commit. */
-type Run = (statement: Statement) => Promise<{ rows: unknown[] }>
+type Run = (statement: QueryConfig) => Promise<{ rows: unknown[] }>
 
 interface Waiting<Item, Row> {
   readonly item: Item

@@ -6,6 +6,8 @@ import { type Parameters, required, type Scope } from '../oauth/wire.ts'
 import { accessDenied, expiredToken, invalidToken } from './errors.ts'
 import { type FoundToken, findToken } from './store.ts'
 
+export type { FoundToken }
+
 /** An access token of ours that has not expired. */
 interface AccessToken {
   readonly routingKey: number

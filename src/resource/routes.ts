@@ -4,9 +4,8 @@ import { envelopeErrorHandler, sendSuccess } from '../lib/envelope.ts'
 import { noteForLog } from '../lib/observe.ts'
 import { acceptAnyBodyUnread } from '../lib/unread-body.ts'
 import { readParameters, type Scope } from '../oauth/wire.ts'
-import { openAccessToken, readWithToken } from './bearer.ts'
+import { type FoundToken, openAccessToken, readWithToken } from './bearer.ts'
 import { noPhoneNumber } from './errors.ts'
-import type { FoundToken } from './store.ts'
 import { type PhoneResult, userInfoResult } from './wire.ts'
 
 /** A4 and A5. */

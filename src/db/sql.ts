@@ -67,10 +67,10 @@ export function dbOf(pool: Pool, limits: GatherLimits = GATHER_LIMITS): Db {
     const client = await pool.connect().catch(rethrowUnavailable)
     let broken: Error | undefined
     try {
-      await client.query('begin')
       // A transaction begun inside of one is part of it.
       const inside: Db = dbOver(client, (inner) => inner(inside), byItself)
-      const result = await work(inside)
+      const begun = client.query('begin') // goes out together with the first statement
+      const [result] = await Promise.all([work(inside), begun])
       await client.query('commit')
       return result
     } catch (error) {

@@ -29,9 +29,12 @@ const consumptions: GatheredWork<Db, Consumption, Decision> = {
   same: 'apart',
   work: async (db, items) => {
     const reports = items.map(({ report }) => report)
-    const orders = await lockReported(db, reports)
     const rows = items.map(({ row }) => row)
-    const known = await firstAnswers(db, rows, ORDER_NOTICE_REPEAT_S)
+    // Sent together and done in this order: what is read is read under the locks.
+    const [orders, known] = await Promise.all([
+      lockReported(db, reports),
+      firstAnswers(db, rows, ORDER_NOTICE_REPEAT_S),
+    ])
     const decisions = items.map(({ row, report }, place): Decision | undefined => {
       const answer = known.get(place)
       if (answer !== undefined) return { answer }
@@ -45,9 +48,11 @@ const consumptions: GatheredWork<Db, Consumption, Decision> = {
     })
     const written = decisions.flatMap((decision) => (decision && 'answer' in decision ? decision : []))
     const news = written.flatMap((decision) => decision.news ?? [])
-    if (news.length > 0) await claimNotices(db, news, ORDER_NOTICE_REPEAT_S)
     const saves = written.flatMap(({ save }) => save ?? [])
-    if (saves.length > 0) await saveConsumptions(db, saves)
+    await Promise.all([
+      news.length > 0 && claimNotices(db, news, ORDER_NOTICE_REPEAT_S),
+      saves.length > 0 && saveConsumptions(db, saves),
+    ])
     return decisions
   },
 }

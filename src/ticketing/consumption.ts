@@ -5,7 +5,7 @@ import { noSuchOrder, TicketingRefusal } from './errors.ts'
 import type { Cause } from './history.ts'
 import {
   lockFreeOrders,
-  lockOrder,
+  lockOrders,
   type OrderRow,
   type OrderSave,
   saveOrders,
@@ -40,16 +40,15 @@ export type LockedOrders = ReadonlyMap<bigint, LockedOrder>
  * are left out whose order somebody else holds, so that one slow order holds up no other.
  */
 export async function lockReported(db: Db, reports: readonly ConsumptionReport[]): Promise<LockedOrders> {
-  const [first, ...others] = reports.map(({ orderId }) => orderId)
-  if (first === undefined) return new Map()
-  const single = others.length === 0 ? await lockOrder(db, first) : undefined
-  const orders = others.length === 0 ? (single ? [single] : []) : await lockFreeOrders(db, [first, ...others])
+  const ids = reports.map(({ orderId }) => orderId)
+  const withCodes = reports.flatMap(({ orderId, vouchers = [] }) => (vouchers.length > 0 ? [orderId] : []))
+  // Sent together; the vouchers are read after the locking all the same.
+  const [orders, vouchers] = await Promise.all([
+    ids.length === 1 ? lockOrders(db, ids) : lockFreeOrders(db, ids),
+    withCodes.length > 0 ? vouchersOfAll(db, withCodes) : [],
+  ])
   const locked = new Map(orders.map((order) => [order.order_id, { order, vouchers: [] as VoucherRow[] }]))
-  const withCodes = reports.filter(({ orderId, vouchers = [] }) => locked.has(orderId) && vouchers.length > 0)
-  if (withCodes.length > 0) {
-    const ids = withCodes.map(({ orderId }) => orderId)
-    for (const { order_id, ...voucher } of await vouchersOfAll(db, ids)) locked.get(order_id)?.vouchers.push(voucher)
-  }
+  for (const { order_id, ...voucher } of vouchers) locked.get(order_id)?.vouchers.push(voucher)
   return locked
 }
 

@@ -46,6 +46,13 @@ export type VoucherRow = z.output<typeof voucherRow>
 export const lockOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined> =>
   db.maybe(orderRow, sql`select * from ticket_order where order_id = ${orderId} for update`)
 
+/** The same of several, locked in the order of their ids. */
+export const lockOrders = (db: Db, orderIds: readonly bigint[]): Promise<OrderRow[]> =>
+  db.many(
+    orderRow,
+    sql`select * from ticket_order where order_id = any (${orderIds}::bigint[]) order by order_id for update`,
+  )
+
 /**
  * Those of the orders that are there and that nobody else holds, locked as above. It never waits, so whoever holds some
  * orders may ask for more in any order.

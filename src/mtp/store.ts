@@ -24,7 +24,7 @@ export const claimNotices = (db: Db, rows: readonly NoticeRow[], repeatWithinS: 
         from unnest(
           ${rows.map((row) => row.clientId)}::text[], ${rows.map((row) => row.path)}::text[],
           ${rows.map((row) => row.bodyHash)}::bytea[], ${rows.map((row) => row.noticeId)}::uuid[],
-          ${rows.map((row) => row.partnerId)}::bigint[], ${rows.map((row) => row.receivedAt)}::timestamptz[],
+          ${rows.map((row) => row.partnerId)}::bigint[], ${rows.map((row) => row.receivedAt.toISOString())}::timestamptz[],
           ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.answer)}::text[])
           as row (client_id, path, body_hash, notice_id, partner_id, received_at, body, answer)
         on conflict (client_id, path, body_hash) do update
@@ -45,7 +45,7 @@ export const firstAnswers = async (
     sql`select asked.nth - 1 as nth, known.answer
         from unnest(
           ${rows.map((row) => row.clientId)}::text[], ${rows.map((row) => row.path)}::text[],
-          ${rows.map((row) => row.bodyHash)}::bytea[], ${rows.map((row) => row.receivedAt)}::timestamptz[])
+          ${rows.map((row) => row.bodyHash)}::bytea[], ${rows.map((row) => row.receivedAt.toISOString())}::timestamptz[])
           with ordinality as asked (client_id, path, body_hash, received_at, nth)
         cross join lateral (
           select answer from notice

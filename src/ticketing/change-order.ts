@@ -1,7 +1,14 @@
 import type { Deps } from '../deps.ts'
 import { illegalOrderMove } from './errors.ts'
 import { type Cause, type Change, changeOf } from './history.ts'
-import { type OrderRow, type OrderSave, type OrderUpdate, saveOrders, type VoucherRow } from './order-store.ts'
+import {
+  type ChangeableOrder,
+  type OrderRow,
+  type OrderSave,
+  type OrderUpdate,
+  saveOrders,
+  type VoucherRow,
+} from './order-store.ts'
 import { orderMayMove } from './states.ts'
 
 /**
@@ -32,7 +39,7 @@ export async function changeOrder(
 
 /** The same up to the writing, for changes that are written together; undefined when nothing differs. */
 export function orderSave(
-  order: OrderRow,
+  order: ChangeableOrder,
   update: Partial<OrderUpdate>,
   { cause, now }: { cause: Cause; now: Date },
   vouchersBefore: readonly VoucherRow[] = [],
@@ -48,7 +55,7 @@ export function orderSave(
   return { order, update: { ...fields, vouchers }, changes, cause, now }
 }
 
-const unchanged = (order: OrderRow): Omit<OrderUpdate, 'vouchers'> => ({
+const unchanged = (order: ChangeableOrder): Omit<OrderUpdate, 'vouchers'> => ({
   state: order.state,
   used_quantity: order.used_quantity,
   refunded_quantity: order.refunded_quantity,

@@ -4,9 +4,9 @@ import { orderSave } from './change-order.ts'
 import { noSuchOrder, TicketingRefusal } from './errors.ts'
 import type { Cause } from './history.ts'
 import {
+  type ChangeableOrder,
   lockFreeOrders,
-  lockOrders,
-  type OrderRow,
+  lockOrder,
   type OrderSave,
   saveOrders,
   type VoucherRow,
@@ -27,7 +27,7 @@ export interface ConsumptionReport extends Quantities {
 }
 
 interface LockedOrder {
-  readonly order: OrderRow
+  readonly order: ChangeableOrder
   /** Read only where the report names vouchers. */
   readonly vouchers: readonly VoucherRow[]
 }
@@ -41,13 +41,14 @@ export type LockedOrders = ReadonlyMap<bigint, LockedOrder>
  */
 export async function lockReported(db: Db, reports: readonly ConsumptionReport[]): Promise<LockedOrders> {
   const ids = reports.map(({ orderId }) => orderId)
+  const [first, ...others] = ids
   const withCodes = reports.flatMap(({ orderId, vouchers = [] }) => (vouchers.length > 0 ? [orderId] : []))
   // Sent together; the vouchers are read after the locking all the same.
-  const [orders, vouchers] = await Promise.all([
-    ids.length === 1 ? lockOrders(db, ids) : lockFreeOrders(db, ids),
+  const [found, vouchers] = await Promise.all([
+    first !== undefined && others.length === 0 ? lockOrder(db, first) : lockFreeOrders(db, ids),
     withCodes.length > 0 ? vouchersOfAll(db, withCodes) : [],
   ])
-  const locked = new Map(orders.map((order) => [order.order_id, { order, vouchers: [] as VoucherRow[] }]))
+  const locked = new Map([found ?? []].flat().map((order) => [order.order_id, { order, vouchers: [] as VoucherRow[] }]))
   for (const { order_id, ...voucher } of vouchers) locked.get(order_id)?.vouchers.push(voucher)
   return locked
 }
@@ -91,7 +92,11 @@ export async function applyConsumption(
 }
 
 /** Another partner's order is told apart from none by nobody. */
-export function ownOrder(order: OrderRow | undefined, partnerId: bigint, orderId: bigint): OrderRow {
+export function ownOrder<Order extends Pick<ChangeableOrder, 'partner_id'>>(
+  order: Order | undefined,
+  partnerId: bigint,
+  orderId: bigint,
+): Order {
   if (order?.partner_id !== partnerId) throw noSuchOrder(orderId)
   return order
 }

@@ -42,27 +42,35 @@ const voucherRow = z.object({
 })
 export type VoucherRow = z.output<typeof voucherRow>
 
+/** What a change of an order is decided by. */
+const changeableOrder = orderRow.pick({
+  order_id: true,
+  partner_id: true,
+  partner_order_id: true,
+  state: true,
+  last_code: true,
+  last_describe: true,
+  vouchers_open: true,
+  close_type: true,
+  quantity: true,
+  used_quantity: true,
+  refunded_quantity: true,
+})
+export type ChangeableOrder = z.output<typeof changeableOrder>
+
 /** The order, locked until the end of the transaction; whatever else decides about it is read after this. */
 export const lockOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined> =>
   db.maybe(orderRow, sql`select * from ticket_order where order_id = ${orderId} for update`)
-
-/** The same of several, locked in the order of their ids. */
-export const lockOrders = (db: Db, orderIds: readonly bigint[]): Promise<OrderRow[]> =>
-  db.many(
-    orderRow,
-    sql`select * from ticket_order where order_id = any (${orderIds}::bigint[]) order by order_id for update`,
-  )
 
 /**
  * Those of the orders that are there and that nobody else holds, locked as above. It never waits, so whoever holds some
  * orders may ask for more in any order.
  */
-export const lockFreeOrders = (db: Db, orderIds: readonly bigint[]): Promise<OrderRow[]> =>
+export const lockFreeOrders = (db: Db, orderIds: readonly bigint[]): Promise<ChangeableOrder[]> =>
   db.many(
-    orderRow,
-    sql`select order_id, partner_id, partner_deal_id, partner_order_id, sandbox, state, state_since, revision,
-          last_code, last_describe, vouchers_open, close_type, quantity, used_quantity, refunded_quantity, buy_price,
-          unit_price, total_price, travel_date, created_at, updated_at
+    changeableOrder,
+    sql`select order_id, partner_id, partner_order_id, state, last_code, last_describe, vouchers_open, close_type,
+          quantity, used_quantity, refunded_quantity
         from ticket_order where order_id = any (${orderIds}::bigint[]) for update skip locked`,
   )
 
@@ -96,7 +104,7 @@ export interface OrderUpdate {
 
 /** A change of a locked order, ready to be written. */
 export interface OrderSave {
-  readonly order: OrderRow
+  readonly order: Pick<OrderRow, 'order_id' | 'partner_id'>
   readonly update: OrderUpdate
   readonly changes: readonly Change[]
   readonly cause: Cause
@@ -138,7 +146,7 @@ export async function saveOrders(db: Db, saves: readonly OrderSave[]): Promise<v
         ${updates.map((one) => one.used_quantity)}::int[], ${updates.map((one) => one.refunded_quantity)}::int[],
         ${updates.map((one) => one.partner_order_id)}::text[], ${updates.map((one) => one.last_code)}::int[],
         ${updates.map((one) => one.last_describe)}::text[], ${updates.map((one) => one.vouchers_open)}::boolean[],
-        ${updates.map((one) => one.close_type)}::int[], ${saves.map(({ now }) => now)}::timestamptz[])
+        ${updates.map((one) => one.close_type)}::int[], ${saves.map(({ now }) => now.toISOString())}::timestamptz[])
         as s (order_id, state, used_quantity, refunded_quantity, partner_order_id, last_code, last_describe,
           vouchers_open, close_type, at)
       where o.order_id = s.order_id

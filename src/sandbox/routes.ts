@@ -5,7 +5,8 @@ import { asRescodeError } from '../lib/envelope.ts'
 import { sendErrorPage } from '../lib/page.ts'
 import { noSuchPath } from '../lib/rescode.ts'
 import { refuseForeignForms } from '../lib/same-origin.ts'
-import { sendSandboxPage, signedInOnly } from './guard.ts'
+import { signedInOnly } from './guard.ts'
+import { runPages } from './pages/index.ts'
 import { signInRoutes } from './sign-in-routes.ts'
 
 const FORM_LIMIT = 64 * 1024
@@ -29,5 +30,5 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 /** What only partners see: each route in here finds its own with `partnerOf(request)`. */
 const signedInPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.addHook('onRequest', signedInOnly(deps))
-  app.get('/', (request, reply) => sendSandboxPage(request, reply, 'sandbox/home', {}))
+  await app.register(runPages, { deps })
 }

@@ -1,0 +1,44 @@
+import type { Deps } from '../../deps.ts'
+import { beijingTime } from '../../lib/beijing.ts'
+import type { Translate } from '../../lib/locale.ts'
+import { acceptanceOf } from '../acceptance.ts'
+import type { RunView } from '../run.ts'
+import { stepHref } from './step-item.ts'
+
+/** The acceptance check as a page shows it. */
+export interface AcceptancePart {
+  /** The last step was left. */
+  readonly reached: boolean
+  /** `yyyy-MM-dd HH:mm:ss` in Beijing; null until then. */
+  readonly passedAt: string | null
+  /** Order ids that count. */
+  readonly consumed: readonly string[]
+  readonly refunded: readonly string[]
+  /** What is missing, a sentence each; nothing once it has passed. */
+  readonly missing: readonly string[]
+  readonly openSteps: readonly { readonly name: string; readonly href: string }[]
+  /** The check can be asked for. */
+  readonly open: boolean
+}
+
+export async function acceptancePart(deps: Deps, view: RunView, t: Translate): Promise<AcceptancePart> {
+  const { run, steps } = view
+  const { passed, openSteps, proof } = await acceptanceOf(deps, view)
+  const reached = run.current_step === null
+  const missing = [
+    ...(openSteps.length > 0 ? [t('sandbox.acceptance.missing_steps')] : []),
+    ...(proof.consumed.length === 0 ? [t('sandbox.acceptance.missing_consumption')] : []),
+    ...(proof.refunded.length === 0 ? [t('sandbox.acceptance.missing_refund')] : []),
+  ]
+  return {
+    reached,
+    passedAt: run.passed_at && beijingTime(run.passed_at),
+    consumed: proof.consumed,
+    refunded: proof.refunded,
+    missing: passed ? [] : missing,
+    openSteps: steps
+      .filter(({ step }) => openSteps.includes(step.id))
+      .map(({ step }) => ({ name: t(step.name), href: stepHref(run.run_id, step.id) })),
+    open: reached && !passed && run.superseded_at === null,
+  }
+}

@@ -1,0 +1,73 @@
+import type { Deps } from '../../deps.ts'
+import type { Translate } from '../../lib/locale.ts'
+import { type AttemptRow, eventsOfAttempt } from '../attempt-store.ts'
+import { CHECKS } from '../checks.ts'
+import type { RunEvent } from '../event.ts'
+import { type LogLine, logLine, outcome, type Tone } from './log-line.ts'
+
+/** The log of one attempt as a page shows it. */
+export interface AttemptLog {
+  readonly attemptId: string
+  readonly number: number
+  readonly running: boolean
+  readonly lines: readonly LogLine[]
+  /** Checks that have failed, those of level `error` first. */
+  readonly failures: readonly LogLine[]
+}
+
+export async function attemptLog(
+  deps: Deps,
+  partnerId: bigint,
+  attempt: AttemptRow,
+  events: readonly RunEvent[],
+  t: Translate,
+): Promise<AttemptLog> {
+  const context = { deps, partnerId, t, startedAt: attempt.started_at }
+  const plain = await Promise.all(events.map((event) => logLine(context, event)))
+  const unfolded = exchangesThatFailed(events)
+  const lines = plain.map((line) => (unfolded.has(line.seq) ? { ...line, open: true } : line))
+  const failures = lines.filter(({ kind, tone }) => kind === 'check' && (tone === 'bad' || tone === 'warning'))
+  return {
+    attemptId: attempt.attempt_id,
+    number: attempt.number,
+    running: attempt.outcome === null,
+    lines,
+    failures: [...failures.filter(({ tone }) => tone === 'bad'), ...failures.filter(({ tone }) => tone !== 'bad')],
+  }
+}
+
+export const eventsOf = ({ db }: Deps, attempt: AttemptRow): Promise<RunEvent[]> =>
+  eventsOfAttempt(db, attempt.attempt_id)
+
+/** The checks that follow an exchange are about it: where one has failed, a person wants to see the exchange. */
+function exchangesThatFailed(events: readonly RunEvent[]): Set<number> {
+  const failed = new Set<number>()
+  let exchange: number | undefined
+  for (const event of events) {
+    if (event.kind === 'call' || event.kind === 'notice') exchange = event.seq
+    if (event.kind !== 'check' || event.data.passed || exchange === undefined) continue
+    if (CHECKS[event.data.id]?.level !== 'warning') failed.add(exchange)
+  }
+  return failed
+}
+
+/** An attempt among those of its step. */
+export interface AttemptLink {
+  readonly number: number
+  readonly href: string
+  readonly shown: boolean
+  readonly tone: Tone
+  readonly word: string
+}
+
+export const attemptLink = (
+  { number, outcome: ended }: AttemptRow,
+  page: string,
+  shown: boolean,
+  t: Translate,
+): AttemptLink => ({
+  number,
+  href: `${page}&attempt=${number}`,
+  shown,
+  ...(ended ? outcome(ended, t) : { tone: 'plain', word: t('sandbox.run.running') }),
+})

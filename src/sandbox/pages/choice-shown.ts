@@ -1,0 +1,26 @@
+import type { Translate } from '../../lib/locale.ts'
+import { type Choice, travelDate } from '../choice.ts'
+import { FUNCTIONS } from '../functions.ts'
+
+/** What a run was started with, for people to read. */
+export interface ShownChoice {
+  readonly functions: readonly string[]
+  readonly facts: readonly (readonly [label: string, value: string])[]
+}
+
+export function shownChoice(choice: Choice, startedAt: Date, t: Translate): ShownChoice {
+  const { functions, products, quantity } = choice
+  const named: [string, string | undefined][] = [
+    [t('sandbox.product.main'), products.main],
+    [t('sandbox.product.later'), products.later],
+    [t('sandbox.product.review'), products.review],
+    [t('sandbox.product.level'), products.level],
+    [t('sandbox.product.sold_out'), products.sold_out],
+    [t('sandbox.choice.travel_date'), travelDate(choice, startedAt)],
+    [t('sandbox.choice.quantity'), String(quantity)],
+  ]
+  return {
+    functions: FUNCTIONS.filter(({ id }) => functions.includes(id)).map(({ name }) => t(name)),
+    facts: named.flatMap(([label, value]) => (value === undefined ? [] : [[label, value] as const])),
+  }
+}

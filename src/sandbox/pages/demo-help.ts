@@ -1,0 +1,42 @@
+import type { Deps } from '../../deps.ts'
+import type { PartnerWithSecrets } from '../../registry/partner.ts'
+import type { Waiting } from '../event.ts'
+
+/** The partner that `npm start` brings along (README, Demo). Whoever tries the sandbox with it has no system of their own. */
+const DEMO_CLIENT_ID = 'demo-partner'
+
+export const isDemo = ({ config }: Pick<Deps, 'config'>, { client_id }: { readonly client_id: string }): boolean =>
+  config.DEMO && client_id === DEMO_CLIENT_ID
+
+/** The demo partner's part of a step: where to click, and the same as a command. */
+export interface DemoHelp {
+  /** Its back office. */
+  readonly office: string
+  /** A call of its control API that makes it send the notice. */
+  readonly curl: string
+}
+
+/** Null for every other partner: those have to send the notice themselves. */
+export function demoHelp(deps: Pick<Deps, 'config'>, partner: PartnerWithSecrets, waiting: Waiting): DemoHelp | null {
+  const action = controlAction(waiting)
+  if (!isDemo(deps, partner) || partner.base_url === null || !action) return null
+  const { port } = new URL(partner.base_url)
+  const office = `http://localhost:${port}`
+  const body = JSON.stringify(action.input).replaceAll("'", "'\\''")
+  const curl = `curl -X POST ${office}/control/${action.name} -H 'Content-Type: application/json' -d '${body}'`
+  return { office, curl }
+}
+
+function controlAction({ path, about }: Waiting): { name: string; input: object } | undefined {
+  if (path.endsWith('/order/consume/notice')) {
+    // The control API takes the tickets that are used now; the steps of a run use an order's tickets all at once.
+    return { name: 'consume', input: { orderId: about.orderId, quantity: Number(about.usedQuantity) } }
+  }
+  if (path.endsWith('/order/refund/notice')) {
+    return { name: 'decide-refund', input: { refundId: about.refundId, approve: true } }
+  }
+  if (path.endsWith('/deal/change/notice')) {
+    return { name: 'change-product', input: { partnerDealId: about.partnerDealId, onSale: true } }
+  }
+  return undefined
+}

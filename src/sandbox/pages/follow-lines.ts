@@ -1,0 +1,46 @@
+import type { Deps } from '../../deps.ts'
+import { findAttempt } from '../attempt-store.ts'
+import type { RunEvent } from '../event.ts'
+import { nextEvents } from '../follow.ts'
+import { type LineContext, type LogLine, logLine } from './log-line.ts'
+
+/** A sign of life for proxies and for browsers whose network has gone; also when the session is looked at again. */
+const HEARTBEAT_MS = 10_000
+
+/** After that the browser connects anew, wherever the load balancer then leads. */
+const LONGEST_MS = 240_000
+
+/** A line, or null: nothing has happened for a while. */
+export type Followed = { readonly event: RunEvent; readonly line: LogLine } | null
+
+export interface Following extends Omit<LineContext, 'startedAt'> {
+  readonly runId: string
+  /** Lines up to this one are known. */
+  readonly after: number
+  readonly signal: AbortSignal
+  /** Whether the person who follows is still signed in. */
+  readonly allowed: () => Promise<boolean>
+}
+
+/** The lines of a run as they happen, each once, until the signal, the end of the session, or some minutes end it. */
+export async function* followLines({ runId, after, signal, allowed, ...context }: Following): AsyncGenerator<Followed> {
+  const { deps } = context
+  const begun = new Map<string, Date>()
+  const endsAt = performance.now() + LONGEST_MS
+  let seq = after
+  while (!signal.aborted && performance.now() < endsAt) {
+    const pause = AbortSignal.any([signal, AbortSignal.timeout(HEARTBEAT_MS)])
+    const events = await nextEvents(deps, runId, seq, pause)
+    if (signal.aborted || !(await allowed())) return
+    for (const event of events) {
+      const startedAt = begun.get(event.attempt_id) ?? (await startOf(deps, event))
+      begun.set(event.attempt_id, startedAt)
+      yield { event, line: await logLine({ ...context, startedAt }, event) }
+      seq = event.seq
+    }
+    if (events.length === 0) yield null
+  }
+}
+
+const startOf = async ({ db }: Deps, { attempt_id, at }: RunEvent): Promise<Date> =>
+  (await findAttempt(db, attempt_id))?.started_at ?? at

@@ -1,0 +1,110 @@
+import type { PartnerChanges } from '../../registry/partner-wire.ts'
+import { partnerChanges } from '../../registry/partner-wire.ts'
+import { INTERFACES, type InterfaceName } from '../../ticketing/interfaces/index.ts'
+import { type Choice, choice } from '../choice.ts'
+import { FUNCTION_IDS, type FunctionId } from '../functions.ts'
+import { INTERFACE_OF } from './function-groups.ts'
+
+export const PRODUCT_ROLES = ['main', 'later', 'review', 'level', 'sold_out'] as const
+export type ProductRole = (typeof PRODUCT_ROLES)[number]
+
+/** The form as it was filled in: text by text, so that it can be shown again whatever stands in it. */
+export interface FormTexts {
+  readonly functions: readonly FunctionId[]
+  readonly products: Readonly<Record<ProductRole, string>>
+  readonly travel_date: string
+  readonly quantity: string
+  readonly base_url: string
+  readonly interface_urls: Readonly<Partial<Record<InterfaceName, string>>>
+}
+
+/** A field (`main`, `quantity`, `base_url`, `url.order-create`, `pay`, `refund`) → key of the text that says what is wrong. */
+export type Problems = Readonly<Record<string, string>>
+
+export interface Wish {
+  readonly choice: Choice
+  readonly urls: Required<Pick<PartnerChanges, 'base_url' | 'interface_urls'>>
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
+
+/** What a form post says; anything that no form of ours sends counts as left empty. */
+export function readForm(body: unknown): FormTexts {
+  const fields = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>
+  const chosen = [fields.functions].flat()
+  const products = PRODUCT_ROLES.map((role) => [role, text(fields[role])])
+  const urls = INTERFACES.map(({ name }) => [name, text(fields[`url.${name}`])]).filter(([, url]) => url !== '')
+  return {
+    functions: FUNCTION_IDS.filter((id) => chosen.includes(id)),
+    products: Object.fromEntries(products),
+    travel_date: text(fields.travel_date),
+    quantity: text(fields.quantity),
+    base_url: text(fields.base_url),
+    interface_urls: Object.fromEntries(urls),
+  }
+}
+
+/** The interfaces that these functions are offered at. */
+export const interfacesOf = (functions: readonly FunctionId[]): InterfaceName[] => [
+  ...new Set(functions.flatMap((id) => INTERFACE_OF[id] ?? [])),
+]
+
+const PROBLEM_OF: Readonly<Record<string, string>> = {
+  main: 'sandbox.problem.product',
+  later: 'sandbox.problem.product',
+  review: 'sandbox.problem.product',
+  level: 'sandbox.problem.product',
+  sold_out: 'sandbox.problem.sold_out',
+  travel_date: 'sandbox.problem.travel_date',
+  quantity: 'sandbox.problem.quantity',
+}
+
+/** The choice and the URLs that the form stands for, or what is wrong with it. */
+export function readWish(form: FormTexts): { wish: Wish } | { problems: Problems } {
+  const given = Object.entries(form.products).filter(([, product]) => product !== '')
+  const chosen = choice.safeParse({
+    functions: form.functions,
+    products: Object.fromEntries(given),
+    ...(form.travel_date === '' ? {} : { travel_date: form.travel_date }),
+    quantity: form.quantity,
+  })
+  const { base_url, interface_urls } = form
+  const urls = partnerChanges.required({ base_url: true, interface_urls: true }).safeParse({
+    base_url: base_url === '' ? null : base_url,
+    interface_urls,
+  })
+  const problems = {
+    ...choiceProblems(form, chosen.error?.issues ?? []),
+    ...urlProblems(form, urls.error?.issues ?? []),
+  }
+  if (!chosen.success || !urls.success || Object.keys(problems).length > 0) return { problems }
+  const { base_url: base, interface_urls: own } = urls.data
+  return { wish: { choice: chosen.data, urls: { base_url: base, interface_urls: own } } }
+}
+
+type Issues = readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]
+
+function choiceProblems({ functions }: FormTexts, issues: Issues): Problems {
+  const found: Record<string, string> = {}
+  for (const { path } of issues) {
+    const field = String(path.at(-1) ?? '')
+    if (field in PROBLEM_OF) found[field] = PROBLEM_OF[field] ?? ''
+  }
+  // Both ways stand in one group of the form; the schema is silent about them while another field is wrong.
+  if (!functions.some((id) => id.startsWith('pay-'))) found.pay = 'sandbox.problem.pay'
+  if (!functions.some((id) => id === 'refund-at-once' || id === 'refund-after-review')) {
+    found.refund = 'sandbox.problem.refund'
+  }
+  return found
+}
+
+function urlProblems(form: FormTexts, issues: Issues): Problems {
+  const found: Record<string, string> = {}
+  for (const { path, message } of issues) {
+    const field = path[0] === 'base_url' ? 'base_url' : `url.${String(path[1])}`
+    found[field] = /query|fragment/.test(message) ? 'sandbox.problem.url_query' : 'sandbox.problem.url'
+  }
+  const without = interfacesOf(form.functions).filter((name) => !form.interface_urls[name])
+  if (form.base_url === '' && without.length > 0) found.base_url = 'sandbox.problem.base_url'
+  return found
+}

@@ -1,0 +1,70 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import { AREA_A_HEADERS } from '../../lib/envelope.ts'
+import { translator } from '../../lib/locale.ts'
+import { localeOfRequest } from '../../lib/page.ts'
+import { RescodeError } from '../../lib/rescode.ts'
+import { showPartner } from '../../registry/partner.ts'
+import { SandboxRefusal } from '../errors.ts'
+import { partnerOf, sendSandboxPage } from '../guard.ts'
+import type { Run } from '../run.ts'
+import { beginRun } from './begin-run.ts'
+import { type FormTexts, readForm, readWish, type Wish } from './functions-form.ts'
+import { freshForm, functionsPage, preflightOf, type Shown, settledForm } from './functions-page.ts'
+import { overwritePage } from './overwrite-page.ts'
+
+/** One page: the functions are chosen, the addresses checked, the run is started. */
+export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const show = async (request: FastifyRequest, reply: FastifyReply, shown: Shown, alert = '') => {
+    const t = translator(localeOfRequest(request))
+    const page = await functionsPage(deps, partnerOf(request).partnerId, shown, t)
+    return sendSandboxPage(request, reply, 'sandbox/functions', { page, alert }, { section: 'functions', query: '' })
+  }
+
+  app.get('/functions', async (request, reply) =>
+    show(request, reply, { form: await freshForm(deps, partnerOf(request).partnerId) }),
+  )
+
+  app.post<{ Body: { action?: unknown; replaces?: unknown } | undefined }>('/functions', async (request, reply) => {
+    const { partnerId } = partnerOf(request)
+    const form = await settledForm(deps, partnerId, readForm(request.body))
+    if (request.body?.action === 'check') return check(request, reply, form)
+    if (request.body?.action === 'back') return show(request, reply, { form })
+    const read = readWish(form)
+    if ('problems' in read) return show(request, reply.code(400), { form, problems: read.problems })
+    return begin(request, reply, form, read.wish)
+  })
+
+  async function check(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
+    const locale = localeOfRequest(request)
+    const read = readWish(form)
+    const problems = 'problems' in read ? read.problems : {}
+    try {
+      const tried = await preflightOf(deps, partnerOf(request).partnerId, form, locale)
+      return await show(request, reply, { form, problems, preflight: tried })
+    } catch (error) {
+      if (!(error instanceof RescodeError) || error.failure.status !== 429) throw error
+      reply.code(429).headers(error.failure.headers ?? {})
+      return show(request, reply, { form, problems }, translator(locale)('sandbox.functions.checked_too_often'))
+    }
+  }
+
+  async function begin(request: FastifyRequest, reply: FastifyReply, form: FormTexts, wish: Wish) {
+    const replaces =
+      typeof request.body === 'object' ? String((request.body as { replaces?: unknown }).replaces ?? '') : ''
+    try {
+      const partner = await showPartner(deps, partnerOf(request).partnerId)
+      const result = await beginRun(deps, { partner, wish, replaces })
+      if ('inTheWay' in result) return confirm(request, reply, form, result.inTheWay)
+      return reply.headers(AREA_A_HEADERS).redirect(`/sandbox/run/${result.begun.run_id}`, 303)
+    } catch (error) {
+      if (!(error instanceof SandboxRefusal)) throw error
+      return show(request, reply.code(409), { form }, translator(localeOfRequest(request))(error.text))
+    }
+  }
+
+  async function confirm(request: FastifyRequest, reply: FastifyReply, form: FormTexts, run: Run) {
+    const page = await overwritePage(deps, run, form)
+    return sendSandboxPage(request, reply, 'sandbox/overwrite', { page }, { section: 'functions' })
+  }
+}

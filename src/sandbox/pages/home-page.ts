@@ -1,0 +1,48 @@
+import type { Deps } from '../../deps.ts'
+import type { Translate } from '../../lib/locale.ts'
+import { presentRunOf } from './present-run.ts'
+import { isUnlocked } from './unlocked.ts'
+
+/** One of the stages on the way to a passed integration. */
+export interface Stage {
+  readonly name: string
+  readonly detail: string
+  readonly href: string
+  readonly done: boolean
+  readonly next: boolean
+}
+
+/** The way through, and where the partner is on it: the first stage that is not done comes next. */
+export async function homePage(deps: Deps, partnerId: bigint, t: Translate): Promise<Stage[]> {
+  const [unlocked, present] = await Promise.all([isUnlocked(deps, partnerId), presentRunOf(deps, partnerId)])
+  const walked = present !== undefined && present.passed === present.steps
+  const progress = present && { passed: String(present.passed), steps: String(present.steps) }
+  const stages = [
+    {
+      name: t('sandbox.home.signature'),
+      detail: t('sandbox.home.signature_detail'),
+      href: '/sandbox/signature',
+      done: unlocked,
+    },
+    {
+      name: t('sandbox.home.functions'),
+      detail: t('sandbox.home.functions_detail'),
+      href: '/sandbox/functions',
+      done: present !== undefined,
+    },
+    {
+      name: t('sandbox.home.steps'),
+      detail: progress ? t('sandbox.home.steps_progress', progress) : t('sandbox.home.steps_detail'),
+      href: '/sandbox/run',
+      done: walked,
+    },
+    {
+      name: t('sandbox.home.acceptance'),
+      detail: t('sandbox.home.acceptance_detail'),
+      href: '/sandbox/run#acceptance',
+      done: present !== undefined && present.run.passed_at !== null,
+    },
+  ]
+  const next = stages.findIndex(({ done }) => !done)
+  return stages.map((stage, index) => ({ ...stage, next: index === next }))
+}

@@ -1,0 +1,114 @@
+import type { Deps } from '../../deps.ts'
+import type { Translate } from '../../lib/locale.ts'
+import { interfaceNamed } from '../../ticketing/interfaces/index.ts'
+import { CHECKS } from '../checks.ts'
+import type { Finding, Outcome, RunEvent } from '../event.ts'
+import { type Exchange, findCallExchange, findHeardExchange } from './exchange.ts'
+
+export type Tone = 'plain' | 'good' | 'bad' | 'warning'
+
+/** A line of the log as a page shows it; every text in the reader's language. */
+export interface LogLine {
+  readonly seq: number
+  readonly kind: RunEvent['kind']
+  readonly tone: Tone
+  /** The tone in a word; empty of a plain line. */
+  readonly word: string
+  /** ISO 8601. */
+  readonly at: string
+  /** Time since the attempt began, such as `+0.31 s`. */
+  readonly after: string
+  readonly text: string
+  /** What was expected and what was found: label and value. */
+  readonly facts: readonly (readonly [label: string, value: string])[]
+  /** Anchor in the field reference. */
+  readonly doc: string
+  /** Of a call or notice; null when its details have been purged. */
+  readonly exchange?: Exchange | null
+  /** Whether the exchange is shown unfolded. */
+  readonly open: boolean
+}
+
+export interface LineContext {
+  readonly deps: Deps
+  readonly partnerId: bigint
+  readonly t: Translate
+  /** When the attempt began. */
+  readonly startedAt: Date
+}
+
+type Told = Pick<LogLine, 'text'> & Partial<LogLine>
+
+/** A line with the exchange that it is about. */
+export async function logLine(context: LineContext, event: RunEvent): Promise<LogLine> {
+  const after = Math.max(0, event.at.getTime() - context.startedAt.getTime()) / 1000
+  return {
+    seq: event.seq,
+    kind: event.kind,
+    tone: 'plain',
+    word: '',
+    at: event.at.toISOString(),
+    after: `+${after.toFixed(2)} s`,
+    facts: [],
+    doc: '',
+    open: false,
+    ...(await tell(context, event)),
+  }
+}
+
+async function tell(context: LineContext, event: RunEvent): Promise<Told> {
+  const { deps, partnerId, t } = context
+  switch (event.kind) {
+    case 'started':
+      return { text: t('sandbox.log.started', { number: String(event.data.number) }) }
+    case 'calling':
+      return { text: t('sandbox.log.calling', { interface: titleOf(event.data.interface), url: event.data.url }) }
+    case 'call': {
+      const exchange = (await findCallExchange(deps, partnerId, event.data.call_id)) ?? null
+      const text = t('sandbox.log.call', { interface: titleOf(event.data.interface) })
+      const failed = exchange !== null && exchange.answer === null
+      return { text, exchange, ...(failed ? { ...bad(t), open: true } : {}) }
+    }
+    case 'waiting':
+      return { text: t('sandbox.log.waiting', { path: event.data.path }) }
+    case 'notice':
+      return {
+        text: t('sandbox.log.notice', { path: event.data.path }),
+        exchange: (await findHeardExchange(deps, partnerId, event.data.notice_id)) ?? null,
+      }
+    case 'rejected':
+      return {
+        ...bad(t),
+        text: t('sandbox.log.rejected', { path: event.data.path, reason: event.data.reason }),
+        exchange: (await findHeardExchange(deps, partnerId, event.data.call_id)) ?? null,
+        open: true,
+      }
+    case 'check':
+      return checkLine(event.data, t)
+    case 'ended':
+      return { ...outcome(event.data.outcome, t), text: t('sandbox.log.ended') }
+  }
+}
+
+const titleOf = (name: string): string => interfaceNamed(name)?.title ?? name
+
+const bad = (t: Translate) => ({ tone: 'bad', word: t('sandbox.log.failed') }) as const
+
+export function outcome(ended: Outcome, t: Translate): { tone: Tone; word: string } {
+  if (ended === 'passed') return { tone: 'good', word: t('sandbox.log.passed') }
+  return ended === 'failed' ? bad(t) : { tone: 'warning', word: t('sandbox.log.interrupted') }
+}
+
+function checkLine({ id, passed, path, expected, actual, doc }: Finding, t: Translate): Told {
+  const known = Object.hasOwn(CHECKS, id) ? CHECKS[id] : undefined
+  const facts: [string, string][] = []
+  if (path) facts.push([t('sandbox.log.path'), path])
+  if (expected !== undefined) facts.push([t('sandbox.log.expected'), expected])
+  if (actual !== undefined) facts.push([t('sandbox.log.actual'), actual])
+  return { ...verdict(passed, known?.level ?? 'error', t), text: known ? t(known.text) : id, facts, doc: doc ?? '' }
+}
+
+function verdict(passed: boolean, level: 'error' | 'warning', t: Translate): Pick<LogLine, 'tone' | 'word'> {
+  if (passed) return { tone: 'good', word: t('sandbox.log.passed') }
+  return level === 'warning' ? { tone: 'warning', word: t('sandbox.log.warning') } : bad(t)
+}

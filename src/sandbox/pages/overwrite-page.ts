@@ -1,0 +1,34 @@
+import type { Deps } from '../../deps.ts'
+import type { Run } from '../run.ts'
+import type { FormTexts } from './functions-form.ts'
+import { standings } from './present-run.ts'
+
+/** Asks whether a run may be overwritten; carries the form along. */
+export interface OverwritePage {
+  readonly runId: string
+  readonly number: number
+  readonly passed: number
+  readonly steps: number
+  readonly isPassed: boolean
+  /** The form's fields, to be sent again. */
+  readonly fields: readonly (readonly [name: string, value: string])[]
+}
+
+export async function overwritePage(deps: Deps, run: Run, form: FormTexts): Promise<OverwritePage> {
+  const [standing] = await standings(deps, [run])
+  return {
+    runId: run.run_id,
+    number: run.number,
+    passed: standing?.passed ?? 0,
+    steps: standing?.steps ?? 0,
+    isPassed: run.passed_at !== null,
+    fields: [
+      ...form.functions.map((id) => ['functions', id] as const),
+      ...Object.entries(form.products),
+      ['travel_date', form.travel_date],
+      ['quantity', form.quantity],
+      ['base_url', form.base_url],
+      ...Object.entries(form.interface_urls).map(([name, url]) => [`url.${name}`, url] as const),
+    ],
+  }
+}

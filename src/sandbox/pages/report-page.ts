@@ -1,0 +1,57 @@
+import type { Deps } from '../../deps.ts'
+import { beijingTime } from '../../lib/beijing.ts'
+import type { Translate } from '../../lib/locale.ts'
+import { showPartner } from '../../registry/partner.ts'
+import { showRun } from '../run.ts'
+import { type AcceptancePart, acceptancePart } from './acceptance-part.ts'
+import { type ShownChoice, shownChoice } from './choice-shown.ts'
+import type { Tone } from './log-line.ts'
+import { stateOf } from './step-item.ts'
+
+/** The printable summary of a run. */
+export interface ReportPage {
+  readonly partner: { readonly id: string; readonly name: string; readonly clientId: string }
+  readonly number: number
+  readonly path: string
+  readonly startedAt: string
+  readonly printedAt: string
+  readonly choice: ShownChoice
+  readonly steps: readonly ReportStep[]
+  readonly passed: number
+  readonly acceptance: AcceptancePart
+}
+
+interface ReportStep {
+  readonly name: string
+  readonly tone: Tone
+  readonly word: string
+  readonly attempts: number
+  /** When its last attempt ended; empty while there is none. */
+  readonly endedAt: string
+}
+
+/** Throws 404 for a run that the partner does not have. */
+export async function reportPage(
+  deps: Deps,
+  { partnerId, runId }: { partnerId: bigint; runId: string },
+  t: Translate,
+): Promise<ReportPage> {
+  const view = await showRun(deps, partnerId, runId)
+  const partner = await showPartner(deps, partnerId)
+  const { run, steps } = view
+  return {
+    partner: { id: String(partnerId), name: partner.name, clientId: partner.client_id },
+    number: run.number,
+    path: `/sandbox/run/${runId}`,
+    startedAt: beijingTime(run.created_at),
+    printedAt: beijingTime(deps.clock.now()),
+    choice: shownChoice(run.choice, run.created_at, t),
+    passed: steps.filter(({ state }) => state === 'passed').length,
+    steps: steps.map(({ step, state, attempts }) => {
+      const { tone, word } = stateOf(state, t)
+      const last = attempts.findLast(({ ended_at }) => ended_at !== null)?.ended_at
+      return { name: t(step.name), tone, word, attempts: attempts.length, endedAt: last ? beijingTime(last) : '' }
+    }),
+    acceptance: await acceptancePart(deps, view, t),
+  }
+}

@@ -1,0 +1,127 @@
+import type { Deps } from '../../deps.ts'
+import { beijingTime } from '../../lib/beijing.ts'
+import type { Translate } from '../../lib/locale.ts'
+import type { AttemptRow } from '../attempt-store.ts'
+import { CHECKS } from '../checks.ts'
+import { noSuchRun } from '../errors.ts'
+import { type Progress, type RunView, showRun } from '../run.ts'
+import { type AcceptancePart, acceptancePart } from './acceptance-part.ts'
+import { type AttemptLink, type AttemptLog, attemptLink, attemptLog, eventsOf } from './attempt-log.ts'
+import { type ShownChoice, shownChoice } from './choice-shown.ts'
+import { type StepItem, stepHref, stepItem } from './step-item.ts'
+import { type ShownWaiting, waitingIn } from './waiting.ts'
+
+/** Everything that the page of a run shows. */
+export interface RunPage {
+  readonly run: ShownRun
+  readonly steps: readonly StepItem[]
+  /** Null where the page is about the acceptance check. */
+  readonly step: ShownStep | null
+  readonly log: AttemptLog | null
+  readonly attempts: readonly AttemptLink[]
+  readonly acceptance: AcceptancePart
+  readonly choice: ShownChoice
+}
+
+export interface ShownRun {
+  readonly id: string
+  readonly number: number
+  readonly path: string
+  readonly startedAt: string
+  /** Null unless a newer run has taken its place. */
+  readonly supersededAt: string | null
+  readonly passedSteps: number
+  /** A step is being made, whichever this page shows. */
+  readonly running: boolean
+  /** Lines up to this one are on the page or of no concern to it. */
+  readonly lastSeq: number
+}
+
+export interface ShownStep extends StepItem {
+  /** From 1. */
+  readonly position: number
+  readonly kind: Progress['step']['kind']
+  readonly todo: string
+  readonly checks: readonly string[]
+  readonly running: boolean
+  readonly waiting: ShownWaiting | null
+  readonly canStart: boolean
+  /** It was tried before: Start is then called Start again. */
+  readonly tried: boolean
+  readonly canGoOn: boolean
+  readonly last: boolean
+}
+
+export interface Asked {
+  /** Id of the step to show; the current one if left out. */
+  readonly step?: string | undefined
+  /** Number of its attempt; the newest if left out. */
+  readonly attempt?: number | undefined
+}
+
+/** The page of the partner's run; throws 404 for what it does not have. */
+export async function runPage(
+  deps: Deps,
+  { partnerId, runId, step, attempt }: Asked & { partnerId: bigint; runId: string },
+  t: Translate,
+): Promise<RunPage> {
+  const view = await showRun(deps, partnerId, runId)
+  const progress = progressShown(view, step)
+  const row = progress && attemptShown(progress, attempt)
+  const events = row ? await eventsOf(deps, row) : []
+  const page = progress ? stepHref(runId, progress.step.id) : ''
+  return {
+    run: shownRun(view),
+    steps: view.steps.map((one) => stepItem(one, runId, one === progress, t)),
+    step: progress
+      ? { ...shownStep(view, progress, t), waiting: (await waitingIn(deps, partnerId, events)) ?? null }
+      : null,
+    log: row ? await attemptLog(deps, partnerId, row, events, t) : null,
+    attempts: progress?.attempts.map((one) => attemptLink(one, page, one === row, t)).reverse() ?? [],
+    acceptance: await acceptancePart(deps, view, t),
+    choice: shownChoice(view.run.choice, view.run.created_at, t),
+  }
+}
+
+/** The step that was asked for, else the one where the run stands or stood; undefined after the last one. */
+function progressShown({ run, steps }: RunView, asked: string | undefined): Progress | undefined {
+  const id = asked ?? run.current_step
+  if (id === null) return undefined
+  const found = steps.find(({ step }) => step.id === id)
+  if (!found && asked !== undefined) throw noSuchRun()
+  return found
+}
+
+function attemptShown({ attempts }: Progress, asked: number | undefined): AttemptRow | undefined {
+  if (asked === undefined) return attempts.at(-1)
+  const found = attempts.find(({ number }) => number === asked)
+  if (!found) throw noSuchRun()
+  return found
+}
+
+const shownRun = ({ run, steps }: RunView): ShownRun => ({
+  id: run.run_id,
+  number: run.number,
+  path: `/sandbox/run/${run.run_id}`,
+  startedAt: beijingTime(run.created_at),
+  supersededAt: run.superseded_at && beijingTime(run.superseded_at),
+  passedSteps: steps.filter(({ state }) => state === 'passed').length,
+  running: steps.some(({ running }) => running),
+  lastSeq: run.last_seq,
+})
+
+function shownStep({ run, steps }: RunView, progress: Progress, t: Translate): Omit<ShownStep, 'waiting'> {
+  const { step, state, running, current, attempts } = progress
+  return {
+    ...stepItem(progress, run.run_id, true, t),
+    position: steps.indexOf(progress) + 1,
+    kind: step.kind,
+    todo: t(step.todo),
+    checks: step.checks.map((id) => t(CHECKS[id].text)),
+    running,
+    canStart: current && !running,
+    tried: attempts.length > 0,
+    canGoOn: current && !running && state === 'passed',
+    last: progress === steps.at(-1),
+  }
+}

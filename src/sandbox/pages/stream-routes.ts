@@ -1,0 +1,60 @@
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import { AREA_A_HEADERS } from '../../lib/envelope.ts'
+import { translator } from '../../lib/locale.ts'
+import { localeOfRequest } from '../../lib/page.ts'
+import { noSuchRun } from '../errors.ts'
+import { partnerOf } from '../guard.ts'
+import { showRun } from '../run.ts'
+import { findPartnerSession, SESSION_COOKIE } from '../session.ts'
+import { type Followed, type Following, followLines } from './follow-lines.ts'
+import { Streams } from './streams.ts'
+import { runParams, streamStart } from './wire.ts'
+
+/** Milliseconds after which a browser connects again. */
+const RETRY_MS = 1_000
+
+/**
+ * The lines of a run as server-sent events: `id` is the line's number in the run, `data` is JSON with `html`, the line
+ * as the page itself has it, and `state`. Who comes back with Last-Event-ID (or `?after=`) misses none.
+ */
+export const streamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const streams = new Streams()
+  app.addHook('preClose', async () => streams.closeAll())
+
+  app.get('/run/:run_id/events', async (request, reply) => {
+    const params = runParams.safeParse(request.params)
+    if (!params.success) throw noSuchRun()
+    const { partnerId, sessionHash } = partnerOf(request)
+    const { run } = await showRun(deps, partnerId, params.data.run_id)
+    const start = streamStart.parse({ ...request.headers, after: (request.query as { after?: string }).after })
+    const { signal, close } = streams.open(sessionHash.toString('base64'), partnerId)
+    reply.raw.once('close', close)
+    const following: Following = {
+      deps,
+      partnerId,
+      runId: run.run_id,
+      after: start['last-event-id'] ?? start.after,
+      t: translator(localeOfRequest(request)),
+      signal,
+      allowed: async () => (await findPartnerSession(deps, request.cookies[SESSION_COOKIE])) !== null,
+    }
+    return reply
+      .headers({ ...AREA_A_HEADERS, 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' })
+      .send(Readable.from(written(request, following)))
+  })
+}
+
+async function* written(request: FastifyRequest, following: Following): AsyncGenerator<string> {
+  yield `retry: ${RETRY_MS}\n\n`
+  for await (const followed of followLines(following)) yield await frame(request, following, followed)
+}
+
+async function frame({ server }: FastifyRequest, { t }: Following, followed: Followed): Promise<string> {
+  if (followed === null) return ': still here\n\n'
+  const { event, line } = followed
+  const html = await server.view('sandbox/log-line', { line, t })
+  const state = { kind: event.kind, step: event.step_id, attempt: event.attempt_id }
+  return `id: ${event.seq}\ndata: ${JSON.stringify({ html, state })}\n\n`
+}

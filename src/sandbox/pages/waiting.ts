@@ -1,0 +1,49 @@
+import type { Deps } from '../../deps.ts'
+import { fromEpochSeconds, secondsUntil } from '../../lib/clock.ts'
+import { MOUNT, PATH } from '../../mtp/endpoints.ts'
+import { findPartner } from '../../registry/partner.ts'
+import { docsLink, type NoticeName } from '../docs/anchor.ts'
+import type { RunEvent } from '../event.ts'
+import { type DemoHelp, demoHelp } from './demo-help.ts'
+
+/** What a step waits for: the partner's call. */
+export interface ShownWaiting {
+  readonly path: string
+  /** The same endpoint under every prefix. */
+  readonly urls: readonly string[]
+  readonly about: readonly (readonly [field: string, value: string])[]
+  readonly secondsLeft: number
+  /** `4:59` */
+  readonly left: string
+  readonly docs: string
+  readonly demo: DemoHelp | null
+}
+
+const NOTICES: Readonly<Record<string, NoticeName>> = {
+  [MOUNT + PATH.dealChange]: 'deal-change',
+  [MOUNT + PATH.consume]: 'consume',
+  [MOUNT + PATH.refund]: 'refund',
+}
+
+/** What these lines of an attempt end with waiting for; undefined when it is not the partner's turn. */
+export async function waitingIn(
+  deps: Deps,
+  partnerId: bigint,
+  events: readonly RunEvent[],
+): Promise<ShownWaiting | undefined> {
+  const last = events.findLast(({ kind }) => kind !== 'notice')
+  if (last?.kind !== 'waiting') return undefined
+  const { path, until, about } = last.data
+  const partner = await findPartner(deps, partnerId)
+  const secondsLeft = secondsUntil(fromEpochSeconds(Date.parse(until) / 1000), deps.clock.now())
+  const notice = NOTICES[path]
+  return {
+    path,
+    urls: deps.config.MTP_PATH_PREFIXES.map((prefix) => deps.config.PUBLIC_URL.replace(/\/+$/, '') + prefix + path),
+    about: Object.entries(about),
+    secondsLeft,
+    left: `${Math.floor(secondsLeft / 60)}:${String(secondsLeft % 60).padStart(2, '0')}`,
+    docs: notice ? docsLink(notice, 'notice', '') : '/sandbox/docs',
+    demo: partner ? demoHelp(deps, partner, last.data) : null,
+  }
+}

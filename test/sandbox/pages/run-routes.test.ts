@@ -1,0 +1,223 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { attemptsOf } from '../../../src/sandbox/attempt-store.ts'
+import { findLinkedOrder } from '../../../src/sandbox/evidence-store.ts'
+import { showRun, startRun } from '../../../src/sandbox/run.ts'
+import { type Lab, openLab, simpleChoice, walkTo } from '../lab.ts'
+import { newSandboxPartner } from '../partners.ts'
+import { textOf, type Visitor, visitor } from './visitor.ts'
+
+let lab: Lab
+let me: Visitor
+beforeAll(async () => {
+  lab = await openLab()
+  me = await visitor(lab)
+})
+afterAll(() => lab.close())
+
+const page = (runId: string) => `/sandbox/run/${runId}`
+const step = (runId: string, stepId: string) => `${page(runId)}/steps/${stepId}`
+
+/** The page as soon as no step is being made. */
+async function settled(runId: string, query = '') {
+  for (;;) {
+    const answer = await me.open(page(runId) + query)
+    if (!answer.body.includes('http-equiv="refresh"')) return answer
+    await sleep(30)
+  }
+}
+
+describe('the page of a run', () => {
+  it('is found from /sandbox/run; without a run the functions come first', async () => {
+    expect((await me.open('/sandbox/run')).headers.location).toBe('/sandbox/functions')
+    const runId = await lab.run()
+    expect((await me.open('/sandbox/run')).headers.location).toBe(page(runId))
+    const answer = await me.open(page(runId))
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers['content-security-policy']).toContain("script-src 'self'; connect-src 'self'")
+    expect(answer.body).toMatch(/<script src="\/assets\/sandbox-run\.js\?v=\w+" defer>/)
+  })
+
+  it('starts a step, loads itself again without scripts while it is made, and goes on once it has passed', async () => {
+    const runId = await lab.run()
+    const before = await me.open(page(runId))
+    expect(before.body).not.toContain('/next"')
+    expect(before.body).not.toContain('http-equiv="refresh"')
+    const [first, second] = (await showRun(lab.world.deps, lab.partnerId, runId)).steps.map(({ step: { id } }) => id)
+    const started = await me.send(`${step(runId, String(first))}/start`)
+    expect(started.statusCode).toBe(303)
+    expect(started.headers.location).toBe(page(runId))
+    const running = await me.open(page(runId))
+    expect(running.body).toContain('<noscript><meta http-equiv="refresh" content="2"></noscript>')
+    const ended = await settled(runId)
+    expect(textOf(ended)).toContain('This step has passed.')
+    const next = await me.submit(`${step(runId, String(first))}/next`)
+    expect(next.body).toMatch(new RegExp(`<li class="[^"]*" aria-current="step">\\s*<a href="[^"]*step=${second}"`))
+    const former = await me.open(`${page(runId)}?step=${first}`)
+    expect(textOf(former)).toContain('Back to the current step')
+    expect(former.body).not.toContain('/start"')
+  })
+
+  it('shows the whole exchange: request, response, string to sign, and each check', async () => {
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'order-create')
+    await lab.make(runId, 'order-create')
+    const orderId = String(await findLinkedOrder(lab.world.deps.db, runId, 'main'))
+    expect(BigInt(orderId)).toBeGreaterThan(2n ** 53n)
+    const { body } = await me.open(page(runId))
+    expect(body).toContain(`&quot;orderId&quot;: ${orderId},`)
+    expect(body).toMatch(/POST \/order\/create␊\n\w{3}, \d\d \w{3} 2026/)
+    expect(body).toMatch(/<b>Authorization:<\/b> MWS lab:.{4}…/)
+    expect(body).not.toContain(lab.secret)
+    expect(body).toContain('HTTP 200')
+  })
+
+  it('lists failures first, unfolds what they are about, and leads to the field reference', async () => {
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'product-pull')
+    await lab.mistakes('answer-missing-field')
+    await me.send(`${step(runId, 'product-pull')}/start`)
+    const failed = await settled(runId)
+    await lab.mistakes()
+    const text = textOf(failed)
+    expect(text).toContain('What failed')
+    expect(text.indexOf('What failed')).toBeLessThan(text.indexOf('Attempt 1 begins'))
+    expect(text).toContain('body[0].title')
+    expect(failed.body).toContain('href="/sandbox/docs#product-pull.answer.body.title"')
+    expect(failed.body).toMatch(/<details class="exchange" id="x\d+" open>/)
+    expect(text).toContain('This step has failed.')
+    await me.send(`${step(runId, 'product-pull')}/start`)
+    const passed = await settled(runId)
+    expect(textOf(passed)).toContain('attempt 2')
+    const earlier = await me.open(`${page(runId)}?step=product-pull&attempt=1`)
+    expect(textOf(earlier)).toContain('What failed')
+    expect((await me.open(`${page(runId)}?step=product-pull&attempt=3`)).statusCode).toBe(404)
+  })
+
+  it('says whose turn it is: where the notice goes, what is in it, and how long we wait', async () => {
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'consumption')
+    await me.send(`${step(runId, 'consumption')}/start`)
+    const orderId = String(await findLinkedOrder(lab.world.deps.db, runId, 'main'))
+    await sleep(300)
+    const waiting = await me.open(page(runId))
+    const text = textOf(waiting)
+    expect(text).toContain('Waiting for your call to POST /mtp/api/order/consume/notice')
+    expect(text).toContain(`orderId ${orderId}`)
+    expect(text).toContain('5:00')
+    for (const prefix of ['', '/rhone']) {
+      expect(text).toContain(`${lab.world.deps.config.PUBLIC_URL}${prefix}/mtp/api/order/consume/notice`)
+    }
+    expect(text).not.toContain('demo partner')
+    await lab.control('consume', { orderId: BigInt(orderId), quantity: 2 })
+    const ended = await settled(runId)
+    expect(textOf(ended)).toContain('Your notice arrived')
+    expect(ended.body).toContain('usedQuantity')
+  })
+
+  it('says so when the details of an exchange have been deleted', async () => {
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'product-pull')
+    await lab.make(runId, 'product-pull')
+    await lab.world.pool.query('delete from partner_call')
+    expect(textOf(await me.open(page(runId)))).toContain('deleted after 30 days')
+  })
+})
+
+describe('what a run does not allow', () => {
+  const refused = async (path: string) => {
+    const answer = await me.send(path)
+    expect(answer.statusCode).toBe(303)
+    return textOf(await me.open(String(answer.headers.location)))
+  }
+
+  it('next by direct POST, before the step has passed and from a step that is not the current one', async () => {
+    const runId = await lab.run()
+    const { current } = await showRun(lab.world.deps, lab.partnerId, runId)
+    const first = String(current?.step.id)
+    expect(await refused(`${step(runId, first)}/next`)).toContain('has not passed yet')
+    expect(await refused(`${step(runId, 'consumption')}/next`)).toContain('does not stand at that step')
+    expect(await refused(`${step(runId, 'consumption')}/start`)).toContain('does not stand at that step')
+    const after = await showRun(lab.world.deps, lab.partnerId, runId)
+    expect(after.current?.step.id).toBe(first)
+    expect(await attemptsOf(lab.world.deps.db, runId)).toEqual([])
+  })
+
+  it('two tabs: the second Next says that the run has moved on', async () => {
+    const runId = await lab.run()
+    const { current } = await showRun(lab.world.deps, lab.partnerId, runId)
+    const first = String(current?.step.id)
+    await lab.make(runId, first)
+    const answers = await Promise.all(Array.from({ length: 5 }, () => me.send(`${step(runId, first)}/next`)))
+    const leadTo = answers.map(({ headers }) => headers.location).sort()
+    expect(leadTo).toEqual([page(runId), ...Array(4).fill(`${page(runId)}?refused=not_current`)])
+  })
+
+  it('a double click on Start makes one attempt', async () => {
+    const runId = await lab.run()
+    const { current } = await showRun(lab.world.deps, lab.partnerId, runId)
+    await Promise.all(Array.from({ length: 5 }, () => me.send(`${step(runId, String(current?.step.id))}/start`)))
+    await settled(runId)
+    expect(await attemptsOf(lab.world.deps.db, runId)).toHaveLength(1)
+  })
+
+  it('anything in a run that was overwritten, which stays readable', async () => {
+    const runId = await lab.run()
+    const { current } = await showRun(lab.world.deps, lab.partnerId, runId)
+    const first = String(current?.step.id)
+    await lab.make(runId, first)
+    await startRun(lab.world.deps, lab.partnerId, simpleChoice())
+    const over = await me.open(page(runId))
+    expect(textOf(over)).toContain('was overwritten')
+    expect(over.body).not.toMatch(/action="\/sandbox\/run\//)
+    expect(await refused(`${step(runId, first)}/start`)).toContain('A newer run has taken the place')
+    expect(await refused(`${page(runId)}/accept`)).toContain('A newer run has taken the place')
+    expect(textOf(await me.open(`${page(runId)}?step=${first}`))).toContain('Attempt 1 begins')
+  })
+
+  it('a message that nobody has written, put into the address', async () => {
+    const runId = await lab.run()
+    const { body } = await me.open(`${page(runId)}?refused=%3Cscript%3E`)
+    expect(body).not.toContain('role="alert"')
+  })
+})
+
+describe('a run of another partner', () => {
+  it('is as unknown as one that does not exist, and so is a step that a run does not have', async () => {
+    const runId = await lab.run()
+    const other = await newSandboxPartner(lab.world, { name: 'Another' })
+    const stranger = await visitor(lab, other)
+    const none = '00000000-0000-4000-8000-000000000000'
+    for (const path of ['', '?step=product-pull', '/report', '/events']) {
+      const [foreign, missing] = [await stranger.open(page(runId) + path), await stranger.open(page(none) + path)]
+      expect(foreign.statusCode, path).toBe(404)
+      const plain = (body: string) => body.replace(/[\da-f-]{36}/g, '')
+      expect(plain(foreign.body)).toBe(plain(missing.body))
+    }
+    for (const path of ['/steps/product-pull/start', '/steps/product-pull/next', '/accept']) {
+      expect((await stranger.send(page(runId) + path)).statusCode, path).toBe(404)
+    }
+    for (const path of ['/sandbox/run/7', '/sandbox/run/%00', `${page(runId)}?step=nothing`]) {
+      expect((await me.open(path)).statusCode, path).toBe(404)
+    }
+    expect((await me.send(`${step(runId, 'nothing')}/start`)).statusCode).toBe(404)
+    expect(await attemptsOf(lab.world.deps.db, runId)).toEqual([])
+  })
+})
+
+describe('acceptance', () => {
+  it('says what is missing, names what counts, and passes', async () => {
+    const { deps, pool } = lab.world
+    const runId = await lab.run()
+    expect(textOf(await me.open(page(runId)))).toContain('After the last step our own records must show')
+    const early = await me.submit(`${page(runId)}/accept`)
+    expect(textOf(early)).toContain('Not yet: something is missing.')
+    await walkTo(lab, runId, 'consumption')
+    const orderId = await findLinkedOrder(deps.db, runId, 'main')
+    await lab.make(runId, 'consumption', () => lab.control('consume', { orderId, quantity: 2 }))
+    await pool.query('update sandbox_run set current_step = null where run_id = $1', [runId])
+    const reached = textOf(await me.open(page(runId)))
+    expect(reached).toContain(`Orders with a consumption ${orderId}`)
+    expect(reached).toContain('An order of this run with a refund that succeeded')
+  })
+})

@@ -1,0 +1,176 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { startStep } from '../../../src/sandbox/attempt.ts'
+import { showRun } from '../../../src/sandbox/run.ts'
+import { type Lab, openLab, walkTo } from '../lab.ts'
+import { newSandboxPartner, post } from '../partners.ts'
+import { type Listener, listen } from './listener.ts'
+import { visitor } from './visitor.ts'
+
+let lab: Lab
+let cookie: string
+const open: Listener[] = []
+beforeAll(async () => {
+  lab = await openLab()
+  cookie = (await visitor(lab)).cookie
+})
+afterEach(() => {
+  for (const listener of open.splice(0)) listener.cut()
+})
+afterAll(() => lab.close())
+
+async function follow(runId: string, { after = 0, headers = {}, as = cookie } = {}): Promise<Listener> {
+  const listener = await listen(`${lab.url}/sandbox/run/${runId}/events?after=${after}`, { cookie: as, ...headers })
+  open.push(listener)
+  return listener
+}
+
+const start = (runId: string, stepId: string) =>
+  startStep(lab.world.deps, lab.world.log, { partnerId: lab.partnerId, runId, stepId })
+
+const hasEnded = (heard: Listener['heard'] | readonly { state: { kind: string } }[]) =>
+  heard.at(-1)?.state.kind === 'ended'
+
+describe('the stream of a run’s lines', () => {
+  it('brings the first line within 300 ms of Start, and every line as the page has it', async () => {
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'product-pull')
+    const { run } = await showRun(lab.world.deps, lab.partnerId, runId)
+    const times: number[] = []
+    let known = run.last_seq
+    for (let round = 0; round < 5; round++) {
+      const listener = await follow(runId, { after: known })
+      expect(listener.status).toBe(200)
+      expect(listener.headers['content-type']).toBe('text/event-stream; charset=utf-8')
+      const began = performance.now()
+      const pressed = await post(lab.world, `/sandbox/run/${runId}/steps/product-pull/start`, {}, { cookie })
+      expect(pressed.statusCode).toBe(303)
+      await listener.until((heard) => heard.length > 0)
+      times.push((listener.heard[0]?.at ?? 0) - began)
+      await listener.until(hasEnded)
+      known = listener.heard.at(-1)?.id ?? 0
+      const page = await lab.world.app.inject({ url: `/sandbox/run/${runId}`, headers: { cookie } })
+      const squeezed = (html: string) => html.replace(/\s+/g, ' ').replace(/ open>/g, '>')
+      for (const { html } of listener.heard) expect(squeezed(page.body)).toContain(squeezed(html).trim())
+    }
+    console.info(`first line after Start: ${times.map((ms) => Math.round(ms)).join(', ')} ms`)
+    expect(Math.max(...times)).toBeLessThan(300)
+  })
+
+  it('loses no line when it is cut in mid-step, and tells none twice', async () => {
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'product-pull')
+    const { run } = await showRun(lab.world.deps, lab.partnerId, runId)
+    const first = await follow(runId, { after: run.last_seq })
+    await lab.mistakes('answer-slow')
+    await start(runId, 'product-pull')
+    await first.until((heard) => heard.length >= 2)
+    first.cut()
+    const known = first.heard.at(-1)?.id ?? 0
+    await lab.mistakes()
+    // The step goes on while nobody listens, and ends before the browser is back.
+    await sleep(300)
+    const second = await follow(runId, { after: 0, headers: { 'last-event-id': String(known) } })
+    await second.until(hasEnded)
+    const ids = [...first.heard, ...second.heard].map(({ id }) => id)
+    expect(ids).toEqual(ids.map((_id, index) => run.last_seq + 1 + index))
+  }, 40_000)
+
+  it('is whole for ten people who join and leave at different times', async () => {
+    const runId = await lab.run()
+    const people = await Promise.all(Array.from({ length: 10 }, () => follow(runId)))
+    const { current } = await showRun(lab.world.deps, lab.partnerId, runId)
+    await start(runId, String(current?.step.id))
+    await Promise.all(people.map((one) => one.until(hasEnded)))
+    const whole = people[0]?.heard.map(({ id }) => id)
+    expect(whole).toEqual(whole?.map((_id, index) => index + 1))
+    for (const one of people) expect(one.heard.map(({ id }) => id)).toEqual(whole)
+  })
+
+  it('speaks the language of the reader', async () => {
+    const runId = await lab.run()
+    const { current } = await showRun(lab.world.deps, lab.partnerId, runId)
+    const listener = await follow(runId, { headers: { 'accept-language': 'zh-CN' } })
+    await start(runId, String(current?.step.id))
+    await listener.until(hasEnded)
+    expect(listener.heard[0]?.html).toContain('第 1 次执行开始')
+  })
+
+  it('ends with the session, without telling another line', async () => {
+    const runId = await lab.run()
+    const leaving = await visitor(lab)
+    const listener = await follow(runId, { as: leaving.cookie })
+    await post(lab.world, '/sandbox/sign-out', {}, { cookie: leaving.cookie })
+    const { current } = await showRun(lab.world.deps, lab.partnerId, runId)
+    await start(runId, String(current?.step.id))
+    for (let waited = 0; waited < 100 && !listener.ended; waited++) await sleep(50)
+    expect(listener.ended).toBe(true)
+    expect(listener.heard).toEqual([])
+    expect((await follow(runId, { as: leaving.cookie })).status).toBe(401)
+  })
+})
+
+describe('many streams', () => {
+  it('are bounded for one session: 429 with Retry-After, and room again when one has gone', async () => {
+    const runId = await lab.run()
+    const busy = (await visitor(lab)).cookie
+    const listeners = await Promise.all(Array.from({ length: 14 }, () => follow(runId, { as: busy })))
+    const refused = listeners.filter(({ status }) => status === 429)
+    expect(refused).toHaveLength(2)
+    expect(Number(refused[0]?.headers['retry-after'])).toBeGreaterThan(0)
+    listeners.find(({ status }) => status === 200)?.cut()
+    await sleep(100)
+    expect((await follow(runId, { as: busy })).status).toBe(200)
+  })
+
+  it('of 200 clients hurt nobody: pages stay quick, lines arrive, and nothing is left when they go', async () => {
+    const runId = await lab.run()
+    const { deps, pool } = lab.world
+    const other = await newSandboxPartner(lab.world, { name: 'Another' })
+    const others = '00000000-0000-4000-8000-0000000000aa'
+    await pool.query(
+      `insert into sandbox_run (run_id, partner_id, number, choice, current_step, created_at)
+       select $1, $2, 1, choice, current_step, created_at from sandbox_run where run_id = $3`,
+      [others, other.partner_id, runId],
+    )
+    const sessions = await Promise.all(
+      Array.from({ length: 20 }, async (_none, index) => {
+        const mine = index < 10
+        const { cookie: as } = await visitor(lab, mine ? undefined : other)
+        return { as, run: mine ? runId : others }
+      }),
+    )
+    const listeners = (
+      await Promise.all(
+        sessions.map(({ as, run }) => Promise.all(Array.from({ length: 10 }, () => follow(run, { as })))),
+      )
+    ).flat()
+    expect(listeners.filter(({ status }) => status === 200)).toHaveLength(200)
+    const { current } = await showRun(deps, lab.partnerId, runId)
+    const began = performance.now()
+    await start(runId, String(current?.step.id))
+    const page = await lab.world.app.inject({ url: `/sandbox/run/${runId}`, headers: { cookie } })
+    const took = performance.now() - began
+    expect(page.statusCode).toBe(200)
+    await Promise.all(listeners.slice(0, 100).map((one) => one.until(hasEnded)))
+    console.info(`a page beside 200 streams: ${Math.round(took)} ms`)
+    expect(took).toBeLessThan(2_000)
+    for (const one of listeners.slice(100)) expect(one.heard).toEqual([])
+    for (const one of listeners) one.cut()
+    await sleep(300)
+    const fresh = await Promise.all(sessions.map(({ as, run }) => follow(run, { as })))
+    expect(fresh.map(({ status }) => status)).toEqual(fresh.map(() => 200))
+  }, 60_000)
+
+  it('do not keep the service from stopping', async () => {
+    const own = await openLab()
+    const runId = await own.run()
+    const mine = (await visitor(own)).cookie
+    const listener = await listen(`${own.url}/sandbox/run/${runId}/events`, { cookie: mine })
+    expect(listener.status).toBe(200)
+    const began = performance.now()
+    await own.close()
+    expect(performance.now() - began).toBeLessThan(2_000)
+    expect(listener.ended).toBe(true)
+  })
+})

@@ -1,0 +1,45 @@
+import type { LightMyRequestResponse } from 'fastify'
+import type { Lab } from '../lab.ts'
+import { get, post, sessionOf } from '../partners.ts'
+
+/** Somebody at a browser without scripts who is signed in as the lab's partner. */
+export interface Visitor {
+  readonly cookie: string
+  open(path: string): Promise<LightMyRequestResponse>
+  /** Posts a form and returns the answer itself. */
+  send(path: string, fields?: Record<string, string> | string): Promise<LightMyRequestResponse>
+  /** Posts a form and opens the page to which it leads. */
+  submit(path: string, fields?: Record<string, string> | string): Promise<LightMyRequestResponse>
+}
+
+/** The signature tool counts as passed. */
+export const unlock = ({ world }: Lab, partnerId: bigint) =>
+  world.pool.query('insert into signature_pass values ($1, $2) on conflict do nothing', [partnerId, world.clock.now()])
+
+export async function visitor(lab: Lab, partner = { client_id: 'lab', client_secret: lab.secret }): Promise<Visitor> {
+  const { world } = lab
+  const cookie = await sessionOf(world, partner as Parameters<typeof sessionOf>[1])
+  const open = (path: string) => get(world, path, cookie, { 'accept-language': 'en' })
+  const send: Visitor['send'] = (path, fields = {}) =>
+    post(world, path, Object.fromEntries(new URLSearchParams(fields)), { cookie, 'accept-language': 'en' })
+  return {
+    cookie,
+    open,
+    send,
+    submit: async (path, fields) => {
+      const answer = await send(path, fields)
+      return answer.statusCode === 303 ? open(String(answer.headers.location)) : answer
+    },
+  }
+}
+
+/** What the page says, without its markup. */
+export const textOf = ({ body }: LightMyRequestResponse): string =>
+  body
+    .replace(/<script[\s\S]*?<\/script>|<[^>]+>/g, ' ')
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&quot;/g, '"')
+    .replace(/&#39;/g, "'")
+    .replace(/&amp;/g, '&')
+    .replace(/\s+/g, ' ')

@@ -1,0 +1,181 @@
+/*
+ * The page of a test run, improved: lines appear as they happen, forms change the page in place, texts can be copied,
+ * and the remaining time runs down. Without this file every button is a form, and the page loads itself again.
+ */
+;(() => {
+  const main = document.getElementById('main')
+  const run = document.getElementById('run')
+  if (!main || !run) return
+
+  const RETRY_MS = 3_000
+  let source
+  let loading
+  let lastSeq = Number(run.dataset.seq ?? 0)
+
+  /* --- regions: parts of the page that are replaced by their like in a page that was loaded anew ------------------ */
+
+  const unfolded = () => [...main.querySelectorAll('details[id][open]')].map(({ id }) => id)
+
+  function swap(text, only) {
+    const fresh = new DOMParser().parseFromString(text, 'text/html')
+    if (!fresh.getElementById('run')) return false
+    const open = unfolded()
+    const focused = document.activeElement?.closest('[data-region]') ? document.activeElement : null
+    for (const old of main.querySelectorAll('[data-region]')) {
+      if (only && !only.includes(old.id)) continue
+      const next = fresh.getElementById(old.id)
+      // What somebody works in right now is left alone unless it has changed: the focus must not get lost.
+      if (next && next.outerHTML !== old.outerHTML) old.replaceWith(document.adoptNode(next))
+    }
+    // Regions that were not there: the log of a step, when the run went on from its last one or came back.
+    const [here, there] = [main.querySelector('.below'), fresh.querySelector('.below')]
+    const log = fresh.getElementById('log')
+    if (log && !document.getElementById('log')) here.prepend(document.adoptNode(log))
+    if (!there.querySelector('#log')) document.getElementById('log')?.remove()
+    document.title = fresh.title
+    for (const id of open) document.getElementById(id)?.setAttribute('open', '')
+    if (focused && !focused.isConnected) likeness(focused)?.focus({ preventScroll: true })
+    improve()
+    return true
+  }
+
+  /** The element of the new page that stands where this one stood. */
+  function likeness(element) {
+    if (element.id) return document.getElementById(element.id)
+    const form = element.closest('form')
+    if (form) return document.querySelector(`form[action="${CSS.escape(form.getAttribute('action'))}"] button`)
+    const href = element.getAttribute('href')
+    return href ? document.querySelector(`#run a[href="${CSS.escape(href)}"]`) : null
+  }
+
+  async function reload(only) {
+    // One at a time; whoever asks meanwhile gets the next one, which knows of everything.
+    while (loading) await loading
+    loading = load(only).catch(() => false)
+    const done = await loading
+    loading = undefined
+    return done
+  }
+
+  async function load(only) {
+    const response = await fetch(location.href, { headers: { Accept: 'text/html' } })
+    if (leads(response.url)) return true
+    return response.ok && swap(await response.text(), only)
+  }
+
+  /** Leaves for another page, such as the sign-in, when that is where the answer came from. */
+  function leads(url) {
+    if (new URL(url).pathname.startsWith('/sandbox/run/')) return false
+    location.assign(location.href)
+    return true
+  }
+
+  /* --- lines as they happen --------------------------------------------------------------------------------------- */
+
+  function follow() {
+    if (!run.dataset.follow || source || document.hidden) return
+    source = new EventSource(`${run.dataset.follow}?after=${lastSeq}`)
+    source.onmessage = ({ lastEventId, data }) => line(Number(lastEventId), JSON.parse(data))
+    source.onerror = () => {
+      if (source?.readyState !== EventSource.CLOSED) return
+      // Refused: too many streams, or the session is over. The page itself says which.
+      stop()
+      setTimeout(() => reload().then(follow), RETRY_MS)
+    }
+  }
+
+  function stop() {
+    source?.close()
+    source = undefined
+  }
+
+  function line(seq, { html, state }) {
+    if (seq <= lastSeq) return
+    lastSeq = seq
+    const log = document.getElementById('log')
+    const lines = document.getElementById('lines')
+    if (lines && log.dataset.attempt === state.attempt && !document.getElementById(`e${seq}`)) {
+      lines.insertAdjacentHTML('beforeend', html)
+      improve()
+    }
+    if (state.kind === 'started' || state.kind === 'ended') reload()
+    else if (state.kind === 'waiting' || state.kind === 'rejected' || state.kind === 'check') reload(['now', 'steps'])
+  }
+
+  /** What is said once must not be said again when the page is loaded anew. */
+  function withoutMessages(address) {
+    const url = new URL(address)
+    for (const name of ['refused', 'checked']) url.searchParams.delete(name)
+    return url.href
+  }
+
+  /* --- forms ------------------------------------------------------------------------------------------------------- */
+
+  main.addEventListener('submit', async (event) => {
+    const form = event.target
+    if (!form.matches('form[data-live]')) return
+    event.preventDefault()
+    if (form.getAttribute('aria-busy')) return
+    form.setAttribute('aria-busy', 'true')
+    try {
+      const response = await fetch(form.action, {
+        method: 'POST',
+        headers: { Accept: 'text/html' },
+        body: new URLSearchParams(new FormData(form)),
+      })
+      if (leads(response.url)) return
+      history.replaceState(null, '', withoutMessages(response.url))
+      if (!response.ok || !swap(await response.text())) location.reload()
+      // The person has acted: what to do now is where reading goes on.
+      else document.getElementById(new URL(response.url).searchParams.has('checked') ? 'acceptance' : 'now').focus()
+      form.removeAttribute('aria-busy')
+    } catch {
+      form.removeAttribute('aria-busy')
+      location.reload()
+    }
+  })
+
+  /* --- copying, and the clock --------------------------------------------------------------------------------------- */
+
+  main.addEventListener('click', async ({ target }) => {
+    const button = target.closest?.('[data-copy]')
+    if (!button) return
+    const text = button.closest('.copyable').querySelector('pre, dd code, code').textContent
+    await navigator.clipboard.writeText(text)
+    const label = button.textContent
+    button.textContent = run.dataset.copied
+    setTimeout(() => {
+      button.textContent = label
+    }, 1_500)
+  })
+
+  function improve() {
+    if (navigator.clipboard) for (const button of main.querySelectorAll('[data-copy]')) button.hidden = false
+    for (const timer of main.querySelectorAll('[data-left]:not([data-end])')) {
+      timer.dataset.end = performance.now() + Number(timer.dataset.left) * 1_000
+    }
+    const current = main.querySelector('.steps [aria-current="step"]')
+    const list = current?.closest('ol')
+    if (list) list.scrollTop = current.offsetTop - list.offsetTop - list.clientHeight / 2
+  }
+
+  setInterval(() => {
+    for (const timer of main.querySelectorAll('[data-end]')) {
+      const left = Math.max(0, Math.round((Number(timer.dataset.end) - performance.now()) / 1_000))
+      timer.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`
+    }
+  }, 1_000)
+
+  // A browser opens six connections to one place, so only the tab that is looked at holds one.
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) stop()
+    else reload().then(follow)
+  })
+  window.addEventListener('pagehide', stop)
+  window.addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) reload().then(follow)
+  })
+
+  improve()
+  follow()
+})()

@@ -14,7 +14,7 @@ closeWithGrace({ delay: (service.config.SHUTDOWN_GRACE_S + 5) * 1000, logger: fa
 
 process.stdout.write(welcome(service))
 
-function welcome({ config, demoUrl }: Service): string {
+function welcome({ config, demoUrl, officeUrl }: Service): string {
   if (!demoUrl) return ''
   return `
   Gatehouse is ready.
@@ -22,8 +22,16 @@ function welcome({ config, demoUrl }: Service): string {
     Open    ${demoUrl}   the demo micro-app: click "Sign in"
     as      alice / alice-password   or   bob / bob-password
     API     ${config.PUBLIC_URL}   app_key demo-app, app_secret demo-secret-for-local-use-only
-    Orders  npm run demo:order   in another terminal: the platform and a ticket seller, call by call
-    Stop    Ctrl-C
+${officeUrl ? partnerLines(config.PUBLIC_URL, officeUrl) : ''}    Stop    Ctrl-C
 
+`
+}
+
+function partnerLines(publicUrl: string, officeUrl: string): string {
+  return `\
+    Sandbox ${publicUrl}/sandbox   where a ticket seller tests its integration
+    as      clientId demo-partner, clientSecret demo-partner-secret-local-use-only
+    Seller  ${officeUrl}   the back office of that ticket seller: orders, refunds, mistakes to switch on
+    Orders  npm run demo:order   in another terminal: the platform and the ticket seller, call by call
 `
 }

@@ -18,6 +18,8 @@ export interface Service {
   readonly log: Log
   /** Undefined where no demo runs. */
   readonly demoUrl: string | undefined
+  /** The back office of the demo partner; undefined where none runs. */
+  readonly officeUrl: string | undefined
   /** Readiness off, requests and jobs in flight finish, then pool and database close. */
   stop(): Promise<void>
 }
@@ -62,7 +64,7 @@ export async function startService(): Promise<Service> {
     if (config.WORKER) running.worker = await startWorker(deps, log, databaseUrl)
     running.worker?.ended.catch((error: Error) => log.fatal({ err: error }, 'durable jobs have stopped'))
     if (config.DEMO) running.demo = await startDemo(deps, log)
-    return { config, log, demoUrl: running.demo?.url, stop }
+    return { config, log, demoUrl: running.demo?.url, officeUrl: running.demo?.officeUrl, stop }
   } catch (error) {
     await stop()
     throw error

@@ -10,7 +10,10 @@ import { buildDemoPartner } from './partner/index.ts'
 import { DEMO_APP, DEMO_PARTNER, demoPartnerUrl, isDemoPartnerUrl } from './seed.ts'
 
 export interface Demo {
+  /** The micro-app. */
   readonly url: string
+  /** The demo partner's back office; undefined where no demo partner runs. */
+  readonly officeUrl: string | undefined
   stop(): Promise<void>
 }
 
@@ -22,8 +25,8 @@ export async function startDemo(deps: Deps, log: Log): Promise<Demo> {
   }
   try {
     const url = await startMicroApp(deps, log, apps)
-    await startPartner(deps, log, apps)
-    return { url, stop }
+    const officeUrl = await startPartner(deps, log, apps)
+    return { url, officeUrl, stop }
   } catch (error) {
     await stop()
     throw error
@@ -48,12 +51,15 @@ async function startMicroApp({ config }: Deps, log: Log, apps: FastifyInstance[]
   return `http://localhost:${portOf(app)}`
 }
 
+/** Whatever HOST says: its back office asks for no password. */
+const LOOPBACK = '127.0.0.1'
+
 /** Nothing without the seeded partner: then this database is not the demo's. */
-async function startPartner(deps: Deps, log: Log, apps: FastifyInstance[]): Promise<void> {
+async function startPartner(deps: Deps, log: Log, apps: FastifyInstance[]): Promise<string | undefined> {
   const { config, clock } = deps
   const { partnerId, clientId, secret } = DEMO_PARTNER
   const partner = await findPartner(deps, partnerId)
-  if (partner?.client_id !== clientId) return
+  if (partner?.client_id !== clientId) return undefined
   const app = await buildDemoPartner({
     partnerId: String(partnerId),
     clientId,
@@ -64,9 +70,10 @@ async function startPartner(deps: Deps, log: Log, apps: FastifyInstance[]): Prom
   })
   apps.push(app)
   closeInTime(app, config.SHUTDOWN_GRACE_S)
-  await listenOn(app, config.HOST, config.DEMO_PARTNER_PORT, 'DEMO_PARTNER_PORT')
+  await listenOn(app, LOOPBACK, config.DEMO_PARTNER_PORT, 'DEMO_PARTNER_PORT')
   const base_url = demoPartnerUrl(portOf(app))
   if (isDemoPartnerUrl(partner.base_url) && partner.base_url !== base_url) {
     await updatePartner(deps, partnerId, { base_url })
   }
+  return `http://localhost:${portOf(app)}`
 }

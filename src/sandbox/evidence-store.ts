@@ -3,23 +3,28 @@ import { type Db, sql } from '../db/sql.ts'
 
 /** The SQL that finds what was said on the wire during a step, and the orders of a run. */
 
-const received = z.object({ id: z.string(), path: z.string(), reason: z.string().nullable(), body: z.string() })
+const received = z.object({
+  id: z.string(),
+  path: z.string(),
+  reason: z.string().nullable(),
+  body: z.string(),
+})
 /** A call of the partner's; `reason` is why it was refused, null of an accepted notice. */
 export type Received = z.output<typeof received>
 
-/** Calls to a path (below any prefix) from `since` on, in the order in which they came. */
+/** Calls to a path (below any prefix) in the order in which they came: accepted ones and refused ones, each since then. */
 export const receivedSince = (
   db: Db,
-  { partnerId, path, since }: { partnerId: bigint; path: string; since: Date },
+  { partnerId, path, accepted, refused }: { partnerId: bigint; path: string; accepted: Date; refused: Date },
 ): Promise<Received[]> =>
   db.many(
     received,
     sql`select id, path, reason, body from (
           select notice_id as id, path, null as reason, body, received_at from notice
-          where partner_id = ${partnerId} and received_at >= ${since}
+          where partner_id = ${partnerId} and received_at >= ${accepted}
           union all
           select call_id, path, reason, body, received_at from rejected_call
-          where partner_id = ${partnerId} and received_at >= ${since}
+          where partner_id = ${partnerId} and received_at >= ${refused}
         ) incoming
         where path like ${`%${path}`} order by received_at limit 200`,
   )

@@ -61,3 +61,23 @@ const callRecord = callSummary.extend({
 /** A call whole, as it is kept; only the partner's own. */
 export const findCall = (db: Db, partnerId: bigint, callId: string): Promise<CallRecord | undefined> =>
   db.maybe(callRecord, sql`select * from partner_call where partner_id = ${partnerId} and call_id = ${callId}`)
+
+/** The newest call of that interface about an order, whole. */
+export const lastCallAbout = (db: Db, orderId: bigint, name: string): Promise<CallRecord | undefined> =>
+  db.maybe(
+    callRecord,
+    sql`select * from partner_call where order_id = ${orderId} and interface = ${name}
+        order by started_at desc, call_number desc limit 1`,
+  )
+
+/** Ids of calls of these interfaces since then, oldest first: for what an operation asks besides orders. */
+export const callsSince = (
+  db: Db,
+  { partnerId, names, since }: { partnerId: bigint; names: readonly string[]; since: Date },
+): Promise<{ call_id: string; interface: string }[]> =>
+  db.many(
+    callSummary.pick({ call_id: true, interface: true }),
+    sql`select call_id, interface from partner_call
+        where partner_id = ${partnerId} and started_at >= ${since} and interface = any(${names})
+        order by started_at, call_number limit 100`,
+  )

@@ -96,3 +96,14 @@ export const pricesFrom = (db: Db, { partnerId, partnerDealId }: ProductKey, fro
         where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and price_date >= ${from}::date
         order by price_date, partner_primary_key`,
   )
+
+/** Keys of the sessions and kinds of tickets that are to be had on a day; an empty one where the calendar is plain. */
+export const keysOnSale = async (db: Db, { partnerId, partnerDealId }: ProductKey, day: string): Promise<string[]> => {
+  const rows = await db.many(
+    z.object({ partner_primary_key: z.string() }),
+    sql`select partner_primary_key from product_price
+        where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and price_date = ${day}::date and stock <> 0
+        order by partner_primary_key limit 20`,
+  )
+  return rows.map(({ partner_primary_key }) => partner_primary_key)
+}

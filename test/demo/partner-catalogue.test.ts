@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, openPartner, orderOf, type TestPartner } from './partner.ts'
 
@@ -82,7 +83,7 @@ describe('price calendar', () => {
     expect(body[0]).toEqual({
       partnerDealId: 'DEMO-BOAT',
       date: '2026-05-06',
-      ...{ marketPrice: 100, mtPrice: 88, settlementPrice: 75, stock: 100 },
+      ...{ marketPrice: 100, mtPrice: 88, settlementPrice: 75, stock: 1000 },
     })
     expect(body[3]).toMatchObject({ mtPrice: 108, settlementPrice: 95 })
   })
@@ -126,14 +127,14 @@ describe('level price calendar', () => {
     expect(answer.partnerDealId).toBe('DEMO-SHOW')
     expect(answer.body).toHaveLength(4)
     const seats = answer.body[2]
-    expect(seats).toMatchObject({ priceDate: '2026-05-06', mtPrice: 410, stock: 40 })
+    expect(seats).toMatchObject({ priceDate: '2026-05-06', mtPrice: 410, stock: 400 })
     expect(seats.skuInfo).toMatchObject({ startTime: '19:30', levelInfoList: [{ levelNo: 'A' }] })
 
     const { partnerPrimaryKey, settlementPrice, mtPrice } = seats
     const order = { ...orderOf('DEMO-SHOW'), partnerPrimaryKey, buyPrice: settlementPrice, unitPrice: mtPrice }
     expect(await partner.call('/order/create', order)).toMatchObject({ code: 200 })
     const after = await partner.call('/product/level/price/calendar/v2', { ...range, asyncType: 0 })
-    expect(after.body.map((entry: Answer) => entry.stock)).toEqual([40, 40, 38, 40])
+    expect(after.body.map((entry: Answer) => entry.stock)).toEqual([400, 400, 398, 400])
     expect(await partner.call('/order/create', { ...order, orderId: 2, partnerPrimaryKey: 'x' })).toMatchObject({
       code: 410,
     })
@@ -166,4 +167,23 @@ describe('the rest', () => {
   it('is alive', async () => {
     expect(await partner.call('/alive')).toEqual({ code: 200, describe: 'success', partnerId: '7001' })
   })
+})
+
+it('the README says how each product behaves', async () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  const rows = [...readme.matchAll(/^\| (DEMO-[A-Z-]+) \| (.*) \|$/gm)].map(([, id, row = '']) => [id, row] as const)
+  const { products } = await partner.control('state')
+  expect(rows.map(([id]) => id)).toEqual(products.map(({ partnerDealId }: Answer) => partnerDealId))
+  const words: Answer = { 'open date': 'any day', days: 'price calendar', levels: 'level price calendar' }
+  for (const [at, [id, row]] of rows.entries()) {
+    const { calendar, stock, issues, refunds, vouchers } = products[at]
+    const cells = row.split(' | ')
+    expect(cells[0], id).toMatch(new RegExp(`^${words[calendar]}`))
+    if (stock === 0) continue
+    expect(cells[0]?.includes('unlimited'), id).toBe(stock === -1)
+    expect(cells[1]?.startsWith(issues === 'later' ? '598' : 'at once'), id).toBe(true)
+    expect(cells[2], id).toMatch({ 'at once': /^at once/, 'after review': /^602/, never: /^607/ }[refunds as 'never'])
+    expect(cells[3]?.startsWith(vouchers), id).toBe(true)
+  }
+  expect(readme).toContain(`any of ${Object.keys((await partner.control('mistakes')).known).length} mistakes`)
 })

@@ -1,5 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { MISTAKES } from '../../src/demo/partner/mistakes/mistakes.ts'
 import { type Answer, issuedOrder, ORDER_ID, openPartner, orderOf, type TestPartner } from './partner.ts'
+
+const FOLDER = new URL('./', import.meta.url)
 
 let partner: TestPartner
 beforeEach(async () => {
@@ -67,6 +71,32 @@ describe('mistakes', () => {
     expect((await partner.call('/order/query', query)).body.refundedQuantity).toBe(2)
   })
 
+  it('out-of-stock-sold is over with the mistake, also when many order at once', async () => {
+    const order = (at: number) => orderOf('DEMO-SOLD-OUT', { orderId: ORDER_ID + BigInt(at) })
+    await make('out-of-stock-sold')
+    const answers = await Promise.all([1, 2, 3, 4].map((at) => partner.call('/order/create', order(at))))
+    expect(answers.map(({ code }) => code)).toEqual([200, 200, 200, 200])
+    await make()
+    expect(await partner.call('/order/create', order(5))).toMatchObject({ code: 420 })
+  })
+
+  it('query-forgets-paid-order', async () => {
+    const order = { orderId: ORDER_ID, partnerOrderId: '' }
+    await make('query-forgets-paid-order')
+    await create()
+    expect(await partner.call('/order/query', order)).toMatchObject({ code: 200 })
+    await partner.call('/order/pay', order)
+    expect(await partner.call('/order/query', order)).toMatchObject({ code: 301 })
+    await make()
+    expect(await partner.call('/order/query', order)).toMatchObject({ code: 200, body: { orderStatus: 4 } })
+  })
+
+  it('leave what is malformed to the shop', async () => {
+    await make('answer-wrong-content-type', 'out-of-stock-sold')
+    expect((await partner.send('/order/create', '{not json')).json()).toMatchObject({ code: 410 })
+    expect((await partner.send('/order/create', '{"body":{"orderId":"x"}}')).json()).toMatchObject({ code: 410 })
+  })
+
   it('close-twice-fails', async () => {
     await create()
     await make('close-twice-fails')
@@ -93,6 +123,10 @@ describe('mistakes in answers', () => {
     ['answer-rounded-order-id', 200, /"orderId":8985652356562370000,/],
     ['answer-redirects', 302, /"code":200/],
     ['answer-too-large', 200, /x{2097152}/],
+    ['answer-other-partner-id', 200, /"partnerId":"70011"/],
+    ['answer-other-order-id', 200, /"orderId":8985652356562370002,/],
+    ['answer-scripts', 200, /"describe":"<script>alert\(1\)<\/script>"/],
+    ['answer-wrong-content-type', 200, /"code":200/],
   ])('%s', async (mistake, status, text) => {
     await make(mistake)
     const { statusCode, body } = await query()
@@ -106,8 +140,87 @@ describe('mistakes in answers', () => {
     expect(await Promise.race([query(), pause])).toBe('nothing yet')
   })
 
+  it('answer-wrong-content-type', async () => {
+    await make('answer-wrong-content-type')
+    expect((await query()).headers['content-type']).toBe('text/html; charset=utf-8')
+  })
+
+  it('answer-echoes-secrets', async () => {
+    await make('answer-echoes-secrets')
+    const { headers, body } = await query()
+    const secrets = /MWS demo-partner:[\w+/=]{28}.*a secret for tests/
+    expect(headers['x-debug']).toMatch(secrets)
+    expect(body).toMatch(secrets)
+    expect(partner.logged()).not.toMatch(/MWS|a secret for tests/)
+  })
+
   it('an interface without a body loses its code', async () => {
     await make('answer-missing-field')
     expect((await partner.send('/alive', '{}')).body).toBe('{"describe":"success","partnerId":"7001"}')
   })
+})
+
+describe('mistakes in fields', () => {
+  const RANGE = { startTime: '2026-05-06', endTime: '2026-05-07' }
+  const prices = (partnerDealId = 'DEMO-BOAT') => partner.call('/product/price/query', { partnerDealId, ...RANGE })
+  const levels = () =>
+    partner.call('/product/level/price/calendar/v2', { partnerDealId: 'DEMO-SHOW', ...RANGE, asyncType: 0 })
+  const pay = () => partner.call('/order/pay', { orderId: ORDER_ID, partnerOrderId: '' })
+  const all = (entries: Answer, field: string): unknown[] => entries.map((entry: Answer) => entry[field])
+
+  it('prices-out-of-range', async () => {
+    await make('prices-out-of-range')
+    expect(all((await prices()).body, 'date')).toEqual(['2026-05-06', '2026-05-07', '2099-12-31'])
+    expect(all((await levels()).body, 'priceDate').at(-1)).toBe('2099-12-31')
+    expect((await prices('DEMO-OPEN')).body).toEqual([])
+  })
+
+  it('prices-of-another-product', async () => {
+    await make('prices-of-another-product')
+    expect(all((await prices()).body, 'partnerDealId')).toEqual(['DEMO-STRANGER', 'DEMO-STRANGER'])
+    expect((await levels()).partnerDealId).toBe('DEMO-STRANGER')
+    const { body } = await partner.call('/balance/query', { partnerDealIds: ['DEMO-BOAT'] })
+    expect(body[0].partnerDealId).toBe('DEMO-BOAT')
+  })
+
+  it.each<[string, number, number]>([
+    ['DEMO-BOAT', 1, 1],
+    ['DEMO-TOWER', 2, 0],
+    ['DEMO-NIGHT', 0, 1],
+  ])('vouchers-do-not-fit-type: two tickets of %s', async (partnerDealId, voucherType, vouchers) => {
+    await issuedOrder(partner, partnerDealId, { visitors: [{ name: 'A' }, { name: 'B' }] })
+    await make('vouchers-do-not-fit-type')
+    const { body } = await pay()
+    expect({ type: body.voucherType, vouchers: body.vouchers.length }).toEqual({ type: voucherType, vouchers })
+  })
+
+  it('refund-answers-another-refund', async () => {
+    await issuedOrder(partner, 'DEMO-BOAT')
+    await make('refund-answers-another-refund')
+    const refund = { orderId: ORDER_ID, refundId: 'A', refundQuantity: 1 }
+    expect(await partner.call('/order/refund', refund)).toMatchObject({ code: 200, body: { refundId: 'A-other' } })
+  })
+
+  it('reschedule-count-wrong', async () => {
+    await issuedOrder(partner, 'DEMO-BOAT')
+    await make('reschedule-count-wrong')
+    const days = { originDate: '2026-05-06', targetDate: '2026-05-07' }
+    const answer = await partner.call('/order/reschedule', { orderId: ORDER_ID, rescheduleNo: 'R', ...days })
+    expect(answer).toMatchObject({ code: 200, body: { successCount: 1 } })
+  })
+
+  it('answer-scripts', async () => {
+    await make('answer-scripts')
+    const { describe, body } = await partner.call('/product/query', { method: 'multi', partnerDealIds: ['DEMO-BOAT'] })
+    expect([describe, body[0].title]).toEqual(Array(2).fill('<script>alert(1)</script>'))
+    expect(body[0].subTitle).toContain('onerror')
+  })
+})
+
+it('every mistake has a test that names it', () => {
+  const tests = readdirSync(FOLDER)
+    .filter((file) => file.startsWith('partner-'))
+    .map((file) => readFileSync(new URL(file, FOLDER), 'utf8'))
+    .join('')
+  expect(Object.keys(MISTAKES).filter((mistake) => !tests.includes(`'${mistake}`))).toEqual([])
 })

@@ -154,6 +154,24 @@ describe('mistakes in notices', () => {
       { signed: true, headers: { date: 'Wed, 06 May 2026 18:34:23 GMT' } },
     ]))
 
+  it('a required field is missing', async () => {
+    const [{ text = '' } = {}] = await consumed('notice-missing-field')
+    expect(readJson(text).body).not.toHaveProperty('usedQuantity')
+    expect(readJson(text).body).toHaveProperty('refundedQuantity', 0)
+  })
+
+  it('a rounded orderId', async () => {
+    const [{ text = '' } = {}] = await consumed('notice-rounded-order-id')
+    expect(text).toContain('"orderId":8985652356562370000,')
+  })
+
+  it('notice-not-sent: they wait until it is switched off', async () => {
+    expect(await consumed('notice-not-sent')).toEqual([])
+    expect((await partner.control('state')).notices).toMatchObject([{ acknowledged: false }])
+    await partner.control('mistakes', { mistakes: [] })
+    await vi.waitFor(() => expect(received).toHaveLength(1), { timeout: 10_000 })
+  })
+
   it('each notice twice', async () => {
     expect(await consumed('notice-sent-twice')).toHaveLength(2)
     expect(received[0]?.text).toBe(received[1]?.text)

@@ -24,7 +24,7 @@ describe('order create', () => {
     expect(first).toMatchObject({ code: 200, describe: 'success' })
     expect(await create(orderOf('DEMO-BOAT'))).toEqual(first)
     expect(await create(orderOf('DEMO-BOAT', { orderId: String(ORDER_ID) }))).toEqual(first)
-    expect(await stockOf('DEMO-BOAT')).toBe(98)
+    expect(await stockOf('DEMO-BOAT')).toBe(998)
   })
 
   it('keeps orders apart whose ids differ beyond 2^53', async () => {
@@ -140,7 +140,7 @@ describe('order close', () => {
     await create(orderOf('DEMO-BOAT'))
     expect(await close(1)).toEqual({ code: 200, describe: 'success', partnerId: '7001' })
     expect(await close(1)).toMatchObject({ code: 200 })
-    expect(await stockOf('DEMO-BOAT')).toBe(100)
+    expect(await stockOf('DEMO-BOAT')).toBe(1000)
     expect((await query()).body).toMatchObject({ orderStatus: 6 })
   })
 
@@ -175,7 +175,23 @@ describe('reschedule', () => {
     const moved = await move()
     expect(moved.body).toMatchObject({ orderId: ORDER_ID, rescheduleNo: 'R1', successCount: 2 })
     expect(await move()).toEqual(moved)
-    expect([await stockOf('DEMO-BOAT'), await stockOf('DEMO-BOAT', '2026-05-08')]).toEqual([100, 98])
+    expect([await stockOf('DEMO-BOAT'), await stockOf('DEMO-BOAT', '2026-05-08')]).toEqual([1000, 998])
+  })
+
+  it('a week later costs the same on every day of the week, so it always works', async () => {
+    const days = ['06', '07', '08', '09', '10', '11', '12']
+    for (const [at, day] of days.entries()) {
+      const weekend = day === '09' || day === '10' ? 20 : 0
+      const orderId = ORDER_ID + BigInt(at)
+      const originDate = `2026-05-${day}`
+      const prices = { buyPrice: 75 + weekend, unitPrice: 88 + weekend }
+      await issuedOrder(partner, 'DEMO-BOAT', { orderId, travelDate: originDate, ...prices })
+      const targetDate = `2026-05-${Number(day) + 7}`
+      expect(await move({ orderId, originDate, targetDate }), day).toMatchObject({
+        code: 200,
+        body: { successCount: 2 },
+      })
+    }
   })
 
   it('is refused for another day, another price, and when a ticket is used', async () => {

@@ -85,6 +85,23 @@ describe.each<[Size, Language]>([
   })
 })
 
+describe('what the start prints', () => {
+  const printed = () => system.processes[0]?.output() ?? ''
+
+  it('names the sandbox with the credentials that it takes', () => {
+    expect(printed()).toContain(`${system.origin}/sandbox `)
+    expect(printed()).toContain('clientId demo-partner, clientSecret demo-partner-secret-local-use-only')
+  })
+
+  it('leads to the back office of the ticket seller', async () => {
+    const office = /Seller +(http:\/\/localhost:\d+) /.exec(printed())?.[1] ?? ''
+    const { page, context } = await visitor('desktop', 'en')
+    await page.goto(office)
+    expect(await page.textContent('h1')).toBe('Back office')
+    await context.close()
+  })
+})
+
 describe('the demo micro-app', () => {
   it('refreshes, and reads again with the new token', async () => {
     const { page, context } = await visitor('desktop', 'en')

@@ -38,7 +38,7 @@ export interface Made {
 
 export const SIMPLE = {
   functions: ['pay-at-once', 'refund-at-once'],
-  products: { main: 'DEMO-BOAT' },
+  products: { main: 'DEMO-OPEN' },
 }
 
 export const simpleChoice = (): Choice => choice.parse(SIMPLE)
@@ -103,6 +103,8 @@ export async function openLab(environment: Record<string, string> = {}): Promise
     },
     run: async (wish = SIMPLE) => (await startRun(deps, PARTNER_ID, choice.parse(wish))).run_id,
     make: async (runId, stepId, meanwhile) => {
+      // What came before belongs to the attempt before.
+      world.clock.advance(1)
       const attemptId = await startStep(deps, log, { partnerId: PARTNER_ID, runId, stepId })
       await meanwhile?.()
       return ended(runId, attemptId)

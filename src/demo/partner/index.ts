@@ -29,9 +29,9 @@ export async function buildDemoPartner(settings: Settings): Promise<FastifyInsta
   app.addHook('onClose', async () => outbox.close())
 
   await app.register(async (interfaces) => {
-    makeMistakes(interfaces, shop, switches)
+    makeMistakes(interfaces, settings, shop, switches)
     registerInterfaces(interfaces, settings, shop, overlooking(switches))
   })
-  await app.register(async (control) => registerControl(control, shop, switches), { prefix: '/control' })
+  await app.register(async (control) => registerControl(control, shop, switches))
   return app
 }

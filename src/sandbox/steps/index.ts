@@ -1,16 +1,55 @@
-import { productPull } from './catalogue.ts'
+import {
+  balanceQuery,
+  heartbeat,
+  levelPriceCalendar,
+  poiPull,
+  priceCalendar,
+  productPull,
+  productStatus,
+} from './catalogue.ts'
 import { staleDate, unknownClient, wrongSignature } from './defence.ts'
-import { consumption } from './notice.ts'
-import { orderCreate, orderPay } from './order.ts'
+import { consumption, productChange } from './notice.ts'
+import {
+  orderClose,
+  orderCloseAgain,
+  orderCreate,
+  orderCreateAgain,
+  orderPayLater,
+  orderQuery,
+  soldOut,
+} from './order.ts'
+import { refundAfterReview, refundAgain, refundAtOnce, refundedMessage, refundNotice } from './refund.ts'
+import { orderReschedule } from './reschedule.ts'
 import type { Step } from './step.ts'
+import { orderPay, orderPayAgain } from './vouchers.ts'
 
 /** Every step of the sandbox, in the order in which a run takes those that its choice needs. */
 export const STEPS: readonly Step[] = [
+  heartbeat,
   productPull,
   wrongSignature,
   staleDate,
   unknownClient,
+  poiPull,
+  productChange,
+  priceCalendar,
+  levelPriceCalendar,
   orderCreate,
+  orderCreateAgain,
+  soldOut,
   orderPay,
+  orderPayLater,
+  orderPayAgain,
+  orderQuery,
   consumption,
+  refundAtOnce,
+  refundAfterReview,
+  refundNotice,
+  refundAgain,
+  orderClose,
+  orderCloseAgain,
+  orderReschedule,
+  refundedMessage,
+  balanceQuery,
+  productStatus,
 ]

@@ -1,6 +1,25 @@
-import { parseLossless } from '../../lib/lossless.ts'
 import { showOrder } from '../../ticketing/show-order.ts'
+import { offers } from '../choice.ts'
+import { fieldIn, fieldsIn } from './notice-body.ts'
 import type { Step } from './step.ts'
+
+/** A change of the main product, whichever kind; the platform pulls it afterwards by itself. */
+export const productChange: Step = {
+  id: 'product-change',
+  name: 'sandbox.step.product_change.name',
+  todo: 'sandbox.step.product_change.todo',
+  kind: 'notice',
+  needs: (choice) => offers(choice, 'product-change'),
+  checks: ['notice-arrived', 'notice-accepted'],
+  async perform(scene) {
+    const { main } = scene.choice.products
+    await scene.notice({
+      path: '/mtp/api/deal/change/notice',
+      about: { partnerDealId: main, status: '0 / 1 / 2 / 5' },
+      isIt: (body) => fieldsIn(body, 'partnerDealId').includes(main),
+    })
+  },
+}
 
 /** All tickets of the order are used at the gate; the partner says so with cumulative quantities. */
 export const consumption: Step = {
@@ -12,11 +31,12 @@ export const consumption: Step = {
   checks: ['notice-arrived', 'notice-accepted', 'quantities', 'order-state'],
   async perform(scene) {
     const orderId = await scene.orderOf('main')
-    const { quantity } = (await showOrder(scene.deps, orderId)).order
+    const { quantity, created_at: since } = (await showOrder(scene.deps, orderId)).order
     await scene.notice({
       path: '/mtp/api/order/consume/notice',
       about: { orderId: String(orderId), quantity: String(quantity), usedQuantity: String(quantity) },
-      isIt: (body) => orderIdIn(body) === String(orderId),
+      isIt: (body) => fieldIn(body, 'orderId') === String(orderId),
+      since,
     })
     const { order } = await showOrder(scene.deps, orderId)
     await scene.check('quantities', order.used_quantity === quantity, {
@@ -26,12 +46,4 @@ export const consumption: Step = {
     })
     await scene.check('order-state', order.state === 'consumed', { expected: 'consumed', actual: order.state })
   },
-}
-
-/** What a notice's body says which order it is about; undefined when it does not. */
-function orderIdIn(text: string): string | undefined {
-  const parsed = parseLossless(Buffer.from(text))
-  if (!('value' in parsed)) return undefined
-  const { body } = parsed.value as { body?: { orderId?: unknown } }
-  return body?.orderId === undefined ? undefined : String(body.orderId)
 }

@@ -4,7 +4,7 @@ import type { Product } from './product.ts'
 /** Most products: dated, sold at once, refunded at once, one code a ticket. */
 const USUAL = {
   calendar: 'days',
-  stock: 100,
+  stock: 1_000,
   issues: 'at once',
   refunds: 'at once',
   vouchers: 'one a ticket',
@@ -66,7 +66,7 @@ export const ASSORTMENT: readonly Product[] = [
     }),
     prices: { market: 36_000, mt: 31_000, settlement: 26_000 },
     calendar: 'levels',
-    stock: 40,
+    stock: 400,
   },
   {
     ...USUAL,

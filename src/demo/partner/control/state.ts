@@ -1,13 +1,13 @@
-import { pricesOnTheWire } from '../catalogue/product.ts'
+import { type Product, pricesOnTheWire } from '../catalogue/product.ts'
 import { deposit } from '../order/deposit.ts'
 import { findOrder } from '../order/find.ts'
-import type { Order, Refund } from '../order/order.ts'
+import { type Order, type Refund, ticketsThatAre } from '../order/order.ts'
 import { quantitiesOf } from '../order/query.ts'
 import { voucherCodes } from '../order/voucher.ts'
 import type { Notice } from '../outbox.ts'
 import type { Shop } from '../shop.ts'
 
-export const describeNotice = ({ path, message, attempts, acknowledged, lastAnswer }: Notice): object => ({
+export const describeNotice = ({ path, message, attempts, acknowledged, lastAnswer }: Notice) => ({
   path,
   message,
   attempts,
@@ -15,18 +15,19 @@ export const describeNotice = ({ path, message, attempts, acknowledged, lastAnsw
   lastAnswer,
 })
 
-const describeOrder = (order: Order): object => ({
+const describeOrder = (order: Order) => ({
   orderId: order.orderId,
   partnerOrderId: order.partnerOrderId,
   partnerDealId: order.product.partnerDealId,
   travelDate: order.offer.date,
   state: order.state,
   quantity: order.quantity,
+  unusedQuantity: ticketsThatAre(order, 'unused').length,
   ...quantitiesOf(order),
   vouchers: voucherCodes(order),
 })
 
-const describeRefund = ({ refundId, order, tickets, state, reason }: Refund): object => ({
+const describeRefund = ({ refundId, order, tickets, state, reason }: Refund) => ({
   refundId,
   orderId: order.orderId,
   quantity: tickets.length,
@@ -34,18 +35,20 @@ const describeRefund = ({ refundId, order, tickets, state, reason }: Refund): ob
   reason,
 })
 
+export const describeProduct = ({ partnerDealId, entry, prices, ...behaviour }: Product) => ({
+  partnerDealId,
+  title: entry.title,
+  ...behaviour,
+  ...pricesOnTheWire(prices),
+})
+
 /** Everything that the shop knows, for people to read. */
-export function describeShop(shop: Shop): object {
+export function describeShop(shop: Shop) {
   const orders = [...shop.orders.keys()].flatMap((orderId) => findOrder(shop, orderId) ?? [])
   return {
-    products: [...shop.products.values()].map(({ partnerDealId, entry, onSale, stock, calendar, prices }) => ({
-      partnerDealId,
-      title: entry.title,
-      onSale,
-      stock,
-      calendar,
-      ...pricesOnTheWire(prices),
-      platformStatus: shop.platformStatus.get(partnerDealId),
+    products: [...shop.products.values()].map((product) => ({
+      ...describeProduct(product),
+      platformStatus: shop.platformStatus.get(product.partnerDealId),
     })),
     orders: orders.map(describeOrder),
     refunds: [...shop.refunds.values()].map(describeRefund),

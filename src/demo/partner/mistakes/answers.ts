@@ -1,63 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyReply } from 'fastify'
 import { readJson, writeJson } from '../json.ts'
+import { SPOILT_FIELDS } from './fields.ts'
 import type { Mistake, Switches } from './mistakes.ts'
+import { type Json, type Occasion, type Spoil, type Spoilers, without } from './spoil.ts'
 
-type Json = Record<string, unknown>
-
-/** A required field of each answer; where there is none, the code. */
-const REQUIRED: Readonly<Record<string, string>> = {
-  '/poi/query': 'name',
-  '/product/query': 'title',
-  '/product/price/query': 'settlementPrice',
-  '/product/level/price/calendar/v2': 'partnerPrimaryKey',
-  '/order/create': 'partnerOrderId',
-  '/order/pay': 'voucherType',
-  '/order/query': 'orderStatus',
-  '/order/refund': 'refundId',
-  '/order/reschedule': 'successCount',
-  '/balance/query': 'prepaidAccountBalance',
-}
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
-
-/** Changes the body, or each entry of it. */
-const inBody = (answer: Json, change: (entry: Json) => Json): Json => {
-  const { body } = answer
-  if (Array.isArray(body)) return { ...answer, body: body.map((entry: Json) => change(entry)) }
-  return isObject(body) ? { ...answer, body: change(body) } : answer
-}
-
-const without = (entry: Json, field: string): Json =>
-  Object.fromEntries(Object.entries(entry).filter(([name]) => name !== field))
-
-const wrongType = (value: unknown): unknown => {
-  if (typeof value === 'string') return [value]
-  return typeof value === 'number' || typeof value === 'bigint' ? `about ${value}` : 'yes'
-}
-
-const wrongTypes = (entry: Json): Json =>
-  Object.fromEntries(Object.entries(entry).map(([name, value]) => [name, wrongType(value)]))
-
-const rounded = (entry: Json): Json =>
-  typeof entry.orderId === 'bigint' ? { ...entry, orderId: BigInt(String(Number(entry.orderId))) } : entry
-
-type Spoil = (answer: Json, reply: FastifyReply, path: string) => Json | string | Promise<Json>
-
-const SPOILT: Readonly<Partial<Record<Mistake, Spoil>>> = {
-  'answer-missing-field': (answer, _reply, path) => {
-    const field = REQUIRED[path]
-    return field === undefined ? without(answer, 'code') : inBody(answer, (entry) => without(entry, field))
-  },
-  'answer-wrong-types': (answer) => (isObject(answer.body) ? inBody(answer, wrongTypes) : wrongTypes(answer)),
-  'answer-rounded-order-id': (answer) => inBody(answer, rounded),
+/** Mistakes in the answer as a whole. Those that end in a text come last: nothing can be spoilt after them. */
+const SPOILT: Spoilers = {
   'answer-code-300': (answer) => ({ ...without(answer, 'body'), code: 300, describe: 'error' }),
+  'answer-other-partner-id': (answer) => ({ ...answer, partnerId: `${answer.partnerId}1` }),
+  'answer-echoes-secrets': (answer, { reply, authorization, clientSecret }) => {
+    reply.header('X-Debug', `${authorization} ${clientSecret}`)
+    const describe = `${answer.describe} (signed with ${clientSecret})`
+    return { ...answer, describe, debug: { authorization, clientSecret } }
+  },
   'answer-too-large': (answer) => ({ ...answer, padding: 'x'.repeat(2 * 1024 * 1024) }),
-  'answer-http-500': (answer, reply) => {
+  'answer-http-500': (answer, { reply }) => {
     reply.code(500)
     return answer
   },
-  'answer-redirects': (answer, reply) => {
+  'answer-redirects': (answer, { reply }) => {
     reply.code(302).header('Location', '/alive')
     return answer
   },
@@ -65,19 +26,25 @@ const SPOILT: Readonly<Partial<Record<Mistake, Spoil>>> = {
     await sleep(20_000, undefined, { ref: false })
     return answer
   },
+  'answer-wrong-content-type': (answer, { reply }) => {
+    reply.type('text/html; charset=utf-8')
+    return answer
+  },
   'answer-empty': () => '',
-  'answer-not-json': (_answer, reply) => {
+  'answer-not-json': (_answer, { reply }) => {
     reply.type('text/html; charset=utf-8')
     return '<html><body><h1>It works!</h1></body></html>'
   },
 }
 
-/** Spoils a finished answer by all mistakes that are switched on, in the order of this file. */
-export async function spoil(switches: Switches, path: string, payload: string, reply: FastifyReply): Promise<string> {
+const ALL = Object.entries({ ...SPOILT_FIELDS, ...SPOILT }) as [Mistake, Spoil][]
+
+/** Spoils a finished answer by all mistakes that are switched on: first its fields, then the whole. */
+export async function spoil(switches: Switches, payload: string, occasion: Occasion): Promise<string> {
   let answer = readJson(payload) as Json
-  for (const [mistake, change] of Object.entries(SPOILT) as [Mistake, Spoil][]) {
+  for (const [mistake, change] of ALL) {
     if (!switches.has(mistake)) continue
-    const spoilt = await change(answer, reply, path)
+    const spoilt = await change(answer, occasion)
     if (typeof spoilt === 'string') return spoilt
     answer = spoilt
   }

@@ -1,13 +1,17 @@
 import { type Delivery, signedDelivery } from '../delivery.ts'
+import { readJson, writeJson } from '../json.ts'
 import type { Settings } from '../settings.ts'
 import type { Switches } from './mistakes.ts'
+import { inBody, type Json, rounded, without } from './spoil.ts'
 
 const EIGHT_HOURS_MS = 8 * 60 * 60 * 1000
 
 /** A delivery that makes the mistakes which are switched on. */
 export const mistakenDelivery =
   (settings: Settings, switches: Switches): Delivery =>
-  async (path, text, signal) => {
+  async (path, honest, signal) => {
+    if (switches.has('notice-not-sent')) return { code: undefined, describe: 'not sent, by mistake' }
+    const text = switches.size > 0 ? spoilt(switches, honest) : honest
     const deliver = signedDelivery({
       ...settings,
       ...(switches.has('notice-wrong-signature') ? { clientSecret: `${settings.clientSecret}x` } : {}),
@@ -17,6 +21,22 @@ export const mistakenDelivery =
     const [reply] = await Promise.all([deliver(path, text, signal), ...again])
     return reply
   }
+
+/** A required field of each of the three notices. */
+const REQUIRED = ['usedQuantity', 'refundId', 'status']
+
+function spoilt(switches: Switches, text: string): string {
+  let message = readJson(text) as Json
+  if (switches.has('notice-missing-field')) {
+    message = inBody(message, (entry) => REQUIRED.reduce(without, entry))
+  }
+  if (switches.has('notice-rounded-order-id')) {
+    message = inBody(message, (entry) =>
+      typeof entry.orderId === 'bigint' ? { ...entry, orderId: rounded(entry.orderId) } : entry,
+    )
+  }
+  return writeJson(message)
+}
 
 function inBeijing(now: Date): Date {
   const at = structuredClone(now)

@@ -1,5 +1,6 @@
 import { refuse } from '../answer.ts'
 import type { Problem } from '../guard.ts'
+import { findOrder } from '../order/find.ts'
 import { isClosed } from '../order/order.ts'
 import type { Shop } from '../shop.ts'
 import type { Mistake, Switches } from './mistakes.ts'
@@ -23,29 +24,39 @@ export interface Subject {
   readonly partnerDealId: string
 }
 
+/** Takes back what would outlive the request, and the mistake: an honest shop must be one again. */
+export type Repair = () => void
+
 interface Sabotage {
   readonly path: string
   /** Damages what the shop knows just before it handles a request, so that it does the wrong thing by itself. */
-  damage(shop: Shop, subject: Subject): void
+  damage(shop: Shop, subject: Subject): Repair | undefined
 }
+
+const nothingToRepair = undefined
 
 const SABOTAGE: Readonly<Partial<Record<Mistake, Sabotage>>> = {
   'order-create-not-idempotent': {
     path: '/order/create',
-    damage: (shop, { orderId }) => shop.orders.delete(orderId),
+    damage: (shop, { orderId }) => {
+      shop.orders.delete(orderId)
+      return nothingToRepair
+    },
   },
   'out-of-stock-sold': {
     path: '/order/create',
     damage: (shop, { partnerDealId }) => {
       const product = shop.products.get(partnerDealId)
-      if (product) shop.products.set(partnerDealId, { ...product, stock: -1 })
+      if (!product) return nothingToRepair
+      shop.products.set(partnerDealId, { ...product, stock: -1 })
+      return () => shop.products.set(partnerDealId, product)
     },
   },
   'close-twice-fails': {
     path: '/order/close',
     damage: (shop, { orderId }) => {
       const order = shop.orders.get(orderId)
-      if (order && isClosed(order)) refuse(300, 'the order is closed already')
+      return order && isClosed(order) ? refuse(300, 'the order is closed already') : nothingToRepair
     },
   },
   'pay-again-issues-again': {
@@ -53,18 +64,29 @@ const SABOTAGE: Readonly<Partial<Record<Mistake, Sabotage>>> = {
     damage: (shop, { orderId }) => {
       const order = shop.orders.get(orderId)
       if (order?.state === 'issued') order.state = 'created'
+      return nothingToRepair
+    },
+  },
+  'query-forgets-paid-order': {
+    path: '/order/query',
+    damage: (shop, { orderId }) => {
+      const state = findOrder(shop, orderId)?.state
+      return state === 'paying' || state === 'issued' ? refuse(301, `no order ${orderId}`) : nothingToRepair
     },
   },
   'refund-twice-refunds-twice': {
     path: '/order/refund',
-    damage: (shop, { refundId }) => shop.refunds.delete(refundId),
+    damage: (shop, { refundId }) => {
+      shop.refunds.delete(refundId)
+      return nothingToRepair
+    },
   },
 }
 
 /** Damages the shop for all mistakes that are switched on and concern this interface. */
-export function sabotage(switches: Switches, shop: Shop, path: string, subject: Subject): void {
-  for (const mistake of switches) {
+export function sabotage(switches: Switches, shop: Shop, path: string, subject: Subject): Repair[] {
+  return [...switches].flatMap((mistake) => {
     const found = SABOTAGE[mistake]
-    if (found?.path === path) found.damage(shop, subject)
-  }
+    return (found?.path === path && found.damage(shop, subject)) || []
+  })
 }

@@ -1,0 +1,50 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { Refusal } from '../answer.ts'
+import { type Fields, fieldsOf, whole } from '../fields.ts'
+import { readJson, writeJson } from '../json.ts'
+import type { Switches } from '../mistakes/mistakes.ts'
+import type { Shop } from '../shop.ts'
+import { ACTIONS, type Action, act } from './actions.ts'
+import { describeNotice, describeShop } from './state.ts'
+import { describeMistakes, switchMistakes } from './switches.ts'
+
+/**
+ * The control API: POST with a JSON body; 200 with JSON, or 400 with `{"error"}`. Those that send notices answer after
+ * the first attempt, with the notice and what the platform said; it is sent again until it is acknowledged.
+ *
+ *   GET  /control/state                                  products, orders, refunds, notices, deposit
+ *   POST /control/consume        {orderId, quantity}     that many more tickets are used
+ *   POST /control/decide-refund  {refundId, approve, reason?}
+ *   POST /control/change-product {partnerDealId, title?, onSale?, stock?, marketPrice?, mtPrice?, settlementPrice?}
+ *                                                        one notice for each kind of change
+ *   POST /control/add-product    {partnerDealId, title}  a new one, like DEMO-BOAT
+ *   POST /control/deposit        {cents}                 what has been paid in
+ *   GET  /control/mistakes                               all that can be switched on, and what is
+ *   POST /control/mistakes       {mistakes: […]}         these and no others
+ */
+export function registerApi(app: FastifyInstance, shop: Shop, switches: Switches): void {
+  const send = (reply: FastifyReply, answer: object) =>
+    reply.type('application/json; charset=utf-8').send(writeJson(answer))
+
+  const action = (path: string, answer: (input: Fields) => object | Promise<object>): void => {
+    app.post(path, async (request, reply) => send(reply, await answer(inputOf(request.body))))
+  }
+
+  app.get('/state', (_request, reply) => send(reply, describeShop(shop)))
+  for (const name of Object.keys(ACTIONS) as Action[]) {
+    action(`/${name}`, async (input) => ({ notices: (await act(shop, name, input)).map(describeNotice) }))
+  }
+  action('/deposit', (input) => {
+    shop.paidIn = whole(input, 'cents')
+    return { cents: shop.paidIn }
+  })
+  app.get('/mistakes', (_request, reply) => send(reply, describeMistakes(switches)))
+  action('/mistakes', (input) => switchMistakes(switches, input))
+
+  app.setErrorHandler((error, _request, reply) => {
+    if (!(error instanceof Refusal || error instanceof SyntaxError)) throw error
+    return send(reply.code(400), { error: error.message })
+  })
+}
+
+const inputOf = (bytes: unknown): Fields => fieldsOf(readJson(String(bytes)), 'the request')

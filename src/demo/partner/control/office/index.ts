@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { Eta } from 'eta'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Refusal } from '../../answer.ts'
+import type { Switches } from '../../mistakes/mistakes.ts'
+import type { Shop } from '../../shop.ts'
+import { ACTIONS, type Action, act } from '../actions.ts'
+import { switchMistakes } from '../switches.ts'
+import { FORMS } from './forms.ts'
+import { localeOf } from './locale.ts'
+import { STYLE } from './style.ts'
+import { PAGE } from './template.ts'
+import { officeView, type Said } from './view.ts'
+
+const PICO = createRequire(import.meta.url).resolve('@picocss/pico/css/pico.classless.min.css')
+
+/** No script, and nothing from elsewhere. The referrer stays, or Chromium would send our own forms with Origin: null. */
+const HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'same-origin',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Cache-Control': 'no-store',
+}
+
+/**
+ * The back office: one page, and a form for whatever people do there. A form that worked leads back to the page, so
+ * that reloading does nothing twice; one that did not shows the page with the reason, status 400.
+ */
+export function registerOffice(app: FastifyInstance, shop: Shop, switches: Switches): void {
+  const page = new Eta()
+  page.loadTemplate('@page', PAGE)
+  const show = (request: FastifyRequest, reply: FastifyReply, said: Said) => {
+    const locale = localeOf(request.headers['accept-language'])
+    return reply
+      .headers({ ...HEADERS, Vary: 'Accept-Language' })
+      .type('text/html; charset=utf-8')
+      .send(page.render('@page', officeView(shop, switches, locale, said)))
+  }
+  const form = (path: string, submit: (form: URLSearchParams) => string | Promise<string>): void => {
+    app.post(`/office/${path}`, async (request, reply) => {
+      const done = await submit(new URLSearchParams(String(request.body ?? '')))
+      return reply.redirect(`/?done=${done}#said`, 303)
+    })
+  }
+
+  app.get<{ Querystring: { done?: string } }>('/', (request, reply) =>
+    show(request, reply, { done: String(request.query.done ?? '') }),
+  )
+  style(app, 'pico.classless.min.css', readFileSync(PICO, 'utf8'))
+  style(app, 'office.css', STYLE)
+  for (const action of Object.keys(ACTIONS) as Action[]) {
+    form(action, async (fields) =>
+      (await act(shop, action, FORMS[action](fields, shop))).length > 0 ? action : 'unchanged',
+    )
+  }
+  form('mistakes', (fields) => {
+    switchMistakes(switches, { mistakes: fields.getAll('mistakes') })
+    return switches.size > 0 ? 'mistakes' : 'honest'
+  })
+
+  app.setErrorHandler((error, request, reply) => {
+    if (!(error instanceof Refusal)) throw error
+    return show(request, reply.code(400), { problem: error.message })
+  })
+}
+
+function style(app: FastifyInstance, name: string, css: string): void {
+  app.get(`/office/${name}`, (_request, reply) =>
+    reply
+      .headers({ ...HEADERS, 'Cache-Control': 'max-age=300' })
+      .type('text/css; charset=utf-8')
+      .send(css),
+  )
+}

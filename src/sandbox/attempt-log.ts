@@ -1,0 +1,81 @@
+import type { Deps } from '../deps.ts'
+import type { PartnerWithSecrets } from '../registry/partner.ts'
+import { appendEvent } from './attempt-store.ts'
+import { type CheckId, levelOf } from './checks.ts'
+import type { Choice } from './choice.ts'
+import type { Finding, Happening } from './event.ts'
+
+/** The attempt has been ended from outside: by a re-test, or because its process was taken for dead. */
+export class AttemptOver extends Error {
+  override readonly name = 'AttemptOver'
+}
+
+/** A step cannot go on after a check that failed; what was found stands in the log already. */
+export class StepFailed extends Error {
+  override readonly name = 'StepFailed'
+}
+
+export interface Stage {
+  readonly deps: Deps
+  readonly partner: PartnerWithSecrets
+  readonly runId: string
+  readonly attemptId: string
+  readonly choice: Choice
+  readonly startedAt: Date
+  /** Seconds that a step waits for a notice. */
+  readonly patienceS: number
+  readonly signal: AbortSignal
+}
+
+/** Where a finding was made and what it was about. */
+type Details = Omit<Finding, 'id' | 'passed'>
+
+/** The log of an attempt while it is made; it knows whether all checks have passed so far. */
+export class AttemptLog {
+  protected readonly stage: Stage
+  #checked = 0
+  #failed = 0
+
+  constructor(stage: Stage) {
+    this.stage = stage
+  }
+
+  get deps(): Deps {
+    return this.stage.deps
+  }
+
+  get partner(): PartnerWithSecrets {
+    return this.stage.partner
+  }
+
+  get choice(): Choice {
+    return this.stage.choice
+  }
+
+  get passed(): boolean {
+    return this.#checked > 0 && this.#failed === 0
+  }
+
+  protected async tell(happening: Happening): Promise<void> {
+    const { deps, attemptId, signal } = this.stage
+    if (signal.aborted) throw new AttemptOver()
+    if (!(await appendEvent(deps.db, attemptId, happening, deps.clock.now()))) throw new AttemptOver()
+  }
+
+  /** Leaves a check in the log and says whether it passed. */
+  async check(id: CheckId, passed: boolean, details: Details = {}): Promise<boolean> {
+    await this.tell({ kind: 'check', data: { id, passed, ...details } })
+    this.#checked++
+    if (!passed && levelOf(id) === 'error') this.#failed++
+    return passed
+  }
+
+  /** A check without which the step cannot go on. */
+  async require(id: CheckId, passed: boolean, details: Details = {}): Promise<void> {
+    if (!(await this.check(id, passed, details))) throw new StepFailed()
+  }
+
+  protected async requireEarlier(made: boolean): Promise<void> {
+    if (!made) await this.require('earlier-step', false)
+  }
+}

@@ -1,0 +1,134 @@
+import { OPERATOR } from '../../ticketing/history.ts'
+import { findProduct } from '../../ticketing/product-store.ts'
+import { type RefundAnswer, refundOrder } from '../../ticketing/refund-order.ts'
+import { tellRefunded } from '../../ticketing/refunded-message.ts'
+import { showOrder } from '../../ticketing/show-order.ts'
+import { newRefund, newRefundedMessage } from '../../ticketing/wire.ts'
+import { offers } from '../choice.ts'
+import type { Expectation } from '../examine.ts'
+import type { OrderRole, Scene } from '../scene.ts'
+import { fieldIn } from './notice-body.ts'
+import type { Step } from './step.ts'
+import { buyTestOrder } from './test-order.ts'
+
+export const refundAtOnce: Step = {
+  id: 'refund-at-once',
+  name: 'sandbox.step.refund_at_once.name',
+  todo: 'sandbox.step.refund_at_once.todo',
+  kind: 'call',
+  needs: (choice) => offers(choice, 'refund-at-once'),
+  checks: ['order-state', 'refund-state'],
+  async perform(scene) {
+    await askForRefund(scene, 'refund', scene.choice.products.main, 'refunded', {})
+  },
+}
+
+export const refundAfterReview: Step = {
+  id: 'refund-after-review',
+  name: 'sandbox.step.refund_after_review.name',
+  todo: 'sandbox.step.refund_after_review.todo',
+  kind: 'call',
+  needs: (choice) => offers(choice, 'refund-after-review'),
+  checks: ['order-state', 'refund-state'],
+  async perform(scene) {
+    const { main, review = main } = scene.choice.products
+    await askForRefund(scene, 'review', review, 'reviewing', { codes: [602] })
+  },
+}
+
+/** The partner decides on the refund under review, in favour. */
+export const refundNotice: Step = {
+  id: 'refund-notice',
+  name: 'sandbox.step.refund_notice.name',
+  todo: 'sandbox.step.refund_notice.todo',
+  kind: 'notice',
+  needs: (choice) => offers(choice, 'refund-after-review'),
+  checks: ['notice-arrived', 'notice-accepted', 'refund-state'],
+  async perform(scene) {
+    const orderId = await scene.orderOf('review')
+    const { refunds, created_at: since } = (await showOrder(scene.deps, orderId)).order
+    const refundId = refunds[0]?.refund_id ?? ''
+    await scene.notice({
+      path: '/mtp/api/order/refund/notice',
+      about: { code: '200', orderId: String(orderId), refundId },
+      isIt: (body) => fieldIn(body, 'refundId') === refundId,
+      since,
+    })
+    await checkRefund(scene, orderId, 'refunded')
+  },
+}
+
+/**
+ * The same refundId again gives no further money back; a lost answer makes the platform ask again. With an order of its
+ * own: where it went wrong once, that order's numbers stay wrong.
+ */
+export const refundAgain: Step = {
+  id: 'refund-again',
+  name: 'sandbox.step.refund_again.name',
+  todo: 'sandbox.step.refund_again.todo',
+  kind: 'defence',
+  needs: () => true,
+  checks: ['quantities'],
+  async perform(scene) {
+    const { main, review = main } = scene.choice.products
+    const orderId = offers(scene.choice, 'refund-at-once')
+      ? await askForRefund(scene, 'refund-twice', main, 'refunded', {})
+      : await askForRefund(scene, 'refund-twice', review, 'reviewing', { codes: [602] })
+    await scene.repeat('order-refund', orderId, { codes: [200, 601, 602] })
+    const { order } = await showOrder(scene.deps, orderId)
+    const ask = { orderId, partnerOrderId: order.partner_order_id ?? '' }
+    const result = await scene.call('order-query', ask, { orderId })
+    if (result.outcome !== 'success') return
+    const [expected, actual] = [order.refunded_quantity, result.answer.body.refundedQuantity]
+    await scene.check('quantities', actual === expected, {
+      path: 'body.refundedQuantity',
+      expected: String(expected),
+      actual: String(actual),
+    })
+  },
+}
+
+/** The platform has refunded by itself (refundMessageType 1) and tells it. */
+export const refundedMessage: Step = {
+  id: 'refunded-message',
+  name: 'sandbox.step.refunded_message.name',
+  todo: 'sandbox.step.refunded_message.todo',
+  kind: 'call',
+  needs: (choice) => offers(choice, 'refunded-message'),
+  checks: ['order-state'],
+  async perform(scene) {
+    const { order_id } = await buyTestOrder(scene, 'message', scene.choice.products.main)
+    const message = newRefundedMessage.parse({ order_id, type: 1, reason: 'Sandbox 测试' })
+    await scene.operate('order-refunded', order_id, (deps) => tellRefunded(deps, message, OPERATOR))
+  },
+}
+
+/** Buys, and asks for one ticket back (all, where parts are not refunded), so that a second refund would show; the order. */
+async function askForRefund(
+  scene: Scene,
+  role: OrderRole,
+  partnerDealId: string,
+  state: 'refunded' | 'reviewing',
+  expectation: Expectation,
+): Promise<bigint> {
+  const { order_id, quantity, vouchers } = await buyTestOrder(scene, role, partnerDealId)
+  const { partner_id: partnerId } = scene.partner
+  const product = await findProduct(scene.deps.db, { partnerId, partnerDealId })
+  const partly = product?.details.partlyRefund === true && quantity > 1
+  // Where a voucher is named, a second refund of it would be refused for being used up, not for its refundId.
+  const named = role === 'refund' ? vouchers.find((voucher) => voucher.quantity === 1) : undefined
+  const part = { quantity: 1, ...(named ? { vouchers: [named.voucher] } : {}) }
+  const wish = newRefund.parse({ order_id, ...(partly ? part : {}) })
+  await scene.operate<RefundAnswer>('order-refund', order_id, (deps) => refundOrder(deps, wish, OPERATOR), expectation)
+  await checkRefund(scene, order_id, state)
+  return order_id
+}
+
+async function checkRefund(scene: Scene, orderId: bigint, expected: string): Promise<void> {
+  const [refund] = (await showOrder(scene.deps, orderId)).order.refunds
+  const actual = refund?.state ?? 'none'
+  await scene.check('refund-state', actual === expected, {
+    expected,
+    actual: refund?.reason ? `${actual}: ${refund.reason}` : actual,
+  })
+}

@@ -1,0 +1,241 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Demo, startDemo } from '../../src/demo/index.ts'
+import { seedDemo } from '../../src/demo/seed.ts'
+import { addDays, beijingDate } from '../../src/lib/beijing.ts'
+import { freePort } from '../../src/lib/listen.ts'
+import { createOrder } from '../../src/ticketing/create-order.ts'
+import { OPERATOR } from '../../src/ticketing/history.ts'
+import { payOrder } from '../../src/ticketing/pay-order.ts'
+import { pullCatalogue } from '../../src/ticketing/pull-catalogue.ts'
+import { pullPrices } from '../../src/ticketing/pull-prices.ts'
+import { queryOrder } from '../../src/ticketing/query-order.ts'
+import { refundOrder } from '../../src/ticketing/refund-order.ts'
+import { showOrder } from '../../src/ticketing/show-order.ts'
+import { newOrder, newRefund } from '../../src/ticketing/wire.ts'
+import { openBrowser } from '../browser.ts'
+import { openWorld, type World } from '../harness.ts'
+
+/** The whole way: a click in the back office, a signed notice, and the platform's order. SCREENSHOTS=folder keeps pictures. */
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const FOLDER = process.env.SCREENSHOTS
+const WIDTHS = { phone: 360, desktop: 1280 }
+interface Look {
+  readonly width: keyof typeof WIDTHS
+  readonly locale: 'en' | 'zh-CN'
+  readonly colorScheme?: 'light' | 'dark'
+  readonly javaScriptEnabled?: boolean
+}
+const DESKTOP: Look = { width: 'desktop', locale: 'en' }
+
+let world: World
+let demo: Demo
+let browser: Browser
+let office: string
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser.close())
+
+beforeEach(async () => {
+  const port = await freePort()
+  world = await openWorld({ PORT: String(port), HOST: '0.0.0.0', DEMO_PORT: '0', DEMO_PARTNER_PORT: '0' })
+  await seedDemo(world.deps)
+  await world.app.listen({ host: '127.0.0.1', port })
+  demo = await startDemo(world.deps, world.log)
+  office = demo.officeUrl ?? ''
+  await pullCatalogue(world.deps, { partner_id: 7001n })
+})
+// Chromium reports what the Content-Security-Policy blocked on the console.
+const complaints: string[] = []
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close()
+  await demo.stop()
+  await world.close()
+  expect(complaints.splice(0).filter((text) => /content security policy/i.test(text))).toEqual([])
+})
+
+/** Two tickets for tomorrow, created and paid by the platform. */
+async function bought(partner_deal_id: string): Promise<bigint> {
+  const { deps, clock } = world
+  const travel_date = addDays(beijingDate(clock.now()), 1)
+  const common = { partner_id: 7001n, partner_deal_id }
+  await pullPrices(deps, { ...common, from: travel_date, to: travel_date })
+  const { order } = await createOrder(deps, newOrder.parse({ ...common, travel_date, quantity: 2 }), OPERATOR)
+  await payOrder(deps, order.order_id, OPERATOR)
+  return order.order_id
+}
+
+/** A refund that the partner has to decide on. */
+async function reviewed(): Promise<bigint> {
+  const order_id = await bought('DEMO-TOWER')
+  world.clock.advance(10)
+  await queryOrder(world.deps, order_id, OPERATOR)
+  await refundOrder(world.deps, newRefund.parse({ order_id }), OPERATOR)
+  return order_id
+}
+
+const stateOf = async (orderId: bigint) => (await showOrder(world.deps, orderId)).order.state
+
+async function open({ width, ...look }: Look): Promise<Page> {
+  const viewport = { width: WIDTHS[width], height: 800 }
+  const context = await browser.newContext({ colorScheme: 'light', viewport, reducedMotion: 'reduce', ...look })
+  const page = await context.newPage()
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+  await page.goto(office)
+  return page
+}
+
+/** Evaluated over the debugger, so the page's policy stays in force. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const found = await page.evaluate(async () => {
+    const { axe: checker } = globalThis as unknown as { axe: { run(): Promise<import('axe-core').AxeResults> } }
+    return (await checker.run()).violations
+  })
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}
+
+const fitsItsWidth = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)
+
+async function shoot(page: Page, name: string): Promise<void> {
+  if (!FOLDER) return
+  mkdirSync(FOLDER, { recursive: true })
+  await page.screenshot({ path: join(FOLDER, `office-${name}.png`), fullPage: true })
+}
+
+const LONG = `${'Ferry'.repeat(30)} "><script>alert(1)</script>`
+
+/** A page with everything on it: orders, a refund to decide, notices, mistakes, a title that is long and evil. */
+async function busyOffice(): Promise<void> {
+  const orderId = await bought('DEMO-BOAT')
+  await reviewed()
+  const control = (path: string, input: object) =>
+    fetch(`${office}/control/${path}`, { method: 'POST', body: JSON.stringify(input) })
+  await control('consume', { orderId: String(orderId), quantity: 1 })
+  await control('change-product', { partnerDealId: 'DEMO-SHOW', title: LONG, onSale: false })
+  await control('mistakes', { mistakes: ['answer-slow', 'notice-wrong-signature'] })
+}
+
+describe('the back office in a browser', () => {
+  it('is accessible and fits, in every look', async () => {
+    await busyOffice()
+    const looks: Look[] = [
+      { width: 'phone', locale: 'en' },
+      { width: 'phone', locale: 'zh-CN' },
+      { width: 'desktop', locale: 'en' },
+      { width: 'desktop', locale: 'zh-CN' },
+      { width: 'desktop', locale: 'en', colorScheme: 'dark' },
+    ]
+    for (const look of looks) {
+      const page = await open(look)
+      const name = `${look.width}-${look.locale}-${look.colorScheme ?? 'light'}`
+      expect(await page.getAttribute('html', 'lang'), name).toBe(look.locale)
+      expect(await page.textContent('#products'), name).toContain(LONG)
+      await shoot(page, name)
+      await page.evaluate(() => {
+        for (const details of document.querySelectorAll('details')) details.open = true
+      })
+      expect(await violations(page), name).toEqual([])
+      expect(await fitsItsWidth(page), name).toBe(true)
+      await shoot(page, `${name}-opened`)
+      await page.setViewportSize({ width: 320, height: 800 })
+      expect(await fitsItsWidth(page), name).toBe(true)
+      await page.context().close()
+    }
+  }, 60_000)
+
+  it('lets visitors in without JavaScript: the platform’s order is consumed', async () => {
+    const orderId = await bought('DEMO-BOAT')
+    const page = await open({ ...DESKTOP, javaScriptEnabled: false })
+    await page.fill('input[name=quantity]', '2')
+    await page.getByRole('button', { name: 'Let them in' }).click()
+    await page.waitForURL(/\?done=consume/)
+    expect(await page.getByRole('status').textContent()).toContain('The visitors are inside.')
+    expect(await page.textContent('#notices')).toMatch(/acknowledged · attempts: 1[\s\S]*200: success/)
+    expect(await page.textContent('#orders')).toContain('2 used, 0 refunded of 2')
+    expect(await page.locator('input[name=quantity]').count()).toBe(0)
+    expect(await stateOf(orderId)).toBe('consumed')
+  })
+
+  it('decides on a refund, with the keyboard alone', async () => {
+    const orderId = await reviewed()
+    const page = await open(DESKTOP)
+    await page.getByLabel('Reason (optional)').focus()
+    await page.keyboard.type('all is well')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Approve')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\?done=decide-refund/)
+    expect(await page.textContent('#refunds')).toContain('refunded')
+    expect(await stateOf(orderId)).toBe('refunded')
+  })
+
+  it('changes a product and tells the platform', async () => {
+    const page = await open({ ...DESKTOP, locale: 'zh-CN' })
+    await page.click('text=修改 DEMO-BOAT')
+    const form = page.locator('details[open] form')
+    await form.getByLabel('标题').fill('新渡轮')
+    await form.getByLabel('在售').selectOption('no')
+    await form.getByRole('button').click()
+    await page.waitForURL(/\?done=change-product/)
+    expect(await page.textContent('#products')).toMatch(/新渡轮[\s\S]*已下架/)
+    expect((await page.textContent('#notices'))?.match(/产品变更/g)).toHaveLength(2)
+    const { rows } = await world.pool.query(`select body from notice where path like '%deal/change%'`)
+    expect(rows).toHaveLength(2)
+  })
+
+  it('switches mistakes on and off', async () => {
+    const page = await open(DESKTOP)
+    await page.getByLabel('sells what it does not have').check()
+    await page.getByLabel('HTTP status 500').check()
+    await page.getByRole('button', { name: 'Make these mistakes' }).click()
+    await page.waitForURL(/\?done=mistakes/)
+    expect(await page.textContent('form.alert')).toMatch(/out-of-stock-sold\s+answer-http-500/)
+    expect(await page.locator('input:checked').count()).toBe(2)
+    await page.getByRole('button', { name: 'Be honest again' }).first().click()
+    await page.waitForURL(/\?done=honest/)
+    expect(await page.locator('input:checked').count()).toBe(0)
+  })
+
+  it('cannot be driven by a page of another origin', async () => {
+    const page = await open(DESKTOP)
+    await page.goto(demo.url)
+    const forms = ['application/x-www-form-urlencoded', 'text/plain']
+    for (const enctype of forms) {
+      const path = enctype === 'text/plain' ? '/control/mistakes' : '/office/mistakes'
+      const answer = page.waitForResponse((response) => response.url().endsWith(path))
+      // The demo micro-app turned hostile: another port of this machine is another origin.
+      await page.context().route(demo.url, (route) =>
+        route.fulfill({
+          contentType: 'text/html',
+          body: `<form method="post" enctype="${enctype}" action="${office}${path}"><button name='{"mistakes":["answer-slow"],"x":"' value='"}'>x</button></form>`,
+        }),
+      )
+      await page.goto(demo.url)
+      await page.click('button')
+      expect((await answer).status()).toBe(403)
+      await page.context().unroute(demo.url)
+    }
+    expect(await (await fetch(`${office}/control/mistakes`)).json()).toMatchObject({ mistakes: [] })
+  })
+})
+
+it('listens on the loopback address alone, whatever HOST says', async () => {
+  const { networkInterfaces } = await import('node:os')
+  const others = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ internal, family }) => !internal && family === 'IPv4')
+  const port = new URL(office).port
+  expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
+  for (const { address } of [...others, { address: '127.0.0.2' }]) {
+    await expect(fetch(`http://${address}:${port}/`), address).rejects.toThrow('fetch failed')
+  }
+})

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkAcceptance } from '../../src/sandbox/acceptance.ts'
+import { nextStep, showRun } from '../../src/sandbox/run.ts'
+import { STEPS } from '../../src/sandbox/steps/index.ts'
+import { showOrder } from '../../src/ticketing/show-order.ts'
+import { type Lab, openLab } from './lab.ts'
+import { EVERYTHING, makeStep, orderOf, walk } from './walk.ts'
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await openLab()
+})
+afterAll(() => lab.close())
+
+describe('the steps', () => {
+  it('have ids of their own', () => {
+    expect(new Set(STEPS.map(({ id }) => id)).size).toBe(STEPS.length)
+  })
+
+  it('are all passed by the demo partner, and then the integration is', async () => {
+    const { deps } = lab.world
+    const walked = await walk(lab, EVERYTHING)
+    expect(walked.failed).toBeUndefined()
+    expect(walked.steps).toEqual(STEPS.map(({ id }) => id))
+    const checks = await Promise.all(
+      Array.from({ length: 10 }, () => checkAcceptance(deps, lab.partnerId, walked.runId)),
+    )
+    expect(checks.filter(({ justNow }) => justNow)).toHaveLength(1)
+    expect(checks.every(({ passed }) => passed)).toBe(true)
+  }, 60_000)
+
+  it.each([
+    ['the smallest choice', { functions: ['pay-at-once', 'refund-at-once'], products: { main: 'DEMO-OPEN' } }],
+    [
+      'a seller who does everything later',
+      { functions: ['pay-later', 'refund-after-review', 'price-calendar'], products: { main: 'DEMO-TOWER' } },
+    ],
+    [
+      'a seller with sessions only',
+      { functions: ['pay-at-once', 'refund-at-once', 'level-price-calendar'], products: { main: 'DEMO-SHOW' } },
+    ],
+  ])(
+    'fit %s',
+    async (_name, wish) => {
+      const walked = await walk(lab, wish)
+      expect(walked.failed).toBeUndefined()
+      expect((await checkAcceptance(lab.world.deps, lab.partnerId, walked.runId)).passed).toBe(true)
+    },
+    60_000,
+  )
+})
+
+describe('the acceptance check', () => {
+  it('says what is missing and changes nothing', async () => {
+    const runId = await lab.run()
+    const found = await checkAcceptance(lab.world.deps, lab.partnerId, runId)
+    expect(found).toMatchObject({ passed: false, proof: { consumed: [], refunded: [] } })
+    expect(found.openSteps).toContain('consumption')
+    expect((await showRun(lab.world.deps, lab.partnerId, runId)).run.passed_at).toBeNull()
+  })
+})
+
+describe('orders of the sandbox', () => {
+  it('are marked, of a live partner too', async () => {
+    await lab.world.pool.query(`update partner set stage = 'live'`)
+    const runId = await lab.run({ functions: ['pay-at-once', 'refund-at-once'], products: { main: 'DEMO-OPEN' } })
+    for (const step of ['product-pull', 'wrong-signature', 'stale-date', 'unknown-client', 'order-create']) {
+      expect((await makeStep(lab, runId, step)).outcome).toBe('passed')
+      await nextStep(lab.world.deps, lab.partnerId, runId, step)
+    }
+    expect((await showOrder(lab.world.deps, await orderOf(lab, runId, 'main'))).order.sandbox).toBe(true)
+    await lab.world.pool.query(`update partner set stage = 'sandbox'`)
+  })
+})

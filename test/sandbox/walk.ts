@@ -1,0 +1,71 @@
+import { findLinkedOrder } from '../../src/sandbox/evidence-store.ts'
+import { FUNCTION_IDS } from '../../src/sandbox/functions.ts'
+import { nextStep, showRun } from '../../src/sandbox/run.ts'
+import type { OrderRole } from '../../src/sandbox/scene.ts'
+import { showOrder } from '../../src/ticketing/show-order.ts'
+import type { Lab, Made } from './lab.ts'
+
+/** Everything that the demo partner can do. */
+export const EVERYTHING = {
+  functions: [...FUNCTION_IDS],
+  products: {
+    main: 'DEMO-BOAT',
+    later: 'DEMO-TOWER',
+    review: 'DEMO-TOWER',
+    level: 'DEMO-SHOW',
+    sold_out: 'DEMO-SOLD-OUT',
+  },
+}
+
+export const orderOf = async (lab: Lab, runId: string, role: OrderRole): Promise<bigint> =>
+  (await findLinkedOrder(lab.world.deps.db, runId, role)) ?? 0n
+
+/** Steps in which the demo partner issues tickets, which takes it three seconds of a clock that stands still here. */
+const TAKES_TIME = ['order-pay-later', 'order-pay-again', 'refund-after-review', 'refund-again']
+
+/** What the people at the demo partner do while a step waits. */
+const MEANWHILE: Readonly<Record<string, (lab: Lab, runId: string) => Promise<unknown>>> = {
+  'product-change': (lab) =>
+    lab.control('change-product', { partnerDealId: 'DEMO-BOAT', title: `Title ${Math.random()}` }),
+  // Once all tickets are used, a notice that was refused is sent again by itself.
+  consumption: async (lab, runId) =>
+    lab.control('consume', { orderId: await orderOf(lab, runId, 'main'), quantity: 2 }).catch(() => {}),
+  'refund-notice': async (lab, runId) => {
+    const { order } = await showOrder(lab.world.deps, await orderOf(lab, runId, 'review'))
+    return lab.control('decide-refund', { refundId: order.refunds[0]?.refund_id, approve: true })
+  },
+}
+
+/** Makes a step with everything that the partner has to do for it. */
+export async function makeStep(lab: Lab, runId: string, step: string): Promise<Made> {
+  const passing = TAKES_TIME.includes(step) ? setInterval(() => lab.world.clock.advance(1), 500) : undefined
+  return lab.make(runId, step, async () => MEANWHILE[step]?.(lab, runId)).finally(() => clearInterval(passing))
+}
+
+interface Walked {
+  readonly runId: string
+  /** Those that have passed, in order. */
+  readonly steps: readonly string[]
+  readonly failed?: { readonly step: string; readonly made: Made }
+}
+
+/** Walks to the end, or to the first step that does not pass; `before` is told of each step that comes. */
+export async function walk(
+  lab: Lab,
+  wish: object,
+  before: (runId: string, step: string) => Promise<unknown> = async () => {},
+): Promise<Walked> {
+  const { deps } = lab.world
+  const runId = await lab.run(wish)
+  const steps: string[] = []
+  for (;;) {
+    const { current } = await showRun(deps, lab.partnerId, runId)
+    if (!current) return { runId, steps }
+    const { id } = current.step
+    await before(runId, id)
+    const made = await makeStep(lab, runId, id)
+    if (made.outcome !== 'passed') return { runId, steps, failed: { step: id, made } }
+    steps.push(id)
+    await nextStep(deps, lab.partnerId, runId, id)
+  }
+}

@@ -52,5 +52,9 @@ export async function keepRejected(deps: Deps, rejection: Rejection): Promise<vo
   await insertRejectedCall(deps.db, row, now)
 }
 
-/** Enough of a signature to recognise it by, too little to use it. */
-const shortened = (authorization: string): string => authorization.replace(/(:[^:]{0,6})[^:]*$/, '$1…').slice(0, 200)
+/** Enough of a signature to recognise it by, too little to use it; without a colon anything could be the signature. */
+export const shortened = (authorization: string): string => {
+  const colon = authorization.lastIndexOf(':')
+  const end = colon < 0 ? 'MWS '.length : Math.min(colon + 7, 200)
+  return authorization.length <= end ? authorization : `${authorization.slice(0, end)}…`
+}

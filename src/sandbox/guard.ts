@@ -63,7 +63,7 @@ function pageOf({ method, url, server, routeOptions }: FastifyRequest): string {
 }
 
 /** The pages that the navigation leads to; one of them is the current one. */
-export type Section = 'home' | 'signature' | 'functions' | 'run' | 'history' | 'traffic' | 'docs'
+type Section = 'home' | 'signature' | 'functions' | 'run' | 'history' | 'traffic' | 'docs'
 
 export interface SandboxPageOptions extends Omit<PageOptions, 'scripts'> {
   /** Marked in the navigation. */

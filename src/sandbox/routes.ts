@@ -8,6 +8,7 @@ import { refuseForeignForms } from '../lib/same-origin.ts'
 import { signedInOnly } from './guard.ts'
 import { runPages } from './pages/index.ts'
 import { signInRoutes } from './sign-in-routes.ts'
+import { signatureToolRoutes } from './tool-routes.ts'
 
 const FORM_LIMIT = 64 * 1024
 
@@ -30,5 +31,6 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 /** What only partners see: each route in here finds its own with `partnerOf(request)`. */
 const signedInPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.addHook('onRequest', signedInOnly(deps))
+  await app.register(signatureToolRoutes, { deps })
   await app.register(runPages, { deps })
 }

@@ -19,3 +19,34 @@ export const goingOn = z
     ended: z.literal('1').optional().catch(undefined),
   })
   .catch({ return_to: undefined, ended: undefined })
+
+/** A field that somebody pasted: trimmed as HTTP does it, perhaps with the header's name before it; empty: not given. */
+const pasted = (longest: number, header?: string) =>
+  z
+    .string()
+    .max(longest)
+    .refine((text) => !text.includes('\0'))
+    .default('')
+    .transform((text) => (header ? text.replace(new RegExp(`^\\s*${header}\\s*:`, 'i'), '') : text).trim())
+
+const header = (name: string, longest: number) =>
+  pasted(longest, name).transform((text) => (text === '' ? undefined : text.replaceAll('\r\n', '\n')))
+
+/** A signed call, part by part. Without Date or Authorization it can be judged too: that is a mistake with a name. */
+export const pastedForm = z.object({
+  method: pasted(16)
+    .transform((text) => text.toUpperCase() || 'POST')
+    .refine((text) => /^[A-Z]+$/.test(text)),
+  url: pasted(2_048).refine((text) => text !== ''),
+  date: header('Date', 256),
+  authorization: header('Authorization', 2_048),
+  partner_id: header('PartnerId', 64),
+  host: header('Host', 256),
+})
+export type PastedForm = z.output<typeof pastedForm>
+
+/** The fields of a form as they came, to be shown again. */
+export const asTyped = z.record(z.string(), z.string().catch('')).catch({})
+
+/** Which verdict to show; anything unusable counts as not given. */
+export const verdictQuery = z.object({ test: z.string().optional().catch(undefined) }).catch({ test: undefined })

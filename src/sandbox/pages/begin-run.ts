@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Deps } from '../../deps.ts'
+import { hasPassedSignatureTool } from '../../mtp/signature-test.ts'
 import { updatePartner } from '../../registry/partner.ts'
 import type { Partner } from '../../registry/partner-wire.ts'
 import { attemptsOf } from '../attempt-store.ts'
@@ -8,7 +9,6 @@ import { signatureFirst } from '../errors.ts'
 import { type Run, startRun } from '../run.ts'
 import { findPresentRun, lockRunsOf } from '../run-store.ts'
 import type { Wish } from './functions-form.ts'
-import { isUnlocked } from './unlocked.ts'
 
 export interface Beginning {
   readonly partner: Pick<Partner, 'partner_id' | 'stage'>
@@ -28,7 +28,7 @@ export const beginRun = (deps: Deps, { partner, wish, replaces }: Beginning): Pr
   deps.db.tx(async (db) => {
     const inside: Deps = { ...deps, db }
     const { partner_id: partnerId, stage } = partner
-    if (!(await isUnlocked(inside, partnerId))) throw signatureFirst()
+    if (!(await hasPassedSignatureTool(inside, partnerId))) throw signatureFirst()
     await lockRunsOf(db, partnerId)
     const present = await findPresentRun(db, partnerId)
     if (present && present.run_id !== replaces) {

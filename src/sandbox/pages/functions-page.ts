@@ -1,6 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import { addDays, beijingDate } from '../../lib/beijing.ts'
 import type { Locale, Translate } from '../../lib/locale.ts'
+import { hasPassedSignatureTool } from '../../mtp/signature-test.ts'
 import { showPartner } from '../../registry/partner.ts'
 import type { Partner } from '../../registry/partner-wire.ts'
 import { INTERFACES } from '../../ticketing/interfaces/index.ts'
@@ -12,7 +13,6 @@ import { isDemo } from './demo-help.ts'
 import { GROUPS } from './function-groups.ts'
 import { type FormTexts, interfacesOf, PRODUCT_ROLES, type Problems, type ProductRole } from './functions-form.ts'
 import { presentRunOf } from './present-run.ts'
-import { isUnlocked } from './unlocked.ts'
 
 /** The page on which functions are chosen. */
 export interface FunctionsPage {
@@ -121,7 +121,7 @@ export async function functionsPage(
 ): Promise<FunctionsPage> {
   const [partner, unlocked, present, known] = await Promise.all([
     showPartner(deps, partnerId),
-    isUnlocked(deps, partnerId),
+    hasPassedSignatureTool(deps, partnerId),
     presentRunOf(deps, partnerId),
     listProducts(deps, { partner_id: partnerId }),
   ])

@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { Translate } from '../../lib/locale.ts'
+import { hasPassedSignatureTool } from '../../mtp/signature-test.ts'
 import { presentRunOf } from './present-run.ts'
-import { isUnlocked } from './unlocked.ts'
 
 /** One of the stages on the way to a passed integration. */
 export interface Stage {
@@ -10,11 +10,15 @@ export interface Stage {
   readonly href: string
   readonly done: boolean
   readonly next: boolean
+  readonly state: 'done' | 'next' | ''
 }
 
 /** The way through, and where the partner is on it: the first stage that is not done comes next. */
 export async function homePage(deps: Deps, partnerId: bigint, t: Translate): Promise<Stage[]> {
-  const [unlocked, present] = await Promise.all([isUnlocked(deps, partnerId), presentRunOf(deps, partnerId)])
+  const [unlocked, present] = await Promise.all([
+    hasPassedSignatureTool(deps, partnerId),
+    presentRunOf(deps, partnerId),
+  ])
   const walked = present !== undefined && present.passed === present.steps
   const progress = present && { passed: String(present.passed), steps: String(present.steps) }
   const stages = [
@@ -44,5 +48,9 @@ export async function homePage(deps: Deps, partnerId: bigint, t: Translate): Pro
     },
   ]
   const next = stages.findIndex(({ done }) => !done)
-  return stages.map((stage, index) => ({ ...stage, next: index === next }))
+  return stages.map((stage, index) => ({
+    ...stage,
+    next: index === next,
+    state: stage.done ? 'done' : index === next ? 'next' : '',
+  }))
 }

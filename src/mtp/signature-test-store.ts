@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { type Db, sql } from '../db/sql.ts'
+
+const testRow = z.object({
+  testId: z.coerce.bigint(),
+  testedAt: z.date(),
+  /** Called, or pasted into the page. */
+  source: z.enum(['sent', 'pasted']),
+  /** Names of src/mtp/diagnose; none: passed. */
+  mistakes: z.array(z.string()),
+  method: z.string(),
+  path: z.string(),
+  /** The Date header. */
+  date: z.string(),
+  /** The signature shortened. */
+  authorization: z.string(),
+  stringToSign: z.string(),
+  signedInstead: z.string().nullable(),
+})
+
+/** One verdict of the signature tool. */
+export type SignatureTest = z.output<typeof testRow>
+
+export type NewTest = Omit<SignatureTest, 'testId' | 'testedAt' | 'mistakes'> & {
+  readonly partnerId: bigint
+  readonly mistakes: readonly string[]
+}
+
+export const insertTest = async (db: Db, test: NewTest, now: Date): Promise<bigint> => {
+  const { testId } = await db.one(
+    testRow.pick({ testId: true }),
+    sql`insert into signature_test (partner_id, tested_at, source, mistakes, method, path, date_header,
+      authorization_header, string_to_sign, signed_instead)
+    values (${test.partnerId}, ${now}, ${test.source}, ${test.mistakes}, ${test.method}, ${test.path}, ${test.date},
+      ${test.authorization}, ${test.stringToSign}, ${test.signedInstead})
+    returning test_id as "testId"`,
+  )
+  return testId
+}
+
+export const deleteTestsBeyond = (db: Db, partnerId: bigint, kept: number): Promise<number> =>
+  db.exec(
+    sql`delete from signature_test where partner_id = ${partnerId} and test_id <= (
+      select test_id from signature_test where partner_id = ${partnerId} order by test_id desc offset ${kept} limit 1)`,
+  )
+
+/** The first pass counts. */
+export const insertPass = (db: Db, partnerId: bigint, now: Date): Promise<number> =>
+  db.exec(sql`insert into signature_pass (partner_id, passed_at) values (${partnerId}, ${now}) on conflict do nothing`)
+
+export const hasPassed = async (db: Db, partnerId: bigint): Promise<boolean> => {
+  const { passed } = await db.one(
+    z.object({ passed: z.boolean() }),
+    sql`select exists (select from signature_pass where partner_id = ${partnerId}) as passed`,
+  )
+  return passed
+}
+
+export const listTests = (db: Db, partnerId: bigint): Promise<SignatureTest[]> =>
+  db.many(
+    testRow,
+    sql`select test_id as "testId", tested_at as "testedAt", source, mistakes, method, path, date_header as "date",
+      authorization_header as "authorization", string_to_sign as "stringToSign", signed_instead as "signedInstead"
+    from signature_test where partner_id = ${partnerId} order by test_id desc`,
+  )

@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs'
+import type { Locale } from '../lib/locale.ts'
+import { MISTAKES } from '../mtp/diagnose/index.ts'
+
+/** English is where the mistakes are told apart (src/mtp/diagnose); the other language lies beside the texts of the pages. */
+const TEXTS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
+  en: Object.fromEntries(MISTAKES.map(({ name, explanation }) => [name, explanation])),
+  'zh-CN': JSON.parse(readFileSync(new URL('../../views/locales/mistakes.zh-CN.json', import.meta.url), 'utf8')),
+}
+
+/** What a mistake of a signature is and how to mend it, in the reader's language. */
+export const explainMistake = (locale: Locale, name: string): string => TEXTS[locale][name] ?? name

@@ -1,0 +1,67 @@
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { AREA_A_HEADERS } from '../lib/envelope.ts'
+import { type Locale, translator } from '../lib/locale.ts'
+import { localeOfRequest } from '../lib/page.ts'
+import { HOME, partnerOf, sendSandboxPage } from './guard.ts'
+import { judgePasted, showSignatureTool, type Verdict } from './tool.ts'
+import { asTyped, pastedForm, verdictQuery } from './wire.ts'
+
+const PAGE = { section: 'signature', scripts: ['sandbox-copy.js'] } as const
+
+/** The signature tool: what comes before anything else. */
+export const signatureToolRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const show = async (request: FastifyRequest, asked: string | undefined) => {
+    const partner = partnerOf(request)
+    const locale = localeOfRequest(request)
+    const tool = await showSignatureTool(deps, partner, asked, locale)
+    const typed = {
+      method: 'POST',
+      url: tool.paths.at(-1),
+      date: '',
+      authorization: '',
+      partner_id: String(partner.partnerId),
+      host: new URL(deps.config.PUBLIC_URL).host,
+    }
+    return { ...tool, typed, alert: '', clockNote: tool.verdict ? clockNote(tool.verdict, locale) : '' }
+  }
+
+  app.get('/signature', async (request, reply) => {
+    const { test } = verdictQuery.parse(request.query)
+    return sendSandboxPage(request, reply, 'sandbox/signature', await show(request, test), PAGE)
+  })
+
+  app.post('/signature', async (request, reply) => {
+    const form = pastedForm.safeParse(request.body)
+    if (form.success) {
+      const id = await judgePasted(deps, partnerOf(request), form.data)
+      return reply.headers(AREA_A_HEADERS).redirect(`${HOME}/signature?test=${id}#verdict`, 303)
+    }
+    const shown = await show(request, undefined)
+    const alert = translator(localeOfRequest(request))('sandbox.signature.incomplete')
+    const page = { ...shown, typed: { ...shown.typed, ...asTyped.parse(request.body) }, alert }
+    return sendSandboxPage(request, reply.code(400), 'sandbox/signature', page, { ...PAGE, query: '' })
+  })
+}
+
+/** "7 minutes ahead of our clock", where that is what is wrong. */
+function clockNote({ mistakes, aheadS, clock }: Verdict, locale: Locale): string {
+  const wrong = mistakes.some((name) => name.startsWith('clock-') || name === 'date-local-time-labelled-gmt')
+  if (!wrong || aheadS === null) return ''
+  const t = translator(locale)
+  const amount = durationOf(Math.abs(aheadS), locale)
+  return aheadS > 0 ? t('sandbox.signature.ahead', { amount, clock }) : t('sandbox.signature.behind', { amount, clock })
+}
+
+/** The largest unit that fits, rounded. */
+function durationOf(seconds: number, locale: Locale): string {
+  const [unit, size] = UNITS.find(([, each]) => seconds >= 1.5 * each) ?? (['second', 1] as const)
+  const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 })
+  return format.format(seconds / size)
+}
+
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const

@@ -1,0 +1,68 @@
+/** A run of characters that are read as they stand, or one that would not be seen without a sign for it. */
+export interface Segment {
+  readonly text: string
+  /** What the sign stands for; undefined for a plain run. */
+  readonly sign?: 'space' | 'line-feed' | 'carriage-return' | 'tab' | 'end' | 'other'
+  /** The place where two texts begin to differ. */
+  readonly differs?: true
+}
+
+type Sign = NonNullable<Segment['sign']>
+
+const SIGNS: Readonly<Record<string, readonly [Sign, string]>> = {
+  ' ': ['space', '␠'],
+  '\n': ['line-feed', '␊'],
+  '\r': ['carriage-return', '␍'],
+  '\t': ['tab', '␉'],
+}
+const END: Segment = { text: '␃', sign: 'end', differs: true }
+// Controls, formats and spaces beyond ASCII, which look like nothing or like a plain space.
+const UNSEEN = /[\p{C}\p{Z}]/u
+
+function segmentOf(character: string): Segment {
+  const [sign, text] = SIGNS[character] ?? []
+  if (sign && text) return { text, sign }
+  if (!UNSEEN.test(character)) return { text: character }
+  const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')
+  return { text: `U+${code}`, sign: 'other' }
+}
+
+/** The text with a sign for each white space; the character at `differsAt` (counted in code points) is marked. */
+export function segmentsOf(text: string, differsAt?: number): Segment[] {
+  const segments: Segment[] = []
+  const characters = [...text]
+  for (const [index, character] of characters.entries()) {
+    const segment = segmentOf(character)
+    const last = segments.at(-1)
+    if (index === differsAt) segments.push({ ...segment, differs: true })
+    else if (segment.sign || !last || last.sign || last.differs) segments.push(segment)
+    else segments[segments.length - 1] = { text: last.text + segment.text }
+  }
+  return differsAt === characters.length ? [...segments, END] : segments
+}
+
+export interface Difference {
+  /** Counted in characters from 0, for `segmentsOf`. */
+  readonly at: number
+  /** Position in the UTF-8 bytes, from 1. */
+  readonly byte: number
+  /** What is there in each text and its bytes: `␊ (0A)`; empty where the text has ended. */
+  readonly expected: string
+  readonly signed: string
+}
+
+const twoDigits = (byte: number): string => byte.toString(16).toUpperCase().padStart(2, '0')
+const withBytes = (character: string | undefined): string =>
+  character === undefined
+    ? ''
+    : `${segmentOf(character).text} (${[...Buffer.from(character)].map(twoDigits).join(' ')})`
+
+/** Where two texts begin to differ; null for equal ones. */
+export function firstDifference(expected: string, signed: string): Difference | null {
+  if (expected === signed) return null
+  const [left, right] = [[...expected], [...signed]]
+  let at = 0
+  while (left[at] === right[at]) at++
+  const byte = Buffer.byteLength(left.slice(0, at).join('')) + 1
+  return { at, byte, expected: withBytes(left[at]), signed: withBytes(right[at]) }
+}

@@ -1,0 +1,112 @@
+import type { Deps } from '../deps.ts'
+import { beijingTime } from '../lib/beijing.ts'
+import { formatHttpDate, parseHttpDate } from '../lib/http-date.ts'
+import type { Locale } from '../lib/locale.ts'
+import { ENDPOINTS, MOUNT, PATH } from '../mtp/endpoints.ts'
+import {
+  hasPassedSignatureTool,
+  listSignatureTests,
+  type SignatureTest,
+  testPastedSignature,
+} from '../mtp/signature-test.ts'
+import { explainMistake } from './mistake-texts.ts'
+import type { SignedInPartner } from './session.ts'
+import { type Snippet, snippetsFor } from './snippets.ts'
+import { firstDifference, type Segment, segmentsOf } from './tool-text.ts'
+import type { PastedForm } from './wire.ts'
+
+/** One of the latest verdicts, as the list shows it. */
+interface ListedTest {
+  readonly id: string
+  readonly source: SignatureTest['source']
+  readonly at: string
+  readonly mistakes: readonly string[]
+}
+
+export interface Verdict extends ListedTest {
+  readonly explanations: readonly { readonly name: string; readonly text: string }[]
+  readonly method: string
+  readonly path: string
+  readonly date: string
+  readonly authorization: string
+  /** Our clock when the call came, as a Date header would have had it. */
+  readonly clock: string
+  /** By how many seconds the Date is ahead of our clock, or, negative, behind; null for one that is no date. */
+  readonly aheadS: number | null
+  readonly expected: readonly Segment[]
+  readonly signed: readonly Segment[] | null
+  readonly difference: { readonly byte: number; readonly expected: string; readonly signed: string } | null
+}
+
+export interface SignatureTool {
+  readonly passed: boolean
+  /** Where a call can be sent to, under each prefix. */
+  readonly addresses: readonly string[]
+  readonly paths: readonly string[]
+  readonly tests: readonly ListedTest[]
+  readonly verdict: Verdict | null
+  readonly snippets: readonly Snippet[]
+}
+
+const SHOWN = 10
+
+/** What the signature tool's page shows: the verdict that was asked for, else the newest. */
+export async function showSignatureTool(
+  deps: Deps,
+  { partnerId, clientId }: SignedInPartner,
+  asked: string | undefined,
+  locale: Locale,
+): Promise<SignatureTool> {
+  const [passed, tests] = await Promise.all([
+    hasPassedSignatureTool(deps, partnerId),
+    listSignatureTests(deps, partnerId),
+  ])
+  const addresses = addressesOf(deps)
+  const [url = ''] = addresses
+  const chosen = tests.find(({ testId }) => String(testId) === asked) ?? tests[0]
+  return {
+    passed,
+    addresses,
+    paths: ENDPOINTS,
+    tests: tests.slice(0, SHOWN).map(listed),
+    verdict: chosen ? verdictOf(chosen, locale) : null,
+    snippets: snippetsFor({ url, path: new URL(url).pathname, clientId, partnerId: String(partnerId) }),
+  }
+}
+
+/** Judges a call that was pasted, and returns the id of the verdict. */
+export const judgePasted = async (
+  deps: Deps,
+  { partnerId }: SignedInPartner,
+  { method, url, date, authorization, partner_id, host }: PastedForm,
+): Promise<string> =>
+  String(await testPastedSignature(deps, partnerId, { method, url, date, authorization, partnerId: partner_id, host }))
+
+const addressesOf = ({ config }: Deps): string[] =>
+  config.MTP_PATH_PREFIXES.map((prefix) => config.PUBLIC_URL + prefix + MOUNT + PATH.signatureTest)
+
+const listed = ({ testId, source, testedAt, mistakes }: SignatureTest): ListedTest => ({
+  id: String(testId),
+  source,
+  at: beijingTime(testedAt),
+  mistakes,
+})
+
+function verdictOf(test: SignatureTest, locale: Locale): Verdict {
+  const { mistakes, method, path, date, authorization, stringToSign, signedInstead, testedAt } = test
+  const parsed = parseHttpDate(date)
+  const difference = signedInstead === null ? null : firstDifference(stringToSign, signedInstead)
+  return {
+    ...listed(test),
+    explanations: mistakes.map((name) => ({ name, text: explainMistake(locale, name) })),
+    method,
+    path,
+    date,
+    authorization,
+    clock: formatHttpDate(testedAt),
+    aheadS: 'problem' in parsed ? null : Math.round((parsed.getTime() - testedAt.getTime()) / 1000),
+    expected: segmentsOf(stringToSign, difference?.at),
+    signed: signedInstead === null ? null : segmentsOf(signedInstead, difference?.at),
+    difference,
+  }
+}

@@ -1,0 +1,168 @@
+import type { AddressInfo } from 'node:net'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openBrowser } from '../browser.ts'
+import { openWorld, type World } from '../harness.ts'
+import { signatureOf } from '../signer.ts'
+import { fits, LOOKS, type Look, picture, signInAs, violations, visit } from './browse.ts'
+import { newSandboxPartner, type SandboxPartner } from './partners.ts'
+
+const PATH = '/mtp/api/order/test/ba'
+
+let world: World
+let origin: string
+let browser: Browser
+let partner: SandboxPartner
+beforeAll(async () => {
+  world = await openWorld()
+  await world.app.listen({ host: '127.0.0.1', port: 0 })
+  origin = `http://localhost:${(world.app.server.address() as AddressInfo).port}`
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await world.close()
+})
+beforeEach(async () => {
+  partner = await newSandboxPartner(world, { client_id: undefined })
+  await world.pool.query('delete from failed_attempt')
+})
+
+// Chromium reports what the Content-Security-Policy blocked on the console.
+const complaints: string[] = []
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close()
+  expect(complaints.splice(0)).toEqual([])
+})
+
+async function open(address: string, look: Look): Promise<Page> {
+  const page = await (await visit(browser, look)).newPage()
+  page.setDefaultTimeout(5_000)
+  page.on('console', (message) => {
+    if (/content security policy/i.test(message.text())) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  await page.goto(origin + address)
+  return page
+}
+
+const date = () => world.clock.now().toUTCString()
+const authorization = (newline: string) =>
+  `MWS ${partner.client_id}:${signatureOf({ path: PATH, date: date(), secret: partner.client_secret, newline })}`
+
+async function paste(page: Page, newline: string): Promise<void> {
+  await page.fill('#date', date())
+  await page.fill('#authorization', authorization(newline))
+  await page.click('#paste button[type=submit]')
+}
+
+const looksRight = async (page: Page, name: string, look: Look) => {
+  expect(await page.getAttribute('html', 'lang')).toBe(look.locale)
+  expect(await violations(page)).toEqual([])
+  expect(await fits(page)).toBe(true)
+  await picture(page, name, look)
+}
+
+describe.each(LOOKS)('looked at as %j', (look) => {
+  it('each page is accessible, fits, and leads on', async () => {
+    const page = await open('/sandbox', look)
+    await looksRight(page, 'sign-in', look)
+    await signInAs(page, { ...partner, client_secret: 'wrong' })
+    await page.getByRole('alert').waitFor()
+    await looksRight(page, 'sign-in-failed', look)
+    await signInAs(page, partner)
+    await looksRight(page, 'home', look)
+    await page.click('li[aria-current=step] a.button')
+    await looksRight(page, 'signature-empty', look)
+    await paste(page, '')
+    expect(await page.locator('#verdict .mistakes code').allTextContents()).toEqual(['newline-missing'])
+    await looksRight(page, 'signature-failed', look)
+    await paste(page, '\n')
+    await page.click('#snippets details:nth-of-type(3) summary')
+    await looksRight(page, 'signature-passed', look)
+    await page.goto(`${origin}/sandbox`)
+    await looksRight(page, 'home-passed', look)
+  }, 60_000)
+})
+
+describe('without JavaScript', () => {
+  it('signs in, is told the mistake, passes, and signs out', async () => {
+    const page = await open('/sandbox/signature', { size: 'phone', locale: 'zh-CN', javaScriptEnabled: false })
+    await signInAs(page, partner)
+    expect(new URL(page.url()).pathname).toBe('/sandbox/signature')
+    await paste(page, '\\n')
+    expect(await page.textContent('#verdict h2')).toContain('签名未通过')
+    expect(await page.textContent('#verdict .mistakes')).toContain('反斜杠')
+    await paste(page, '\n')
+    expect(await page.textContent('#verdict h2')).toContain('签名正确')
+    expect(await page.textContent('.success')).toContain('联调测试已开放')
+    expect(await page.locator('.copy').count()).toBe(0)
+    await page.click('footer a[lang=en]')
+    expect(await page.textContent('#verdict h2')).toContain('This signature is right')
+    await page.click('.signed-in button')
+    expect(new URL(page.url()).pathname).toBe('/sandbox/sign-in')
+  })
+
+  it('sees a call that was sent, after looking again', async () => {
+    const page = await open('/sandbox/signature', { size: 'desktop', locale: 'en', javaScriptEnabled: false })
+    await signInAs(page, partner)
+    expect(await page.textContent('#send')).toContain('Nothing has come in yet.')
+    const headers = { date: date(), authorization: authorization('') }
+    await world.app.inject({ method: 'POST', url: PATH, headers })
+    await page.click('text=Look again')
+    expect(await page.textContent('.calls')).toContain('newline-missing')
+    expect(await page.textContent('#verdict')).toContain('The line feed between path and Date is missing.')
+  })
+
+  it('comes back to the page of a form whose session had ended', async () => {
+    const page = await open('/sandbox/signature', { size: 'desktop', locale: 'en', javaScriptEnabled: false })
+    await signInAs(page, partner)
+    world.clock.advance(world.deps.config.SESSION_LIFETIME_S + 1)
+    await paste(page, '\n')
+    expect(await page.getByRole('status').textContent()).toContain('Your session has ended.')
+    await signInAs(page, partner)
+    expect(new URL(page.url()).pathname).toBe('/sandbox/signature')
+  })
+})
+
+describe('with the keyboard alone', () => {
+  it('signs in, skips the navigation, and has a call judged', async () => {
+    const page = await open('/sandbox/signature', { size: 'desktop', locale: 'en' })
+    await page.locator('#client_id:focus').waitFor()
+    await page.keyboard.type(partner.client_id)
+    await page.keyboard.press('Tab')
+    await page.keyboard.type(partner.client_secret)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${origin}/sandbox/signature`)
+    const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent?.trim())
+    await page.keyboard.press('Tab') // the brand
+    await page.keyboard.press('Tab')
+    expect(await focused()).toBe('Skip to the content')
+    await page.keyboard.press('Enter')
+    for (let stops = 0; stops < 20 && (await focused()) !== 'date'; stops++) {
+      await page.keyboard.press('Tab')
+      const outline = await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle)
+      expect(outline, String(await focused())).not.toBe('none')
+    }
+    await page.keyboard.type(date())
+    await page.keyboard.press('Tab')
+    await page.keyboard.type(authorization('\n'))
+    for (let stops = 0; stops < 3; stops++) await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/test=\d+/)
+    expect(await page.textContent('#verdict h2')).toContain('This signature is right')
+  })
+})
+
+describe('with JavaScript', () => {
+  it('copies a snippet', async () => {
+    const page = await open('/sandbox/signature', { size: 'desktop', locale: 'en' })
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await signInAs(page, partner)
+    await page.click('#snippets details[open] .copy')
+    await page.getByText('Copied').waitFor()
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    expect(copied).toContain(`client_id='${partner.client_id}'`)
+    expect(copied).toContain('-hmac "$CLIENT_SECRET"')
+  })
+})

@@ -1,0 +1,70 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+
+/** How the sandbox's pages are looked at: sizes, languages, axe, and pictures where SCREENSHOTS names a folder. */
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const FOLDER = process.env.SCREENSHOTS
+const SIZES = { phone: { width: 360, height: 780 }, desktop: { width: 1280, height: 800 } } as const
+
+export interface Look {
+  readonly size: keyof typeof SIZES
+  readonly locale: 'en' | 'zh-CN'
+  readonly colorScheme?: 'light' | 'dark'
+  readonly javaScriptEnabled?: boolean
+}
+
+export const LOOKS: readonly Look[] = [
+  { size: 'phone', locale: 'en' },
+  { size: 'phone', locale: 'zh-CN' },
+  { size: 'desktop', locale: 'en' },
+  { size: 'desktop', locale: 'zh-CN' },
+  { size: 'phone', locale: 'zh-CN', colorScheme: 'dark' },
+  { size: 'desktop', locale: 'en', colorScheme: 'dark' },
+]
+
+export const visit = (browser: Browser, { size, ...look }: Look): Promise<BrowserContext> =>
+  browser.newContext({ viewport: SIZES[size], deviceScaleFactor: 1.5, reducedMotion: 'reduce', ...look })
+
+export async function signInAs(page: Page, partner: { client_id: string; client_secret: string }): Promise<void> {
+  await page.fill('#client_id', partner.client_id)
+  await page.fill('#client_secret', partner.client_secret)
+  await page.click('button[type=submit]')
+}
+
+/** Violations that axe calls serious or critical; evaluated over the debugger, so the page's policy stays in force. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const found = await page.evaluate(async () => {
+    const { axe: checker } = globalThis as unknown as { axe: { run(): Promise<import('axe-core').AxeResults> } }
+    return (await checker.run()).violations
+  })
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}
+
+/** Whether the page does not scroll sideways, also at 400 % zoom of a desktop (320 px). */
+export async function fits(page: Page): Promise<boolean> {
+  const narrow = () => page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)
+  const size = page.viewportSize() ?? SIZES.desktop
+  const asShown = await narrow()
+  await page.setViewportSize({ width: 320, height: size.height })
+  const zoomed = await narrow()
+  await page.setViewportSize(size)
+  return asShown && zoomed
+}
+
+export async function picture(page: Page, name: string, { size, locale, colorScheme }: Look): Promise<void> {
+  if (!FOLDER) return
+  mkdirSync(FOLDER, { recursive: true })
+  const path = join(FOLDER, `sandbox-${name}-${size}-${locale}${colorScheme === 'dark' ? '-dark' : ''}.png`)
+  await page.waitForLoadState('networkidle')
+  // Chromium without a GPU is at times "unable to capture" right after a navigation, and able a moment later.
+  await page.screenshot({ path, fullPage: true }).catch(async () => {
+    await page.waitForTimeout(500)
+    await page.screenshot({ path, fullPage: true })
+  })
+}

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { MISTAKES } from '../../src/mtp/diagnose/index.ts'
+import { explainMistake } from '../../src/sandbox/mistake-texts.ts'
+
+const zh: Record<string, string> = JSON.parse(
+  readFileSync(new URL('../../views/locales/mistakes.zh-CN.json', import.meta.url), 'utf8'),
+)
+
+describe('the explanations of mistakes', () => {
+  it('are there in Chinese for every mistake that can be named, in the same order, and no other', () => {
+    expect(Object.keys(zh)).toEqual(MISTAKES.map(({ name }) => name))
+    for (const [name, text] of Object.entries(zh)) expect(text, name).toMatch(/[\u4e00-\u9fff].*。$/)
+  })
+
+  it('come in the reader’s language', () => {
+    expect(explainMistake('en', 'newline-missing')).toMatch(/^The line feed between path and Date is missing\./)
+    expect(explainMistake('zh-CN', 'newline-missing')).toMatch(/^路径与 Date 之间缺少换行符。/)
+  })
+})

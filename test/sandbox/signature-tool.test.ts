@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasPassedSignatureTool, listSignatureTests } from '../../src/mtp/signature-test.ts'
+import { createPartner, suspendPartner } from '../../src/registry/partner.ts'
+import { newPartner } from '../../src/registry/partner-wire.ts'
+import { openWorld, type World } from '../harness.ts'
+import { CALL, PARTNER, WRONGLY } from '../mtp/diagnose/wrongly.ts'
+import { type Signing, signatureOf, signedHeaders } from '../signer.ts'
+import { get, newSandboxPartner, post, type SandboxPartner, sessionOf } from './partners.ts'
+
+const TOOL = '/mtp/api/order/test/ba'
+const SECRET = PARTNER.secrets[0] as string
+const HOST = CALL.host
+
+let world: World
+let partner: SandboxPartner
+let cookie: string
+beforeAll(async () => {
+  world = await openWorld({
+    PUBLIC_URL: `https://${HOST}`,
+    MTP_PATH_PREFIXES: '/rhone,/test',
+    TRUST_PROXY: '127.0.0.1',
+  })
+  // The partner of the table of mistakes, whose clientId is older than the rule that it has no colon.
+  partner = await createPartner(
+    world.deps,
+    newPartner.parse({ name: 'Lakeside Tickets', partner_id: 7001, client_id: 'demo-partner' }),
+    SECRET,
+  )
+  await world.pool.query("update partner set client_id = 'demo:partner' where partner_id = 7001")
+  partner = { ...partner, client_id: 'demo:partner' }
+  cookie = await sessionOf(world, partner)
+})
+afterAll(() => world.close())
+
+const signed = (wrong: Partial<Signing> = {}): string =>
+  `MWS demo:partner:${signatureOf({ path: CALL.path, date: CALL.date, secret: SECRET, ...wrong })}`
+
+const paste = async (fields: Record<string, string>, session = cookie, headers: Record<string, string> = {}) => {
+  const call = {
+    method: 'POST',
+    url: CALL.url,
+    date: CALL.date,
+    authorization: signed(),
+    partner_id: '7001',
+    host: HOST,
+  }
+  return post(world, '/sandbox/signature', { ...call, ...fields }, { cookie: session, ...headers })
+}
+/** The page that a pasted call leads to. */
+const verdictOn = async (fields: Record<string, string>, headers: Record<string, string> = {}): Promise<string> => {
+  const answer = await paste(fields)
+  expect(answer.statusCode).toBe(303)
+  expect(answer.headers.location).toMatch(/^\/sandbox\/signature\?test=\d+#verdict$/)
+  return (await get(world, String(answer.headers.location).replace('#verdict', ''), cookie, headers)).body
+}
+
+/** The form's fields for a right call of this partner. */
+function pasteOf({ client_id: clientId, client_secret: clientSecret }: SandboxPartner): Record<string, string> {
+  const date = world.clock.now().toUTCString()
+  const { Authorization } = signedHeaders({ partnerId: '', clientId, clientSecret }, { path: TOOL, date })
+  return { url: TOOL, date, partner_id: '', authorization: Authorization }
+}
+
+let address = 0
+/** Sends a call to the tool itself, each from an address of its own, so that the limit is not in the way. */
+const send = (headers: Record<string, string>, url = TOOL) =>
+  world.app.inject({
+    method: 'POST',
+    url,
+    payload: '{}',
+    headers: { host: HOST, 'x-forwarded-for': `10.1.0.${++address % 256}`, ...headers },
+  })
+const sentBy = (by: SandboxPartner, path = TOOL, url = path) =>
+  send(
+    {
+      ...signedHeaders(
+        { partnerId: String(by.partner_id), clientId: by.client_id, clientSecret: by.client_secret },
+        { path, date: world.clock.now().toUTCString() },
+      ),
+    },
+    url,
+  )
+
+const pass = (id: bigint) => hasPassedSignatureTool(world.deps, id)
+/** Tags away and white space together: what a person reads. */
+const readable = (html: string): string =>
+  html
+    .replace(/<[^>]*>/g, '')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&amp;', '&')
+
+describe('a call that was pasted wrong', () => {
+  const names = Object.keys(WRONGLY)
+
+  it.each(names)('is told %s, in both languages', async (name) => {
+    const authorization = signed(WRONGLY[name]?.[0])
+    expect(authorization).not.toBe(signed())
+    const page = await verdictOn({ authorization })
+    expect(page).toContain('This signature does not pass')
+    expect(page).toContain(`<code>${name}</code>`)
+    expect(page).not.toContain(signed().split(':').at(-1))
+    const chinese = await verdictOn({ authorization }, { 'accept-language': 'zh' })
+    expect(chinese).toContain('签名未通过')
+    expect(chinese).toMatch(new RegExp(`<strong>[^<]*[\\u4e00-\\u9fff][^<]*</strong> <code>${name}</code>`))
+    expect(await pass(7001n)).toBe(false)
+  })
+
+  it.each([
+    [{ newline: '' }, { date: '2026-05-06T10:34:20Z' }, ['newline-missing', 'date-signed-as-iso-8601']],
+    [{ space: '' }, { secret: `${SECRET}\n` }, ['space-missing', 'secret-with-white-space']],
+    [{ method: 'post' }, { newline: '\\n' }, ['method-lower-case', 'newline-literal']],
+  ])('is told two mistakes at once: %j and %j', async (first, second, both) => {
+    const page = await verdictOn({ authorization: signed({ ...first, ...second }) })
+    for (const name of both) expect(page).toContain(`<code>${name}</code>`)
+  })
+
+  it.each<[string, Record<string, string>]>([
+    ['authorization-missing', { authorization: '' }],
+    ['date-header-missing', { date: '' }],
+    ['scheme-missing', { authorization: signed().slice(4) }],
+    ['scheme-wrong', { authorization: signed().replace('MWS', 'mws') }],
+    ['colon-missing', { authorization: 'MWS demo-partner' }],
+    ['signature-missing', { authorization: 'MWS demo:partner:' }],
+    ['partner-id-mismatch', { partner_id: '7002' }],
+    ['signature-unrecognised', { authorization: 'MWS demo:partner:AAAAAAAAAAAAAAAAAAAAAAAAAAA=' }],
+    ['date-weekday-wrong', { date: 'Tue, 06 May 2026 10:34:20 GMT' }],
+    ['date-form-wrong', { date: '2026-05-06 10:34:20' }],
+  ])('is told %s', async (name, fields) => expect(await verdictOn(fields)).toContain(`<code>${name}</code>`))
+
+  it('sees both texts byte by byte, and where they first differ', async () => {
+    const page = readable(await verdictOn({ authorization: signed({ newline: '' }) }))
+    expect(page).toContain(`POST␠${CALL.path}␊\nWed,␠06␠May␠2026␠10:34:20␠GMT`)
+    expect(page).toContain(`POST␠${CALL.path}Wed,␠06␠May␠2026␠10:34:20␠GMT`)
+    expect(page).toContain(
+      `They first differ at byte ${`POST ${CALL.path}`.length + 1}: expected ␊ (0A), signed W (57).`,
+    )
+    const html = await verdictOn({ authorization: signed({ newline: '' }) })
+    expect(html).toContain(
+      '<mark><span class="sign" role="img" aria-label="line feed" title="line feed">␊</span></mark>',
+    )
+    expect(html).toContain('<mark>W</mark>')
+  })
+
+  it('sees where the shorter text ends', async () => {
+    const page = readable(await verdictOn({ authorization: signed({ end: '\n' }) }))
+    expect(page).toContain('10:34:20␠GMT␃')
+    expect(page).toMatch(/expected end of text, signed ␊ \(0A\)\./)
+  })
+
+  it.each([
+    [420, 'Wed, 06 May 2026 10:41:20 GMT', null],
+    [720, 'Wed, 06 May 2026 10:46:20 GMT', '12 minutes ahead of our clock, which said Wed, 06 May 2026 10:34:20 GMT'],
+    [-720, 'Wed, 06 May 2026 10:22:20 GMT', '12 minutes behind our clock'],
+    [28_800, 'Wed, 06 May 2026 18:34:20 GMT', '8 hours ahead of our clock'],
+  ])('sees how far off its clock is: %i s', async (_seconds, date, told) => {
+    const page = await verdictOn({ date, authorization: signed({ date }) })
+    if (told === null) expect(page).toContain('This signature is right')
+    else expect(page).toContain(told)
+  })
+})
+
+describe('the form', () => {
+  it('takes the names of headers and line ends that were pasted too', async () => {
+    const authorization = `Authorization: ${signed({ newline: '' })}\r\n`
+    const page = await verdictOn({ authorization, date: ` Date: ${CALL.date} `, url: `https://${HOST}${CALL.url}` })
+    expect(page).toContain('<code>newline-missing</code>')
+    expect(page).not.toContain('authorization-white-space')
+  })
+
+  it.each<Record<string, string>>([
+    { url: '' },
+    { method: 'P OST' },
+    { url: `/${'x'.repeat(2_048)}` },
+    { date: 'x\0' },
+    { authorization: 'x'.repeat(2_049) },
+  ])('says what it lacks and keeps the rest: %j', async (fields) => {
+    const { statusCode, body } = await paste({ date: 'what I <typed>', ...fields })
+    expect(statusCode).toBe(400)
+    expect(body).toContain('Method and path are needed')
+    if (!fields.date) expect(body).toContain('value="what I &lt;typed&gt;"')
+  })
+
+  it('survives fields that come twice, and none', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', cookie }
+    for (const payload of ['', 'url=/a&url=/b', '__proto__=x', 'url[]=/a']) {
+      const { statusCode } = await world.app.inject({ method: 'POST', url: '/sandbox/signature', payload, headers })
+      expect(statusCode).toBe(400)
+    }
+  })
+
+  it('escapes what was pasted, wherever it shows', async () => {
+    const page = await verdictOn({
+      url: '/<script>alert(1)</script>',
+      date: '"><img src=x>',
+      authorization: 'MWS <b>:<i>',
+    })
+    expect(page).not.toMatch(/<script>alert|<img src=x|<b>|<i>/)
+    expect(page).toContain('&lt;script&gt;')
+  })
+
+  it('from another origin is refused, and one without a session changes nothing', async () => {
+    const count = async () => (await listSignatureTests(world.deps, 7001n)).length
+    const before = await count()
+    expect((await paste({}, cookie, { 'sec-fetch-site': 'cross-site' })).statusCode).toBe(403)
+    expect((await paste({}, cookie, { 'sec-fetch-site': '', origin: 'https://evil.example' })).statusCode).toBe(403)
+    const expired = await paste({}, 'gatehouse_sandbox=x')
+    expect(expired.statusCode).toBe(303)
+    expect(expired.headers.location).toBe('/sandbox/sign-in?return_to=%2Fsandbox%2Fsignature&ended=1')
+    expect(await count()).toBe(before)
+  })
+})
+
+describe('passing', () => {
+  it('by a pasted call unlocks the test run, once and for all', async () => {
+    const other = await newSandboxPartner(world)
+    const session = await sessionOf(world, other)
+    const fields = pasteOf(other)
+    expect((await get(world, '/sandbox', session)).body).toContain('href="/sandbox/signature">Go on')
+    await paste(fields, session)
+    const page = await get(world, '/sandbox/signature', session)
+    expect(page.body).toContain('This signature is right')
+    expect(page.body).toContain('href="/sandbox/functions"')
+    expect((await get(world, '/sandbox', session)).body).toContain('href="/sandbox/functions">Go on')
+    for (let index = 0; index < 60; index++) await paste({ ...fields, authorization: 'MWS x:y' }, session)
+    expect(await pass(other.partner_id)).toBe(true)
+    expect(await listSignatureTests(world.deps, other.partner_id)).toHaveLength(50)
+  })
+
+  it.each(['', '/rhone'])('by a call that was sent under "%s" unlocks it too', async (prefix) => {
+    const other = await newSandboxPartner(world)
+    const session = await sessionOf(world, other)
+    const wrong = await sentBy(other, `${prefix}${TOOL}`, `${prefix === '' ? '/rhone' : ''}${TOOL}`)
+    expect(wrong.json()).toMatchObject({ code: 300, diagnosis: { mistake: 'path-of-another-environment' } })
+    expect(await pass(other.partner_id)).toBe(false)
+    expect((await get(world, '/sandbox/signature', session)).body).toContain('<code>path-of-another-environment</code>')
+    expect((await sentBy(other, prefix + TOOL)).json()).toMatchObject({ code: 200 })
+    expect(await pass(other.partner_id)).toBe(true)
+    expect((await get(world, '/sandbox/signature', session)).body).toContain('This signature is right')
+  })
+
+  it('needs a partner that is active, and the partner’s own secret', async () => {
+    const [suspended, owner, thief] = await Promise.all([1, 2, 3].map(() => newSandboxPartner(world)))
+    if (!suspended || !owner || !thief) throw new Error('three partners')
+    await suspendPartner(world.deps, suspended.partner_id)
+    expect((await sentBy(suspended)).json()).toMatchObject({ diagnosis: { mistake: 'partner-suspended' } })
+    expect(await pass(suspended.partner_id)).toBe(false)
+    // Signed rightly, but by somebody else: it says nothing about whoever pastes it, nor about whoever signed.
+    const fields = pasteOf(owner)
+    await paste(fields, await sessionOf(world, thief))
+    expect([await pass(thief.partner_id), await pass(owner.partner_id)]).toEqual([false, false])
+    await paste(fields, await sessionOf(world, owner))
+    expect(await pass(owner.partner_id)).toBe(true)
+  })
+})
+
+describe('what is kept', () => {
+  it('is for its partner alone', async () => {
+    const other = await newSandboxPartner(world)
+    const session = await sessionOf(world, other)
+    const location = String((await paste({ url: '/of/7001/alone' })).headers.location).replace('#verdict', '')
+    expect((await get(world, location, cookie)).body).toContain('/of/7001/alone')
+    const page = await get(world, location, session)
+    expect(page.statusCode).toBe(200)
+    expect(page.body).not.toContain('/of/7001/alone')
+  })
+
+  it.each(['x', '-1', '9'.repeat(40), '1&test=2', ''])('survives ?test=%s', async (id) => {
+    expect((await get(world, `/sandbox/signature?test=${id}`, cookie)).statusCode).toBe(200)
+  })
+
+  it('holds no whole signature, and no secret', async () => {
+    await paste({ authorization: `MWS demo:partner:${SECRET}` })
+    await paste({ authorization: SECRET })
+    await sentBy(partner)
+    const { rows } = await world.pool.query('select t::text as kept from signature_test t')
+    for (const { kept } of rows) {
+      expect(kept).not.toContain(SECRET)
+      expect(kept).not.toMatch(/[A-Za-z0-9+/]{27}=/)
+    }
+    expect(world.logged()).not.toContain(SECRET)
+  })
+})

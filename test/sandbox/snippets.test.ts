@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process'
+import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildApp } from '../../src/app.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { freePort } from '../../src/lib/listen.ts'
+import { hasPassedSignatureTool } from '../../src/mtp/signature-test.ts'
+import { openWorld, type World } from '../harness.ts'
+import { get, newSandboxPartner, type SandboxPartner, sessionOf } from './partners.ts'
+
+/** Every snippet, as a partner copies it off the page, run against the running service. */
+
+const run = promisify(execFile)
+// What a clientId may be made of, at its worst: each of these means something in one of the languages.
+const CLIENT_ID = `it's-"q"-$HOME-\`id\`-\\n-\\u0041-%s-#{x}-@y-<b>&amp;`
+
+interface Runner {
+  /** Programs that have to be on the PATH. */
+  readonly needs: readonly string[]
+  readonly file: string
+  /** Run one after the other in the folder of the file; the last one prints the answer. */
+  readonly commands: readonly (readonly [program: string, ...argv: string[]])[]
+}
+
+const RUNNERS: Readonly<Record<string, Runner>> = {
+  curl: { needs: ['sh', 'curl', 'openssl'], file: 'sign.sh', commands: [['sh', 'sign.sh']] },
+  node: { needs: ['node'], file: 'sign.mjs', commands: [['node', 'sign.mjs']] },
+  python: { needs: ['python3'], file: 'sign.py', commands: [['python3', 'sign.py']] },
+  java: { needs: ['java', 'javac'], file: 'Sign.java', commands: [['java', 'Sign.java']] },
+  php: { needs: ['php'], file: 'sign.php', commands: [['php', 'sign.php']] },
+  csharp: {
+    needs: ['mcs', 'mono'],
+    file: 'Program.cs',
+    commands: [
+      ['mcs', '-r:System.Net.Http', 'Program.cs'],
+      ['mono', 'Program.exe'],
+    ],
+  },
+  go: { needs: ['go'], file: 'sign.go', commands: [['go', 'run', 'sign.go']] },
+}
+
+let world: World
+let app: Awaited<ReturnType<typeof buildApp>>
+let partner: SandboxPartner
+let snippets: ReadonlyMap<string, string>
+let folder: string
+
+beforeAll(async () => {
+  const port = await freePort()
+  world = await openWorld({ PUBLIC_URL: `http://127.0.0.1:${port}` })
+  // Snippets ask the machine for the time, so here the service does too.
+  const deps = { ...world.deps, clock: systemClock }
+  app = await buildApp({ deps, log: world.log, readiness: { draining: false } })
+  await app.listen({ host: '127.0.0.1', port })
+  partner = await newSandboxPartner(world, { client_id: CLIENT_ID })
+  snippets = await snippetsOnThePage()
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-snippets-'))
+})
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  await app.close()
+  await world.close()
+})
+
+async function snippetsOnThePage(): Promise<Map<string, string>> {
+  const { body } = await get(world, '/sandbox/signature', await sessionOf(world, partner))
+  expect(body).not.toContain(partner.client_secret)
+  const blocks = [...body.matchAll(/<pre[^>]* data-copy="[^>]*><code>([^<]*)<\/code>/g)]
+  const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+  const sources = blocks.map(([, html = '']) => html.replace(/&(#?\w+);/g, (_all, name) => entities[name] ?? '?'))
+  return new Map(Object.keys(RUNNERS).map((id, index) => [id, sources[index] ?? '']))
+}
+
+const isOnPath = (program: string): boolean =>
+  (process.env.PATH ?? '').split(delimiter).some((directory) => {
+    try {
+      accessSync(join(directory, program), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+
+describe('the snippets', () => {
+  it('are seven', () => expect([...snippets.values()].filter((source) => source !== '').length).toBe(7))
+
+  it.each(Object.keys(RUNNERS))(
+    'the one for %s passes the signature tool',
+    async (id) => {
+      const source = snippets.get(id) ?? ''
+      expect(source).toContain('CLIENT_SECRET')
+      const { needs, file, commands } = RUNNERS[id] as Runner
+      for (const program of needs) {
+        if (isOnPath(program)) continue
+        process.stderr.write(`NOT RUN: the ${id} snippet, because this machine has no ${program}\n`)
+        return
+      }
+      const cwd = mkdtempSync(join(folder, `${id}-`))
+      writeFileSync(join(cwd, file), source)
+      const { PATH, HOME } = process.env
+      const env = { PATH, HOME: HOME ?? cwd, GO111MODULE: 'off', GOCACHE: join(cwd, 'cache'), LANG: 'zh_CN.UTF-8' }
+      let printed = ''
+      for (const [program, ...argv] of commands) {
+        const ran = await run(program, argv, { cwd, env: { ...env, CLIENT_SECRET: partner.client_secret } })
+        printed = ran.stdout
+      }
+      expect(JSON.parse(printed)).toEqual({ code: 200, describe: 'success', partnerId: String(partner.partner_id) })
+      expect(await hasPassedSignatureTool(world.deps, partner.partner_id)).toBe(true)
+    },
+    180_000,
+  )
+})

@@ -10,6 +10,8 @@ export const epochSeconds = (at: Date): number => Math.floor(at.getTime() / 1000
 
 export const fromEpochSeconds = (seconds: number): Date => new Date(seconds * 1000)
 
+export const fromEpochMilliseconds = (milliseconds: number): Date => new Date(milliseconds)
+
 export const addSeconds = (at: Date, seconds: number): Date => new Date(at.getTime() + seconds * 1000)
 
 /** The first full second that is at least `seconds` after `at`: what is dated in whole seconds never lives too short. */

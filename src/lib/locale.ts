@@ -6,7 +6,7 @@ const LOCALES = { en: 'English', 'zh-CN': '中文' } as const
 
 export type Locale = keyof typeof LOCALES
 
-const LOCALE_CODES = Object.keys(LOCALES) as Locale[]
+export const LOCALE_CODES = Object.keys(LOCALES) as Locale[]
 
 const languageOf = (tag: string): string | undefined => tag.toLowerCase().split('-', 1)[0]
 

@@ -17,6 +17,9 @@ export interface PartnerCall {
   readonly doubled: readonly string[]
 }
 
+/** The reason of a call whose signature is not the one of any live secret. */
+export const SIGNATURE_UNFIT = 'the signature does not fit'
+
 /**
  * The checks of area B's authentication (source, "Area B" rules 4 and 5), in order: headers, clientId, signature,
  * Date, PartnerId, standing. All fail with one text; which it was stays with us.
@@ -26,7 +29,7 @@ export async function authenticateCall(deps: Deps, call: PartnerCall): Promise<P
   const partner = await findCaller(deps, authorization)
   const used = verify({ ...call, authorization, date }, partner.client_id, secretsOf(partner))
   const secret = used === null ? undefined : partner.secrets[used]
-  if (!secret) throw baFailed('the signature does not fit')
+  if (!secret) throw baFailed(SIGNATURE_UNFIT)
   checkDate(deps, date)
   checkPartnerId(partner, call.partnerId)
   if (partner.status !== 'active') throw baFailed('the partner is suspended')

@@ -55,16 +55,23 @@ function hideContentType(app: FastifyInstance): void {
 /** The bytes of a JSON body; throws what to tell the (authenticated) caller. */
 export function jsonBytes({ body, headers }: FastifyRequest): Buffer {
   if (body === 'too-large') throw bodyRejected('HTTP body: longer than 1 MiB')
-  const type = headers['content-type'] ?? ''
-  if (!JSON_TYPE.test(type)) throw bodyRejected('Content-Type must be application/json; charset=utf-8')
-  const charset = CHARSET.exec(type)?.[1]
-  if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw bodyRejected('Content-Type: charset must be utf-8')
+  requireJson(headers['content-type'])
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
 }
 
-/** What is kept of a body for the partner to look at. */
+/** Throws what to tell the caller about a Content-Type that is not JSON in UTF-8. */
+export function requireJson(type = ''): void {
+  if (!JSON_TYPE.test(type)) throw bodyRejected('Content-Type must be application/json; charset=utf-8')
+  const charset = CHARSET.exec(type)?.[1]
+  if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw bodyRejected('Content-Type: charset must be utf-8')
+}
+
+/** What stands for a body that was not read to its end. */
+export const TOO_LONG = '(longer than 1 MiB)'
+
+/** A body as text, for the partner to look at. */
 export const readableBody = (body: unknown): string => {
-  if (body === 'too-large') return '(longer than 1 MiB)'
+  if (body === 'too-large') return TOO_LONG
   // PostgreSQL has no way to hold a NUL.
-  return Buffer.isBuffer(body) ? body.toString('utf8').slice(0, 16_384).replaceAll('\0', '\ufffd') : ''
+  return Buffer.isBuffer(body) ? body.toString('utf8').replaceAll('\0', '\ufffd') : ''
 }

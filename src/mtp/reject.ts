@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { countFailure } from '../db/failed-attempts/store.ts'
 import type { Deps } from '../deps.ts'
 import { attemptSubject } from '../lib/attempts.ts'
-import { findPartnerByClientId } from '../registry/partner.ts'
-import type { PartnerCall } from './authenticate.ts'
+import { findPartnerByClientId, type PartnerWithSecrets } from '../registry/partner.ts'
+import { maskedHeaders, masker } from '../ticketing/masking.ts'
+import { type PartnerCall, SIGNATURE_UNFIT } from './authenticate.ts'
+import { diagnoseCall } from './diagnose-call.ts'
 import { parseAuthorization, pathAsSent } from './signature.ts'
 import { insertRejectedCall } from './store.ts'
 
@@ -13,13 +15,17 @@ import { insertRejectedCall } from './store.ts'
  */
 const KEPT_PER_WINDOW = 200
 const WINDOW_S = 300
+/** Finding out what is wrong with a signature takes some 30 ms, which nobody may make us spend again and again. */
+const DIAGNOSED_PER_WINDOW = 20
+
+/** What a person looks at of a body. */
+export const KEPT_OF_BODY = 16_384
 
 export interface Rejection {
   readonly call: PartnerCall
   /** Whether the signature was right. */
   readonly signed: boolean
-  readonly headers: Readonly<Record<string, unknown>>
-  /** Cut to what a person looks at. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: string
   readonly reason: string
   readonly answer: string
@@ -30,7 +36,15 @@ export async function keepRejected(deps: Deps, rejection: Rejection): Promise<vo
   const parsed = parseAuthorization(rejection.call.authorization ?? '')
   if ('problem' in parsed) return
   const partner = await findPartnerByClientId(deps, parsed.clientId)
-  if (!partner) return
+  if (partner) await keepRejectedOf(deps, partner, rejection)
+}
+
+/** As above, of a partner that is known; returns the id under which it is kept, undefined where there were too many. */
+export async function keepRejectedOf(
+  deps: Deps,
+  partner: PartnerWithSecrets,
+  rejection: Rejection,
+): Promise<string | undefined> {
   const now = deps.clock.now()
   const subject = attemptSubject(
     deps.keys,
@@ -38,18 +52,32 @@ export async function keepRejected(deps: Deps, rejection: Rejection): Promise<vo
     `${rejection.signed ? 'signed' : 'unsigned'}\n${partner.client_id}`,
   )
   const { failures } = await countFailure(deps.db, subject, now, WINDOW_S)
-  if (failures > KEPT_PER_WINDOW) return
+  if (failures > KEPT_PER_WINDOW) return undefined
+  // Some clients send their secret along; masked before anything is cut, or the rest of one might stay.
+  const mask = masker(partner.secrets.map(({ secret }) => secret))
+  const callId = randomUUID()
   const row = {
-    callId: randomUUID(),
+    callId,
     partnerId: partner.partner_id,
     clientId: partner.client_id,
-    path: pathAsSent(rejection.call.url).slice(0, 1_024),
-    reason: rejection.reason,
-    headers: { ...rejection.headers, authorization: shortened(rejection.call.authorization ?? '') },
-    body: rejection.body,
+    path: mask(pathAsSent(rejection.call.url)).slice(0, 1_024),
+    reason: mask(failures > DIAGNOSED_PER_WINDOW ? rejection.reason : withMistakes(deps, partner, rejection)),
+    headers: {
+      ...maskedHeaders(rejection.headers, mask),
+      authorization: shortened(mask(rejection.call.authorization ?? '')),
+    },
+    body: mask(rejection.body).slice(0, KEPT_OF_BODY),
     answer: rejection.answer,
   }
   await insertRejectedCall(deps.db, row, now)
+  return callId
+}
+
+/** `the signature does not fit: newline-missing`: the signature itself is not kept, so that is found out now or never. */
+function withMistakes(deps: Deps, partner: PartnerWithSecrets, { reason, call, headers }: Rejection): string {
+  if (reason !== SIGNATURE_UNFIT) return reason
+  const { mistakes } = diagnoseCall(deps, partner, { ...call, host: String(headers.host ?? '') })
+  return mistakes.length === 0 ? reason : `${reason}: ${mistakes.join(', ')}`
 }
 
 /** Enough of a signature to recognise it by, too little to use it; without a colon anything could be the signature. */

@@ -2,7 +2,8 @@ import type { Deps } from '../deps.ts'
 import { findPartner, findPartnerByClientId, type PartnerWithSecrets } from '../registry/partner.ts'
 import { type Answer, accepted, refused } from './answer.ts'
 import type { PartnerCall } from './authenticate.ts'
-import { type Diagnosis, diagnose, readLooseAuthorization } from './diagnose/index.ts'
+import { type Diagnosis, readLooseAuthorization } from './diagnose/index.ts'
+import { diagnoseCall } from './diagnose-call.ts'
 import { BA_FAILED } from './errors.ts'
 import { shortened } from './reject.ts'
 import { pathAsSent } from './signature.ts'
@@ -30,7 +31,7 @@ export interface SignatureAnswer extends Answer {
  */
 export async function testSignature(deps: Deps, call: PartnerCall, host: string | undefined): Promise<SignatureAnswer> {
   const partner = await claimedPartner(deps, call)
-  const found = diagnosed(deps, { ...call, host }, partner)
+  const found = diagnoseCall(deps, partner, { ...call, host })
   const { mistakes, explanation, stringToSign, signedInstead } = found
   if (partner) await keep(deps, partner, call, found, 'sent')
   const [mistake] = mistakes
@@ -56,7 +57,7 @@ export async function testPastedSignature(deps: Deps, partnerId: bigint, call: P
   const partner = await findPartner(deps, partnerId)
   if (!partner) throw new Error('no such partner')
   const whole = { ...call, doubled: [] }
-  return keep(deps, partner, whole, diagnosed(deps, whole, partner), 'pasted')
+  return keep(deps, partner, whole, diagnoseCall(deps, partner, whole), 'pasted')
 }
 
 /** What the tool said lately to this partner and whoever used its clientId, newest first, 50 at most. */
@@ -68,21 +69,6 @@ export type SignatureTest = store.SignatureTest
 /** Whether this partner has once got a signature right, sent or pasted: it never has to again. */
 export const hasPassedSignatureTool = (deps: Deps, partnerId: bigint): Promise<boolean> =>
   store.hasPassed(deps.db, partnerId)
-
-function diagnosed(
-  { config, clock }: Deps,
-  call: PartnerCall & { readonly host: string | undefined },
-  partner: PartnerWithSecrets | undefined,
-): Diagnosis {
-  const known = partner && {
-    clientId: partner.client_id,
-    partnerId: String(partner.partner_id),
-    secrets: partner.secrets.map(({ secret }) => secret),
-    suspended: partner.status !== 'active',
-  }
-  const settings = { now: clock.now(), skewSeconds: config.MTP_CLOCK_SKEW_S, prefixes: config.MTP_PATH_PREFIXES }
-  return diagnose(call, known ?? null, settings)
-}
 
 function keep(
   { db, clock }: Deps,

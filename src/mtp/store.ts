@@ -36,6 +36,18 @@ export const firstAnswer = async (db: Db, clientId: string, path: string, bodyHa
   return row.answer
 }
 
+/** The notice that is remembered for these bytes; undefined when none is. */
+export const rememberedNotice = async (
+  db: Db,
+  { clientId, path, bodyHash }: Pick<NoticeRow, 'clientId' | 'path' | 'bodyHash'>,
+): Promise<string | undefined> => {
+  const row = await db.maybe(
+    z.object({ notice_id: z.string() }),
+    sql`select notice_id from notice where client_id = ${clientId} and path = ${path} and body_hash = ${bodyHash}`,
+  )
+  return row?.notice_id
+}
+
 export interface RejectedCall {
   readonly callId: string
   readonly partnerId: bigint

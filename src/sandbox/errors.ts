@@ -44,3 +44,19 @@ export class PartnerSignInRefused extends Error {
     this.retryAt = retryAt
   }
 }
+
+/** One answer for what does not exist and what is another partner's. */
+export const noSuchEntry = (): RescodeError => invalidRequest('no such call', { status: 404 })
+
+/** This call is not made once more; `obstacle` is why. */
+export class NotReplayable extends Error {
+  override readonly name = 'NotReplayable'
+  readonly obstacle: 'changes' | 'not-a-notice' | 'not-whole'
+
+  constructor(obstacle: NotReplayable['obstacle']) {
+    super(`not replayable: ${obstacle}`)
+    this.obstacle = obstacle
+  }
+}
+
+export const notReplayable = (obstacle: NotReplayable['obstacle']): NotReplayable => new NotReplayable(obstacle)

@@ -5,10 +5,12 @@ import { asRescodeError } from '../lib/envelope.ts'
 import { sendErrorPage } from '../lib/page.ts'
 import { noSuchPath } from '../lib/rescode.ts'
 import { refuseForeignForms } from '../lib/same-origin.ts'
+import { docsRoutes } from './docs-routes.ts'
 import { signedInOnly } from './guard.ts'
 import { runPages } from './pages/index.ts'
 import { signInRoutes } from './sign-in-routes.ts'
 import { signatureToolRoutes } from './tool-routes.ts'
+import { trafficRoutes } from './traffic-routes.ts'
 
 const FORM_LIMIT = 64 * 1024
 
@@ -25,6 +27,7 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, asRescodeError(error, request), true))
   app.setNotFoundHandler((request, reply) => sendErrorPage(request, reply, noSuchPath(), true))
   await app.register(signInRoutes, { deps })
+  await app.register(docsRoutes, { deps })
   await app.register(signedInPages, { deps })
 }
 
@@ -33,4 +36,5 @@ const signedInPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) 
   app.addHook('onRequest', signedInOnly(deps))
   await app.register(signatureToolRoutes, { deps })
   await app.register(runPages, { deps })
+  await app.register(trafficRoutes, { deps })
 }

@@ -2,14 +2,13 @@ import { z } from 'zod'
 import type { Locale } from '../../lib/locale.ts'
 import { numericText, smallInt } from '../../lib/lossless.ts'
 import { prettyLossless } from '../../lib/pretty-json.ts'
-import { MOUNT, PATH } from '../../mtp/endpoints.ts'
-import { consumeNotice, dealChangeNotice, refundNotice } from '../../mtp/wire.ts'
 import { idText, maybe, oneOf } from '../../ticketing/interfaces/fields.ts'
 import { INTERFACES, type InterfaceName } from '../../ticketing/interfaces/index.ts'
 import type { PartnerInterface } from '../../ticketing/interfaces/interface.ts'
 import { type Direction, docsAnchor, type NoticeName } from './anchor.ts'
 import { type Field, fieldsOf, flattened } from './field.ts'
 import { codeMeaning, exampleFor, meaningOf } from './meanings/index.ts'
+import { NOTICES } from './notices.ts'
 
 /** One message of an interface or notice: its fields with their meanings, and an example that has all of them. */
 export interface Part {
@@ -47,12 +46,6 @@ const answerOf = ({ answer }: PartnerInterface) =>
   fieldsOf(z.object({ code: smallInt(), describe: maybe(z.string()), partnerId: maybe(idText()), ...answer.shape }))
 
 const ourAnswer = fieldsOf(z.object({ code: oneOf(200, 300), describe: z.string(), partnerId: z.string() }))
-
-const NOTICES: readonly { name: NoticeName; path: string; shape: z.ZodType }[] = [
-  { name: 'deal-change', path: MOUNT + PATH.dealChange, shape: dealChangeNotice },
-  { name: 'consume', path: MOUNT + PATH.consume, shape: consumeNotice },
-  { name: 'refund', path: MOUNT + PATH.refund, shape: refundNotice },
-]
 
 /** A message with every field that it can have; of a request with variants, the first. */
 export function exampleOf({ name, direction, fields }: Message): Record<string, unknown> {

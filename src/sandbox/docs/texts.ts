@@ -1,0 +1,46 @@
+import { type Locale, translator } from '../../lib/locale.ts'
+import type { Direction, NoticeName } from './anchor.ts'
+import type { Field, FieldKind } from './field.ts'
+
+const KINDS = {
+  text: 'sandbox.docs.kind_text',
+  id: 'sandbox.docs.kind_id',
+  int: 'sandbox.docs.kind_int',
+  int64: 'sandbox.docs.kind_int64',
+  digits: 'sandbox.docs.kind_digits',
+  price: 'sandbox.docs.kind_price',
+  stock: 'sandbox.docs.kind_int',
+  date: 'sandbox.docs.kind_date',
+  datetime: 'sandbox.docs.kind_datetime',
+  time: 'sandbox.docs.kind_time',
+  boolean: 'sandbox.docs.kind_boolean',
+  object: 'sandbox.docs.kind_object',
+  any: 'sandbox.docs.kind_any',
+} as const satisfies Record<FieldKind, string>
+
+const NOTICES = {
+  'deal-change': 'sandbox.docs.notice_deal_change',
+  consume: 'sandbox.docs.notice_consume',
+  refund: 'sandbox.docs.notice_refund',
+} as const satisfies Record<NoticeName, string>
+
+const DIRECTIONS = {
+  request: 'sandbox.docs.request',
+  answer: 'sandbox.docs.answer',
+  notice: 'sandbox.docs.notice',
+} as const satisfies Record<Direction, string>
+
+/** What the field reference says, by the words that it is made of. */
+export function docsTexts(locale: Locale) {
+  const t = translator(locale)
+  return {
+    /** `number`, `list of id`, `number: 1, 2`. */
+    kind: ({ kind, list, values }: Field): string => {
+      const one = values.length > 0 ? `${t(KINDS[kind])}: ${values.join(', ')}` : t(KINDS[kind])
+      return list ? t('sandbox.docs.list', { of: one }) : one
+    },
+    title: (name: string, title: string | undefined): string =>
+      title ?? (name in NOTICES ? t(NOTICES[name as NoticeName]) : name),
+    direction: (direction: Direction): string => t(DIRECTIONS[direction]),
+  }
+}

@@ -1,0 +1,78 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { beijingTime } from '../lib/beijing.ts'
+import { AREA_A_HEADERS } from '../lib/envelope.ts'
+import { localeOfRequest } from '../lib/page.ts'
+import { NotReplayable, noSuchEntry } from './errors.ts'
+import { HOME, partnerOf, sendSandboxPage } from './guard.ts'
+import { showEntry } from './traffic/entry.ts'
+import { listTraffic, type TrafficPage } from './traffic/list.ts'
+import { replay } from './traffic/replay.ts'
+import { trafficTexts } from './traffic/texts.ts'
+import {
+  replayedQuery,
+  type TrafficEntryParams,
+  type TrafficQuery,
+  trafficEntryParams,
+  trafficQuery,
+} from './traffic/wire.ts'
+
+const TRAFFIC = `${HOME}/traffic`
+const PAGE = { section: 'traffic', scripts: ['sandbox-copy.js'] } as const
+
+/** The query of a list with the same filter, elsewhere. */
+function listHref({ direction, outcome }: Partial<TrafficQuery>, place: Record<string, string> = {}): string {
+  const query = new URLSearchParams({ ...(direction ? { direction } : {}), ...(outcome ? { outcome } : {}), ...place })
+  return query.size > 0 ? `${TRAFFIC}?${query}` : TRAFFIC
+}
+
+const neighbours = (query: TrafficQuery, { newer, older }: TrafficPage) => ({
+  newer: newer && listHref(query, { after: newer }),
+  older: older && listHref(query, { before: older }),
+  newest: query.before || query.after ? listHref(query) : undefined,
+})
+
+/** Every call in both directions, rejected ones too, of the partner that is signed in. */
+export const trafficRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const entryOf = ({ params }: FastifyRequest): TrafficEntryParams => {
+    const parsed = trafficEntryParams.safeParse(params)
+    if (!parsed.success) throw noSuchEntry()
+    return parsed.data
+  }
+
+  const sendEntry = async (request: FastifyRequest, reply: FastifyReply, alert = '') => {
+    const entry = await showEntry(deps, partnerOf(request).partnerId, entryOf(request))
+    const { replayed } = replayedQuery.parse(request.query)
+    const texts = trafficTexts(localeOfRequest(request))
+    const shown = {
+      entry,
+      texts,
+      time: beijingTime(entry.at),
+      alert,
+      replayed: replayed ? texts.replayed(replayed) : '',
+    }
+    return sendSandboxPage(request, reply, 'sandbox/traffic-entry', shown, PAGE)
+  }
+
+  app.get('/traffic', async (request, reply) => {
+    const query = trafficQuery.parse(request.query)
+    const page = await listTraffic(deps, partnerOf(request).partnerId, query)
+    const lines = page.lines.map((line) => ({ ...line, time: beijingTime(line.at) }))
+    const texts = trafficTexts(localeOfRequest(request))
+    const shown = { lines, texts, ...neighbours(query, page), filter: query, filterHref: listHref }
+    return sendSandboxPage(request, reply, 'sandbox/traffic', shown, PAGE)
+  })
+
+  app.get('/traffic/:kind/:id', (request, reply) => sendEntry(request, reply))
+
+  app.post('/traffic/:kind/:id/replay', async (request, reply) => {
+    try {
+      const { kind, id, outcome } = await replay(deps, partnerOf(request).partnerId, entryOf(request))
+      const to = id === undefined ? TRAFFIC : `${TRAFFIC}/${kind}/${id}?replayed=${outcome}`
+      return reply.headers(AREA_A_HEADERS).redirect(to, 303)
+    } catch (error) {
+      if (!(error instanceof NotReplayable)) throw error
+      return sendEntry(request, reply.code(409), trafficTexts(localeOfRequest(request)).obstacle(error.obstacle))
+    }
+  })
+}

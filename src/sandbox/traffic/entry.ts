@@ -1,0 +1,141 @@
+import type { Deps } from '../../deps.ts'
+import { MISTAKES } from '../../mtp/diagnose/index.ts'
+import { BA_FAILED } from '../../mtp/errors.ts'
+import { stringToSign } from '../../mtp/signature.ts'
+import { findPartner, type PartnerWithSecrets } from '../../registry/partner.ts'
+import { masker } from '../../ticketing/masking.ts'
+import { noSuchEntry } from '../errors.ts'
+import { shownFailure } from '../reachability.ts'
+import {
+  findCall,
+  findNotice,
+  findRejected,
+  type KeptCall,
+  type KeptReceived,
+  type TrafficKind,
+} from '../traffic-store.ts'
+import { curlOf } from './curl.ts'
+import { answerProblems, type LinkedProblem, noticeName, noticeProblems } from './problems.ts'
+import { obstacleToCall, obstacleToNotice, type ReplayObstacle } from './replayable.ts'
+import { type ShownText, shownText } from './text.ts'
+import type { TrafficEntryParams } from './wire.ts'
+
+type HeaderLines = readonly (readonly [name: string, value: string])[]
+
+/** One call with all that is kept of it; nothing in it is secret. */
+export interface TrafficEntry {
+  readonly kind: TrafficKind
+  readonly id: string
+  readonly direction: 'out' | 'in'
+  readonly at: Date
+  /** The interface, or the notice; the path of what is neither. */
+  readonly name: string
+  readonly orderId?: string
+  readonly succeeded: boolean
+  /** Kind and detail of a failure of ours, or why the partner's call was refused. */
+  readonly failure?: { readonly kind: string; readonly detail: string }
+  readonly problems: readonly LinkedProblem[]
+  /** What is wrong with the signature: names of src/mtp/diagnose. `isSignature` without any: it could not be found out. */
+  readonly isSignature: boolean
+  readonly mistakes: readonly string[]
+  readonly code: number | null
+  readonly durationMs: number | null
+  readonly request: { readonly url: string; readonly headers?: HeaderLines; readonly body: ShownText }
+  /** Undefined where the Date that was signed is not kept. */
+  readonly stringToSign?: string
+  readonly response?: { readonly status: number | null; readonly headers?: HeaderLines; readonly body: ShownText }
+  readonly curl?: string
+  /** Why it cannot be replayed. */
+  readonly obstacle?: ReplayObstacle
+}
+
+/** An entry of this partner's; throws 20007 (404) for one that does not exist and for another partner's alike. */
+export async function showEntry(
+  deps: Deps,
+  partnerId: bigint,
+  { kind, id }: TrafficEntryParams,
+): Promise<TrafficEntry> {
+  const partner = await findPartner(deps, partnerId)
+  if (!partner) throw noSuchEntry()
+  const mask = masker(partner.secrets.map(({ secret }) => secret))
+  if (kind === 'call') {
+    const found = await findCall(deps.db, partnerId, id)
+    if (!found) throw noSuchEntry()
+    return ourCall(deps, partner, found, mask)
+  }
+  const found = await (kind === 'notice' ? findNotice : findRejected)(deps.db, partnerId, id)
+  if (!found) throw noSuchEntry()
+  return theirCall(deps, kind, found, mask)
+}
+
+type Mask = (text: string) => string
+
+const linesOf = (headers: Readonly<Record<string, string>>, mask: Mask): HeaderLines =>
+  Object.entries(headers).map(([name, value]) => [name, mask(value)] as const)
+
+const pathOf = (url: string): string => (URL.canParse(url) ? new URL(url).pathname : '/')
+
+function ourCall({ config }: Deps, partner: PartnerWithSecrets, found: KeptCall, mask: Mask): TrafficEntry {
+  const { id, at, request_headers, response_headers, response_body, failure, failure_detail } = found
+  const url = mask(found.url)
+  const told =
+    failure === null ? undefined : shownFailure(config, { kind: failure, detail: mask(failure_detail ?? '') })
+  const isTold = told === undefined || told.kind === failure
+  const obstacle = obstacleToCall(found.interface)
+  const curl = {
+    url,
+    clientId: partner.client_id,
+    partnerId: String(partner.partner_id),
+    body: mask(found.request_body),
+  }
+  return {
+    ...{ kind: 'call', id, direction: 'out', at, name: found.interface, code: found.code },
+    ...(found.order_id === null ? {} : { orderId: found.order_id }),
+    succeeded: failure === null,
+    ...(told ? { failure: told } : {}),
+    problems: failure === 'schema' ? answerProblems(found.interface, response_body ?? '') : [],
+    isSignature: false,
+    mistakes: [],
+    durationMs: isTold ? found.duration_ms : null,
+    request: { url, headers: linesOf(request_headers, mask), body: shownText(mask(found.request_body)) },
+    stringToSign: stringToSign({ method: 'POST', path: pathOf(found.url), date: request_headers.Date ?? '' }),
+    ...(response_body === null
+      ? {}
+      : {
+          response: {
+            status: found.http_status,
+            headers: linesOf(response_headers ?? {}, mask),
+            body: shownText(mask(response_body)),
+          },
+        }),
+    curl: curlOf(curl),
+    ...(obstacle ? { obstacle } : {}),
+  }
+}
+
+/** A clause about the signature ends with the names of the mistakes: `…: newline-missing, date-signed-in-local-time`. */
+const mistakesIn = (reason: string): string[] => {
+  const words = new Set(reason.split(/[:,\s]+/))
+  return MISTAKES.map(({ name }) => name).filter((name) => words.has(name))
+}
+
+function theirCall(deps: Deps, kind: 'notice' | 'rejected', found: KeptReceived, mask: Mask): TrafficEntry {
+  const { id, at, headers, body, answer, reason } = found
+  const path = mask(found.path)
+  const isSignature = answer.includes(`"${BA_FAILED}"`)
+  const obstacle = obstacleToNotice(deps, found)
+  const date = headers?.date
+  return {
+    ...{ kind, id, direction: 'in', at, name: noticeName(deps, path) ?? path, succeeded: reason === null },
+    ...(reason === null ? {} : { failure: { kind: 'rejected', detail: mask(reason) } }),
+    problems: reason === null || isSignature ? [] : noticeProblems(deps, path, body),
+    isSignature,
+    mistakes: isSignature ? mistakesIn(reason ?? '') : [],
+    code: reason === null ? 200 : 300,
+    durationMs: null,
+    request: { url: path, ...(headers ? { headers: linesOf(headers, mask) } : {}), body: shownText(mask(body)) },
+    ...(date === undefined ? {} : { stringToSign: stringToSign({ method: 'POST', path, date }) }),
+    response: { status: 200, body: shownText(mask(answer)) },
+    ...(obstacle ? { obstacle } : {}),
+  }
+}

@@ -1,0 +1,61 @@
+import type { Deps } from '../../deps.ts'
+import { parseLossless } from '../../lib/lossless.ts'
+import { replayNotice } from '../../mtp/replay.ts'
+import { findPartner, type PartnerWithSecrets } from '../../registry/partner.ts'
+import { callPartner, type RequestOf } from '../../ticketing/call-partner.ts'
+import { INTERFACES } from '../../ticketing/interfaces/index.ts'
+import { countUse } from '../bounded.ts'
+import { noSuchEntry, notReplayable } from '../errors.ts'
+import { findCall, findNotice, findRejected, type KeptCall, type TrafficKind } from '../traffic-store.ts'
+import { obstacleToCall, obstacleToNotice } from './replayable.ts'
+import type { TrafficEntryParams } from './wire.ts'
+
+/** What came of a replay, and the entry that tells it. */
+export interface Replayed {
+  readonly outcome: 'accepted' | 'again' | 'refused' | 'done' | 'failed'
+  readonly kind: TrafficKind
+  /** Undefined where the refusal was one too many to be kept. */
+  readonly id: string | undefined
+}
+
+/**
+ * Makes a call once more: a notice of the partner's as if it were sent now, with every check but the signature's, or a
+ * call of ours that only reads. Throws 20007 (404) for what is no entry of this partner's, NotReplayable, and 20003
+ * when asked too often.
+ */
+export async function replay(deps: Deps, partnerId: bigint, { kind, id }: TrafficEntryParams): Promise<Replayed> {
+  const partner = await findPartner(deps, partnerId)
+  if (!partner) throw noSuchEntry()
+  if (kind === 'call') {
+    const found = await findCall(deps.db, partnerId, id)
+    if (!found) throw noSuchEntry()
+    return repeatCall(deps, partner, found)
+  }
+  const found = await (kind === 'notice' ? findNotice : findRejected)(deps.db, partnerId, id)
+  if (!found) throw noSuchEntry()
+  const obstacle = obstacleToNotice(deps, found)
+  if (obstacle) throw notReplayable(obstacle)
+  await countUse(deps, 'replay', partnerId)
+  const { path, body, headers } = found
+  const result = await replayNotice(deps, partner, { id, path, body, headers: headers ?? undefined })
+  if (!result) throw notReplayable('not-a-notice')
+  return { outcome: result.outcome, kind: result.outcome === 'refused' ? 'rejected' : 'notice', id: result.entryId }
+}
+
+async function repeatCall(deps: Deps, partner: PartnerWithSecrets, found: KeptCall): Promise<Replayed> {
+  const obstacle = obstacleToCall(found.interface)
+  if (obstacle) throw notReplayable(obstacle)
+  const entry = INTERFACES.find(({ name }) => name === found.interface)
+  const body = bodyIn(found.request_body)
+  // A secret that was masked may have left a request that the interface does not have.
+  if (!entry?.request.safeParse(body).success) throw notReplayable('not-whole')
+  await countUse(deps, 'replay', partner.partner_id)
+  const about = found.order_id === null ? {} : { orderId: BigInt(found.order_id) }
+  const { outcome, callId } = await callPartner(deps, partner, entry.name, body as RequestOf<typeof entry.name>, about)
+  return { outcome: outcome === 'failed' ? 'failed' : 'done', kind: 'call', id: callId }
+}
+
+function bodyIn(request: string): unknown {
+  const parsed = parseLossless(Buffer.from(request))
+  return 'value' in parsed ? (parsed.value as { body?: unknown }).body : undefined
+}

@@ -1,0 +1,31 @@
+import type { Deps } from '../../deps.ts'
+import { TOO_LONG } from '../../mtp/body-guard.ts'
+import { KEPT_OF_BODY } from '../../mtp/reject.ts'
+import { noticeEndpoint } from '../../mtp/replay.ts'
+import type { InterfaceName } from '../../ticketing/interfaces/index.ts'
+import type { NotReplayable } from '../errors.ts'
+import type { KeptReceived } from '../traffic-store.ts'
+
+/** Interfaces that only read: asking twice changes nothing at the partner. */
+const READING: readonly string[] = [
+  'poi-pull',
+  'product-pull',
+  'price-calendar',
+  'level-price-calendar',
+  'order-query',
+  'balance-query',
+  'heartbeat',
+] satisfies readonly InterfaceName[]
+
+/** `changes`: it would change something at the partner; `not-a-notice`; `not-whole`: its bytes are not all kept. */
+export type ReplayObstacle = NotReplayable['obstacle']
+
+export const obstacleToCall = (name: string): ReplayObstacle | undefined =>
+  READING.includes(name) ? undefined : 'changes'
+
+/** A body that was cut, masked or no UTF-8 would not be the same notice any more. */
+export function obstacleToNotice(deps: Deps, { path, body, reason }: KeptReceived): ReplayObstacle | undefined {
+  if (noticeEndpoint(deps, path) === undefined) return 'not-a-notice'
+  const isWhole = reason === null || !(body === TOO_LONG || body.length >= KEPT_OF_BODY || /\*{3}|\ufffd/.test(body))
+  return isWhole ? undefined : 'not-whole'
+}

@@ -1,0 +1,19 @@
+import { prettyJson } from '../../lib/pretty-json.ts'
+
+/** A body as a page shows it. */
+export interface ShownText {
+  readonly text: string
+  /** How many characters there are, when not all of them are shown. */
+  readonly cutFrom?: number
+}
+
+/** A megabyte is no reading; a browser takes its time for it. */
+const SHOWN = 65_536
+const MOST_INDENTED = 4 * SHOWN
+
+/** JSON on indented lines with its numbers as they were written, anything else as it came; what is too long is cut. */
+export function shownText(text: string): ShownText {
+  if (text.length > SHOWN) return { text: text.slice(0, SHOWN), cutFrom: text.length }
+  const pretty = prettyJson(text)
+  return { text: pretty === undefined || pretty.length > MOST_INDENTED ? text : pretty }
+}

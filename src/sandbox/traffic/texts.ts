@@ -1,0 +1,44 @@
+import { type Locale, translator } from '../../lib/locale.ts'
+import type { NotReplayable } from '../errors.ts'
+import { explainMistake } from '../mistake-texts.ts'
+import type { TrafficKind } from '../traffic-store.ts'
+import type { Replayed } from './replay.ts'
+
+const KINDS = {
+  call: 'sandbox.traffic.kind_call',
+  notice: 'sandbox.traffic.kind_notice',
+  rejected: 'sandbox.traffic.kind_rejected',
+} as const satisfies Record<TrafficKind, string>
+
+const OBSTACLES = {
+  changes: 'sandbox.traffic.obstacle_changes',
+  'not-a-notice': 'sandbox.traffic.obstacle_not_a_notice',
+  'not-whole': 'sandbox.traffic.obstacle_not_whole',
+} as const satisfies Record<NotReplayable['obstacle'], string>
+
+const REPLAYED = {
+  accepted: 'sandbox.traffic.replayed_accepted',
+  again: 'sandbox.traffic.replayed_again',
+  refused: 'sandbox.traffic.replayed_refused',
+  done: 'sandbox.traffic.replayed_done',
+  failed: 'sandbox.traffic.replayed_failed',
+} as const satisfies Record<Replayed['outcome'], string>
+
+/** Notices by their names in the field reference; interfaces keep their English names, which records and checks use. */
+const NAMES: Readonly<Record<string, string>> = {
+  'deal-change': 'sandbox.docs.notice_deal_change',
+  consume: 'sandbox.docs.notice_consume',
+  refund: 'sandbox.docs.notice_refund',
+}
+
+/** What pages about traffic say, by the words that operations use. */
+export function trafficTexts(locale: Locale) {
+  const t = translator(locale)
+  return {
+    kind: (kind: TrafficKind): string => t(KINDS[kind]),
+    obstacle: (obstacle: NotReplayable['obstacle']): string => t(OBSTACLES[obstacle]),
+    replayed: (outcome: Replayed['outcome']): string => t(REPLAYED[outcome]),
+    name: (name: string): string => (NAMES[name] ? t(NAMES[name]) : name),
+    mistake: (name: string): string => explainMistake(locale, name),
+  }
+}

@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { stringifyLossless } from '../../src/lib/lossless.ts'
+import { findPartner } from '../../src/registry/partner.ts'
+import { curlOf } from '../../src/sandbox/traffic/curl.ts'
+import { showEntry } from '../../src/sandbox/traffic/entry.ts'
+import { callPartner } from '../../src/ticketing/call-partner.ts'
+import { openWorld, type World } from '../harness.ts'
+import { type FakeSeller, fakeSeller, ok } from '../ticketing/fake-seller.ts'
+
+let world: World
+let seller: FakeSeller
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  seller = await fakeSeller(world)
+})
+afterAll(async () => {
+  await seller.close()
+  await world.close()
+})
+
+/** Runs it as the partner's engineer does; the seller verifies the signature with its own signer. */
+const run = (script: string, environment: Record<string, string> = { CLIENT_SECRET: seller.secret }) =>
+  promisify(execFile)('sh', ['-c', script], { env: { PATH: process.env.PATH, ...environment } })
+
+describe('a call as cURL', () => {
+  it('makes the same call, signed when it runs, and holds no secret', async () => {
+    seller.on(
+      '/order/query',
+      ok({ orderId: 9007199254740993n, orderStatus: 4, orderQuantity: 2, usedQuantity: 0, refundedQuantity: 0 }),
+    )
+    const partner = await findPartner(world.deps, seller.partnerId)
+    if (!partner) throw new Error('no partner')
+    const body = { orderId: 9007199254740993n, partnerOrderId: `it's "P" $(id) \\n %s 中文 \`x\`` }
+    const { callId } = await callPartner(world.deps, partner, 'order-query', body)
+    const { curl = '' } = await showEntry(world.deps, seller.partnerId, { kind: 'call', id: callId })
+    expect(curl).not.toContain(seller.secret)
+    expect(curl).not.toContain(seller.calls[0]?.headers.authorization?.slice(-12))
+    const { stdout, stderr } = await run(curl)
+    expect(stderr).toBe('')
+    expect(JSON.parse(stdout)).toMatchObject({ code: 200 })
+    const [ours, theirs] = seller.calls
+    expect(theirs?.signedRight).toBe(true)
+    expect(Math.abs(Date.parse(theirs?.headers.date ?? '') - Date.now())).toBeLessThan(60_000)
+    expect(stringifyLossless(theirs?.body)).toBe(stringifyLossless(ours?.body))
+    expect(theirs?.body.partnerOrderId).toBe(body.partnerOrderId)
+    expect([theirs?.headers.partnerid, theirs?.headers['content-type']]).toEqual([
+      '7001',
+      'application/json; charset=utf-8',
+    ])
+  })
+
+  it('says what is missing without the secret, and calls nobody', async () => {
+    const calls = seller.calls.length
+    const script = curlOf({ url: `${seller.url}/alive`, clientId: 'seller-7001', partnerId: '7001', body: '{}' })
+    await expect(run(script, {})).rejects.toThrow('set it to your clientSecret')
+    expect(seller.calls.length).toBe(calls)
+  })
+
+  it.each(["/it's/a path", '/%7Bx%7D/[1-3]', '/{a,b}', '/%s%d', '/order?x=1&y=$HOME'])(
+    'signs the path %s',
+    async (path) => {
+      const url = new URL(seller.url + path)
+      const script = curlOf({
+        url: url.href,
+        clientId: 'seller-7001',
+        partnerId: '7001',
+        body: '{"partnerId":7001,"body":{}}',
+      })
+      await run(script)
+      const last = seller.calls.at(-1)
+      expect(last?.path).toBe(url.pathname + url.search)
+      // The seller signs over all that follows the host, so only a path without a query can fit.
+      if (!url.search) expect(last?.signedRight).toBe(true)
+    },
+  )
+})

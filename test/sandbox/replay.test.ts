@@ -1,0 +1,265 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { RescodeError } from '../../src/lib/rescode.ts'
+import { findPartner, suspendPartner } from '../../src/registry/partner.ts'
+import { NotReplayable } from '../../src/sandbox/errors.ts'
+import { showEntry } from '../../src/sandbox/traffic/entry.ts'
+import { listTraffic } from '../../src/sandbox/traffic/list.ts'
+import { type Replayed, replay } from '../../src/sandbox/traffic/replay.ts'
+import { trafficQuery } from '../../src/sandbox/traffic/wire.ts'
+import { callPartner } from '../../src/ticketing/call-partner.ts'
+import { openWorld, type World } from '../harness.ts'
+import { type FakeSeller, fakeSeller, ok, reset } from '../ticketing/fake-seller.ts'
+import { seedOrder } from '../ticketing/orders.ts'
+import { consumption, type SentNotice, sendNotice } from './notices.ts'
+
+const CONSUME = '/mtp/api/order/consume/notice'
+const CHANGE = '/rhone/mtp/api/deal/change/notice'
+const CHANGED = '{"body":[{"partnerDealId":"D1","status":1}]}'
+
+let world: World
+let seller: FakeSeller
+let partnerId = 7100
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+})
+afterAll(() => world.close())
+beforeEach(async () => {
+  world.clock.advance(1)
+  seller = await fakeSeller(world, ++partnerId)
+  return () => seller.close()
+})
+
+const newest = async () => {
+  const [line] = (await listTraffic(world.deps, seller.partnerId, trafficQuery.parse({}))).lines
+  if (!line) throw new Error('nothing is kept')
+  return line
+}
+const send = async (notice: SentNotice) => {
+  world.clock.advance(1)
+  const answer = await sendNotice(world, seller, notice)
+  return { answer, entry: await newest() }
+}
+const again = ({ kind, id }: Pick<Replayed, 'kind' | 'id'>, by = seller.partnerId) => {
+  world.clock.advance(20)
+  return replay(world.deps, by, { kind, id: id ?? '' })
+}
+const failing = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'done',
+    (error: unknown) => error,
+  )
+const used = async (orderId: bigint) => {
+  const { rows } = await world.pool.query('select used_quantity from ticket_order where order_id = $1', [
+    String(orderId),
+  ])
+  return rows[0].used_quantity
+}
+const changes = async () =>
+  (await world.pool.query('select count(*)::int from record_change where partner_id = $1', [String(seller.partnerId)]))
+    .rows[0].count
+
+describe('a notice of the partner, replayed,', () => {
+  it('that was accepted gets its first answer, and nothing happens twice', async () => {
+    const orderId = BigInt(partnerId) * 10n
+    await seedOrder(world.pool, { orderId, partnerId })
+    const { entry } = await send({ path: CONSUME, body: consumption({ orderId }) })
+    expect([await used(orderId), await changes()]).toEqual([1, 1])
+    expect(await again(entry)).toEqual({ outcome: 'again', kind: 'notice', id: entry.id })
+    expect([await used(orderId), await changes()]).toEqual([1, 1])
+    // A day later the bytes are forgotten; then its business keys hold.
+    world.clock.advance(90_000)
+    const later = await again(entry)
+    expect(later).toMatchObject({ outcome: 'accepted', kind: 'notice' })
+    expect([await used(orderId), await changes()]).toEqual([1, 1])
+    expect((await showEntry(world.deps, seller.partnerId, { kind: 'notice', id: later.id ?? '' })).at).toEqual(
+      world.clock.now(),
+    )
+  })
+
+  it('that was rejected is accepted once its cause is mended', async () => {
+    const orderId = BigInt(partnerId) * 10n + 9_007_199_254_740_993n
+    const { answer, entry } = await send({ path: CONSUME, body: consumption({ orderId }) })
+    expect(answer).toMatchObject({ code: 300, describe: `order ${orderId} does not exist` })
+    await seedOrder(world.pool, { orderId, partnerId })
+    const replayed = await again(entry)
+    expect(replayed).toMatchObject({ outcome: 'accepted', kind: 'notice' })
+    expect(await newest()).toMatchObject({ kind: 'notice', id: replayed.id })
+    expect(await used(orderId)).toBe(1)
+  })
+
+  it('that had a wrong signature, or an old Date, is taken as if rightly signed now', async () => {
+    for (const mistake of [
+      { signing: { newline: '' } },
+      { signing: { date: 'Tue, 05 May 2015 06:11:34 GMT' }, headers: { Date: 'Tue, 05 May 2015 06:11:34 GMT' } },
+    ]) {
+      const { entry } = await send({ path: CHANGE, body: CHANGED, ...mistake })
+      expect(entry.kind).toBe('rejected')
+      expect(await again(entry)).toMatchObject({ outcome: 'accepted', kind: 'notice' })
+    }
+  })
+
+  it('that is wrong in itself is refused again, and that is kept like any refusal', async () => {
+    const { entry } = await send({
+      path: CHANGE,
+      body: '{"body":[{"partnerDealId":"D1","status":7}]}',
+      headers: { 'X-Trace': 'abc' },
+    })
+    const replayed = await again(entry)
+    expect(replayed).toMatchObject({ outcome: 'refused', kind: 'rejected' })
+    expect(replayed.id).not.toBe(entry.id)
+    const kept = await showEntry(world.deps, seller.partnerId, { kind: 'rejected', id: replayed.id ?? '' })
+    expect(kept).toMatchObject({ name: 'deal-change', failure: { detail: 'body[0].status must be one of 0, 1, 2, 5' } })
+    expect(Object.fromEntries(kept.request.headers ?? [])).toMatchObject({
+      'x-trace': 'abc',
+      'gatehouse-replay-of': entry.id,
+    })
+    expect(kept.at).toEqual(world.clock.now())
+  })
+
+  it.each<[string, Partial<SentNotice>, string]>([
+    ['a PartnerId of another', { headers: { PartnerId: '1' } }, 'PartnerId does not belong to the clientId'],
+    [
+      'another content type',
+      { headers: { 'Content-Type': 'text/plain' } },
+      'Content-Type must be application/json; charset=utf-8',
+    ],
+    [
+      'another charset',
+      { headers: { 'Content-Type': 'application/json; charset=gbk' } },
+      'Content-Type: charset must be utf-8',
+    ],
+    [
+      'the partnerId of another in its body',
+      { body: `{"partnerId":1,"body":[{"partnerDealId":"D1","status":1}]}` },
+      'partnerId does not belong to the clientId of the signature',
+    ],
+    ['no JSON', { body: '<xml/>' }, 'HTTP body: not JSON'],
+  ])('gets past no other check: %s', async (_what, sending, reason) => {
+    const { entry } = await send({ path: CHANGE, body: CHANGED, ...sending })
+    expect(entry.kind).toBe('rejected')
+    const replayed = await again(entry)
+    expect(replayed.outcome).toBe('refused')
+    expect((await newest()).detail).toContain(reason)
+    expect(await changes()).toBe(0)
+  })
+
+  it('is refused while the partner is suspended', async () => {
+    const { entry } = await send({ path: CHANGE, body: CHANGED })
+    world.clock.advance(20)
+    await suspendPartner(world.deps, seller.partnerId)
+    expect(await again(entry)).toMatchObject({ outcome: 'refused' })
+    expect((await newest()).detail).toBe('the partner is suspended')
+  })
+
+  it.each<[string, string]>([
+    ['was cut', `{"body":"${'x'.repeat(20_000)}"}`],
+    ['was longer than 1 MiB', `{"body":"${'x'.repeat(1_048_576)}"}`],
+    ['held a secret that is masked', '{"body":"SECRET"}'],
+    ['held a NUL', '{"body":"\0"}'],
+  ])('is not possible when its body %s', async (_what, body) => {
+    const { entry } = await send({ path: CHANGE, body: body.replace('SECRET', seller.secret) })
+    expect(await failing(again(entry))).toMatchObject({ obstacle: 'not-whole' })
+    expect((await showEntry(world.deps, seller.partnerId, { kind: entry.kind, id: entry.id })).obstacle).toBe(
+      'not-whole',
+    )
+  })
+
+  it('is not possible for a path that takes no notices', async () => {
+    const id = randomUUID()
+    await world.pool.query(
+      `insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer) values ($1, $2, $3, 'x', '/mtp/api/order/test/ba', '', '{}', '{}', '{}')`,
+      [id, world.clock.now(), String(seller.partnerId)],
+    )
+    expect(await failing(again({ kind: 'rejected', id }))).toMatchObject({ obstacle: 'not-a-notice' })
+  })
+})
+
+describe('a call of ours, made once more,', () => {
+  const call = async (
+    ...args: Parameters<typeof callPartner> extends [unknown, unknown, ...infer Rest] ? Rest : never
+  ) => {
+    const partner = await findPartner(world.deps, seller.partnerId)
+    if (!partner) throw new Error('no partner')
+    const { callId } = await callPartner(world.deps, partner, ...args)
+    return { kind: 'call' as const, id: callId }
+  }
+
+  it('has the same body and a signature of its own, and is an entry of its own', async () => {
+    seller.on('/order/query', ok({ orderStatus: 4, orderQuantity: 2, usedQuantity: 0, refundedQuantity: 0 }))
+    const first = await call(
+      'order-query',
+      { orderId: 9007199254740993n, partnerOrderId: 'P' },
+      { orderId: 9007199254740993n },
+    )
+    const replayed = await again(first)
+    expect(replayed).toMatchObject({ outcome: 'done', kind: 'call' })
+    expect(replayed.id).not.toBe(first.id)
+    const [one, two] = seller.calls
+    expect(two?.body).toEqual(one?.body)
+    expect(two?.signedRight).toBe(true)
+    expect(two?.headers.authorization).not.toBe(one?.headers.authorization)
+    expect(await newest()).toMatchObject({ id: replayed.id, kind: 'call' })
+    expect(await changes()).toBe(0)
+  })
+
+  it('that fails says so', async () => {
+    const first = await call('heartbeat', {})
+    seller.on('/alive', reset)
+    expect(await again(first)).toMatchObject({ outcome: 'failed', kind: 'call' })
+  })
+
+  it('is only one that reads', async () => {
+    seller.on('/order/close', ok({}))
+    const close = await call('order-close', { orderId: 5n, closeType: 1 })
+    expect(await failing(again(close))).toMatchObject({ name: 'NotReplayable', obstacle: 'changes' })
+    expect(seller.paths()).toEqual(['/order/close'])
+  })
+
+  it('is not made when a masked secret has left no request of the interface', async () => {
+    const first = await call('heartbeat', {})
+    await world.pool.query(`update partner_call set request_body = '{"partnerId":1,"body":"***"}' where call_id = $1`, [
+      first.id,
+    ])
+    expect(await failing(again(first))).toBeInstanceOf(NotReplayable)
+    expect(seller.calls).toHaveLength(1)
+  })
+})
+
+describe('a replay', () => {
+  it('of what is another partner’s is refused like one that does not exist', async () => {
+    const { entry } = await send({ path: CHANGE, body: CHANGED })
+    const theirs = await failing(again(entry, 1n))
+    expect(theirs).toBeInstanceOf(RescodeError)
+    const mine = seller
+    const other = await fakeSeller(world, ++partnerId)
+    const guessed = await failing(again(entry, other.partnerId))
+    const never = await failing(again({ kind: 'notice', id: randomUUID() }, other.partnerId))
+    expect(guessed).toEqual(never)
+    expect((guessed as RescodeError).failure.status).toBe(404)
+    await other.close()
+    seller = mine
+  })
+
+  it('can be asked for thirty times a minute', async () => {
+    const { entry } = await send({ path: CHANGE, body: CHANGED })
+    const ask = () => failing(replay(world.deps, seller.partnerId, { kind: 'notice', id: entry.id }))
+    const answers = []
+    for (let times = 0; times < 31; times++) answers.push(await ask())
+    expect(answers.slice(0, 30)).toEqual(Array(30).fill('done'))
+    expect(answers[30]).toMatchObject({ rescode: 20003, failure: { status: 429 } })
+    world.clock.advance(61)
+    expect(await ask()).not.toMatchObject({ rescode: 20003 })
+  })
+
+  it('pressed ten times at once has one effect', async () => {
+    const orderId = BigInt(partnerId) * 10n
+    const { entry } = await send({ path: CONSUME, body: consumption({ orderId }) })
+    await seedOrder(world.pool, { orderId, partnerId })
+    const all = await Promise.all(
+      Array.from({ length: 10 }, () => replay(world.deps, seller.partnerId, { kind: entry.kind, id: entry.id })),
+    )
+    expect(new Set(all.map(({ id }) => id)).size).toBe(1)
+    expect([await used(orderId), await changes()]).toEqual([1, 1])
+  })
+})

@@ -1,5 +1,6 @@
-import { isIP } from 'node:net'
 import { z } from 'zod'
+import { isNetwork } from './lib/network.ts'
+import { MAIL_SENDER, parseSmtpUrl } from './lib/smtp-url.ts'
 
 /** Every setting, with its default; the README's table is compared with this schema by a test. */
 
@@ -19,14 +20,6 @@ const list = z.string().transform((text) =>
     .map((item) => item.trim())
     .filter((item) => item !== ''),
 )
-
-// What fastify's trustProxy takes; it would complain of anything else without the setting's name.
-function isNetwork(text: string): boolean {
-  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true
-  const [address = '', bits] = text.split('/', 2)
-  const longest = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0
-  return longest > 0 && (bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= longest))
-}
 
 export const settings = z.object({
   NODE_ENV: z
@@ -114,6 +107,26 @@ export const settings = z.object({
   SANDBOX_WAIT_S: whole(5, 3_600)
     .default(300)
     .describe("seconds that a step of the sandbox waits for the partner's notice"),
+  SMTP_URL: z
+    .string()
+    .refine(
+      (text) => parseSmtpUrl(text) !== undefined,
+      'must be smtp(s)://user:password@host:port, with special characters percent-encoded',
+    )
+    .optional()
+    .describe(
+      'server that mails are sent by, `smtp(s)://user:password@host:port`; without it they are written to `MAIL_FOLDER`',
+    ),
+  MAIL_FROM: z
+    .string()
+    .regex(MAIL_SENDER, 'must be a@b.example, or Name <a@b.example>')
+    .optional()
+    .describe('sender of mails (default: `Gatehouse <no-reply@HOST>` with the host of `PUBLIC_URL`)'),
+  MAIL_FOLDER: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('folder for mails where no `SMTP_URL` is set (default: `mail` in `DATA_DIR`)'),
   WORKER: onOff.default(true).describe('`off` leaves durable jobs to `npm run worker`'),
   SHUTDOWN_GRACE_S: whole(0, 600).default(10).describe('seconds that requests in flight get at shutdown'),
   DEMO: onOff.optional().describe('the demo users, apps and micro-app (default: `on`, in production always `off`)'),
@@ -125,13 +138,14 @@ type Settings = z.infer<typeof settings>
 
 /** Everything that the service can be told, checked and frozen. */
 export type Config = Readonly<
-  Omit<Settings, 'DEMO' | 'DEMO_PORT' | 'DEMO_PARTNER_PORT' | 'PARTNER_ADDRESS_ALLOW' | 'PUBLIC_URL'>
+  Omit<Settings, 'DEMO' | 'DEMO_PORT' | 'DEMO_PARTNER_PORT' | 'PARTNER_ADDRESS_ALLOW' | 'PUBLIC_URL' | 'MAIL_FROM'>
 > & {
   readonly DEMO: boolean
   readonly DEMO_PORT: number
   readonly DEMO_PARTNER_PORT: number
   readonly PARTNER_ADDRESS_ALLOW: readonly string[]
   readonly PUBLIC_URL: string
+  readonly MAIL_FROM: string
 }
 
 /** An unusable setting: one line a problem, each with the variable's name and the mend. */
@@ -163,9 +177,11 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   const problems = mandatory(config)
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   const DEMO = config.NODE_ENV !== 'production' && (config.DEMO ?? true)
+  const PUBLIC_URL = config.PUBLIC_URL ?? localUrl(config.PORT)
   return Object.freeze({
     ...config,
-    PUBLIC_URL: config.PUBLIC_URL ?? localUrl(config.PORT),
+    PUBLIC_URL,
+    MAIL_FROM: config.MAIL_FROM ?? `Gatehouse <no-reply@${new URL(PUBLIC_URL).hostname}>`,
     DEMO,
     DEMO_PORT: config.DEMO_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 1),
     DEMO_PARTNER_PORT: config.DEMO_PARTNER_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 2),

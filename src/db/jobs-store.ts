@@ -6,7 +6,13 @@ import { type Db, sql } from './sql.ts'
  */
 
 /** What durable jobs there are; src/jobs has a file for each. */
-export type TaskName = 'pull-product' | 'pull-prices' | 'query-order' | 'send-refunded-message' | 'purge-calls'
+export type TaskName =
+  | 'pull-product'
+  | 'pull-prices'
+  | 'query-order'
+  | 'send-refunded-message'
+  | 'send-notification'
+  | 'purge-calls'
 
 export interface EnqueueOptions {
   /** Of several waiting jobs with one key only the last one is kept. */
@@ -66,6 +72,16 @@ export const findJob = (db: Db, jobId: string): Promise<Job | undefined> =>
           case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
             else 'waiting' end as state
         from graphile_worker.jobs where id = ${jobId}`,
+  )
+
+/** Those of these keys whose jobs are not done. */
+export const findJobsByKey = (db: Db, keys: readonly string[]): Promise<Job[]> =>
+  db.many(
+    job,
+    sql`select id as job_id, task_identifier as task, key, attempts, max_attempts, run_at, last_error, created_at,
+          case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
+            else 'waiting' end as state
+        from graphile_worker.jobs where key = any(${keys})`,
   )
 
 /** Runs a job at that time, with its attempts counted from `attempts` on if given; a running one is left alone. */

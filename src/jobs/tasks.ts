@@ -3,6 +3,7 @@ import { pullPricesTask } from './pull-prices.ts'
 import { pullProductTask } from './pull-product.ts'
 import { purgeCallsTask } from './purge-calls.ts'
 import { queryOrderTask } from './query-order.ts'
+import { sendNotificationTask } from './send-notification.ts'
 import { sendRefundedMessageTask } from './send-refunded-message.ts'
 import type { Task } from './task.ts'
 
@@ -12,6 +13,7 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   'pull-prices': pullPricesTask,
   'query-order': queryOrderTask,
   'send-refunded-message': sendRefundedMessageTask,
+  'send-notification': sendNotificationTask,
   'purge-calls': purgeCallsTask,
 }
 

@@ -1,0 +1,36 @@
+import type { Config } from '../../config.ts'
+import { beijingTime } from '../../lib/beijing.ts'
+import { translator } from '../../lib/locale.ts'
+import type { Notification } from './wire.ts'
+
+/** A mail as nodemailer takes it; it keeps line breaks in names and addresses from becoming headers. */
+export interface Letter {
+  readonly from: string
+  readonly to: { readonly name: string; readonly address: string }
+  readonly subject: string
+  readonly text: string
+  readonly messageId: string
+  readonly date: Date
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** One mail in both languages: whoever gets it may read either. The same for every attempt, Message-ID and Date too. */
+export function letterOf(config: Config, notification: Notification): Letter {
+  const { notification_id, role, name, address, facts, created_at } = notification
+  const values = { name, partner: facts.partnerName, run: String(facts.runNumber), url: facts.reportUrl }
+  const [zh, en] = [translator('zh-CN'), translator('en')]
+  const utc = facts.passedAt.toISOString().slice(0, 16).replace('T', ' ')
+  const text = (t: typeof zh, time: string) => {
+    const why = role === 'product' ? t('sandbox.mail.why_product', values) : t('sandbox.mail.why_business', values)
+    return `${t('sandbox.mail.text', { ...values, time })}\n\n${why}\n`
+  }
+  return {
+    from: config.MAIL_FROM,
+    to: { name, address },
+    subject: `${zh('sandbox.mail.subject', values)} / ${en('sandbox.mail.subject', values)}`,
+    text: `${text(zh, beijingTime(facts.passedAt).slice(0, 16))}\n--------\n\n${text(en, utc)}`,
+    messageId: `<${notification_id}@${new URL(config.PUBLIC_URL).hostname}>`,
+    date: created_at,
+    headers: { 'Auto-Submitted': 'auto-generated' },
+  }
+}

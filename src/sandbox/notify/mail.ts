@@ -1,0 +1,77 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createTransport, type NodemailerError, type SMTPTransportOptions } from 'nodemailer'
+import type { Config } from '../../config.ts'
+import type { Deps } from '../../deps.ts'
+import { parseSmtpUrl } from '../../lib/smtp-url.ts'
+import { type Letter, letterOf } from './letter.ts'
+import { type Notification, NotSent } from './wire.ts'
+
+/**
+ * The last one is silence of the server, also after the message: giving up there may repeat a mail that was accepted
+ * (RFC 5321, 4.5.3.2.6 asks for ten minutes), but a server that hangs would hold every job meanwhile.
+ */
+const LIMITS = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 30_000, socketTimeout: 120_000 }
+
+/** What is written or sent holds nothing that is read from a file or an address of the Internet. */
+const CLOSED = { disableFileAccess: true, disableUrlAccess: true }
+
+export const mailFolder = (config: Config): string => config.MAIL_FOLDER ?? join(config.DATA_DIR, 'mail')
+
+/** Sends the mail, or writes it to a folder where no SMTP server is known. Throws NotSent. */
+export async function sendMail({ config }: Deps, notification: Notification): Promise<void> {
+  const letter = letterOf(config, notification)
+  if (config.SMTP_URL === undefined) return writeLetter(mailFolder(config), letter, notification.notification_id)
+  const transport = createTransport(smtpOptions(config.SMTP_URL))
+  try {
+    await transport.sendMail(letter)
+  } catch (error) {
+    throw asNotSent(error as NodemailerError)
+  } finally {
+    transport.close()
+  }
+}
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127\./.test(host)
+
+/**
+ * TLS from the start for smtps, else STARTTLS where the server offers it. A password leaves this machine over TLS only,
+ * so that nobody in between can take the offer away and read it.
+ */
+export function smtpOptions(smtpUrl: string): SMTPTransportOptions {
+  const server = parseSmtpUrl(smtpUrl)
+  if (!server) throw new Error('SMTP_URL cannot be read')
+  const { auth, host, port, secure } = server
+  const requireTLS = !secure && auth !== undefined && !isLoopback(host)
+  return { ...LIMITS, ...CLOSED, host, port, secure, requireTLS, ...(auth ? { auth } : {}) }
+}
+
+/** One file a notification, whole or not at all, however often it is written. */
+async function writeLetter(folder: string, letter: Letter, notificationId: string): Promise<void> {
+  const { message } = await createTransport({ ...CLOSED, streamTransport: true, buffer: true }).sendMail(letter)
+  const file = join(folder, `${notificationId}.eml`)
+  try {
+    await mkdir(folder, { recursive: true })
+    await writeFile(`${file}.part`, message as Buffer, { mode: 0o600 })
+    await rename(`${file}.part`, file)
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException
+    throw new NotSent('the mail could not be written', `MAIL_FOLDER: ${code ?? 'failed'} (${syscall ?? '?'})`)
+  }
+}
+
+/** Codes only: what a server says in words may repeat addresses, names of ours and what it was sent. */
+function asNotSent({ code, originalCode, command, response = '', responseCode, permanent = false }: NodemailerError) {
+  const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1]
+  const said = [responseCode, enhanced].filter((part) => part !== undefined).join(' ')
+  const detail = ['SMTP', command, code, originalCode, said].filter((part) => part).join(' ')
+  const aboutThisMail = responseCode !== undefined && (command === 'RCPT TO' || command === 'DATA')
+  if (aboutThisMail) {
+    const what = command === 'DATA' ? 'the mail' : 'the address'
+    const verb = permanent ? 'does not accept' : 'does not accept for now'
+    return new NotSent(`the mail server ${verb}: ${what} (${said})`, detail, permanent)
+  }
+  // Anything else is for our operator to mend, so it is tried again.
+  const reached = responseCode !== undefined || code === 'EAUTH' || code === 'ETLS'
+  return new NotSent(reached ? 'the mail server does not let us send' : 'the mail server cannot be reached', detail)
+}

@@ -1,0 +1,62 @@
+import type { Deps } from '../../deps.ts'
+import { mailFolder } from './mail.ts'
+import { hurrySending, sendingJobs } from './queue.ts'
+import * as store from './store.ts'
+import type { Notification } from './wire.ts'
+
+/** A notification as a page shows it. */
+export interface ShownNotification
+  extends Pick<
+    Notification,
+    'notification_id' | 'role' | 'channel' | 'state' | 'attempts' | 'last_error' | 'created_at' | 'sent_at'
+  > {
+  /** `l***@example.com`, `https://example.com/…`: enough for whoever knows it already. */
+  readonly address: string
+  /** Null when it is being sent right now, and once it is sent or given up. A time that has passed means: at once. */
+  readonly next_attempt_at: Date | null
+}
+
+export interface Notifications {
+  /** Where mails are written while there is no SMTP_URL. */
+  readonly folder: string | null
+  readonly notifications: readonly ShownNotification[]
+}
+
+/** How far the contacts of a run have been told; nothing for a run that has not passed. */
+export async function notificationsOf(deps: Deps, runId: string): Promise<Notifications> {
+  const found = await store.listNotifications(deps.db, runId)
+  const jobs = await sendingJobs(
+    deps.db,
+    found.map(({ notification_id }) => notification_id),
+  )
+  return {
+    folder: deps.config.SMTP_URL === undefined ? mailFolder(deps.config) : null,
+    notifications: found.map((one) => {
+      const job = jobs.get(one.notification_id)
+      const { notification_id, role, channel, state, attempts, last_error, created_at, sent_at } = one
+      const shown = { notification_id, role, channel, state, attempts, last_error, created_at, sent_at }
+      const next = state === 'waiting' && job?.state === 'waiting' ? job.run_at : null
+      return { ...shown, address: masked(one), next_attempt_at: next }
+    }),
+  }
+}
+
+/**
+ * Sends a message of this run that has not arrived now instead of later, or again after it was given up. False when
+ * there is no such message, or it has arrived.
+ */
+export const retryNotification = (deps: Deps, runId: string, notificationId: string): Promise<boolean> =>
+  deps.db.tx(async (db) => {
+    const state = await store.lockUnsent(db, runId, notificationId)
+    if (state === undefined) return false
+    if (state === 'failed') await store.waitAgain(db, notificationId, deps.clock.now())
+    await hurrySending({ ...deps, db }, notificationId, state === 'failed')
+    return true
+  })
+
+function masked({ channel, address }: Notification): string {
+  // Webhook addresses often hold a secret, in the path as well as in the query.
+  if (channel === 'webhook') return `${new URL(address).origin}/…`
+  const at = address.lastIndexOf('@')
+  return `${address.slice(0, 1)}***${address.slice(at)}`
+}

@@ -1,0 +1,27 @@
+import { enqueue, findJobsByKey, type Job, rescheduleJob } from '../../db/jobs-store.ts'
+import type { Db } from '../../db/sql.ts'
+import type { Deps } from '../../deps.ts'
+
+// A day of attempts, ten minutes apart at most, ends long before: what decides is the message's age (send.ts).
+const MAX_ATTEMPTS = 1_000
+
+const keyOf = (notificationId: string): string => `send-notification:${notificationId}`
+
+export const queueSending = (db: Db, notificationId: string): Promise<number> =>
+  enqueue(db, 'send-notification', { notificationId }, { key: keyOf(notificationId), maxAttempts: MAX_ATTEMPTS })
+
+/**
+ * Makes the next attempt now. One that is being made is left alone, unless it `isOver`: its job has only not been let go
+ * of yet, and the queue drops it for a new one.
+ */
+export async function hurrySending({ db, clock }: Deps, notificationId: string, isOver: boolean): Promise<void> {
+  const [job] = await findJobsByKey(db, [keyOf(notificationId)])
+  if (job === undefined || (job.state === 'running' && isOver)) await queueSending(db, notificationId)
+  else await rescheduleJob(db, job.job_id, clock.now(), 0)
+}
+
+/** The job of each notification that has one, by notification_id. */
+export async function sendingJobs(db: Db, notificationIds: readonly string[]): Promise<Map<string, Job>> {
+  const jobs = await findJobsByKey(db, notificationIds.map(keyOf))
+  return new Map(jobs.map((job) => [String(job.key).slice(keyOf('').length), job]))
+}

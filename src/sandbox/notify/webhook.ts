@@ -1,0 +1,75 @@
+import type { Deps } from '../../deps.ts'
+import { epochSeconds } from '../../lib/clock.ts'
+import { hmacSha256 } from '../../lib/keys.ts'
+import { findPartner } from '../../registry/partner.ts'
+import { addressGuard } from '../../ticketing/address-guard.ts'
+import { type CallFailure, HttpCallError, PARTNER_LIMITS, post } from '../../ticketing/http-call.ts'
+import { type Notification, NotSent } from './wire.ts'
+
+/** Nobody reads the answer. */
+const LIMITS = { ...PARTNER_LIMITS, bytes: 65_536 }
+
+const UNREACHABLE = 'the webhook cannot be reached'
+const PUBLIC: Readonly<Record<CallFailure, string>> = {
+  address: UNREACHABLE,
+  dns: UNREACHABLE,
+  connect: UNREACHABLE,
+  tls: 'the webhook has no usable TLS',
+  timeout: 'the webhook did not answer in time',
+  'too-large': 'the webhook answered with more than 64 KiB',
+  broken: 'the webhook broke the connection off',
+}
+
+/**
+ * The body, as Standard Webhooks has it (type, timestamp, data). The same for every attempt; ids are text, because a
+ * PartnerId may exceed 2^53.
+ */
+const bodyOf = ({ run_id, partner_id, role, facts }: Notification): string =>
+  JSON.stringify({
+    type: 'sandbox.run.passed',
+    timestamp: facts.passedAt,
+    data: {
+      partnerId: String(partner_id),
+      runId: run_id,
+      runNumber: facts.runNumber,
+      passedAt: facts.passedAt,
+      reportUrl: facts.reportUrl,
+      role,
+    },
+  })
+
+/**
+ * `v1,` and the Base64 of HMAC-SHA256 over `id.timestamp.body`. The key is the bytes of the clientSecret, so to a
+ * library the secret is its Base64, with or without `whsec_`.
+ */
+const signatureOf = (secret: string, signed: string): string =>
+  `v1,${hmacSha256(Buffer.from(secret), signed).toString('base64')}`
+
+/**
+ * Posts the message to the contact's webhook, signed as Standard Webhooks (standardwebhooks.com) has it, with each live
+ * clientSecret of the partner: while one is rotated, either verifies. Delivered when the answer is 2xx. Throws NotSent.
+ */
+export async function callWebhook(deps: Deps, notification: Notification): Promise<void> {
+  const partner = await findPartner(deps, notification.partner_id)
+  if (!partner) throw new NotSent(UNREACHABLE, 'the partner does not exist any more', true)
+  const body = bodyOf(notification)
+  const timestamp = String(epochSeconds(deps.clock.now()))
+  const signed = `${notification.notification_id}.${timestamp}.${body}`
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'webhook-id': notification.notification_id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': partner.secrets.map(({ secret }) => signatureOf(secret, signed)).join(' '),
+  }
+  const status = await post({ url: notification.address, headers, body }, guardOf(deps), LIMITS).then(
+    (answer) => answer.status,
+    (error: unknown) => {
+      if (!(error instanceof HttpCallError)) throw error
+      throw new NotSent(PUBLIC[error.failure], `webhook: ${error.message}`)
+    },
+  )
+  if (status < 200 || status > 299)
+    throw new NotSent(`the webhook answered with HTTP status ${status}`, `webhook: HTTP status ${status}`)
+}
+
+const guardOf = ({ config }: Deps) => addressGuard(config.PARTNER_ADDRESS_ALLOW)

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { CONTACT_ROLES } from '../../registry/partner-wire.ts'
+
+const CHANNELS = ['mail', 'webhook'] as const
+export type Channel = (typeof CHANNELS)[number]
+
+/** What every message of a run says. */
+const facts = z.object({
+  partnerName: z.string(),
+  runNumber: z.number(),
+  passedAt: z.coerce.date(), // ISO 8601 in JSON
+  reportUrl: z.string(),
+})
+
+/** A notification as it is kept. */
+export const notification = z.object({
+  notification_id: z.string(),
+  run_id: z.string(),
+  partner_id: z.coerce.bigint(), // pg gives it as text
+  role: z.enum(CONTACT_ROLES),
+  channel: z.enum(CHANNELS),
+  name: z.string(),
+  /** A mail address, or the webhook's URL. */
+  address: z.string(),
+  facts,
+  /** `failed`: given up, until somebody has it tried again. */
+  state: z.enum(['waiting', 'sent', 'failed']),
+  attempts: z.number(),
+  last_error: z.string().nullable(),
+  created_at: z.date(),
+  waiting_since: z.date(),
+  sent_at: z.date().nullable(),
+})
+export type Notification = z.output<typeof notification>
+
+/**
+ * Why a message did not arrive. `message` is for the partner's page: it tells nothing about our network, and blocked,
+ * refused and unreachable addresses read alike. `detail` is for the operator. Neither holds a secret or an address.
+ */
+export class NotSent extends Error {
+  override readonly name = 'NotSent'
+  readonly detail: string
+  /** Trying again would not help. */
+  readonly permanent: boolean
+
+  constructor(message: string, detail: string, permanent = false) {
+    super(message)
+    this.detail = detail
+    this.permanent = permanent
+  }
+}

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import PostalMime, { type Email } from 'postal-mime'
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
+import { createPartner } from '../../../src/registry/partner.ts'
+import { newPartner } from '../../../src/registry/partner-wire.ts'
+import { notificationsOf, type ShownNotification } from '../../../src/sandbox/notify/notifications.ts'
+import { type Passed, tellContacts } from '../../../src/sandbox/notify/tell-contacts.ts'
+import type { World } from '../../harness.ts'
+
+/** A real SMTP server and a real webhook receiver, which answer as told. */
+
+interface ReceivedMail {
+  readonly recipients: readonly string[]
+  readonly raw: string
+  readonly mail: Email
+  readonly secure: boolean
+  readonly user: string | undefined
+}
+
+export interface PostOffice {
+  readonly port: number
+  readonly url: string
+  readonly mails: ReceivedMail[]
+  to(address: string): ReceivedMail[]
+  close(): Promise<void>
+}
+
+/** What a server refuses with. */
+export const reply = (code: number, text = 'no'): Error => Object.assign(new Error(text), { responseCode: code })
+
+export interface OfficeOptions {
+  readonly port?: number
+  readonly smtp?: SMTPServerOptions
+  /** Before the message is accepted; what it throws is the answer. */
+  readonly onMail?: (mail: ReceivedMail, session: SMTPServerSession) => Promise<void> | void
+}
+
+export async function postOffice({ port = 0, smtp = {}, onMail }: OfficeOptions = {}): Promise<PostOffice> {
+  const mails: ReceivedMail[] = []
+  const server = new SMTPServer({
+    logger: false,
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    closeTimeout: 100,
+    onData: async (stream, session, done) => {
+      const raw = Buffer.concat(await stream.toArray())
+      const { user } = session as { user?: unknown }
+      const received = {
+        recipients: session.envelope.rcptTo.map(({ address }) => address),
+        raw: raw.toString(),
+        mail: await PostalMime.parse(raw),
+        secure: Boolean(session.secure),
+        user: typeof user === 'string' ? user : undefined,
+      }
+      try {
+        await onMail?.(received, session)
+      } catch (error) {
+        return done(error as Error)
+      }
+      mails.push(received)
+      return done()
+    },
+    ...smtp,
+  })
+  server.on('error', () => {})
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', () => resolve()))
+  const taken = (server.server.address() as AddressInfo).port
+  return {
+    port: taken,
+    url: `smtp://127.0.0.1:${taken}`,
+    mails,
+    to: (address) => mails.filter(({ recipients }) => recipients.includes(address)),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}
+
+/** A port where nobody listens. */
+export async function deadPort(): Promise<number> {
+  const server = createTcpServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+interface Delivery {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** A webhook that answers with each given status once and with the last one for ever. */
+export async function hook(...statuses: [number, ...number[]]) {
+  const deliveries: Delivery[] = []
+  const server = createServer(async (request, response) => {
+    const { url = '', headers } = request
+    deliveries.push({ path: url, headers, body: Buffer.concat(await request.toArray()).toString() })
+    const status = (statuses.length > 1 ? statuses.shift() : statuses[0]) ?? 200
+    response.writeHead(status, { Location: '/elsewhere' }).end(JSON.stringify(headers))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+  return { url, deliveries, close: () => void server.close() }
+}
+
+export const SECRET = 'the-clientSecret-of-a-partner-that-is-told'
+
+/** A partner with these contacts and a run of it that has passed. */
+export async function passedRun(world: World, contacts: object): Promise<Passed> {
+  const { partner_id } = await createPartner(world.deps, newPartner.parse({ name: '湖畔 Tickets', contacts }), SECRET)
+  const runId = randomUUID()
+  await world.pool.query(
+    `insert into sandbox_run (run_id, partner_id, number, choice, created_at, passed_at) values ($1, $2, 3, '{}', $3, $3)`,
+    [runId, partner_id, world.clock.now()],
+  )
+  const reportUrl = 'https://gate.example/sandbox/verify/abc'
+  return { runId, partnerId: partner_id, runNumber: 3, passedAt: world.clock.now(), reportUrl }
+}
+
+/** One contact, told by mail only; returns where its message stands. */
+export async function oneMail(world: World, mail = 'lin@example.com', name = 'Lin') {
+  const passed = await passedRun(world, { product: { name, mail } })
+  await tellContacts(world.deps, passed)
+  return { passed, shown: () => only(world, passed) }
+}
+
+export async function only(world: World, { runId }: Passed): Promise<ShownNotification> {
+  const { notifications } = await notificationsOf(world.deps, runId)
+  const [one] = notifications
+  if (!one || notifications.length > 1) throw new Error(`not one: ${JSON.stringify(notifications)}`)
+  return one
+}
+
+export async function until<T>(probe: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
+  for (let n = 0; n < 600; n++) {
+    const found = await probe()
+    if (found) return found
+    await sleep(25)
+  }
+  throw new Error('not within 15 s')
+}

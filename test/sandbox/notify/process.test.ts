@@ -1,0 +1,94 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openWorld, SECRET_KEY, type World } from '../../harness.ts'
+import { oneMail, postOffice, until } from './post-office.ts'
+
+/** `npm run worker` as a process of its own, which trusts the certificate of an SMTP server, and its sudden death. */
+
+const folder = mkdtempSync(join(tmpdir(), 'gatehouse-smtp-'))
+const file = (name: string) => join(folder, name)
+const workers: ChildProcess[] = []
+let world: World
+beforeAll(async () => {
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', file('key.pem')]
+  execFileSync('openssl', ['req', '-x509', '-days', '2', ...key, '-out', file('cert.pem'), ...subject], {
+    stdio: 'ignore',
+  })
+  world = await openWorld()
+})
+afterAll(async () => {
+  for (const worker of workers) worker.kill('SIGKILL')
+  await world.close()
+  rmSync(folder, { recursive: true })
+})
+
+function startProcess(smtpUrl: string): ChildProcess {
+  const program = fileURLToPath(new URL('../../../.build/worker.js', import.meta.url))
+  const settings = {
+    DATABASE_URL: world.databaseUrl,
+    SECRET_KEY,
+    SMTP_URL: smtpUrl,
+    NODE_EXTRA_CA_CERTS: file('cert.pem'),
+    LOG_LEVEL: 'fatal',
+  }
+  const worker = spawn(process.execPath, [program], { env: { PATH: process.env.PATH, ...settings }, stdio: 'inherit' })
+  workers.push(worker)
+  return worker
+}
+
+const tls = () => ({ key: readFileSync(file('key.pem')), cert: readFileSync(file('cert.pem')) })
+
+it.each([
+  ['smtp', 'STARTTLS', { disabledCommands: [] }],
+  ['smtps', 'TLS from the start', { secure: true }],
+])(
+  'signs in over %s: %s',
+  async (scheme, _what, smtp) => {
+    const office = await postOffice({
+      smtp: {
+        ...tls(),
+        ...smtp,
+        authOptional: false,
+        onAuth: ({ username, password }, _session, done) =>
+          password === 'p@ss' ? done(null, { user: String(username) }) : done(new Error('no')),
+      },
+    })
+    const { shown } = await oneMail(world)
+    const worker = startProcess(`${scheme}://gate:p%40ss@localhost:${office.port}`)
+    await until(async () => (await shown()).state === 'sent')
+    expect(office.mails).toMatchObject([{ secure: true, user: 'gate', recipients: ['lin@example.com'] }])
+    worker.kill('SIGTERM')
+    await once(worker, 'exit')
+    await office.close()
+  },
+  40_000,
+)
+
+it('a mail whose worker is killed before the server has it is sent by the next one, once', async () => {
+  let talking = 0
+  const office = await postOffice({
+    onMail: () => {
+      talking++
+      return talking === 1 ? new Promise<void>(() => {}) : undefined
+    },
+  })
+  const { shown } = await oneMail(world)
+  const first = startProcess(office.url)
+  await until(() => talking === 1)
+  first.kill('SIGKILL')
+  await once(first, 'exit')
+  expect(await shown()).toMatchObject({ state: 'waiting', attempts: 1, next_attempt_at: null })
+  const next = startProcess(office.url)
+  await until(async () => (await shown()).state === 'sent')
+  expect(office.mails).toHaveLength(1)
+  expect(await shown()).toMatchObject({ attempts: 2 })
+  next.kill('SIGTERM')
+  await once(next, 'exit')
+  await office.close()
+}, 40_000)

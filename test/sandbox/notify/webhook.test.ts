@@ -1,0 +1,152 @@
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findPartner } from '../../../src/registry/partner.ts'
+import { rotatePartnerSecret } from '../../../src/registry/partner-secret.ts'
+import { sendNotification } from '../../../src/sandbox/notify/send.ts'
+import { type Passed, tellContacts } from '../../../src/sandbox/notify/tell-contacts.ts'
+import { openWorld, type World } from '../../harness.ts'
+import { deadPort, hook, only, passedRun, SECRET } from './post-office.ts'
+
+let world: World
+let strict: World
+const hooks: { close(): void }[] = []
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  strict = await openWorld({ DEMO: 'off' })
+})
+afterAll(async () => {
+  for (const one of hooks) one.close()
+  await world.close()
+  await strict.close()
+})
+
+const receiver = async (...statuses: [number, ...number[]]) => {
+  const opened = await hook(...statuses)
+  hooks.push(opened)
+  return opened
+}
+
+/** A partner whose product contact has this webhook, told by nothing else. */
+async function told(where: World, webhook_url: string): Promise<{ passed: Passed; attempt: () => Promise<object> }> {
+  const passed = await passedRun(where, { product: { name: 'Lin', mail: 'lin@example.com', webhook_url } })
+  await tellContacts(where.deps, passed)
+  await where.pool.query("delete from sandbox_notification where channel = 'mail'")
+  const { notification_id } = await only(where, passed)
+  return { passed, attempt: () => sendNotification(where.deps, notification_id) }
+}
+
+/** As the Standard Webhooks specification has it, and as its libraries do. */
+function verifies(
+  secret: string,
+  { headers, body }: { headers: NodeJS.Dict<string | string[]>; body: string },
+): boolean {
+  const key = Buffer.from(Buffer.from(secret).toString('base64'), 'base64')
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+  const expected = `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
+  return String(headers['webhook-signature']).split(' ').includes(expected)
+}
+
+describe('a webhook', () => {
+  it('gets who has passed and where the report is, signed', async () => {
+    const { url, deliveries } = await receiver(204)
+    const { passed, attempt } = await told(world, `${url}?token=1`)
+    expect(await attempt()).toEqual({})
+    const [delivery] = deliveries
+    expect(delivery?.path).toBe('/hook?token=1')
+    expect(JSON.parse(String(delivery?.body))).toEqual({
+      type: 'sandbox.run.passed',
+      timestamp: '2026-05-06T10:34:20.000Z',
+      data: {
+        partnerId: String(passed.partnerId),
+        runId: passed.runId,
+        runNumber: 3,
+        passedAt: '2026-05-06T10:34:20.000Z',
+        reportUrl: passed.reportUrl,
+        role: 'product',
+      },
+    })
+    const shown = await only(world, passed)
+    expect(delivery?.headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'webhook-id': shown.notification_id,
+      'webhook-timestamp': String(Date.parse('2026-05-06T10:34:20Z') / 1000),
+    })
+    expect(delivery && verifies(SECRET, delivery)).toBe(true)
+    expect(delivery && verifies('another', delivery)).toBe(false)
+    expect(shown).toMatchObject({ channel: 'webhook', state: 'sent', attempts: 1, last_error: null })
+  })
+
+  it('is called again until it answers 2xx, with the same id and body and a fresh signature', async () => {
+    const { url, deliveries } = await receiver(500, 302, 410, 200)
+    const { passed, attempt } = await told(world, url)
+    for (const status of [500, 302, 410]) {
+      expect(await attempt()).toEqual({ failure: `webhook: HTTP status ${status}` })
+      expect(await only(world, passed)).toMatchObject({
+        state: 'waiting',
+        last_error: `the webhook answered with HTTP status ${status}`,
+      })
+      world.clock.advance(60)
+    }
+    expect(await attempt()).toEqual({})
+    expect(await attempt()).toEqual({})
+    expect(deliveries.map(({ path }) => path)).toEqual(Array(4).fill('/hook'))
+    expect(new Set(deliveries.map(({ body }) => body)).size).toBe(1)
+    expect(new Set(deliveries.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+    expect(new Set(deliveries.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(4)
+    for (const delivery of deliveries) expect(verifies(SECRET, delivery)).toBe(true)
+    expect(await only(world, passed)).toMatchObject({ state: 'sent', attempts: 4, last_error: null })
+  })
+
+  it('verifies with either secret while one is rotated', async () => {
+    const { url, deliveries } = await receiver(200)
+    const { passed, attempt } = await told(world, url)
+    const { client_secret } = await rotatePartnerSecret(world.deps, passed.partnerId, { overlap_s: 60 })
+    await attempt()
+    const [delivery] = deliveries
+    expect(delivery && [SECRET, client_secret].map((secret) => verifies(secret, delivery))).toEqual([true, true])
+    expect((await findPartner(world.deps, passed.partnerId))?.secrets).toHaveLength(2)
+  })
+
+  it('at a private address is not called, and reads like one where nobody listens', async () => {
+    const { url, deliveries } = await receiver(200)
+    const { port } = new URL(url)
+    for (const blocked of [
+      url,
+      `http://localhost:${port}/hook`,
+      `http://2130706433:${port}/hook`,
+      `http://[::ffff:127.0.0.1]:${port}/hook`,
+      'http://169.254.169.254/latest/meta-data',
+    ]) {
+      const { passed, attempt } = await told(strict, blocked)
+      expect(await attempt()).toEqual({ failure: expect.stringMatching(/^webhook: address/) })
+      expect(await only(strict, passed)).toMatchObject({
+        state: 'waiting',
+        last_error: 'the webhook cannot be reached',
+      })
+    }
+    expect(deliveries).toEqual([])
+    const { passed, attempt } = await told(world, `http://127.0.0.1:${await deadPort()}/hook`)
+    expect(await attempt()).toEqual({ failure: 'webhook: connect (ECONNREFUSED)' })
+    expect(await only(world, passed)).toMatchObject({ state: 'waiting', last_error: 'the webhook cannot be reached' })
+  })
+
+  it('leaves no secret and no address in what is recorded of a failure', async () => {
+    const { url } = await receiver(500) // echoes the headers, signature included
+    const { attempt } = await told(world, `${url}/planted?token=planted`)
+    await attempt()
+    const { rows } = await world.pool.query('select last_error from sandbox_notification')
+    const traces = JSON.stringify(rows) + world.logged()
+    for (const trace of ['planted', SECRET, 'v1,']) expect(traces).not.toContain(trace)
+  })
+
+  it('of a partner whose secrets cannot be opened is a fault of ours, and is tried again', async () => {
+    const { url, deliveries } = await receiver(200)
+    const { passed, attempt } = await told(world, url)
+    await world.pool.query("update partner_secret set sealed = sealed || '\\x00' where partner_id = $1", [
+      passed.partnerId,
+    ])
+    expect(await attempt()).toEqual({ failure: expect.stringMatching(/sealed secret cannot be opened/) })
+    expect(await only(world, passed)).toMatchObject({ state: 'waiting', last_error: 'a fault of the platform' })
+    expect(deliveries).toEqual([])
+  })
+})

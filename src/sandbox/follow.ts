@@ -10,11 +10,13 @@ const LOOK_EVERY_MS = 100
 interface Watch {
   readonly waiting: Map<string, Set<(lastSeq: number) => void>>
   looking: boolean
+  /** Ends the pause before the next look. */
+  hurry: AbortController
 }
 const watches = new WeakMap<Config, Watch>()
 
 function watchOf({ config }: Deps): Watch {
-  const known = watches.get(config) ?? { waiting: new Map(), looking: false }
+  const known = watches.get(config) ?? { waiting: new Map(), looking: false, hurry: new AbortController() }
   watches.set(config, known)
   return known
 }
@@ -50,13 +52,17 @@ function newLines(deps: Deps, runId: string, seq: number, signal: AbortSignal): 
   })
 }
 
+/** Whoever follows a run in this process sees at once what has just been written. */
+export const lookNow = (deps: Deps): void => watchOf(deps).hurry.abort()
+
 async function look(deps: Deps, watch: Watch): Promise<void> {
   watch.looking = true
   while (watch.waiting.size > 0) {
     // A database that is away for a moment ends no stream.
     const seqs = await lastSeqs(deps.db, [...watch.waiting.keys()]).catch(() => [])
     for (const { run_id, last_seq } of seqs) for (const told of [...(watch.waiting.get(run_id) ?? [])]) told(last_seq)
-    await sleep(LOOK_EVERY_MS, undefined, { ref: false })
+    watch.hurry = new AbortController()
+    await sleep(LOOK_EVERY_MS, undefined, { ref: false, signal: watch.hurry.signal }).catch(() => {})
   }
   watch.looking = false
 }

@@ -1,13 +1,18 @@
-/* Gives every block with data-copy a button that copies it; data-copy and data-copied are the button's texts. */
-for (const block of document.querySelectorAll('[data-copy]')) {
-  const button = document.createElement('button')
-  button.type = 'button'
-  button.className = 'copy'
-  button.textContent = block.dataset.copy
-  button.setAttribute('aria-live', 'polite')
-  button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(block.textContent)
-    button.textContent = block.dataset.copied
-  })
-  block.before(button)
+/* Gives every block with data-copy a button that copies it, also blocks that come later; data-copy and data-copied are the button's texts. */
+const addButtons = () => {
+  for (const block of document.querySelectorAll('[data-copy]:not([data-copy-button])')) {
+    block.dataset.copyButton = ''
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.className = 'copy'
+    button.textContent = block.dataset.copy
+    button.setAttribute('aria-live', 'polite')
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(block.textContent)
+      button.textContent = block.dataset.copied
+    })
+    block.before(button)
+  }
 }
+new MutationObserver(addButtons).observe(document.body, { childList: true, subtree: true })
+addButtons()

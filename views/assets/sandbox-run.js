@@ -1,6 +1,6 @@
 /*
- * The page of a test run, improved: lines appear as they happen, forms change the page in place, texts can be copied,
- * and the remaining time runs down. Without this file every button is a form, and the page loads itself again.
+ * The page of a test run, improved: lines appear as they happen, forms change the page in place, and the remaining time
+ * runs down. Without this file every button is a form, and the page loads itself again.
  */
 ;(() => {
   const main = document.getElementById('main')
@@ -14,6 +14,9 @@
 
   /* --- regions: parts of the page that are replaced by their like in a page that was loaded anew ------------------ */
 
+  /** Regions as they came, without what scripts and people have done to them since. */
+  const came = new Map([...main.querySelectorAll('[data-region]')].map((region) => [region.id, region.outerHTML]))
+
   const unfolded = () => [...main.querySelectorAll('details[id][open]')].map(({ id }) => id)
 
   function swap(text, only) {
@@ -24,8 +27,9 @@
     for (const old of main.querySelectorAll('[data-region]')) {
       if (only && !only.includes(old.id)) continue
       const next = fresh.getElementById(old.id)
-      // What somebody works in right now is left alone unless it has changed: the focus must not get lost.
-      if (next && next.outerHTML !== old.outerHTML) old.replaceWith(document.adoptNode(next))
+      if (!next || next.outerHTML === came.get(old.id)) continue
+      came.set(old.id, next.outerHTML)
+      old.replaceWith(document.adoptNode(next))
     }
     // Regions that were not there: the log of a step, when the run went on from its last one or came back.
     const [here, there] = [main.querySelector('.below'), fresh.querySelector('.below')]
@@ -96,7 +100,7 @@
     const lines = document.getElementById('lines')
     if (lines && log.dataset.attempt === state.attempt && !document.getElementById(`e${seq}`)) {
       lines.insertAdjacentHTML('beforeend', html)
-      improve()
+      came.delete('log')
     }
     if (state.kind === 'started' || state.kind === 'ended') reload()
     else if (state.kind === 'waiting' || state.kind === 'rejected' || state.kind === 'check') reload(['now', 'steps'])
@@ -135,22 +139,9 @@
     }
   })
 
-  /* --- copying, and the clock --------------------------------------------------------------------------------------- */
-
-  main.addEventListener('click', async ({ target }) => {
-    const button = target.closest?.('[data-copy]')
-    if (!button) return
-    const text = button.closest('.copyable').querySelector('pre, dd code, code').textContent
-    await navigator.clipboard.writeText(text)
-    const label = button.textContent
-    button.textContent = run.dataset.copied
-    setTimeout(() => {
-      button.textContent = label
-    }, 1_500)
-  })
+  /* --- the clock, and where the run stands ------------------------------------------------------------------------- */
 
   function improve() {
-    if (navigator.clipboard) for (const button of main.querySelectorAll('[data-copy]')) button.hidden = false
     for (const timer of main.querySelectorAll('[data-left]:not([data-end])')) {
       timer.dataset.end = performance.now() + Number(timer.dataset.left) * 1_000
     }

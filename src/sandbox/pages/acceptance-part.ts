@@ -2,7 +2,9 @@ import type { Deps } from '../../deps.ts'
 import { beijingTime } from '../../lib/beijing.ts'
 import type { Translate } from '../../lib/locale.ts'
 import { acceptanceOf } from '../acceptance.ts'
+import { notificationsOf, type ShownNotification } from '../notify/notifications.ts'
 import type { RunView } from '../run.ts'
+import type { Tone } from './log-line.ts'
 import { stepHref } from './step-item.ts'
 
 /** The acceptance check as a page shows it. */
@@ -19,12 +21,27 @@ export interface AcceptancePart {
   readonly openSteps: readonly { readonly name: string; readonly href: string }[]
   /** The check can be asked for. */
   readonly open: boolean
+  /** Whom we have told that it has passed. */
+  readonly told: readonly Telling[]
+  /** Where mails are written while no mail server is set; null where one is. */
+  readonly mailFolder: string | null
+}
+
+interface Telling {
+  readonly role: string
+  readonly channel: string
+  readonly address: string
+  readonly tone: Tone
+  readonly word: string
+  /** When it was sent, or what went wrong last. */
+  readonly detail: string
 }
 
 export async function acceptancePart(deps: Deps, view: RunView, t: Translate): Promise<AcceptancePart> {
   const { run, steps } = view
   const { passed, openSteps, proof } = await acceptanceOf(deps, view)
   const reached = run.current_step === null
+  const { notifications, folder } = await notificationsOf(deps, run.run_id)
   const missing = [
     ...(openSteps.length > 0 ? [t('sandbox.acceptance.missing_steps')] : []),
     ...(proof.consumed.length === 0 ? [t('sandbox.acceptance.missing_consumption')] : []),
@@ -40,5 +57,17 @@ export async function acceptancePart(deps: Deps, view: RunView, t: Translate): P
       .filter(({ step }) => openSteps.includes(step.id))
       .map(({ step }) => ({ name: t(step.name), href: stepHref(run.run_id, step.id) })),
     open: reached && !passed && run.superseded_at === null,
+    told: notifications.map((one) => telling(one, t)),
+    mailFolder: folder,
   }
+}
+
+function telling({ role, channel, address, state, sent_at, last_error }: ShownNotification, t: Translate): Telling {
+  const who = { product: t('sandbox.told.product'), business: t('sandbox.told.business') }[role]
+  const how = { mail: t('sandbox.told.mail'), webhook: t('sandbox.told.webhook') }[channel]
+  const about = { role: who, channel: how, address, detail: sent_at ? beijingTime(sent_at) : (last_error ?? '') }
+  if (state === 'sent') return { ...about, tone: 'good', word: t('sandbox.told.sent') }
+  return state === 'failed'
+    ? { ...about, tone: 'bad', word: t('sandbox.told.failed') }
+    : { ...about, tone: 'warning', word: t('sandbox.told.waiting') }
 }

@@ -42,5 +42,6 @@ export async function* followLines({ runId, after, signal, allowed, ...context }
   }
 }
 
-const startOf = async ({ db }: Deps, { attempt_id, at }: RunEvent): Promise<Date> =>
-  (await findAttempt(db, attempt_id))?.started_at ?? at
+/** When the attempt began: its first line says so itself. */
+const startOf = async ({ db }: Deps, { kind, attempt_id, at }: RunEvent): Promise<Date> =>
+  kind === 'started' ? at : ((await findAttempt(db, attempt_id))?.started_at ?? at)

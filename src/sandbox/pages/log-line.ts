@@ -3,7 +3,7 @@ import type { Translate } from '../../lib/locale.ts'
 import { interfaceNamed } from '../../ticketing/interfaces/index.ts'
 import { CHECKS } from '../checks.ts'
 import type { Finding, Outcome, RunEvent } from '../event.ts'
-import { type Exchange, findCallExchange, findHeardExchange } from './exchange.ts'
+import { type Exchange, findExchange } from './exchange.ts'
 
 export type Tone = 'plain' | 'good' | 'bad' | 'warning'
 
@@ -64,7 +64,7 @@ async function tell(context: LineContext, event: RunEvent): Promise<Told> {
     case 'calling':
       return { text: t('sandbox.log.calling', { interface: titleOf(event.data.interface), url: event.data.url }) }
     case 'call': {
-      const exchange = (await findCallExchange(deps, partnerId, event.data.call_id)) ?? null
+      const exchange = await findExchange(deps, partnerId, 'call', event.data.call_id)
       const text = t('sandbox.log.call', { interface: titleOf(event.data.interface) })
       const failed = exchange !== null && exchange.answer === null
       return { text, exchange, ...(failed ? { ...bad(t), open: true } : {}) }
@@ -74,13 +74,13 @@ async function tell(context: LineContext, event: RunEvent): Promise<Told> {
     case 'notice':
       return {
         text: t('sandbox.log.notice', { path: event.data.path }),
-        exchange: (await findHeardExchange(deps, partnerId, event.data.notice_id)) ?? null,
+        exchange: await findExchange(deps, partnerId, 'notice', event.data.notice_id),
       }
     case 'rejected':
       return {
         ...bad(t),
         text: t('sandbox.log.rejected', { path: event.data.path, reason: event.data.reason }),
-        exchange: (await findHeardExchange(deps, partnerId, event.data.call_id)) ?? null,
+        exchange: await findExchange(deps, partnerId, 'rejected', event.data.call_id),
         open: true,
       }
     case 'check':

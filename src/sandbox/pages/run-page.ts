@@ -6,8 +6,8 @@ import { CHECKS } from '../checks.ts'
 import { noSuchRun } from '../errors.ts'
 import { type Progress, type RunView, showRun } from '../run.ts'
 import { type AcceptancePart, acceptancePart } from './acceptance-part.ts'
-import { type AttemptLink, type AttemptLog, attemptLink, attemptLog, eventsOf } from './attempt-log.ts'
 import { type ShownChoice, shownChoice } from './choice-shown.ts'
+import { type AttemptLink, attemptLink, eventsOf, type ShownLog, shownLog } from './shown-log.ts'
 import { type StepItem, stepHref, stepItem } from './step-item.ts'
 import { type ShownWaiting, waitingIn } from './waiting.ts'
 
@@ -17,7 +17,7 @@ export interface RunPage {
   readonly steps: readonly StepItem[]
   /** Null where the page is about the acceptance check. */
   readonly step: ShownStep | null
-  readonly log: AttemptLog | null
+  readonly log: ShownLog | null
   readonly attempts: readonly AttemptLink[]
   readonly acceptance: AcceptancePart
   readonly choice: ShownChoice
@@ -76,7 +76,7 @@ export async function runPage(
     step: progress
       ? { ...shownStep(view, progress, t), waiting: (await waitingIn(deps, partnerId, events)) ?? null }
       : null,
-    log: row ? await attemptLog(deps, partnerId, row, events, t) : null,
+    log: row ? await shownLog(deps, partnerId, row, events, t) : null,
     attempts: progress?.attempts.map((one) => attemptLink(one, page, one === row, t)).reverse() ?? [],
     acceptance: await acceptancePart(deps, view, t),
     choice: shownChoice(view.run.choice, view.run.created_at, t),

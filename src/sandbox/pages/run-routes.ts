@@ -8,6 +8,7 @@ import { localeOfRequest } from '../../lib/page.ts'
 import { checkAcceptance } from '../acceptance.ts'
 import { startStep } from '../attempt.ts'
 import { noSuchRun, SandboxRefusal } from '../errors.ts'
+import { lookNow } from '../follow.ts'
 import { partnerOf, sendSandboxPage } from '../guard.ts'
 import { nextStep, presentRun, showRun } from '../run.ts'
 import { refusalText, refusedQuery } from './refusals.ts'
@@ -46,14 +47,17 @@ export const runRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
 function forms(app: FastifyInstance, deps: Deps): void {
   app.post(`${RUN}/steps/:step_id/start`, async (request, reply) => {
     const { stepId, ...run } = ownStep(request)
-    await knownStep(deps, run, stepId)
-    return backTo(request, reply, run.runId, () => startStep(deps, request.log as Log, { ...run, stepId }))
+    return backTo(request, reply, run.runId, async () => {
+      await knowing(deps, run, stepId, () => startStep(deps, request.log as Log, { ...run, stepId }))
+      lookNow(deps)
+    })
   })
 
   app.post(`${RUN}/steps/:step_id/next`, async (request, reply) => {
     const { stepId, ...run } = ownStep(request)
-    await knownStep(deps, run, stepId)
-    return backTo(request, reply, run.runId, () => nextStep(deps, run.partnerId, run.runId, stepId))
+    return backTo(request, reply, run.runId, () =>
+      knowing(deps, run, stepId, () => nextStep(deps, run.partnerId, run.runId, stepId)),
+    )
   })
 
   app.post(`${RUN}/accept`, async (request, reply) => {
@@ -83,10 +87,20 @@ function ownStep(request: FastifyRequest): OwnRun & { stepId: string } {
   return { ...ownRun(request), stepId: params.data.step_id }
 }
 
-/** A step that the run does not have is as unknown as a run that is not there. */
-async function knownStep(deps: Deps, { partnerId, runId }: OwnRun, stepId: string): Promise<void> {
-  const { steps } = await showRun(deps, partnerId, runId)
-  if (!steps.some(({ step }) => step.id === stepId)) throw noSuchRun()
+/** Does something at a step; one that the run does not have is as unknown as a run that is not there. */
+async function knowing<T>(
+  deps: Deps,
+  { partnerId, runId }: OwnRun,
+  stepId: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    // Only who is refused is told apart, so that a start waits for nothing.
+    const { steps } = await showRun(deps, partnerId, runId)
+    throw steps.some(({ step }) => step.id === stepId) ? error : noSuchRun()
+  }
 }
 
 /** Does what a form asks for and shows the run again; a refusal is said there. */
@@ -114,5 +128,8 @@ async function sendRun(deps: Deps, request: FastifyRequest, reply: FastifyReply)
   const page = await runPage(deps, { ...ownRun(request), step, attempt }, t)
   const refresh = page.run.running ? REFRESH_S : undefined
   const shown = { page, alert: refusalText(refused, t), checked: checked === '1', refresh }
-  return sendSandboxPage(request, reply, 'sandbox/run', shown, { section: 'run', scripts: ['sandbox-run.js'] })
+  return sendSandboxPage(request, reply, 'sandbox/run', shown, {
+    section: 'run',
+    scripts: ['sandbox-run.js', 'sandbox-copy.js'],
+  })
 }

@@ -6,7 +6,7 @@ import type { RunEvent } from '../event.ts'
 import { type LogLine, logLine, outcome, type Tone } from './log-line.ts'
 
 /** The log of one attempt as a page shows it. */
-export interface AttemptLog {
+export interface ShownLog {
   readonly attemptId: string
   readonly number: number
   readonly running: boolean
@@ -15,13 +15,13 @@ export interface AttemptLog {
   readonly failures: readonly LogLine[]
 }
 
-export async function attemptLog(
+export async function shownLog(
   deps: Deps,
   partnerId: bigint,
   attempt: AttemptRow,
   events: readonly RunEvent[],
   t: Translate,
-): Promise<AttemptLog> {
+): Promise<ShownLog> {
   const context = { deps, partnerId, t, startedAt: attempt.started_at }
   const plain = await Promise.all(events.map((event) => logLine(context, event)))
   const unfolded = exchangesThatFailed(events)

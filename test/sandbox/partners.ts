@@ -4,7 +4,7 @@ import { newPartner, type ShownPartner } from '../../src/registry/partner-wire.t
 import type { World } from '../harness.ts'
 
 /** What browsers send when a form of a page of ours is submitted. */
-const FORM = {
+export const FORM = {
   'content-type': 'application/x-www-form-urlencoded',
   accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
   origin: 'null',

@@ -84,13 +84,14 @@ export function readWish(form: FormTexts): { wish: Wish } | { problems: Problems
 
 type Issues = readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]
 
-function choiceProblems({ functions }: FormTexts, issues: Issues): Problems {
+function choiceProblems({ functions, products }: FormTexts, issues: Issues): Problems {
   const found: Record<string, string> = {}
   for (const { path } of issues) {
     const field = String(path.at(-1) ?? '')
     if (field in PROBLEM_OF) found[field] = PROBLEM_OF[field] ?? ''
   }
-  // Both ways stand in one group of the form; the schema is silent about them while another field is wrong.
+  // The schema is silent about what several fields say together while one of them is wrong.
+  if (functions.includes('sold-out') && products.sold_out === '') found.sold_out = 'sandbox.problem.sold_out'
   if (!functions.some((id) => id.startsWith('pay-'))) found.pay = 'sandbox.problem.pay'
   if (!functions.some((id) => id === 'refund-at-once' || id === 'refund-after-review')) {
     found.refund = 'sandbox.problem.refund'

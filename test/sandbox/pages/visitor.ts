@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
 import type { Lab } from '../lab.ts'
-import { get, post, sessionOf } from '../partners.ts'
+import { FORM, get, sessionOf } from '../partners.ts'
 
 /** Somebody at a browser without scripts who is signed in as the lab's partner. */
 export interface Visitor {
@@ -21,7 +21,12 @@ export async function visitor(lab: Lab, partner = { client_id: 'lab', client_sec
   const cookie = await sessionOf(world, partner as Parameters<typeof sessionOf>[1])
   const open = (path: string) => get(world, path, cookie, { 'accept-language': 'en' })
   const send: Visitor['send'] = (path, fields = {}) =>
-    post(world, path, Object.fromEntries(new URLSearchParams(fields)), { cookie, 'accept-language': 'en' })
+    world.app.inject({
+      method: 'POST',
+      url: path,
+      payload: new URLSearchParams(fields).toString(),
+      headers: { ...FORM, cookie, 'accept-language': 'en' },
+    })
   return {
     cookie,
     open,

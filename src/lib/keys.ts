@@ -12,9 +12,11 @@ export interface Keys {
   readonly derive: Buffer
   /** Encrypts secrets that must be readable again (a partner's clientSecret), AES-256. */
   readonly seal: Buffer
+  /** Seed of the Ed25519 key that signs the sandbox's reports. */
+  readonly report: Buffer
 }
 
-const PURPOSES = ['token', 'storage', 'form', 'derive', 'seal'] as const
+const PURPOSES = ['token', 'storage', 'form', 'derive', 'seal', 'report'] as const
 
 export function deriveKeys(secretKey: string): Keys {
   const derived = PURPOSES.map((purpose) => [

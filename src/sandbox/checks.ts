@@ -16,6 +16,7 @@ export const CHECKS = {
   json: { text: 'sandbox.check.json', level: 'error' },
   code: { text: 'sandbox.check.code', level: 'error' },
   fields: { text: 'sandbox.check.fields', level: 'error' },
+  'no-secrets': { text: 'sandbox.check.no_secrets', level: 'error' },
   'partner-id': { text: 'sandbox.check.partner_id', level: 'error' },
   'order-id': { text: 'sandbox.check.order_id', level: 'error' },
   'product-found': { text: 'sandbox.check.product_found', level: 'error' },

@@ -3,6 +3,7 @@ import type { CallRecord } from '../ticketing/call-store.ts'
 import { interfaceNamed } from '../ticketing/interfaces/index.ts'
 import { type PartnerInterface, SUCCESS } from '../ticketing/interfaces/interface.ts'
 import { readAnswer } from '../ticketing/interfaces/read-answer.ts'
+import { MASK } from '../ticketing/masking.ts'
 import type { Finding } from './event.ts'
 
 /** What an answer should be. */
@@ -23,7 +24,13 @@ export function examine(call: CallRecord, { codes = [SUCCESS] }: Expectation = {
   if (call.http_status === null || call.response_body === null) return [notReached(call)]
   const reached: Finding = { id: 'reached', passed: true, actual: `${call.duration_ms} ms` }
   const status = statusFinding(call.http_status)
-  const about = [reached, timeFinding(call.duration_ms), status, typeFinding(call.response_headers)]
+  const about = [
+    reached,
+    timeFinding(call.duration_ms),
+    status,
+    typeFinding(call.response_headers),
+    ...secretFindings(call),
+  ]
   if (!status.passed) return about
   const parsed = parseLossless(Buffer.from(call.response_body))
   if ('problem' in parsed) {
@@ -56,6 +63,12 @@ const timeFinding = (ms: number): Finding => ({
   expected: `at most ${SLOW_MS} ms`,
   actual: `${ms} ms`,
 })
+
+/** What was masked when the answer was kept: a partner has no reason to send its secret or our signature back. */
+const secretFindings = ({ response_headers, response_body }: CallRecord): Finding[] =>
+  JSON.stringify([response_headers, response_body]).includes(MASK)
+    ? [{ id: 'no-secrets', passed: false, expected: '–', actual: MASK }]
+    : []
 
 function typeFinding(headers: object | null): Finding {
   const type = (headers as Record<string, string> | null)?.['content-type']

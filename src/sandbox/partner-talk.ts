@@ -78,12 +78,18 @@ export class PartnerTalk extends AttemptLog {
 
   /** What the partner's last answer of that interface about an order says, if it can be read. */
   async answerAbout<Name extends InterfaceName>(name: Name, orderId: bigint): Promise<AnswerOf<Name> | undefined> {
-    const last = await lastCallAbout(this.deps.db, orderId, name)
     const entry = interfaceNamed(name)
-    const parsed = parseLossless(Buffer.from(last?.response_body ?? ''))
-    if (!entry || !('value' in parsed)) return undefined
-    const reading = readAnswer(entry, parsed.value)
+    const json = await this.jsonAbout(name, orderId)
+    if (!entry || json === undefined) return undefined
+    const reading = readAnswer(entry, json)
     return reading.outcome === 'success' ? (reading.answer as AnswerOf<Name>) : undefined
+  }
+
+  /** That answer as it came. */
+  async jsonAbout(name: InterfaceName, orderId: bigint): Promise<unknown> {
+    const last = await lastCallAbout(this.deps.db, orderId, name)
+    const parsed = parseLossless(Buffer.from(last?.response_body ?? ''))
+    return 'value' in parsed ? parsed.value : undefined
   }
 
   async #announce(name: InterfaceName): Promise<void> {

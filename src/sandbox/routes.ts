@@ -8,6 +8,7 @@ import { refuseForeignForms } from '../lib/same-origin.ts'
 import { docsRoutes } from './docs-routes.ts'
 import { signedInOnly } from './guard.ts'
 import { runPages } from './pages/index.ts'
+import { reportRoutes } from './report-routes.ts'
 import { signInRoutes } from './sign-in-routes.ts'
 import { signatureToolRoutes } from './tool-routes.ts'
 import { trafficRoutes } from './traffic-routes.ts'
@@ -28,6 +29,7 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.setNotFoundHandler((request, reply) => sendErrorPage(request, reply, noSuchPath(), true))
   await app.register(signInRoutes, { deps })
   await app.register(docsRoutes, { deps })
+  await app.register(reportRoutes, { deps })
   await app.register(signedInPages, { deps })
 }
 

@@ -31,9 +31,12 @@ const LOOK_EVERY_MS = 200
 
 /** What a step can do while it is made: calls, notices, orders of the run, and checks. */
 export class Scene extends PartnerTalk {
-  /** A new order id that belongs to this run; the order itself is made with it afterwards. */
+  /**
+   * A new order id that belongs to this run; the order itself is made with it afterwards. Odd and beyond 2^53: a partner
+   * that reads it as a double cannot give it back.
+   */
   async newOrder(role: OrderRole): Promise<bigint> {
-    const orderId = 2n ** 62n + (randomBytes(8).readBigUInt64BE() >> 2n)
+    const orderId = (2n ** 62n + (randomBytes(8).readBigUInt64BE() >> 2n)) | 1n
     await linkOrder(this.deps.db, { orderId, runId: this.stage.runId, role }, this.deps.clock.now())
     return orderId
   }

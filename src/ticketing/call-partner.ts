@@ -65,7 +65,7 @@ export async function callPartner<Name extends InterfaceName>(
   const callId = randomUUID()
   const startedAt = deps.clock.now()
   const request = prepare(deps, partner, entry, body, options)
-  const mask = masker([...partner.secrets.map(({ secret }) => secret), options.secret ?? ''])
+  const mask = masker([...partner.secrets.map(({ secret }) => secret), options.secret ?? '', signatureOf(request)])
   const read = (answer: HttpAnswer) => readReply(entry, answer, { mask, orderId: options.orderId })
   const { reply, durationMs, http } = await send(deps, partner, entry, request, read)
   const failure = reply.outcome === 'failed' ? reply.failure : undefined
@@ -88,6 +88,8 @@ export async function callPartner<Name extends InterfaceName>(
   })
   return { ...(reply as Reply<AnswerOf<Name>>), callId }
 }
+
+const signatureOf = ({ headers }: Request): string => headers.Authorization?.split(':')[1] ?? ''
 
 const withShortSignature = ({ Authorization = '', ...headers }: Request['headers']) => ({
   ...headers,

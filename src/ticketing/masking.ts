@@ -1,6 +1,7 @@
 /** What is kept of a call to a partner must not give away how to sign one (decisions, section 3: signature shortened). */
 
-const MASK = '***'
+/** Stands where a secret stood. */
+export const MASK = '[secret]'
 
 /** Every spelling in which a secret may stand in a body or header: as it is, inside a JSON text, inside a URL. */
 const spellings = (secret: string): string[] => [

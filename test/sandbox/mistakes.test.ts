@@ -25,21 +25,44 @@ const FAILS: Readonly<Partial<Record<Mistake, [step: string, check: CheckId, say
   'answer-too-large': ['price-calendar', 'reached', { actual: expect.stringContaining('1 MiB') }],
   'answer-slow': ['refunded-message', 'reached', { actual: expect.stringContaining('too long') }],
   'notice-wrong-signature': ['product-change', 'notice-accepted', { actual: expect.stringContaining('signature') }],
+  'query-forgets-paid-order': ['order-query', 'code', { actual: expect.stringContaining('301') }],
+  'prices-out-of-range': ['price-calendar', 'in-range', { actual: '2099-12-31' }],
+  'prices-of-another-product': ['price-calendar', 'product-found', { path: 'body[0].partnerDealId' }],
+  'vouchers-do-not-fit-type': [
+    'order-pay',
+    'vouchers',
+    { path: 'body.vouchers', expected: expect.stringContaining('2') },
+  ],
+  'refund-answers-another-refund': ['refund-at-once', 'refund-id', { path: 'body.refundId' }],
+  'reschedule-count-wrong': ['order-reschedule', 'reschedule-count', { path: 'body.successCount', expected: '2' }],
+  'answer-other-order-id': ['order-pay-again', 'order-id', { path: 'body.orderId' }],
+  'answer-other-partner-id': ['heartbeat', 'partner-id', { path: 'partnerId', expected: '7001' }],
+  'answer-echoes-secrets': ['product-pull', 'no-secrets', { actual: '[secret]' }],
+  'notice-missing-field': ['refund-notice', 'notice-accepted', { actual: expect.stringContaining('refundId') }],
+  'notice-rounded-order-id': ['consumption', 'notice-accepted', { actual: expect.stringContaining('does not exist') }],
+  'notice-not-sent': ['consumption', 'notice-arrived', { expected: 'POST /mtp/api/order/consume/notice' }],
   'notice-local-time': ['consumption', 'notice-accepted', { actual: expect.stringContaining('Date') }],
 }
 
-/** What the platform takes without harm, by contract: the same notice again gets the first answer. */
-const HARMLESS: readonly Mistake[] = ['notice-sent-twice']
+/**
+ * What fails no step: the same notice again gets the first answer by contract; a text may hold HTML, which pages escape;
+ * and of a wrong content type there is a warning.
+ */
+const HARMLESS: Readonly<Partial<Record<Mistake, string>>> = {
+  'notice-sent-twice': 'refund-notice',
+  'answer-scripts': 'product-pull',
+  'answer-wrong-content-type': 'heartbeat',
+}
 
 let lab: Lab
 beforeAll(async () => {
-  lab = await openLab()
+  lab = await openLab({ SANDBOX_WAIT_S: '5' })
 })
 afterAll(() => lab.close())
 
 describe('the mistakes of the demo partner', () => {
   it('each have their step, or are harmless', () => {
-    expect([...Object.keys(FAILS), ...HARMLESS].sort()).toEqual(Object.keys(MISTAKES).sort())
+    expect([...Object.keys(FAILS), ...Object.keys(HARMLESS)].sort()).toEqual(Object.keys(MISTAKES).sort())
   })
 
   it('each fail that step with a check that names it; once mended, the step passes', async () => {
@@ -48,17 +71,19 @@ describe('the mistakes of the demo partner', () => {
       for (const [mistake, [where, check, says]] of Object.entries(FAILS)) {
         if (where !== step) continue
         await lab.mistakes(mistake)
-        const made = await makeStep(lab, runId, step)
+        // Only here does a step wait to its end.
+        const passing = mistake === 'notice-not-sent' ? setInterval(() => lab.world.clock.advance(1), 300) : undefined
+        const made = await makeStep(lab, runId, step).finally(() => clearInterval(passing))
         await lab.mistakes()
-        if (step === 'sold-out') await lab.control('change-product', { partnerDealId: 'DEMO-SOLD-OUT', stock: 0 })
         expect(made.outcome, mistake).toBe('failed')
         const found = made.failures.find(({ id }) => id === check)
         expect(found, `${mistake}: ${JSON.stringify(made.failures)}`).toMatchObject(says)
         failed.push(mistake)
       }
-      await lab.mistakes(...(step === 'refund-notice' ? HARMLESS : []))
+      await lab.mistakes(...Object.entries(HARMLESS).flatMap(([name, where]) => (where === step ? [name] : [])))
     })
     expect(walked.failed).toBeUndefined()
+    expect(walked.warned).toContain('content-type')
     expect(failed.sort()).toEqual(Object.keys(FAILS).sort())
-  }, 120_000)
+  }, 180_000)
 })

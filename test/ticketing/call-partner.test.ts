@@ -63,7 +63,7 @@ describe('a call to a partner', () => {
       failure: null,
     })
     expect(row.request_headers.Authorization).toMatch(/^MWS seller-7001:.{4}…$/)
-    expect(row.response_body).toContain('your secret is ***')
+    expect(row.response_body).toContain('your secret is [secret]')
     expect(JSON.stringify(row)).not.toContain('secret-of')
     expect(world.logged()).not.toContain('secret-of')
   })

@@ -4,7 +4,7 @@ import { ORDER_STATUS } from '../../ticketing/interfaces/order.ts'
 import { showOrder } from '../../ticketing/show-order.ts'
 import { offers } from '../choice.ts'
 import type { Step } from './step.ts'
-import { createTestOrder, payTestOrder } from './test-order.ts'
+import { createTestOrder, payTestOrder, unpaidOrder } from './test-order.ts'
 
 export const orderCreate: Step = {
   id: 'order-create',
@@ -118,7 +118,7 @@ export const orderPayLater: Step = {
     // Where every order is paid like this, it is the main one that is.
     const orderId = offers(scene.choice, 'pay-at-once')
       ? (await createTestOrder(scene, 'later', later)).order_id
-      : await scene.orderOf('main')
+      : await unpaidOrder(scene)
     await payTestOrder(scene, orderId, { codes: [598] })
   },
 }

@@ -5,7 +5,7 @@ import { tellRefunded } from '../../ticketing/refunded-message.ts'
 import { showOrder } from '../../ticketing/show-order.ts'
 import { newRefund, newRefundedMessage } from '../../ticketing/wire.ts'
 import { offers } from '../choice.ts'
-import type { Expectation } from '../examine.ts'
+import { type Expectation, shown } from '../examine.ts'
 import type { OrderRole, Scene } from '../scene.ts'
 import { fieldIn } from './notice-body.ts'
 import type { Step } from './step.ts'
@@ -17,7 +17,7 @@ export const refundAtOnce: Step = {
   todo: 'sandbox.step.refund_at_once.todo',
   kind: 'call',
   needs: (choice) => offers(choice, 'refund-at-once'),
-  checks: ['order-state', 'refund-state'],
+  checks: ['order-state', 'refund-state', 'refund-id'],
   async perform(scene) {
     await askForRefund(scene, 'refund', scene.choice.products.main, 'refunded', {})
   },
@@ -121,7 +121,22 @@ async function askForRefund(
   const wish = newRefund.parse({ order_id, ...(partly ? part : {}) })
   await scene.operate<RefundAnswer>('order-refund', order_id, (deps) => refundOrder(deps, wish, OPERATOR), expectation)
   await checkRefund(scene, order_id, state)
+  await checkRefundId(scene, order_id)
   return order_id
+}
+
+/** The answer may repeat the refundId; then it is the one that was asked about. */
+async function checkRefundId(scene: Scene, orderId: bigint): Promise<void> {
+  const answer = (await scene.jsonAbout('order-refund', orderId)) as { body?: { refundId?: unknown } } | undefined
+  const expected = (await showOrder(scene.deps, orderId)).order.refunds[0]?.refund_id ?? ''
+  const actual = answer?.body?.refundId
+  if (actual === undefined || actual === null || actual === '') return
+  await scene.check('refund-id', String(actual) === expected, {
+    path: 'body.refundId',
+    expected,
+    actual: shown(actual),
+    doc: 'order-refund.answer.body.refundId',
+  })
 }
 
 async function checkRefund(scene: Scene, orderId: bigint, expected: string): Promise<void> {

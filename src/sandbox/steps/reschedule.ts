@@ -7,7 +7,7 @@ import { buyTestOrder } from './test-order.ts'
 /** By the visitor's wish. */
 const WHOLE_ORDER = 1
 
-/** The whole order moves to the next day. */
+/** The whole order moves by a week: the same weekday, so most sellers ask the same price. */
 export const orderReschedule: Step = {
   id: 'order-reschedule',
   name: 'sandbox.step.order_reschedule.name',
@@ -26,7 +26,7 @@ export const orderReschedule: Step = {
       rescheduleType: WHOLE_ORDER,
       rescheduleNo: randomUUID(),
       originDate,
-      targetDate: addDays(originDate, 1),
+      targetDate: addDays(originDate, 7),
     }
     const result = await scene.call('order-reschedule', wish, { orderId })
     if (result.outcome !== 'success') return

@@ -7,6 +7,7 @@ import { findProduct } from '../../ticketing/product-store.ts'
 import { pullPrices } from '../../ticketing/pull-prices.ts'
 import { pullProduct } from '../../ticketing/pull-product.ts'
 import { queryOrder } from '../../ticketing/query-order.ts'
+import { showOrder } from '../../ticketing/show-order.ts'
 import { newOrder } from '../../ticketing/wire.ts'
 import { offers, travelDate } from '../choice.ts'
 import type { Expectation } from '../examine.ts'
@@ -79,6 +80,14 @@ async function pullDay(scene: Scene, partner_deal_id: string, day: string): Prom
 /** The product that was named for it, or any when there is no plain calendar. */
 const isOfLevels = ({ choice }: Scene, partnerDealId: string): boolean =>
   choice.products.level === partnerDealId || !offers(choice, 'price-calendar')
+
+/** The main order as long as it can still be paid, else a new one in its place: an attempt before may have paid it. */
+export async function unpaidOrder(scene: Scene): Promise<bigint> {
+  const orderId = await scene.orderOf('main')
+  const { order } = await showOrder(scene.deps, orderId)
+  if (order.state === 'created') return orderId
+  return (await createTestOrder(scene, 'main', scene.choice.products.main)).order_id
+}
 
 const ISSUED_WITHIN_S = 60
 const ASK_EVERY_MS = 2_000

@@ -1,7 +1,7 @@
 import { offers } from '../choice.ts'
 import type { Scene } from '../scene.ts'
 import type { Step } from './step.ts'
-import { buyTestOrder, payTestOrder } from './test-order.ts'
+import { buyTestOrder, payTestOrder, unpaidOrder } from './test-order.ts'
 
 /** voucherType of order pay: how many codes there have to be. */
 const NONE = 0
@@ -16,7 +16,7 @@ export const orderPay: Step = {
   needs: (choice) => offers(choice, 'pay-at-once'),
   checks: ['order-state', 'vouchers'],
   async perform(scene) {
-    const orderId = await scene.orderOf('main')
+    const orderId = await unpaidOrder(scene)
     const { quantity } = await payTestOrder(scene, orderId, { codes: [200] })
     await checkVouchers(scene, orderId, quantity)
   },

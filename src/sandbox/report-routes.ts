@@ -1,0 +1,91 @@
+import rateLimit from '@fastify/rate-limit'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { AREA_A_HEADERS } from '../lib/envelope.ts'
+import { type Translate, translator } from '../lib/locale.ts'
+import { localeOfRequest } from '../lib/page.ts'
+import { noSuchPath, tooManyRequests } from '../lib/rescode.ts'
+import { FUNCTIONS } from './functions.ts'
+import { sendSandboxPage } from './guard.ts'
+import { examineReport, findReport, type Verdict } from './report.ts'
+import { reportKey } from './report-key.ts'
+import { verifyForm } from './report-wire.ts'
+import { STEPS } from './steps/index.ts'
+
+const VERIFIED_PER_MINUTE = 30
+const STATUS = { genuine: 200, forged: 200, unreadable: 400, unknown: 404 } as const
+
+interface OneReport {
+  Params: { report_id: string }
+}
+
+interface VerifyPage {
+  /** Null: nothing has been asked yet. */
+  readonly found: Verdict | { readonly verdict: 'unknown' } | null
+  readonly signature?: string
+  /** Where the report can be fetched from to verify it elsewhere. */
+  readonly reportId?: string
+  /** What was pasted into the form. */
+  readonly pasted?: string
+}
+
+/** Reports for everybody: what is genuine, the key, and the files to verify them elsewhere. Nobody has to sign in. */
+export const reportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  await app.register(rateLimit, { global: false })
+  const limited = app.rateLimit({
+    max: VERIFIED_PER_MINUTE,
+    timeWindow: '1 minute',
+    errorResponseBuilder: (_request, { ttl }) => tooManyRequests(Math.ceil(ttl / 1000)),
+  })
+
+  const show = (request: FastifyRequest, reply: FastifyReply, page: VerifyPage) => {
+    const { jwk } = reportKey(deps.keys)
+    const names = namesIn(translator(localeOfRequest(request)))
+    const empty = { signature: '', reportId: null, pasted: '' }
+    const data = { ...empty, ...page, names, keyId: jwk.kid, publicKey: jwk.x, base: deps.config.PUBLIC_URL }
+    reply.code(page.found ? STATUS[page.found.verdict] : 200)
+    return sendSandboxPage(request, reply, 'sandbox/verify', data, request.method === 'POST' ? { query: '' } : {})
+  }
+
+  app.get('/verify', (request, reply) => show(request, reply, { found: null }))
+
+  app.post('/verify', { preHandler: limited }, (request, reply) => {
+    const { content, signature } = verifyForm.parse(request.body ?? {})
+    return show(request, reply, { found: examineReport(deps, content, signature), signature, pasted: content })
+  })
+
+  app.get<OneReport>('/verify/:report_id', async (request, reply) => {
+    const stored = await findReport(deps, request.params.report_id)
+    if (!stored) return show(request, reply, { found: { verdict: 'unknown' } })
+    const { content, signature, report_id: reportId } = stored
+    return show(request, reply, { found: examineReport(deps, content, signature), signature, reportId })
+  })
+
+  const send = (reply: FastifyReply, type: string, body: string | Buffer) =>
+    reply.headers({ ...AREA_A_HEADERS, 'Content-Type': type }).send(body)
+  const existing = async ({ params }: FastifyRequest<OneReport>) => {
+    const stored = await findReport(deps, params.report_id)
+    if (!stored) throw noSuchPath()
+    return stored
+  }
+
+  app.get<OneReport>('/verify/:report_id/report.json', async (request, reply) =>
+    send(reply, 'application/json; charset=utf-8', (await existing(request)).content),
+  )
+  app.get<OneReport>('/verify/:report_id/report.sig', async (request, reply) =>
+    send(reply, 'application/octet-stream', Buffer.from((await existing(request)).signature, 'base64url')),
+  )
+  app.get('/report-key', (_request, reply) =>
+    send(reply, 'application/jwk+json', JSON.stringify(reportKey(deps.keys).jwk)),
+  )
+  app.get('/report-key.pem', (_request, reply) => send(reply, 'application/x-pem-file', reportKey(deps.keys).pem))
+}
+
+/** What functions and steps are called; one that is not there any more goes by its id. */
+function namesIn(t: Translate) {
+  const nameOf = (all: readonly { readonly id: string; readonly name: string }[]) => (id: string) => {
+    const known = all.find((one) => one.id === id)
+    return known ? t(known.name) : id
+  }
+  return { step: nameOf(STEPS), function: nameOf(FUNCTIONS) }
+}

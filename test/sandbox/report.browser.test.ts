@@ -1,0 +1,136 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePort } from '../../src/lib/listen.ts'
+import { storeReport } from '../../src/sandbox/report.ts'
+import type { StoredReport } from '../../src/sandbox/report-store.ts'
+import { STEPS } from '../../src/sandbox/steps/index.ts'
+import { openBrowser } from '../browser.ts'
+import { openWorld, type World } from '../harness.ts'
+import { newSandboxPartner } from './partners.ts'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const SCREENSHOTS = process.env.SCREENSHOTS
+const AT = '2026-05-06T10:34:20.000Z'
+
+let world: World
+let browser: Browser
+let base: string
+let kept: StoredReport
+beforeAll(async () => {
+  const port = await freePort()
+  base = `http://localhost:${port}`
+  world = await openWorld({ PUBLIC_URL: base })
+  await world.app.listen({ host: '127.0.0.1', port })
+  const { partner_id } = await newSandboxPartner(world)
+  const runId = randomUUID()
+  await world.pool.query(
+    `insert into sandbox_run (run_id, partner_id, number, choice, created_at) values ($1, $2, 1, '{}', now())`,
+    [runId, partner_id],
+  )
+  kept = await storeReport(world.deps, runId, {
+    partner_id: String(partner_id),
+    partner_name: '湖畔票务 Lakeside Tickets',
+    run_number: 3,
+    functions: ['product-pull', 'order-create', 'pay-at-once', 'order-query', 'consumption', 'refund-at-once'],
+    steps: STEPS.map(({ id }) => ({ id, passed_at: AT, attempts: 1 })),
+    evidence: { consumption: ['8985652356562000001'], refund: ['8985652356562000002'] },
+    passed_at: AT,
+  })
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await world?.close()
+})
+
+describe('the verify page', () => {
+  it.each([
+    ['phone', 'en-GB', { width: 375, height: 700 }, 'light'],
+    ['phone', 'zh-CN', { width: 320, height: 700 }, 'dark'],
+    ['desktop', 'zh-CN', { width: 1280, height: 900 }, 'light'],
+    ['desktop', 'en-GB', { width: 1280, height: 900 }, 'dark'],
+  ] as const)('is accessible and fits: %s, %s', async (device, locale, viewport, colorScheme) => {
+    const context = await browser.newContext({
+      locale,
+      viewport,
+      colorScheme,
+      bypassCSP: true,
+      javaScriptEnabled: true,
+    })
+    const page = await context.newPage()
+    for (const [name, path] of [
+      ['report', `/sandbox/verify/${kept.report_id}`],
+      ['form', '/sandbox/verify'],
+    ]) {
+      await page.goto(base + path)
+      await page.addScriptTag({ content: axe })
+      const problems = await page.evaluate(
+        'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))',
+      )
+      expect(problems).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+      if (!SCREENSHOTS) continue
+      mkdirSync(SCREENSHOTS, { recursive: true })
+      await page.screenshot({ path: join(SCREENSHOTS, `verify-${name}-${device}-${locale}.png`), fullPage: true })
+    }
+    await context.close()
+  })
+
+  it('judges what is pasted, without scripts, by keyboard', async () => {
+    const context = await browser.newContext({ locale: 'en-GB', javaScriptEnabled: false })
+    const page = await context.newPage()
+    const asked = async (content: string) => {
+      await page.goto(`${base}/sandbox/verify`)
+      await page.getByLabel('Report (JSON)').fill(content)
+      await page.keyboard.press('Tab')
+      await page.keyboard.insertText(kept.signature)
+      await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')])
+      return page.getByRole('heading', { level: 1 }).textContent()
+    }
+    expect(await asked(JSON.stringify(JSON.parse(kept.content), null, 2))).toBe('The report is genuine')
+    expect(await asked(kept.content.replace('湖畔', '湖边'))).toBe('The report is not genuine')
+    await context.close()
+  })
+
+  it('prints the report and not the form', async () => {
+    const page = await browser.newPage()
+    await page.goto(`${base}/sandbox/verify/${kept.report_id}`)
+    const form = page.locator('.verify-form')
+    expect(await form.isVisible()).toBe(true)
+    await page.emulateMedia({ media: 'print' })
+    expect(await form.isVisible()).toBe(false)
+    expect(await page.locator('.verify h1').isVisible()).toBe(true)
+    if (SCREENSHOTS) await page.pdf({ path: join(SCREENSHOTS, 'verify.pdf') })
+    await page.close()
+  })
+
+  it('shows commands that verify the report elsewhere, and that see a change', async () => {
+    const page = await browser.newPage()
+    await page.goto(`${base}/sandbox/verify/${kept.report_id}`)
+    const [fetch, openssl, node] = await Promise.all(
+      ['#fetch', '#openssl', '#node'].map((id) => page.locator(id).textContent()),
+    )
+    await page.close()
+    const cwd = mkdtempSync(join(tmpdir(), 'gatehouse-report-'))
+    const path = `${process.execPath.replace(/\/node$/, '')}:${process.env.PATH}`
+    const run = async (command: string | null | undefined) =>
+      (await promisify(execFile)('sh', ['-c', `${command}\ntrue`], { cwd, env: { PATH: path } })).stdout
+    try {
+      await run(fetch)
+      expect(await run(openssl)).toContain('Signature Verified Successfully')
+      expect(await run(node)).toBe('genuine\n')
+      writeFileSync(join(cwd, 'report.json'), kept.content.replace('"run_number":3', '"run_number":4'))
+      expect(await run(`${openssl} 2>&1`)).toContain('Signature Verification Failure')
+      expect(await run(node)).toBe('NOT genuine\n')
+    } finally {
+      rmSync(cwd, { recursive: true })
+    }
+  })
+})

@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { AREA_A_HEADERS } from '../lib/envelope.ts'
+import { prefersHtml } from '../lib/accept.ts'
+import { AREA_A_HEADERS, asRescodeError, prepareFailure } from '../lib/envelope.ts'
+import { inMinutes } from '../lib/locale.ts'
 import { noteForLog } from '../lib/observe.ts'
-import { type PageOptions, sendPage } from '../lib/page.ts'
+import { localeOfRequest, type PageOptions, sendErrorPage, sendPage } from '../lib/page.ts'
 import { RescodeError } from '../lib/rescode.ts'
 import { localPath } from '../lib/return-to.ts'
 import { findPartnerSession, SESSION_COOKIE, type SignedInPartner } from './session.ts'
@@ -85,4 +87,24 @@ export function sendSandboxPage(
 ): Promise<FastifyReply> {
   const shown = { ...data, section, scripts, partner: request.partner }
   return sendPage(request, reply, view, shown, { ...options, scripts: scripts.length > 0 })
+}
+
+/** Whatever a handler threw, as a page that leads back into the sandbox, with its native status; as JSON for scripts. */
+export async function sendSandboxError(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  thrown: unknown,
+): Promise<FastifyReply> {
+  const error = asRescodeError(thrown, request)
+  if (!prefersHtml(request.headers.accept)) return sendErrorPage(request, reply, error, true)
+  prepareFailure(error, request, reply, true)
+  const status = error.status(true)
+  const wait = Number(error.failure.headers?.['Retry-After'] ?? 0)
+  const shown = {
+    status: Math.min(status, 500), // 503 reads the same
+    message: error.message,
+    wait: inMinutes(localeOfRequest(request), wait),
+    requestId: request.id,
+  }
+  return sendSandboxPage(request, reply, 'sandbox/error', shown)
 }

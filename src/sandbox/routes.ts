@@ -1,12 +1,10 @@
 import formbody from '@fastify/formbody'
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { asRescodeError } from '../lib/envelope.ts'
-import { sendErrorPage } from '../lib/page.ts'
 import { noSuchPath } from '../lib/rescode.ts'
 import { refuseForeignForms } from '../lib/same-origin.ts'
 import { docsRoutes } from './docs-routes.ts'
-import { signedInOnly } from './guard.ts'
+import { sendSandboxError, signedInOnly } from './guard.ts'
 import { runPages } from './pages/index.ts'
 import { reportRoutes } from './report-routes.ts'
 import { signInRoutes } from './sign-in-routes.ts'
@@ -25,8 +23,8 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.removeAllContentTypeParsers()
   await app.register(formbody, { bodyLimit: FORM_LIMIT })
   app.addHook('onRequest', refuseForeignForms(deps.config.PUBLIC_URL))
-  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, asRescodeError(error, request), true))
-  app.setNotFoundHandler((request, reply) => sendErrorPage(request, reply, noSuchPath(), true))
+  app.setErrorHandler((error, request, reply) => sendSandboxError(request, reply, error))
+  app.setNotFoundHandler((request, reply) => sendSandboxError(request, reply, noSuchPath()))
   await app.register(signInRoutes, { deps })
   await app.register(docsRoutes, { deps })
   await app.register(reportRoutes, { deps })

@@ -3,28 +3,30 @@ export interface Segment {
   readonly text: string
   /** What the sign stands for; undefined for a plain run. */
   readonly sign?: 'space' | 'line-feed' | 'carriage-return' | 'tab' | 'end' | 'other'
+  /** The sign in letters, for the many fonts that have no picture of it. */
+  readonly label?: string
   /** The place where two texts begin to differ. */
   readonly differs?: true
 }
 
 type Sign = NonNullable<Segment['sign']>
 
-const SIGNS: Readonly<Record<string, readonly [Sign, string]>> = {
-  ' ': ['space', '␠'],
-  '\n': ['line-feed', '␊'],
-  '\r': ['carriage-return', '␍'],
-  '\t': ['tab', '␉'],
+const SIGNS: Readonly<Record<string, readonly [sign: Sign, text: string, label: string]>> = {
+  ' ': ['space', '␠', 'SP'],
+  '\n': ['line-feed', '␊', 'LF'],
+  '\r': ['carriage-return', '␍', 'CR'],
+  '\t': ['tab', '␉', 'TAB'],
 }
-const END: Segment = { text: '␃', sign: 'end', differs: true }
+const END: Segment = { text: '␃', sign: 'end', label: 'END', differs: true }
 // Controls, formats and spaces beyond ASCII, which look like nothing or like a plain space.
 const UNSEEN = /[\p{C}\p{Z}]/u
 
 function segmentOf(character: string): Segment {
-  const [sign, text] = SIGNS[character] ?? []
-  if (sign && text) return { text, sign }
+  const known = SIGNS[character]
+  if (known) return { text: known[1], sign: known[0], label: known[2] }
   if (!UNSEEN.test(character)) return { text: character }
-  const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')
-  return { text: `U+${code}`, sign: 'other' }
+  const code = `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`
+  return { text: code, sign: 'other', label: code }
 }
 
 /** The text with a sign for each white space; the character at `differsAt` (counted in code points) is marked. */
@@ -46,16 +48,17 @@ export interface Difference {
   readonly at: number
   /** Position in the UTF-8 bytes, from 1. */
   readonly byte: number
-  /** What is there in each text and its bytes: `␊ (0A)`; empty where the text has ended. */
+  /** What is there in each text and its bytes: `LF (0A)`; empty where the text has ended. */
   readonly expected: string
   readonly signed: string
 }
 
 const twoDigits = (byte: number): string => byte.toString(16).toUpperCase().padStart(2, '0')
-const withBytes = (character: string | undefined): string =>
-  character === undefined
-    ? ''
-    : `${segmentOf(character).text} (${[...Buffer.from(character)].map(twoDigits).join(' ')})`
+function withBytes(character: string | undefined): string {
+  if (character === undefined) return ''
+  const { label, text } = segmentOf(character)
+  return `${label ?? text} (${[...Buffer.from(character)].map(twoDigits).join(' ')})`
+}
 
 /** Where two texts begin to differ; null for equal ones. */
 export function firstDifference(expected: string, signed: string): Difference | null {

@@ -26,7 +26,7 @@ export const LOOKS: readonly Look[] = [
 ]
 
 export const visit = (browser: Browser, { size, ...look }: Look): Promise<BrowserContext> =>
-  browser.newContext({ viewport: SIZES[size], deviceScaleFactor: 1.5, reducedMotion: 'reduce', ...look })
+  browser.newContext({ viewport: SIZES[size], reducedMotion: 'reduce', ...look })
 
 export async function signInAs(page: Page, partner: { client_id: string; client_secret: string }): Promise<void> {
   await page.fill('#client_id', partner.client_id)
@@ -57,10 +57,10 @@ export async function fits(page: Page): Promise<boolean> {
   return asShown && zoomed
 }
 
-export async function picture(page: Page, name: string, { size, locale, colorScheme }: Look): Promise<void> {
+export async function picture(page: Page, name: string, { size, locale }: Look): Promise<void> {
   if (!FOLDER) return
   mkdirSync(FOLDER, { recursive: true })
-  const path = join(FOLDER, `sandbox-${name}-${size}-${locale}${colorScheme === 'dark' ? '-dark' : ''}.png`)
+  const path = join(FOLDER, `sandbox-${name}-${size}-${locale}.png`)
   await page.waitForLoadState('networkidle')
   // Chromium without a GPU is at times "unable to capture" right after a navigation, and able a moment later.
   await page.screenshot({ path, fullPage: true }).catch(async () => {

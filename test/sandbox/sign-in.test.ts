@@ -200,3 +200,30 @@ describe('without a session', () => {
     }
   })
 })
+
+describe('a failure', () => {
+  it('is a page that leads back into the sandbox, in the reader’s language', async () => {
+    const cookie = await sessionOf(world, partner)
+    const missing = await get(world, '/sandbox/nothing/here?secret=canary', cookie, { 'accept-language': 'zh' })
+    expect(missing.statusCode).toBe(404)
+    expect(missing.body).toContain('页面不存在')
+    expect(missing.body).toContain('href="/sandbox"')
+    expect(missing.body).not.toContain('/nothing/here')
+    expect((await get(world, '/sandbox/nothing', cookie, { accept: '*/*' })).json()).toMatchObject({ rescode: 20007 })
+    const foreign = await post(world, '/sandbox/sign-out', {}, { cookie, 'sec-fetch-site': 'cross-site' })
+    expect(foreign.statusCode).toBe(403)
+    expect(foreign.body).toContain('This form was not accepted')
+    expect(await isSignedIn(cookie)).toBe(true)
+  })
+
+  it('without a database is 503, and says that nothing is lost', async () => {
+    const down = await openWorld()
+    const cookie = await sessionOf(down, await newSandboxPartner(down))
+    await down.pool.end()
+    const page = await get(down, '/sandbox', cookie)
+    await down.app.close()
+    expect(page.statusCode).toBe(503)
+    expect(page.headers['retry-after']).toBe('2')
+    expect(page.body).toContain('Something went wrong on our side')
+  })
+})

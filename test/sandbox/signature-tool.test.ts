@@ -46,13 +46,15 @@ const paste = async (fields: Record<string, string>, session = cookie, headers: 
   }
   return post(world, '/sandbox/signature', { ...call, ...fields }, { cookie: session, ...headers })
 }
-/** The page that a pasted call leads to. */
-const verdictOn = async (fields: Record<string, string>, headers: Record<string, string> = {}): Promise<string> => {
+/** Where the verdict of a pasted call is read. */
+const judged = async (fields: Record<string, string>): Promise<string> => {
   const answer = await paste(fields)
   expect(answer.statusCode).toBe(303)
   expect(answer.headers.location).toMatch(/^\/sandbox\/signature\?test=\d+#verdict$/)
-  return (await get(world, String(answer.headers.location).replace('#verdict', ''), cookie, headers)).body
+  return String(answer.headers.location).replace('#verdict', '')
 }
+const verdictOn = async (fields: Record<string, string>): Promise<string> =>
+  (await get(world, await judged(fields), cookie)).body
 
 /** The form's fields for a right call of this partner. */
 function pasteOf({ client_id: clientId, client_secret: clientSecret }: SandboxPartner): Record<string, string> {
@@ -97,11 +99,12 @@ describe('a call that was pasted wrong', () => {
   it.each(names)('is told %s, in both languages', async (name) => {
     const authorization = signed(WRONGLY[name]?.[0])
     expect(authorization).not.toBe(signed())
-    const page = await verdictOn({ authorization })
+    const address = await judged({ authorization })
+    const page = (await get(world, address, cookie)).body
     expect(page).toContain('This signature does not pass')
     expect(page).toContain(`<code>${name}</code>`)
     expect(page).not.toContain(signed().split(':').at(-1))
-    const chinese = await verdictOn({ authorization }, { 'accept-language': 'zh' })
+    const chinese = (await get(world, address, cookie, { 'accept-language': 'zh' })).body
     expect(chinese).toContain('签名未通过')
     expect(chinese).toMatch(new RegExp(`<strong>[^<]*[\\u4e00-\\u9fff][^<]*</strong> <code>${name}</code>`))
     expect(await pass(7001n)).toBe(false)
@@ -130,15 +133,15 @@ describe('a call that was pasted wrong', () => {
   ])('is told %s', async (name, fields) => expect(await verdictOn(fields)).toContain(`<code>${name}</code>`))
 
   it('sees both texts byte by byte, and where they first differ', async () => {
-    const page = readable(await verdictOn({ authorization: signed({ newline: '' }) }))
+    const html = await verdictOn({ authorization: signed({ newline: '' }) })
+    const page = readable(html)
     expect(page).toContain(`POST␠${CALL.path}␊\nWed,␠06␠May␠2026␠10:34:20␠GMT`)
     expect(page).toContain(`POST␠${CALL.path}Wed,␠06␠May␠2026␠10:34:20␠GMT`)
     expect(page).toContain(
-      `They first differ at byte ${`POST ${CALL.path}`.length + 1}: expected ␊ (0A), signed W (57).`,
+      `They first differ at byte ${`POST ${CALL.path}`.length + 1}: expected LF (0A), signed W (57).`,
     )
-    const html = await verdictOn({ authorization: signed({ newline: '' }) })
     expect(html).toContain(
-      '<mark><span class="sign" role="img" aria-label="line feed" title="line feed">␊</span></mark>',
+      '<mark><span class="sign" role="img" aria-label="line feed" title="line feed" data-label="LF">␊</span></mark>',
     )
     expect(html).toContain('<mark>W</mark>')
   })
@@ -146,7 +149,7 @@ describe('a call that was pasted wrong', () => {
   it('sees where the shorter text ends', async () => {
     const page = readable(await verdictOn({ authorization: signed({ end: '\n' }) }))
     expect(page).toContain('10:34:20␠GMT␃')
-    expect(page).toMatch(/expected end of text, signed ␊ \(0A\)\./)
+    expect(page).toMatch(/expected end of text, signed LF \(0A\)\./)
   })
 
   it.each([
@@ -180,6 +183,18 @@ describe('the form', () => {
     expect(statusCode).toBe(400)
     expect(body).toContain('Method and path are needed')
     if (!fields.date) expect(body).toContain('value="what I &lt;typed&gt;"')
+  })
+
+  it('is judged 120 times a minute for one partner, and shown all the same', async () => {
+    const [eager, other] = [await newSandboxPartner(world), await newSandboxPartner(world)]
+    const session = await sessionOf(world, eager)
+    for (let index = 0; index < 120; index++) expect((await paste({ authorization: '' }, session)).statusCode).toBe(303)
+    const limited = await paste({ authorization: '' }, session)
+    expect(limited.statusCode).toBe(429)
+    expect(limited.headers['retry-after']).toMatch(/^\d+$/)
+    expect(limited.body).toContain('Please wait a little')
+    expect((await get(world, '/sandbox/signature', session)).statusCode).toBe(200)
+    expect((await paste({ authorization: '' }, await sessionOf(world, other))).statusCode).toBe(303)
   })
 
   it('survives fields that come twice, and none', async () => {
@@ -223,7 +238,7 @@ describe('passing', () => {
     expect(page.body).toContain('This signature is right')
     expect(page.body).toContain('href="/sandbox/functions"')
     expect((await get(world, '/sandbox', session)).body).toContain('href="/sandbox/functions">Go on')
-    for (let index = 0; index < 60; index++) await paste({ ...fields, authorization: 'MWS x:y' }, session)
+    for (let index = 0; index < 55; index++) await paste({ ...fields, authorization: 'MWS x:y' }, session)
     expect(await pass(other.partner_id)).toBe(true)
     expect(await listSignatureTests(world.deps, other.partner_id)).toHaveLength(50)
   })
@@ -259,7 +274,7 @@ describe('what is kept', () => {
   it('is for its partner alone', async () => {
     const other = await newSandboxPartner(world)
     const session = await sessionOf(world, other)
-    const location = String((await paste({ url: '/of/7001/alone' })).headers.location).replace('#verdict', '')
+    const location = await judged({ url: '/of/7001/alone' })
     expect((await get(world, location, cookie)).body).toContain('/of/7001/alone')
     const page = await get(world, location, session)
     expect(page.statusCode).toBe(200)

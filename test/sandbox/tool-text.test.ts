@@ -8,11 +8,11 @@ describe('a text byte by byte', () => {
   it('has a sign for all that cannot be seen', () => {
     expect(segmentsOf('POST /a\r\n\tb')).toEqual([
       { text: 'POST' },
-      { text: '␠', sign: 'space' },
+      { text: '␠', sign: 'space', label: 'SP' },
       { text: '/a' },
-      { text: '␍', sign: 'carriage-return' },
-      { text: '␊', sign: 'line-feed' },
-      { text: '␉', sign: 'tab' },
+      { text: '␍', sign: 'carriage-return', label: 'CR' },
+      { text: '␊', sign: 'line-feed', label: 'LF' },
+      { text: '␉', sign: 'tab', label: 'TAB' },
       { text: 'b' },
     ])
     expect(shown('a\u00a0b\u200bc\u3000d\u0001')).toEqual(['a', 'U+00A0', 'b', 'U+200B', 'c', 'U+3000', 'd', 'U+0001'])
@@ -22,12 +22,12 @@ describe('a text byte by byte', () => {
 
   it('marks where it differs, also after its end', () => {
     expect(segmentsOf('abc', 1)).toEqual([{ text: 'a' }, { text: 'b', differs: true }, { text: 'c' }])
-    expect(segmentsOf('ab', 2)).toEqual([{ text: 'ab' }, { text: '␃', sign: 'end', differs: true }])
+    expect(segmentsOf('ab', 2)).toEqual([{ text: 'ab' }, { text: '␃', sign: 'end', label: 'END', differs: true }])
   })
 
   it.each([
-    ['a\nb', 'ab', { at: 1, byte: 2, expected: '␊ (0A)', signed: 'b (62)' }],
-    ['ab', 'ab\n', { at: 2, byte: 3, expected: '', signed: '␊ (0A)' }],
+    ['a\nb', 'ab', { at: 1, byte: 2, expected: 'LF (0A)', signed: 'b (62)' }],
+    ['ab', 'ab\n', { at: 2, byte: 3, expected: '', signed: 'LF (0A)' }],
     ['景b', '景c', { at: 1, byte: 4, expected: 'b (62)', signed: 'c (63)' }],
     ['景', '区', { at: 0, byte: 1, expected: '景 (E6 99 AF)', signed: '区 (E5 8C BA)' }],
     ['', 'x', { at: 0, byte: 1, expected: '', signed: 'x (78)' }],

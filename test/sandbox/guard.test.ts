@@ -1,0 +1,72 @@
+import cookie from '@fastify/cookie'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { partnerOf, sandboxPath, signedInOnly } from '../../src/sandbox/guard.ts'
+import { openWorld, type World } from '../harness.ts'
+import { newSandboxPartner, sessionOf } from './partners.ts'
+
+/** The guard before routes as deep as those of a test run. */
+
+let world: World
+const app: FastifyInstance = Fastify()
+beforeAll(async () => {
+  world = await openWorld()
+  await app.register(cookie)
+  app.decorateRequest('partner', null)
+  app.addHook('onRequest', signedInOnly(world.deps))
+  app.get('/sandbox', async (request) => partnerOf(request).name)
+  app.get('/sandbox/run/:runId', async (request) => partnerOf(request).clientId)
+  app.post('/sandbox/run/:runId/steps/:step/start', async (request) => String(partnerOf(request).partnerId))
+  app.post('/sandbox/nowhere/start', async () => 'done')
+})
+afterAll(async () => {
+  await app.close()
+  await world.close()
+})
+
+const leadsTo = async (method: 'GET' | 'POST', url: string, headers: Record<string, string> = {}) => {
+  const answer = await app.inject({ method, url, headers })
+  const location = new URL(String(answer.headers.location), 'http://localhost')
+  const { pathname, searchParams } = location
+  return [answer.statusCode, pathname, searchParams.get('return_to'), searchParams.get('ended')]
+}
+
+describe('the guard', () => {
+  it('leads from a form whose session is over to the page that shows the form', async () => {
+    const start = '/sandbox/run/0b7c%20x/steps/order-create/start?again=1'
+    expect(await leadsTo('POST', start)).toEqual([303, '/sandbox/sign-in', '/sandbox/run/0b7c%20x', '1'])
+    expect(await leadsTo('POST', '/sandbox/nowhere/start')).toEqual([303, '/sandbox/sign-in', '/sandbox', '1'])
+  })
+
+  it('leads from a page back to itself, and says so only if there was a session', async () => {
+    const page = '/sandbox/run/7?tab=log'
+    expect(await leadsTo('GET', page)).toEqual([302, '/sandbox/sign-in', page, null])
+    const headers = { cookie: 'gatehouse_sandbox=gone' }
+    expect(await leadsTo('GET', page, headers)).toEqual([302, '/sandbox/sign-in', page, '1'])
+  })
+
+  it('hands the partner to the route', async () => {
+    const partner = await newSandboxPartner(world)
+    const headers = { cookie: await sessionOf(world, partner) }
+    const answer = await app.inject({ method: 'POST', url: '/sandbox/run/7/steps/poi/start', headers })
+    expect(answer.body).toBe(String(partner.partner_id))
+  })
+
+  it('is missed where it does not stand', () => {
+    expect(() => partnerOf({ partner: null } as Parameters<typeof partnerOf>[0])).toThrow(
+      'not behind the sandbox session',
+    )
+  })
+})
+
+describe('where a sign-in leads', () => {
+  it.each([
+    ['/sandbox', '/sandbox'],
+    ['/sandbox/run?x=1#log', '/sandbox/run?x=1#log'],
+    ['/sandboxes', '/sandbox'],
+    ['/sandbox/../oauth', '/sandbox'],
+    ['https://gate.example/sandbox/run', '/sandbox'],
+    ['//evil.example/sandbox/', '/sandbox'],
+    [undefined, '/sandbox'],
+  ])('%s → %s', (asked, path) => expect(sandboxPath(asked, 'https://gate.example')).toBe(path))
+})

@@ -25,7 +25,7 @@ export interface Replay {
 }
 
 /** Names the call that was replayed among the headers of one that was refused again. */
-export const REPLAY_OF = 'gatehouse-replay-of'
+const REPLAY_OF = 'gatehouse-replay-of'
 
 const ACCEPT: Readonly<Record<string, (deps: Deps, received: ReceivedNotice) => Promise<string>>> = {
   [MOUNT + PATH.dealChange]: (deps, received) => acceptNotice(deps, DEAL_CHANGE, received),

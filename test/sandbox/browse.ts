@@ -57,14 +57,15 @@ export async function fits(page: Page): Promise<boolean> {
   return asShown && zoomed
 }
 
-export async function picture(page: Page, name: string, { size, locale }: Look): Promise<void> {
+/** The whole page, or, of one that is longer than a picture can be, what is in view. */
+export async function picture(page: Page, name: string, { size, locale }: Look, fullPage = true): Promise<void> {
   if (!FOLDER) return
   mkdirSync(FOLDER, { recursive: true })
   const path = join(FOLDER, `sandbox-${name}-${size}-${locale}.png`)
   await page.waitForLoadState('networkidle')
   // Chromium without a GPU is at times "unable to capture" right after a navigation, and able a moment later.
-  await page.screenshot({ path, fullPage: true }).catch(async () => {
+  await page.screenshot({ path, fullPage }).catch(async () => {
     await page.waitForTimeout(500)
-    await page.screenshot({ path, fullPage: true })
+    await page.screenshot({ path, fullPage })
   })
 }

@@ -7,6 +7,7 @@ import { docsAnchor, docsLink } from '../../src/sandbox/docs/anchor.ts'
 import { CODES_ZH } from '../../src/sandbox/docs/meanings/codes.ts'
 import { MEANINGS, meaningKey } from '../../src/sandbox/docs/meanings/index.ts'
 import { fieldReference, type Part, type Section } from '../../src/sandbox/docs/reference.ts'
+import { interfaceTitle } from '../../src/sandbox/interface-title.ts'
 import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import type { PartnerInterface } from '../../src/ticketing/interfaces/interface.ts'
 import { readAnswer } from '../../src/ticketing/interfaces/read-answer.ts'
@@ -127,6 +128,14 @@ describe('an example', () => {
     const part = partOf(sectionNamed('product-pull'), 'answer')
     for (const { name } of part.fields) expect(part.example).toContain(`"${name}":`)
   })
+})
+
+it('every interface has a title in both languages', () => {
+  for (const { name, title } of INTERFACES) {
+    expect(interfaceTitle(name, 'en')).toBe(title)
+    expect(interfaceTitle(name, 'zh-CN')).toMatch(/\p{Script=Han}/u)
+  }
+  expect(interfaceTitle('nothing', 'en')).toBeUndefined()
 })
 
 describe('the reference', () => {

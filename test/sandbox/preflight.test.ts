@@ -122,8 +122,8 @@ describe('the clock', () => {
   it.each([
     [59, 'ok', 'agrees'],
     [-59, 'ok', 'agrees'],
-    [90, 'warning', '90 s ahead'],
-    [-420, 'warning', '420 s behind'],
+    [90, 'warning', '90 seconds ahead'],
+    [-420, 'warning', '7 minutes behind'],
     [8 * 3_600 + 30, 'warning', 'you look like UTC+8'],
     [-5 * 3_600, 'warning', 'you look like UTC-5'],
   ])('%d seconds off is %s', async (seconds, outcome, detail) => {
@@ -314,6 +314,7 @@ describe('many URLs', () => {
 
 it('speaks Chinese', async () => {
   const [result] = await preflight(world.deps, { partnerId }, { heartbeat: 'ftp://x' }, 'zh-CN')
+  expect(result?.title).toBe('心跳')
   expect(result && checkOf(result, 'url').detail).toContain('地址')
 })
 

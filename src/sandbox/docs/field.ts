@@ -55,7 +55,7 @@ const definitionOf = (schema: z.ZodType): Definition => schema.def as unknown as
 const under = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
 
 /** The field of this name and path that a schema describes, with all below it. */
-export function fieldOf(schema: z.ZodType, name: string, path: string): Field {
+function fieldOf(schema: z.ZodType, name: string, path: string): Field {
   return { name, path, required: !schema.safeParse(undefined).success, ...shapeOf(schema, path) }
 }
 

@@ -18,7 +18,7 @@ export interface Part {
   readonly example: string
 }
 
-export interface DocumentedField extends Field {
+interface DocumentedField extends Field {
   readonly anchor: string
   readonly meaning: string
   /** 0 at the top, then one more for each object around it. */
@@ -27,8 +27,6 @@ export interface DocumentedField extends Field {
 
 export interface Section {
   readonly name: InterfaceName | NoticeName
-  /** Undefined for a notice, whose title is the page's business. */
-  readonly title?: string
   readonly path: string
   readonly parts: readonly Part[]
   readonly codes: readonly { readonly code: number; readonly kind: 'pending' | 'failure'; readonly meaning: string }[]
@@ -48,7 +46,7 @@ const answerOf = ({ answer }: PartnerInterface) =>
 const ourAnswer = fieldsOf(z.object({ code: oneOf(200, 300), describe: z.string(), partnerId: z.string() }))
 
 /** A message with every field that it can have; of a request with variants, the first. */
-export function exampleOf({ name, direction, fields }: Message): Record<string, unknown> {
+function exampleOf({ name, direction, fields }: Message): Record<string, unknown> {
   const chosen = fields.filter(({ when }) => when === undefined || when.value === firstValue(fields, when.field))
   return Object.fromEntries(
     chosen.map((field) => {
@@ -84,7 +82,6 @@ function codesOf({ pending, failures }: PartnerInterface, locale: Locale): Secti
 
 const interfaceSection = (entry: PartnerInterface & { name: InterfaceName }, locale: Locale): Section => ({
   name: entry.name,
-  title: entry.title,
   path: entry.defaultPath,
   parts: [
     partOf({ name: entry.name, direction: 'request', fields: requestOf(entry) }, locale),

@@ -1,4 +1,5 @@
 import { type Locale, translator } from '../../lib/locale.ts'
+import { interfaceTitle } from '../interface-title.ts'
 import type { Direction, NoticeName } from './anchor.ts'
 import type { Field, FieldKind } from './field.ts'
 
@@ -39,8 +40,9 @@ export function docsTexts(locale: Locale) {
       const one = values.length > 0 ? `${t(KINDS[kind])}: ${values.join(', ')}` : t(KINDS[kind])
       return list ? t('sandbox.docs.list', { of: one }) : one
     },
-    title: (name: string, title: string | undefined): string =>
-      title ?? (name in NOTICES ? t(NOTICES[name as NoticeName]) : name),
+    /** Of an interface or a notice; of anything else the text itself. */
+    title: (name: string): string =>
+      interfaceTitle(name, locale) ?? (name in NOTICES ? t(NOTICES[name as NoticeName]) : name),
     direction: (direction: Direction): string => t(DIRECTIONS[direction]),
   }
 }

@@ -3,6 +3,7 @@ import { beijingTime } from '../../lib/beijing.ts'
 import type { Translate } from '../../lib/locale.ts'
 import { acceptanceOf } from '../acceptance.ts'
 import { notificationsOf, type ShownNotification } from '../notify/notifications.ts'
+import { reportOfRun } from '../report.ts'
 import type { RunView } from '../run.ts'
 import type { Tone } from './log-line.ts'
 import { stepHref } from './step-item.ts'
@@ -21,6 +22,8 @@ export interface AcceptancePart {
   readonly openSteps: readonly { readonly name: string; readonly href: string }[]
   /** The check can be asked for. */
   readonly open: boolean
+  /** The signed report, for everybody who knows its address; null until it has passed. */
+  readonly signed: string | null
   /** Whom we have told that it has passed. */
   readonly told: readonly Telling[]
   /** Where mails are written while no mail server is set; null where one is. */
@@ -42,6 +45,7 @@ export async function acceptancePart(deps: Deps, view: RunView, t: Translate): P
   const { passed, openSteps, proof } = await acceptanceOf(deps, view)
   const reached = run.current_step === null
   const { notifications, folder } = await notificationsOf(deps, run.run_id)
+  const report = await reportOfRun(deps, run.run_id)
   const missing = [
     ...(openSteps.length > 0 ? [t('sandbox.acceptance.missing_steps')] : []),
     ...(proof.consumed.length === 0 ? [t('sandbox.acceptance.missing_consumption')] : []),
@@ -57,6 +61,7 @@ export async function acceptancePart(deps: Deps, view: RunView, t: Translate): P
       .filter(({ step }) => openSteps.includes(step.id))
       .map(({ step }) => ({ name: t(step.name), href: stepHref(run.run_id, step.id) })),
     open: reached && !passed && run.superseded_at === null,
+    signed: report ? `/sandbox/verify/${report.report_id}` : null,
     told: notifications.map((one) => telling(one, t)),
     mailFolder: folder,
   }

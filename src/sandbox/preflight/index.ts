@@ -4,6 +4,7 @@ import { type Locale, translator } from '../../lib/locale.ts'
 import { webUrl } from '../../lib/web-url.ts'
 import { INTERFACES, type InterfaceName } from '../../ticketing/interfaces/index.ts'
 import { countUse } from '../bounded.ts'
+import { interfaceTitle } from '../interface-title.ts'
 import { type Probe, probe } from './probe.ts'
 import { SENTENCES } from './texts.ts'
 import { badUrl, CHECK_IDS, type Finding, type Findings, verdict } from './verdict.ts'
@@ -19,6 +20,7 @@ export interface PreflightCheck {
 
 export interface InterfacePreflight {
   readonly name: InterfaceName
+  /** In the reader's language. */
   readonly title: string
   readonly url: string
   /** The worst of `checks` that were tried. */
@@ -41,9 +43,9 @@ export async function preflight(
   locale: Locale = 'en',
 ): Promise<InterfacePreflight[]> {
   await countUse(deps, 'preflight', partnerId)
-  const given = INTERFACES.flatMap(({ name, title }) => {
+  const given = INTERFACES.flatMap(({ name }) => {
     const url = urls[name]?.trim()
-    return url ? [{ name, title, url }] : []
+    return url ? [{ name, title: interfaceTitle(name, locale) ?? name, url }] : []
   })
   const findings = await findingsOf(deps, new Set(given.map(({ url }) => url)))
   return given.map((entry) => ({ ...entry, ...told(findings.get(entry.url) as Findings, locale) }))
@@ -85,9 +87,25 @@ const hasNoConnection = (found: Probe): boolean =>
 function told(findings: Findings, locale: Locale): Pick<InterfacePreflight, 'outcome' | 'checks'> {
   const t = translator(locale)
   const checks = CHECK_IDS.map((id) => {
-    const { outcome, reason, values, timing = null } = findings[id]
-    return { id, outcome, detail: t(SENTENCES[reason], values), timing }
+    const { outcome, reason, values, offSeconds, timing = null } = findings[id]
+    const off = offSeconds === undefined ? '' : amountOfTime(locale, offSeconds)
+    return { id, outcome, detail: t(SENTENCES[reason], { ...values, off }), timing }
   })
   const outcome = (['failed', 'warning'] as const).find((worst) => checks.some((check) => check.outcome === worst))
   return { outcome: outcome ?? 'ok', checks }
+}
+
+/** `90 seconds`, `7 minutes`, `8 hours`, `199 days`. */
+function amountOfTime(locale: Locale, seconds: number): string {
+  const [amount, unit] =
+    seconds < 120
+      ? ([seconds, 'second'] as const)
+      : seconds < 7_200
+        ? ([seconds / 60, 'minute'] as const)
+        : seconds < 172_800
+          ? ([seconds / 3_600, 'hour'] as const)
+          : ([seconds / 86_400, 'day'] as const)
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 }).format(
+    amount,
+  )
 }

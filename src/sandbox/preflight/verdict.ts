@@ -10,6 +10,8 @@ export interface Finding {
   readonly outcome: 'ok' | 'warning' | 'failed' | 'not_tried'
   readonly reason: Reason
   readonly values?: Readonly<Record<string, string>>
+  /** By how many seconds the clocks differ: fills {off}, in the reader's words. */
+  readonly offSeconds?: number
   /** Milliseconds from the start of the request. */
   readonly timing?: number | null
 }
@@ -117,9 +119,9 @@ function clockOf(date: string | undefined, at: Date): Finding {
   const theirs = parseHttpDate(date)
   if ('problem' in theirs) return warning('clock-unreadable')
   const seconds = Math.round((theirs.getTime() - at.getTime()) / 1000)
-  const values = { seconds: String(Math.abs(seconds)) }
-  if (Math.abs(seconds) <= CLOCK_TOLERANCE_S) return { outcome: 'ok', reason: 'clock-ok', values }
+  const offSeconds = Math.abs(seconds)
+  if (offSeconds <= CLOCK_TOLERANCE_S) return { outcome: 'ok', reason: 'clock-ok', offSeconds }
   const zone = zoneOfOffset(seconds / 60)
-  if (zone !== undefined) return warning('clock-zone', { ...values, zone })
-  return warning(seconds > 0 ? 'clock-fast' : 'clock-slow', values)
+  if (zone !== undefined) return { ...warning('clock-zone', { zone }), offSeconds }
+  return { ...warning(seconds > 0 ? 'clock-fast' : 'clock-slow'), offSeconds }
 }

@@ -7,7 +7,7 @@ import { noticeName } from './problems.ts'
 import type { TrafficQuery } from './wire.ts'
 
 /** One line of the list. */
-export interface TrafficLine extends TrafficSummary {
+interface TrafficLine extends TrafficSummary {
   /** The interface or the notice; the path of what is neither. */
   readonly name: string
   readonly direction: 'out' | 'in'

@@ -1,4 +1,5 @@
 import { type Locale, translator } from '../../lib/locale.ts'
+import { docsTexts } from '../docs/texts.ts'
 import type { NotReplayable } from '../errors.ts'
 import { explainMistake } from '../mistake-texts.ts'
 import type { TrafficKind } from '../traffic-store.ts'
@@ -24,13 +25,6 @@ const REPLAYED = {
   failed: 'sandbox.traffic.replayed_failed',
 } as const satisfies Record<Replayed['outcome'], string>
 
-/** Notices by their names in the field reference; interfaces keep their English names, which records and checks use. */
-const NAMES: Readonly<Record<string, string>> = {
-  'deal-change': 'sandbox.docs.notice_deal_change',
-  consume: 'sandbox.docs.notice_consume',
-  refund: 'sandbox.docs.notice_refund',
-}
-
 /** What pages about traffic say, by the words that operations use. */
 export function trafficTexts(locale: Locale) {
   const t = translator(locale)
@@ -38,7 +32,7 @@ export function trafficTexts(locale: Locale) {
     kind: (kind: TrafficKind): string => t(KINDS[kind]),
     obstacle: (obstacle: NotReplayable['obstacle']): string => t(OBSTACLES[obstacle]),
     replayed: (outcome: Replayed['outcome']): string => t(REPLAYED[outcome]),
-    name: (name: string): string => (NAMES[name] ? t(NAMES[name]) : name),
+    name: docsTexts(locale).title,
     mistake: (name: string): string => explainMistake(locale, name),
   }
 }

@@ -1,0 +1,25 @@
+import type { Locale } from '../lib/locale.ts'
+import { INTERFACES, type InterfaceName } from '../ticketing/interfaces/index.ts'
+
+const ZH: Readonly<Record<InterfaceName, string>> = {
+  'poi-pull': '景点拉取',
+  'product-pull': '产品拉取',
+  'price-calendar': '价格日历',
+  'level-price-calendar': '层级价格日历',
+  'order-create': '创建订单',
+  'order-pay': '订单支付（出票）',
+  'order-query': '查询订单',
+  'order-refund': '订单退款',
+  'order-refunded': '已退款消息',
+  'order-close': '关闭订单',
+  'order-reschedule': '订单改签',
+  'balance-query': '余额查询',
+  'product-status': '产品状态消息',
+  heartbeat: '心跳',
+}
+
+/** What an interface is called in the reader's language; undefined for what is no interface. */
+export function interfaceTitle(name: string, locale: Locale): string | undefined {
+  const entry = INTERFACES.find((candidate) => candidate.name === name)
+  return entry && (locale === 'en' ? entry.title : ZH[entry.name])
+}

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findPartner } from '../../src/registry/partner.ts'
+import { fieldReference } from '../../src/sandbox/docs/reference.ts'
+import { callPartner } from '../../src/ticketing/call-partner.ts'
+import { openWorld, type World } from '../harness.ts'
+import { type FakeSeller, fakeSeller, ok } from '../ticketing/fake-seller.ts'
+import { sendNotice } from './notices.ts'
+import { get, post, sessionOf } from './partners.ts'
+
+const CHANGE = '/mtp/api/deal/change/notice'
+
+let world: World
+let seller: FakeSeller
+let other: FakeSeller
+let cookie: string
+let stranger: string
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  seller = await fakeSeller(world, 7001)
+  other = await fakeSeller(world, 7002)
+  cookie = await signedIn(seller)
+  stranger = await signedIn(other)
+})
+afterAll(async () => {
+  await seller.close()
+  await other.close()
+  await world.close()
+})
+
+const signedIn = ({ partnerId, secret }: FakeSeller) =>
+  sessionOf(world, { client_id: `seller-${partnerId}`, client_secret: secret } as Parameters<typeof sessionOf>[1])
+
+/** Where the newest entry is shown. */
+async function newest(): Promise<string> {
+  const { body } = await get(world, '/sandbox/traffic', cookie)
+  const path = /href="(\/sandbox\/traffic\/[a-z]+\/[0-9a-f-]+)"/.exec(body)?.[1]
+  if (!path) throw new Error('the list is empty')
+  return path
+}
+async function rejected(body: string, headers: Record<string, string> = {}): Promise<string> {
+  world.clock.advance(1)
+  expect((await sendNotice(world, seller, { path: CHANGE, body, headers })).code).toBe(300)
+  return newest()
+}
+async function ourCall(): Promise<string> {
+  world.clock.advance(1)
+  const partner = await findPartner(world.deps, seller.partnerId)
+  if (partner) await callPartner(world.deps, partner, 'heartbeat', {})
+  return newest()
+}
+
+describe('the field reference', () => {
+  it('is public, has every anchor once, and keeps the navigation of who is signed in', async () => {
+    const page = await get(world, '/sandbox/docs')
+    expect(page.statusCode).toBe(200)
+    const { notices, interfaces } = fieldReference('en')
+    const anchors = [...notices, ...interfaces].flatMap(({ name, parts }) => [
+      name,
+      ...parts.flatMap((part) => [part.anchor, ...part.fields.map(({ anchor }) => anchor)]),
+    ])
+    const ids = [...page.body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+    expect(anchors.filter((anchor) => !ids.includes(anchor))).toEqual([])
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
+    expect(page.body).not.toContain('/sandbox/sign-out')
+    expect((await get(world, '/sandbox/docs', cookie)).body).toContain('/sandbox/sign-out')
+  })
+
+  it('leads nowhere that is not there', async () => {
+    const { body } = await get(world, '/sandbox/docs')
+    const ids = new Set([...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
+    const links = [...body.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id)
+    expect(links.length).toBeGreaterThan(300)
+    expect(links.filter((link) => !ids.has(link))).toEqual([])
+  })
+})
+
+describe('traffic', () => {
+  it.each(['/sandbox/traffic', `/sandbox/traffic/call/${randomUUID()}`])('%s wants a session', async (path) => {
+    const answer = await get(world, path)
+    expect([answer.statusCode, answer.headers.location]).toEqual([
+      302,
+      `/sandbox/sign-in?return_to=${encodeURIComponent(path)}`,
+    ])
+    expect((await post(world, `${path}/replay`, {})).statusCode).not.toBe(200)
+  })
+
+  it('replays by a form, and leads to the new entry, which says so', async () => {
+    const entry = await ourCall()
+    const answer = await post(world, `${entry}/replay`, {}, { cookie })
+    expect(answer.statusCode).toBe(303)
+    const to = String(answer.headers.location)
+    expect(to).toMatch(/^\/sandbox\/traffic\/call\/[0-9a-f-]{36}\?replayed=done$/)
+    expect(to).not.toContain(entry)
+    expect((await get(world, to, cookie)).body).toContain('Called once more: this is the new call.')
+    expect(seller.calls).toHaveLength(2)
+  })
+
+  it('says why a call is not made again, also to who posts by hand', async () => {
+    world.clock.advance(1)
+    seller.on('/order/close', ok({}))
+    const partner = await findPartner(world.deps, seller.partnerId)
+    if (partner) await callPartner(world.deps, partner, 'order-close', { orderId: 5n, closeType: 1 })
+    const entry = await newest()
+    expect((await get(world, entry, cookie)).body).not.toContain(`${entry}/replay`)
+    const answer = await post(world, `${entry}/replay`, {}, { cookie })
+    expect(answer.statusCode).toBe(409)
+    expect(answer.body).toMatch(/role="alert">This call changes something at your side/)
+  })
+
+  it('takes no form of another site', async () => {
+    const entry = await rejected('{}')
+    const before = (await get(world, '/sandbox/traffic', cookie)).body
+    const foreign = { cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+    expect((await post(world, `${entry}/replay`, {}, foreign)).statusCode).toBe(403)
+    expect((await get(world, '/sandbox/traffic', cookie)).body).toBe(before)
+  })
+
+  it('answers another partner, and every guess, with the same 404', async () => {
+    const entry = await rejected('{}')
+    const told = async (path: string, by: string) => {
+      const { statusCode, body } = await get(world, path, by, { accept: 'application/json' })
+      return { statusCode, body }
+    }
+    const never = await told(`/sandbox/traffic/rejected/${randomUUID()}`, stranger)
+    expect(never).toMatchObject({ statusCode: 404 })
+    const id = entry.split('/').at(-1)
+    const guesses = [
+      entry,
+      `/sandbox/traffic/call/${id}`,
+      `/sandbox/traffic/notice/${id}`,
+      '/sandbox/traffic/call/1',
+      `/sandbox/traffic/order/${id}`,
+      "/sandbox/traffic/call/'%20or%201=1",
+    ]
+    for (const path of guesses) expect(await told(path, stranger), path).toEqual(never)
+    for (const path of guesses)
+      expect((await post(world, `${path}/replay`, {}, { cookie: stranger })).statusCode, path).toBe(404)
+    expect((await told(entry, cookie)).statusCode).toBe(200)
+    expect((await get(world, '/sandbox/traffic', stranger)).body).not.toContain(String(id))
+  })
+
+  it('writes what partners send as text', async () => {
+    const nasty = '<script>alert(1)</script>"><img src=x onerror=alert(2)>'
+    const entry = await rejected(JSON.stringify({ body: nasty }), { 'X-Nasty': nasty })
+    for (const path of [entry, '/sandbox/traffic']) {
+      const { body } = await get(world, path, cookie)
+      expect(body).not.toContain('<script>alert')
+      expect(body).not.toContain('<img src=x')
+    }
+    expect((await get(world, entry, cookie)).body).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
+  })
+
+  it('is not changed by words in its query that it does not know', async () => {
+    for (const query of [
+      '?direction=x&outcome=y',
+      '?before=1.2',
+      `?after=${'9'.repeat(40)}.x`,
+      '?direction=in&direction=out',
+      '?before=%00',
+    ]) {
+      expect((await get(world, `/sandbox/traffic${query}`, cookie)).statusCode, query).toBe(200)
+    }
+  })
+
+  it('keeps its filter from page to page', async () => {
+    for (let times = 0; times < 31; times++) await rejected('{}')
+    const { body } = await get(world, '/sandbox/traffic?direction=in&outcome=failed', cookie)
+    const older = /href="([^"]+)" rel="next"/.exec(body)?.[1]?.replaceAll('&amp;', '&')
+    expect(older).toMatch(/^\/sandbox\/traffic\?direction=in&outcome=failed&before=\d+\./)
+    expect((await get(world, older ?? '', cookie)).body).toContain('rel="prev"')
+  })
+
+  it('gives the secret away nowhere', async () => {
+    const entry = await rejected(JSON.stringify({ body: seller.secret }), { 'X-Secret': seller.secret })
+    for (const path of [entry, '/sandbox/traffic', await ourCall()]) {
+      expect((await get(world, path, cookie)).body).not.toContain('secret-of-7001')
+    }
+    expect(world.logged()).not.toContain('secret-of-7001')
+  })
+})

@@ -1,0 +1,284 @@
+import type { AddressInfo } from 'node:net'
+import cookie from '@fastify/cookie'
+import Fastify from 'fastify'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { translator } from '../../src/lib/locale.ts'
+import { registerPages } from '../../src/lib/page.ts'
+import { findPartner } from '../../src/registry/partner.ts'
+import { preflight } from '../../src/sandbox/preflight/index.ts'
+import { callPartner } from '../../src/ticketing/call-partner.ts'
+import { openBrowser } from '../browser.ts'
+import { openWorld, type World } from '../harness.ts'
+import { type FakeSeller, fakeSeller, ok, status } from '../ticketing/fake-seller.ts'
+import { fits, LOOKS, type Look, picture, signInAs, violations, visit } from './browse.ts'
+import { sendNotice } from './notices.ts'
+
+const CHANGE = '/mtp/api/deal/change/notice'
+const NASTY = `<script>document.title='run'</script><img src=x onerror="document.title='run'"></pre><svg onload="document.title='run'">`
+
+let world: World
+let origin: string
+let browser: Browser
+let seller: FakeSeller
+const SAMPLE = `<% layout('/sandbox/layout', { title: 'Pre-flight', moreStyles: ['sandbox-traffic.css'] }) %>
+<article class="card"><h1>Pre-flight</h1><h2>Interfaces</h2><%~ include('/sandbox/preflight', it) %></article>`
+
+/** The pre-flight is a part of another page; here it is looked at alone. */
+const samples = Fastify()
+let sampleOrigin: string
+
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  await world.app.listen({ host: '127.0.0.1', port: 0 })
+  origin = `http://localhost:${(world.app.server.address() as AddressInfo).port}`
+  seller = await fakeSeller(world, 7001)
+  await makeTraffic()
+  await samples.register(cookie)
+  await registerPages(samples)
+  samples.get('/preflight', async (request, reply) => {
+    const locale = request.headers['accept-language']?.startsWith('zh') ? 'zh-CN' : 'en'
+    const urls = {
+      heartbeat: `${seller.url}/alive`,
+      'order-pay': `${seller.url}/nowhere`,
+      'order-create': 'http://10.0.0.1/x',
+      'order-query': 'http://nowhere.invalid/',
+    }
+    await world.pool.query('delete from failed_attempt')
+    const results = await preflight(world.deps, { partnerId: 7001n }, urls, locale)
+    const shown = { preflight: results, partner: null, section: '', t: translator(locale), locale, languages: [] }
+    return reply.type('text/html').send(await reply.viewAsync({ raw: SAMPLE } as unknown as string, shown))
+  })
+  await samples.listen({ host: '127.0.0.1', port: 0 })
+  sampleOrigin = `http://localhost:${(samples.server.address() as AddressInfo).port}`
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await samples.close()
+  await seller.close()
+  await world.close()
+})
+
+async function makeTraffic(): Promise<void> {
+  const partner = await findPartner(world.deps, seller.partnerId)
+  if (!partner) throw new Error('no partner')
+  const say = async (what: () => Promise<unknown>) => {
+    world.clock.advance(7)
+    await what()
+  }
+  for (let round = 0; round < 5; round++) {
+    await say(() =>
+      sendNotice(world, seller, { path: CHANGE, body: `{"body":[{"partnerDealId":"D${round}","status":1}]}` }),
+    )
+    await say(() => callPartner(world.deps, partner, 'heartbeat', {}))
+  }
+  seller.on('/product/query', ok([{ partnerDealId: 'D1', title: NASTY, useDateMode: 'x' }] as unknown as object))
+  await say(() => callPartner(world.deps, partner, 'product-pull', { method: 'multi', partnerDealIds: ['D1'] }))
+  seller.on('/order/create', status(502, {}, NASTY))
+  await say(() =>
+    callPartner(world.deps, partner, 'order-create', {
+      orderId: 9007199254740993n,
+      partnerDealId: 'D1',
+      mtDealId: 1n,
+      buyPrice: 1,
+      unitPrice: 1,
+      totalPrice: 1,
+      quantity: 1,
+    }),
+  )
+  await say(() =>
+    sendNotice(world, seller, { path: CHANGE, body: JSON.stringify({ body: NASTY }), headers: { 'X-Nasty': NASTY } }),
+  )
+  await say(() =>
+    sendNotice(world, seller, { path: `/rhone${CHANGE}`, body: '{}', signing: { newline: '', path: CHANGE } }),
+  )
+}
+
+// Chromium reports what the Content-Security-Policy blocked on the console.
+const complaints: string[] = []
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close()
+  expect(complaints.splice(0)).toEqual([])
+})
+
+async function open(address: string, look: Look): Promise<Page> {
+  const page = await (await visit(browser, look)).newPage()
+  page.setDefaultTimeout(10_000)
+  page.on('console', (message) => {
+    if (/content security policy/i.test(message.text())) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  await page.goto(address)
+  return page
+}
+
+async function signedIn(path: string, look: Look): Promise<Page> {
+  const page = await open(`${origin}${path}`, look)
+  await signInAs(page, { client_id: 'seller-7001', client_secret: seller.secret })
+  await page.waitForURL(`${origin}${path}`)
+  return page
+}
+
+const looksRight = async (page: Page, name: string, look: Look) => {
+  expect(await page.getAttribute('html', 'lang')).toBe(look.locale)
+  expect(await violations(page)).toEqual([])
+  expect(await fits(page)).toBe(true)
+  if (look.colorScheme === undefined) await picture(page, name, look)
+}
+
+/** The entry of this line, by its texts. */
+const line = (page: Page, ...texts: string[]) =>
+  texts.reduce((found, text) => found.filter({ hasText: text }), page.locator('ol.traffic a')).first()
+
+const ENTRIES = {
+  'entry-call': 'product-pull',
+  'entry-failed': 'order-create',
+  'entry-rejected': 'BA',
+  'entry-notice': 'notice',
+} as const
+
+async function pathTo(name: keyof typeof ENTRIES): Promise<string> {
+  const kinds = {
+    'entry-call': 'call',
+    'entry-failed': 'call',
+    'entry-rejected': 'rejected',
+    'entry-notice': 'notice',
+  } as const
+  const { rows } = await world.pool.query(
+    kinds[name] === 'call'
+      ? `select call_id as id from partner_call where interface = '${ENTRIES[name]}' limit 1`
+      : kinds[name] === 'notice'
+        ? 'select notice_id as id from notice limit 1'
+        : `select call_id as id from rejected_call where answer like '%BA%' limit 1`,
+  )
+  return `/sandbox/traffic/${kinds[name]}/${rows[0].id}`
+}
+
+describe.each(LOOKS)('looked at as %j', (look) => {
+  it('traffic and its entries are accessible and fit', async () => {
+    const page = await signedIn('/sandbox/traffic', look)
+    await looksRight(page, 'traffic', look)
+    for (const name of Object.keys(ENTRIES) as (keyof typeof ENTRIES)[]) {
+      await page.goto(origin + (await pathTo(name)))
+      await looksRight(page, name, look)
+    }
+  }, 60_000)
+
+  it('a pre-flight is accessible and fits', async () => {
+    const page = await open(`${sampleOrigin}/preflight`, look)
+    await looksRight(page, 'preflight', look)
+  }, 60_000)
+})
+
+// It is long, and axe takes its time for it: two looks.
+it.each<Look>([
+  { size: 'phone', locale: 'zh-CN' },
+  { size: 'desktop', locale: 'en', colorScheme: 'dark' },
+])(
+  'the field reference is accessible and fits, looked at as %j',
+  async (look) => {
+    const page = await open(`${origin}/sandbox/docs`, look)
+    expect(await page.getAttribute('html', 'lang')).toBe(look.locale)
+    expect(await violations(page)).toEqual([])
+    expect(await fits(page)).toBe(true)
+    for (const section of ['rules', 'order-create']) {
+      await page.goto(`${origin}/sandbox/docs#${section}`)
+      await picture(page, `docs-${section}`, look, false)
+    }
+  },
+  90_000,
+)
+
+const DESKTOP: Look = { size: 'desktop', locale: 'en' }
+
+describe('what partners send', () => {
+  it('is read as text: nothing of it runs, with and without a policy that would stop it', async () => {
+    const page = await signedIn('/sandbox/traffic', DESKTOP)
+    // The escaping has to hold by itself.
+    await page.route('**/sandbox/**', async (route) => {
+      const answer = await route.fetch()
+      const { 'content-security-policy': _policy, ...headers } = answer.headers()
+      await route.fulfill({ response: answer, headers })
+    })
+    const dialogs: string[] = []
+    page.on('dialog', (dialog) => dialogs.push(dialog.message()))
+    for (const [which, text] of [
+      ['Product pull', NASTY],
+      ['Order create', NASTY],
+    ] as const) {
+      await page.goto(`${origin}/sandbox/traffic`)
+      await line(page, which).click()
+      await page.waitForLoadState('networkidle')
+      expect(await page.title()).toBe(`${which} – Gatehouse`)
+      expect(await page.locator('pre svg, pre img, article script').count()).toBe(0)
+      expect(await page.getByRole('region', { name: 'Body of the response' }).textContent()).toContain(
+        which === 'Order create' ? text : '<script>',
+      )
+    }
+    await page.goto(`${origin}/sandbox/traffic?direction=in&outcome=failed`)
+    await line(page, 'Product change notice').last().click()
+    expect(await page.title()).toBe('Product change notice – Gatehouse')
+    expect(dialogs).toEqual([])
+  })
+})
+
+describe('the way through', () => {
+  it('from a wrong field to its meaning, which is marked', async () => {
+    const page = await signedIn('/sandbox/traffic', DESKTOP)
+    await line(page, 'Product pull').click()
+    await page.getByRole('link', { name: 'body[0].useDateMode' }).click()
+    expect(new URL(page.url()).hash).toBe('#product-pull.answer.body.useDateMode')
+    const row = page.locator('tr:target')
+    expect(await row.textContent()).toContain('valid n days from the booked date')
+    expect(await row.evaluate((element) => getComputedStyle(element).outlineStyle)).toBe('solid')
+    await expect.poll(async () => (await row.boundingBox())?.y).toBeLessThan(800)
+    expect((await row.boundingBox())?.y).toBeGreaterThanOrEqual(0)
+  })
+
+  it('filters, goes into an entry and replays it by keyboard alone, without JavaScript', async () => {
+    const page = await signedIn('/sandbox/traffic', { ...DESKTOP, javaScriptEnabled: false })
+    await page.focus('#direction')
+    await page.keyboard.press('P')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/direction=out/)
+    expect(await page.locator('ol.traffic li').count()).toBe(7)
+    const heartbeat = line(page, 'Heartbeat')
+    await heartbeat.focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/call\//)
+    const before = page.url()
+    await page.getByRole('button', { name: 'Replay' }).focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/replayed=done/)
+    expect(page.url()).not.toContain(before)
+    expect(await page.getByRole('status').textContent()).toContain('Called once more')
+  })
+
+  it('shows what the signature was made over, and what is wrong with it', async () => {
+    const page = await signedIn('/sandbox/traffic?outcome=failed', DESKTOP)
+    await line(page, 'newline-missing').click()
+    const text = (await page.textContent('article')) ?? ''
+    expect(text).toContain('path-of-another-environment')
+    expect(text).toContain('POST /rhone/mtp/api/deal/change/notice␊')
+    expect(await page.getByRole('link', { name: 'Try the call in the signature tool' }).getAttribute('href')).toBe(
+      '/sandbox/signature',
+    )
+  })
+
+  it('copies the cURL text', async () => {
+    const context = await visit(browser, DESKTOP)
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const page = await context.newPage()
+    await page.goto(`${origin}/sandbox/traffic`)
+    await signInAs(page, { client_id: 'seller-7001', client_secret: seller.secret })
+    await line(page, 'Heartbeat').click()
+    await page.getByRole('button', { name: 'Copy' }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    expect(copied).toContain('openssl dgst -sha1 -hmac "$CLIENT_SECRET"')
+    expect(copied).toBe(await page.textContent('pre.curl'))
+  })
+})

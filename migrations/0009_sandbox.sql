@@ -8,11 +8,13 @@ create table sandbox_run (
   current_step  text,                   -- the step that a person stands at; null once the last one was left
   last_seq      int not null default 0, -- of its events
   created_at    timestamptz not null,
+  open_attempt  uuid,                   -- the one that is being made; decides, under the row's lock, who may write lines
   superseded_at timestamptz,            -- by a re-test
   passed_at     timestamptz,
   unique (partner_id, number)
 );
 create unique index sandbox_run_present on sandbox_run (partner_id) where superseded_at is null;
+create unique index sandbox_run_open_attempt on sandbox_run (open_attempt) where open_attempt is not null;
 
 create table sandbox_attempt (
   attempt_id uuid primary key,

@@ -1,6 +1,10 @@
 import type { Deps } from '../deps.ts'
+import { showPartner } from '../registry/partner.ts'
 import { runIsOver } from './errors.ts'
 import { type Proof, proofOf } from './evidence-store.ts'
+import { tellContacts } from './notify/tell-contacts.ts'
+import { reportUrl, storeReport } from './report.ts'
+import type { ReportFacts } from './report-wire.ts'
 import { type RunView, showRun } from './run.ts'
 import { lockRun, markPassed } from './run-store.ts'
 
@@ -26,9 +30,13 @@ export async function acceptanceOf(deps: Deps, view: RunView): Promise<Acceptanc
   }
 }
 
+export const isComplete = ({ openSteps, proof }: Acceptance): boolean =>
+  openSteps.length === 0 && proof.consumed.length > 0 && proof.refunded.length > 0
+
 /**
  * The acceptance check: every step has passed, and the platform's records show one consumption and one refund in this
- * run (source, "Sandbox test run"). Then the integration is passed, once, however many ask at the same time.
+ * run (source, "Sandbox test run"). Then the integration is passed, once, however many ask at the same time: the signed
+ * report and the messages to the contacts are committed with it.
  */
 export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: string): Promise<Acceptance> {
   return deps.db.tx(async (db) => {
@@ -39,10 +47,30 @@ export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: stri
     if (found.passed) return found
     if (view.run.superseded_at !== null) throw runIsOver()
     if (!isComplete(found)) return found
-    const justNow = await markPassed(db, runId, deps.clock.now())
+    const passedAt = deps.clock.now()
+    const justNow = await markPassed(db, runId, passedAt)
+    await announce(inside, view, found.proof, passedAt)
     return { ...found, passed: true, justNow }
   })
 }
 
-export const isComplete = ({ openSteps, proof }: Acceptance): boolean =>
-  openSteps.length === 0 && proof.consumed.length > 0 && proof.refunded.length > 0
+async function announce(deps: Deps, view: RunView, proof: Proof, passedAt: Date): Promise<void> {
+  const { run_id: runId, partner_id: partnerId, number: runNumber } = view.run
+  const { name } = await showPartner(deps, partnerId)
+  const report = await storeReport(deps, runId, factsOf(view, name, proof, passedAt))
+  await tellContacts(deps, { runId, partnerId, runNumber, passedAt, reportUrl: reportUrl(deps, report.report_id) })
+}
+
+const factsOf = ({ run, steps }: RunView, partner_name: string, proof: Proof, passedAt: Date): ReportFacts => ({
+  partner_id: String(run.partner_id),
+  partner_name,
+  run_number: run.number,
+  functions: run.choice.functions,
+  steps: steps.map(({ step, attempts }) => ({
+    id: step.id,
+    passed_at: (attempts.findLast(({ outcome }) => outcome === 'passed')?.ended_at ?? passedAt).toISOString(),
+    attempts: attempts.length,
+  })),
+  evidence: { consumption: proof.consumed, refund: proof.refunded },
+  passed_at: passedAt.toISOString(),
+})

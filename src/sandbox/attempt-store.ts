@@ -25,7 +25,10 @@ export interface NewAttempt {
 export const insertAttempt = (db: Db, begun: NewAttempt, now: Date, aliveTill: Date): Promise<AttemptRow> =>
   db.one(
     attempt,
-    sql`insert into sandbox_attempt (attempt_id, run_id, step_id, number, started_at, alive_till)
+    sql`with run as (
+          update sandbox_run set open_attempt = ${begun.attemptId} where run_id = ${begun.runId}
+        )
+        insert into sandbox_attempt (attempt_id, run_id, step_id, number, started_at, alive_till)
         select ${begun.attemptId}, ${begun.runId}, ${begun.stepId}, coalesce(max(number), 0) + 1, ${now}, ${aliveTill}
         from sandbox_attempt where run_id = ${begun.runId} and step_id = ${begun.stepId}
         returning *`,
@@ -54,14 +57,13 @@ export const findOpenAttempt = (db: Db, runId: string): Promise<AttemptRow | und
   db.maybe(attempt, sql`select * from sandbox_attempt where run_id = ${runId} and ended_at is null`)
 
 /**
- * Ends an attempt with its last line, once: false when it had ended. Events are numbered under the lock of the run's
- * row, so both statements below take that first.
+ * Ends an attempt with its last line, once: false when it had ended. The run's row decides which attempt is open, and a
+ * statement that has waited for its lock looks at it anew: no line comes after the last one.
  */
 export const endAttempt = async (db: Db, attemptId: string, outcome: Outcome, now: Date): Promise<boolean> =>
   (await db.exec(
     sql`with run as (
-      update sandbox_run set last_seq = last_seq + 1
-      where run_id = (select run_id from sandbox_attempt where attempt_id = ${attemptId} and ended_at is null)
+      update sandbox_run set last_seq = last_seq + 1, open_attempt = null where open_attempt = ${attemptId}
       returning run_id, last_seq
     ), ended as (
       update sandbox_attempt a set ended_at = ${now}, outcome = ${outcome}
@@ -77,8 +79,7 @@ export const endAttempt = async (db: Db, attemptId: string, outcome: Outcome, no
 export const appendEvent = async (db: Db, attemptId: string, { kind, data }: Happening, now: Date): Promise<boolean> =>
   (await db.exec(
     sql`with run as (
-      update sandbox_run set last_seq = last_seq + 1
-      where run_id = (select run_id from sandbox_attempt where attempt_id = ${attemptId} and ended_at is null)
+      update sandbox_run set last_seq = last_seq + 1 where open_attempt = ${attemptId}
       returning run_id, last_seq
     )
     insert into sandbox_event (run_id, seq, attempt_id, at, kind, data)

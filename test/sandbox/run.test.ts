@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { interruptSteps, startStep } from '../../src/sandbox/attempt.ts'
-import { attemptsOf } from '../../src/sandbox/attempt-store.ts'
+import { appendEvent, attemptsOf, endAttempt, eventsOfAttempt, insertAttempt } from '../../src/sandbox/attempt-store.ts'
 import type { Waiting } from '../../src/sandbox/event.ts'
 import { findLinkedOrder, proofOf } from '../../src/sandbox/evidence-store.ts'
 import { nextEvents } from '../../src/sandbox/follow.ts'
@@ -129,13 +130,30 @@ describe('a step that is being made', () => {
     expect((await lab.make(runId, 'consumption', () => consumed(runId))).outcome).toBe('passed')
   })
 
+  it('writes no line after its last one, however both race', async () => {
+    const { deps } = lab.world
+    const runId = await lab.run()
+    for (let round = 1; round <= 20; round++) {
+      const attemptId = randomUUID()
+      const now = deps.clock.now()
+      await insertAttempt(deps.db, { attemptId, runId, stepId: 'product-pull' }, now, now)
+      const line = { kind: 'check', data: { id: 'json', passed: true } } as const
+      const lines = () => Array.from({ length: 10 }, () => appendEvent(deps.db, attemptId, line, now))
+      await Promise.all([...lines(), endAttempt(deps.db, attemptId, 'failed', now), ...lines()])
+      const events = await eventsOfAttempt(deps.db, attemptId)
+      expect(events.filter(({ kind }) => kind === 'ended')).toHaveLength(1)
+      expect(events.at(-1)?.kind).toBe('ended')
+    }
+  })
+
   it('is taken for interrupted when its process has died', async () => {
     const { deps, clock, pool } = lab.world
     const runId = await lab.run()
     // What a killed process leaves behind: an open attempt, and nobody who makes it.
     await pool.query(
-      `insert into sandbox_attempt (attempt_id, run_id, step_id, number, started_at, alive_till)
-       values (gen_random_uuid(), $1, 'product-pull', 1, $2, $2)`,
+      `with run as (update sandbox_run set open_attempt = '00000000-0000-4000-8000-000000000001' where run_id = $1)
+       insert into sandbox_attempt (attempt_id, run_id, step_id, number, started_at, alive_till)
+       values ('00000000-0000-4000-8000-000000000001', $1, 'product-pull', 1, $2, $2)`,
       [runId, clock.now()],
     )
     expect((await showRun(deps, lab.partnerId, runId)).current?.running).toBe(true)

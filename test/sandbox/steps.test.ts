@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkAcceptance } from '../../src/sandbox/acceptance.ts'
+import { notificationsOf } from '../../src/sandbox/notify/notifications.ts'
+import { reportOfRun, verifyReport } from '../../src/sandbox/report.ts'
 import { nextStep, showRun } from '../../src/sandbox/run.ts'
 import { STEPS } from '../../src/sandbox/steps/index.ts'
 import { showOrder } from '../../src/ticketing/show-order.ts'
@@ -27,6 +29,14 @@ describe('the steps', () => {
     )
     expect(checks.filter(({ justNow }) => justNow)).toHaveLength(1)
     expect(checks.every(({ passed }) => passed)).toBe(true)
+    const { notifications } = await notificationsOf(deps, walked.runId)
+    expect(notifications.map(({ role, channel }) => `${role} ${channel}`).sort()).toEqual([
+      'business mail',
+      'product mail',
+    ])
+    const report = await reportOfRun(deps, walked.runId)
+    expect(verifyReport(deps, report?.content ?? '', report?.signature ?? '')).toBe(true)
+    expect(JSON.parse(report?.content ?? '').steps).toHaveLength(STEPS.length)
   }, 60_000)
 
   it.each([

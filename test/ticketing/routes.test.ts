@@ -151,7 +151,7 @@ describe('switching to a new secret', () => {
     const { rows } = await world.pool.query("select * from partner_call where interface = 'heartbeat'")
     expect(JSON.stringify(rows)).not.toContain(client_secret)
     expect(refused.text).not.toContain(client_secret.slice(0, 8))
-    expect(refused.text).toContain('BA verification failed for ***')
+    expect(refused.text).toContain('BA verification failed for [secret]')
     expect(await call('POST', path)).toMatchObject({ status: 200, rescode: 0 })
   })
 })

@@ -39,14 +39,13 @@ export async function signInPartner(deps: Deps, input: PartnerSignIn): Promise<s
     most: config.SIGN_IN_FAILURES_PER_ADDRESS,
   }
   const limits = [byClient, byAddress]
-  await refuseExhausted(deps, limits)
   const partner = await findPartnerByClientId(deps, input.clientId)
   const secretId = liveSecret(partner, input.clientSecret)
   if (!partner || secretId === undefined) {
     const until = await failedOnce(db, limits, clock.now(), WINDOW_S)
     throw new PartnerSignInRefused(until ? 'limited' : 'wrong', until)
   }
-  // Guesses that race: however many are compared at once, no more are answered than the limit allows.
+  // After the comparison, which costs little: of guesses that race, no more are answered than the limit allows.
   await refuseExhausted(deps, limits)
   await clearFailures(db, byClient.subject)
   if (partner.status !== 'active') throw new PartnerSignInRefused('suspended')

@@ -142,8 +142,13 @@ describe('signing in to the sandbox', () => {
     for (const site of ['cross-site', 'same-site']) {
       expect((await signIn(world, partner, { 'sec-fetch-site': site })).statusCode).toBe(403)
     }
-    expect((await signIn(world, partner, { 'content-type': 'application/json' })).statusCode).toBe(400)
-    expect((await signIn(world, partner, { 'content-type': 'text/plain' })).statusCode).toBe(400)
+    const { client_id, client_secret } = partner
+    const payload = JSON.stringify({ client_id, client_secret })
+    for (const type of ['application/json', 'text/plain']) {
+      const headers = { 'content-type': type }
+      const answer = await world.app.inject({ method: 'POST', url: '/sandbox/sign-in', payload, headers })
+      expect(answer.statusCode).toBe(400)
+    }
   })
 })
 
@@ -157,6 +162,9 @@ describe('a session', () => {
     expect([await isSignedIn(left), await isSignedIn(old)]).toEqual([false, true])
     world.clock.advance(world.deps.config.SESSION_LIFETIME_S)
     expect(await isSignedIn(old)).toBe(false)
+    const cut = await sessionOf(world, leaving)
+    await world.pool.query('update sandbox_session set expires_at = $1', [world.clock.now()])
+    expect(await isSignedIn(cut)).toBe(false)
     const fresh = await sessionOf(world, leaving)
     await suspendPartner(world.deps, leaving.partner_id)
     expect(await isSignedIn(fresh)).toBe(false)

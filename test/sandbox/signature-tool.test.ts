@@ -238,9 +238,13 @@ describe('passing', () => {
     expect(page.body).toContain('This signature is right')
     expect(page.body).toContain('href="/sandbox/functions"')
     expect((await get(world, '/sandbox', session)).body).toContain('href="/sandbox/functions">Go on')
+    const others = (await listSignatureTests(world.deps, 7001n)).length
+    expect(others).toBeGreaterThan(0)
     for (let index = 0; index < 55; index++) await paste({ ...fields, authorization: 'MWS x:y' }, session)
     expect(await pass(other.partner_id)).toBe(true)
     expect(await listSignatureTests(world.deps, other.partner_id)).toHaveLength(50)
+    await paste({})
+    expect(await listSignatureTests(world.deps, 7001n)).toHaveLength(Math.min(others + 1, 50))
   })
 
   it.each(['', '/rhone'])('by a call that was sent under "%s" unlocks it too', async (prefix) => {

@@ -21,6 +21,9 @@ const DIAGNOSED_PER_WINDOW = 20
 /** What a person looks at of a body. */
 export const KEPT_OF_BODY = 16_384
 
+/** Among the headers of a call that is kept: its body is not the one that came, a secret in it is masked. */
+export const BODY_MASKED = 'gatehouse-body-masked'
+
 export interface Rejection {
   readonly call: PartnerCall
   /** Whether the signature was right. */
@@ -56,6 +59,7 @@ export async function keepRejectedOf(
   // Some clients send their secret along; masked before anything is cut, or the rest of one might stay.
   const mask = masker(partner.secrets.map(({ secret }) => secret))
   const callId = randomUUID()
+  const body = mask(rejection.body)
   const row = {
     callId,
     partnerId: partner.partner_id,
@@ -65,8 +69,9 @@ export async function keepRejectedOf(
     headers: {
       ...maskedHeaders(rejection.headers, mask),
       authorization: shortened(mask(rejection.call.authorization ?? '')),
+      ...(body === rejection.body ? {} : { [BODY_MASKED]: 'yes' }),
     },
-    body: mask(rejection.body).slice(0, KEPT_OF_BODY),
+    body: body.slice(0, KEPT_OF_BODY),
     answer: rejection.answer,
   }
   await insertRejectedCall(deps.db, row, now)

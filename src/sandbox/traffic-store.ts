@@ -44,7 +44,7 @@ export const listBefore = (db: Db, filter: TrafficFilter, { at, id }: Place, lim
         http_status as status, code, duration_ms
       from partner_call
       where partner_id = ${filter.partnerId} and ${filter.outgoing}
-        and case when failure is null then ${filter.succeeded}::boolean else ${filter.failed}::boolean end
+        and (${filter.succeeded} or failure is not null) and (${filter.failed} or failure is null)
         and (started_at, call_id) < (${at}::timestamptz, ${id}::uuid)
       order by started_at desc, call_id desc limit ${limit})
     union all
@@ -71,7 +71,7 @@ export const listAfter = (db: Db, filter: TrafficFilter, { at, id }: Place, limi
         http_status as status, code, duration_ms
       from partner_call
       where partner_id = ${filter.partnerId} and ${filter.outgoing}
-        and case when failure is null then ${filter.succeeded}::boolean else ${filter.failed}::boolean end
+        and (${filter.succeeded} or failure is not null) and (${filter.failed} or failure is null)
         and (started_at, call_id) > (${at}::timestamptz, ${id}::uuid)
       order by started_at, call_id limit ${limit})
     union all

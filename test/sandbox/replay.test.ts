@@ -165,6 +165,14 @@ describe('a notice of the partner, replayed,', () => {
     )
   })
 
+  it('is possible when a partner masked something itself, as many do with phone numbers', async () => {
+    const { entry } = await send({
+      path: CHANGE,
+      body: '{"body":[{"partnerDealId":"D1","status":7,"phone":"138****0000 ***"}]}',
+    })
+    expect(await again(entry)).toMatchObject({ outcome: 'refused', kind: 'rejected' })
+  })
+
   it('is not possible for a path that takes no notices', async () => {
     const id = randomUUID()
     await world.pool.query(

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { TOO_LONG } from '../../mtp/body-guard.ts'
-import { KEPT_OF_BODY } from '../../mtp/reject.ts'
+import { BODY_MASKED, KEPT_OF_BODY } from '../../mtp/reject.ts'
 import { noticeEndpoint } from '../../mtp/replay.ts'
 import type { InterfaceName } from '../../ticketing/interfaces/index.ts'
 import type { NotReplayable } from '../errors.ts'
@@ -24,8 +24,10 @@ export const obstacleToCall = (name: string): ReplayObstacle | undefined =>
   READING.includes(name) ? undefined : 'changes'
 
 /** A body that was cut, masked or no UTF-8 would not be the same notice any more. */
-export function obstacleToNotice(deps: Deps, { path, body, reason }: KeptReceived): ReplayObstacle | undefined {
-  if (noticeEndpoint(deps, path) === undefined) return 'not-a-notice'
-  const isWhole = reason === null || !(body === TOO_LONG || body.length >= KEPT_OF_BODY || /\*{3}|\ufffd/.test(body))
-  return isWhole ? undefined : 'not-whole'
+export function obstacleToNotice(deps: Deps, kept: KeptReceived): ReplayObstacle | undefined {
+  if (noticeEndpoint(deps, kept.path) === undefined) return 'not-a-notice'
+  return kept.reason === null || isWhole(kept) ? undefined : 'not-whole'
 }
+
+const isWhole = ({ body, headers }: KeptReceived): boolean =>
+  body !== TOO_LONG && body.length < KEPT_OF_BODY && !body.includes('\ufffd') && headers?.[BODY_MASKED] === undefined

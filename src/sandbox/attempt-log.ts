@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { PartnerWithSecrets } from '../registry/partner.ts'
+import { masker } from '../ticketing/masking.ts'
 import { appendEvent } from './attempt-store.ts'
 import { type CheckId, levelOf } from './checks.ts'
 import type { Choice } from './choice.ts'
@@ -30,22 +31,20 @@ export interface Stage {
 /** Where a finding was made and what it was about. */
 type Details = Omit<Finding, 'id' | 'passed'>
 
-/** Much of it a partner says: what is too long for a line of a log is cut. The whole stands in the traffic. */
+/** What is longer is cut: the whole of what a partner said stands in the traffic. */
 const LONGEST = 500
-
-const brief = (details: Details): Details =>
-  Object.fromEntries(
-    Object.entries(details).map(([name, text]) => [name, text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text]),
-  )
 
 /** The log of an attempt while it is made; it knows whether all checks have passed so far. */
 export class AttemptLog {
   protected readonly stage: Stage
+  /** Replaces the partner's secrets. */
+  protected readonly mask: (text: string) => string
   #checked = 0
   #failed = 0
 
   constructor(stage: Stage) {
     this.stage = stage
+    this.mask = masker(stage.partner.secrets.map(({ secret }) => secret))
   }
 
   get deps(): Deps {
@@ -72,10 +71,16 @@ export class AttemptLog {
 
   /** Leaves a check in the log and says whether it passed. */
   async check(id: CheckId, passed: boolean, details: Details = {}): Promise<boolean> {
-    await this.tell({ kind: 'check', data: { id, passed, ...brief(details) } })
+    await this.tell({ kind: 'check', data: { id, passed, ...this.#tellable(details) } })
     this.#checked++
     if (!passed && levelOf(id) === 'error') this.#failed++
     return passed
+  }
+
+  /** Much of it comes from the partner's answer, as it was read: secrets in it too. */
+  #tellable(details: Details): Details {
+    const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
+    return Object.fromEntries(Object.entries(details).map(([name, text]) => [name, cut(this.mask(text))]))
   }
 
   /** A check without which the step cannot go on. */

@@ -12,11 +12,19 @@ const received = z.object({
 /** A call of the partner's; `reason` is why it was refused, null of an accepted notice. */
 export type Received = z.output<typeof received>
 
-/** Calls to a path (below any prefix) in the order in which they came: accepted ones and refused ones, each since then. */
-export const receivedSince = (
-  db: Db,
-  { partnerId, path, accepted, refused }: { partnerId: bigint; path: string; accepted: Date; refused: Date },
-): Promise<Received[]> =>
+export interface Incoming {
+  readonly partnerId: bigint
+  /** Below any prefix. */
+  readonly path: string
+  /** From when on accepted and refused ones count. */
+  readonly accepted: Date
+  readonly refused: Date
+  /** Ids of those that are known. */
+  readonly seen: readonly string[]
+}
+
+/** Calls to a path in the order in which they came, 200 at most: who asks on with these as `seen` misses none. */
+export const receivedSince = (db: Db, { partnerId, path, accepted, refused, seen }: Incoming): Promise<Received[]> =>
   db.many(
     received,
     sql`select id, path, reason, body from (
@@ -26,7 +34,7 @@ export const receivedSince = (
           select call_id, path, reason, body, received_at from rejected_call
           where partner_id = ${partnerId} and received_at >= ${refused}
         ) incoming
-        where path like ${`%${path}`} order by received_at limit 200`,
+        where path like ${`%${path}`} and id <> all (${seen}::uuid[]) order by received_at limit 200`,
   )
 
 export const linkOrder = (

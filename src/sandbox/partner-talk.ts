@@ -95,7 +95,7 @@ export class PartnerTalk extends AttemptLog {
 
   async #announce(name: InterfaceName): Promise<void> {
     const url = interfaceUrl(this.partner, name, interfaceNamed(name)?.defaultPath ?? '') ?? ''
-    await this.tell({ kind: 'calling', data: { interface: name, url } })
+    await this.tell({ kind: 'calling', data: { interface: name, url: this.mask(url) } })
   }
 
   async #examine(callId: string, name: InterfaceName, expectation: Expectation): Promise<void> {

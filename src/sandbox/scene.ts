@@ -29,6 +29,9 @@ export interface Wanted {
 
 const LOOK_EVERY_MS = 200
 
+/** Notices about something else that the log tells of; a live partner sends any number of them meanwhile. */
+const MOST_OTHERS = 20
+
 /** What a step can do while it is made: calls, notices, orders of the run, and checks. */
 export class Scene extends PartnerTalk {
   /**
@@ -73,10 +76,10 @@ export class Scene extends PartnerTalk {
       async () => {
         const accepted = since ?? startedAt
         const { partner_id: partnerId } = partner
-        const incoming = await receivedSince(deps.db, { partnerId, path, accepted, refused: startedAt })
-        for (const call of incoming.filter(({ id }) => !seen.has(id))) {
+        const incoming = { partnerId, path, accepted, refused: startedAt, seen: [...seen] }
+        for (const call of await receivedSince(deps.db, incoming)) {
           seen.add(call.id)
-          await this.#tellReceived(call)
+          if (isIt(call.body) || call.reason !== null || seen.size <= MOST_OTHERS) await this.#tellReceived(call)
           if (call.reason !== null)
             await this.require('notice-accepted', false, { expected: 'code 200', actual: call.reason })
           if (isIt(call.body)) found = call

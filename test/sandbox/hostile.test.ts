@@ -22,7 +22,9 @@ beforeAll(async () => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const all = ['product-pull', 'poi-pull', 'price-calendar', 'heartbeat']
   await updatePartner(lab.world.deps, lab.partnerId, {
-    interface_urls: Object.fromEntries(all.map((name) => [name, `${url}/${name}`])),
+    interface_urls: Object.fromEntries(
+      all.map((name) => [name, `${url}/${name}?key=${encodeURIComponent(lab.secret)}`]),
+    ),
   })
 })
 afterAll(async () => {
@@ -51,6 +53,15 @@ describe('the log of a step', () => {
     ],
   ])('takes a character that is cut in two: %s', async (_name, text) => {
     expect((await first([], 'product-pull', text)).outcome).toBe('failed')
+  })
+
+  it('holds no secret that the partner sends back', async () => {
+    const body = [{ ...DAY, partnerDealId: lab.secret }]
+    const made = await first(['price-calendar'], 'price-calendar', JSON.stringify({ code: 200, describe: 'ok', body }))
+    expect(made.failures.map(({ id }) => id)).toContain('product-found')
+    expect(JSON.stringify(made.events)).not.toContain(lab.secret)
+    // Nor one that the partner has put into the URL.
+    expect(JSON.stringify(made.events)).not.toContain(encodeURIComponent(lab.secret))
   })
 
   it('does not grow with what the partner answers', async () => {

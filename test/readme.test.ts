@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../src/config.ts'
-import { settings } from '../src/settings.ts'
 import { RESCODES } from '../src/lib/rescode.ts'
+import { settings } from '../src/settings.ts'
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 

@@ -19,6 +19,8 @@ export function openPool({ connectionString, size }: PoolSettings, log: Log): Po
     connectionTimeoutMillis: 2_000,
     query_timeout: 10_000,
     idleTimeoutMillis: 30_000,
+    // Statements of a transaction that do not wait for one another go out together.
+    pipeline: true,
     application_name: 'gatehouse',
     types: { getTypeParser },
   })

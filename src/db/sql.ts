@@ -1,7 +1,16 @@
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg'
 import type { z } from 'zod'
 import { rethrowUnavailable } from '../lib/unavailable.ts'
-import { GATHER_LIMITS, type Gather, type GatherLimits, gatherOver, oneByOne } from './gather.ts'
+import {
+  GATHER_LIMITS,
+  type Gather,
+  type GatherLimits,
+  type GatherWork,
+  gatherOver,
+  gatherWorkOver,
+  oneByOne,
+  workOneByOne,
+} from './gather.ts'
 
 /** A statement and its values; made by `` sql`…` `` only, so a value can never become part of the text. */
 export type Statement = QueryConfig
@@ -15,6 +24,8 @@ export interface Db {
   exec(statement: Statement): Promise<number>
   /** Takes part in a statement that requests share (gather.ts); within a transaction, by itself. */
   readonly gather: Gather
+  /** Takes part in a transaction that requests share; within a transaction, by itself and as part of that. */
+  readonly gatherWork: GatherWork<Db>
   /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
   tx<T>(work: (db: Db) => Promise<T>): Promise<T>
 }
@@ -35,7 +46,9 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Statem
 
 type Run = (statement: Statement) => Promise<QueryResult>
 
-function dbOver(queryable: Pool | PoolClient, tx: Db['tx'], gatherWith: (run: Run) => Gather): Db {
+type Gathering = (run: Run, tx: Db['tx']) => Pick<Db, 'gather' | 'gatherWork'>
+
+function dbOver(queryable: Pool | PoolClient, tx: Db['tx'], gathering: Gathering): Db {
   const run: Run = (statement) => queryable.query(statement).catch(rethrowUnavailable)
   const many: Db['many'] = async (row, statement) => (await run(statement)).rows.map((found) => row.parse(found))
   const maybe: Db['maybe'] = async (row, statement) => {
@@ -44,18 +57,20 @@ function dbOver(queryable: Pool | PoolClient, tx: Db['tx'], gatherWith: (run: Ru
   }
   const one: Db['one'] = async (row, statement) => row.parse((await run(statement)).rows[0])
   const exec: Db['exec'] = async (statement) => (await run(statement)).rowCount ?? 0
-  return { one, maybe, many, exec, gather: gatherWith(run), tx }
+  return { one, maybe, many, exec, ...gathering(run, tx), tx }
 }
+
+const byItself: Gathering = (run, tx) => ({ gather: oneByOne(run), gatherWork: workOneByOne(tx) })
 
 export function dbOf(pool: Pool, limits: GatherLimits = GATHER_LIMITS): Db {
   const tx: Db['tx'] = async (work) => {
     const client = await pool.connect().catch(rethrowUnavailable)
     let broken: Error | undefined
     try {
-      await client.query('begin')
       // A transaction begun inside of one is part of it.
-      const inside: Db = dbOver(client, (inner) => inner(inside), oneByOne)
-      const result = await work(inside)
+      const inside: Db = dbOver(client, (inner) => inner(inside), byItself)
+      const begun = client.query('begin') // goes out together with the first statement
+      const [result] = await Promise.all([work(inside), begun])
       await client.query('commit')
       return result
     } catch (error) {
@@ -67,5 +82,5 @@ export function dbOf(pool: Pool, limits: GatherLimits = GATHER_LIMITS): Db {
       client.release(broken)
     }
   }
-  return dbOver(pool, tx, (run) => gatherOver(run, limits))
+  return dbOver(pool, tx, (run) => ({ gather: gatherOver(run, limits), gatherWork: gatherWorkOver(tx, limits) }))
 }

@@ -80,7 +80,7 @@ export const deleteSessions: DeleteBatch = (db, { before, from, limit }) =>
         select count(*)::int as rows, max(at) as last from gone`,
   )
 
-export const deleteSandboxSessions: DeleteBatch = (db, { before, from, limit }) =>
+export const deletePartnerSessions: DeleteBatch = (db, { before, from, limit }) =>
   db.one(
     deleted,
     sql`with gone as (

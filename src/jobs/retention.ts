@@ -6,9 +6,9 @@ import {
   deleteGrants,
   deleteNotices,
   deletePartnerCalls,
+  deletePartnerSessions,
   deleteRefreshTokens,
   deleteRejectedCalls,
-  deleteSandboxSessions,
   deleteSessions,
 } from './purge-store.ts'
 
@@ -54,7 +54,7 @@ export const RETENTION: readonly Kept[] = [
   },
   { table: 'user_grant', keptS: () => LONGEST_REFRESH_S + LONGEST_ACCESS_S + MARGIN_S, deleteBatch: deleteGrants },
   { table: 'browser_session', keptS: () => MARGIN_S, deleteBatch: deleteSessions },
-  { table: 'sandbox_session', keptS: () => MARGIN_S, deleteBatch: deleteSandboxSessions },
+  { table: 'sandbox_session', keptS: () => MARGIN_S, deleteBatch: deletePartnerSessions },
   { table: 'notice', keptS: () => 30 * DAY_S, deleteBatch: deleteNotices },
   { table: 'rejected_call', keptS: () => 30 * DAY_S, deleteBatch: deleteRejectedCalls },
   { table: 'partner_call', keptS: () => 30 * DAY_S, deleteBatch: deletePartnerCalls },

@@ -1,20 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
-import { addSeconds } from '../lib/clock.ts'
 import type { PartnerWithSecrets } from '../registry/partner.ts'
 import {
-  applyConsumption,
   applyProductChange,
   applyRefundResult,
+  type Cause,
   type ReportedVoucher,
   TicketingRefusal,
 } from '../ticketing/report.ts'
 import { accepted } from './answer.ts'
+import { ORDER_NOTICE_REPEAT_S, takeConsumption } from './consumption.ts'
 import { bodyRejected } from './errors.ts'
 import { joinInFlight } from './in-flight.ts'
 import { pathAsSent } from './signature.ts'
-import { claimNotice, firstAnswer, type NoticeRow } from './store.ts'
+import { claimNotices, firstAnswer, type NoticeRow } from './store.ts'
 import {
   type ConsumeNotice,
   consumeNotice,
@@ -28,36 +28,35 @@ import {
 /** What one of the three endpoints does with a notice of the right shape. */
 export interface Kind<Notice extends { partnerId?: string | undefined }> {
   readonly shape: z.ZodType<Notice>
-  /** Seconds in which the same bytes again are taken for a retry. */
-  readonly repeatWithinS: number
-  readonly apply: (deps: Deps, partnerId: bigint, notice: Notice, noticeId: string) => Promise<void>
+  /** Commits receipt and effect together; returns the answer, which is the first one where the notice came before. */
+  readonly take: (deps: Deps, notice: Notice, row: NoticeRow) => Promise<string>
 }
-
-const DAY_S = 86_400
 
 /**
  * Product changes are remembered for ten seconds only: a partner that changes a price twice a day sends the same bytes
- * twice, and the second time is news. Order notices are cumulative, so a day is safe for them, and their business
- * keys hold for ever.
+ * twice, and the second time is news.
  */
+const DEAL_CHANGE_REPEAT_S = 10
+
 export const DEAL_CHANGE: Kind<DealChangeNotice> = {
   shape: dealChangeNotice,
-  repeatWithinS: 10,
-  apply: (deps, partnerId, { body }, id) => applyProductChange(deps, partnerId, body, { kind: 'notice', id }),
+  take: (deps, { body }, row) =>
+    takeByItself(deps, row, DEAL_CHANGE_REPEAT_S, (inside, cause) =>
+      applyProductChange(inside, row.partnerId, body, cause),
+    ),
 }
 
 export const CONSUMPTION: Kind<ConsumeNotice> = {
   shape: consumeNotice,
-  repeatWithinS: DAY_S,
-  apply: (deps, partnerId, { body }, id) =>
-    applyConsumption(deps, partnerId, { ...body, vouchers: vouchersOf(body) }, { kind: 'notice', id }),
+  take: ({ db }, { body }, row) => takeConsumption(db, row, { ...body, vouchers: vouchersOf(body) }),
 }
 
 export const REFUND_RESULT: Kind<RefundNotice> = {
   shape: refundNotice,
-  repeatWithinS: DAY_S,
-  apply: (deps, partnerId, { code, describe, body }, id) =>
-    applyRefundResult(deps, partnerId, { ...body, code, describe }, { kind: 'notice', id }),
+  take: (deps, { code, describe, body }, row) =>
+    takeByItself(deps, row, ORDER_NOTICE_REPEAT_S, (inside, cause) =>
+      applyRefundResult(inside, row.partnerId, { ...body, code, describe }, cause),
+    ),
 }
 
 export interface ReceivedNotice {
@@ -86,24 +85,25 @@ export async function acceptNotice<Notice extends { partnerId?: string | undefin
     path: pathAsSent(url),
     bodyHash: createHash('sha256').update(bytes).digest(),
     partnerId: caller.partner_id,
+    receivedAt: deps.clock.now(),
     body: bytes.toString('utf8'),
     answer: JSON.stringify(accepted(caller.partner_id)),
   }
   const key = [row.clientId, row.path, row.bodyHash.toString('hex')].join('\n')
-  return joinInFlight(deps.db, key, () => takeEffect(deps, kind, read.notice, row))
+  return joinInFlight(deps.db, key, () => kind.take(deps, read.notice, row))
 }
 
-function takeEffect<Notice extends { partnerId?: string | undefined }>(
+/** In a transaction of its own. `repeatWithinS`: seconds in which the same bytes again are taken for a retry. */
+function takeByItself(
   deps: Deps,
-  kind: Kind<Notice>,
-  notice: Notice,
   row: NoticeRow,
+  repeatWithinS: number,
+  apply: (inside: Deps, cause: Cause) => Promise<void>,
 ): Promise<string> {
-  const now = deps.clock.now()
   return deps.db.tx(async (db) => {
-    const first = await claimNotice(db, row, now, addSeconds(now, -kind.repeatWithinS))
-    if (!first) return firstAnswer(db, row.clientId, row.path, row.bodyHash)
-    await kind.apply({ ...deps, db }, row.partnerId, notice, row.noticeId).catch((error: unknown) => {
+    const claimed = await claimNotices(db, [row], repeatWithinS)
+    if (claimed === 0) return firstAnswer(db, row)
+    await apply({ ...deps, db }, { kind: 'notice', id: row.noticeId }).catch((error: unknown) => {
       throw error instanceof TicketingRefusal ? bodyRejected(error.describe) : error
     })
     return row.answer

@@ -7,28 +7,58 @@ export interface NoticeRow {
   readonly path: string
   readonly bodyHash: Buffer
   readonly partnerId: bigint
+  readonly receivedAt: Date
   readonly body: string
   readonly answer: string
 }
 
 /**
- * Claims a notice for this call; false when it was accepted before. While another call with the same notice is in
- * flight this waits for it: one commits, or, if it fails, this one takes its place. `forgetBefore` ends the memory.
+ * Claims notices, no two of them the same; the number of those that are news. The same notice again within
+ * `repeatWithinS` seconds is none. While another call with the same notice is in flight this waits for it: one commits,
+ * or, if it fails, this one takes its place.
  */
-export const claimNotice = async (db: Db, row: NoticeRow, now: Date, forgetBefore: Date): Promise<boolean> => {
-  const claimed = await db.exec(
+export const claimNotices = (db: Db, rows: readonly NoticeRow[], repeatWithinS: number): Promise<number> =>
+  db.exec(
     sql`insert into notice as known (client_id, path, body_hash, notice_id, partner_id, received_at, body, answer)
-        values (${row.clientId}, ${row.path}, ${row.bodyHash}, ${row.noticeId}, ${row.partnerId}, ${now}, ${row.body},
-                ${row.answer})
+        select client_id, path, body_hash, notice_id, partner_id, received_at, body, answer
+        from unnest(
+          ${rows.map((row) => row.clientId)}::text[], ${rows.map((row) => row.path)}::text[],
+          ${rows.map((row) => row.bodyHash)}::bytea[], ${rows.map((row) => row.noticeId)}::uuid[],
+          ${rows.map((row) => row.partnerId)}::bigint[], ${rows.map((row) => row.receivedAt.toISOString())}::timestamptz[],
+          ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.answer)}::text[])
+          as row (client_id, path, body_hash, notice_id, partner_id, received_at, body, answer)
         on conflict (client_id, path, body_hash) do update
           set notice_id = excluded.notice_id, received_at = excluded.received_at, answer = excluded.answer
-          where known.received_at <= ${forgetBefore}`,
+          where known.received_at <= excluded.received_at - make_interval(secs => ${repeatWithinS})`,
   )
-  return claimed > 0
+
+const remembered = z.object({ nth: z.coerce.number(), answer: z.string() })
+
+/** The first answers of those notices that are no news, by their place in the list. */
+export const firstAnswers = async (
+  db: Db,
+  rows: readonly NoticeRow[],
+  repeatWithinS: number,
+): Promise<ReadonlyMap<number, string>> => {
+  const found = await db.many(
+    remembered,
+    sql`select asked.nth - 1 as nth, known.answer
+        from unnest(
+          ${rows.map((row) => row.clientId)}::text[], ${rows.map((row) => row.path)}::text[],
+          ${rows.map((row) => row.bodyHash)}::bytea[], ${rows.map((row) => row.receivedAt.toISOString())}::timestamptz[])
+          with ordinality as asked (client_id, path, body_hash, received_at, nth)
+        cross join lateral (
+          select answer from notice
+          where client_id = asked.client_id and path = asked.path and body_hash = asked.body_hash
+            and received_at > asked.received_at - make_interval(secs => ${repeatWithinS})
+          offset 0 -- one look into the index for each, whatever the planner knew of the table when it planned
+        ) known`,
+  )
+  return new Map(found.map(({ nth, answer }) => [nth, answer]))
 }
 
-/** What the same notice was answered the first time. */
-export const firstAnswer = async (db: Db, clientId: string, path: string, bodyHash: Buffer): Promise<string> => {
+/** What the same notice was answered the first time, however long ago. */
+export const firstAnswer = async (db: Db, { clientId, path, bodyHash }: NoticeRow): Promise<string> => {
   const row = await db.one(
     z.object({ answer: z.string() }),
     sql`select answer from notice where client_id = ${clientId} and path = ${path} and body_hash = ${bodyHash}`,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Gathered } from '../db/gather.ts'
 import { type Db, sql } from '../db/sql.ts'
 import {
   type Contact,
@@ -24,30 +25,43 @@ export type SealedSecret = z.output<typeof sealedSecret>
 const partnerWithSealed = partner.extend({ secrets: z.array(sealedSecret) })
 export type PartnerWithSealed = z.output<typeof partnerWithSealed>
 
-/** One statement: it is on the path of every notice. The newer secret has no end; while neither has, the older one signs. */
-export const findPartner = (
-  db: Db,
-  key: { partnerId?: bigint; clientId?: string },
-  now: Date,
-): Promise<PartnerWithSealed | undefined> =>
-  db.maybe(
-    partnerWithSealed,
-    sql`select p.*, coalesce(live.secrets, '[]') as secrets, coalesce(people.contacts, '{}') as contacts
-    from partner p
+interface Asked {
+  readonly partnerId?: bigint
+  readonly clientId?: string
+  readonly now: Date
+}
+
+/** The newer secret has no end; while neither has, the older one signs. */
+const partnersWithSealed: Gathered<Asked, PartnerWithSealed> = {
+  row: partnerWithSealed,
+  key: ({ partnerId, clientId }) => `${partnerId ?? ''} ${clientId ?? ''}`,
+  same: 'share',
+  statement: (asked) =>
+    sql`select asked.nth, p.*, coalesce(live.secrets, '[]') as secrets, coalesce(people.contacts, '{}') as contacts
+    from unnest(${asked.map((one) => one.partnerId)}::bigint[], ${asked.map((one) => one.clientId)}::text[],
+                ${asked.map((one) => one.now)}::timestamptz[])
+      with ordinality as asked (partner_id, client_id, now, nth)
+    join partner p on p.partner_id = asked.partner_id or p.client_id = asked.client_id
     left join lateral (
       select jsonb_agg(jsonb_build_object('secret_id', secret_id, 'sealed', encode(sealed, 'hex'), 'signs', signs,
         'created_at', created_at, 'ends_at', ends_at, 'last_used_at', last_used_at)
         order by ends_at desc nulls first, signs) as secrets
       from partner_secret
-      where partner_id = p.partner_id and (ends_at is null or ends_at > ${now})
+      where partner_id = p.partner_id and (ends_at is null or ends_at > asked.now)
     ) live on true
     left join lateral (
       select jsonb_object_agg(role, jsonb_build_object('name', name, 'mail', mail, 'webhook_url', webhook_url)) as contacts
       from partner_contact
       where partner_id = p.partner_id
-    ) people on true
-    where p.partner_id = ${key.partnerId} or p.client_id = ${key.clientId}`,
-  )
+    ) people on true`,
+}
+
+/** On the path of every notice: requests of one moment share the statement, and those of one partner its row. */
+export const findPartner = async (
+  db: Db,
+  key: Pick<Asked, 'partnerId' | 'clientId'>,
+  now: Date,
+): Promise<PartnerWithSealed | undefined> => (await db.gather(partnersWithSealed, { ...key, now }))[0]
 
 export const listPartners = (db: Db): Promise<Partner[]> =>
   db.many(

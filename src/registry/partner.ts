@@ -96,8 +96,18 @@ export async function findPartnerByClientId(deps: Deps, clientId: string): Promi
 export const findPartner = async (deps: Deps, partnerId: bigint): Promise<PartnerWithSecrets | undefined> =>
   opened(deps.keys, await findSealed(deps, partnerId))
 
-const opened = (keys: Keys, found: store.PartnerWithSealed | undefined): PartnerWithSecrets | undefined =>
-  found && { ...found, secrets: found.secrets.map((sealed) => openSecret(keys, found.partner_id, sealed)) }
+/** Requests that share a row share what was opened of it; it goes with the row, so nothing outlives a rotation. */
+const openedRows = new WeakMap<store.PartnerWithSealed, PartnerWithSecrets>()
+
+function opened(keys: Keys, found: store.PartnerWithSealed | undefined): PartnerWithSecrets | undefined {
+  if (!found) return undefined
+  const known = openedRows.get(found)
+  if (known) return known
+  const secrets = found.secrets.map((sealed) => openSecret(keys, found.partner_id, sealed))
+  const partner = { ...found, secrets }
+  openedRows.set(found, partner)
+  return partner
+}
 
 const NOTED_EVERY_S = 60
 

@@ -1,7 +1,14 @@
 import type { Deps } from '../deps.ts'
 import { illegalOrderMove } from './errors.ts'
 import { type Cause, type Change, changeOf } from './history.ts'
-import { type OrderRow, type OrderUpdate, saveOrder, type VoucherRow } from './order-store.ts'
+import {
+  type ChangeableOrder,
+  type OrderRow,
+  type OrderSave,
+  type OrderUpdate,
+  saveOrders,
+  type VoucherRow,
+} from './order-store.ts'
 import { orderMayMove } from './states.ts'
 
 /**
@@ -15,16 +22,11 @@ export async function changeOrder(
   cause: Cause,
   vouchersBefore: readonly VoucherRow[] = [],
 ): Promise<OrderRow> {
-  const { vouchers = [], ...fields } = { ...unchanged(order), ...update }
-  if (!orderMayMove(order.state, fields.state)) throw illegalOrderMove(order.order_id, order.state, fields.state)
-  const { vouchers_open, ...visible } = fields
-  const changes = [
-    ...changeOf('order', String(order.order_id), order, visible),
-    ...vouchers.flatMap((voucher) => voucherChange(voucher, vouchersBefore)),
-  ]
-  if (changes.length === 0 && vouchers_open === order.vouchers_open) return order
   const now = deps.clock.now()
-  await saveOrder(deps.db, order, { ...fields, vouchers }, changes, { cause, now })
+  const save = orderSave(order, update, { cause, now }, vouchersBefore)
+  if (!save) return order
+  await saveOrders(deps.db, [save])
+  const { vouchers: _, ...fields } = save.update
   const moved = fields.state !== order.state
   return {
     ...order,
@@ -35,7 +37,25 @@ export async function changeOrder(
   }
 }
 
-const unchanged = (order: OrderRow): Omit<OrderUpdate, 'vouchers'> => ({
+/** The same up to the writing, for changes that are written together; undefined when nothing differs. */
+export function orderSave(
+  order: ChangeableOrder,
+  update: Partial<OrderUpdate>,
+  { cause, now }: { cause: Cause; now: Date },
+  vouchersBefore: readonly VoucherRow[] = [],
+): OrderSave | undefined {
+  const { vouchers = [], ...fields } = { ...unchanged(order), ...update }
+  if (!orderMayMove(order.state, fields.state)) throw illegalOrderMove(order.order_id, order.state, fields.state)
+  const { vouchers_open, ...visible } = fields
+  const changes = [
+    ...changeOf('order', String(order.order_id), order, visible),
+    ...vouchers.flatMap((voucher) => voucherChange(voucher, vouchersBefore)),
+  ]
+  if (changes.length === 0 && vouchers_open === order.vouchers_open) return undefined
+  return { order, update: { ...fields, vouchers }, changes, cause, now }
+}
+
+const unchanged = (order: ChangeableOrder): Omit<OrderUpdate, 'vouchers'> => ({
   state: order.state,
   used_quantity: order.used_quantity,
   refunded_quantity: order.refunded_quantity,

@@ -42,15 +42,52 @@ const voucherRow = z.object({
 })
 export type VoucherRow = z.output<typeof voucherRow>
 
+/** What a change of an order is decided by. */
+const changeableOrder = orderRow.pick({
+  order_id: true,
+  partner_id: true,
+  partner_order_id: true,
+  state: true,
+  last_code: true,
+  last_describe: true,
+  vouchers_open: true,
+  close_type: true,
+  quantity: true,
+  used_quantity: true,
+  refunded_quantity: true,
+})
+export type ChangeableOrder = z.output<typeof changeableOrder>
+
 /** The order, locked until the end of the transaction; whatever else decides about it is read after this. */
 export const lockOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined> =>
   db.maybe(orderRow, sql`select * from ticket_order where order_id = ${orderId} for update`)
+
+/**
+ * Those of the orders that are there and that nobody else holds, locked as above. It never waits, so whoever holds some
+ * orders may ask for more in any order.
+ */
+export const lockFreeOrders = (db: Db, orderIds: readonly bigint[]): Promise<ChangeableOrder[]> =>
+  db.many(
+    changeableOrder,
+    sql`select order_id, partner_id, partner_order_id, state, last_code, last_describe, vouchers_open, close_type,
+          quantity, used_quantity, refunded_quantity
+        from ticket_order where order_id = any (${orderIds}::bigint[]) for update skip locked`,
+  )
 
 export const findOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined> =>
   db.maybe(orderRow, sql`select * from ticket_order where order_id = ${orderId}`)
 
 export const vouchersOf = (db: Db, orderId: bigint): Promise<VoucherRow[]> =>
   db.many(voucherRow, sql`select * from voucher where order_id = ${orderId} order by voucher`)
+
+const voucherOfOrder = voucherRow.extend({ order_id: bigint })
+
+/** Each with the `order_id` that it belongs to. */
+export const vouchersOfAll = (db: Db, orderIds: readonly bigint[]): Promise<z.output<typeof voucherOfOrder>[]> =>
+  db.many(
+    voucherOfOrder,
+    sql`select * from voucher where order_id = any (${orderIds}::bigint[]) order by order_id, voucher`,
+  )
 
 /** What an order becomes; fields left out stay. `vouchers` are those that are new or changed, whole. */
 export interface OrderUpdate {
@@ -65,39 +102,67 @@ export interface OrderUpdate {
   readonly vouchers: readonly VoucherRow[]
 }
 
-/** Writes order, vouchers and history in one statement. */
-export const saveOrder = (
-  db: Db,
-  order: OrderRow,
-  update: OrderUpdate,
-  changes: readonly Change[],
-  { cause, now }: { cause: Cause; now: Date },
-): Promise<number> =>
-  db.exec(
+/** A change of a locked order, ready to be written. */
+export interface OrderSave {
+  readonly order: Pick<OrderRow, 'order_id' | 'partner_id'>
+  readonly update: OrderUpdate
+  readonly changes: readonly Change[]
+  readonly cause: Cause
+  readonly now: Date
+}
+
+/** Writes orders, vouchers and history in one statement. */
+export async function saveOrders(db: Db, saves: readonly OrderSave[]): Promise<void> {
+  const updates = saves.map(({ update }) => update)
+  const vouchers = saves.flatMap(({ order: { order_id }, update }) =>
+    update.vouchers.map((voucher) => ({ ...voucher, order_id: String(order_id) })),
+  )
+  const changes = saves.flatMap(({ order: { order_id, partner_id }, changes, cause, now }) =>
+    changes.map((change) => ({
+      ...change,
+      order_id: String(order_id),
+      partner_id: String(partner_id),
+      cause: cause.kind,
+      cause_id: cause.id,
+      at: now,
+    })),
+  )
+  await db.exec(
     sql`with saved as (
-      update ticket_order set
-        state = ${update.state},
-        state_since = case when state = ${update.state} then state_since else ${now} end,
-        revision = revision + case when state = ${update.state} then 0 else 1 end,
-        used_quantity = ${update.used_quantity},
-        refunded_quantity = ${update.refunded_quantity},
-        partner_order_id = ${update.partner_order_id},
-        last_code = ${update.last_code},
-        last_describe = ${update.last_describe},
-        vouchers_open = ${update.vouchers_open},
-        close_type = ${update.close_type},
-        updated_at = ${now}
-      where order_id = ${order.order_id}
+      update ticket_order o set
+        state = s.state,
+        state_since = case when o.state = s.state then o.state_since else s.at end,
+        revision = o.revision + case when o.state = s.state then 0 else 1 end,
+        used_quantity = s.used_quantity,
+        refunded_quantity = s.refunded_quantity,
+        partner_order_id = s.partner_order_id,
+        last_code = s.last_code,
+        last_describe = s.last_describe,
+        vouchers_open = s.vouchers_open,
+        close_type = s.close_type,
+        updated_at = s.at
+      from unnest(
+        ${saves.map(({ order }) => order.order_id)}::bigint[], ${updates.map((one) => one.state)}::text[],
+        ${updates.map((one) => one.used_quantity)}::int[], ${updates.map((one) => one.refunded_quantity)}::int[],
+        ${updates.map((one) => one.partner_order_id)}::text[], ${updates.map((one) => one.last_code)}::int[],
+        ${updates.map((one) => one.last_describe)}::text[], ${updates.map((one) => one.vouchers_open)}::boolean[],
+        ${updates.map((one) => one.close_type)}::int[], ${saves.map(({ now }) => now.toISOString())}::timestamptz[])
+        as s (order_id, state, used_quantity, refunded_quantity, partner_order_id, last_code, last_describe,
+          vouchers_open, close_type, at)
+      where o.order_id = s.order_id
     ), vouchers as (
       insert into voucher (order_id, voucher, state, quantity, picture, invalid_at)
-      select ${order.order_id}, voucher, state, quantity, picture, invalid_at
-      from jsonb_to_recordset(${JSON.stringify(update.vouchers)}::jsonb)
-        as v (voucher text, state text, quantity int, picture text, invalid_at text)
+      select order_id, voucher, state, quantity, picture, invalid_at
+      from jsonb_to_recordset(${JSON.stringify(vouchers)}::jsonb)
+        as v (order_id bigint, voucher text, state text, quantity int, picture text, invalid_at text)
       on conflict (order_id, voucher) do update set
         state = excluded.state, quantity = excluded.quantity, picture = excluded.picture,
         invalid_at = excluded.invalid_at
     )
     insert into record_change (at, partner_id, record, record_id, order_id, cause, cause_id, change)
-    select ${now}, ${order.partner_id}, record, record_id, ${order.order_id}, ${cause.kind}, ${cause.id}, change
-    from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as c (record text, record_id text, change jsonb)`,
+    select at, partner_id, record, record_id, order_id, cause, cause_id, change
+    from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
+      as c (at timestamptz, partner_id bigint, record text, record_id text, order_id bigint, cause text,
+        cause_id text, change jsonb)`,
   )
+}

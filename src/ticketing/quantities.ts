@@ -1,6 +1,6 @@
 import { echo } from '../lib/rescode.ts'
 import { TicketingRefusal } from './errors.ts'
-import type { OrderRow, OrderUpdate, VoucherRow } from './order-store.ts'
+import type { ChangeableOrder, OrderUpdate, VoucherRow } from './order-store.ts'
 import { laterVoucherState, type OrderState, stateByQuantities, VOUCHER_STATES } from './states.ts'
 
 /** A voucher as a partner reports it; `status` is 0 unused, 1 used, 2 refunded, 3 void. */
@@ -30,7 +30,7 @@ export function checkQuantities({ quantity, usedQuantity, refundedQuantity }: Qu
 
 /** Quantities are cumulative and reports come in any order, so of each the larger one holds (decisions, section 3). */
 export function withQuantities(
-  order: OrderRow,
+  order: ChangeableOrder,
   reported: Pick<Quantities, 'usedQuantity' | 'refundedQuantity'>,
 ): Pick<OrderUpdate, 'state' | 'used_quantity' | 'refunded_quantity'> {
   const used = Math.max(order.used_quantity, reported.usedQuantity)
@@ -49,7 +49,7 @@ export function withQuantities(
  * know which there are: a notice may come before the answer to order pay has been read.
  */
 export function withVouchers(
-  order: OrderRow,
+  order: ChangeableOrder,
   before: readonly VoucherRow[],
   reported: readonly ReportedVoucher[],
 ): VoucherRow[] {

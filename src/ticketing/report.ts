@@ -1,15 +1,15 @@
 import type { Deps } from '../deps.ts'
-import { changeOrder } from './change-order.ts'
 import { changeRefund } from './change-refund.ts'
-import { noSuchOrder, noSuchRefund, TicketingRefusal } from './errors.ts'
+import { ownOrder } from './consumption.ts'
+import { noSuchRefund, TicketingRefusal } from './errors.ts'
 import { type Pull, queuePull } from './follow-up.ts'
 import type { Cause } from './history.ts'
-import { lockOrder, type OrderRow, vouchersOf } from './order-store.ts'
+import { lockOrder } from './order-store.ts'
 import { markProduct, type SaleState } from './product-store.ts'
-import { checkQuantities, type Quantities, type ReportedVoucher, withQuantities, withVouchers } from './quantities.ts'
 import { findRefund } from './refund-store.ts'
 import { REFUND_STATES } from './states.ts'
 
+export { applyConsumption, type ConsumptionReport } from './consumption.ts'
 export { TicketingRefusal } from './errors.ts'
 export type { Cause } from './history.ts'
 export type { ReportedVoucher } from './quantities.ts'
@@ -62,37 +62,6 @@ export async function applyProductChange(
   })
 }
 
-/** Quantities are cumulative: used and refunded so far, out of the `quantity` tickets of the order. */
-export interface ConsumptionReport extends Quantities {
-  readonly orderId: bigint
-  readonly partnerOrderId: string
-  readonly vouchers?: readonly ReportedVoucher[] | undefined
-}
-
-/** Moves an order's tickets and vouchers. The order's row is locked, so of simultaneous reports the larger values hold. */
-export async function applyConsumption(
-  deps: Deps,
-  partnerId: bigint,
-  report: ConsumptionReport,
-  cause: Cause,
-): Promise<void> {
-  checkQuantities(report)
-  await deps.db.tx(async (db) => {
-    const order = await orderOf(lockOrder(db, report.orderId), partnerId, report.orderId)
-    if (report.quantity !== order.quantity) {
-      throw new TicketingRefusal(`quantity is ${report.quantity}; order ${order.order_id} has ${order.quantity}`)
-    }
-    const { vouchers: reported = [] } = report
-    const before = reported.length > 0 ? await vouchersOf(db, order.order_id) : []
-    const update = {
-      ...withQuantities(order, report),
-      partner_order_id: order.partner_order_id ?? report.partnerOrderId,
-      vouchers: withVouchers(order, before, reported),
-    }
-    await changeOrder({ ...deps, db }, order, update, cause, before)
-  })
-}
-
 /** The partner's decision on a refund that it had under review: 200 refunded, 606 and 699 refused. */
 export interface RefundResult {
   readonly refundId: string
@@ -110,7 +79,7 @@ export async function applyRefundResult(
   cause: Cause,
 ): Promise<void> {
   await deps.db.tx(async (db) => {
-    const order = await orderOf(lockOrder(db, result.orderId), partnerId, result.orderId)
+    const order = ownOrder(await lockOrder(db, result.orderId), partnerId, result.orderId)
     const refund = await findRefund(db, partnerId, result.refundId)
     if (!refund || refund.order_id !== order.order_id) throw noSuchRefund(result.refundId)
     const state = result.code === 200 ? 'refunded' : 'refused'
@@ -121,11 +90,4 @@ export async function applyRefundResult(
     const update = { state, decision_code: result.code, reason: result.describe } as const
     await changeRefund({ ...deps, db }, order, refund, update, cause)
   })
-}
-
-/** Another partner's order is told apart from none by nobody. */
-async function orderOf(found: Promise<OrderRow | undefined>, partnerId: bigint, orderId: bigint): Promise<OrderRow> {
-  const order = await found
-  if (order?.partner_id !== partnerId) throw noSuchOrder(orderId)
-  return order
 }

@@ -165,8 +165,11 @@ describe('a notice in flight', () => {
       second = post({ body }, 1)
       await sleep(200)
       await pool.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity
-         where query like '%from ticket_order%for update%' and wait_event_type = 'Lock' and datname = current_database()`,
+        `select pg_terminate_backend(pid) from (
+           select pid from pg_stat_activity
+           where query like '%from ticket_order%for update%' and wait_event_type = 'Lock' and datname = current_database()
+           order by query_start limit 1
+         ) first`,
       )
       await sleep(100)
     })

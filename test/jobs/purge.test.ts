@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { purge } from '../../src/jobs/purge.ts'
-import { createPartner } from '../../src/registry/partner.ts'
-import { newPartner } from '../../src/registry/partner-wire.ts'
-import { startPartnerSession } from '../../src/sandbox/session.ts'
+import { signInPartner } from '../../src/sandbox/sign-in.ts'
 import { type App, Client, type Consented, dataOf, type TokenSet, tokenSetOf, type User } from '../acceptance/client.ts'
 import { expectFailure } from '../acceptance/expectations.ts'
 import { signInForm } from '../acceptance/form.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
+import { newSandboxPartner } from '../sandbox/partners.ts'
 
 /** What is over goes, and nobody who holds it is told anything else than before. */
 
@@ -127,13 +126,14 @@ describe('the purge', () => {
   })
 })
 
-describe('sessions of the sandbox', () => {
-  it('go an hour after their end', async () => {
-    const { partner_id, secrets } = await createPartner(world.deps, newPartner.parse({ name: 'Lakeside Tickets' }))
-    await startPartnerSession(world.deps, partner_id, secrets[0]?.secret_id ?? '')
-    world.clock.advance(world.deps.config.SESSION_LIFETIME_S + HOUR)
+describe('the purge of the sandbox', () => {
+  it("takes a partner's session an hour after its end", async () => {
+    const { deps, clock } = world
+    const { client_id, client_secret } = await newSandboxPartner(world)
+    await signInPartner(deps, { clientId: client_id, clientSecret: client_secret, address: '127.0.0.1' })
+    clock.advance(12 * HOUR + HOUR)
     expect(await purged()).toEqual({})
-    world.clock.advance(1)
+    clock.advance(1)
     expect(await purged()).toEqual({ sandbox_session: 1 })
   })
 })

@@ -228,12 +228,13 @@ describe('findPartnerByClientId', () => {
     let statements = 0
     const db = {
       ...world.deps.db,
-      maybe: ((row, statement) => {
+      gather: ((gathered, item) => {
         statements++
-        return world.deps.db.maybe(row, statement)
-      }) as typeof world.deps.db.maybe,
+        return world.deps.db.gather(gathered, item)
+      }) as typeof world.deps.db.gather,
     }
-    const only = { ...world.deps, db: { ...db, one: nothing, many: nothing, exec: nothing, tx: nothing } }
+    const none = { one: nothing, maybe: nothing, many: nothing, exec: nothing, tx: nothing, gatherWork: nothing }
+    const only = { ...world.deps, db: { ...db, ...none } }
     expect(await findPartnerByClientId(only, client_id)).toMatchObject({ client_id })
     expect(statements).toBe(1)
   })

@@ -190,7 +190,7 @@ describe('who may ask', () => {
     const { rows } = await lab.world.pool.query(
       `select reason, headers::text from rejected_call where path = '/sandbox/api/runs'`,
     )
-    expect(rows[0]).toMatchObject({ reason: 'the signature does not fit' })
+    expect(rows[0]).toMatchObject({ reason: 'the signature does not fit: signature-unrecognised' })
   })
 
   it('does not take the signature of another path or method', async () => {

@@ -11,6 +11,8 @@
   let source
   let loading
   let lastSeq = Number(run.dataset.seq ?? 0)
+  /** Lines of the present attempt that the stream has brought. */
+  const streamed = new Map()
 
   /* --- regions: parts of the page that are replaced by their like in a page that was loaded anew ------------------ */
 
@@ -22,6 +24,7 @@
   function swap(text, only) {
     const fresh = new DOMParser().parseFromString(text, 'text/html')
     if (!fresh.getElementById('run')) return false
+    const hasLog = fresh.getElementById('log') !== null
     const open = unfolded()
     const focused = document.activeElement?.closest('[data-region]') ? document.activeElement : null
     for (const old of main.querySelectorAll('[data-region]')) {
@@ -32,10 +35,11 @@
       old.replaceWith(document.adoptNode(next))
     }
     // Regions that were not there: the log of a step, when the run went on from its last one or came back.
-    const [here, there] = [main.querySelector('.below'), fresh.querySelector('.below')]
-    const log = fresh.getElementById('log')
-    if (log && !document.getElementById('log')) here.prepend(document.adoptNode(log))
-    if (!there.querySelector('#log')) document.getElementById('log')?.remove()
+    if (!only && !hasLog) document.getElementById('log')?.remove()
+    else if (hasLog && !document.getElementById('log')) {
+      main.querySelector('.below').prepend(document.adoptNode(fresh.getElementById('log')))
+    }
+    addStreamed()
     document.title = fresh.title
     for (const id of open) document.getElementById(id)?.setAttribute('open', '')
     if (focused && !focused.isConnected) likeness(focused)?.focus({ preventScroll: true })
@@ -58,7 +62,8 @@
     loading = load(only).catch(() => false)
     const done = await loading
     loading = undefined
-    return done
+    // The network is away, or the service: nothing is lost, it only comes later.
+    if (!done) setTimeout(() => reload(only), RETRY_MS)
   }
 
   async function load(only) {
@@ -93,15 +98,24 @@
     source = undefined
   }
 
-  function line(seq, { html, state }) {
-    if (seq <= lastSeq) return
-    lastSeq = seq
-    const log = document.getElementById('log')
+  /** Puts lines where they belong that the page does not have: it may be older than they are. */
+  function addStreamed() {
     const lines = document.getElementById('lines')
-    if (lines && log.dataset.attempt === state.attempt && !document.getElementById(`e${seq}`)) {
+    const shown = document.getElementById('log')?.dataset.attempt
+    for (const [seq, { html, attempt }] of streamed) {
+      if (!lines || attempt !== shown || document.getElementById(`e${seq}`)) continue
       lines.insertAdjacentHTML('beforeend', html)
       came.delete('log')
     }
+  }
+
+  function line(seq, { html, state }) {
+    if (seq <= lastSeq) return
+    lastSeq = seq
+    // A new attempt begins with its first line; what is shown of an earlier one is whole.
+    if (state.kind === 'started') streamed.clear()
+    streamed.set(seq, { html, attempt: state.attempt })
+    addStreamed()
     if (state.kind === 'started' || state.kind === 'ended') reload()
     else if (state.kind === 'waiting' || state.kind === 'rejected' || state.kind === 'check') reload(['now', 'steps'])
   }

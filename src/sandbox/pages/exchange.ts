@@ -6,7 +6,7 @@ import type { ShownText } from '../traffic/text.ts'
 import type { TrafficKind } from '../traffic-store.ts'
 
 /** A request or an answer as the log shows it. */
-export interface Message {
+interface Message {
   /** `POST https://…` or `HTTP 200`. */
   readonly start: string
   readonly headers: readonly (readonly [name: string, value: string])[]

@@ -23,7 +23,7 @@ export interface RunPage {
   readonly choice: ShownChoice
 }
 
-export interface ShownRun {
+interface ShownRun {
   readonly id: string
   readonly number: number
   readonly path: string
@@ -37,7 +37,7 @@ export interface ShownRun {
   readonly lastSeq: number
 }
 
-export interface ShownStep extends StepItem {
+interface ShownStep extends StepItem {
   /** From 1. */
   readonly position: number
   readonly kind: Progress['step']['kind']

@@ -80,7 +80,7 @@ describe('the form', () => {
     ])
     const query = new URLSearchParams([...fields.map(([name, value]) => [String(name), String(value)])])
     for (const [, id] of body.matchAll(/name="functions" value="([^"]*)"/g)) query.append('functions', String(id))
-    query.append('base_url', String(/id="base_url"[^>]* value="([^"]*)"/.exec(body)?.[1]))
+    query.append('base_url', String(/id="field-base_url"[^>]* value="([^"]*)"/.exec(body)?.[1]))
     query.append('quantity', '2')
     const started = await them.send(FORM, query.toString())
     expect(started.statusCode).toBe(303)
@@ -133,9 +133,9 @@ describe('starting a run', () => {
     const { body } = answer
     for (const field of ['main', 'sold_out', 'quantity', 'travel_date', 'base_url', 'url.order-pay']) {
       expect(body, field).toMatch(
-        new RegExp(`id="${field}"[^>]*aria-describedby="${field}-problem[^>]*aria-invalid="true"`),
+        new RegExp(`id="field-${field}"[^>]*aria-describedby="field-${field}-problem[^>]*aria-invalid="true"`),
       )
-      expect(body, field).toContain(`id="${field}-problem"`)
+      expect(body, field).toContain(`id="field-${field}-problem"`)
     }
     for (const group of ['pay', 'refund']) expect(body).toContain(`<fieldset aria-describedby="${group}-problem">`)
     expect(body).toContain('value="11 &amp; more"')
@@ -157,7 +157,7 @@ describe('starting a run', () => {
   ])('refuses %s %j', async (field, value) => {
     const answer = await me.send(FORM, filled({ [field]: value }))
     expect(answer.statusCode).toBe(400)
-    expect(answer.body).toContain(`id="${field}-problem"`)
+    expect(answer.body).toContain(`id="field-${field}-problem"`)
     expect(await runs()).toEqual([])
   })
 
@@ -173,7 +173,7 @@ describe('starting a run', () => {
   it('leaves the URLs of a live partner alone', async () => {
     await setStage(lab.world.deps, partner.partner_id, { stage: 'live' })
     const page = await me.open(FORM)
-    expect(page.body).toMatch(/id="base_url"[^>]* readonly/)
+    expect(page.body).toMatch(/id="field-base_url"[^>]* readonly/)
     expect(textOf(page)).toContain('Your integration is live')
     expect((await me.send(FORM, filled({ base_url: 'https://evil.example' }))).statusCode).toBe(303)
     expect((await showPartner(lab.world.deps, partner.partner_id)).base_url).toBe('https://seller.example/api')

@@ -2,7 +2,7 @@ import { type ClientRequest, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A line as the stream sends it. */
-export interface Heard {
+interface Heard {
   readonly id: number
   readonly html: string
   readonly state: { readonly kind: string; readonly step: string; readonly attempt: string }

@@ -1,0 +1,102 @@
+import type { Db } from '../db/sql.ts'
+import type { Deps } from '../deps.ts'
+import { orderSave } from './change-order.ts'
+import { noSuchOrder, TicketingRefusal } from './errors.ts'
+import type { Cause } from './history.ts'
+import {
+  type ChangeableOrder,
+  lockFreeOrders,
+  lockOrder,
+  type OrderSave,
+  saveOrders,
+  type VoucherRow,
+  vouchersOfAll,
+} from './order-store.ts'
+import { checkQuantities, type Quantities, type ReportedVoucher, withQuantities, withVouchers } from './quantities.ts'
+
+/**
+ * Consumption reports of partners, in three steps within one transaction, so that reports about different orders can be
+ * taken together: lock the orders, decide each report by itself, write what came of it.
+ */
+
+/** Quantities are cumulative: used and refunded so far, out of the `quantity` tickets of the order. */
+export interface ConsumptionReport extends Quantities {
+  readonly orderId: bigint
+  readonly partnerOrderId: string
+  readonly vouchers?: readonly ReportedVoucher[] | undefined
+}
+
+interface LockedOrder {
+  readonly order: ChangeableOrder
+  /** Read only where the report names vouchers. */
+  readonly vouchers: readonly VoucherRow[]
+}
+
+/** By order_id. */
+export type LockedOrders = ReadonlyMap<bigint, LockedOrder>
+
+/**
+ * Locks the orders that the reports are about, no two about one. A single report waits for its order; of several those
+ * are left out whose order somebody else holds, so that one slow order holds up no other.
+ */
+export async function lockReported(db: Db, reports: readonly ConsumptionReport[]): Promise<LockedOrders> {
+  const ids = reports.map(({ orderId }) => orderId)
+  const [first, ...others] = ids
+  const withCodes = reports.flatMap(({ orderId, vouchers = [] }) => (vouchers.length > 0 ? [orderId] : []))
+  // Sent together; the vouchers are read after the locking all the same.
+  const [found, vouchers] = await Promise.all([
+    first !== undefined && others.length === 0 ? lockOrder(db, first) : lockFreeOrders(db, ids),
+    withCodes.length > 0 ? vouchersOfAll(db, withCodes) : [],
+  ])
+  const locked = new Map([found ?? []].flat().map((order) => [order.order_id, { order, vouchers: [] as VoucherRow[] }]))
+  for (const { order_id, ...voucher } of vouchers) locked.get(order_id)?.vouchers.push(voucher)
+  return locked
+}
+
+/** What a report makes of its order; undefined when it says nothing new. Throws a TicketingRefusal. */
+export function decideConsumption(
+  orders: LockedOrders,
+  partnerId: bigint,
+  report: ConsumptionReport,
+  at: { readonly cause: Cause; readonly now: Date },
+): OrderSave | undefined {
+  checkQuantities(report)
+  const { order, vouchers: before } = orders.get(report.orderId) ?? {}
+  const own = ownOrder(order, partnerId, report.orderId)
+  if (report.quantity !== own.quantity) {
+    throw new TicketingRefusal(`quantity is ${report.quantity}; order ${own.order_id} has ${own.quantity}`)
+  }
+  const update = {
+    ...withQuantities(own, report),
+    partner_order_id: own.partner_order_id ?? report.partnerOrderId,
+    vouchers: withVouchers(own, before ?? [], report.vouchers ?? []),
+  }
+  return orderSave(own, update, at, before)
+}
+
+/** Writes what was decided, in one statement. */
+export const saveConsumptions: (db: Db, saves: readonly OrderSave[]) => Promise<void> = saveOrders
+
+/** Moves an order's tickets and vouchers. The order's row is locked, so of simultaneous reports the larger values hold. */
+export async function applyConsumption(
+  deps: Deps,
+  partnerId: bigint,
+  report: ConsumptionReport,
+  cause: Cause,
+): Promise<void> {
+  await deps.db.tx(async (db) => {
+    const orders = await lockReported(db, [report])
+    const save = decideConsumption(orders, partnerId, report, { cause, now: deps.clock.now() })
+    if (save) await saveConsumptions(db, [save])
+  })
+}
+
+/** Another partner's order is told apart from none by nobody. */
+export function ownOrder<Order extends Pick<ChangeableOrder, 'partner_id'>>(
+  order: Order | undefined,
+  partnerId: bigint,
+  orderId: bigint,
+): Order {
+  if (order?.partner_id !== partnerId) throw noSuchOrder(orderId)
+  return order
+}

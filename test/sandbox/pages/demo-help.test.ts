@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findPartner, type PartnerWithSecrets } from '../../../src/registry/partner.ts'
+import { eventsAfter } from '../../../src/sandbox/attempt-store.ts'
+import type { Waiting } from '../../../src/sandbox/event.ts'
+import { demoHelp } from '../../../src/sandbox/pages/demo-help.ts'
+import { nextStep, showRun } from '../../../src/sandbox/run.ts'
+import { type Lab, openLab } from '../lab.ts'
+import { EVERYTHING, makeStep } from '../walk.ts'
+
+let lab: Lab
+let demo: PartnerWithSecrets
+beforeAll(async () => {
+  lab = await openLab()
+  const partner = await findPartner(lab.world.deps, lab.partnerId)
+  if (!partner) throw new Error('the lab has no partner')
+  demo = { ...partner, client_id: 'demo-partner' }
+})
+afterAll(() => lab.close())
+
+/** Waits until the step waits, and does what the help says. */
+async function actOn(runId: string, stepId: string): Promise<void> {
+  for (;;) {
+    const events = await eventsAfter(lab.world.deps.db, runId, 0)
+    const waiting = events.findLast(({ kind, step_id }) => kind === 'waiting' && step_id === stepId)
+    const help = waiting && demoHelp(lab.world.deps, demo, waiting.data as Waiting)
+    if (help) {
+      expect(help.office).toBe(`http://localhost:${new URL(String(demo.base_url)).port}`)
+      return perform(help.curl)
+    }
+    await sleep(20)
+  }
+}
+
+/** Does what the command does. */
+async function perform(curl: string): Promise<void> {
+  const [, url = '', body = ''] = /^curl -X POST (\S+) .* -d '(.*)'$/.exec(curl) ?? []
+  const answer = await fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+  if (!answer.ok) throw new Error(await answer.text())
+}
+
+describe('the demo partner’s help', () => {
+  it('is a command that makes the shop send each notice that a run waits for', async () => {
+    const { deps } = lab.world
+    const runId = await lab.run(EVERYTHING)
+    const helped: string[] = []
+    for (;;) {
+      const { current } = await showRun(deps, lab.partnerId, runId)
+      if (!current || helped.length === 3) break
+      const { id, kind } = current.step
+      const made =
+        kind === 'notice' ? await lab.make(runId, id, () => actOn(runId, id)) : await makeStep(lab, runId, id)
+      expect(made.failures, id).toEqual([])
+      if (kind === 'notice') helped.push(id)
+      await nextStep(deps, lab.partnerId, runId, id)
+    }
+    expect(helped).toEqual(['product-change', 'consumption', 'refund-notice'])
+  }, 60_000)
+
+  it('is for the demo partner alone, and for nobody where no demo runs', async () => {
+    const waiting = { path: '/mtp/api/order/consume/notice', until: '', about: { orderId: '1', usedQuantity: '2' } }
+    const { deps } = lab.world
+    expect(demoHelp(deps, demo, waiting)).not.toBeNull()
+    expect(demoHelp(deps, { ...demo, client_id: 'lab' }, waiting)).toBeNull()
+    expect(demoHelp({ config: { ...deps.config, DEMO: false } }, demo, waiting)).toBeNull()
+  })
+})

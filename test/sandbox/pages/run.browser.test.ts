@@ -1,0 +1,305 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { findLinkedOrder } from '../../../src/sandbox/evidence-store.ts'
+import { nextStep, presentRun, showRun } from '../../../src/sandbox/run.ts'
+import { openBrowser } from '../../browser.ts'
+import { fits, LOOKS, type Look, picture, signInAs, violations, visit } from '../browse.ts'
+import { type Lab, openLab, SIMPLE, walkTo } from '../lab.ts'
+import { unlock } from './visitor.ts'
+
+let lab: Lab
+let browser: Browser
+let origin: string
+beforeAll(async () => {
+  lab = await openLab()
+  await unlock(lab, lab.partnerId)
+  origin = lab.url.replace('127.0.0.1', 'localhost')
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await lab.close()
+})
+
+// Chromium reports what the Content-Security-Policy blocked on the console.
+const complaints: string[] = []
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close()
+  expect(complaints.splice(0)).toEqual([])
+})
+
+const DESKTOP: Look = { size: 'desktop', locale: 'en' }
+
+async function tab(context: BrowserContext, path: string): Promise<Page> {
+  const page = await context.newPage()
+  page.setDefaultTimeout(20_000)
+  page.on('console', (message) => {
+    if (/content security policy/i.test(message.text())) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  await page.goto(origin + path)
+  return page
+}
+
+/** Signs in, and is where it wanted to go. */
+async function open(path: string, look: Look = DESKTOP): Promise<Page> {
+  const page = await tab(await visit(browser, look), path)
+  await signInAs(page, { client_id: 'lab', client_secret: lab.secret })
+  await page.waitForURL((url) => url.pathname !== '/sandbox/sign-in')
+  return page
+}
+
+const runPath = (runId: string) => `/sandbox/run/${runId}`
+const start = (page: Page) => page.locator('form[action$="/start"] button')
+const next = (page: Page) => page.locator('form[action$="/next"] button')
+const heading = (page: Page) => page.locator('#now-title')
+
+const SELLER_STEPS: Readonly<Record<string, (runId: string) => Promise<unknown>>> = {
+  consumption: async (runId) => {
+    const orderId = await findLinkedOrder(lab.world.deps.db, runId, 'main')
+    await lab.control('consume', { orderId, quantity: 2 })
+  },
+}
+
+/** What the seller does while a step waits for it. */
+async function sellerActs(runId: string): Promise<void> {
+  const { current } = await showRun(lab.world.deps, lab.partnerId, runId)
+  await SELLER_STEPS[String(current?.step.id)]?.(runId)
+}
+
+/** Fills in the form of the simple choice and starts the run by it. */
+async function startByForm(page: Page): Promise<string> {
+  await page.fill('#field-main', SIMPLE.products.main)
+  await page.click('button[value=start]')
+  if (await page.locator('input[name=replaces]').count()) await page.click('button[value=start]')
+  await page.waitForURL(/\/sandbox\/run\/[\da-f-]{36}/)
+  return (await presentRun(lab.world.deps, lab.partnerId)).run_id
+}
+
+describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
+  it('a person chooses functions and walks through every step to the acceptance check', async () => {
+    const page = await open('/sandbox/functions', { ...DESKTOP, javaScriptEnabled })
+    const runId = await startByForm(page)
+    const { steps } = await showRun(lab.world.deps, lab.partnerId, runId)
+    for (const { step } of steps) {
+      await page.waitForSelector(`#steps li[aria-current=step] a[href$="step=${step.id}"]`)
+      await start(page).click()
+      if (step.kind === 'notice') {
+        await page.waitForSelector('.waiting')
+        await sellerActs(runId)
+      }
+      await next(page).click()
+    }
+    await page.waitForSelector('#acceptance form')
+    expect(await page.locator('#steps li .mark.good').count()).toBe(steps.length)
+    await page.click('#acceptance form button')
+    await page.waitForSelector('#acceptance .success')
+    expect(await page.locator('#acceptance .told li').count()).toBe(2)
+    await page.click('#acceptance a[href^="/sandbox/verify/"]')
+    await page.waitForURL(/\/sandbox\/verify\//)
+    expect(await page.textContent('main')).toContain('Lab')
+    await page.goBack()
+    expect(await violationsOf(page, javaScriptEnabled)).toEqual([])
+  }, 180_000)
+})
+
+/** Makes what is left of a run that stands at a step which has passed. */
+async function walkToEnd(runId: string): Promise<void> {
+  const { deps } = lab.world
+  for (;;) {
+    const { current } = await showRun(deps, lab.partnerId, runId)
+    if (!current) return
+    if (current.state !== 'passed') await lab.make(runId, current.step.id)
+    await nextStep(deps, lab.partnerId, runId, current.step.id)
+  }
+}
+
+const violationsOf = (page: Page, javaScriptEnabled: boolean) => (javaScriptEnabled ? violations(page) : [])
+
+describe('while a step is made', () => {
+  it('lines appear by themselves, in every tab, and the focus goes where the person acted and nowhere else', async () => {
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'product-pull')
+    const mine = await open(runPath(runId))
+    const other = await open(runPath(runId))
+    await other.focus('.brand')
+    await start(mine).click()
+    await mine.waitForSelector('#now form[action$="/next"]')
+    await other.waitForSelector('#now form[action$="/next"]')
+    expect(await mine.evaluate(() => document.activeElement?.id)).toBe('now')
+    expect(await other.evaluate(() => document.activeElement?.className)).toBe('brand')
+    for (const page of [mine, other]) {
+      await page.waitForSelector('#lines > li.is-ended')
+      const seqs = await page.locator('#lines > li').evaluateAll((lines) => lines.map(({ id }) => Number(id.slice(1))))
+      expect(seqs).toEqual(seqs.map((_seq, index) => (seqs[0] ?? 0) + index))
+      expect(await page.locator('#lines > li.is-ended').count()).toBe(1)
+    }
+    const stale = await open(runPath(runId), { ...DESKTOP, javaScriptEnabled: false })
+    await next(other).click()
+    await other.waitForFunction(() => !document.querySelector('#steps [aria-current=step] a[href$="product-pull"]'))
+    // A tab that does not notice by itself still offers Next: it is told that the run has moved on.
+    await next(stale).click()
+    await stale.getByRole('alert').waitFor()
+    expect(await stale.getByRole('alert').textContent()).toContain('does not stand at that step')
+  }, 60_000)
+
+  it('a step that waits says so, with a clock that runs down, and goes on when the notice has come', async () => {
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'consumption')
+    const page = await open(runPath(runId))
+    await start(page).dblclick()
+    await page.waitForSelector('.waiting')
+    expect(await page.locator('[role=status].status').textContent()).toContain('It is your turn')
+    const before = await page.locator('.timer').textContent()
+    await page.waitForFunction((text) => document.querySelector('.timer')?.textContent !== text, before)
+    await sellerActs(runId)
+    await next(page).waitFor()
+    const { steps } = await showRun(lab.world.deps, lab.partnerId, runId)
+    expect(steps.find(({ step }) => step.id === 'consumption')?.attempts).toHaveLength(1)
+  }, 60_000)
+
+  it('a session that ends loses nothing: after the sign-in the step and its lines are there', async () => {
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'consumption')
+    const page = await open(runPath(runId))
+    await start(page).click()
+    await page.waitForSelector('.waiting')
+    await lab.world.pool.query('delete from sandbox_session')
+    await sellerActs(runId)
+    // The page notices by itself; whoever acts instead gets to the same place.
+    await page.waitForURL(/\/sandbox\/sign-in/, { timeout: 30_000 })
+    expect(await page.textContent('main')).toContain('Your session has ended')
+    await signInAs(page, { client_id: 'lab', client_secret: lab.secret })
+    await page.waitForURL(`${origin}${runPath(runId)}`)
+    await next(page).waitFor()
+    expect(await page.locator('#lines > li.is-notice').count()).toBe(1)
+  }, 60_000)
+
+  it('a network that is gone for a while loses no line', async () => {
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'consumption')
+    const page = await open(runPath(runId))
+    await start(page).click()
+    await page.waitForSelector('.waiting')
+    await page.context().setOffline(true)
+    await sellerActs(runId)
+    await page.waitForTimeout(500)
+    await page.context().setOffline(false)
+    await next(page).waitFor()
+    await page.waitForSelector('#lines > li.is-ended')
+    expect(await page.locator('#lines > li.is-notice').count()).toBe(1)
+  }, 60_000)
+})
+
+describe('what a partner sends', () => {
+  it('is text and nothing else, whatever it looks like', async () => {
+    const nasty = `</pre></li></ol><script>document.title='stolen'</script><img src=x onerror="document.title='stolen'">`
+    await lab.control('change-product', { partnerDealId: SIMPLE.products.main, title: nasty })
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'product-pull')
+    const page = await open(runPath(runId))
+    await start(page).click()
+    await page.waitForSelector('#lines > li.is-ended')
+    const bodies = await page.locator('#lines pre.body').allTextContents()
+    expect(bodies.join('\n')).toContain(JSON.stringify(nasty))
+    expect(await page.title()).not.toContain('stolen')
+    expect(await page.locator('#lines img, #lines script').count()).toBe(0)
+    expect(await page.locator('#acceptance').count()).toBe(1)
+    await page.reload()
+    expect(await page.title()).not.toContain('stolen')
+    await lab.control('change-product', { partnerDealId: SIMPLE.products.main, title: 'A trip' })
+  }, 60_000)
+})
+
+describe('with the keyboard alone', () => {
+  it('a run is started, a step is made, and the next one reached', async () => {
+    const page = await open('/sandbox/functions')
+    const press = async (wanted: () => Promise<boolean>, key = 'Tab') => {
+      for (let stops = 0; stops < 150; stops++) {
+        if (await wanted()) return
+        await page.keyboard.press(key)
+      }
+      throw new Error('cannot be reached')
+    }
+    const focused = (selector: string) => () =>
+      page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector)
+    await press(focused('#field-main'))
+    await page.keyboard.type(SIMPLE.products.main)
+    await press(focused('button[value=start]'))
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('input[name=replaces], #now', { state: 'attached' })
+    if (await page.locator('input[name=replaces]').count()) {
+      await press(focused('button[value=start]'))
+      await page.keyboard.press('Enter')
+    }
+    await page.waitForURL(/\/sandbox\/run\//)
+    const first = await heading(page).textContent()
+    await press(focused('form[action$="/start"] button'))
+    await page.keyboard.press('Enter')
+    await next(page).waitFor()
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('now')
+    await press(focused('form[action$="/next"] button'))
+    await page.keyboard.press('Space')
+    await page.waitForFunction((text) => document.querySelector('#now-title')?.textContent !== text, first)
+    await press(focused('#lines summary, #steps a'))
+  }, 90_000)
+})
+
+/** Pictures of the pages as they are met first, in the light. */
+const KEPT = ['functions', 'run-failed', 'run-waiting', 'run-accepted', 'report', 'history']
+
+describe.each(LOOKS)('looked at as %j', (look) => {
+  it('each page is accessible and fits', async () => {
+    const { url } = lab
+    const looksRight = async (page: Page, name: string) => {
+      expect(await page.getAttribute('html', 'lang')).toBe(look.locale)
+      expect(await violations(page)).toEqual([])
+      expect(await fits(page), name).toBe(true)
+      if (KEPT.includes(name) && look.colorScheme === undefined) await picture(page, name, look)
+    }
+    const page = await open('/sandbox/functions', look)
+    await looksRight(page, 'functions')
+    await page.fill('#field-quantity', '99')
+    await page.locator('input[value=pay-at-once]').setChecked(false)
+    await page.fill('#field-base_url', `${url}/nothing`)
+    await page.click('button[value=check]')
+    await page.waitForSelector('#preflight')
+    await looksRight(page, 'functions-problems')
+    await lab.world.pool.query('delete from failed_attempt')
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'product-pull')
+    await lab.mistakes('answer-missing-field')
+    await lab.make(runId, 'product-pull')
+    await lab.mistakes()
+    await page.goto(origin + runPath(runId))
+    await looksRight(page, 'run-failed')
+    await walkTo(lab, runId, 'consumption')
+    await page.goto(origin + runPath(runId))
+    await looksRight(page, 'run-next')
+    await start(page).click()
+    await page.waitForSelector('.waiting')
+    await looksRight(page, 'run-waiting')
+    await sellerActs(runId)
+    await next(page).waitFor()
+    await page.locator('#lines > li.is-notice summary').first().click()
+    await looksRight(page, 'run-passed')
+    await walkToEnd(runId)
+    await page.goto(origin + runPath(runId))
+    await looksRight(page, 'run-acceptance')
+    await page.click('#acceptance form button')
+    await page.waitForSelector('#acceptance .success')
+    await looksRight(page, 'run-accepted')
+    await page.goto(`${origin}${runPath(runId)}/report`)
+    await looksRight(page, 'report')
+    await page.goto(`${origin}/sandbox/history`)
+    await looksRight(page, 'history')
+    await page.goto(`${origin}/sandbox`)
+    await looksRight(page, 'home-walked')
+    await page.goto(`${origin}/sandbox/functions`)
+    await page.fill('#field-main', 'DEMO-BOAT')
+    await page.fill('#field-base_url', 'http://127.0.0.1:9')
+    await page.click('button[value=start]')
+    await page.waitForSelector('button[value=back]')
+    await looksRight(page, 'overwrite')
+  }, 120_000)
+})

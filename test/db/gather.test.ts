@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, connect as dial, type Server, type Sock
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { Gathered } from '../../src/db/gather.ts'
+import type { Gathered, GatheredWork } from '../../src/db/gather.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { type Db, dbOf, sql } from '../../src/db/sql.ts'
 import { openLog } from '../../src/lib/log.ts'
@@ -202,6 +202,51 @@ class Listener {
     this.#server.close()
   }
 }
+
+describe('work in a transaction that is shared', () => {
+  const by = { divisor: 1, seconds: 0 }
+  /** Writes in two statements. Names that begin with `alone` want to be done by themselves. */
+  const work: GatheredWork<Db, { name: string; divisor: number }, { transaction: string; together: number }> = {
+    key: ({ name }) => name,
+    same: 'apart',
+    work: async (tx, items) => {
+      const here = items.filter(({ name }) => items.length === 1 || !name.startsWith('alone'))
+      const [first, second] = await Promise.all([
+        tx.many(Written, statement(here.map((item) => ({ ...by, name: `${item.name} 1` })))),
+        tx.many(Written, statement(here.map((item) => ({ ...by, ...item })))),
+      ])
+      expect(new Set([...first, ...second].map(({ transaction }) => transaction)).size).toBe(1)
+      const transaction = first[0]?.transaction ?? ''
+      return items.map((item) => (here.includes(item) ? { transaction, together: here.length } : undefined))
+    },
+  }
+  const does = (db: Db, name: string, divisor = 1) => db.gatherWork(work, { name, divisor })
+
+  it('is done together, and what has to be done by itself is', async () => {
+    const db = dbWith({ items: 200, batches: 1 })
+    const done = await Promise.all(['a', 'alone', 'b', 'b'].map((name) => does(db, name)))
+    expect(done.map(({ together }) => together)).toEqual([2, 1, 2, 1])
+    expect(new Set(done.map(({ transaction }) => transaction)).size).toBe(3)
+    expect((await names()).sort()).toEqual(['a', 'a 1', 'alone', 'alone 1', 'b', 'b', 'b 1', 'b 1'])
+  })
+
+  it('that the database refuses leaves nothing of the one and everything of the others', async () => {
+    const db = dbWith({ items: 200, batches: 1 })
+    const outcomes = await Promise.allSettled(['a', 'b', 'c'].map((name) => does(db, name, name === 'b' ? 0 : 1)))
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect((await names()).sort()).toEqual(['a', 'a 1', 'c', 'c 1'])
+  })
+
+  it('inside a transaction is part of that', async () => {
+    const db = dbWith({ items: 200, batches: 1 })
+    const undone = db.tx(async (tx) => {
+      expect(await does(tx, 'a')).toMatchObject({ together: 1 })
+      throw new Error('no')
+    })
+    await expect(undone).rejects.toThrow('no')
+    expect(await names()).toEqual([])
+  })
+})
 
 describe('the database lost in mid-batch', () => {
   it('before the commit: everybody in the batch is told, and nothing is written or tried again', async () => {

@@ -7,8 +7,13 @@ import type { Awaited } from './sandbox-wire.ts'
 /** `orderId` → `ORDER_ID`. */
 const variable = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 
+/** What notices are about. Any other name that a server might send could be one that the shell obeys, such as PATH. */
+const PASSED_ON = ['orderId', 'refundId', 'partnerDealId', 'quantity', 'usedQuantity', 'status', 'code']
+
 const variablesOf = ({ path, about }: Awaited, stepId: string): Record<string, string> => ({
-  ...Object.fromEntries(Object.entries(about).map(([field, value]) => [variable(field), value])),
+  ...Object.fromEntries(
+    Object.entries(about).flatMap(([field, value]) => (PASSED_ON.includes(field) ? [[variable(field), value]] : [])),
+  ),
   SANDBOX_STEP: stepId,
   SANDBOX_PATH: path,
 })

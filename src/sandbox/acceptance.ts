@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { showPartner } from '../registry/partner.ts'
-import { runIsOver } from './errors.ts'
+import { runIsOver, stepRunning } from './errors.ts'
 import { type Proof, proofOf } from './evidence-store.ts'
 import { tellContacts } from './notify/tell-contacts.ts'
 import { reportUrl, storeReport } from './report.ts'
@@ -46,6 +46,7 @@ export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: stri
     const found = await acceptanceOf(inside, view)
     if (found.passed) return found
     if (view.run.superseded_at !== null) throw runIsOver()
+    if (view.steps.some(({ running }) => running)) throw stepRunning()
     if (!isComplete(found)) return found
     const passedAt = deps.clock.now()
     const justNow = await markPassed(db, runId, passedAt)

@@ -10,7 +10,7 @@ import { AttemptOver, StepFailed } from './attempt-log.ts'
 import { appendEvent, endAttempt, findOpenAttempt, insertAttempt, keepAlive } from './attempt-store.ts'
 import { countUse } from './bounded.ts'
 import { endDeserted } from './ending.ts'
-import { noSuchRun, notTheCurrentStep, runIsOver } from './errors.ts'
+import { noSuchRun, notTheCurrentStep, passedAlready, runIsOver } from './errors.ts'
 import { type Run, stepsOf } from './run.ts'
 import { lockRun } from './run-store.ts'
 import { Scene } from './scene.ts'
@@ -46,6 +46,7 @@ export async function startStep(
     const run = await lockRun(db, partnerId, runId)
     if (!run) throw noSuchRun()
     if (run.superseded_at !== null) throw runIsOver()
+    if (run.passed_at !== null) throw passedAlready()
     const step = stepsOf(run.choice).find(({ id }) => id === stepId)
     if (!step || run.current_step !== stepId) throw notTheCurrentStep()
     await endDeserted({ ...deps, db }, runId)

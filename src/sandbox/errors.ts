@@ -24,6 +24,9 @@ export const notTheCurrentStep = () =>
 export const stepNotPassed = () =>
   new SandboxRefusal('sandbox.refusal.not_passed', 'the current step has not passed yet')
 
+export const passedAlready = () =>
+  new SandboxRefusal('sandbox.refusal.passed', 'the run has passed; start a new one to test again')
+
 export const stepRunning = () => new SandboxRefusal('sandbox.refusal.running', 'the current step is being made')
 
 export const signatureFirst = () =>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkAcceptance } from '../../src/sandbox/acceptance.ts'
 import { interruptSteps, startStep } from '../../src/sandbox/attempt.ts'
 import { appendEvent, attemptsOf, endAttempt, eventsOfAttempt, insertAttempt } from '../../src/sandbox/attempt-store.ts'
 import type { Waiting } from '../../src/sandbox/event.ts'
@@ -117,6 +118,17 @@ describe('a step that is being made', () => {
       runId,
     ])
     await expect(nextStep(deps, lab.partnerId, runId, 'product-pull')).rejects.toThrow('newer run')
+  })
+
+  it('has to end before the acceptance check says anything', async () => {
+    const runId = await lab.run()
+    await lab.mistakes('answer-slow')
+    const made = lab.make(runId, 'product-pull')
+    await sleep(300)
+    await expect(checkAcceptance(lab.world.deps, lab.partnerId, runId)).rejects.toThrow('being made')
+    await lab.mistakes()
+    await lab.run()
+    expect((await made).outcome).toBe('interrupted')
   })
 
   it('ends as interrupted when its process stops, and can be started again', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkAcceptance } from '../../src/sandbox/acceptance.ts'
+import { startStep } from '../../src/sandbox/attempt.ts'
 import { notificationsOf } from '../../src/sandbox/notify/notifications.ts'
 import { reportOfRun, verifyReport } from '../../src/sandbox/report.ts'
 import { nextStep, showRun } from '../../src/sandbox/run.ts'
@@ -29,6 +30,8 @@ describe('the steps', () => {
     )
     expect(checks.filter(({ justNow }) => justNow)).toHaveLength(1)
     expect(checks.every(({ passed }) => passed)).toBe(true)
+    const again = { partnerId: lab.partnerId, runId: walked.runId, stepId: STEPS[0]?.id ?? '' }
+    await expect(startStep(deps, lab.world.log, again)).rejects.toThrow('has passed')
     const { notifications } = await notificationsOf(deps, walked.runId)
     expect(notifications.map(({ role, channel }) => `${role} ${channel}`).sort()).toEqual([
       'business mail',

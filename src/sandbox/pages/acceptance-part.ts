@@ -38,6 +38,8 @@ interface Telling {
   readonly word: string
   /** When it was sent, or what went wrong last. */
   readonly detail: string
+  /** Where a form asks for another try; null unless it was given up. */
+  readonly retry: string | null
 }
 
 export async function acceptancePart(deps: Deps, view: RunView, t: Translate): Promise<AcceptancePart> {
@@ -62,17 +64,19 @@ export async function acceptancePart(deps: Deps, view: RunView, t: Translate): P
       .map(({ step }) => ({ name: t(step.name), href: stepHref(run.run_id, step.id) })),
     open: reached && !passed && run.superseded_at === null,
     signed: report ? `/sandbox/verify/${report.report_id}` : null,
-    told: notifications.map((one) => telling(one, t)),
+    told: notifications.map((one) => telling(run.run_id, one, t)),
     mailFolder: folder,
   }
 }
 
-function telling({ role, channel, address, state, sent_at, last_error }: ShownNotification, t: Translate): Telling {
+function telling(runId: string, notification: ShownNotification, t: Translate): Telling {
+  const { notification_id, role, channel, address, state, sent_at, last_error } = notification
   const who = { product: t('sandbox.told.product'), business: t('sandbox.told.business') }[role]
   const how = { mail: t('sandbox.told.mail'), webhook: t('sandbox.told.webhook') }[channel]
-  const about = { role: who, channel: how, address, detail: sent_at ? beijingTime(sent_at) : (last_error ?? '') }
+  const detail = sent_at ? beijingTime(sent_at) : (last_error ?? '')
+  const about = { role: who, channel: how, address, detail, retry: null }
   if (state === 'sent') return { ...about, tone: 'good', word: t('sandbox.told.sent') }
-  return state === 'failed'
-    ? { ...about, tone: 'bad', word: t('sandbox.told.failed') }
-    : { ...about, tone: 'warning', word: t('sandbox.told.waiting') }
+  if (state === 'waiting') return { ...about, tone: 'warning', word: t('sandbox.told.waiting') }
+  const retry = `/sandbox/run/${runId}/notifications/${notification_id}/retry`
+  return { ...about, tone: 'bad', word: t('sandbox.told.failed'), retry }
 }

@@ -10,11 +10,12 @@ import { startStep } from '../attempt.ts'
 import { noSuchRun, SandboxRefusal } from '../errors.ts'
 import { lookNow } from '../follow.ts'
 import { partnerOf, sendSandboxPage } from '../guard.ts'
+import { retryNotification } from '../notify/notifications.ts'
 import { nextStep, presentRun, showRun } from '../run.ts'
 import { refusalText, refusedQuery } from './refusals.ts'
 import { reportPage } from './report-page.ts'
 import { runPage } from './run-page.ts'
-import { runParams, runQuery, stepParams } from './wire.ts'
+import { notificationParams, runParams, runQuery, stepParams } from './wire.ts'
 
 const RUN = '/run/:run_id'
 
@@ -64,6 +65,16 @@ function forms(app: FastifyInstance, deps: Deps): void {
     const run = ownRun(request)
     await showRun(deps, run.partnerId, run.runId)
     return backTo(request, reply, run.runId, () => checkAcceptance(deps, run.partnerId, run.runId), 'checked=1')
+  })
+
+  app.post(`${RUN}/notifications/:notification_id/retry`, async (request, reply) => {
+    const params = notificationParams.safeParse(request.params)
+    if (!params.success) throw noSuchRun()
+    const run = ownRun(request)
+    await showRun(deps, run.partnerId, run.runId)
+    // One that has arrived meanwhile is shown as sent, which is answer enough.
+    const again = () => retryNotification(deps, run.runId, params.data.notification_id)
+    return backTo(request, reply, run.runId, again, 'checked=1')
   })
 }
 

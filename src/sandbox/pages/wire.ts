@@ -6,13 +6,15 @@ export const runParams = z.object({ run_id: z.uuid() })
 
 export const stepParams = runParams.extend({ step_id: z.string().max(64) })
 
+export const notificationParams = runParams.extend({ notification_id: z.uuid() })
+
 export const runQuery = z
   .object({
     step: z.string().max(64).optional().catch(undefined),
     attempt: z.coerce.number().int().min(1).optional().catch(undefined),
     /** Why a form was refused; see refusals.ts. */
     refused: z.string().optional().catch(undefined),
-    /** The acceptance check was asked for. */
+    /** Somebody has acted at the acceptance check. */
     checked: z.literal('1').optional().catch(undefined),
   })
   .catch({})

@@ -1,0 +1,160 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { signInAs, visit } from '../sandbox/browse.ts'
+import { firstLineOf, loadOf, watchForFirstLine } from './sandbox-moments.ts'
+
+/** A wait of a step, as the page shows it: field → value. */
+type About = Readonly<Record<string, string>>
+
+export const CURRENT = '#steps li[aria-current=step]'
+const START = '#now form[action$="/start"] button'
+const NEXT = '#now form[action$="/next"] button'
+
+/**
+ * An engineer of the demo partner in a real browser, who knows nothing but what the pages say. With JavaScript it clicks
+ * in the shop's back office; without, it copies the commands that the page shows.
+ */
+export class Person {
+  readonly page: Page
+  /** The HTML of every page and answer that it has seen. */
+  readonly seen: string[] = []
+  /** What the browser complained about: blocked by the Content-Security-Policy, or thrown. */
+  readonly complaints: string[] = []
+  /** Milliseconds from pressing Start to the first line of the log; only with JavaScript. */
+  readonly firstLines: number[] = []
+  /** Milliseconds to load the same page, at the same moment. */
+  readonly loads: number[] = []
+  readonly #context: BrowserContext
+  readonly #office: string
+  readonly #scripts: boolean
+
+  private constructor(context: BrowserContext, page: Page, { office, scripts }: Around) {
+    this.page = page
+    this.#context = context
+    this.#office = office
+    this.#scripts = scripts
+    page.setDefaultTimeout(30_000)
+    page.on('pageerror', (error) => this.complaints.push(String(error)))
+    page.on('console', (message) => {
+      if (/content security policy/i.test(message.text())) this.complaints.push(message.text())
+    })
+    page.on('response', async (answer) => {
+      if (!/text\/html/.test(answer.headers()['content-type'] ?? '')) return
+      // The body of a page that was left at once is gone; what the person saw is taken by look() as well.
+      const body = await answer.text().catch(() => '')
+      this.seen.push(`${JSON.stringify(answer.headers())}\n${body}`)
+    })
+  }
+
+  static async arrive(browser: Browser, around: Around): Promise<Person> {
+    const look = { size: 'desktop', locale: 'en', javaScriptEnabled: around.scripts } as const
+    const context = await visit(browser, look)
+    return new Person(context, await context.newPage(), around)
+  }
+
+  /** Remembers the page as it stands now. */
+  async look(): Promise<void> {
+    this.seen.push(await this.page.content())
+  }
+
+  async signIn(origin: string, partner: { client_id: string; client_secret: string }): Promise<void> {
+    await this.page.goto(`${origin}/sandbox`)
+    await this.look()
+    await signInAs(this.page, partner)
+    await this.page.waitForURL(`${origin}/sandbox`)
+    await this.look()
+  }
+
+  /** The session cookie's value, and the header that a program would send. */
+  async session(): Promise<{ value: string; header: string }> {
+    const found = (await this.#context.cookies()).find(({ name }) => name === 'gatehouse_sandbox')
+    return { value: String(found?.value), header: `gatehouse_sandbox=${found?.value}` }
+  }
+
+  /** Opens what a page links to without leaving the page. */
+  async read(path: string): Promise<string> {
+    const answer = await this.#context.request.get(new URL(path, this.page.url()).href)
+    const text = await answer.text()
+    this.seen.push(text)
+    return text
+  }
+
+  /** Presses Start and waits, doing what the page asks for meanwhile, until the attempt has ended. */
+  async makeStep({ impatient = false } = {}): Promise<void> {
+    const before = String(await this.page.getAttribute('#log', 'data-attempt'))
+    const timed = this.#scripts && before === ''
+    if (timed) await watchForFirstLine(this.page)
+    await this.page.click(START)
+    if (timed) this.firstLines.push(await firstLineOf(this.page))
+    await this.page.waitForSelector(`#log:not([data-attempt="${before}"])`)
+    if (impatient && !this.#scripts) await this.page.reload()
+    const over = '#now form[action$="/start"]'
+    await this.page.waitForSelector(`.waiting, ${over}`)
+    await this.look()
+    if (await this.page.locator('.waiting').count()) await this.#doAsTold()
+    await this.page.waitForSelector(over)
+    await this.page.waitForSelector('#lines > li.is-ended')
+    await this.look()
+    if (timed) this.loads.push(await loadOf(this.page))
+  }
+
+  goOn = (): Promise<void> => this.page.click(NEXT)
+  canGoOn = async (): Promise<boolean> => (await this.page.locator(NEXT).count()) > 0
+
+  async #doAsTold(): Promise<void> {
+    if (!this.#scripts) {
+      const command = String(await this.page.textContent('.waiting .demo pre'))
+      const { stdout } = await promisify(execFile)('bash', ['-euc', command])
+      if (!stdout.includes('"acknowledged":true')) throw new Error(`${command}: ${stdout}`)
+      return
+    }
+    const about: About = Object.fromEntries(
+      await this.page
+        .locator('.waiting dl.facts div')
+        .evaluateAll((rows) =>
+          rows.map((row) => ['dt code', 'dd code'].map((at) => row.querySelector(at)?.textContent)),
+        ),
+    )
+    const [tab] = await Promise.all([this.#context.waitForEvent('page'), this.page.click('.waiting .demo a')])
+    await fillIn(tab, about)
+    await tab.close()
+  }
+
+  /** Lets the demo partner make these mistakes and no others, at its back office in a second tab. */
+  async switchMistakes(...names: string[]): Promise<void> {
+    const tab = await this.#context.newPage()
+    await tab.goto(this.#office)
+    for (const box of await tab.locator('#mistakes input[type=checkbox]').all()) {
+      const name = String(await box.getAttribute('value'))
+      if ((await box.isChecked()) !== names.includes(name)) await box.setChecked(names.includes(name))
+    }
+    await tab.click('#mistakes form button')
+    await tab.waitForSelector('#said[role=status]')
+    await tab.close()
+  }
+}
+
+interface Around {
+  /** The demo partner's back office. */
+  readonly office: string
+  /** JavaScript is on. */
+  readonly scripts: boolean
+}
+
+/** What the shop's people do: a visitor at the gate, a refund approved, a product changed. */
+async function fillIn(tab: Page, about: About): Promise<void> {
+  if (about.refundId !== undefined) {
+    await tab.locator('#refunds li', { hasText: about.refundId }).locator('button[value=approve]').click()
+  } else if (about.orderId !== undefined) {
+    const order = tab.locator('#orders li', { hasText: about.orderId })
+    await order.locator('input[name=quantity]').fill(String(about.usedQuantity))
+    await order.locator('button').click()
+  } else {
+    const product = tab.locator('#products li', { has: tab.locator(`input[value="${about.partnerDealId}"]`) })
+    await product.locator('summary').click()
+    await product.locator('input[name=title]').fill('A trip with another name')
+    await product.locator('button').click()
+  }
+  await tab.waitForSelector('#said[role=status]')
+}

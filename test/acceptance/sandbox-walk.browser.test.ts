@@ -13,7 +13,7 @@ import { PARTNER, readTheRest, STEPS, search, send, sendRefused } from './sandbo
 import { ADMIN_TOKEN, SECRET_KEY, type System, startSystem } from './system.ts'
 
 /**
- * Issue 4, "It shows" 1, 4 and 5: the service as `npm start` starts it, its demo partner, and a person at a browser who
+ * The service as `npm start` starts it, its demo partner, and a person at a browser who
  * goes from the sign-in to the signed report and the mails; then everything that was written is searched for secrets.
  */
 

@@ -10,6 +10,8 @@
   const RETRY_MS = 3_000
   let source
   let loading
+  /** Counts forms sent and answered: a page that was asked for before knows less than the answer. */
+  let acted = 0
   let lastSeq = Number(run.dataset.seq ?? 0)
   /** Lines of the present attempt that the stream has brought. */
   const streamed = new Map()
@@ -67,9 +69,11 @@
   }
 
   async function load(only) {
+    const before = acted
     const response = await fetch(location.href, { headers: { Accept: 'text/html' } })
     if (leads(response.url)) return true
-    return response.ok && swap(await response.text(), only)
+    const text = await response.text()
+    return before === acted ? response.ok && swap(text, only) : load(only)
   }
 
   /** Leaves for another page, such as the sign-in, when that is where the answer came from. */
@@ -135,6 +139,8 @@
     event.preventDefault()
     if (form.getAttribute('aria-busy')) return
     form.setAttribute('aria-busy', 'true')
+    acted++
+    const seqBefore = lastSeq
     try {
       const response = await fetch(form.action, {
         method: 'POST',
@@ -142,11 +148,15 @@
         body: new URLSearchParams(new FormData(form)),
       })
       if (leads(response.url)) return
+      const text = await response.text()
+      acted++
       history.replaceState(null, '', withoutMessages(response.url))
-      if (!response.ok || !swap(await response.text())) location.reload()
+      if (!response.ok || !swap(text)) location.reload()
       // The person has acted: what to do now is where reading goes on.
       else document.getElementById(new URL(response.url).searchParams.has('checked') ? 'acceptance' : 'now').focus()
       form.removeAttribute('aria-busy')
+      // Lines have come while the answer was on its way: it may be older than they are.
+      if (lastSeq !== seqBefore) reload()
     } catch {
       form.removeAttribute('aria-busy')
       location.reload()

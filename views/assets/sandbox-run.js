@@ -12,6 +12,8 @@
   let loading
   /** Counts forms sent and answered: a page that was asked for before knows less than the answer. */
   let acted = 0
+  /** Forms that wait for their answer, which shows the whole page anew. */
+  let sending = 0
   let lastSeq = Number(run.dataset.seq ?? 0)
   /** Lines of the present attempt that the stream has brought. */
   const streamed = new Map()
@@ -73,6 +75,7 @@
     const response = await fetch(location.href, { headers: { Accept: 'text/html' } })
     if (leads(response.url)) return true
     const text = await response.text()
+    if (sending > 0) return true
     return before === acted ? response.ok && swap(text, only) : load(only)
   }
 
@@ -140,6 +143,7 @@
     if (form.getAttribute('aria-busy')) return
     form.setAttribute('aria-busy', 'true')
     acted++
+    sending++
     const seqBefore = lastSeq
     try {
       const response = await fetch(form.action, {
@@ -160,6 +164,8 @@
     } catch {
       form.removeAttribute('aria-busy')
       location.reload()
+    } finally {
+      sending--
     }
   })
 

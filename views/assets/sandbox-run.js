@@ -10,10 +10,8 @@
   const RETRY_MS = 3_000
   let source
   let loading
-  /** Counts forms sent and answered: a page that was asked for before knows less than the answer. */
-  let acted = 0
-  /** Forms that wait for their answer, which shows the whole page anew. */
-  let sending = 0
+  let acted = 0 // forms sent and answered: a page that was asked for before knows less than the answer
+  let sending = 0 // forms that wait for their answer, which shows the whole page anew
   let lastSeq = Number(run.dataset.seq ?? 0)
   /** Lines of the present attempt that the stream has brought. */
   const streamed = new Map()

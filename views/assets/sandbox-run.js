@@ -10,6 +10,8 @@
   const RETRY_MS = 3_000
   let source
   let loading
+  let acted = 0 // forms sent and answered: a page that was asked for before knows less than the answer
+  let sending = 0 // forms that wait for their answer, which shows the whole page anew
   let lastSeq = Number(run.dataset.seq ?? 0)
   /** Lines of the present attempt that the stream has brought. */
   const streamed = new Map()
@@ -67,9 +69,12 @@
   }
 
   async function load(only) {
+    const before = acted
     const response = await fetch(location.href, { headers: { Accept: 'text/html' } })
     if (leads(response.url)) return true
-    return response.ok && swap(await response.text(), only)
+    const text = await response.text()
+    if (sending > 0) return true
+    return before === acted ? response.ok && swap(text, only) : load(only)
   }
 
   /** Leaves for another page, such as the sign-in, when that is where the answer came from. */
@@ -135,6 +140,9 @@
     event.preventDefault()
     if (form.getAttribute('aria-busy')) return
     form.setAttribute('aria-busy', 'true')
+    acted++
+    sending++
+    const seqBefore = lastSeq
     try {
       const response = await fetch(form.action, {
         method: 'POST',
@@ -142,14 +150,20 @@
         body: new URLSearchParams(new FormData(form)),
       })
       if (leads(response.url)) return
+      const text = await response.text()
+      acted++
       history.replaceState(null, '', withoutMessages(response.url))
-      if (!response.ok || !swap(await response.text())) location.reload()
+      if (!response.ok || !swap(text)) location.reload()
       // The person has acted: what to do now is where reading goes on.
       else document.getElementById(new URL(response.url).searchParams.has('checked') ? 'acceptance' : 'now').focus()
       form.removeAttribute('aria-busy')
+      // Lines have come while the answer was on its way: it may be older than they are.
+      if (lastSeq !== seqBefore) reload()
     } catch {
       form.removeAttribute('aria-busy')
       location.reload()
+    } finally {
+      sending--
     }
   })
 

@@ -143,6 +143,27 @@ describe('while a step is made', () => {
     expect(await stale.getByRole('alert').textContent()).toContain('does not stand at that step')
   }, 60_000)
 
+  it('a page that was asked for before Next does not come back after it', async () => {
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'product-pull')
+    await lab.make(runId, 'product-pull')
+    const page = await open(runPath(runId))
+    const late: (() => Promise<void>)[] = []
+    await page.route(`**${runPath(runId)}`, async (route) => {
+      if (late.length > 0 || route.request().method() !== 'GET') return route.continue()
+      const answer = await route.fetch()
+      late.push(() => route.fulfill({ response: answer }))
+    })
+    await page.evaluate(() => window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+    await expect.poll(() => late.length).toBe(1)
+    await next(page).click()
+    const left = '#steps li[aria-current=step] a[href$="step=product-pull"]'
+    await page.waitForSelector(left, { state: 'detached' })
+    await late[0]?.()
+    await page.waitForTimeout(500)
+    expect(await page.locator(left).count()).toBe(0)
+  }, 60_000)
+
   it('a step that waits says so, with a clock that runs down, and goes on when the notice has come', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')

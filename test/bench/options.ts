@@ -25,7 +25,7 @@ export interface Options {
 
 export const HELP = `npm run bench -- [options]
 
-  --quick              under a minute: 2 short rounds; good for a first look, too short for a verdict
+  --quick              a minute or two: 2 short rounds; good for a first look, too short for a verdict
   --only WORK,…        ${WORK_NAMES.join(', ')}
   --contestants NAME,… ${CONTESTANTS.join(', ')}
   --rounds N           turns of each contestant at each work (default 5)

@@ -5,6 +5,7 @@ import { type PartnerInterface, SUCCESS } from '../ticketing/interfaces/interfac
 import { readAnswer } from '../ticketing/interfaces/read-answer.ts'
 import { MASK } from '../ticketing/masking.ts'
 import type { Finding } from './event.ts'
+import { fieldsOf } from './json-fields.ts'
 
 /** What an answer should be. */
 export interface Expectation {
@@ -139,9 +140,6 @@ function orderIdFinding(json: unknown, orderId: bigint | null, doc: string): Fin
   const path = 'body.orderId'
   return { id: 'order-id', passed, path, expected: String(orderId), actual: shown(given), doc: `${doc}.${path}` }
 }
-
-const fieldsOf = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
 /** The value at `body[0].title`; undefined where the way ends early. */
 const valueAt = (json: unknown, path: string): unknown =>

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addSeconds } from '../lib/clock.ts'
+import { newOrderId } from '../ticketing/create-order.ts'
 import { AttemptOver } from './attempt-log.ts'
 import { findLinkedOrder, linkOrder, type Received, receivedSince } from './evidence-store.ts'
 import { PartnerTalk } from './partner-talk.ts'
@@ -39,7 +39,7 @@ export class Scene extends PartnerTalk {
    * that reads it as a double cannot give it back.
    */
   async newOrder(role: OrderRole): Promise<bigint> {
-    const orderId = (2n ** 62n + (randomBytes(8).readBigUInt64BE() >> 2n)) | 1n
+    const orderId = newOrderId() | 1n
     await linkOrder(this.deps.db, { orderId, runId: this.stage.runId, role }, this.deps.clock.now())
     return orderId
   }

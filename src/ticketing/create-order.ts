@@ -39,7 +39,7 @@ export async function createOrder(deps: Deps, input: NewOrder, cause: Cause, san
 }
 
 /** Nineteen digits: partners must cope with ids beyond 2^53. */
-const newOrderId = (): bigint => 2n ** 62n + (randomBytes(8).readBigUInt64BE() >> 2n)
+export const newOrderId = (): bigint => 2n ** 62n + (randomBytes(8).readBigUInt64BE() >> 2n)
 
 /** Stores a new order as `creating`; undefined when somebody else has taken the id meanwhile. */
 async function store(

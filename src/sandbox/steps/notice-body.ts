@@ -1,8 +1,5 @@
 import { parseLossless } from '../../lib/lossless.ts'
-
-type Fields = Readonly<Record<string, unknown>>
-
-const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
+import { fieldsOf } from '../json-fields.ts'
 
 const bodyOf = (text: string): unknown => {
   const parsed = parseLossless(Buffer.from(text))

@@ -38,17 +38,24 @@ describe('the page of a run', () => {
     expect(answer.body).toMatch(/<script src="\/assets\/sandbox-run\.js\?v=\w+" defer>/)
   })
 
-  it('starts a step, loads itself again without scripts while it is made, and goes on once it has passed', async () => {
+  it('loads itself again without scripts while a step is being made', async () => {
     const runId = await lab.run()
-    const before = await me.open(page(runId))
-    expect(before.body).not.toContain('/next"')
-    expect(before.body).not.toContain('http-equiv="refresh"')
+    // So slow that the step cannot end before the page is looked at.
+    await lab.mistakes('answer-slow')
+    expect((await me.open(page(runId))).body).not.toContain('http-equiv="refresh"')
+    await me.send(`${step(runId, 'product-pull')}/start`)
+    const running = await me.open(page(runId))
+    expect(running.body).toContain('<noscript><meta http-equiv="refresh" content="2"></noscript>')
+    await lab.mistakes()
+  })
+
+  it('starts a step, and goes on once it has passed', async () => {
+    const runId = await lab.run()
+    expect((await me.open(page(runId))).body).not.toContain('/next"')
     const [first, second] = (await showRun(lab.world.deps, lab.partnerId, runId)).steps.map(({ step: { id } }) => id)
     const started = await me.send(`${step(runId, String(first))}/start`)
     expect(started.statusCode).toBe(303)
     expect(started.headers.location).toBe(page(runId))
-    const running = await me.open(page(runId))
-    expect(running.body).toContain('<noscript><meta http-equiv="refresh" content="2"></noscript>')
     const ended = await settled(runId)
     expect(textOf(ended)).toContain('This step has passed.')
     const next = await me.submit(`${step(runId, String(first))}/next`)

@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net'
-import { hmacSha256, type Keys } from './keys.ts'
+import { hmacSha256 } from './digest.ts'
+import type { Keys } from './keys.ts'
 
 /**
  * What failures are counted by, as the only form of it that is stored. Kinds keep a passport, an app_key and a clientId

@@ -1,4 +1,5 @@
-import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { hkdfSync, timingSafeEqual } from 'node:crypto'
+import { hmacSha256, sha256 } from './digest.ts'
 
 /** Keys for separate purposes, all derived from SECRET_KEY, so that no value made for one purpose passes for another. */
 export interface Keys {
@@ -26,17 +27,10 @@ export function deriveKeys(secretKey: string): Keys {
   return Object.freeze(Object.fromEntries(derived)) as Keys
 }
 
-export const hmacSha256 = (key: Buffer, ...parts: (string | Buffer)[]): Buffer => {
-  const hmac = createHmac('sha256', key)
-  for (const part of parts) hmac.update(part)
-  return hmac.digest()
-}
-
 /** The stored form of a token, code or app_secret: HMAC-SHA256, 32 bytes. */
 export const storedForm = (keys: Keys, secret: string): Buffer => hmacSha256(keys.storage, secret)
 
 /** Constant-time comparison of two texts of any length. */
 export function equalSecrets(left: string, right: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(left), digest(right))
+  return timingSafeEqual(sha256(left), sha256(right))
 }

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { epochSeconds, fromEpochSeconds } from './clock.ts'
-import { hmacSha256, type Keys } from './keys.ts'
+import { hmacSha256 } from './digest.ts'
+import type { Keys } from './keys.ts'
 import { randomBytes } from './random.ts'
 
 /**

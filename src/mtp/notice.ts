@@ -1,6 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
+import { sha256 } from '../lib/digest.ts'
 import type { PartnerWithSecrets } from '../registry/partner.ts'
 import {
   applyProductChange,
@@ -83,7 +84,7 @@ export async function acceptNotice<Notice extends { partnerId?: string | undefin
     noticeId: randomUUID(),
     clientId: caller.client_id,
     path: pathAsSent(url),
-    bodyHash: createHash('sha256').update(bytes).digest(),
+    bodyHash: sha256(bytes),
     partnerId: caller.partner_id,
     receivedAt: deps.clock.now(),
     body: bytes.toString('utf8'),

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { Deps } from '../deps.ts'
+import { sha256 } from '../lib/digest.ts'
 import type { PartnerWithSecrets } from '../registry/partner.ts'
 import { refused } from './answer.ts'
 import { requireJson } from './body-guard.ts'
@@ -53,7 +53,7 @@ export async function replayNotice(
   const accept = ACCEPT[noticeEndpoint(deps, kept.path) ?? '']
   if (!accept) return undefined
   const bytes = Buffer.from(kept.body)
-  const key = { clientId: partner.client_id, path: kept.path, bodyHash: createHash('sha256').update(bytes).digest() }
+  const key = { clientId: partner.client_id, path: kept.path, bodyHash: sha256(bytes) }
   const before = await rememberedNotice(deps.db, key)
   try {
     checkCaller(partner, kept.headers)

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { recordAudit } from '../db/audit/store.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, wholeSecondsAfter } from '../lib/clock.ts'
+import { sha256 } from '../lib/digest.ts'
 import { equalSecrets, storedForm } from '../lib/keys.ts'
 import { invalidRequest, type RescodeError } from '../lib/rescode.ts'
 import { mint, PREFIX, readSelfDating, type SelfDating } from '../lib/self-dating.ts'
@@ -41,7 +41,7 @@ const readInput = (parameters: Parameters): ExchangeInput => ({
   codeVerifier: parameters.get('code_verifier'),
 })
 
-const s256 = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url')
+const s256 = (verifier: string): string => sha256(verifier).toString('base64url')
 
 function prepare(
   { config, keys }: Deps,

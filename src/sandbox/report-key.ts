@@ -1,5 +1,6 @@
-import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { canonicalJson } from '../lib/canonical-json.ts'
+import { sha256 } from '../lib/digest.ts'
 import type { Keys } from '../lib/keys.ts'
 
 /** PKCS #8 of an Ed25519 key up to its 32 bytes (RFC 8410, section 7). */
@@ -29,9 +30,7 @@ export function reportKey(keys: Keys): ReportKey {
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
   const publicKey = createPublicKey(privateKey)
   const { x = '' } = publicKey.export({ format: 'jwk' })
-  const thumbprint = createHash('sha256')
-    .update(canonicalJson({ crv: 'Ed25519', kty: 'OKP', x }))
-    .digest('base64url')
+  const thumbprint = sha256(canonicalJson({ crv: 'Ed25519', kty: 'OKP', x })).toString('base64url')
   return {
     privateKey,
     publicKey,

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { epochSeconds } from '../../lib/clock.ts'
-import { hmacSha256 } from '../../lib/keys.ts'
+import { hmacSha256 } from '../../lib/digest.ts'
 import { findPartner } from '../../registry/partner.ts'
 import { addressGuard } from '../../ticketing/address-guard.ts'
 import { type CallFailure, HttpCallError, PARTNER_LIMITS, post } from '../../ticketing/http-call.ts'

@@ -67,7 +67,7 @@ export const insertCredential = (db: Db, key: Key, passport: string, passwordHas
     on conflict do nothing`)
 
 export const listUsers = (db: Db): Promise<User[]> =>
-  db.many(
+  db.search(
     user,
     sql`
     select cid, user_id, passport, name, gender, big_avatar_url, phone_number, status, created_at

@@ -1,5 +1,7 @@
 import { Pool, types } from 'pg'
+import { environment } from '../config.ts'
 import type { Log } from '../lib/log.ts'
+import { BY_KEY } from './planning.ts'
 
 export interface PoolSettings {
   readonly connectionString: string
@@ -11,10 +13,21 @@ const DATE = 1082
 const getTypeParser: typeof types.getTypeParser = (oid, format) =>
   oid === DATE ? (text: unknown) => text : types.getTypeParser(oid, format)
 
+/** Options that the operator gave, in the URL or as PGOPTIONS, and ours behind them. */
+function planned(connectionString: string): { connectionString: string; options: string } {
+  const url = new URL(connectionString)
+  const given = url.searchParams.get('options') ?? environment().PGOPTIONS ?? ''
+  url.searchParams.delete('options') // it would take the place of the others
+  return {
+    connectionString: url.href,
+    options: `${given} ${BY_KEY}`.trim(),
+  }
+}
+
 /** A pool that gives up on a missing database within two seconds, so a caller gets its 503 instead of waiting. */
 export function openPool({ connectionString, size }: PoolSettings, log: Log): Pool {
   const pool = new Pool({
-    connectionString,
+    ...planned(connectionString),
     max: size,
     connectionTimeoutMillis: 2_000,
     query_timeout: 10_000,

@@ -11,6 +11,7 @@ import {
   oneByOne,
   workOneByOne,
 } from './gather.ts'
+import { FREELY, NAMES } from './planning.ts'
 
 /** A statement and its values; made by `` sql`…` `` only, so a value can never become part of the text. */
 export type Statement = QueryConfig
@@ -20,6 +21,11 @@ export interface Db {
   one<T>(row: z.ZodType<T>, statement: Statement): Promise<T>
   maybe<T>(row: z.ZodType<T>, statement: Statement): Promise<T | undefined>
   many<T>(row: z.ZodType<T>, statement: Statement): Promise<T[]>
+  /**
+   * As `many`, but planned for these very values and with all that PostgreSQL can do (planning.ts): for lists that are
+   * looked at now and then. Within a transaction that holds until its end.
+   */
+  search<T>(row: z.ZodType<T>, statement: Statement): Promise<T[]>
   /** Number of rows touched. */
   exec(statement: Statement): Promise<number>
   /** Takes part in a statement that requests share (gather.ts); within a transaction, by itself. */
@@ -44,6 +50,9 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Statem
   return { name: known.name, text: known.text, values }
 }
 
+const plannedFreely = (): Statement =>
+  sql`select set_config(name, value, true) from unnest(${NAMES}::text[], ${FREELY}::text[]) as setting (name, value)`
+
 type Run = (statement: Statement) => Promise<QueryResult>
 
 type Gathering = (run: Run, tx: Db['tx']) => Pick<Db, 'gather' | 'gatherWork'>
@@ -57,7 +66,12 @@ function dbOver(queryable: Pool | PoolClient, tx: Db['tx'], gathering: Gathering
   }
   const one: Db['one'] = async (row, statement) => row.parse((await run(statement)).rows[0])
   const exec: Db['exec'] = async (statement) => (await run(statement)).rowCount ?? 0
-  return { one, maybe, many, exec, ...gathering(run, tx), tx }
+  const search: Db['search'] = (row, statement) =>
+    tx(async (inside) => {
+      await inside.exec(plannedFreely())
+      return inside.many(row, statement)
+    })
+  return { one, maybe, many, search, exec, ...gathering(run, tx), tx }
 }
 
 const byItself: Gathering = (run, tx) => ({ gather: oneByOne(run), gatherWork: workOneByOne(tx) })

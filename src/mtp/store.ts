@@ -48,11 +48,11 @@ export const firstAnswers = async (
           ${rows.map((row) => row.bodyHash)}::bytea[], ${rows.map((row) => row.receivedAt.toISOString())}::timestamptz[])
           with ordinality as asked (client_id, path, body_hash, received_at, nth)
         cross join lateral (
-          select answer from notice
+          select answer, received_at from notice
           where client_id = asked.client_id and path = asked.path and body_hash = asked.body_hash
-            and received_at > asked.received_at - make_interval(secs => ${repeatWithinS})
-          offset 0 -- one look into the index for each, whatever the planner knew of the table when it planned
-        ) known`,
+          offset 0 -- one look into the primary key for each, whatever the planner knew of the table when it planned
+        ) known
+        where known.received_at > asked.received_at - make_interval(secs => ${repeatWithinS})`,
   )
   return new Map(found.map(({ nth, answer }) => [nth, answer]))
 }

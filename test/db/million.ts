@@ -2,70 +2,103 @@ import pg from 'pg'
 
 /** A database as large as a busy one, soon: rows are made from a series, and indexes are built afterwards. */
 
-const MILLION = 1_000_000
-const MANY = 200_000
-const SOME = 20_000
+/** How many rows tables get. */
+export interface Size {
+  readonly users: number
+  readonly orders: number
+  readonly parties: number
+}
+
+const MILLION: Size = { users: 1_000_000, orders: 200_000, parties: 20_000 }
 
 /** The n-th row of each table is about the n-th user. */
-const ABOUT_USERS = {
+const aboutUsers = ({ users, parties }: Size) => ({
   user_profile: `select n * 1571 % 65536, 1, 'u' || n, 'Name ' || n, '0', 'https://img.example.com/a.png', '13900000000', 'active', $1
-                 from generate_series(1, ${MILLION}) n`,
+                 from generate_series(1, ${users}) n`,
   browser_session: `select n * 1571 % 65536, sha256(('s' || n)::bytea), 1, 'u' || n, $1, $1::timestamptz + interval '1 h'
-                    from generate_series(1, ${MILLION}) n`,
-  user_grant: `select n * 1571 % 65536, md5(n::text)::uuid, 1, 'u' || n, 'app-' || n % ${SOME}, '{USER_INFO,PHONE_NUMBER}',
+                    from generate_series(1, ${users}) n`,
+  user_grant: `select n * 1571 % 65536, md5(n::text)::uuid, 1, 'u' || n, 'app-' || n % ${parties}, '{USER_INFO,PHONE_NUMBER}',
                  $1::timestamptz - n * interval '1 s', null
-               from generate_series(1, ${MILLION}) n`,
-  authorization_code: `select n * 1571 % 65536, sha256(('c' || n)::bytea), md5(n::text)::uuid, 'app-' || n % ${SOME},
+               from generate_series(1, ${users}) n`,
+  authorization_code: `select n * 1571 % 65536, sha256(('c' || n)::bytea), md5(n::text)::uuid, 'app-' || n % ${parties},
                          'https://app.example.com/callback', md5(n::text), null, $1::timestamptz - n * interval '1 s', 0, $1
-                       from generate_series(1, ${MILLION}) n`,
+                       from generate_series(1, ${users}) n`,
   access_token: `select n * 1571 % 65536, sha256(('a' || n)::bytea), md5(n::text)::uuid, '{USER_INFO,PHONE_NUMBER}',
                    $1::timestamptz + n * interval '1 s'
-                 from generate_series(1, ${MILLION}) n`,
+                 from generate_series(1, ${users}) n`,
   refresh_token: `select n * 1571 % 65536, sha256(('r' || n)::bytea), md5(n::text)::uuid, $1::timestamptz + n * interval '1 s', null
-                  from generate_series(1, ${MILLION}) n`,
-} as const
+                  from generate_series(1, ${users}) n`,
+})
 
-const ABOUT_PARTNERS = {
-  notice: `select 'client-' || n % ${SOME}, '/mtp/api/order/consume/notice', sha256(n::text::bytea), md5(n::text)::uuid, n % ${SOME},
+const aboutPartners = ({ orders, parties }: Size) => ({
+  notice: `select 'client-' || n % ${parties}, '/mtp/api/order/consume/notice', sha256(n::text::bytea), md5(n::text)::uuid, n % ${parties},
              $1::timestamptz - n * interval '1 s', repeat('x', 100), '{"code":200}'
-           from generate_series(1, ${MANY}) n`,
+           from generate_series(1, ${orders}) n`,
   // The notices of the tests are about these orders, all of partner 7001.
   ticket_order: `select n, 7001, 'deal-' || n % 100, 'P-1', false, 'paid', $1, 1, null, null, false, null, 3, 0, 0, 80, 100, 300,
                    null, '{}', $1, $1
-                 from generate_series(1, ${MANY}) n`,
-  voucher: `select n, 'V', 'unused', 1, null, null from generate_series(1, ${MANY}) n`,
+                 from generate_series(1, ${orders}) n`,
+  voucher: `select n, 'V', 'unused', 1, null, null from generate_series(1, ${orders}) n`,
+  // None of the calls failed.
+  partner_call: `overriding system value
+                 select md5(n::text)::uuid, n, 7001, 'order create', n, $1::timestamptz - n * interval '1 s', 10, 'https://seller.example.com',
+                   '{}', '{}', 200, '{}', '{}', 200, null, null
+                 from generate_series(1, ${orders}) n`,
   record_change: `overriding system value
-                  select n - ${MILLION}, $1, 7001, 'order', n::text, n, 'notice', null, '{}' from generate_series(1, ${MANY}) n`,
-} as const
+                  select n - 1000000, $1, 7001, 'order', n::text, n, 'notice', null, '{}' from generate_series(1, ${orders}) n`,
+})
 
-const SMALLER = {
+const parties = ({ parties }: Size) => ({
   micro_app: `select 'app-' || n, 'App', null, 'approved', '{example.com}', '{}', '{USER_INFO}', 30, 'fixed', true, $1, $1
-              from generate_series(1, ${SOME}) n`,
-  micro_app_secret: `select 'app-' || n, sha256(n::text::bytea), $1, null, null from generate_series(1, ${SOME}) n`,
-  failed_attempt: `select sha256(n::text::bytea), 1, $1::timestamptz + n * interval '1 s' from generate_series(1, ${SOME}) n`,
-  partner: `select 100000 + n, 'client-' || n, 'Seller', 'active', 'live', null, '{}', $1, $1 from generate_series(1, ${SOME}) n`,
-  partner_secret: `select md5(n::text)::uuid, 100000 + n, '', true, 0, $1, null, null from generate_series(1, ${SOME}) n`,
-} as const
+              from generate_series(1, ${parties}) n`,
+  micro_app_secret: `select 'app-' || n, sha256(n::text::bytea), $1, null, null from generate_series(1, ${parties}) n`,
+  failed_attempt: `select sha256(n::text::bytea), 1, $1::timestamptz + n * interval '1 s' from generate_series(1, ${parties}) n`,
+  partner: `select 100000 + n, 'client-' || n, 'Seller', 'active', 'live', null, '{}', $1, $1 from generate_series(1, ${parties}) n`,
+  partner_secret: `select md5(n::text)::uuid, 100000 + n, '', true, 0, $1, null, null from generate_series(1, ${parties}) n`,
+})
 
-const FILLS: Readonly<Record<string, string>> = { ...SMALLER, ...ABOUT_USERS, ...ABOUT_PARTNERS }
+/** Statements by table. */
+const fills = (size: Size): Readonly<Record<string, string>> => ({
+  ...parties(size),
+  ...aboutUsers(size),
+  ...aboutPartners(size),
+})
 
 /** Every table that has rows enough for the planner to prefer its indexes. */
-export const LARGE: readonly string[] = Object.keys(FILLS)
+export const LARGE: readonly string[] = Object.keys(fills(MILLION))
 
-export async function fillDatabase(databaseUrl: string, now: Date): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
-  try {
-    await client.query("set synchronous_commit = off; set maintenance_work_mem = '256MB'")
+/** A million rows, well known to the planner. */
+export const fillDatabase = (databaseUrl: string, now: Date): Promise<void> =>
+  connected(databaseUrl, async (client) => {
+    await client.query("set maintenance_work_mem = '256MB'")
     const restore = await dropIndexes(client)
-    for (const [table, rows] of Object.entries(FILLS)) {
-      const { rowCount } = await client.query(`insert into ${table} ${rows}`, rows.includes('$1') ? [now] : [])
-      if (!rowCount) throw new Error(`${table} was not filled`)
-    }
+    await insertRows(client, MILLION, now)
     await restore()
     await client.query(`vacuum analyze ${LARGE.join(', ')}`)
-  } finally {
-    await client.end()
+  })
+
+/** Rows under the eyes of a service at work, of which no statistics tell yet. */
+export const growDatabase = (databaseUrl: string, now: Date, size: Size): Promise<void> =>
+  connected(databaseUrl, async (client) => {
+    await client.query('set session_replication_role = replica') // no foreign keys
+    for (const table of LARGE) await client.query(`alter table ${table} set (autovacuum_enabled = off)`)
+    await insertRows(client, size, now)
+  })
+
+async function connected(databaseUrl: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  await client.query('set synchronous_commit = off')
+  await work(client).finally(() => client.end())
+}
+
+async function insertRows(client: pg.Client, size: Size, now: Date): Promise<void> {
+  for (const [table, rows] of Object.entries(fills(size))) {
+    const { rowCount } = await client.query(
+      `insert into ${table} ${rows} on conflict do nothing`,
+      rows.includes('$1') ? [now] : [],
+    )
+    if (!rowCount) throw new Error(`${table} was not filled`)
   }
 }
 

@@ -53,17 +53,14 @@ export async function watchPlans(world: World) {
   }
   const set = (name: string, value: string) => ask(`alter database ${database} set ${name} = '${value}'`)
   for (const [name, value] of Object.entries(SETTINGS)) await set(name, value)
+  // The connections that there are begin anew.
+  await ask(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  )
+  for (let waited = 0; waited < 500 && world.pool.totalCount > 0; waited++) await sleep(20)
+  await sleep(200)
 
   return {
-    /** All connections begin anew, with plans made for these values (custom) or for any (generic). */
-    async planning(mode: 'force_custom_plan' | 'force_generic_plan'): Promise<void> {
-      await set('plan_cache_mode', mode)
-      await ask(
-        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-      )
-      for (let waited = 0; waited < 500 && world.pool.totalCount > 0; waited++) await sleep(20)
-      await sleep(200)
-    },
     /** What was sent while `work` ran. */
     async during(work: () => Promise<unknown>): Promise<SeenPlan[]> {
       seen.length = 0

@@ -1,0 +1,25 @@
+import { expect } from 'vitest'
+import type { Bounds } from './hot-operations.ts'
+import { LARGE } from './million.ts'
+import { nodesOf, pagesTouched, rowsTouched, type SeenPlan } from './seen-plans.ts'
+
+const isLarge = (table: string | undefined): boolean => table !== undefined && LARGE.includes(table)
+/** A bitmap comes from indexes too: of a partner's two keys either may be asked for. */
+const ALLOWED = ['Index Scan', 'Index Only Scan', 'Bitmap Heap Scan', 'ModifyTable']
+
+/** Indexes only, and no more rows and pages than the bounds of one request allow. */
+export function check(seen: readonly SeenPlan[], requests: number, bounds: Bounds): void {
+  expect(seen.length, 'statements were seen').toBeGreaterThan(0)
+  for (const { text, root } of seen) {
+    const ways = nodesOf(root).filter((node) => isLarge(node['Relation Name']))
+    const others = ways.filter((node) => !ALLOWED.includes(node['Node Type']))
+    expect(
+      others.map((node) => `${node['Node Type']} on ${node['Relation Name']}`),
+      text,
+    ).toEqual([])
+  }
+  const sum = (of: (plan: SeenPlan) => number) => seen.reduce((total, plan) => total + of(plan), 0) / requests
+  const texts = seen.map((plan) => `${rowsTouched(plan)} rows, ${pagesTouched(plan)} pages: ${plan.text}`).join('\n')
+  expect(sum(rowsTouched), texts).toBeLessThanOrEqual(bounds.rows)
+  expect(sum(pagesTouched), texts).toBeLessThanOrEqual(bounds.pages)
+}

@@ -1,0 +1,181 @@
+import { expect } from 'vitest'
+import { formatHttpDate } from '../../src/lib/http-date.ts'
+import { createPartner } from '../../src/registry/partner.ts'
+import { newPartner } from '../../src/registry/partner-wire.ts'
+import { listBefore } from '../../src/sandbox/traffic-store.ts'
+import { listOrders } from '../../src/ticketing/show-order.ts'
+import type { Browser } from '../acceptance/browser.ts'
+import { type App, Client, dataOf, tokenSetOf } from '../acceptance/client.ts'
+import { expectFailure } from '../acceptance/expectations.ts'
+import { type Answer, injectWire } from '../acceptance/http.ts'
+import { CONSUME, consumption } from '../acceptance/seller.ts'
+import type { World } from '../harness.ts'
+import { signedHeaders } from '../signer.ts'
+
+/** What the service does thousands of times a second, and what PostgreSQL may touch for it. */
+
+export const AT_ONCE = 30
+const PEOPLE = 6
+const SELLER = { partnerId: '7001', clientId: 'seller', clientSecret: 'a clientSecret of these tests' }
+
+/** What it needs beforehand, and what is then looked at. */
+type Prepared = () => Promise<() => Promise<unknown>>
+
+export interface Bounds {
+  /** Of one request, in all its statements. */
+  readonly rows: number
+  readonly pages: number
+}
+
+export const times = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, make))
+
+export async function createSeller(world: World): Promise<void> {
+  const input = newPartner.parse({ partner_id: 7001, client_id: SELLER.clientId, name: 'Seller' })
+  await createPartner(world.deps, input, SELLER.clientSecret)
+}
+
+export const HOT = [
+  'A5 reads a profile',
+  'A4 reads a phone number',
+  'A1 shows the page to who is signed in',
+  'A1 issues a code',
+  'A2 exchanges a code',
+  'A2 refuses a used code',
+  'A3 refreshes, policy fixed',
+  'A3 refreshes, policy rotating',
+  'A3 repeats the answer of a rotation',
+  'a notice changes an order',
+  'a notice comes again',
+] as const
+
+/** Looked at now and then; where tables are small these may read them whole. */
+export const LISTS = ['an operator lists the orders of one partner', 'a partner looks at its failed calls'] as const
+
+/** The orders in the tables are the seller's; each is told about once. */
+let orderId = 0n
+
+/** With micro-apps, people and tokens of its own. */
+export async function hotOperations(
+  world: World,
+): Promise<Readonly<Record<(typeof HOT | typeof LISTS)[number], { readonly prepare: Prepared } & Bounds>>> {
+  const client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+  const fixed = await client.makeApp()
+  const rotating = await client.makeApp({ refresh_policy: 'rotating' })
+  const people = await times(PEOPLE, async () => client.signedIn(await client.makeUser(), fixed))
+  let turn = 0
+  /** One of a few people who are signed in; signing in is slow on purpose. */
+  const somebody = () => people[turn++ % people.length] as Browser
+  const consented = (app: App) => client.getCode(somebody(), app)
+  const tokenSets = await times(AT_ONCE, async () => tokenSetOf(await client.exchange(fixed, await consented(fixed))))
+  async function notify(body: string): Promise<void> {
+    const date = formatHttpDate(world.clock.now())
+    const headers = { ...signedHeaders(SELLER, { path: CONSUME, date }) }
+    const { text } = await client.call('POST', CONSUME, headers, body)
+    expect(text).toContain('"code":200')
+  }
+  const newNotice = () =>
+    consumption({
+      orderId: ++orderId,
+      more: ',"voucherList":[{"voucher":"V","voucherInvalidTime":"2026-12-31 23:59:59","quantity":1,"status":1}]',
+    })
+
+  const read = (one: (token: string) => Promise<Answer>): Prepared => {
+    let next = 0
+    return async () => async () => dataOf(await one(tokenSets[next++ % tokenSets.length]?.access_token ?? ''))
+  }
+
+  return {
+    'A5 reads a profile': { prepare: read((token) => client.userInfo(token)), rows: 4, pages: 30 },
+    'A4 reads a phone number': { prepare: read((token) => client.phone(token)), rows: 4, pages: 30 },
+    'A1 shows the page to who is signed in': {
+      prepare: async () => {
+        const browser = somebody()
+        return async () => expect((await browser.open(client.authorizePath(client.request(fixed)))).status).toBe(200)
+      },
+      rows: 5,
+      pages: 30,
+    },
+    'A1 issues a code': {
+      prepare: async () => {
+        const browser = somebody()
+        const form = await client.consentFormFor(browser, client.request(fixed))
+        return async () => expect((await browser.submit(form, { decision: 'approve' })).status).toBe(303)
+      },
+      rows: 5,
+      pages: 80,
+    },
+    'A2 exchanges a code': {
+      prepare: async () => {
+        const code = await consented(fixed)
+        return async () => tokenSetOf(await client.exchange(fixed, code))
+      },
+      rows: 8,
+      pages: 60,
+    },
+    'A2 refuses a used code': {
+      prepare: async () => {
+        const code = await consented(fixed)
+        tokenSetOf(await client.exchange(fixed, code))
+        return async () => expectFailure(await client.exchange(fixed, code), { rescode: 20013 })
+      },
+      rows: 8,
+      pages: 60,
+    },
+    'A3 refreshes, policy fixed': {
+      prepare: async () => {
+        const { refresh_token } = tokenSetOf(await client.exchange(fixed, await consented(fixed)))
+        return async () => tokenSetOf(await client.refresh(fixed, refresh_token))
+      },
+      rows: 8,
+      pages: 60,
+    },
+    'A3 refreshes, policy rotating': {
+      prepare: async () => {
+        const { refresh_token } = tokenSetOf(await client.exchange(rotating, await consented(rotating)))
+        return async () => tokenSetOf(await client.refresh(rotating, refresh_token))
+      },
+      rows: 8,
+      pages: 60,
+    },
+    'A3 repeats the answer of a rotation': {
+      prepare: async () => {
+        const { refresh_token } = tokenSetOf(await client.exchange(rotating, await consented(rotating)))
+        await client.refresh(rotating, refresh_token)
+        return async () => tokenSetOf(await client.refresh(rotating, refresh_token))
+      },
+      rows: 12,
+      pages: 80,
+    },
+    'a notice changes an order': {
+      prepare: async () => {
+        const body = newNotice()
+        return () => notify(body)
+      },
+      rows: 12,
+      pages: 150,
+    },
+    'a notice comes again': {
+      prepare: async () => {
+        const body = newNotice()
+        await notify(body)
+        return () => notify(body)
+      },
+      rows: 8,
+      pages: 100,
+    },
+    'an operator lists the orders of one partner': {
+      prepare: async () => async () => expect(await listOrders(world.deps, { partner_id: 8n, limit: 10 })).toEqual([]),
+      rows: 1,
+      pages: 20,
+    },
+    'a partner looks at its failed calls': {
+      prepare: async () => async () => expect(await listBefore(world.deps.db, FAILED, NOW, 50)).toEqual([]),
+      rows: 1,
+      pages: 20,
+    },
+  }
+}
+
+const FAILED = { partnerId: 7001n, outgoing: true, incoming: false, succeeded: false, failed: true } as const
+const NOW = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' } as const

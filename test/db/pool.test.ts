@@ -1,0 +1,44 @@
+import type { Pool } from 'pg'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { z } from 'zod'
+import { openPool } from '../../src/db/pool.ts'
+import { dbOf, sql } from '../../src/db/sql.ts'
+import { openLog } from '../../src/lib/log.ts'
+import { freshDatabase } from '../harness.ts'
+
+async function poolOn(addressOf: (url: string) => string = (url) => url): Promise<Pool> {
+  const database = await freshDatabase()
+  const settings = { connectionString: addressOf(database.url), size: 1 }
+  const pool = openPool(settings, openLog({ level: 'silent', pretty: false }))
+  onTestFinished(async () => {
+    await pool.end()
+    await database.drop()
+  })
+  return pool
+}
+
+it.each([
+  ['in the URL', (url: string) => `${url}?options=-c%20statement_timeout%3D4321`, undefined],
+  ['in PGOPTIONS', (url: string) => url, '-c statement_timeout=4321'],
+])('keeps options that the operator gave %s', async (_where, addressOf, inEnvironment) => {
+  vi.stubEnv('PGOPTIONS', inEnvironment)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const pool = await poolOn(addressOf)
+  const { rows } = await pool.query(
+    `select current_setting('statement_timeout') as given, current_setting('plan_cache_mode') as ours`,
+  )
+  expect(rows).toEqual([{ given: '4321ms', ours: 'force_generic_plan' }])
+})
+
+it('plans a statement once, not for the values of each execution', async () => {
+  const pool = await poolOn()
+  const db = dbOf(pool)
+  const Row = z.object({ name: z.string() })
+  const find = (keys: string[]) =>
+    db.many(Row, sql`select name from unnest(${keys}::text[]) asked (app_key) join micro_app using (app_key)`)
+  for (let count = 1; count <= 10; count++) await find(Array.from({ length: count }, (_, n) => `app-${n}`))
+  const plans = await pool.query(
+    `select custom_plans::int, generic_plans::int from pg_prepared_statements where statement like '%join micro_app%'`,
+  )
+  expect(plans.rows).toEqual([{ custom_plans: 0, generic_plans: 10 }])
+})

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../lib/listen.ts'
@@ -50,6 +51,12 @@ const SUPERVISE = `
   exit "$code"
 `
 
+/** A quarter of the memory that there is, as PostgreSQL's manual advises, 4 GiB at most; as a rule taken only as data fills it. */
+const sharedBuffersMb = (): number => {
+  const bytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
+  return Math.min(4096, Math.max(128, Math.floor(bytes / 4 / 2 ** 20)))
+}
+
 /** Only start, stop and what is fatal reaches the server's log: its ERROR lines would quote values. */
 const serverArgs = (cluster: string, port: number): string[] => {
   const options = {
@@ -59,6 +66,7 @@ const serverArgs = (cluster: string, port: number): string[] => {
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',
     max_connections: '200',
+    shared_buffers: `${sharedBuffersMb()}MB`,
   }
   return [
     '-D',

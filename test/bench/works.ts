@@ -48,7 +48,7 @@ export const WORKS: Readonly<Record<WorkName, Work>> = {
   },
   half: {
     title: 'A5 at half of its peak rate',
-    contestants: ['gatehouse', 'plain'],
+    contestants: ['gatehouse', 'plain', 'bare'],
     order: 'random',
     halfOf: 'a5',
     asks: userInfoAsks,

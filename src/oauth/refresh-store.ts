@@ -131,7 +131,11 @@ export const findRefresh = (
                array(select s from unnest(g.scopes) with ordinality as asked (s, n)
                      where s = any (${appScopes}) order by n) as scopes
         from refresh_token r
-        join user_grant g on g.routing_key = r.routing_key and g.grant_id = r.grant_id
-        join user_profile p on p.routing_key = g.routing_key and p.cid = g.cid and p.user_id = g.user_id
+        cross join lateral (
+          select scopes, revoked_at, cid, user_id from user_grant
+          where routing_key = r.routing_key and grant_id = r.grant_id
+          offset 0 -- by its key; joined, a plan made of small tables goes through all that share the routing key
+        ) g
+        join user_profile p on p.routing_key = r.routing_key and p.cid = g.cid and p.user_id = g.user_id
         where r.routing_key = ${routingKey} and r.token_hash = ${refreshHash}`,
   )

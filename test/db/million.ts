@@ -77,12 +77,17 @@ export const fillDatabase = (databaseUrl: string, now: Date): Promise<void> =>
     await client.query(`vacuum analyze ${LARGE.join(', ')}`)
   })
 
-/** Rows under the eyes of a service at work, of which no statistics tell yet. */
+/** Rows under the eyes of a service at work. */
 export const growDatabase = (databaseUrl: string, now: Date, size: Size): Promise<void> =>
   connected(databaseUrl, async (client) => {
     await client.query('set session_replication_role = replica') // no foreign keys
-    for (const table of LARGE) await client.query(`alter table ${table} set (autovacuum_enabled = off)`)
     await insertRows(client, size, now)
+  })
+
+/** From now on statistics are as they are. Plans that were made before are made anew. */
+export const stopStatistics = (databaseUrl: string): Promise<void> =>
+  connected(databaseUrl, async (client) => {
+    for (const table of LARGE) await client.query(`alter table ${table} set (autovacuum_enabled = off)`)
   })
 
 async function connected(databaseUrl: string, work: (client: pg.Client) => Promise<void>): Promise<void> {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, it } from 'vitest'
 import { openWorld, type World } from '../harness.ts'
 import { check } from './check-plans.ts'
 import { AT_ONCE, createSeller, HOT, hotOperations, LISTS, times } from './hot-operations.ts'
-import { fillDatabase, growDatabase } from './million.ts'
+import { fillDatabase, growDatabase, stopStatistics } from './million.ts'
 import { watchPlans } from './seen-plans.ts'
 
 /**
@@ -18,10 +18,12 @@ const BEFORE = {
     await fillDatabase(world.databaseUrl, world.clock.now())
   },
   [SMALL]: async (world: World) => {
+    await stopStatistics(world.databaseUrl)
     await growDatabase(world.databaseUrl, world.clock.now(), { users: 2_000, orders: 4_000, parties: 50 })
     await world.pool.query('analyze')
   },
   'tables that have grown since the plans were made': async (world: World) => {
+    await stopStatistics(world.databaseUrl)
     await growDatabase(world.databaseUrl, world.clock.now(), { users: 10, orders: 1000, parties: 10 })
     for (const { prepare } of Object.values(await hotOperations(world))) {
       const many = await times(AT_ONCE, prepare)

@@ -25,13 +25,12 @@ export function openAccessToken({ keys, clock }: Deps, parameters: Parameters): 
 
 /** A4 and A5 rows 5–8 (and unknown tokens of row 3), in that order: what the token gives away, if it allows `scope`. */
 export async function readWithToken({ db }: Deps, token: AccessToken, scope: Scope): Promise<FoundToken> {
-  const found = await findToken(db, token.routingKey, token.hash)
+  const found = await findToken(db, { ...token, scope })
   if (!found) throw invalidToken('unknown')
-  if (found.revoked_at) throw invalidToken('revoked')
+  if (found.revoked) throw invalidToken('revoked')
   if (found.app_status !== 'approved') throw accessDenied('the app is deleted or not approved')
-  const tokenHolds = found.token_scopes.includes(scope)
-  if (tokenHolds && !found.app_scopes?.includes(scope)) throw accessDenied(`the app lost ${scope}`)
+  if (found.token_holds && !found.app_holds) throw accessDenied(`the app lost ${scope}`)
   if (found.user_status !== 'active') throw userNotTrusted()
-  if (!tokenHolds) throw insufficientScope(`the token lacks ${scope}`)
+  if (!found.token_holds) throw insufficientScope(`the token lacks ${scope}`)
   return found
 }

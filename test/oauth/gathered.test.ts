@@ -196,7 +196,7 @@ describe('reads that share a statement', () => {
     await client.update(narrowed, { scopes: ['PHONE_NUMBER'] })
 
     const read = (of: { tokens: TokenSet }) => client.userInfo(of.tokens.access_token)
-    const good = [read(one), read(two), read(one), client.phone(one.tokens.access_token), read(two)]
+    const good = [read(one), read(two), read(one), client.phone(phoneOnly.access_token), read(two)]
     const bad = [
       [read(late), 20020],
       [read(unknown), 20009],

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { forOperatorsOnly } from '../lib/admin-auth.ts'
-import { sendSuccess } from '../lib/envelope.ts'
+import { answerSuccess } from '../lib/envelope.ts'
 import { parseInput } from '../lib/input.ts'
 import { blockUser, createUser, listUsers, unblockUser } from './user.ts'
 import { newUser, userKey } from './wire.ts'
@@ -10,17 +10,17 @@ import { newUser, userKey } from './wire.ts'
 export const userRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   forOperatorsOnly(app, deps.config)
 
-  app.get('/users', async (request, reply) => sendSuccess(request, reply, { users: await listUsers(deps) }))
+  app.get('/users', async (request, reply) => answerSuccess(request, reply, { users: await listUsers(deps) }))
 
   app.post('/users', async (request, reply) =>
-    sendSuccess(request, reply, await createUser(deps, parseInput(newUser, request.body))),
+    answerSuccess(request, reply, await createUser(deps, parseInput(newUser, request.body))),
   )
 
   app.post('/users/block', async (request, reply) =>
-    sendSuccess(request, reply, await blockUser(deps, parseInput(userKey, request.body))),
+    answerSuccess(request, reply, await blockUser(deps, parseInput(userKey, request.body))),
   )
 
   app.post('/users/unblock', async (request, reply) =>
-    sendSuccess(request, reply, await unblockUser(deps, parseInput(userKey, request.body))),
+    answerSuccess(request, reply, await unblockUser(deps, parseInput(userKey, request.body))),
   )
 }

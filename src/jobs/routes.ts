@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { sendSuccess } from '../lib/envelope.ts'
+import { answerSuccess } from '../lib/envelope.ts'
 import { parseInput } from '../lib/input.ts'
 import { jobFilter, listJobs, oneJob, retryJob } from './job.ts'
 
@@ -16,10 +16,10 @@ export function jobRoutes(app: FastifyInstance, deps: Deps): void {
   app.get<ListRoute>('/jobs', async (request, reply) => {
     const { failed, ...rest } = request.query
     const filter = parseInput(jobFilter, { ...rest, ...(failed === undefined ? {} : { failed: failed === 'true' }) })
-    return sendSuccess(request, reply, { jobs: await listJobs(deps, filter) })
+    return answerSuccess(request, reply, { jobs: await listJobs(deps, filter) })
   })
 
   app.post<OneJobRoute>('/jobs/:job_id/retry', async (request, reply) =>
-    sendSuccess(request, reply, await retryJob(deps, parseInput(oneJob, request.params))),
+    answerSuccess(request, reply, await retryJob(deps, parseInput(oneJob, request.params))),
   )
 }

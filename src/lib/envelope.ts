@@ -25,6 +25,8 @@ export const AREA_A_HEADERS = {
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
+const JSON_HEADERS = { ...AREA_A_HEADERS, 'Content-Type': JSON_TYPE } as const
+
 /** Translates whatever a handler threw into the failure that goes out; what is our own fault is logged whole. */
 export function asRescodeError(error: unknown, request: FastifyRequest): RescodeError {
   if (error instanceof RescodeError) return error
@@ -60,16 +62,17 @@ export const envelopeErrorHandler =
     reply.header('Content-Type', JSON_TYPE).send(JSON.stringify(failureEnvelope(error)))
   }
 
-/** Answers with the JSON envelope; data that holds a `bigint` needs `stringifyLossless` to write it. */
-export const sendSuccess = (
+/**
+ * The JSON envelope, which the handler returns: where it sends the answer itself and returns the reply, Fastify waits for
+ * the end of the stream. Data that holds a `bigint` needs `stringifyLossless` to write it.
+ */
+export const answerSuccess = (
   request: FastifyRequest,
   reply: FastifyReply,
   data: object,
   write: (envelope: object) => string = JSON.stringify,
-): FastifyReply => {
+): string => {
   noteForLog(request, { code: 0 })
-  return reply
-    .headers(AREA_A_HEADERS)
-    .header('Content-Type', JSON_TYPE)
-    .send(write(success(data)))
+  reply.headers(JSON_HEADERS)
+  return write(success(data))
 }

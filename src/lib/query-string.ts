@@ -2,8 +2,8 @@
 export interface Query {
   /** Decoded values by decoded name; of a repeated name, the first. */
   readonly values: ReadonlyMap<string, string>
-  readonly repeated: ReadonlySet<string>
-  readonly undecodable: ReadonlySet<string>
+  readonly repeated: readonly string[]
+  readonly undecodable: readonly string[]
 }
 
 const ASCII = /^[\x21-\x7e]*$/
@@ -27,17 +27,17 @@ export function queryOf(url: string): string {
 
 export function parseQuery(text: string): Query {
   const values = new Map<string, string>()
-  const repeated = new Set<string>()
-  const undecodable = new Set<string>()
+  const repeated: string[] = []
+  const undecodable: string[] = []
   for (const pair of text.split('&')) {
     if (pair === '') continue
     const equals = pair.indexOf('=')
     const name = decode(equals < 0 ? pair : pair.slice(0, equals))
     const value = decode(equals < 0 ? '' : pair.slice(equals + 1))
-    if (name === undefined) undecodable.add('(a parameter name)')
-    else if (values.has(name)) repeated.add(name)
+    if (name === undefined) undecodable.push('(a parameter name)')
+    else if (values.has(name)) repeated.push(name)
     else values.set(name, value ?? '')
-    if (name !== undefined && value === undefined) undecodable.add(name)
+    if (name !== undefined && value === undefined) undecodable.push(name)
   }
   return { values, repeated, undecodable }
 }

@@ -32,9 +32,11 @@ export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: 
   })
 
   const guarded = { preHandler: mwsSignature(deps) }
-  const send = (request: FastifyRequest, reply: FastifyReply, answer: string) => {
+  /** The body of a success, which the handler returns (as in lib/envelope.ts). */
+  const success = (request: FastifyRequest, reply: FastifyReply, answer: string): string => {
     noteForLog(request, { code: 200 })
-    return reply.headers(HEADERS).send(answer)
+    reply.headers(HEADERS)
+    return answer
   }
   const received = (request: FastifyRequest) => ({
     caller: callerOf(request),
@@ -42,13 +44,13 @@ export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: 
     bytes: jsonBytes(request),
   })
   app.post(PATH.dealChange, guarded, async (request, reply) =>
-    send(request, reply, await acceptNotice(deps, DEAL_CHANGE, received(request))),
+    success(request, reply, await acceptNotice(deps, DEAL_CHANGE, received(request))),
   )
   app.post(PATH.consume, guarded, async (request, reply) =>
-    send(request, reply, await acceptNotice(deps, CONSUMPTION, received(request))),
+    success(request, reply, await acceptNotice(deps, CONSUMPTION, received(request))),
   )
   app.post(PATH.refund, guarded, async (request, reply) =>
-    send(request, reply, await acceptNotice(deps, REFUND_RESULT, received(request))),
+    success(request, reply, await acceptNotice(deps, REFUND_RESULT, received(request))),
   )
 
   app.post(PATH.signatureTest, { preHandler: limitTests }, async (request, reply) => {

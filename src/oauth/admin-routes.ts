@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { forOperatorsOnly } from '../lib/admin-auth.ts'
-import { sendSuccess } from '../lib/envelope.ts'
+import { answerSuccess } from '../lib/envelope.ts'
 import { parseInput } from '../lib/input.ts'
 import { listGrants, withdrawGrant } from './grant.ts'
 import { grantReference, userReference } from './wire.ts'
@@ -14,11 +14,11 @@ export async function grantAdminRoutes(app: FastifyInstance, { deps }: { deps: D
     const { cid, ...rest } = request.query as Record<string, unknown>
     const isNumber = typeof cid === 'string' && /^\d+$/.test(cid)
     const user = parseInput(userReference, { ...rest, cid: isNumber ? Number(cid) : cid })
-    return sendSuccess(request, reply, { grants: await listGrants(deps, user) })
+    return answerSuccess(request, reply, { grants: await listGrants(deps, user) })
   })
 
   app.post('/grants/revoke', async (request, reply) => {
     await withdrawGrant(deps, parseInput(grantReference, request.body))
-    return sendSuccess(request, reply, {})
+    return answerSuccess(request, reply, {})
   })
 }

@@ -3,7 +3,7 @@ import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { findSession, SESSION_COOKIE, type SignedIn } from '../account/session.ts'
 import type { Deps } from '../deps.ts'
-import { AREA_A_HEADERS, asRescodeError, envelopeErrorHandler, sendSuccess } from '../lib/envelope.ts'
+import { AREA_A_HEADERS, answerSuccess, asRescodeError, envelopeErrorHandler } from '../lib/envelope.ts'
 import { noteForLog } from '../lib/observe.ts'
 import { sendErrorPage, sendPage } from '../lib/page.ts'
 import { invalidRequest, tooManyRequests } from '../lib/rescode.ts'
@@ -96,6 +96,6 @@ export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: Deps }
       hasBody: hasBody(request),
     })
     noteForLog(request, { appKey: client.app_key })
-    return sendSuccess(request, reply, await issueTokens(deps, client, parameters))
+    return answerSuccess(request, reply, await issueTokens(deps, client, parameters))
   })
 }

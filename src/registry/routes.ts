@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { sendSuccess } from '../lib/envelope.ts'
+import { answerSuccess } from '../lib/envelope.ts'
 import { parseInput } from '../lib/input.ts'
 import { noteForLog } from '../lib/observe.ts'
 import { echo } from '../lib/rescode.ts'
@@ -25,31 +25,31 @@ export function microAppRoutes(app: FastifyInstance, deps: Deps): void {
     if (request.params.app_key) noteForLog(request, { appKey: echo(request.params.app_key) })
   })
 
-  app.get('/apps', async (request, reply) => sendSuccess(request, reply, { apps: await listMicroApps(deps) }))
+  app.get('/apps', async (request, reply) => answerSuccess(request, reply, { apps: await listMicroApps(deps) }))
 
   app.post('/apps', async (request, reply) =>
-    sendSuccess(request, reply, await createMicroApp(deps, parseInput(newMicroApp, request.body))),
+    answerSuccess(request, reply, await createMicroApp(deps, parseInput(newMicroApp, request.body))),
   )
 
   app.get<OneApp>('/apps/:app_key', async (request, reply) =>
-    sendSuccess(request, reply, await showMicroApp(deps, request.params.app_key)),
+    answerSuccess(request, reply, await showMicroApp(deps, request.params.app_key)),
   )
 
   app.patch<OneApp>('/apps/:app_key', async (request, reply) => {
     const changes = parseInput(microAppChanges, request.body)
-    return sendSuccess(request, reply, await updateMicroApp(deps, request.params.app_key, changes))
+    return answerSuccess(request, reply, await updateMicroApp(deps, request.params.app_key, changes))
   })
 
   app.post<OneApp>('/apps/:app_key/approve', async (request, reply) =>
-    sendSuccess(request, reply, await approveMicroApp(deps, request.params.app_key)),
+    answerSuccess(request, reply, await approveMicroApp(deps, request.params.app_key)),
   )
 
   app.post<OneApp>('/apps/:app_key/suspend', async (request, reply) =>
-    sendSuccess(request, reply, await suspendMicroApp(deps, request.params.app_key)),
+    answerSuccess(request, reply, await suspendMicroApp(deps, request.params.app_key)),
   )
 
   app.post<OneApp>('/apps/:app_key/rotate-secret', async (request, reply) => {
     const input = parseInput(rotation, request.body ?? {})
-    return sendSuccess(request, reply, await rotateSecret(deps, request.params.app_key, input))
+    return answerSuccess(request, reply, await rotateSecret(deps, request.params.app_key, input))
   })
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { envelopeErrorHandler, sendSuccess } from '../lib/envelope.ts'
+import { answerSuccess, envelopeErrorHandler } from '../lib/envelope.ts'
 import { noteForLog } from '../lib/observe.ts'
 import { acceptAnyBodyUnread } from '../lib/unread-body.ts'
 import { readParameters, type Scope } from '../oauth/wire.ts'
@@ -19,11 +19,11 @@ export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Dep
     reply: FastifyReply,
     scope: Scope,
     resultOf: (found: FoundToken) => object,
-  ): Promise<FastifyReply> => {
+  ): Promise<string> => {
     const token = openAccessToken(deps, readParameters(request.raw.url ?? ''))
     return readWithToken(deps, token, scope).then((found) => {
       noteForLog(request, { appKey: found.app_key })
-      return sendSuccess(request, reply, resultOf(found))
+      return answerSuccess(request, reply, resultOf(found))
     })
   }
 

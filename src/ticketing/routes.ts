@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { sendSuccess } from '../lib/envelope.ts'
+import { answerSuccess } from '../lib/envelope.ts'
 import { parseInput } from '../lib/input.ts'
 import { stringifyLossless } from '../lib/lossless.ts'
 import { closeOrder } from './close-order.ts'
@@ -17,9 +17,9 @@ interface OneOrderRoute {
   Params: { order_id: string }
 }
 
-/** Answers with the JSON envelope, 64-bit ids as plain numbers. */
-export const send = (request: FastifyRequest, reply: FastifyReply, data: object): FastifyReply =>
-  sendSuccess(request, reply, data, stringifyLossless)
+/** The JSON envelope, 64-bit ids as plain numbers. */
+export const success = (request: FastifyRequest, reply: FastifyReply, data: object): string =>
+  answerSuccess(request, reply, data, stringifyLossless)
 
 const idOf = (request: FastifyRequest<OneOrderRoute>): bigint => parseInput(oneOrder, request.params).order_id
 
@@ -32,34 +32,34 @@ const withId = (request: FastifyRequest<OneOrderRoute>): object => ({
 /** The operator's routes for orders, below /admin/v1. A call that failed is part of the answer: the order stands as shown. */
 export function orderRoutes(app: FastifyInstance, deps: Deps): void {
   app.get('/orders', async (request, reply) =>
-    send(request, reply, { orders: await listOrders(deps, parseInput(orderFilter, request.query)) }),
+    success(request, reply, { orders: await listOrders(deps, parseInput(orderFilter, request.query)) }),
   )
 
   app.post('/orders', async (request, reply) =>
-    send(request, reply, await createOrder(deps, parseInput(newOrder, request.body), OPERATOR)),
+    success(request, reply, await createOrder(deps, parseInput(newOrder, request.body), OPERATOR)),
   )
 
   app.get<OneOrderRoute>('/orders/:order_id', async (request, reply) =>
-    send(request, reply, await showOrder(deps, idOf(request))),
+    success(request, reply, await showOrder(deps, idOf(request))),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/pay', async (request, reply) =>
-    send(request, reply, await payOrder(deps, idOf(request), OPERATOR)),
+    success(request, reply, await payOrder(deps, idOf(request), OPERATOR)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/query', async (request, reply) =>
-    send(request, reply, await queryOrder(deps, idOf(request), OPERATOR)),
+    success(request, reply, await queryOrder(deps, idOf(request), OPERATOR)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/close', async (request, reply) =>
-    send(request, reply, await closeOrder(deps, idOf(request), OPERATOR)),
+    success(request, reply, await closeOrder(deps, idOf(request), OPERATOR)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/refund', async (request, reply) =>
-    send(request, reply, await refundOrder(deps, parseInput(newRefund, withId(request)), OPERATOR)),
+    success(request, reply, await refundOrder(deps, parseInput(newRefund, withId(request)), OPERATOR)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/refunded', async (request, reply) =>
-    send(request, reply, await tellRefunded(deps, parseInput(newRefundedMessage, withId(request)), OPERATOR)),
+    success(request, reply, await tellRefunded(deps, parseInput(newRefundedMessage, withId(request)), OPERATOR)),
   )
 }

@@ -5,7 +5,6 @@ import { accountRoom } from './account/index.ts'
 import { pendingMigrations } from './db/migrate.ts'
 import type { Deps } from './deps.ts'
 import { jobsRoom } from './jobs/index.ts'
-import { sendAnswersTogether } from './lib/answers-together.ts'
 import { rawRequestError, unreadableRequest } from './lib/bad-request.ts'
 import { closeInTime } from './lib/close-in-time.ts'
 import { asRescodeError } from './lib/envelope.ts'
@@ -50,7 +49,6 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, asRescodeError(error, request), native))
   closeInTime(app, config.SHUTDOWN_GRACE_S)
   observeRequests(app, log)
-  sendAnswersTogether(app)
   registerHealth(app, readiness, () => pendingMigrations(deps.db))
   await app.register(cookie)
   await registerPages(app)

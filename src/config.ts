@@ -73,5 +73,5 @@ export const withPort = (config: Config, port: number): Config =>
     PUBLIC_URL: config.PUBLIC_URL === localUrl(0) ? localUrl(port) : config.PUBLIC_URL,
   })
 
-/** For the commands of a partner, whose secret it may hold, and for what they start. */
+/** For what is no setting of the service: PGOPTIONS; and the secret that a partner's commands are given, and what they start. */
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env

@@ -21,7 +21,14 @@ export interface Opened {
 
 /** What operations are given, on connections of this process's own. */
 export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: Database): Opened {
-  const pool = openPool({ connectionString: databaseUrl, size: config.DATABASE_POOL_SIZE }, log)
+  const pool = openPool(
+    {
+      connectionString: databaseUrl,
+      size: config.DATABASE_POOL_SIZE,
+      byKey: config.DATABASE_PLANNING === 'by-key',
+    },
+    log,
+  )
   const limits = { items: config.GATHER_ITEMS, batches: config.GATHER_BATCHES }
   const deps = { config, db: dbOf(pool, limits), clock: systemClock, keys: deriveKeys(secretKey) }
   return { deps, close: () => pool.end() }

@@ -44,6 +44,12 @@ export const settings = z.object({
     .optional()
     .describe('PostgreSQL to use; without it the service runs one of its own in `DATA_DIR`'),
   DATABASE_POOL_SIZE: whole(1, 500).default(10).describe('connections of one process to PostgreSQL at most'),
+  DATABASE_PLANNING: z
+    .enum(['by-key', 'server'])
+    .default('by-key')
+    .describe(
+      '`server` where a pooler refuses startup options (RDS Proxy); statements are then planned as the server is set',
+    ),
   GATHER_ITEMS: whole(1, 1_000)
     .default(200)
     .describe('requests of one moment that share one database statement at most; 1 sends each by itself'),

@@ -71,6 +71,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     path === 'src/lib/clock.ts'
       ? []
       : [...withoutComments(source).matchAll(/\bDate\.now\b|\bnew Date\(/g)].map(([found]) => found),
+  // It has sent nothing yet: without a return the answer is a success without a body.
+  'the body of a success that is not returned': (_path, source) =>
+    [...withoutComments(source).matchAll(/(\S+)\s+((?:answerS|s)uccess\(request, reply\b)/g)].flatMap(
+      ([, before = '', call = '']) => (['return', '=>'].includes(before) ? [] : [`${before} ${call}`]),
+    ),
   'a file that is too long': (_path, source) => {
     const lines = source.trimEnd().split('\n').length
     return lines > MOST_LINES ? [`${lines} lines`] : []
@@ -135,6 +140,10 @@ describe('the architecture', () => {
 /** Each rule seen failing: a forged file and the breach that it must raise. */
 describe('a breach is reported', () => {
   it.each<[string, Sources]>([
+    [
+      'the body of a success that is not returned: src/oauth/routes.ts → { answerSuccess(request, reply',
+      { 'src/oauth/routes.ts': "app.get('/', async () => { answerSuccess(request, reply, {}) })" },
+    ],
     [
       'an arrow that the table does not have: src/account/sign-in.ts → src/oauth/wire.ts',
       { 'src/account/sign-in.ts': "import { code } from '../oauth/wire.ts'" },

@@ -55,4 +55,10 @@ describe('the Dockerfile', () => {
     for (const path of copied) expect(existsSync(new URL(`../${path}`, import.meta.url)), path).toBe(true)
     expect(read('Dockerfile')).toMatch(/^USER node$/m)
   })
+
+  it('starts Node with the options of npm start', () => {
+    const { scripts } = JSON.parse(read('package.json'))
+    const command = JSON.parse(/^CMD (\[.+\])$/m.exec(read('Dockerfile'))?.[1] ?? '[]')
+    expect(`exec ${command.join(' ')}`).toBe(scripts.start)
+  })
 })

@@ -77,7 +77,7 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
     },
   })
   const log = openLog({ level: config.LOG_LEVEL, pretty: false }, sink)
-  const pool = openPool({ connectionString: database.url, size: config.DATABASE_POOL_SIZE }, log)
+  const pool = openPool({ connectionString: database.url, size: config.DATABASE_POOL_SIZE, byKey: true }, log)
   const clock = testClock()
   const deps: Deps = { config, db: dbOf(pool), clock, keys: deriveKeys(SECRET_KEY) }
   const app = await buildApp({ deps, log, readiness: { draining: false } })

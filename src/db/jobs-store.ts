@@ -55,7 +55,7 @@ export type Job = z.output<typeof job>
 
 /** Jobs that are not done, newest first. */
 export const listJobs = (db: Db, filter: { failed: boolean; limit: number }): Promise<Job[]> =>
-  db.many(
+  db.search(
     job,
     sql`select id as job_id, task_identifier as task, key, attempts, max_attempts, run_at, last_error, created_at,
           case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'

@@ -6,6 +6,8 @@ import { BY_KEY } from './planning.ts'
 export interface PoolSettings {
   readonly connectionString: string
   readonly size: number
+  /** Plan statements by key (planning.ts) instead of as the server is set. */
+  readonly byKey?: boolean
 }
 
 /** A `date` is a day on the calendar and stays text: pg would make it midnight of whatever zone the process runs in. */
@@ -13,21 +15,21 @@ const DATE = 1082
 const getTypeParser: typeof types.getTypeParser = (oid, format) =>
   oid === DATE ? (text: unknown) => text : types.getTypeParser(oid, format)
 
-/** Options that the operator gave, in the URL or as PGOPTIONS, and ours behind them. */
-function planned(connectionString: string): { connectionString: string; options: string } {
-  const url = new URL(connectionString)
-  const given = url.searchParams.get('options') ?? environment().PGOPTIONS ?? ''
-  url.searchParams.delete('options') // it would take the place of the others
+/** Our options, and behind them those that the operator gave in the URL or as PGOPTIONS: of two the latter counts. */
+function plannedByKey(connectionString: string): { connectionString: string; options: string } {
+  const given = new URL(connectionString).searchParams.get('options') ?? environment().PGOPTIONS ?? ''
   return {
-    connectionString: url.href,
-    options: `${given} ${BY_KEY}`.trim(),
+    // Those in the URL would take the place of the others. The rest of it is left as it is written: pg repairs passwords
+    // with a stray percent sign, and writes other characters differently when it does.
+    connectionString: connectionString.replace(/(?<=[?&])options=[^&]*&?/, ''),
+    options: `${BY_KEY} ${given}`.trim(),
   }
 }
 
 /** A pool that gives up on a missing database within two seconds, so a caller gets its 503 instead of waiting. */
-export function openPool({ connectionString, size }: PoolSettings, log: Log): Pool {
+export function openPool({ connectionString, size, byKey = false }: PoolSettings, log: Log): Pool {
   const pool = new Pool({
-    ...planned(connectionString),
+    ...(byKey ? plannedByKey(connectionString) : { connectionString }),
     max: size,
     connectionTimeoutMillis: 2_000,
     query_timeout: 10_000,

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { sendAnswersTogether } from '../lib/answers-together.ts'
 import { asRescodeError } from '../lib/envelope.ts'
 import { noteForLog } from '../lib/observe.ts'
 import { refused } from './answer.ts'
@@ -23,6 +24,7 @@ interface Options {
 /** B1 under one path prefix: the three notices behind the signature guard, and the signature tool. */
 export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: Options): Promise<void> {
   acceptRawBodies(app)
+  sendAnswersTogether(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(deps, error, request, reply))
   app.setNotFoundHandler((request, reply) => {
     const path = decodedPath(pathAsSent(request.raw.url ?? ''))

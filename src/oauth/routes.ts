@@ -3,6 +3,7 @@ import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { findSession, SESSION_COOKIE, type SignedIn } from '../account/session.ts'
 import type { Deps } from '../deps.ts'
+import { sendAnswersTogether } from '../lib/answers-together.ts'
 import { AREA_A_HEADERS, answerSuccess, asRescodeError, envelopeErrorHandler } from '../lib/envelope.ts'
 import { noteForLog } from '../lib/observe.ts'
 import { sendErrorPage, sendPage } from '../lib/page.ts'
@@ -86,6 +87,7 @@ function showConsent(
 export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   app.setErrorHandler(envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native'))
   acceptAnyBodyUnread(app)
+  sendAnswersTogether(app)
 
   app.post('/api/token', async (request, reply) => {
     const parameters = readParameters(request.raw.url ?? '')

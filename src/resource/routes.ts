@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { sendAnswersTogether } from '../lib/answers-together.ts'
 import { answerSuccess, envelopeErrorHandler } from '../lib/envelope.ts'
 import { noteForLog } from '../lib/observe.ts'
 import { acceptAnyBodyUnread } from '../lib/unread-body.ts'
@@ -12,6 +13,7 @@ import { type PhoneResult, userInfoResult } from './wire.ts'
 export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   app.setErrorHandler(envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native'))
   acceptAnyBodyUnread(app)
+  sendAnswersTogether(app)
 
   /** Not async: what needs no database is thrown before there is a promise, since a rejected one costs more than all the checks. */
   const answer = (

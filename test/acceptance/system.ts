@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -49,12 +50,18 @@ const SHIFTED_CLOCK = `data:text/javascript,${encodeURIComponent(`
   }
 `)}`
 
-/** Starts `node .build/main.js` and waits until it is ready. */
+/** Those of node in the `start` script. */
+function startOptions(): readonly string[] {
+  const { scripts } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'))
+  return scripts.start.match(/--\S+/g)
+}
+
+/** Starts `node .build/main.js` as npm start does and waits until it is ready. */
 export async function startProcess(environment: Record<string, string>): Promise<RunningProcess> {
   const [port, demoPort] = [await freePort(), await freePort()]
   const origin = `http://127.0.0.1:${port}`
   const shifted = 'TEST_CLOCK_OFFSET_S' in environment
-  const child = spawn(process.execPath, ['--enable-source-maps', '.build/main.js'], {
+  const child = spawn(process.execPath, [...startOptions(), '.build/main.js'], {
     cwd: ROOT,
     env: {
       PATH: process.env.PATH,

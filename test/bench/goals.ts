@@ -88,12 +88,14 @@ const GOALS: readonly Goal[] = [
   { goal: 'cold npm start to the first answer', atMost: 4, unit: 's', figure: ({ coldStarts }) => coldStarts },
 ]
 
-/** The median decides. */
+/** The median decides; where nothing at all is allowed, the worst round. */
 export function judge(goal: Omit<Goal, 'figure'>, values: readonly number[]): Verdict {
   const { atLeast, atMost, unit } = goal
   const limit = atLeast === undefined ? `≤ ${atMost} ${unit}` : `≥ ${atLeast} ${unit}`
   const figure = values.length > 0 ? spreadOf(values) : undefined
-  const pass = figure && figure.median >= (atLeast ?? 0) && figure.median <= (atMost ?? Number.POSITIVE_INFINITY)
+  const decisive = figure && (atMost === 0 ? figure.most : figure.median)
+  const pass =
+    decisive === undefined ? undefined : decisive >= (atLeast ?? 0) && decisive <= (atMost ?? Number.POSITIVE_INFINITY)
   return { goal: goal.goal, limit: limit.trim(), figure, unit, pass }
 }
 

@@ -8,7 +8,7 @@ import { freshDatabase } from '../harness.ts'
 
 async function poolOn(addressOf: (url: string) => string = (url) => url): Promise<Pool> {
   const database = await freshDatabase()
-  const settings = { connectionString: addressOf(database.url), size: 1 }
+  const settings = { connectionString: addressOf(database.url), size: 1, byKey: true }
   const pool = openPool(settings, openLog({ level: 'silent', pretty: false }))
   onTestFinished(async () => {
     await pool.end()
@@ -19,6 +19,11 @@ async function poolOn(addressOf: (url: string) => string = (url) => url): Promis
 
 it.each([
   ['in the URL', (url: string) => `${url}?options=-c%20statement_timeout%3D4321`, undefined],
+  [
+    'in the URL among others',
+    (url: string) => `${url}?options=-c%20statement_timeout%3D4321&sslmode=disable`,
+    undefined,
+  ],
   ['in PGOPTIONS', (url: string) => url, '-c statement_timeout=4321'],
 ])('keeps options that the operator gave %s', async (_where, addressOf, inEnvironment) => {
   vi.stubEnv('PGOPTIONS', inEnvironment)
@@ -28,6 +33,17 @@ it.each([
     `select current_setting('statement_timeout') as given, current_setting('plan_cache_mode') as ours`,
   )
   expect(rows).toEqual([{ given: '4321ms', ours: 'force_generic_plan' }])
+})
+
+it('lets the operator have the last word on planning', async () => {
+  const pool = await poolOn((url) => `${url}?options=-c%20jit%3Don`)
+  const { rows } = await pool.query(`select current_setting('jit') as jit`)
+  expect(rows).toEqual([{ jit: 'on' }])
+})
+
+it('leaves an address as it is written', async () => {
+  const pool = await poolOn((url) => url.replace(/\/\/([^:]+):[^@]*@/, '//$1:a=b%zz@'))
+  expect(pool.options.connectionString).toContain(':a=b%zz@')
 })
 
 it('plans a statement once, not for the values of each execution', async () => {

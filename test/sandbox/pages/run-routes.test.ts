@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { attemptsOf } from '../../../src/sandbox/attempt-store.ts'
 import { findLinkedOrder } from '../../../src/sandbox/evidence-store.ts'
 import { showRun, startRun } from '../../../src/sandbox/run.ts'
@@ -42,11 +42,11 @@ describe('the page of a run', () => {
     const runId = await lab.run()
     // So slow that the step cannot end before the page is looked at.
     await lab.mistakes('answer-slow')
+    onTestFinished(() => lab.mistakes())
     expect((await me.open(page(runId))).body).not.toContain('http-equiv="refresh"')
     await me.send(`${step(runId, 'product-pull')}/start`)
     const running = await me.open(page(runId))
     expect(running.body).toContain('<noscript><meta http-equiv="refresh" content="2"></noscript>')
-    await lab.mistakes()
   })
 
   it('starts a step, and goes on once it has passed', async () => {

@@ -73,9 +73,9 @@ const RULES: Readonly<Record<string, Rule>> = {
       : [...withoutComments(source).matchAll(/\bDate\.now\b|\bnew Date\(/g)].map(([found]) => found),
   // It has sent nothing yet: without a return the answer is a success without a body.
   'the body of a success that is not returned': (_path, source) =>
-    [...withoutComments(source).matchAll(/(\S+)\s+((?:answerS|s)uccess\(request, reply\b)/g)].flatMap(
-      ([, before = '', call = '']) => (['return', '=>'].includes(before) ? [] : [`${before} ${call}`]),
-    ),
+    [
+      ...withoutComments(source).matchAll(/(\S+)\s+((?:answerSuccess|answerLossless|success)\(request, reply\b)/g),
+    ].flatMap(([, before = '', call = '']) => (['return', '=>'].includes(before) ? [] : [`${before} ${call}`])),
   'a file that is too long': (_path, source) => {
     const lines = source.trimEnd().split('\n').length
     return lines > MOST_LINES ? [`${lines} lines`] : []

@@ -1,8 +1,8 @@
 /**
  * Statements look up rows by key. They are planned once a connection, joined in the order in which they are written, by
  * indexes: the planner, left alone, plans a gathered statement anew for each batch, which costs more than the batch, and
- * while tables are small reads them whole. Lists of large tables that are looked at now and then are
- * planned freely (Db.search).
+ * while tables are small reads them whole. Lists of large tables that are looked at now and then are planned freely
+ * (Db.search).
  */
 const SETTINGS: readonly { name: string; byKey: string; freely: string }[] = [
   { name: 'plan_cache_mode', byKey: 'force_generic_plan', freely: 'force_custom_plan' },

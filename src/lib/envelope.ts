@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { stringifyLossless } from './lossless.ts'
 import { noteForLog } from './observe.ts'
 import { invalidRequest, type Problem, RescodeError, serverError, unavailable } from './rescode.ts'
 import { DatabaseUnavailable } from './unavailable.ts'
@@ -62,17 +63,19 @@ export const envelopeErrorHandler =
     reply.header('Content-Type', JSON_TYPE).send(JSON.stringify(failureEnvelope(error)))
   }
 
+const answerWith =
+  (write: (envelope: object) => string) =>
+  (request: FastifyRequest, reply: FastifyReply, data: object): string => {
+    noteForLog(request, { code: 0 })
+    reply.headers(JSON_HEADERS)
+    return write(success(data))
+  }
+
 /**
  * The JSON envelope, which the handler returns: where it sends the answer itself and returns the reply, Fastify waits for
- * the end of the stream. Data that holds a `bigint` needs `stringifyLossless` to write it.
+ * the end of the stream.
  */
-export const answerSuccess = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  data: object,
-  write: (envelope: object) => string = JSON.stringify,
-): string => {
-  noteForLog(request, { code: 0 })
-  reply.headers(JSON_HEADERS)
-  return write(success(data))
-}
+export const answerSuccess = answerWith(JSON.stringify)
+
+/** As `answerSuccess`, for data that holds a `bigint`: 64-bit ids as plain numbers. */
+export const answerLossless = answerWith(stringifyLossless)

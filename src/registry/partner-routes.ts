@@ -1,9 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { answerSuccess } from '../lib/envelope.ts'
+import { answerLossless } from '../lib/envelope.ts'
 import { readBodiesExactly } from '../lib/exact-body.ts'
 import { parseInput } from '../lib/input.ts'
-import { stringifyLossless } from '../lib/lossless.ts'
 import { noteForLog } from '../lib/observe.ts'
 import { echo } from '../lib/rescode.ts'
 import {
@@ -26,9 +25,6 @@ interface OnePartner {
 
 const idOf = (request: FastifyRequest<OnePartner>): bigint => readPartnerId(request.params.partner_id)
 
-const success = (request: FastifyRequest, reply: FastifyReply, data: object): string =>
-  answerSuccess(request, reply, data, stringifyLossless)
-
 /** The operator's routes for partners, below /admin/v1. In a plugin of its own, for it changes how bodies are read. */
 export function partnerRoutes(app: FastifyInstance, deps: Deps, testCall: TestCall): void {
   readBodiesExactly(app)
@@ -36,51 +32,51 @@ export function partnerRoutes(app: FastifyInstance, deps: Deps, testCall: TestCa
     if (request.params.partner_id) noteForLog(request, { partnerId: echo(request.params.partner_id) })
   })
 
-  app.get('/partners', async (request, reply) => success(request, reply, { partners: await listPartners(deps) }))
+  app.get('/partners', async (request, reply) => answerLossless(request, reply, { partners: await listPartners(deps) }))
 
   app.post('/partners', async (request, reply) =>
-    success(request, reply, await createPartner(deps, parseInput(newPartner, request.body))),
+    answerLossless(request, reply, await createPartner(deps, parseInput(newPartner, request.body))),
   )
 
   app.get<OnePartner>('/partners/:partner_id', async (request, reply) =>
-    success(request, reply, await showPartner(deps, idOf(request))),
+    answerLossless(request, reply, await showPartner(deps, idOf(request))),
   )
 
   app.patch<OnePartner>('/partners/:partner_id', async (request, reply) => {
     const changes = parseInput(partnerChanges, request.body)
-    return success(request, reply, await updatePartner(deps, idOf(request), changes))
+    return answerLossless(request, reply, await updatePartner(deps, idOf(request), changes))
   })
 
   app.post<OnePartner>('/partners/:partner_id/suspend', async (request, reply) =>
-    success(request, reply, await suspendPartner(deps, idOf(request))),
+    answerLossless(request, reply, await suspendPartner(deps, idOf(request))),
   )
 
   app.post<OnePartner>('/partners/:partner_id/activate', async (request, reply) =>
-    success(request, reply, await activatePartner(deps, idOf(request))),
+    answerLossless(request, reply, await activatePartner(deps, idOf(request))),
   )
 
   app.post<OnePartner>('/partners/:partner_id/stage', async (request, reply) => {
     const change = parseInput(stageChange, request.body)
-    return success(request, reply, await setStage(deps, idOf(request), change))
+    return answerLossless(request, reply, await setStage(deps, idOf(request), change))
   })
 
   for (const role of CONTACT_ROLES) {
     app.put<OnePartner>(`/partners/:partner_id/contacts/${role}`, async (request, reply) => {
       const who = parseInput(contact, request.body)
-      return success(request, reply, await setContact(deps, idOf(request), role, who))
+      return answerLossless(request, reply, await setContact(deps, idOf(request), role, who))
     })
   }
 
   app.post<OnePartner>('/partners/:partner_id/rotate-secret', async (request, reply) => {
     const input = parseInput(rotation, request.body ?? {})
-    return success(request, reply, await rotatePartnerSecret(deps, idOf(request), input))
+    return answerLossless(request, reply, await rotatePartnerSecret(deps, idOf(request), input))
   })
 
   app.post<OnePartner>('/partners/:partner_id/switch-signing', async (request, reply) =>
-    success(request, reply, await switchSigning(deps, idOf(request), testCall)),
+    answerLossless(request, reply, await switchSigning(deps, idOf(request), testCall)),
   )
 
   app.post<OnePartner>('/partners/:partner_id/retire-secret', async (request, reply) =>
-    success(request, reply, await retireSecret(deps, idOf(request))),
+    answerLossless(request, reply, await retireSecret(deps, idOf(request))),
   )
 }

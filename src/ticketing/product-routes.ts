@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { answerLossless } from '../lib/envelope.ts'
 import { parseInput } from '../lib/input.ts'
 import { pullCatalogue } from './pull-catalogue.ts'
 import { pullPrices } from './pull-prices.ts'
 import { pullProduct } from './pull-product.ts'
-import { success } from './routes.ts'
 import { listProducts, showProduct } from './show-product.ts'
 import { onePartner, oneProduct, priceRange } from './wire.ts'
 
@@ -21,23 +21,23 @@ export function productRoutes(app: FastifyInstance, deps: Deps): void {
   const product = `${catalogue}/:partner_deal_id`
 
   app.get<CatalogueRoute>(catalogue, async (request, reply) =>
-    success(request, reply, { products: await listProducts(deps, parseInput(onePartner, request.params)) }),
+    answerLossless(request, reply, { products: await listProducts(deps, parseInput(onePartner, request.params)) }),
   )
 
   app.post<CatalogueRoute>(`${catalogue}/pull`, async (request, reply) =>
-    success(request, reply, await pullCatalogue(deps, parseInput(onePartner, request.params))),
+    answerLossless(request, reply, await pullCatalogue(deps, parseInput(onePartner, request.params))),
   )
 
   app.get<ProductRoute>(product, async (request, reply) =>
-    success(request, reply, await showProduct(deps, parseInput(oneProduct, request.params))),
+    answerLossless(request, reply, await showProduct(deps, parseInput(oneProduct, request.params))),
   )
 
   app.post<ProductRoute>(`${product}/pull`, async (request, reply) =>
-    success(request, reply, await pullProduct(deps, parseInput(oneProduct, request.params))),
+    answerLossless(request, reply, await pullProduct(deps, parseInput(oneProduct, request.params))),
   )
 
   app.post<ProductRoute>(`${product}/pull-prices`, async (request, reply) => {
     const range = parseInput(priceRange, { ...((request.body ?? {}) as object), ...request.params })
-    return success(request, reply, await pullPrices(deps, range))
+    return answerLossless(request, reply, await pullPrices(deps, range))
   })
 }

@@ -1,8 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { answerSuccess } from '../lib/envelope.ts'
+import { answerLossless } from '../lib/envelope.ts'
 import { parseInput } from '../lib/input.ts'
-import { stringifyLossless } from '../lib/lossless.ts'
 import { closeOrder } from './close-order.ts'
 import { createOrder } from './create-order.ts'
 import { OPERATOR } from './history.ts'
@@ -17,10 +16,6 @@ interface OneOrderRoute {
   Params: { order_id: string }
 }
 
-/** The JSON envelope, 64-bit ids as plain numbers. */
-export const success = (request: FastifyRequest, reply: FastifyReply, data: object): string =>
-  answerSuccess(request, reply, data, stringifyLossless)
-
 const idOf = (request: FastifyRequest<OneOrderRoute>): bigint => parseInput(oneOrder, request.params).order_id
 
 /** The input of a route below /orders/:order_id; the path's order_id counts. */
@@ -32,34 +27,34 @@ const withId = (request: FastifyRequest<OneOrderRoute>): object => ({
 /** The operator's routes for orders, below /admin/v1. A call that failed is part of the answer: the order stands as shown. */
 export function orderRoutes(app: FastifyInstance, deps: Deps): void {
   app.get('/orders', async (request, reply) =>
-    success(request, reply, { orders: await listOrders(deps, parseInput(orderFilter, request.query)) }),
+    answerLossless(request, reply, { orders: await listOrders(deps, parseInput(orderFilter, request.query)) }),
   )
 
   app.post('/orders', async (request, reply) =>
-    success(request, reply, await createOrder(deps, parseInput(newOrder, request.body), OPERATOR)),
+    answerLossless(request, reply, await createOrder(deps, parseInput(newOrder, request.body), OPERATOR)),
   )
 
   app.get<OneOrderRoute>('/orders/:order_id', async (request, reply) =>
-    success(request, reply, await showOrder(deps, idOf(request))),
+    answerLossless(request, reply, await showOrder(deps, idOf(request))),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/pay', async (request, reply) =>
-    success(request, reply, await payOrder(deps, idOf(request), OPERATOR)),
+    answerLossless(request, reply, await payOrder(deps, idOf(request), OPERATOR)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/query', async (request, reply) =>
-    success(request, reply, await queryOrder(deps, idOf(request), OPERATOR)),
+    answerLossless(request, reply, await queryOrder(deps, idOf(request), OPERATOR)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/close', async (request, reply) =>
-    success(request, reply, await closeOrder(deps, idOf(request), OPERATOR)),
+    answerLossless(request, reply, await closeOrder(deps, idOf(request), OPERATOR)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/refund', async (request, reply) =>
-    success(request, reply, await refundOrder(deps, parseInput(newRefund, withId(request)), OPERATOR)),
+    answerLossless(request, reply, await refundOrder(deps, parseInput(newRefund, withId(request)), OPERATOR)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/refunded', async (request, reply) =>
-    success(request, reply, await tellRefunded(deps, parseInput(newRefundedMessage, withId(request)), OPERATOR)),
+    answerLossless(request, reply, await tellRefunded(deps, parseInput(newRefundedMessage, withId(request)), OPERATOR)),
   )
 }

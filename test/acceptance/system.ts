@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { ADMIN_TOKEN, freshDatabase, SECRET_KEY } from '../harness.ts'
+import { startOptions } from '../start-options.ts'
 
 /** The built service as a process, or several on one database, as an operator would run them. */
 
@@ -50,18 +50,12 @@ const SHIFTED_CLOCK = `data:text/javascript,${encodeURIComponent(`
   }
 `)}`
 
-/** Those of node in the `start` script. */
-function startOptions(): readonly string[] {
-  const { scripts } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8'))
-  return scripts.start.match(/--\S+/g)
-}
-
 /** Starts `node .build/main.js` as npm start does and waits until it is ready. */
 export async function startProcess(environment: Record<string, string>): Promise<RunningProcess> {
   const [port, demoPort] = [await freePort(), await freePort()]
   const origin = `http://127.0.0.1:${port}`
   const shifted = 'TEST_CLOCK_OFFSET_S' in environment
-  const child = spawn(process.execPath, [...startOptions(), '.build/main.js'], {
+  const child = spawn(process.execPath, [...startOptions(ROOT), '.build/main.js'], {
     cwd: ROOT,
     env: {
       PATH: process.env.PATH,

@@ -93,9 +93,8 @@ export function judge(goal: Omit<Goal, 'figure'>, values: readonly number[]): Ve
   const { atLeast, atMost, unit } = goal
   const limit = atLeast === undefined ? `≤ ${atMost} ${unit}` : `≥ ${atLeast} ${unit}`
   const figure = values.length > 0 ? spreadOf(values) : undefined
-  const decisive = figure && (atMost === 0 ? figure.most : figure.median)
-  const pass =
-    decisive === undefined ? undefined : decisive >= (atLeast ?? 0) && decisive <= (atMost ?? Number.POSITIVE_INFINITY)
+  const decisive = atMost === 0 ? 'most' : 'median'
+  const pass = figure && figure[decisive] >= (atLeast ?? 0) && figure[decisive] <= (atMost ?? Number.POSITIVE_INFINITY)
   return { goal: goal.goal, limit: limit.trim(), figure, unit, pass }
 }
 

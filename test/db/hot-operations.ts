@@ -67,7 +67,8 @@ export async function hotOperations(
   /** One of a few people who are signed in; signing in is slow on purpose. */
   const somebody = () => people[turn++ % people.length] as Browser
   const consented = (app: App) => client.getCode(somebody(), app)
-  const tokenSets = await times(AT_ONCE, async () => tokenSetOf(await client.exchange(fixed, await consented(fixed))))
+  const tokensOf = async (app: App) => tokenSetOf(await client.exchange(app, await consented(app)))
+  const tokenSets = await times(AT_ONCE, () => tokensOf(fixed))
   async function notify(body: string): Promise<void> {
     const date = formatHttpDate(world.clock.now())
     const headers = { ...signedHeaders(SELLER, { path: CONSUME, date }) }
@@ -124,7 +125,7 @@ export async function hotOperations(
     },
     'A3 refreshes, policy fixed': {
       prepare: async () => {
-        const { refresh_token } = tokenSetOf(await client.exchange(fixed, await consented(fixed)))
+        const { refresh_token } = await tokensOf(fixed)
         return async () => tokenSetOf(await client.refresh(fixed, refresh_token))
       },
       rows: 8,
@@ -132,7 +133,7 @@ export async function hotOperations(
     },
     'A3 refreshes, policy rotating': {
       prepare: async () => {
-        const { refresh_token } = tokenSetOf(await client.exchange(rotating, await consented(rotating)))
+        const { refresh_token } = await tokensOf(rotating)
         return async () => tokenSetOf(await client.refresh(rotating, refresh_token))
       },
       rows: 8,
@@ -140,7 +141,7 @@ export async function hotOperations(
     },
     'A3 repeats the answer of a rotation': {
       prepare: async () => {
-        const { refresh_token } = tokenSetOf(await client.exchange(rotating, await consented(rotating)))
+        const { refresh_token } = await tokensOf(rotating)
         await client.refresh(rotating, refresh_token)
         return async () => tokenSetOf(await client.refresh(rotating, refresh_token))
       },

@@ -1,10 +1,11 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { openSync, readFileSync } from 'node:fs'
+import { openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../../../src/lib/listen.ts'
+import { startOptions } from '../../start-options.ts'
 
 export const CONTESTANTS = ['gatehouse', 'plain', 'bare', 'oidc-provider'] as const
 /**
@@ -29,12 +30,6 @@ export interface Connection {
 
 /** The top level of the project: this file runs from .build/.bench/test/bench/contestants. */
 export const ROOT = fileURLToPath(new URL('../../../../../', import.meta.url))
-
-/** Those of node in the `start` script. */
-function startOptions(): readonly string[] {
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-  return scripts.start.match(/--\S+/g)
-}
 
 export const INHERITED = { PATH: process.env.PATH, HOME: process.env.HOME }
 
@@ -86,7 +81,7 @@ export async function startGatehouse(options: GatehouseOptions): Promise<Contest
   const { name, databaseUrl, secretKey, folder, settings, nodeOptions } = options
   const port = await freePort()
   const log = openSync(join(folder, `${name}.log`), 'a')
-  const child = spawn(process.execPath, [...startOptions(), ...nodeOptions, '.build/main.js'], {
+  const child = spawn(process.execPath, [...startOptions(ROOT), ...nodeOptions, '.build/main.js'], {
     cwd: ROOT,
     env: {
       ...INHERITED,

@@ -1,6 +1,5 @@
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { storedForm } from '../lib/keys.ts'
 import { mint, PREFIX, readSelfDating } from '../lib/self-dating.ts'
 import { routingKeyOf } from './routing-key.ts'
 import * as store from './store.ts'
@@ -28,10 +27,9 @@ export async function startSession(deps: Deps, { cid, userId }: UserIdentity): P
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
   const routingKey = routingKeyOf(cid, userId)
-  const sessionId = mint(deps.keys, { prefix: PREFIX.browserSession, routingKey, expiresAt })
-  const sessionHash = storedForm(deps.keys, sessionId)
-  await store.insertSession(deps.db, { routingKey, cid, userId }, sessionHash, now, expiresAt)
-  return sessionId
+  const session = mint(deps.keys, { prefix: PREFIX.browserSession, routingKey, expiresAt })
+  await store.insertSession(deps.db, { routingKey, cid, userId }, session.hash, now, expiresAt)
+  return session.text
 }
 
 /** Who is signed in; a forged or expired cookie costs no statement, any other exactly one. */
@@ -39,14 +37,13 @@ export async function findSession(deps: Deps, cookieValue: string | undefined): 
   const now = deps.clock.now()
   const read = readSelfDating(deps.keys, PREFIX.browserSession, cookieValue ?? '')
   if (!read || read.expiresAt <= now) return null
-  const sessionHash = storedForm(deps.keys, cookieValue ?? '')
-  const found = await store.findSession(deps.db, read.routingKey, sessionHash, now)
-  return found ? { ...found, routingKey: read.routingKey, sessionHash } : null
+  const found = await store.findSession(deps.db, read.routingKey, read.hash, now)
+  return found ? { ...found, routingKey: read.routingKey, sessionHash: read.hash } : null
 }
 
 /** Ends the session of this cookie, if there is one. */
 export async function endSession(deps: Deps, cookieValue: string | undefined): Promise<void> {
   const read = readSelfDating(deps.keys, PREFIX.browserSession, cookieValue ?? '')
   if (!read) return
-  await store.deleteSession(deps.db, read.routingKey, storedForm(deps.keys, cookieValue ?? ''))
+  await store.deleteSession(deps.db, read.routingKey, read.hash)
 }

@@ -3,9 +3,9 @@ import { hmacSha256, sha256 } from './digest.ts'
 
 /** Keys for separate purposes, all derived from SECRET_KEY, so that no value made for one purpose passes for another. */
 export interface Keys {
-  /** Authenticates tokens, codes and session ids that we hand out. */
+  /** Authenticates tokens, codes and session ids that we hand out, and makes the form in which they are stored. */
   readonly token: Buffer
-  /** Turns a token, code or secret into the only form of it that is stored. */
+  /** Turns an app_secret into the only form of it that is stored. */
   readonly storage: Buffer
   /** Authenticates forms that come back from a browser. */
   readonly form: Buffer
@@ -27,7 +27,7 @@ export function deriveKeys(secretKey: string): Keys {
   return Object.freeze(Object.fromEntries(derived)) as Keys
 }
 
-/** The stored form of a token, code or app_secret: HMAC-SHA256, 32 bytes. */
+/** The stored form of an app_secret: HMAC-SHA256, 32 bytes. */
 export const storedForm = (keys: Keys, secret: string): Buffer => hmacSha256(keys.storage, secret)
 
 /** Constant-time comparison of two texts of any length. */

@@ -10,6 +10,8 @@ import { randomBytes } from './random.ts'
  * The MAC lets a forged or mistyped one be refused without the database; the expiry lets an expired one still be told
  * from an unknown one after its row has been purged. 27 and 9 bytes end on base64url borders, so no bit is slack and
  * each value has exactly one spelling.
+ *
+ * One HMAC-SHA256 makes both: its first 9 bytes are the MAC, all 32 of them the only form in which the text is stored.
  */
 const RANDOM_BYTES = 21
 const PAYLOAD_BYTES = 6 + RANDOM_BYTES
@@ -27,13 +29,18 @@ export const PREFIX = {
 
 export type Prefix = (typeof PREFIX)[keyof typeof PREFIX]
 
+/** One of ours, minted just now or presented by somebody. */
 export interface SelfDating {
+  /** What its bearer holds; a secret. */
+  readonly text: string
+  /** What is stored: 32 bytes that tell nothing about the text. */
+  readonly hash: Buffer
   /** 0 to 65535; leads the primary key of every row about the same user. */
   readonly routingKey: number
   readonly expiresAt: Date
 }
 
-export interface Minting extends SelfDating {
+export interface Minting extends Pick<SelfDating, 'routingKey' | 'expiresAt'> {
   readonly prefix: Prefix
   /** 21 bytes; random unless the same value must come out again for the same request. */
   readonly random?: Buffer
@@ -41,17 +48,18 @@ export interface Minting extends SelfDating {
   readonly bearer?: string
 }
 
-const macOf = (keys: Keys, prefix: Prefix, bearer: string, payload: Buffer): Buffer =>
-  hmacSha256(keys.token, `${prefix}\n${bearer}\n`, payload).subarray(0, MAC_BYTES)
+const hashOf = (keys: Keys, prefix: Prefix, bearer: string, payload: Buffer): Buffer =>
+  hmacSha256(keys.token, `${prefix}\n${bearer}\n`, payload)
 
-export function mint(keys: Keys, { prefix, routingKey, expiresAt, random, bearer = '' }: Minting): string {
+export function mint(keys: Keys, { prefix, routingKey, expiresAt, random, bearer = '' }: Minting): SelfDating {
   const payload = Buffer.allocUnsafe(PAYLOAD_BYTES) // filled to the last byte below
   payload.writeUInt16BE(routingKey, 0)
   payload.writeUInt32BE(epochSeconds(expiresAt), 2)
   const unpredictable = random ?? randomBytes(RANDOM_BYTES)
   unpredictable.copy(payload, 6, 0, RANDOM_BYTES)
-  const mac = macOf(keys, prefix, bearer, payload)
-  return `${prefix}_${Buffer.concat([payload, mac]).toString('base64url')}`
+  const hash = hashOf(keys, prefix, bearer, payload)
+  const body = Buffer.concat([payload, hash.subarray(0, MAC_BYTES)])
+  return { text: `${prefix}_${body.toString('base64url')}`, hash, routingKey, expiresAt }
 }
 
 /** Null for anything that this server did not mint under that prefix (and for that bearer). */
@@ -61,6 +69,7 @@ export function readSelfDating(keys: Keys, prefix: Prefix, text: string, bearer 
   if (!BODY.test(body)) return null
   const bytes = Buffer.from(body, 'base64url')
   const payload = bytes.subarray(0, PAYLOAD_BYTES)
-  if (!timingSafeEqual(bytes.subarray(PAYLOAD_BYTES), macOf(keys, prefix, bearer, payload))) return null
-  return { routingKey: payload.readUInt16BE(0), expiresAt: fromEpochSeconds(payload.readUInt32BE(2)) }
+  const hash = hashOf(keys, prefix, bearer, payload)
+  if (!timingSafeEqual(bytes.subarray(PAYLOAD_BYTES), hash.subarray(0, MAC_BYTES))) return null
+  return { text, hash, routingKey: payload.readUInt16BE(0), expiresAt: fromEpochSeconds(payload.readUInt32BE(2)) }
 }

@@ -3,7 +3,6 @@ import { recordAudit } from '../db/audit/store.ts'
 import type { Deps } from '../deps.ts'
 import { wholeSecondsAfter } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/digest.ts'
-import { storedForm } from '../lib/keys.ts'
 import { invalidRequest } from '../lib/rescode.ts'
 import { mint, PREFIX } from '../lib/self-dating.ts'
 import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize.ts'
@@ -67,10 +66,9 @@ async function issueCode(
       expiresAt,
       random,
     })
-    const codeHash = storedForm(keys, code)
     const row = {
       routingKey,
-      codeHash,
+      codeHash: code.hash,
       grantId,
       appKey,
       redirectUri,
@@ -80,6 +78,6 @@ async function issueCode(
     }
     const usable = await ensureCode(tx, row, now)
     if (!usable) throw unusableForm('was used already')
-    return code
+    return code.text
   })
 }

@@ -2,7 +2,7 @@ import { recordAudit } from '../db/audit/store.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, wholeSecondsAfter } from '../lib/clock.ts'
 import { sha256 } from '../lib/digest.ts'
-import { equalSecrets, storedForm } from '../lib/keys.ts'
+import { equalSecrets } from '../lib/keys.ts'
 import { invalidRequest, type RescodeError } from '../lib/rescode.ts'
 import { mint, PREFIX, readSelfDating, type SelfDating } from '../lib/self-dating.ts'
 import type { MicroApp } from '../registry/wire.ts'
@@ -23,11 +23,11 @@ interface ExchangeInput {
 /** A2 rows 9–15: spends a code for a token set. */
 export async function exchangeCode(deps: Deps, app: MicroApp, parameters: Parameters): Promise<TokenSet> {
   const input = readInput(parameters)
-  const dated = readSelfDating(deps.keys, PREFIX.authorizationCode, input.code)
-  if (!dated) throw invalidCode(input.code, 'not a code of ours')
+  const code = readSelfDating(deps.keys, PREFIX.authorizationCode, input.code)
+  if (!code) throw invalidCode(input.code, 'not a code of ours')
 
   const now = deps.clock.now()
-  const { exchange, issued } = prepare(deps, app, input, dated, now)
+  const { exchange, issued } = prepare(deps, app, input, code, now)
   const found = await spendCode(deps.db, exchange, now)
   if (!found) throw invalidCode(input.code, 'unknown')
   if (!found.spent) throw await refusal(deps, app, input, exchange, found)
@@ -47,36 +47,35 @@ function prepare(
   { config, keys }: Deps,
   app: MicroApp,
   input: ExchangeInput,
-  { routingKey, expiresAt: codeExpiresAt }: SelfDating,
+  code: SelfDating,
   now: Date,
 ): { exchange: Exchange; issued: IssuedTokens } {
-  const accessExpiresAt = wholeSecondsAfter(now, config.ACCESS_TOKEN_LIFETIME_S)
-  // Counted from the consent (decisions, A3), which is as old as the code.
-  const refreshExpiresAt = addSeconds(codeExpiresAt, app.refresh_days * DAY_S - CODE_LIFETIME_S)
+  const { routingKey } = code
   const accessToken = mint(keys, {
     prefix: PREFIX.accessToken,
     routingKey,
-    expiresAt: accessExpiresAt,
+    expiresAt: wholeSecondsAfter(now, config.ACCESS_TOKEN_LIFETIME_S),
   })
   const refreshToken = mint(keys, {
     prefix: PREFIX.refreshToken,
     routingKey,
-    expiresAt: refreshExpiresAt,
+    // Counted from the consent (decisions, A3), which is as old as the code.
+    expiresAt: addSeconds(code.expiresAt, app.refresh_days * DAY_S - CODE_LIFETIME_S),
     bearer: app.app_key,
   })
   const exchange: Exchange = {
     routingKey,
-    codeHash: storedForm(keys, input.code),
+    codeHash: code.hash,
     appKey: app.app_key,
     redirectUri: input.redirectUri,
     state: input.state,
     codeChallenge: input.codeVerifier === undefined ? null : s256(input.codeVerifier),
-    accessHash: storedForm(keys, accessToken),
-    accessExpiresAt,
-    refreshHash: storedForm(keys, refreshToken),
-    refreshExpiresAt,
+    accessHash: accessToken.hash,
+    accessExpiresAt: accessToken.expiresAt,
+    refreshHash: refreshToken.hash,
+    refreshExpiresAt: refreshToken.expiresAt,
   }
-  return { exchange, issued: { accessToken, accessExpiresAt, refreshToken } }
+  return { exchange, issued: { accessToken, refreshToken } }
 }
 
 /** Rows 10–15 in their order, for a code that was found but not spent. */

@@ -2,7 +2,6 @@ import { recordAudit } from '../db/audit/store.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, wholeSecondsAfter } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/digest.ts'
-import { storedForm } from '../lib/keys.ts'
 import type { RescodeError } from '../lib/rescode.ts'
 import { mint, PREFIX, readSelfDating, type SelfDating } from '../lib/self-dating.ts'
 import type { MicroApp } from '../registry/wire.ts'
@@ -11,58 +10,45 @@ import { accessTokenScopes, type FoundRefresh, findRefresh, refreshFixed, rotate
 import { revokeGrant } from './store.ts'
 import { type IssuedTokens, type Parameters, required, type TokenSet, tokenSet } from './wire.ts'
 
-interface Presented extends SelfDating {
-  readonly token: string
-  readonly hash: Buffer
-}
-
 /** A3: a new access token for a refresh token. Ownership is checked before expiry: the app_key is part of the token's MAC. */
 export async function refreshTokens(deps: Deps, app: MicroApp, parameters: Parameters): Promise<TokenSet> {
-  const token = required(parameters, 'refresh_token')
-  const dated = readSelfDating(deps.keys, PREFIX.refreshToken, token, app.app_key)
-  if (!dated) throw invalidGrant("not a refresh token of this app's")
-  const presented: Presented = {
-    ...dated,
-    token,
-    hash: storedForm(deps.keys, token),
-  }
-  if (dated.expiresAt <= deps.clock.now()) throw await expired(deps, presented, app)
+  const presented = readSelfDating(deps.keys, PREFIX.refreshToken, required(parameters, 'refresh_token'), app.app_key)
+  if (!presented) throw invalidGrant("not a refresh token of this app's")
+  if (presented.expiresAt <= deps.clock.now()) throw await expired(deps, presented, app)
   return app.refresh_policy === 'rotating' ? rotate(deps, app, presented) : extend(deps, app, presented)
 }
 
 /** Revoked wins over expired while the row is there; after its purge the token still says that it is expired. */
-async function expired({ db }: Deps, { routingKey, hash }: Presented, app: MicroApp): Promise<RescodeError> {
+async function expired({ db }: Deps, { routingKey, hash }: SelfDating, app: MicroApp): Promise<RescodeError> {
   const found = await findRefresh(db, routingKey, hash, app.scopes)
   return found?.revoked_at ? invalidGrant('revoked') : expiredRefreshToken()
 }
 
 /** Policy fixed: the same refresh token, one more access token. */
-async function extend(deps: Deps, app: MicroApp, presented: Presented): Promise<TokenSet> {
+async function extend(deps: Deps, app: MicroApp, presented: SelfDating): Promise<TokenSet> {
   const { config, db, clock, keys } = deps
-  const { routingKey, token, hash } = presented
+  const { routingKey, hash } = presented
   const now = clock.now()
-  const accessExpiresAt = wholeSecondsAfter(now, config.ACCESS_TOKEN_LIFETIME_S)
   const accessToken = mint(keys, {
     prefix: PREFIX.accessToken,
     routingKey,
-    expiresAt: accessExpiresAt,
+    expiresAt: wholeSecondsAfter(now, config.ACCESS_TOKEN_LIFETIME_S),
   })
-  const accessHash = storedForm(keys, accessToken)
   const refresh = {
     routingKey,
     refreshHash: hash,
     appScopes: app.scopes,
-    accessHash,
-    accessExpiresAt,
+    accessHash: accessToken.hash,
+    accessExpiresAt: accessToken.expiresAt,
   }
   const found = await refreshFixed(db, refresh)
   if (!found?.issued) throw refusal(found)
-  return tokenSet({ accessToken, accessExpiresAt, refreshToken: token }, found.scopes, now)
+  return tokenSet({ accessToken, refreshToken: presented }, found.scopes, now)
 }
 
 /** Policy rotating: successors with the same end; the predecessor, sent again at once, gets the same answer again. */
-async function rotate(deps: Deps, app: MicroApp, presented: Presented): Promise<TokenSet> {
-  const { db, clock, keys } = deps
+async function rotate(deps: Deps, app: MicroApp, presented: SelfDating): Promise<TokenSet> {
+  const { db, clock } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
   const issued = successorsOf(deps, app, presented, now)
@@ -70,10 +56,10 @@ async function rotate(deps: Deps, app: MicroApp, presented: Presented): Promise<
     routingKey,
     refreshHash: hash,
     appScopes: app.scopes,
-    accessHash: storedForm(keys, issued.accessToken),
-    accessExpiresAt: issued.accessExpiresAt,
-    successorHash: storedForm(keys, issued.refreshToken),
-    successorExpiresAt: presented.expiresAt,
+    accessHash: issued.accessToken.hash,
+    accessExpiresAt: issued.accessToken.expiresAt,
+    successorHash: issued.refreshToken.hash,
+    successorExpiresAt: issued.refreshToken.expiresAt,
   }
   const found = await rotateRefresh(db, rotation, now)
   if (found?.issued) return tokenSet(issued, found.scopes, now)
@@ -84,18 +70,16 @@ async function rotate(deps: Deps, app: MicroApp, presented: Presented): Promise<
  * Both successors are derived from the token that was presented and from the moment of the rotation, which is stored:
  * so the same answer can be given again although only hashes of tokens are kept.
  */
-function successorsOf({ config, keys }: Deps, app: MicroApp, presented: Presented, rotatedAt: Date): IssuedTokens {
-  const { routingKey, expiresAt, token } = presented
-  const accessExpiresAt = wholeSecondsAfter(rotatedAt, config.ACCESS_TOKEN_LIFETIME_S)
-  const derived = (purpose: string) => hmacSha256(keys.derive, `${purpose}\n${token}`)
+function successorsOf({ config, keys }: Deps, app: MicroApp, presented: SelfDating, rotatedAt: Date): IssuedTokens {
+  const { routingKey, expiresAt, text } = presented
+  const derived = (purpose: string) => hmacSha256(keys.derive, `${purpose}\n${text}`)
   return {
     accessToken: mint(keys, {
       prefix: PREFIX.accessToken,
       routingKey,
-      expiresAt: accessExpiresAt,
+      expiresAt: wholeSecondsAfter(rotatedAt, config.ACCESS_TOKEN_LIFETIME_S),
       random: derived('rotated access token'),
     }),
-    accessExpiresAt,
     refreshToken: mint(keys, {
       prefix: PREFIX.refreshToken,
       routingKey,
@@ -107,8 +91,8 @@ function successorsOf({ config, keys }: Deps, app: MicroApp, presented: Presente
 }
 
 /** Not rotated by this call: read again, since another worker may have done it a moment ago. */
-async function repeatRotation(deps: Deps, app: MicroApp, presented: Presented): Promise<TokenSet> {
-  const { config, db, clock, keys } = deps
+async function repeatRotation(deps: Deps, app: MicroApp, presented: SelfDating): Promise<TokenSet> {
+  const { config, db, clock } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
   const found = await findRefresh(db, routingKey, hash, app.scopes)
@@ -118,12 +102,12 @@ async function repeatRotation(deps: Deps, app: MicroApp, presented: Presented): 
     throw invalidGrant('rotated token used again')
   }
   const issued = successorsOf(deps, app, presented, found.rotated_at)
-  const scopes = await accessTokenScopes(db, routingKey, storedForm(keys, issued.accessToken))
+  const scopes = await accessTokenScopes(db, routingKey, issued.accessToken.hash)
   if (!scopes) throw invalidGrant('the successor is gone')
   return tokenSet(issued, scopes, now)
 }
 
-async function revokeForReuse({ db, clock }: Deps, app: MicroApp, { routingKey }: Presented, found: FoundRefresh) {
+async function revokeForReuse({ db, clock }: Deps, app: MicroApp, { routingKey }: SelfDating, found: FoundRefresh) {
   const now = clock.now()
   await revokeGrant(db, routingKey, found.grant_id, now)
   const detail = { grant_id: found.grant_id }

@@ -3,6 +3,7 @@ import { userKey } from '../account/wire.ts'
 import { secondsLeft } from '../lib/clock.ts'
 import { parseQuery, queryOf } from '../lib/query-string.ts'
 import { echo, invalidRequest } from '../lib/rescode.ts'
+import type { SelfDating } from '../lib/self-dating.ts'
 import { SCOPES } from '../registry/wire.ts'
 import { missing } from './errors.ts'
 
@@ -50,15 +51,18 @@ export interface TokenSet {
 }
 
 export interface IssuedTokens {
-  readonly accessToken: string
-  readonly accessExpiresAt: Date
-  readonly refreshToken: string
+  readonly accessToken: SelfDating
+  readonly refreshToken: SelfDating
 }
 
-export const tokenSet = (issued: IssuedTokens, scopes: readonly string[], now: Date): TokenSet => ({
-  access_token: issued.accessToken,
-  expires_in: secondsLeft(issued.accessExpiresAt, now),
-  refresh_token: issued.refreshToken,
+export const tokenSet = (
+  { accessToken, refreshToken }: IssuedTokens,
+  scopes: readonly string[],
+  now: Date,
+): TokenSet => ({
+  access_token: accessToken.text,
+  expires_in: secondsLeft(accessToken.expiresAt, now),
+  refresh_token: refreshToken.text,
   scope: scopes.join(' '),
   token_type: 'bearer',
 })

@@ -1,6 +1,5 @@
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { storedForm } from '../lib/keys.ts'
 import { mint, PREFIX, readSelfDating } from '../lib/self-dating.ts'
 import * as store from './session-store.ts'
 
@@ -23,10 +22,9 @@ export interface SignedInPartner {
 export async function startPartnerSession(deps: Deps, partnerId: bigint, secretId: string): Promise<string> {
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
-  const sessionId = mint(deps.keys, { prefix: PREFIX.sandboxSession, routingKey: 0, expiresAt })
-  const sessionHash = storedForm(deps.keys, sessionId)
-  await store.insertSession(deps.db, { sessionHash, partnerId, secretId, expiresAt }, now)
-  return sessionId
+  const session = mint(deps.keys, { prefix: PREFIX.sandboxSession, routingKey: 0, expiresAt })
+  await store.insertSession(deps.db, { sessionHash: session.hash, partnerId, secretId, expiresAt }, now)
+  return session.text
 }
 
 /**
@@ -37,13 +35,12 @@ export async function findPartnerSession(deps: Deps, cookie: string | undefined)
   const now = deps.clock.now()
   const read = readSelfDating(deps.keys, PREFIX.sandboxSession, cookie ?? '')
   if (!read || read.expiresAt <= now) return null
-  const sessionHash = storedForm(deps.keys, cookie ?? '')
-  const found = await store.findSession(deps.db, sessionHash, now)
-  return found ? { ...found, sessionHash } : null
+  const found = await store.findSession(deps.db, read.hash, now)
+  return found ? { ...found, sessionHash: read.hash } : null
 }
 
 /** Ends the session of this cookie, if there is one. */
 export async function endPartnerSession(deps: Deps, cookie: string | undefined): Promise<void> {
-  if (!readSelfDating(deps.keys, PREFIX.sandboxSession, cookie ?? '')) return
-  await store.deleteSession(deps.db, storedForm(deps.keys, cookie ?? ''))
+  const read = readSelfDating(deps.keys, PREFIX.sandboxSession, cookie ?? '')
+  if (read) await store.deleteSession(deps.db, read.hash)
 }

@@ -15,7 +15,13 @@ const keys = deriveKeys(process.env.SECRET_KEY ?? '')
 const app = Fastify()
 
 const LIFETIME_S = 604_800
-const storedForm = (secret: string): Buffer => createHmac('sha256', keys.storage).update(secret).digest()
+const hashOfSecret = (secret: string): Buffer => createHmac('sha256', keys.storage).update(secret).digest()
+/** As Gatehouse stores tokens and codes; the bearer of a refresh token is its app. */
+const storedForm = (token: string, bearer = ''): Buffer =>
+  createHmac('sha256', keys.token)
+    .update(`${token.slice(0, 4)}\n${bearer}\n`)
+    .update(Buffer.from(token.slice(5, 41), 'base64url'))
+    .digest()
 const routingKeyOf = (token: string): number => Buffer.from(token.slice(5, 9), 'base64url').readUInt16BE(0)
 const secondsFromNow = (seconds: number): Date => new Date(Date.now() + seconds * 1000)
 
@@ -38,7 +44,7 @@ app.post('/oauth/v2/api/resource/get_userinfo', async (request) => {
 app.post('/oauth/v2/api/token', async (request) => {
   const query = request.query as Record<string, string>
   const { app_key, code, refresh_token: presented } = query
-  const secretHash = storedForm(query.app_secret ?? '')
+  const secretHash = hashOfSecret(query.app_secret ?? '')
   const routingKey = routingKeyOf(code ?? presented ?? '')
   const accessToken = newToken('ghat', routingKey)
   const access = [storedForm(accessToken), secondsFromNow(LIFETIME_S)]
@@ -54,17 +60,17 @@ app.post('/oauth/v2/api/token', async (request) => {
   })
   if (code !== undefined) {
     const refreshToken = newToken('ghrt', routingKey)
-    const issued = [...access, storedForm(refreshToken), secondsFromNow(30 * 86_400)]
+    const issued = [...access, storedForm(refreshToken, app_key), secondsFromNow(30 * 86_400)]
     const found = await run(sql.exchange, [app_key, secretHash, routingKey, storedForm(code), ...issued])
     return answer(refreshToken, found.scopes)
   }
-  const refreshHash = storedForm(presented ?? '')
+  const refreshHash = storedForm(presented ?? '', app_key)
   if (app_key !== 'bench-rotating') {
     const found = await run(sql.refresh, [app_key, secretHash, routingKey, refreshHash, ...access])
     return answer(presented, found.scopes)
   }
   const successor = newToken('ghrt', routingKey)
-  const values = [app_key, secretHash, routingKey, refreshHash, ...access, storedForm(successor)]
+  const values = [app_key, secretHash, routingKey, refreshHash, ...access, storedForm(successor, app_key)]
   const found = await run(sql.rotate, values)
   return answer(successor, found.scopes)
 })

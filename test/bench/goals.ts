@@ -43,7 +43,7 @@ const times =
   (results: Results): number[] =>
     ratios(rates(results, work, 'gatehouse'), rates(results, work, other))
 
-const used = (work: WorkName) => (results: Results) => of(results, work, 'gatehouse', (r) => r.connectionsUsed)
+const used = (work: WorkName) => (results: Results) => of(results, work, 'gatehouse', (r) => r.lastStatements.length)
 
 /** Against the p50 at peak where that is smaller: a turn that cannot keep up is slow throughout, and must not pass for it. */
 function tailAtHalf(results: Results): number[] {

@@ -38,7 +38,7 @@ const round = (perSecond: number, more: Partial<Round> = {}): Round => ({
   p50: 1,
   p99: 2,
   generatorShare: 0,
-  connectionsUsed: 0,
+  lastStatements: [],
   ...more,
 })
 

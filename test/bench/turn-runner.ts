@@ -2,7 +2,7 @@ import type { Contestant } from './contestants/contestant.ts'
 import type { TurnResult } from './load/ask.ts'
 import { usageOf } from './processes.ts'
 import type { Stage } from './stage.ts'
-import { connectionsUsed, databaseTime, tryTokens, verifyRows } from './verify.ts'
+import { databaseTime, lastStatements, tryTokens, verifyRows } from './verify.ts'
 import { listFor, WORKS, type Work, type WorkName } from './works.ts'
 
 /** What one turn of one contestant at one work gave. Milliseconds of CPU are user and system time together. */
@@ -18,8 +18,8 @@ export interface Round {
   readonly residentMb?: number
   /** Share of one core that the load generator took: near 1 it would be the bottleneck. */
   readonly generatorShare: number
-  /** Database connections on which the contestant ran anything in this turn. */
-  readonly connectionsUsed: number
+  /** The last statement on each database connection that the contestant used in this turn. */
+  readonly lastStatements: readonly string[]
 }
 
 interface TurnPlan {
@@ -75,11 +75,11 @@ export function turnRunner(stage: Stage): RunTurn {
       before = usages()
     })
     const after = usages()
-    const used = await connectionsUsed(pool, began)
+    const statements = await lastStatements(pool, began)
     await rows.mustHaveGrownBy(result.answersWithWarmUp)
     await tryTokens(stage.contestants.get('gatehouse'), contestant, result.tokens)
     const due = plan.perSecond === undefined ? {} : { duePerSecond: plan.perSecond }
-    const round = { ...roundOf(result, before, after, used), ...due }
+    const round = { ...roundOf(result, before, after, statements), ...due }
     rates.set(`${name} ${contestant.name}`, Math.max(round.perSecond, 500))
     return round
   }
@@ -87,14 +87,14 @@ export function turnRunner(stage: Stage): RunTurn {
 
 type Usages = { own: ReturnType<typeof usageOf>; database: ReturnType<typeof usageOf> }
 
-function roundOf(result: TurnResult, before: Usages, after: Usages, connectionsUsed: number): Round {
+function roundOf(result: TurnResult, before: Usages, after: Usages, lastStatements: readonly string[]): Round {
   const { answers, seconds, p50, p99, generatorCpuS } = result
   const figures = {
     perSecond: answers / seconds,
     p50,
     p99,
     generatorShare: generatorCpuS / seconds,
-    connectionsUsed,
+    lastStatements,
   }
   if (!before.own || !after.own || !before.database || !after.database) return figures
   const msPer1000 = (seconds: number) => (seconds * 1e6) / answers

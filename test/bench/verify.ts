@@ -36,17 +36,17 @@ export async function tryTokens(gatehouse: Contestant | undefined, by: Contestan
 }
 
 /**
- * Connections of contestants on which a statement ran after `since`; what durable jobs do on theirs is not counted.
+ * The last statement of each connection of a contestant on which one ran after `since`, without those of the job queue.
  * PostgreSQL's counters of look-ups would tell how many statements, but connections report them up to ten seconds late.
  */
-export async function connectionsUsed(pool: Pool, since: Date): Promise<number> {
+export async function lastStatements(pool: Pool, since: Date): Promise<string[]> {
   const { rows } = await pool.query(
-    `select count(*)::int as n from pg_stat_activity
+    `select left(regexp_replace(query, '\\s+', ' ', 'g'), 100) as statement from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and application_name <> $1
        and query_start > $2 and query not like '%graphile_worker%'`,
     [BENCH, since],
   )
-  return rows[0].n
+  return rows.map(({ statement }) => statement)
 }
 
 export async function databaseTime(pool: Pool): Promise<Date> {

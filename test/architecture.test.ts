@@ -145,6 +145,10 @@ describe('a breach is reported', () => {
       { 'src/oauth/routes.ts': "app.get('/', async () => { answerSuccess(request, reply, {}) })" },
     ],
     [
+      'the body of a success that is not returned: src/ticketing/routes.ts → { answerLossless(request, reply',
+      { 'src/ticketing/routes.ts': "app.get('/', async () => { answerLossless(request, reply, {}) })" },
+    ],
+    [
       'an arrow that the table does not have: src/account/sign-in.ts → src/oauth/wire.ts',
       { 'src/account/sign-in.ts': "import { code } from '../oauth/wire.ts'" },
     ],

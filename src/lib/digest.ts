@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 
 /**
- * Digests by one-shot hashes: a request takes up to eight of them, and a `Hash` or `Hmac` object of node:crypto costs twice
+ * Digests by one-shot hashes: a request takes up to six of them, and a `Hash` or `Hmac` object of node:crypto costs twice
  * as much, and as much again when the garbage is collected. The price: what is hashed, keys included, passes through Node's
  * pool of small Buffers, so nothing here may hand out one that was not filled.
  */

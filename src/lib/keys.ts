@@ -5,7 +5,7 @@ import { hmacSha256, sha256 } from './digest.ts'
 export interface Keys {
   /** Authenticates tokens, codes and session ids that we hand out, and makes the form in which they are stored. */
   readonly token: Buffer
-  /** Turns an app_secret into the only form of it that is stored. */
+  /** Turns an app_secret, and who is counted for failed attempts, into the only form in which they are stored. */
   readonly storage: Buffer
   /** Authenticates forms that come back from a browser. */
   readonly form: Buffer

@@ -33,10 +33,11 @@ export type Prefix = (typeof PREFIX)[keyof typeof PREFIX]
 export interface SelfDating {
   /** What its bearer holds; a secret. */
   readonly text: string
-  /** What is stored: 32 bytes that tell nothing about the text. */
+  /** What is stored: 32 bytes that tell the text's MAC, and nothing of its random bits. */
   readonly hash: Buffer
   /** 0 to 65535; leads the primary key of every row about the same user. */
   readonly routingKey: number
+  /** A whole second. */
   readonly expiresAt: Date
 }
 
@@ -54,12 +55,13 @@ const hashOf = (keys: Keys, prefix: Prefix, bearer: string, payload: Buffer): Bu
 export function mint(keys: Keys, { prefix, routingKey, expiresAt, random, bearer = '' }: Minting): SelfDating {
   const payload = Buffer.allocUnsafe(PAYLOAD_BYTES) // filled to the last byte below
   payload.writeUInt16BE(routingKey, 0)
-  payload.writeUInt32BE(epochSeconds(expiresAt), 2)
+  const seconds = epochSeconds(expiresAt)
+  payload.writeUInt32BE(seconds, 2)
   const unpredictable = random ?? randomBytes(RANDOM_BYTES)
   unpredictable.copy(payload, 6, 0, RANDOM_BYTES)
   const hash = hashOf(keys, prefix, bearer, payload)
   const body = Buffer.concat([payload, hash.subarray(0, MAC_BYTES)])
-  return { text: `${prefix}_${body.toString('base64url')}`, hash, routingKey, expiresAt }
+  return { text: `${prefix}_${body.toString('base64url')}`, hash, routingKey, expiresAt: fromEpochSeconds(seconds) }
 }
 
 /** Null for anything that this server did not mint under that prefix (and for that bearer). */

@@ -12,12 +12,15 @@ const FORM_LIFETIME_S = 30 * 60
 const Sealed = z.object({
   /** Becomes the id of the grant: posting one form twice is still one consent. */
   grantId: z.uuid(),
-  /** Hash of the browser session that was shown the form, hex. */
+  /** Tells the browser session that was shown the form; made of its hash, whose first bytes are part of the cookie. */
   session: z.string(),
   shownAt: z.number(),
   query: z.string(),
 })
 type Sealed = z.infer<typeof Sealed>
+
+const markOf = (keys: Keys, sessionHash: Buffer): string =>
+  hmacSha256(keys.form, 'session\n', sessionHash).toString('base64url')
 
 const macOf = (keys: Keys, text: string): string => hmacSha256(keys.form, `consent\n${text}`).toString('base64url')
 
@@ -28,7 +31,7 @@ const macOf = (keys: Keys, text: string): string => hmacSha256(keys.form, `conse
 export function sealConsentForm({ keys, clock }: Deps, request: AuthorizationRequest, sessionHash: Buffer): string {
   const sealed: Sealed = {
     grantId: randomUUID(),
-    session: sessionHash.toString('hex'),
+    session: markOf(keys, sessionHash),
     shownAt: epochSeconds(clock.now()),
     query: queryOf(request),
   }
@@ -47,7 +50,7 @@ export function openConsentForm({ keys, clock }: Deps, field: string, sessionHas
   const [text = '', mac = ''] = field.split('.', 2)
   if (!equalSecrets(mac, macOf(keys, text))) throw unusableForm('is not one of ours', { detail: 'bad MAC' })
   const sealed = Sealed.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')))
-  if (!equalSecrets(sealed.session, sessionHash.toString('hex'))) {
+  if (!equalSecrets(sealed.session, markOf(keys, sessionHash))) {
     throw unusableForm('belongs to another session', {
       detail: 'session differs',
     })

@@ -10,10 +10,10 @@ export type { FoundToken }
 /** A4 and A5 rows 2–4: an access token of ours that has not expired. No database: whoever guesses at tokens costs a hash each. */
 export function openAccessToken({ keys, clock }: Deps, parameters: Parameters): SelfDating {
   const text = required(parameters, 'access_token')
-  const dated = readSelfDating(keys, PREFIX.accessToken, text)
-  if (!dated) throw invalidToken('not a token of ours')
-  if (dated.expiresAt <= clock.now()) throw expiredToken()
-  return dated
+  const token = readSelfDating(keys, PREFIX.accessToken, text)
+  if (!token) throw invalidToken('not a token of ours')
+  if (token.expiresAt <= clock.now()) throw expiredToken()
+  return token
 }
 
 /** A4 and A5 rows 5–8 (and unknown tokens of row 3), in that order: what the token gives away, if it allows `scope`. */

@@ -45,6 +45,7 @@ export const HOT = [
   'A3 refreshes, policy fixed',
   'A3 refreshes, policy rotating',
   'A3 repeats the answer of a rotation',
+  'an operator lists the grants of a user',
   'a notice changes an order',
   'a notice comes again',
 ] as const
@@ -147,6 +148,15 @@ export async function hotOperations(
       },
       rows: 12,
       pages: 80,
+    },
+    'an operator lists the grants of a user': {
+      prepare: async () => {
+        const user = await client.makeUser()
+        await client.getCode(await client.signedIn(user, fixed), fixed)
+        return async () => expect(await client.grants(user)).toHaveLength(1)
+      },
+      rows: 1,
+      pages: 10,
     },
     'a notice changes an order': {
       prepare: async () => {

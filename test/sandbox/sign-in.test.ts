@@ -39,10 +39,16 @@ describe('signing in to the sandbox', () => {
   it('keeps nothing of the session but a keyed hash', async () => {
     const cookie = await sessionOf(world, partner)
     const { rows } = await world.pool.query(
-      "select encode(session_hash, 'escape') || s::text as kept from sandbox_session s",
+      "select session_hash, encode(session_hash, 'escape') || s::text as kept from sandbox_session s",
     )
     expect(rows.length).toBeGreaterThan(0)
-    for (const { kept } of rows) expect(kept).not.toContain(cookie.split('ghss_')[1])
+    const text = cookie.split('ghss_')[1] ?? ''
+    const random = Buffer.from(text, 'base64url').subarray(6, 27)
+    for (const { kept, session_hash } of rows) {
+      expect(kept).not.toContain(text)
+      expect(session_hash).toHaveLength(32)
+      expect(session_hash.includes(random.subarray(0, 8))).toBe(false)
+    }
   })
 
   it('takes white space around what was pasted', async () => {

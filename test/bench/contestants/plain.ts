@@ -15,9 +15,9 @@ const keys = deriveKeys(process.env.SECRET_KEY ?? '')
 const app = Fastify()
 
 const LIFETIME_S = 604_800
-const hashOfSecret = (secret: string): Buffer => createHmac('sha256', keys.storage).update(secret).digest()
+const storedForm = (secret: string): Buffer => createHmac('sha256', keys.storage).update(secret).digest()
 /** As Gatehouse stores tokens and codes; the bearer of a refresh token is its app. */
-const storedForm = (token: string, bearer = ''): Buffer =>
+const hashOfToken = (token: string, bearer = ''): Buffer =>
   createHmac('sha256', keys.token)
     .update(`${token.slice(0, 4)}\n${bearer}\n`)
     .update(Buffer.from(token.slice(5, 41), 'base64url'))
@@ -36,7 +36,7 @@ const run = async (statement: { name: string; text: string }, values: unknown[])
 
 app.post('/oauth/v2/api/resource/get_userinfo', async (request) => {
   const { access_token } = request.query as { access_token: string }
-  const found = await run(sql.findToken, [routingKeyOf(access_token), storedForm(access_token)])
+  const found = await run(sql.findToken, [routingKeyOf(access_token), hashOfToken(access_token)])
   const { gender, user_id, cid, name, big_avatar_url } = found
   return { rescode: 0, data: { uinfo: { gender, user_id, cid, name, big_avatar_url } } }
 })
@@ -44,10 +44,10 @@ app.post('/oauth/v2/api/resource/get_userinfo', async (request) => {
 app.post('/oauth/v2/api/token', async (request) => {
   const query = request.query as Record<string, string>
   const { app_key, code, refresh_token: presented } = query
-  const secretHash = hashOfSecret(query.app_secret ?? '')
+  const secretHash = storedForm(query.app_secret ?? '')
   const routingKey = routingKeyOf(code ?? presented ?? '')
   const accessToken = newToken('ghat', routingKey)
-  const access = [storedForm(accessToken), secondsFromNow(LIFETIME_S)]
+  const access = [hashOfToken(accessToken), secondsFromNow(LIFETIME_S)]
   const answer = (refreshToken: string | undefined, scopes: string[]) => ({
     rescode: 0,
     data: {
@@ -60,17 +60,17 @@ app.post('/oauth/v2/api/token', async (request) => {
   })
   if (code !== undefined) {
     const refreshToken = newToken('ghrt', routingKey)
-    const issued = [...access, storedForm(refreshToken, app_key), secondsFromNow(30 * 86_400)]
-    const found = await run(sql.exchange, [app_key, secretHash, routingKey, storedForm(code), ...issued])
+    const issued = [...access, hashOfToken(refreshToken, app_key), secondsFromNow(30 * 86_400)]
+    const found = await run(sql.exchange, [app_key, secretHash, routingKey, hashOfToken(code), ...issued])
     return answer(refreshToken, found.scopes)
   }
-  const refreshHash = storedForm(presented ?? '', app_key)
+  const refreshHash = hashOfToken(presented ?? '', app_key)
   if (app_key !== 'bench-rotating') {
     const found = await run(sql.refresh, [app_key, secretHash, routingKey, refreshHash, ...access])
     return answer(presented, found.scopes)
   }
   const successor = newToken('ghrt', routingKey)
-  const values = [app_key, secretHash, routingKey, refreshHash, ...access, storedForm(successor, app_key)]
+  const values = [app_key, secretHash, routingKey, refreshHash, ...access, hashOfToken(successor, app_key)]
   const found = await run(sql.rotate, values)
   return answer(successor, found.scopes)
 })

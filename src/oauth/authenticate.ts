@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto'
-import { countFailure, readFailures } from '../db/failed-attempts/store.ts'
+import { countFailure } from '../db/failed-attempts/store.ts'
 import type { Deps } from '../deps.ts'
 import { attemptSubject, networkOf } from '../lib/attempts.ts'
 import { secondsUntil } from '../lib/clock.ts'
 import { equalSecrets, storedForm } from '../lib/keys.ts'
 import { tooManyRequests } from '../lib/rescode.ts'
-import { findMicroAppForAuthentication, noteSecretUse } from '../registry/secret.ts'
+import { findCaller, noteSecretUse } from '../registry/secret.ts'
 import type { MicroApp } from '../registry/wire.ts'
 import { appNotTrusted, badClientCredentials, conflictingCredentials, malformedBasic } from './errors.ts'
 import type { Parameters } from './wire.ts'
@@ -70,10 +70,7 @@ async function verifyCredentials(deps: Deps, { appKey, appSecret }: Credentials,
   const { config, db, clock, keys } = deps
   const now = clock.now()
   const subject = attemptSubject(keys, 'client', `${appKey}\n${networkOf(address)}`)
-  const [app, failures] = await Promise.all([
-    findMicroAppForAuthentication(deps, appKey),
-    readFailures(db, subject, now),
-  ])
+  const { app, failures } = await findCaller(deps, appKey, subject)
   if (failures && failures.failures >= config.CLIENT_FAILURES) {
     throw tooManyRequests(secondsUntil(failures.windowEndsAt, now))
   }

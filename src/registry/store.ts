@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Failures } from '../db/failed-attempts/store.ts'
 import type { Gathered } from '../db/gather.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { type MicroApp, type MicroAppChanges, microApp, type NewMicroApp, type SecretDates } from './wire.ts'
@@ -38,39 +39,65 @@ export const insertMicroApp = (
 export const listMicroApps = (db: Db): Promise<MicroApp[]> =>
   db.many(microApp, sql`select * from micro_app order by created_at, app_key`)
 
-const appAndSecret = microApp.extend({
+/** Who calls, or says so. */
+interface Caller {
+  readonly appKey: string
+  /** Under which its failed attempts are counted; null: they are of no interest. */
+  readonly attempts: Buffer | null
+}
+
+const callerRow = z.looseObject({
+  /** Null where there is no such app, as are all other columns of it. */
+  app_key: z.string().nullable(),
   secret_hash: z.instanceof(Buffer).nullable(),
   secret_created_at: z.date().nullable(),
   ends_at: z.date().nullable(),
   last_used_at: z.date().nullable(),
+  failures: z.number().nullable(),
+  window_ends_at: z.date().nullable(),
 })
 
-/** A row a secret, the current one first; on the path of every token request. */
-const appsWithSecrets: Gathered<string, z.output<typeof appAndSecret>> = {
-  row: appAndSecret,
-  key: (appKey) => appKey,
+/** A row a secret, the current one first, or one where there is none; on the path of every token request. */
+const callers: Gathered<Caller, z.output<typeof callerRow>> = {
+  row: callerRow,
+  key: ({ appKey, attempts }) => `${appKey}\n${attempts?.toString('latin1')}`,
   same: 'share',
-  statement: (appKeys) =>
+  statement: (asked) =>
     sql`select asked.nth, app.*, secret.secret_hash, secret.created_at as secret_created_at, secret.ends_at,
-          secret.last_used_at
-        from unnest(${appKeys}::text[]) with ordinality as asked (app_key, nth)
-        join micro_app app on app.app_key = asked.app_key
+          secret.last_used_at, attempt.failures, attempt.window_ends_at
+        from unnest(${asked.map((one) => one.appKey)}::text[], ${asked.map((one) => one.attempts)}::bytea[])
+          with ordinality as asked (app_key, subject, nth)
+        left join micro_app app on app.app_key = asked.app_key
         left join micro_app_secret secret on secret.app_key = app.app_key
+        left join failed_attempt attempt on attempt.subject = asked.subject
         order by secret.ends_at desc nulls first`,
 }
 
-export async function findMicroApp(db: Db, appKey: string, now: Date): Promise<MicroAppWithSecrets | undefined> {
-  const rows = await db.gather(appsWithSecrets, appKey)
-  const [first] = rows
-  if (!first) return undefined
+export interface FoundCaller {
+  readonly app: MicroAppWithSecrets | undefined
+  /** Failures of the window that is not over, if there are any. */
+  readonly failures: Failures | undefined
+}
+
+export async function findCaller(db: Db, caller: Caller, now: Date): Promise<FoundCaller> {
+  const rows = await db.gather(callers, caller)
   const secrets = rows.flatMap(({ secret_hash, secret_created_at, ends_at, last_used_at }) =>
     secret_hash && secret_created_at && (ends_at === null || ends_at > now)
       ? [{ secret_hash, created_at: secret_created_at, ends_at, last_used_at }]
       : [],
   )
-  const { secret_hash: _, secret_created_at: __, ends_at: ___, last_used_at: ____, ...app } = first
-  return { ...app, secrets }
+  const [{ app_key = null, failures = null, window_ends_at = null } = {}] = rows
+  return {
+    app: app_key === null ? undefined : { ...microApp.parse(rows[0]), secrets },
+    failures:
+      failures !== null && window_ends_at && window_ends_at > now
+        ? { failures, windowEndsAt: window_ends_at }
+        : undefined,
+  }
 }
+
+export const findMicroApp = async (db: Db, appKey: string, now: Date): Promise<MicroAppWithSecrets | undefined> =>
+  (await findCaller(db, { appKey, attempts: null }, now)).app
 
 export const updateMicroApp = (
   db: Db,

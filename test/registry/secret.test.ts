@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { countFailure } from '../../src/db/failed-attempts/store.ts'
 import { addSeconds } from '../../src/lib/clock.ts'
 import { parseInput } from '../../src/lib/input.ts'
 import { storedForm } from '../../src/lib/keys.ts'
 import { createMicroApp } from '../../src/registry/micro-app.ts'
-import { findMicroAppForAuthentication, noteSecretUse, rotateSecret } from '../../src/registry/secret.ts'
+import { findCaller, findMicroAppForAuthentication, noteSecretUse, rotateSecret } from '../../src/registry/secret.ts'
 import { newMicroApp } from '../../src/registry/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 
@@ -76,6 +77,31 @@ describe('findMicroAppForAuthentication', () => {
 
   it.each(['unknown', '', 'with\u0000nul', '\ud800'])('knows no app %j', async (appKey) => {
     expect(await findMicroAppForAuthentication(world.deps, appKey)).toBeUndefined()
+  })
+})
+
+describe('findCaller', () => {
+  const attempts = Buffer.from('who is counted: 32 bytes of them')
+  const WINDOW_S = 300
+
+  it('gives the app and the failures of the window, each whether or not there is the other', async () => {
+    const { app_key, app_secret } = await create()
+    const now = world.clock.now()
+    expect(await findCaller(world.deps, app_key, attempts)).toMatchObject({ failures: undefined, app: { app_key } })
+    await countFailure(world.deps.db, attempts, now, WINDOW_S)
+    await countFailure(world.deps.db, attempts, now, WINDOW_S)
+    const failures = { failures: 2, windowEndsAt: addSeconds(now, WINDOW_S) }
+    const known = await findCaller(world.deps, app_key, attempts)
+    expect(known.failures).toEqual(failures)
+    expect(known.app?.secrets.map(({ secret_hash }) => secret_hash)).toEqual([hashOf(app_secret)])
+    for (const appKey of ['unknown', '', 'with\u0000nul']) {
+      expect(await findCaller(world.deps, appKey, attempts), appKey).toEqual({ app: undefined, failures })
+    }
+  })
+
+  it('counts no failure whose window is over', async () => {
+    world.clock.advance(WINDOW_S)
+    expect(await findCaller(world.deps, 'unknown', attempts)).toEqual({ app: undefined, failures: undefined })
   })
 })
 

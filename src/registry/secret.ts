@@ -33,12 +33,11 @@ export async function findMicroAppForAuthentication(
 }
 
 /**
- * As above, and in the same read the failures that are counted under `attempts` (32 bytes), so that an unknown app_key
- * costs what a known one does.
+ * As above, and in the same read the failures that are counted by `subject` (32 bytes); what is no app_key costs what one does.
  */
-export const findCaller = ({ db, clock }: Deps, appKey: string, attempts: Buffer): Promise<store.FoundCaller> =>
+export const findCaller = ({ db, clock }: Deps, appKey: string, subject: Buffer): Promise<store.FoundCaller> =>
   // No app has the empty app_key.
-  store.findCaller(db, { appKey: APP_KEY.test(appKey) ? appKey : '', attempts }, clock.now())
+  store.findCaller(db, { appKey: APP_KEY.test(appKey) ? appKey : '', subject }, clock.now())
 
 /** Records that a secret was used, at most once a minute, so a busy app does not write a row with each request. */
 export async function noteSecretUse(

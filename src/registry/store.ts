@@ -42,13 +42,11 @@ export const listMicroApps = (db: Db): Promise<MicroApp[]> =>
 /** Who calls, or says so. */
 interface Caller {
   readonly appKey: string
-  /** Under which its failed attempts are counted; null: they are of no interest. */
-  readonly attempts: Buffer | null
+  /** What its failed attempts are counted by; null: they are of no interest. */
+  readonly subject: Buffer | null
 }
 
-const callerRow = z.looseObject({
-  /** Null where there is no such app, as are all other columns of it. */
-  app_key: z.string().nullable(),
+const secretAndFailures = z.object({
   secret_hash: z.instanceof(Buffer).nullable(),
   secret_created_at: z.date().nullable(),
   ends_at: z.date().nullable(),
@@ -57,19 +55,28 @@ const callerRow = z.looseObject({
   window_ends_at: z.date().nullable(),
 })
 
+/** All columns of micro_app are null where there is no such app. */
+const callerRow = z.looseObject({ app_key: z.string().nullable() }).transform((row) => ({
+  ...secretAndFailures.parse(row),
+  app: row.app_key === null ? undefined : microApp.parse(row),
+}))
+
 /** A row a secret, the current one first, or one where there is none; on the path of every token request. */
 const callers: Gathered<Caller, z.output<typeof callerRow>> = {
   row: callerRow,
-  key: ({ appKey, attempts }) => `${appKey}\n${attempts?.toString('latin1')}`,
+  key: ({ appKey, subject }) => `${appKey}\n${subject?.toString('latin1')}`,
   same: 'share',
   statement: (asked) =>
     sql`select asked.nth, app.*, secret.secret_hash, secret.created_at as secret_created_at, secret.ends_at,
           secret.last_used_at, attempt.failures, attempt.window_ends_at
-        from unnest(${asked.map((one) => one.appKey)}::text[], ${asked.map((one) => one.attempts)}::bytea[])
+        from unnest(${asked.map((one) => one.appKey)}::text[], ${asked.map((one) => one.subject)}::bytea[])
           with ordinality as asked (app_key, subject, nth)
         left join micro_app app on app.app_key = asked.app_key
         left join micro_app_secret secret on secret.app_key = app.app_key
-        left join failed_attempt attempt on attempt.subject = asked.subject
+        left join lateral (
+          select failures, window_ends_at from failed_attempt where subject = asked.subject
+          offset 0 -- by its key; joined, a plan made of an empty table reads it whole
+        ) attempt on true
         order by secret.ends_at desc nulls first`,
 }
 
@@ -86,9 +93,9 @@ export async function findCaller(db: Db, caller: Caller, now: Date): Promise<Fou
       ? [{ secret_hash, created_at: secret_created_at, ends_at, last_used_at }]
       : [],
   )
-  const [{ app_key = null, failures = null, window_ends_at = null } = {}] = rows
+  const [{ app, failures = null, window_ends_at = null } = {}] = rows
   return {
-    app: app_key === null ? undefined : { ...microApp.parse(rows[0]), secrets },
+    app: app && { ...app, secrets },
     failures:
       failures !== null && window_ends_at && window_ends_at > now
         ? { failures, windowEndsAt: window_ends_at }
@@ -97,7 +104,7 @@ export async function findCaller(db: Db, caller: Caller, now: Date): Promise<Fou
 }
 
 export const findMicroApp = async (db: Db, appKey: string, now: Date): Promise<MicroAppWithSecrets | undefined> =>
-  (await findCaller(db, { appKey, attempts: null }, now)).app
+  (await findCaller(db, { appKey, subject: null }, now)).app
 
 export const updateMicroApp = (
   db: Db,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { countFailure } from '../../src/db/failed-attempts/store.ts'
+import { attemptSubject } from '../../src/lib/attempts.ts'
 import { addSeconds } from '../../src/lib/clock.ts'
 import { parseInput } from '../../src/lib/input.ts'
 import { storedForm } from '../../src/lib/keys.ts'
@@ -81,27 +82,57 @@ describe('findMicroAppForAuthentication', () => {
 })
 
 describe('findCaller', () => {
-  const attempts = Buffer.from('who is counted: 32 bytes of them')
   const WINDOW_S = 300
+  const subjectOf = (text: string) => attemptSubject(world.deps.keys, 'client', text)
+  const failed = async (subject: Buffer, times: number) => {
+    for (let time = 0; time < times; time++) await countFailure(world.deps.db, subject, world.clock.now(), WINDOW_S)
+    return { failures: times, windowEndsAt: addSeconds(world.clock.now(), WINDOW_S) }
+  }
+  const find = (appKey: string, subject: Buffer) => findCaller(world.deps, appKey, subject)
 
-  it('gives the app and the failures of the window, each whether or not there is the other', async () => {
-    const { app_key, app_secret } = await create()
-    const now = world.clock.now()
-    expect(await findCaller(world.deps, app_key, attempts)).toMatchObject({ failures: undefined, app: { app_key } })
-    await countFailure(world.deps.db, attempts, now, WINDOW_S)
-    await countFailure(world.deps.db, attempts, now, WINDOW_S)
-    const failures = { failures: 2, windowEndsAt: addSeconds(now, WINDOW_S) }
-    const known = await findCaller(world.deps, app_key, attempts)
-    expect(known.failures).toEqual(failures)
-    expect(known.app?.secrets.map(({ secret_hash }) => secret_hash)).toEqual([hashOf(app_secret)])
-    for (const appKey of ['unknown', '', 'with\u0000nul']) {
-      expect(await findCaller(world.deps, appKey, attempts), appKey).toEqual({ app: undefined, failures })
+  it('gives app and failures, each whether or not there is the other', async () => {
+    const { app_key } = await create()
+    const subject = subjectOf('each')
+    expect(await find(app_key, subject)).toMatchObject({ failures: undefined, app: { app_key } })
+    const failures = await failed(subject, 2)
+    expect(await find(app_key, subject)).toMatchObject({ failures, app: { app_key } })
+    for (const appKey of ['unknown', '', 'with\u0000nul', '\ud800']) {
+      expect(await find(appKey, subject), appKey).toEqual({ app: undefined, failures })
     }
   })
 
   it('counts no failure whose window is over', async () => {
-    world.clock.advance(WINDOW_S)
-    expect(await findCaller(world.deps, 'unknown', attempts)).toEqual({ app: undefined, failures: undefined })
+    const subject = subjectOf('over')
+    const failures = await failed(subject, 1)
+    world.clock.advance(WINDOW_S - 1)
+    expect(await find('unknown', subject)).toEqual({ app: undefined, failures })
+    world.clock.advance(1)
+    expect(await find('unknown', subject)).toEqual({ app: undefined, failures: undefined })
+  })
+
+  it('gives each of many at once its own', async () => {
+    const [one, other] = [await create(), await create()]
+    const { app_secret: second } = await rotate(one.app_key)
+    const [guessed, fresh] = [subjectOf('guessed'), subjectOf('new')]
+    const failures = await failed(guessed, 3)
+    const hashes = (found?: { secrets: { secret_hash: Buffer }[] }) => found?.secrets.map((each) => each.secret_hash)
+    const asked = await Promise.all([
+      findMicroAppForAuthentication(world.deps, one.app_key).then((app) => ({ app, failures: undefined })),
+      find(one.app_key, guessed),
+      find(one.app_key, fresh),
+      find(other.app_key, guessed),
+      find('unknown', guessed),
+      find(one.app_key, guessed),
+    ])
+    const [ofOne, ofOther] = [[hashOf(second), hashOf(one.app_secret)], [hashOf(other.app_secret)]]
+    expect(asked.map((found) => [hashes(found.app), found.failures])).toEqual([
+      [ofOne, undefined],
+      [ofOne, failures],
+      [ofOne, undefined],
+      [ofOther, failures],
+      [undefined, failures],
+      [ofOne, failures],
+    ])
   })
 })
 

@@ -16,7 +16,10 @@ const failuresOf: Gathered<Buffer, Failures> = {
     sql`
     select asked.nth, known.failures, known.window_ends_at as "windowEndsAt"
     from unnest(${subjects}::bytea[]) with ordinality as asked (subject, nth)
-    join failed_attempt known on known.subject = asked.subject`,
+    cross join lateral (
+      select failures, window_ends_at from failed_attempt where subject = asked.subject
+      offset 0 -- by its key; joined, a plan made of an empty table reads it whole
+    ) known`,
 }
 
 export const readFailures = async (db: Db, subject: Buffer, now: Date): Promise<Failures | undefined> =>

@@ -1,5 +1,6 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 const MENDS: Readonly<Record<string, string>> = {
@@ -15,12 +16,25 @@ export async function listenOn(app: FastifyInstance, host: string, port: number,
   })
 }
 
+/** Below those that systems give to outgoing connections (Linux from 32768): none of these can come in between. */
+const PORTS = { from: 20_000, to: 32_000 }
+const TRIES = 100
+
 /** A port of the loopback address that nobody listens on. */
 export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
+  for (let tried = 0; tried < TRIES; tried++) {
+    const port = randomInt(PORTS.from, PORTS.to)
+    if (await isFree(port)) return port
+  }
+  throw new Error(`none of ${TRIES} ports between ${PORTS.from} and ${PORTS.to} is free`)
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const probe = createServer().listen(port, '127.0.0.1')
+  const listens = await once(probe, 'listening').then(
+    () => true,
+    () => false,
+  )
+  if (listens) await once(probe.close(), 'close')
+  return listens
 }

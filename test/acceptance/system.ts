@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { freePort } from '../../src/lib/listen.ts'
 import { ADMIN_TOKEN, freshDatabase, SECRET_KEY } from '../harness.ts'
 import { startOptions } from '../start-options.ts'
 
@@ -23,15 +23,6 @@ export interface RunningProcess {
   stop(): Promise<number | null>
   /** SIGKILL, and waits for the end. */
   kill(): Promise<void>
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
 }
 
 /** Limits that would get in the way of tests which come from one address. */
@@ -64,6 +55,7 @@ export async function startProcess(environment: Record<string, string>): Promise
       LOG_LEVEL: 'debug',
       PORT: String(port),
       DEMO_PORT: String(demoPort),
+      DEMO_PARTNER_PORT: '0', // by default PORT + 2, which may be taken; the process would end after it was ready
       PUBLIC_URL: origin,
       ADMIN_TOKEN,
       ...GENEROUS,

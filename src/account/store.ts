@@ -27,7 +27,7 @@ export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now
     sessionRow,
     sql`
     select u.cid, u.user_id as "userId", u.name, u.big_avatar_url as "avatarUrl", u.status
-    from browser_session s join user_profile u using (routing_key, cid, user_id)
+    from browser_session s cross join user_by_key(s.routing_key, s.cid, s.user_id) u
     where s.routing_key = ${routingKey} and s.session_hash = ${sessionHash} and s.expires_at > ${now}`,
   )
 

@@ -40,8 +40,8 @@ const extensions: Gathered<Refresh, FoundRefresh> = {
             ${asked.map((one) => one.accessHash)}::bytea[], ${asked.map((one) => one.accessExpiresAt)}::timestamptz[])
           with ordinality as asked (routing_key, refresh_hash, app_scopes, access_hash, access_expires_at, nth)
           join refresh_token r on r.routing_key = asked.routing_key and r.token_hash = asked.refresh_hash
-          join user_grant g on g.routing_key = r.routing_key and g.grant_id = r.grant_id
-          join user_profile p on p.routing_key = g.routing_key and p.cid = g.cid and p.user_id = g.user_id
+          cross join grant_by_key(r.routing_key, r.grant_id) g
+          cross join user_by_key(g.routing_key, g.cid, g.user_id) p
         ), issued as (
           insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
           select routing_key, access_hash, grant_id, scopes, access_expires_at
@@ -82,8 +82,8 @@ const rotations: Gathered<Rotation & { now: Date }, FoundRefresh> = {
           with ordinality as asked (routing_key, refresh_hash, now, app_scopes, access_hash, access_expires_at,
             successor_hash, successor_expires_at, nth)
           join refresh_token r on r.routing_key = asked.routing_key and r.token_hash = asked.refresh_hash
-          join user_grant g on g.routing_key = r.routing_key and g.grant_id = r.grant_id
-          join user_profile p on p.routing_key = g.routing_key and p.cid = g.cid and p.user_id = g.user_id
+          cross join grant_by_key(r.routing_key, r.grant_id) g
+          cross join user_by_key(g.routing_key, g.cid, g.user_id) p
         ), issued as (
           update refresh_token r set rotated_at = f.now
           from found f
@@ -131,11 +131,7 @@ export const findRefresh = (
                array(select s from unnest(g.scopes) with ordinality as asked (s, n)
                      where s = any (${appScopes}) order by n) as scopes
         from refresh_token r
-        cross join lateral (
-          select scopes, revoked_at, cid, user_id from user_grant
-          where routing_key = r.routing_key and grant_id = r.grant_id
-          offset 0 -- by its key; joined, a plan made of small tables goes through all that share the routing key
-        ) g
-        join user_profile p on p.routing_key = r.routing_key and p.cid = g.cid and p.user_id = g.user_id
+        cross join grant_by_key(r.routing_key, r.grant_id) g
+        cross join user_by_key(g.routing_key, g.cid, g.user_id) p
         where r.routing_key = ${routingKey} and r.token_hash = ${refreshHash}`,
   )

@@ -105,8 +105,8 @@ const exchanges: Gathered<Exchange & { now: Date }, FoundCode> = {
                  g.scopes, g.revoked_at, p.status as user_status
           from asked
           join authorization_code c on c.routing_key = asked.routing_key and c.code_hash = asked.code_hash
-          join user_grant g on g.routing_key = c.routing_key and g.grant_id = c.grant_id
-          join user_profile p on p.routing_key = g.routing_key and p.cid = g.cid and p.user_id = g.user_id
+          cross join grant_by_key(c.routing_key, c.grant_id) g
+          cross join user_by_key(g.routing_key, g.cid, g.user_id) p
         ), spent as (
           update authorization_code c set used_at = f.now
           from found f

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Failures } from '../db/failed-attempts/store.ts'
+import { type Failures, unlessOver } from '../db/failed-attempts/store.ts'
 import type { Gathered } from '../db/gather.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { type MicroApp, type MicroAppChanges, microApp, type NewMicroApp, type SecretDates } from './wire.ts'
@@ -73,10 +73,7 @@ const callers: Gathered<Caller, z.output<typeof callerRow>> = {
           with ordinality as asked (app_key, subject, nth)
         left join micro_app app on app.app_key = asked.app_key
         left join micro_app_secret secret on secret.app_key = app.app_key
-        left join lateral (
-          select failures, window_ends_at from failed_attempt where subject = asked.subject
-          offset 0 -- by its key; joined, a plan made of an empty table reads it whole
-        ) attempt on true
+        left join failed_attempt_by_key(asked.subject) attempt on true
         order by secret.ends_at desc nulls first`,
 }
 
@@ -93,13 +90,10 @@ export async function findCaller(db: Db, caller: Caller, now: Date): Promise<Fou
       ? [{ secret_hash, created_at: secret_created_at, ends_at, last_used_at }]
       : [],
   )
-  const [{ app, failures = null, window_ends_at = null } = {}] = rows
+  const [{ app, failures = null, window_ends_at: windowEndsAt = null } = {}] = rows
   return {
     app: app && { ...app, secrets },
-    failures:
-      failures !== null && window_ends_at && window_ends_at > now
-        ? { failures, windowEndsAt: window_ends_at }
-        : undefined,
+    failures: failures === null || windowEndsAt === null ? undefined : unlessOver({ failures, windowEndsAt }, now),
   }
 }
 

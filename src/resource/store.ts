@@ -39,8 +39,8 @@ const token: Gathered<TokenUse, FoundToken> = {
           ${asked.map((one) => one.scope)}::text[])
           with ordinality as asked (routing_key, token_hash, scope, nth)
         join access_token t on t.routing_key = asked.routing_key and t.token_hash = asked.token_hash
-        join user_grant g on g.routing_key = t.routing_key and g.grant_id = t.grant_id
-        join user_profile p on p.routing_key = g.routing_key and p.cid = g.cid and p.user_id = g.user_id
+        cross join grant_by_key(t.routing_key, t.grant_id) g
+        cross join user_by_key(g.routing_key, g.cid, g.user_id) p
         left join micro_app a on a.app_key = g.app_key`,
 }
 

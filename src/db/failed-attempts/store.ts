@@ -16,14 +16,15 @@ const failuresOf: Gathered<Buffer, Failures> = {
     sql`
     select asked.nth, known.failures, known.window_ends_at as "windowEndsAt"
     from unnest(${subjects}::bytea[]) with ordinality as asked (subject, nth)
-    cross join lateral (
-      select failures, window_ends_at from failed_attempt where subject = asked.subject
-      offset 0 -- by its key; joined, a plan made of an empty table reads it whole
-    ) known`,
+    cross join failed_attempt_by_key(asked.subject) known`,
 }
 
+/** A window that is over counts nothing. */
+export const unlessOver = (failures: Failures | undefined, now: Date): Failures | undefined =>
+  failures && failures.windowEndsAt > now ? failures : undefined
+
 export const readFailures = async (db: Db, subject: Buffer, now: Date): Promise<Failures | undefined> =>
-  (await db.gather(failuresOf, subject)).find(({ windowEndsAt }) => windowEndsAt > now)
+  unlessOver((await db.gather(failuresOf, subject))[0], now)
 
 /**
  * Adds one failure and returns the new count: one statement, so failures that race are all counted, each differently.

@@ -10,6 +10,7 @@ const SETTINGS: readonly { name: string; byKey: string; freely: string }[] = [
   { name: 'enable_seqscan', byKey: 'off', freely: 'on' },
   { name: 'enable_hashjoin', byKey: 'off', freely: 'on' },
   { name: 'enable_mergejoin', byKey: 'off', freely: 'on' },
+  { name: 'enable_material', byKey: 'off', freely: 'on' },
   // Before version 18 a way that is off and the only one seems dear enough to be compiled.
   { name: 'jit', byKey: 'off', freely: 'off' },
 ]

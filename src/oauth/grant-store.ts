@@ -12,7 +12,7 @@ export type Grant = z.infer<typeof Grant>
 
 /** Newest first. */
 export const grantsOfUser = (db: Db, routingKey: number, cid: number, userId: string): Promise<Grant[]> =>
-  db.many(
+  db.search(
     Grant,
     sql`select grant_id, app_key, scopes, created_at, revoked_at from user_grant
         where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}

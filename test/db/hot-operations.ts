@@ -45,13 +45,17 @@ export const HOT = [
   'A3 refreshes, policy fixed',
   'A3 refreshes, policy rotating',
   'A3 repeats the answer of a rotation',
-  'an operator lists the grants of a user',
+  'A2 refuses a wrong secret',
   'a notice changes an order',
   'a notice comes again',
 ] as const
 
 /** Looked at now and then; where tables are small these may read them whole. */
-export const LISTS = ['an operator lists the orders of one partner', 'a partner looks at its failed calls'] as const
+export const LISTS = [
+  'an operator lists the grants of a user',
+  'an operator lists the orders of one partner',
+  'a partner looks at its failed calls',
+] as const
 
 /** The orders in the tables are the seller's; each is told about once. */
 let orderId = 0n
@@ -69,6 +73,8 @@ export async function hotOperations(
   const somebody = () => people[turn++ % people.length] as Browser
   const consented = (app: App) => client.getCode(somebody(), app)
   const tokensOf = async (app: App) => tokenSetOf(await client.exchange(app, await consented(app)))
+  const consenting = await client.makeUser()
+  await client.getCode(await client.signedIn(consenting, fixed), fixed)
   const tokenSets = await times(AT_ONCE, () => tokensOf(fixed))
   async function notify(body: string): Promise<void> {
     const date = formatHttpDate(world.clock.now())
@@ -149,12 +155,19 @@ export async function hotOperations(
       rows: 12,
       pages: 80,
     },
-    'an operator lists the grants of a user': {
+    'A2 refuses a wrong secret': {
       prepare: async () => {
-        const user = await client.makeUser()
-        await client.getCode(await client.signedIn(user, fixed), fixed)
-        return async () => expect(await client.grants(user)).toHaveLength(1)
+        const app = await client.makeApp()
+        return async () => {
+          const answer = await client.exchange(app, { code: 'C', state: 'S' }, { app_secret: 'wrong' })
+          expectFailure(answer, { rescode: 20001 })
+        }
       },
+      rows: 8,
+      pages: 60,
+    },
+    'an operator lists the grants of a user': {
+      prepare: async () => async () => expect(await client.grants(consenting)).toHaveLength(1),
       rows: 1,
       pages: 10,
     },

@@ -11,22 +11,24 @@ export interface Size {
 
 const MILLION: Size = { users: 1_000_000, orders: 200_000, parties: 20_000 }
 
+/** Every routing key has as many users as any other. */
+const EVEN = 'n * 1571 % 65536'
 /** The n-th row of each table is about the n-th user. */
-const aboutUsers = ({ users, parties }: Size) => ({
-  user_profile: `select n * 1571 % 65536, 1, 'u' || n, 'Name ' || n, '0', 'https://img.example.com/a.png', '13900000000', 'active', $1
+const aboutUsers = ({ users, parties }: Size, routingKey: string) => ({
+  user_profile: `select ${routingKey}, 1, 'u' || n, 'Name ' || n, '0', 'https://img.example.com/a.png', '13900000000', 'active', $1
                  from generate_series(1, ${users}) n`,
-  browser_session: `select n * 1571 % 65536, sha256(('s' || n)::bytea), 1, 'u' || n, $1, $1::timestamptz + interval '1 h'
+  browser_session: `select ${routingKey}, sha256(('s' || n)::bytea), 1, 'u' || n, $1, $1::timestamptz + interval '1 h'
                     from generate_series(1, ${users}) n`,
-  user_grant: `select n * 1571 % 65536, md5(n::text)::uuid, 1, 'u' || n, 'app-' || n % ${parties}, '{USER_INFO,PHONE_NUMBER}',
+  user_grant: `select ${routingKey}, md5(n::text)::uuid, 1, 'u' || n, 'app-' || n % ${parties}, '{USER_INFO,PHONE_NUMBER}',
                  $1::timestamptz - n * interval '1 s', null
                from generate_series(1, ${users}) n`,
-  authorization_code: `select n * 1571 % 65536, sha256(('c' || n)::bytea), md5(n::text)::uuid, 'app-' || n % ${parties},
+  authorization_code: `select ${routingKey}, sha256(('c' || n)::bytea), md5(n::text)::uuid, 'app-' || n % ${parties},
                          'https://app.example.com/callback', md5(n::text), null, $1::timestamptz - n * interval '1 s', 0, $1
                        from generate_series(1, ${users}) n`,
-  access_token: `select n * 1571 % 65536, sha256(('a' || n)::bytea), md5(n::text)::uuid, '{USER_INFO,PHONE_NUMBER}',
+  access_token: `select ${routingKey}, sha256(('a' || n)::bytea), md5(n::text)::uuid, '{USER_INFO,PHONE_NUMBER}',
                    $1::timestamptz + n * interval '1 s'
                  from generate_series(1, ${users}) n`,
-  refresh_token: `select n * 1571 % 65536, sha256(('r' || n)::bytea), md5(n::text)::uuid, $1::timestamptz + n * interval '1 s', null
+  refresh_token: `select ${routingKey}, sha256(('r' || n)::bytea), md5(n::text)::uuid, $1::timestamptz + n * interval '1 s', null
                   from generate_series(1, ${users}) n`,
 })
 
@@ -58,9 +60,9 @@ const parties = ({ parties }: Size) => ({
 })
 
 /** Statements by table. */
-const fills = (size: Size): Readonly<Record<string, string>> => ({
+const fills = (size: Size, routingKey = EVEN): Readonly<Record<string, string>> => ({
   ...parties(size),
-  ...aboutUsers(size),
+  ...aboutUsers(size, routingKey),
   ...aboutPartners(size),
 })
 
@@ -72,7 +74,7 @@ export const fillDatabase = (databaseUrl: string, now: Date): Promise<void> =>
   connected(databaseUrl, async (client) => {
     await client.query("set maintenance_work_mem = '256MB'")
     const restore = await dropIndexes(client)
-    await insertRows(client, MILLION, now)
+    await insertRows(client, fills(MILLION), now)
     await restore()
     await client.query(`vacuum analyze ${LARGE.join(', ')}`)
   })
@@ -81,7 +83,18 @@ export const fillDatabase = (databaseUrl: string, now: Date): Promise<void> =>
 export const growDatabase = (databaseUrl: string, now: Date, size: Size): Promise<void> =>
   connected(databaseUrl, async (client) => {
     await client.query('set session_replication_role = replica') // no foreign keys
-    await insertRows(client, size, now)
+    await insertRows(client, fills(size), now)
+  })
+
+/** The same, but every new user shares the routing key of somebody whom the tests have made. */
+export const crowdDatabase = (databaseUrl: string, now: Date, size: Size): Promise<void> =>
+  connected(databaseUrl, async (client) => {
+    await client.query('set session_replication_role = replica')
+    const { rows } = await client.query(
+      'select array_agg(distinct routing_key) as keys from user_profile where cid <> 1',
+    )
+    const [{ keys }] = rows as [{ keys: number[] }]
+    await insertRows(client, fills(size, `(array[${keys}])[1 + n % ${keys.length}]`), now)
   })
 
 /** From now on statistics are as they are. Plans that were made before are made anew. */
@@ -97,8 +110,8 @@ async function connected(databaseUrl: string, work: (client: pg.Client) => Promi
   await work(client).finally(() => client.end())
 }
 
-async function insertRows(client: pg.Client, size: Size, now: Date): Promise<void> {
-  for (const [table, rows] of Object.entries(fills(size))) {
+async function insertRows(client: pg.Client, fills: Readonly<Record<string, string>>, now: Date): Promise<void> {
+  for (const [table, rows] of Object.entries(fills)) {
     const { rowCount } = await client.query(
       `insert into ${table} ${rows} on conflict do nothing`,
       rows.includes('$1') ? [now] : [],

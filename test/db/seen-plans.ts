@@ -8,6 +8,7 @@ import type { World } from '../harness.ts'
 interface Node {
   readonly 'Node Type': string
   readonly 'Relation Name'?: string
+  readonly 'Function Name'?: string
   readonly 'Actual Rows': number
   readonly 'Actual Loops': number
   readonly 'Rows Removed by Filter'?: number

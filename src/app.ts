@@ -2,22 +2,30 @@ import { randomUUID } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { accountRoom } from './account/index.ts'
-import { pendingMigrations } from './db/migrate.ts'
+import { databaseState } from './db/installation.ts'
+import type { Room } from './db/shares.ts'
 import type { Deps } from './deps.ts'
 import { jobsRoom } from './jobs/index.ts'
-import { rawRequestError, unreadableRequest } from './lib/bad-request.ts'
+import { MOST_HEADER_BYTES, rawRequestError, unreadableRequest } from './lib/bad-request.ts'
+import { boundBodyMemory } from './lib/body-memory.ts'
+import { boundRequests } from './lib/bound-requests.ts'
 import { closeInTime } from './lib/close-in-time.ts'
+import { drainingResponse } from './lib/drain.ts'
 import { asRescodeError } from './lib/envelope.ts'
 import { type Readiness, registerHealth } from './lib/health.ts'
+import { keepToHttps } from './lib/https-only.ts'
 import type { Log } from './lib/log.ts'
 import { observeRequests } from './lib/observe.ts'
 import { registerPages, sendErrorPage } from './lib/page.ts'
 import { noSuchPath } from './lib/rescode.ts'
+import { registerSecurityTxt } from './lib/security-txt.ts'
+import { tellOfUntrustedProxy } from './lib/untrusted-proxy.ts'
 import { mtpRoom } from './mtp/index.ts'
 import { oauthRoom } from './oauth/index.ts'
 import { registryRoom } from './registry/index.ts'
 import { resourceRoom } from './resource/index.ts'
 import { sandboxRoom } from './sandbox/index.ts'
+import { limitPages, registerRates } from './throttle/index.ts'
 import { ticketingRoom } from './ticketing/index.ts'
 import { heartbeatWith } from './ticketing/test-call.ts'
 
@@ -26,6 +34,9 @@ export interface AppParts {
   readonly log: Log
   readonly readiness: Readiness
 }
+
+/** What a room is given: its share of the connections to the database, and all else as it is. */
+const forRoom = (deps: Deps, room: Room): { deps: Deps } => ({ deps: { ...deps, db: deps.db.room(room) } })
 
 /** The one Fastify app: what is global first, then the rooms in order. */
 export async function buildApp({ deps, log, readiness }: AppParts): Promise<FastifyInstance> {
@@ -40,25 +51,39 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
     requestTimeout: 30_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false, // what is in flight at shutdown is served, not refused
-    http: { maxHeaderSize: 128 * 1024 },
+    http: {
+      maxHeaderSize: MOST_HEADER_BYTES,
+      connectionsCheckingInterval: 5_000,
+      ServerResponse: drainingResponse(readiness),
+    },
     frameworkErrors: unreadableRequest(native),
     clientErrorHandler: rawRequestError,
   })
-  // Fastify's own would repeat the URL, and so the secrets in its query.
-  app.setNotFoundHandler((request, reply) => sendErrorPage(request, reply, noSuchPath(), native))
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, asRescodeError(error, request), native))
+  app.server.maxConnections = config.MAX_CONNECTIONS
+  app.removeAllContentTypeParsers() // no body is read where no room asks for it
+  boundBodyMemory(app, config.BODY_MEMORY_MB)
   closeInTime(app, config.SHUTDOWN_GRACE_S)
   observeRequests(app, log)
-  registerHealth(app, readiness, () => pendingMigrations(deps.db))
+  keepToHttps(app, config.PUBLIC_URL)
+  if (config.TRUST_PROXY.length === 0) tellOfUntrustedProxy(app, log)
+  boundRequests(app, config.MAX_REQUESTS)
+  registerSecurityTxt(app, config, deps.clock)
+  registerHealth(app, readiness, databaseState(deps.db.apart(), deps.keys), log)
   await app.register(cookie)
-  await registerPages(app)
-  await app.register(registryRoom, { deps, testCallWith: heartbeatWith })
-  await app.register(accountRoom, { deps })
-  await app.register(oauthRoom, { deps })
-  await app.register(resourceRoom, { deps })
-  await app.register(mtpRoom, { deps })
-  await app.register(ticketingRoom, { deps })
-  await app.register(sandboxRoom, { deps })
-  await app.register(jobsRoom, { deps })
+  await registerPages(app, config.PUBLIC_URL)
+  registerRates(app, deps.rates)
+  // Fastify's own would repeat the URL, and so the secrets in its query.
+  app.setNotFoundHandler({ preHandler: limitPages(app, config) }, (request, reply) =>
+    sendErrorPage(request, reply, noSuchPath(), native),
+  )
+  await app.register(registryRoom, { ...forRoom(deps, 'operators'), testCallWith: heartbeatWith })
+  await app.register(accountRoom, forRoom(deps, 'oauth'))
+  await app.register(oauthRoom, forRoom(deps, 'oauth'))
+  await app.register(resourceRoom, forRoom(deps, 'resource'))
+  await app.register(mtpRoom, forRoom(deps, 'notices'))
+  await app.register(ticketingRoom, forRoom(deps, 'operators'))
+  await app.register(sandboxRoom, forRoom(deps, 'sandbox'))
+  await app.register(jobsRoom, forRoom(deps, 'operators'))
   return app
 }

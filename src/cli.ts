@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import { appCommands } from './cli/app.ts'
 import { openContext } from './cli/context.ts'
+import { demoCommands } from './cli/demo.ts'
 import { grantCommands } from './cli/grant.ts'
 import { jobCommands } from './cli/job.ts'
 import { jsTicketCommand } from './cli/jsticket.ts'
@@ -12,7 +13,9 @@ import { productCommands } from './cli/product.ts'
 import { purgeCommand } from './cli/purge.ts'
 import { reportFailure } from './cli/report.ts'
 import { sandboxCommands } from './cli/sandbox.ts'
+import { secretCommands } from './cli/secret.ts'
 import { userCommands } from './cli/user.ts'
+import { removeDemo } from './demo/remove.ts'
 import { DEMO_PRODUCTS, openDemoPartner } from './demo/sandbox-part.ts'
 import { heartbeatWith } from './ticketing/test-call.ts'
 
@@ -32,9 +35,17 @@ productCommands(program, context)
 orderCommands(program, context)
 sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
 jobCommands(program, context)
+demoCommands(program, context, removeDemo)
 jsTicketCommand(program)
+secretCommands(program)
 migrateCommand(program, context)
 purgeCommand(program, context)
+
+// `… | head` closes the pipe while there is more to print: nobody is interested in the rest.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
+})
 
 await program.parseAsync().catch((error: unknown) => {
   process.exitCode = reportFailure(error, process.argv.includes('--json'))

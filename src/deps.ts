@@ -1,7 +1,9 @@
 import type { Config } from './config.ts'
+import type { Actor } from './db/audit/store.ts'
 import type { Db } from './db/sql.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Keys } from './lib/keys.ts'
+import type { Rates } from './throttle/rates.ts'
 
 /** What operations are given; they find nothing by themselves. */
 export interface Deps {
@@ -9,4 +11,12 @@ export interface Deps {
   readonly db: Db
   readonly clock: Clock
   readonly keys: Keys
+  readonly rates: Rates
+  /** On whose behalf, for the audit log: an operator's over the admin API or on the command line; else the service's own. */
+  readonly actor?: Actor
+  /**
+   * For work that may be given to somebody else (a durable job): throws once it has been, or may be soon. Asked right before
+   * something is sent that must not be sent twice.
+   */
+  readonly assertMayCall?: () => void
 }

@@ -3,7 +3,9 @@ import { readConfig } from './config.ts'
 import { type Service, startService } from './service.ts'
 
 /** The process: start, say what to open, and close with grace on a signal or a fatal error, also while it starts. */
+const starting = new AbortController()
 const service = start().catch((error: Error) => {
+  if (starting.signal.aborted) process.exit(0) // told to end while it waited for its database
   process.stderr.write(`Gatehouse cannot start:\n${error.message.replace(/^/gm, '  ')}\n`)
   process.exit(1)
 })
@@ -12,16 +14,18 @@ process.stdout.write(welcome(await service))
 async function start(): Promise<Service> {
   const config = readConfig()
   // Longer than the processes of WORKERS are given to end.
-  closeWithGrace({ delay: (config.SHUTDOWN_GRACE_S + 10) * 1000, logger: false }, async ({ err }) => {
+  const { SHUTDOWN_DELAY_S, SHUTDOWN_GRACE_S } = config
+  closeWithGrace({ delay: (SHUTDOWN_DELAY_S + SHUTDOWN_GRACE_S + 10) * 1000, logger: false }, async ({ err }) => {
+    starting.abort()
     const { log, stop } = await service
     if (err) log.fatal({ err }, 'ending because of an unexpected failure')
     await stop()
   })
-  return startService(config)
+  return startService(config, starting.signal)
 }
 
 function welcome({ config, demoUrl, officeUrl }: Service): string {
-  if (!demoUrl) return ''
+  if (!demoUrl) return config.demoLeftOut ? `\n  The demo is not started: ${config.demoLeftOut}\n\n` : ''
   return `
   Gatehouse is ready.
 

@@ -1,5 +1,5 @@
 import closeWithGrace from 'close-with-grace'
-import { readConfig, withPort } from './config.ts'
+import { readConfig, withPorts } from './config.ts'
 import { openLog } from './lib/log.ts'
 import type { FromServer, Handover, ToServer } from './server-processes.ts'
 import { openDeps, serve } from './serving.ts'
@@ -13,7 +13,8 @@ const log = openLog({ level: settings.LOG_LEVEL, pretty: settings.NODE_ENV === '
 })
 
 let ending = false
-const closing = closeWithGrace({ delay: (settings.SHUTDOWN_GRACE_S + 5) * 1000, logger: false }, async ({ err }) => {
+const patienceMs = (settings.SHUTDOWN_DELAY_S + settings.SHUTDOWN_GRACE_S + 5) * 1000
+const closing = closeWithGrace({ delay: patienceMs, logger: false }, async ({ err }) => {
   ending = true
   if (err) log.fatal({ err }, 'ending because of an unexpected failure')
   for (const stop of stops) await stop()
@@ -28,8 +29,8 @@ process.on('message', (message: ToServer) => {
 })
 tell('asks')
 
-async function start({ port, ...database }: Handover): Promise<void> {
-  const config = settings.PORT === 0 ? withPort(settings, port) : settings
+async function start({ port, demoPartnerPort, ...database }: Handover): Promise<void> {
+  const config = withPorts(settings, { port, demoPartnerPort })
   const { deps, close } = openDeps(config, log, database)
   stops.unshift(close)
   const { stop } = await serve(deps, log)

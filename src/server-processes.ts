@@ -2,15 +2,12 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Config } from './config.ts'
+import type { ChosenPorts, Config } from './config.ts'
 import type { Log } from './lib/log.ts'
 import type { Database, Serving } from './serving.ts'
 
 /** What a server process is told; not through its environment, which others may read. */
-export interface Handover extends Database {
-  /** Chosen once for all of them where PORT is 0. */
-  readonly port: number
-}
+export interface Handover extends Database, ChosenPorts {}
 export type ToServer = Handover | 'stop'
 
 /** `asks` for the handover, `ready` once it answers requests, `failed` with what is wrong. */
@@ -31,7 +28,7 @@ export async function serveInProcesses(config: Config, database: Database, log: 
   // a process which is killed would hang for as long as its client waits.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({ exec: PROGRAM })
-  const handover: Handover = { ...database, port: config.PORT }
+  const handover: Handover = { ...database, port: config.PORT, demoPartnerPort: config.DEMO_PARTNER_PORT }
   let stopping = false
 
   const launch = async (): Promise<void> => {
@@ -52,7 +49,7 @@ export async function serveInProcesses(config: Config, database: Database, log: 
   }
   const stop = async () => {
     stopping = true
-    const killAfterMs = (config.SHUTDOWN_GRACE_S + KILL_AFTER_GRACE_S) * 1000
+    const killAfterMs = (config.SHUTDOWN_DELAY_S + config.SHUTDOWN_GRACE_S + KILL_AFTER_GRACE_S) * 1000
     await Promise.all(Object.values(cluster.workers ?? {}).map((child) => child && end(child, killAfterMs)))
   }
 

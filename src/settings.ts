@@ -1,36 +1,36 @@
 import { z } from 'zod'
 import { isNetwork } from './lib/network.ts'
+import { contactUris, httpUrl, list, onOff, whole } from './lib/setting.ts'
 import { MAIL_SENDER, parseSmtpUrl } from './lib/smtp-url.ts'
+import { loadSettings } from './load-settings.ts'
+import { partnerSettings } from './partner-settings.ts'
 
 /** Every setting, with its default; the README's table is compared with this schema by a test. */
-
-const whole = (from: number, to: number) =>
-  z.coerce
-    .number('must be a whole number')
-    .int('must be a whole number')
-    .min(from, `must be at least ${from}`)
-    .max(to, `must be at most ${to}`)
-const onOff = z.enum(['on', 'off'], 'must be on or off').transform((value) => value === 'on')
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
-const list = z.string().transform((text) =>
-  text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== ''),
-)
 
 export const settings = z.object({
   NODE_ENV: z
     .enum(['development', 'production', 'test'], 'must be development, production or test')
     .default('development')
-    .describe('`production` demands `SECRET_KEY`, logs JSON and starts no demo'),
+    .describe(
+      '`production` demands `SECRET_KEY` and an https `PUBLIC_URL`, calls partners on usual ports only, logs JSON, and neither starts the demo nor runs on a database that holds it',
+    ),
   HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on; `0.0.0.0` for every interface'),
   PORT: whole(0, 65_535).default(3000).describe('port to listen on; 0 takes a free one'),
   PUBLIC_URL: httpUrl
     .transform((url) => url.replace(/\/+$/, ''))
     .optional()
     .describe(
-      'address under which browsers reach the service (default: `http://localhost:PORT`); `https://` makes cookies Secure',
+      'address under which browsers reach the service (default: `http://localhost:PORT`; required in production); with `https://` cookies are bound to this host and browsers are told to keep to https',
+    ),
+  PUBLIC_URL_HTTP: onOff
+    .default(false)
+    .describe(
+      '`on` lets production run under an `http://` `PUBLIC_URL`: passwords, sessions and codes then travel unencrypted',
+    ),
+  SECURITY_CONTACT: contactUris
+    .default([])
+    .describe(
+      'where to report a weakness, told at `/.well-known/security.txt` (RFC 9116): `mailto:` or `https:` addresses, separated by commas; without it that path does not exist',
     ),
   TRUST_PROXY: list
     .refine(
@@ -43,12 +43,15 @@ export const settings = z.object({
     .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
     .optional()
     .describe('PostgreSQL to use; without it the service runs one of its own in `DATA_DIR`'),
+  DATABASE_WAIT_S: whole(0, 3_600)
+    .default(60)
+    .describe('seconds that a start waits for a database that is not up yet or does not answer; 0 tries once'),
   DATABASE_POOL_SIZE: whole(1, 500).default(10).describe('connections of one process to PostgreSQL at most'),
   DATABASE_PLANNING: z
     .enum(['by-key', 'server'])
     .default('by-key')
     .describe(
-      '`server` where a pooler refuses startup options (RDS Proxy); statements are then planned as the server is set',
+      '`server` where a pooler refuses startup options (PgBouncer, RDS Proxy); statements are then planned as the server is set',
     ),
   GATHER_ITEMS: whole(1, 1_000)
     .default(200)
@@ -58,6 +61,7 @@ export const settings = z.object({
     .describe(
       'shared statements of one kind at work at once; later requests gather meanwhile. More only helps where PostgreSQL has idle cores',
     ),
+  ...loadSettings,
   DATA_DIR: z.string().min(1).default('.data').describe('folder of the embedded PostgreSQL and its keys'),
   MIGRATE: onOff.default(true).describe('`off` leaves the schema to `npm run migrate`'),
   SECRET_KEY: z
@@ -77,6 +81,12 @@ export const settings = z.object({
     .default('200')
     .describe('`native` answers a mistake of the caller with the HTTP status of the error table'),
   ACCESS_TOKEN_LIFETIME_S: whole(60, 31_536_000).default(604_800).describe('life of an access token, seconds'),
+  ACCESS_TOKENS_PER_GRANT: whole(1, 10_000)
+    .default(100)
+    .describe(
+      'live access tokens that one grant keeps; the oldest beyond are ended after some 128 refreshes in one process. Enough for a hundred servers of one app that each hold one',
+    ),
+  REFRESHES_PER_MINUTE: whole(1, 10_000_000).default(60_000).describe('refreshes of one app a minute, before 20003'),
   CODE_DUPLICATE_WINDOW_S: whole(0, 300)
     .default(60)
     .describe(
@@ -89,33 +99,34 @@ export const settings = z.object({
   SIGN_IN_FAILURES_PER_PASSPORT: whole(1, 10_000)
     .default(5)
     .describe(
-      'failed sign-ins of one passport, or of one clientId in the sandbox, in 15 minutes before it has to wait',
+      'failed sign-ins of one passport, or of one clientId in the sandbox, from one network (IPv4 /24, IPv6 /64) in 15 minutes before it has to wait there; a browser that has signed in before has as many of its own',
+    ),
+  SIGN_IN_FAILURES_PER_PASSPORT_ANYWHERE: whole(1, 1_000_000)
+    .default(50)
+    .describe(
+      'failed sign-ins of one passport or clientId from all networks together in 15 minutes before only browsers that have signed in before may try',
     ),
   SIGN_IN_FAILURES_PER_ADDRESS: whole(1, 100_000)
     .default(50)
-    .describe('failed sign-ins from one address in 15 minutes before it has to wait'),
+    .describe(
+      'failed sign-ins from one address (IPv6: one /64, and sixteen times as many from its /48) in 15 minutes before it has to wait',
+    ),
   CLIENT_FAILURES: whole(1, 100_000)
     .default(20)
     .describe('failed authentications of one app from one address in 5 minutes before 20003'),
   AUTHORIZE_PER_MINUTE: whole(1, 1_000_000)
     .default(300)
-    .describe('authorization page requests of one address a minute, per process, before 20003'),
+    .describe('authorization page requests of one address a minute before 20003'),
+  PAGES_PER_MINUTE: whole(1, 1_000_000)
+    .default(1_200)
+    .describe(
+      'pages (home, sign-in, sandbox, paths that do not exist) that one address may ask for a minute before 20003; people behind one NAT count as one address',
+    ),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'must be a pino level')
     .default('info')
     .describe('least level that is logged'),
-  MTP_PATH_PREFIXES: list
-    .default(['', '/rhone'])
-    .transform((prefixes) => [...new Set(['', ...prefixes])])
-    .describe('prefixes under which `/mtp/api/…` answers too, separated by commas (default: none and `/rhone`)'),
-  MTP_CLOCK_SKEW_S: whole(1, 86_400)
-    .default(600)
-    .describe('seconds that the Date of a signed call may be older or newer than now'),
-  PARTNER_ADDRESS_ALLOW: list
-    .optional()
-    .describe(
-      'private addresses that partner URLs may lead to all the same: hosts or networks, separated by commas (default: none, with the demo `127.0.0.1`)',
-    ),
+  ...partnerSettings,
   WORKERS: whole(1, 64)
     .default(1)
     .describe('processes that answer requests, all on `PORT`; jobs, the embedded database and the demo run once'),
@@ -143,8 +154,19 @@ export const settings = z.object({
     .optional()
     .describe('folder for mails where no `SMTP_URL` is set (default: `mail` in `DATA_DIR`)'),
   WORKER: onOff.default(true).describe('`off` leaves durable jobs to `npm run worker`'),
-  SHUTDOWN_GRACE_S: whole(0, 600).default(10).describe('seconds that requests in flight get at shutdown'),
-  DEMO: onOff.optional().describe('the demo users, apps and micro-app (default: `on`, in production always `off`)'),
+  SHUTDOWN_DELAY_S: whole(0, 120)
+    .optional()
+    .describe(
+      'seconds at shutdown in which requests are served as before while `/readyz` says 503, so that balancers send theirs elsewhere (default: 3 in production, else 0)',
+    ),
+  SHUTDOWN_GRACE_S: whole(0, 600)
+    .default(10)
+    .describe('seconds that requests in flight get at shutdown, once it listens no more'),
+  DEMO: onOff
+    .optional()
+    .describe(
+      'the demo users, apps, micro-app and partner, whose passwords everybody knows (default: `on` only with the embedded database and a `HOST` and `PUBLIC_URL` of this machine; never in production)',
+    ),
   DEMO_PORT: whole(0, 65_535).optional().describe('port of the demo micro-app (default: PORT + 1)'),
   DEMO_PARTNER_PORT: whole(0, 65_535).optional().describe('port of the demo partner (default: PORT + 2)'),
 })

@@ -1,24 +1,30 @@
 import closeWithGrace from 'close-with-grace'
 import { findDatabase } from './cli/context.ts'
 import { readConfig } from './config.ts'
+import { awaitDatabase } from './db/await-database.ts'
+import { refuseDemoRows } from './demo/refuse.ts'
 import { startWorker } from './jobs/worker.ts'
 import { openLog } from './lib/log.ts'
+import { checkSecretKey } from './registry/secret-key.ts'
 import { openDeps } from './serving.ts'
 
 /** `npm run worker`: durable jobs in a process of their own, beside services with WORKER=off, on the same database. */
 async function start() {
   const config = readConfig()
   const log = openLog({ level: config.LOG_LEVEL, pretty: config.NODE_ENV === 'development' })
+  if (config.DATABASE_URL) await awaitDatabase(config.DATABASE_URL, { seconds: config.DATABASE_WAIT_S, log })
   const { databaseUrl, secretKey, stop: letGo } = await findDatabase(config, log)
   const { deps, close } = openDeps(config, log, { databaseUrl, secretKey })
+  await checkSecretKey(deps)
+  if (config.NODE_ENV === 'production') await refuseDemoRows(deps)
   const worker = await startWorker(deps, log, databaseUrl)
-  log.info('durable jobs are run')
   closeWithGrace({ delay: (config.SHUTDOWN_GRACE_S + 5) * 1000, logger: false }, async ({ err }) => {
     if (err) log.fatal({ err }, 'ending because of an unexpected failure')
     await worker.stop()
     await close()
     await letGo()
   })
+  log.info('durable jobs are run')
   await worker.ended
 }
 

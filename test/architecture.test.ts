@@ -6,15 +6,16 @@ import { describe, expect, it } from 'vitest'
 
 /** Which room may import which. lib and db are below all rooms; the files directly in src/ are above them. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
-  account: [],
-  registry: [],
-  oauth: ['account', 'registry'],
-  resource: ['oauth', 'account'],
-  ticketing: ['registry'],
-  mtp: ['registry', 'ticketing'],
-  sandbox: ['mtp', 'ticketing', 'registry'],
+  throttle: [],
+  account: ['throttle'],
+  registry: ['throttle'],
+  oauth: ['account', 'registry', 'throttle'],
+  resource: ['oauth', 'account', 'throttle'],
+  ticketing: ['registry', 'throttle'],
+  mtp: ['registry', 'ticketing', 'throttle'],
+  sandbox: ['mtp', 'ticketing', 'registry', 'throttle'],
   jobs: ['account', 'registry', 'oauth', 'resource', 'ticketing', 'mtp', 'sandbox'],
-  cli: ['account', 'registry', 'oauth', 'resource', 'ticketing', 'mtp', 'sandbox', 'jobs'],
+  cli: ['throttle', 'account', 'registry', 'oauth', 'resource', 'ticketing', 'mtp', 'sandbox', 'jobs'],
   demo: ['account', 'registry', 'oauth', 'resource', 'ticketing', 'mtp'],
 }
 /** Of the files above the rooms, those that the rest may see. */
@@ -65,6 +66,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     ...(!named(path, 'store') && roomOf(path) !== 'db' && /\bsql`/.test(withoutComments(source)) ? ['sql`…`'] : []),
     ...(roomOf(path) !== 'db' ? imports.filter((to) => to === 'pg') : []),
   ],
+  // A column that is added to a live table would change what prepared statements return: their next use would fail.
+  'columns that are not named': (path, source) =>
+    named(path, 'store') || /\bsql`/.test(source)
+      ? [...withoutComments(source).matchAll(/\b(?:select|returning)\s+\*|\b[a-z_]+\.\*/g)].map(([found]) => found)
+      : [],
   'the environment outside of config.ts': (path, source) =>
     path !== 'src/config.ts' && /\bprocess\.env\b/.test(withoutComments(source)) ? ['process.env'] : [],
   'the time outside of lib/clock.ts': (path, source) =>
@@ -184,6 +190,12 @@ describe('a breach is reported', () => {
     [
       'SQL outside of a store: src/oauth/exchange.ts → sql`…`',
       { 'src/oauth/exchange.ts': 'db.one(row, sql`select 1`)' },
+    ],
+    ['columns that are not named: src/oauth/store.ts → select *', { 'src/oauth/store.ts': 'sql`select * from t`' }],
+    ['columns that are not named: src/oauth/store.ts → t.*', { 'src/oauth/store.ts': 'sql`select 1, t.* from t`' }],
+    [
+      'columns that are not named: src/db/jobs-store.ts → returning *',
+      { 'src/db/jobs-store.ts': 'sql`delete from t returning *`' },
     ],
     ['SQL outside of a store: src/service.ts → pg', { 'src/service.ts': "import { Pool } from 'pg'" }],
     ['the environment outside of config.ts: src/lib/log.ts → process.env', { 'src/lib/log.ts': 'process.env.PORT' }],

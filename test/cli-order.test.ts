@@ -12,7 +12,7 @@ let world: World
 let seller: FakeSeller
 beforeAll(async () => {
   world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
-  seller = await fakeSeller(world)
+  seller = await fakeSeller(world, 7001, { fields: { stage: 'sandbox' } })
 })
 afterAll(async () => {
   await seller.close()
@@ -125,7 +125,7 @@ describe('gatehouse product', () => {
     expect(pulled).toEqual({
       code: 1,
       stderr: '',
-      stdout: '1 products pulled\n\nNot stored:\nd-2  title  must not be empty\n',
+      stdout: '2 expected, 2 received, 1 refused, 1 products stored\n\nNot stored:\nd-2  title  must not be empty\n',
     })
     expect(await runJson('product', 'pull', 'd-1', ...of)).toMatchObject({ code: 1, pulled: ['d-1'] })
     const prices = { partnerDealId: 'd-1', marketPrice: 12, mtPrice: 10, settlementPrice: 8, stock: -1 }

@@ -49,7 +49,7 @@ describe('gatehouse app create', () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/^name {12}票$/m)
     expect(stdout).toMatch(/^http_allowed {4}yes$/m)
-    expect(stdout).toMatch(/^app_secret {2}[\w-]{43}$/m)
+    expect(stdout).toMatch(/^app_secret {2}ghas_\w{49}$/m)
   })
 
   it('reports everything wrong at once, by the options typed, with exit code 2', async () => {

@@ -1,5 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { settings } from '../src/settings.ts'
 
@@ -12,6 +16,14 @@ interface Service {
   readonly volumes?: readonly string[]
   readonly depends_on?: Readonly<Record<string, { condition: string }>>
   readonly healthcheck?: object
+  readonly ports?: readonly string[]
+  readonly user?: string
+  readonly read_only?: boolean
+  readonly tmpfs?: readonly string[]
+  readonly cap_drop?: readonly string[]
+  readonly cap_add?: readonly string[]
+  readonly privileged?: boolean
+  readonly security_opt?: readonly string[]
 }
 const compose = parse(read('docker-compose.yml')) as {
   services: Record<string, Service>
@@ -28,7 +40,8 @@ describe('docker-compose.yml', () => {
   it('names only what exists: settings, volumes, services', () => {
     const { gatehouse, database } = compose.services
     expect(Object.keys(gatehouse?.environment ?? {}).filter((name) => !(name in settings.shape))).toEqual([])
-    expect(database?.volumes?.map((volume) => volume.split(':')[0])).toEqual(Object.keys(compose.volumes))
+    const volumes = [database, gatehouse].flatMap((service) => service?.volumes ?? [])
+    expect(volumes.map((volume) => volume.split(':')[0])).toEqual(Object.keys(compose.volumes))
     for (const [name, { condition }] of Object.entries(gatehouse?.depends_on ?? {})) {
       expect(compose.services[name]?.healthcheck, condition).toBeDefined()
     }
@@ -44,6 +57,51 @@ describe('docker-compose.yml', () => {
       `/${environment.POSTGRES_DB}`,
     ])
   })
+})
+
+describe.each(Object.entries(compose.services))('the container of %s', (_name, service) => {
+  it('has no capability, gains none, and writes to its volumes and to memory alone', () => {
+    expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+    expect([service.cap_add, service.privileged]).toEqual([undefined, undefined])
+    expect(service.volumes).toHaveLength(1)
+    expect(service.tmpfs).toContain('/tmp')
+  })
+
+  it('does not run as root', () => {
+    const user = service.build ? /^USER (\S+)$/m.exec(read('Dockerfile'))?.[1] : service.user
+    expect(user).toMatch(/^(node|postgres)$/)
+  })
+
+  it('is reached from this machine alone', () => {
+    for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/)
+  })
+})
+
+describe('npx gatehouse in the image', () => {
+  const ROOT = fileURLToPath(new URL('..', import.meta.url))
+  const image = mkdtempSync(join(tmpdir(), 'gatehouse-image-'))
+  afterAll(() => rmSync(image, { recursive: true, force: true }))
+
+  it('runs at once, without building or installing anything', () => {
+    cpSync(join(ROOT, 'package.json'), join(image, 'package.json'))
+    mkdirSync(join(image, 'node_modules/.bin'), { recursive: true })
+    symlinkSync(join(ROOT, '.build'), join(image, '.build'))
+    // The step of the Dockerfile that prepares it, word for word; without its folder of packages, which would take a minute.
+    const step = /^RUN (npm pkg .+)$/m.exec(read('Dockerfile'))?.[1] ?? 'true'
+    const { PATH = '' } = process.env
+    const env = {
+      PATH,
+      NODE_ENV: 'production',
+      HOME: image,
+      NPM_CONFIG_CACHE: join(image, 'cache'),
+      NPM_CONFIG_UPDATE_NOTIFIER: 'false',
+    }
+    const inImage = (command: string) =>
+      execFileSync('sh', ['-c', command], { cwd: image, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+    inImage(step)
+    expect(inImage('npx gatehouse jsticket abc')).toMatch(/^[0-9a-f]{32}\n$/)
+    expect(existsSync(join(image, 'cache/_npx'))).toBe(false)
+  }, 60_000)
 })
 
 describe('the Dockerfile', () => {

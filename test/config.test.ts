@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig, withPort } from '../src/config.ts'
+import { ConfigError, readConfig, withPorts } from '../src/config.ts'
+import { mountsOf } from '../src/lib/mounts.ts'
+
+const PRODUCTION = { NODE_ENV: 'production', SECRET_KEY: 'x'.repeat(32) }
 
 const problemsOf = (environment: Record<string, string>): string => {
   try {
@@ -30,6 +33,15 @@ describe('the configuration', () => {
 
   it.each([
     [{ NODE_ENV: 'production' }, /^SECRET_KEY is required in production: set it/],
+    [PRODUCTION, /^PUBLIC_URL is required in production: set it to the https:/],
+    [
+      { ...PRODUCTION, PUBLIC_URL: 'http://gate.example' },
+      /^PUBLIC_URL must be an https:.*in production; PUBLIC_URL_HTTP=on allows/,
+    ],
+    [
+      { ...PRODUCTION, PUBLIC_URL: 'https://gate.example', DEMO: 'on' },
+      /^DEMO must not be on in production: everybody can read its passwords/,
+    ],
     [{ DATABASE_URL: 'postgres://db/gatehouse' }, /^SECRET_KEY is required with DATABASE_URL: set it/],
     [{ PUBLIC_URL: 'javascript:alert(1)' }, /^PUBLIC_URL must be an http/],
     [{ PORT: '65536' }, /^PORT must be at most 65535/],
@@ -48,9 +60,40 @@ describe('the configuration', () => {
     )
   })
 
-  it('runs no demo in production, whatever is set', () => {
-    const SECRET_KEY = 'x'.repeat(32)
-    expect(readConfig({ NODE_ENV: 'production', SECRET_KEY, DEMO: 'on' }).DEMO).toBe(false)
+  it('runs in production under https, or under http when told so, without the demo', () => {
+    expect(readConfig({ ...PRODUCTION, PUBLIC_URL: 'https://gate.example' })).toMatchObject({
+      DEMO: false,
+      demoLeftOut: undefined,
+      PARTNER_ADDRESS_ALLOW: [],
+    })
+    const PUBLIC_URL = 'http://gate.internal'
+    expect(readConfig({ ...PRODUCTION, PUBLIC_URL, PUBLIC_URL_HTTP: 'on' })).toMatchObject({ PUBLIC_URL, DEMO: false })
+  })
+
+  it.each([
+    [{}, undefined],
+    [{ HOST: 'localhost' }, undefined],
+    [{ HOST: '127.0.0.2', PUBLIC_URL: 'http://127.0.0.1:3000' }, undefined],
+    [{ HOST: '::1', PUBLIC_URL: 'http://[::1]:3000' }, undefined],
+    [{ HOST: '0.0.0.0' }, /^HOST=0\.0\.0\.0 lets others in, .* leave HOST at 127\.0\.0\.1, or set DEMO=on/],
+    [{ HOST: '::' }, /^HOST=:: lets others in/],
+    [{ HOST: '127.0.0.1.example.com' }, /^HOST=127/],
+    [
+      { PUBLIC_URL: 'https://gate.example' },
+      /^PUBLIC_URL says that others come here, .* unset PUBLIC_URL, or set DEMO=on/,
+    ],
+    [
+      { DATABASE_URL: 'postgres://db/gatehouse' },
+      /^DATABASE_URL names a database of yours, .* unset DATABASE_URL, or set DEMO=on/,
+    ],
+  ])('with %o runs the demo only where nobody else comes', (environment, why) => {
+    const settings = { SECRET_KEY: 'x'.repeat(32), ...environment }
+    const { DEMO, demoLeftOut = '', PARTNER_ADDRESS_ALLOW } = readConfig(settings)
+    expect(DEMO).toBe(why === undefined)
+    expect(demoLeftOut).toMatch(why ?? /^$/)
+    expect(PARTNER_ADDRESS_ALLOW).toEqual(DEMO ? ['127.0.0.1:3002'] : [])
+    expect(readConfig({ ...settings, DEMO: 'on' })).toMatchObject({ DEMO: true, demoLeftOut: undefined })
+    expect(readConfig({ ...settings, DEMO: 'off' })).toMatchObject({ DEMO: false, demoLeftOut: undefined })
   })
 
   it('takes addresses and networks of proxies', () => {
@@ -59,9 +102,15 @@ describe('the configuration', () => {
   })
 
   it('knows its own address once a free port was taken', () => {
-    expect(withPort(readConfig({ PORT: '0' }), 4711)).toMatchObject({ PORT: 4711, PUBLIC_URL: 'http://localhost:4711' })
+    const chosen = { port: 4711, demoPartnerPort: 4712 }
+    expect(withPorts(readConfig({ PORT: '0' }), chosen)).toMatchObject({
+      PORT: 4711,
+      PUBLIC_URL: 'http://localhost:4711',
+      DEMO_PARTNER_PORT: 4712,
+      PARTNER_ADDRESS_ALLOW: ['127.0.0.1:4712'],
+    })
     const PUBLIC_URL = 'https://gate.example.com'
-    expect(withPort(readConfig({ PORT: '0', PUBLIC_URL }), 4711)).toMatchObject({
+    expect(withPorts(readConfig({ PORT: '0', PUBLIC_URL }), chosen)).toMatchObject({
       PORT: 4711,
       PUBLIC_URL,
       DEMO_PORT: 0,
@@ -70,5 +119,27 @@ describe('the configuration', () => {
 
   it('takes an empty variable for one that is not set', () => {
     expect(readConfig({ PORT: '', DATABASE_URL: '' }).PORT).toBe(3000)
+  })
+})
+
+describe('MTP_PATH_PREFIXES', () => {
+  it.each([
+    ['rhone', 'has "rhone": write a prefix'],
+    ['/rhone/', 'has "/rhone/": write a prefix'],
+    ['/a=/b=/c', 'has "/a=/b=/c": write a prefix'],
+    ['/a=/nowhere', 'has "/a=/nowhere", and /nowhere is neither /mtp/api nor a prefix'],
+    ['=/mtp/api', 'has "=/mtp/api", which has no path before the ='],
+    ['/x/:y=/mtp/api', 'has "/x/:y=/mtp/api": write a prefix'],
+    ['/x/*', 'has "/x/*": write a prefix'],
+    ['/rhone,/rhone=/mtp/api', 'has "/rhone=/mtp/api", and /rhone is also a prefix'],
+    ['/rhone=/mtp/api,/rhone', 'has "/rhone=/mtp/api", and /rhone is also a prefix'],
+    ['/a,/a-doc=/a,/a-doc=/mtp/api', 'has "/a-doc=/mtp/api", and /a-doc is also a prefix'],
+  ])('%s is refused by name', (MTP_PATH_PREFIXES, problem) => {
+    expect(() => readConfig({ MTP_PATH_PREFIXES })).toThrow(problem)
+  })
+
+  it('lets paths stand for others', () => {
+    const { MTP_PATH_PREFIXES } = readConfig({ MTP_PATH_PREFIXES: '/rhone, /dispatch=/mtp/api, /doc=/rhone' })
+    expect(mountsOf(MTP_PATH_PREFIXES)).toEqual(['/mtp/api', '/rhone/mtp/api', '/dispatch', '/doc/mtp/api'])
   })
 })

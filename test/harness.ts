@@ -5,13 +5,16 @@ import pg from 'pg'
 import { inject } from 'vitest'
 import { buildApp } from '../src/app.ts'
 import { type Config, readConfig } from '../src/config.ts'
+import { GATHER_LIMITS } from '../src/db/gather.ts'
 import { openPool } from '../src/db/pool.ts'
 import { dbOf } from '../src/db/sql.ts'
 import type { Deps } from '../src/deps.ts'
 import { addSeconds, type Clock } from '../src/lib/clock.ts'
 import { deriveKeys } from '../src/lib/keys.ts'
 import { type Log, openLog } from '../src/lib/log.ts'
+import { openRates } from '../src/throttle/index.ts'
 import { TEMPLATE } from './global-setup.ts'
+import { until } from './until.ts'
 
 export const SECRET_KEY = 'a secret key that is used by tests and by nothing else'
 export const ADMIN_TOKEN = 'admin-token-used-by-tests-only'
@@ -31,6 +34,9 @@ function testClock(start = '2026-05-06T10:34:20Z'): TestClock {
   }
 }
 
+/** On a busy machine a queue may be slow. */
+const PATIENT = { ...GATHER_LIMITS, waitMs: 20_000 }
+
 /** A fresh database, cloned from the migrated template. */
 export async function freshDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const serverUrl = inject('serverUrl')
@@ -45,8 +51,20 @@ export async function freshDatabase(): Promise<{ url: string; drop(): Promise<vo
   url.pathname = name
   // A pool that has ended still closes its connections: PostgreSQL waits five seconds for these. One that it ends by force
   // meanwhile makes an error that nobody listens to any more.
-  const drop = () =>
+  const dropOnce = () =>
     asAdmin(`drop database if exists ${name}`).catch(() => asAdmin(`drop database if exists ${name} with (force)`))
+  // PostgreSQL drops with a checkpoint of all databases, and the disk of a neighbour may be full (test/readiness.test.ts).
+  const drop = async () => {
+    await until(() =>
+      dropOnce().then(
+        () => true,
+        (error: Error) => {
+          if (error.message === 'checkpoint request failed') return false
+          throw error
+        },
+      ),
+    )
+  }
   return { url: url.href, drop }
 }
 
@@ -71,6 +89,10 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
     SECRET_KEY,
     ADMIN_TOKEN,
     LOG_LEVEL: 'debug',
+    PAGES_PER_MINUTE: '1000000',
+    QUEUE_WAIT_MS: '20000',
+    MAX_REQUESTS: '10000',
+    SIGN_IN_QUEUE: '10000',
     ...environment,
   })
   const lines: string[] = []
@@ -83,7 +105,8 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
   const log = openLog({ level: config.LOG_LEVEL, pretty: false }, sink)
   const pool = openPool({ connectionString: database.url, size: config.DATABASE_POOL_SIZE, byKey: true }, log)
   const clock = testClock()
-  const deps: Deps = { config, db: dbOf(pool), clock, keys: deriveKeys(SECRET_KEY) }
+  const [db, keys] = [dbOf(pool, PATIENT), deriveKeys(SECRET_KEY)]
+  const deps: Deps = { config, db, clock, keys, rates: openRates(db, keys) }
   const app = await buildApp({ deps, log, readiness: { draining: false } })
   await app.ready()
   return {
@@ -96,6 +119,7 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
     logged: () => lines.join(''),
     close: async () => {
       await app.close()
+      await deps.rates.close()
       await pool.end()
       await database.drop()
     },

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { RESCODES } from '../src/lib/rescode.ts'
 import { settings } from '../src/settings.ts'
+import { SOFT_FIELDS } from '../src/ticketing/interfaces/soft-fields.ts'
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 
@@ -37,6 +38,10 @@ describe('the README', () => {
       ([rescode, { name, status, message }]) => `| ${rescode} | ${name} | ${status} | ${message} |`,
     )
     expect(rowsAfter('rescodes')).toEqual(expected)
+  })
+
+  it('has a row for each field of a product that bends', () => {
+    expect(rowsAfter('soft fields')).toEqual(Object.entries(SOFT_FIELDS).map(([name, kept]) => `| ${name} | ${kept} |`))
   })
 
   it('shows pictures that exist', () => {

@@ -6,5 +6,5 @@ import { accountPages } from './routes.ts'
 /** Users, passwords, browser sessions, the sign-in page. */
 export const accountRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   await app.register(accountPages, { deps })
-  await app.register(userRoutes, { deps, prefix: '/admin/v1' })
+  await app.register(userRoutes, { deps: { ...deps, actor: 'operator' }, prefix: '/admin/v1' })
 }

@@ -1,15 +1,18 @@
-import formbody from '@fastify/formbody'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
 import { AREA_A_HEADERS, asRescodeError } from '../lib/envelope.ts'
+import { acceptForms } from '../lib/forms.ts'
 import { inMinutes, translator } from '../lib/locale.ts'
 import { noteForLog } from '../lib/observe.ts'
+import { ownCookie } from '../lib/own-cookie.ts'
 import { localeOfRequest, sendErrorPage, sendPage } from '../lib/page.ts'
 import { localPath } from '../lib/return-to.ts'
 import { refuseForeignForms } from '../lib/same-origin.ts'
+import { DEVICE_LIFETIME_S, rememberDevice } from '../throttle/device.ts'
+import { limitPages } from '../throttle/index.ts'
 import { SignInRefused } from './errors.ts'
-import { endSession, findSession, SESSION_COOKIE } from './session.ts'
+import { endSession, findSession, sessionCookie } from './session.ts'
 import { signIn } from './sign-in.ts'
 import { goingOn, signInForm } from './wire.ts'
 
@@ -30,15 +33,20 @@ function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPa
 export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config, clock } = deps
   const demoUrl = homeOfDemo(deps)
-  const cookie = { path: '/', httpOnly: true, sameSite: 'lax', secure: config.PUBLIC_URL.startsWith('https:') } as const
+  const cookie = sessionCookie(config)
+  const deviceCookie = ownCookie(config.PUBLIC_URL, {
+    name: 'gatehouse_device',
+    path: '/sign-in',
+    maxAgeS: DEVICE_LIFETIME_S,
+  })
 
-  app.removeAllContentTypeParsers()
-  await app.register(formbody, { bodyLimit: FORM_LIMIT })
+  await acceptForms(app, FORM_LIMIT)
+  app.addHook('onRequest', limitPages(app, config))
   app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, asRescodeError(error, request), true))
 
   app.get('/', async (request, reply) => {
-    const user = await findSession(deps, request.cookies[SESSION_COOKIE])
+    const user = await findSession(deps, cookie.read(request))
     return sendPage(request, reply, 'index', { user, demoUrl })
   })
 
@@ -54,9 +62,10 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     if (!form.success) return sendSignIn(request, reply.code(400), { returnTo, alert: t('sign_in.incomplete') })
     const { passport, password } = form.data
     try {
-      const formerSession = request.cookies[SESSION_COOKIE]
-      const sessionId = await signIn(deps, { passport, password, address: request.ip, formerSession })
-      reply.setCookie(SESSION_COOKIE, sessionId, { ...cookie, maxAge: config.SESSION_LIFETIME_S })
+      const device = deviceCookie.read(request)
+      const formerSession = cookie.read(request)
+      cookie.set(reply, await signIn(deps, { passport, password, address: request.ip, device, formerSession }))
+      deviceCookie.set(reply, rememberDevice(deps, { kind: 'passport', name: passport }, device))
       return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
     } catch (error) {
       if (!(error instanceof SignInRefused)) throw error
@@ -70,8 +79,8 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   })
 
   app.post('/sign-out', async (request, reply) => {
-    await endSession(deps, request.cookies[SESSION_COOKIE])
-    reply.clearCookie(SESSION_COOKIE, cookie)
+    await endSession(deps, cookie.read(request))
+    cookie.clear(reply)
     const returnTo = localPath(goingOn.parse(request.body).return_to, config.PUBLIC_URL)
     return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
   })

@@ -1,11 +1,14 @@
+import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
+import { type OwnCookie, ownCookie } from '../lib/own-cookie.ts'
 import { mint, PREFIX, readSelfDating } from '../lib/self-dating.ts'
 import { routingKeyOf } from './routing-key.ts'
 import * as store from './store.ts'
 
 /** The browser session's cookie. */
-export const SESSION_COOKIE = 'gatehouse_session'
+export const sessionCookie = ({ PUBLIC_URL, SESSION_LIFETIME_S }: Config): OwnCookie =>
+  ownCookie(PUBLIC_URL, { name: 'gatehouse_session', maxAgeS: SESSION_LIFETIME_S })
 
 /** (cid, userId) identifies one user, never one of the two alone (source, "User info result"). */
 export interface UserIdentity {

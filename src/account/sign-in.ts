@@ -1,43 +1,36 @@
-import pLimit from 'p-limit'
-import { exhaustedUntil, failedOnce, type Limit } from '../db/failed-attempts/limits.ts'
-import { clearFailures } from '../db/failed-attempts/store.ts'
+import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
-import { attemptSubject, networkOf } from '../lib/attempts.ts'
+import { Turns } from '../lib/turns.ts'
+import { signInLimits } from '../throttle/sign-in.ts'
 import { SignInRefused } from './errors.ts'
 import { verifyPassword } from './password.ts'
 import { endSession, startSession } from './session.ts'
 import * as store from './store.ts'
 
-const WINDOW_S = 15 * 60
+const turns = new WeakMap<Config, Turns>()
 
-// A password hash fills a processor and one of four threads that file reads share. Taken in turns, a flood of guesses
-// meets the limits below before it is hashed, and leaves the threads to others.
-const turn = pLimit(2)
+/**
+ * A password hash fills a processor and one of four threads that file reads share. Taken in turns, a flood of guesses
+ * meets the limits below before it is hashed, and leaves the threads to others. So many wait; others are told to try
+ * again (Overloaded).
+ */
+function turnsOf(config: Config): Turns {
+  const known =
+    turns.get(config) ??
+    new Turns({ name: 'sign-in', most: 2, length: config.SIGN_IN_QUEUE, waitMs: config.QUEUE_WAIT_MS })
+  turns.set(config, known)
+  return known
+}
 
 export interface SignInInput {
   readonly passport: string
   readonly password: string
   /** Where the request came from. */
   readonly address: string
+  /** The browser's device cookie. */
+  readonly device?: string | undefined
   /** The id of the session that this sign-in replaces. */
   readonly formerSession?: string | undefined
-}
-
-const limitsOf = ({ config, keys }: Deps, { passport, address }: SignInInput): { passport: Limit; address: Limit } => ({
-  passport: { subject: attemptSubject(keys, 'passport', passport), most: config.SIGN_IN_FAILURES_PER_PASSPORT },
-  address: {
-    subject: attemptSubject(keys, 'address', networkOf(address)),
-    most: config.SIGN_IN_FAILURES_PER_ADDRESS,
-  },
-})
-
-async function refuseExhausted({ db, clock }: Deps, limits: readonly Limit[]): Promise<void> {
-  const until = await exhaustedUntil(db, limits, clock.now())
-  if (until) throw new SignInRefused(until)
-}
-
-async function refuseWrong({ db, clock }: Deps, limits: readonly Limit[]): Promise<never> {
-  throw new SignInRefused(await failedOnce(db, limits, clock.now(), WINDOW_S))
 }
 
 /**
@@ -46,17 +39,22 @@ async function refuseWrong({ db, clock }: Deps, limits: readonly Limit[]): Promi
  * The limits are read again once the password is known to be right, and a wrong one that comes out above a limit is
  * told no more than "limited": however many guesses race, no more of them are answered than the limit allows.
  */
-export const signIn = (deps: Deps, input: SignInInput): Promise<string> => turn(() => judge(deps, input))
+export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
+  turnsOf(deps.config).run(() => judge(deps, input))
 
 async function judge(deps: Deps, input: SignInInput): Promise<string> {
-  const { passport, address } = limitsOf(deps, input)
-  const limits = [passport, address]
-  await refuseExhausted(deps, limits)
-  const credential = await store.findCredential(deps.db, input.passport)
+  const { passport, address, device } = input
+  const limits = await signInLimits(deps, { kind: 'passport', name: passport, address, device })
+  const refuseExhausted = async () => {
+    const until = await limits.exhausted()
+    if (until) throw new SignInRefused(until)
+  }
+  await refuseExhausted()
+  const credential = await store.findCredential(deps.db, passport)
   const right = await verifyPassword(credential?.passwordHash, input.password)
-  if (!credential || !right) return refuseWrong(deps, limits)
-  await refuseExhausted(deps, limits)
-  await clearFailures(deps.db, passport.subject)
+  if (!credential || !right) throw new SignInRefused(await limits.failed())
+  await refuseExhausted()
+  await limits.forget()
   await endSession(deps, input.formerSession)
   return startSession(deps, credential)
 }

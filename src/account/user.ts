@@ -1,3 +1,4 @@
+import { recordAudit } from '../db/audit/store.ts'
 import type { Deps } from '../deps.ts'
 import { alreadyTaken, noSuchUser } from './errors.ts'
 import { hashPassword } from './password.ts'
@@ -16,6 +17,7 @@ export async function createUser(deps: Deps, { password, ...input }: NewUser): P
     if (taken || !isNew) throw alreadyTaken({ passport: taken, user_id: !isNew })
     const inserted = await store.insertCredential(db, key, user.passport, passwordHash)
     if (inserted === 0) throw alreadyTaken({ passport: true, user_id: false })
+    await recordChange({ ...deps, db }, key, 'user_created')
   })
   return user
 }
@@ -34,8 +36,15 @@ const keyOf = ({ cid, user_id }: UserKey): store.Key => ({
   userId: user_id,
 })
 
-async function setStatus(deps: Deps, user: UserKey, status: User['status']): Promise<User> {
-  const changed = await store.setStatus(deps.db, keyOf(user), status)
-  if (!changed) throw noSuchUser()
-  return changed
-}
+const setStatus = (deps: Deps, user: UserKey, status: User['status']): Promise<User> =>
+  deps.db.tx(async (db) => {
+    const key = keyOf(user)
+    const changed = await store.setStatus(db, key, status)
+    if (!changed) throw noSuchUser()
+    await recordChange({ ...deps, db }, key, status === 'blocked' ? 'user_blocked' : 'user_unblocked')
+    return changed
+  })
+
+/** Leaves a row in the audit log; `db` is the transaction of the change. */
+const recordChange = ({ db, clock, actor = 'system' }: Deps, key: store.Key, event: `user_${string}`) =>
+  recordAudit(db, { at: clock.now(), event, actor, ...key })

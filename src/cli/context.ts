@@ -1,12 +1,16 @@
 import { type Config, readConfig } from '../config.ts'
+import { checkSessions } from '../db/check-sessions.ts'
 import { attachEmbedded } from '../db/embedded/attach.ts'
 import { migrate } from '../db/migrate.ts'
-import { openPool } from '../db/pool.ts'
+import { connectionSettings, openPool } from '../db/pool.ts'
 import { dbOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { systemClock } from '../lib/clock.ts'
 import { deriveKeys } from '../lib/keys.ts'
 import { type Log, openLog } from '../lib/log.ts'
+import { rethrowUnavailable } from '../lib/unavailable.ts'
+import { checkSecretKey } from '../registry/secret-key.ts'
+import { openRates } from '../throttle/rates.ts'
 
 /** What the commands are given. Both calls let go of the database when `work` is done. */
 export interface CliContext {
@@ -25,8 +29,10 @@ interface Found {
 }
 
 /** The database of the service with the same settings: DATABASE_URL's, else the embedded one of DATA_DIR. */
-export async function findDatabase({ DATABASE_URL, SECRET_KEY, DATA_DIR }: Config, log: Log): Promise<Found> {
+export async function findDatabase(config: Config, log: Log): Promise<Found> {
+  const { DATABASE_URL, SECRET_KEY, DATA_DIR } = config
   if (DATABASE_URL) {
+    await checkSessions(connectionSettings(config, DATABASE_URL)).catch((error: unknown) => rethrowUnavailable(error))
     return { databaseUrl: DATABASE_URL, secretKey: SECRET_KEY ?? '', started: false, stop: async () => {} }
   }
   const embedded = await attachEmbedded(DATA_DIR, log)
@@ -52,9 +58,12 @@ export function openContext(): CliContext {
     withDeps: (work) =>
       withFound(async ({ databaseUrl, secretKey, started }, config) => {
         if (started && config.MIGRATE) await migrate(databaseUrl)
-        const pool = openPool({ connectionString: databaseUrl, size: 1 }, log)
-        const deps = { config, db: dbOf(pool), clock: systemClock, keys: deriveKeys(secretKey) }
-        return await work(deps).finally(() => pool.end())
+        const pool = openPool({ ...connectionSettings(config, databaseUrl), byKey: false, size: 1 }, log)
+        const [db, keys] = [dbOf(pool), deriveKeys(secretKey)]
+        const deps = { config, db, clock: systemClock, keys, rates: openRates(db, keys), actor: 'cli' as const }
+        return await checkSecretKey(deps)
+          .then(() => work(deps))
+          .finally(() => pool.end())
       }),
   }
 }

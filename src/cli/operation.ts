@@ -11,7 +11,7 @@ type Options = Readonly<Record<string, unknown>>
 export interface Operation<Input, Output> {
   readonly input: z.ZodType<Input>
   /** The input's fields from what was typed; undefined where nothing was. */
-  readonly typed: (options: Options, argument: string | undefined) => Options
+  readonly typed: (options: Options, argument: string | undefined) => Options | Promise<Options>
   readonly run: (deps: Deps, input: Input) => Promise<Output>
   /** The output for a person; with --json it goes out as it is. */
   readonly text: (output: Output) => string
@@ -50,7 +50,7 @@ export function takes<Input>(
     .action(async () => {
       const { json, ...options } = command.opts()
       const argument = command.args.find((text) => !text.startsWith('-'))
-      const typed = given(read(options, argument))
+      const typed = given(await read(options, argument))
       await act(check(command, schema, typed, flags), json === true, typed)
     })
 }

@@ -1,3 +1,4 @@
+import { stringifyLossless } from '../lib/lossless.ts'
 import type { Failure } from '../ticketing/call-result.ts'
 import type { OrderAnswer, ShownOrder } from '../ticketing/order-answer.ts'
 import type { OrderStory } from '../ticketing/show-order.ts'
@@ -18,15 +19,21 @@ export function failureText(failure: Failure | null): string[] {
   ]
 }
 
-/** One line a field, then vouchers and refunds. */
-function orderText({ vouchers, refunds, ...order }: ShownOrder): string {
+/** One line a field, then vouchers, refunds and what the partner sent beside them. */
+function orderText(shown: ShownOrder): string {
+  const { vouchers, refunds, voucher_additional, order_additional, additional_left_out, ...order } = shown
   const fields = Object.entries(order).map(([field, value]) => [field, readable(value)])
   const codes = vouchers.map(({ voucher, state, quantity }) => ['voucher', `${voucher}  ${state}  × ${quantity}`])
   const backs = refunds.map(({ refund_id, state, refund_quantity, reason }) => [
     'refund',
     `${refund_id}  ${state}  × ${refund_quantity}${reason ? `  ${reason}` : ''}`,
   ])
-  return aligned([...fields, ...codes, ...backs])
+  const additional = [
+    ...voucher_additional.map((entry) => ['voucher_additional', stringifyLossless([entry]).slice(1, -1)]),
+    ...order_additional.map((entry) => ['order_additional', stringifyLossless([entry]).slice(1, -1)]),
+    ...(additional_left_out > 0 ? [['additional_left_out', String(additional_left_out)]] : []),
+  ]
+  return aligned([...fields, ...codes, ...backs, ...additional])
 }
 
 export const answerText = ({ order, failure }: OrderAnswer): string =>

@@ -1,3 +1,4 @@
+import { urlWarnings } from '../registry/partner-url-warnings.ts'
 import type { Partner, PartnerSecretDates, ShownPartner } from '../registry/partner-wire.ts'
 import { aligned, readable } from './text.ts'
 
@@ -39,6 +40,26 @@ export function withSecret({ client_secret, ...partner }: ShownPartner & { clien
   ].join('\n\n')
 }
 
+/** The same with the secret of a contact's webhook, where there is a new one. */
+export function withWebhookSecret({ webhook_secret, ...partner }: ShownPartner & { webhook_secret?: string }): string {
+  if (webhook_secret === undefined) return details(partner)
+  const hint =
+    'Calls to the webhook are signed with it (Standard Webhooks). It is shown this once; hand it over safely.'
+  return [details(partner), `webhook_secret  ${webhook_secret}`, hint].join('\n\n')
+}
+
+/** The same with a key that was made. */
+export function withAesKey({ aes_key, ...partner }: ShownPartner & { aes_key: string }): string {
+  const hint = [
+    'It is shown this once. Hand it to the partner over a safe channel; as hex digits, for programs that want these:',
+    Buffer.from(aes_key).toString('hex'),
+    ...(partner.encrypts_calls
+      ? []
+      : [`Our calls stay readable until: gatehouse partner update ${partner.partner_id} --encrypt-calls`]),
+  ]
+  return [details(partner), `aes_key  ${aes_key}`, hint.join('\n')].join('\n\n')
+}
+
 export function table(partners: readonly Partner[]): string {
   if (partners.length === 0) return 'no partners yet'
   const rows = partners.map((partner) => [
@@ -50,4 +71,10 @@ export function table(partners: readonly Partner[]): string {
     partner.name,
   ])
   return aligned([['PARTNER_ID', 'CLIENT_ID', 'STATUS', 'STAGE', 'BASE_URL', 'NAME'], ...rows])
+}
+
+/** Warns on standard error, so that what is printed stays as it is for programs. */
+export function warned<Shown extends ShownPartner>(partner: Shown): Shown {
+  for (const { field, problem } of urlWarnings(partner)) process.stderr.write(`warning: ${field} ${problem}\n`)
+  return partner
 }

@@ -23,19 +23,20 @@ import {
   contact,
   newPartner,
   partnerChanges,
-  partnerId,
   type ShownPartner,
   stageChange,
 } from '../registry/partner-wire.ts'
+import { rotateWebhookSecret } from '../registry/webhook-secret.ts'
 import { rotation } from '../registry/wire.ts'
 import type { CliContext } from './context.ts'
+import { NAMED, named, one, second } from './one-partner.ts'
 import { runs } from './operation.ts'
-import { details, table, withSecret } from './partner-text.ts'
+import { keyCommands } from './partner-key.ts'
+import { noticesCommand } from './partner-notices.ts'
+import { details, table, warned, withSecret, withWebhookSecret } from './partner-text.ts'
 import { collect, numberIfOne } from './text.ts'
 
-const one = z.strictObject({ partner_id: partnerId })
 const contactOfOne = contact.extend({ ...one.shape, role: z.enum(CONTACT_ROLES) })
-const NAMED = { partner_id: 'partner_id', stage: 'stage', role: 'role' }
 const LISTS = { interface_urls: '--interface-url' }
 
 /** `gatehouse partner …`: as over /admin/v1/partners. */
@@ -67,16 +68,10 @@ export function partnerCommands(program: Command, context: CliContext, testCallW
   simple('activate', 'end a suspension', activatePartner)
   stageCommand(partner, context)
   contactCommand(partner, context)
+  webhookSecretCommand(partner, context)
+  noticesCommand(named(partner, 'notices', 'its newest notices, taken and refused'), context)
+  keyCommands(partner, context)
 }
-
-// In brackets for commander, so that a missing id is reported together with all other problems.
-const named = (partner: Command, name: string, description: string, next?: string): Command => {
-  const command = partner.command(name).description(description).argument('[partner_id]')
-  if (next) command.argument(`[${next}]`)
-  return command.usage(`<partner_id> ${next ? `<${next}> ` : ''}[options]`)
-}
-
-const second = (command: Command): string | undefined => command.args.filter((text) => !text.startsWith('-'))[1]
 
 function createCommand(partner: Command, context: CliContext): void {
   const command = fieldOptions(partner.command('create').description('register a partner; shows its clientSecret once'))
@@ -91,7 +86,7 @@ function createCommand(partner: Command, context: CliContext): void {
       client_id: options.clientId,
       stage: options.stage,
     }),
-    run: (deps, input) => createPartner(deps, input),
+    run: async (deps, input) => warned(await createPartner(deps, input)),
     text: withSecret,
     flags: LISTS,
   })
@@ -101,12 +96,14 @@ function updateCommand(partner: Command, context: CliContext): void {
   const command = fieldOptions(named(partner, 'update', 'change what is given; a list replaces the whole list'))
     .option('--no-base-url', 'only interfaces with a URL of their own')
     .option('--no-interface-url', 'every interface below the base URL')
+    .option('--encrypt-calls', 'encrypt our calls with its AES key')
+    .option('--no-encrypt-calls', 'send them readable')
   runs(command, context, {
     input: partnerChanges.extend(one.shape),
-    typed: (options, partner_id) => ({ ...fieldsOf(options), partner_id }),
-    run: (deps, { partner_id, ...changes }) => updatePartner(deps, partner_id, changes),
+    typed: (options, partner_id) => ({ ...fieldsOf(options), encrypts_calls: options.encryptCalls, partner_id }),
+    run: async (deps, { partner_id, ...changes }) => warned(await updatePartner(deps, partner_id, changes)),
     text: details,
-    flags: { ...LISTS, ...NAMED },
+    flags: { ...LISTS, ...NAMED, encrypts_calls: '--encrypt-calls' },
   })
 }
 
@@ -150,8 +147,20 @@ function contactCommand(partner: Command, context: CliContext): void {
       mail,
       webhook_url: webhookUrl,
     }),
-    run: (deps, { partner_id, role, ...who }) => setContact(deps, partner_id, role, who),
-    text: details,
+    run: async (deps, { partner_id, role, ...who }) => warned(await setContact(deps, partner_id, role, who)),
+    text: withWebhookSecret,
+    flags: NAMED,
+  })
+}
+
+function webhookSecretCommand(partner: Command, context: CliContext): void {
+  const description = "a new secret that calls to a contact's webhook are signed with, from now on; shown once"
+  const command = named(partner, 'rotate-webhook-secret', description, 'role')
+  runs(command, context, {
+    input: one.extend({ role: z.enum(CONTACT_ROLES) }),
+    typed: (_, partner_id) => ({ partner_id, role: second(command) }),
+    run: (deps, { partner_id, role }) => rotateWebhookSecret(deps, partner_id, role),
+    text: withWebhookSecret,
     flags: NAMED,
   })
 }

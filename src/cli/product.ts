@@ -88,13 +88,16 @@ async function failing<Report extends { failure: unknown; problems: readonly unk
   return report
 }
 
-const problemLines = (problems: readonly EntryProblem[]): string[] =>
-  problems.length > 0
-    ? ['', 'Not stored:', aligned(problems.map(({ entry, path, problem }) => [entry, path, problem]))]
-    : []
+const problemLines = (problems: readonly EntryProblem[], title = 'Not stored:'): string[] =>
+  problems.length > 0 ? ['', title, aligned(problems.map(({ entry, path, problem }) => [entry, path, problem]))] : []
 
-const pullText = ({ pulled, problems, failure }: PullReport): string =>
-  [`${pulled.length} products pulled`, ...problemLines(problems), ...failureText(failure)].join('\n')
+const pullText = ({ expected, received, refused, pulled, problems, warnings, failure }: PullReport): string =>
+  [
+    `${expected ?? 'unknown'} expected, ${received} received, ${refused} refused, ${pulled.length} products stored`,
+    ...problemLines(problems),
+    ...problemLines(warnings, 'Stored without what does not fit:'),
+    ...failureText(failure),
+  ].join('\n')
 
 const pricesText = ({ from, to, pulled, changed, removed, problems, will_follow, failure }: PriceReport): string =>
   [

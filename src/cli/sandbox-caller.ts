@@ -12,12 +12,14 @@ const address = z.url({ protocol: /^https?$/, error: 'must be an http:// or http
 export const callerFields = {
   partner: partnerId.optional(),
   client_id: z.string().min(1).optional(),
+  partner_id: partnerId.optional(),
   url: address.optional(),
 }
 
 interface CallerInput {
   readonly partner?: bigint | undefined
   readonly client_id?: string | undefined
+  readonly partner_id?: bigint | undefined
   readonly url?: string | undefined
 }
 
@@ -32,11 +34,13 @@ export const callerOptions = (command: Command): Command =>
   command
     .option('--partner <id>', 'as this partner of the database; its clientSecret is known there')
     .option('--client-id <id>', 'as this partner without a database; its clientSecret is in CLIENT_SECRET')
+    .option('--partner-id <id>', 'with --client-id: its PartnerId, which only live partners may leave out')
     .option('--url <url>', 'of the platform (default: PUBLIC_URL, http://localhost:3000)')
 
 export const typedCaller = (options: Readonly<Record<string, unknown>>) => ({
   partner: options.partner,
   client_id: options.clientId,
+  partner_id: options.partnerId,
   url: options.url,
 })
 
@@ -47,17 +51,30 @@ export interface FoundCaller extends SandboxCaller {
 
 const DEFAULT_URL = 'http://localhost:3000'
 
-export async function findCaller(context: CliContext, { partner, client_id, url }: CallerInput): Promise<FoundCaller> {
+export async function findCaller(context: CliContext, input: CallerInput): Promise<FoundCaller> {
+  const { partner, client_id, partner_id, url } = input
   if (partner !== undefined) {
     return context.withDeps(async (deps) => {
       const found = await findPartner(deps, partner)
       const secret = found?.secrets.find(({ signs }) => signs) ?? found?.secrets[0]
       if (!found || !secret) throw new Error(`partner ${partner} does not exist`)
       const { client_id: clientId, base_url: baseUrl } = found
-      return { url: url ?? deps.config.PUBLIC_URL, clientId, clientSecret: secret.secret, baseUrl }
+      return {
+        url: url ?? deps.config.PUBLIC_URL,
+        clientId,
+        clientSecret: secret.secret,
+        partnerId: String(partner),
+        baseUrl,
+      }
     })
   }
   const { CLIENT_SECRET: clientSecret } = environment()
   if (!clientSecret) throw new Error('--client-id needs the clientSecret in the environment: CLIENT_SECRET')
-  return { url: url ?? DEFAULT_URL, clientId: client_id ?? '', clientSecret, baseUrl: null }
+  return {
+    url: url ?? DEFAULT_URL,
+    clientId: client_id ?? '',
+    clientSecret,
+    partnerId: partner_id?.toString(),
+    baseUrl: null,
+  }
 }

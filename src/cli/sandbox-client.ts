@@ -13,6 +13,8 @@ export interface SandboxCaller {
   readonly url: string
   readonly clientId: string
   readonly clientSecret: string
+  /** Only live partners may leave it out. */
+  readonly partnerId: string | undefined
 }
 
 /** The platform has answered code 300. */
@@ -20,7 +22,7 @@ export class SandboxAnswer extends Error {
   override readonly name = 'SandboxAnswer'
 }
 
-const BA_HINT = 'check clientId, clientSecret and the clock of this machine'
+const BA_HINT = 'check clientId, clientSecret, PartnerId (--partner-id) and the clock of this machine'
 const TRIES = 5
 const RETRY_S = 1
 
@@ -36,8 +38,9 @@ export class SandboxClient {
     this.#signal = signal
   }
 
-  async get<T>(shape: z.ZodType<T>, path: string): Promise<T> {
-    return shape.parse(this.#read(await this.#text('GET', path)))
+  /** `leaving` ends it early, with its reason. */
+  async get<T>(shape: z.ZodType<T>, path: string, leaving?: AbortSignal): Promise<T> {
+    return shape.parse(this.#read(await this.#text('GET', path, null, leaving)))
   }
 
   async post<T>(shape: z.ZodType<T>, path: string, body: object = {}): Promise<T> {
@@ -51,20 +54,29 @@ export class SandboxClient {
   }
 
   /** The body of an answer, JSON or not. */
-  async #text(method: 'GET' | 'POST', path: string, body: string | null = null): Promise<string> {
+  async #text(
+    method: 'GET' | 'POST',
+    path: string,
+    body: string | null = null,
+    leaving?: AbortSignal,
+  ): Promise<string> {
+    const signal = leaving ? AbortSignal.any([this.#signal, leaving]) : this.#signal
     for (let tried = 1; ; tried++) {
       const last = tried === TRIES
-      const answer = await this.#send(method, path, body).catch((error: Error) => {
-        this.#signal.throwIfAborted()
+      const answer = await this.#send(method, path, body, signal).catch((error: Error) => {
+        signal.throwIfAborted()
         if (last) throw new Error(`${this.#caller.url} does not answer: ${error.message}`, { cause: error })
       })
       if (answer && (last || ![429, 503].includes(answer.status))) return answer.text
-      await sleep((answer?.retryS ?? RETRY_S) * 1_000, undefined, { signal: this.#signal })
+      await sleep((answer?.retryS ?? RETRY_S) * 1_000, undefined, { signal }).catch((error: Error) => {
+        signal.throwIfAborted()
+        throw error
+      })
     }
   }
 
-  async #send(method: 'GET' | 'POST', path: string, body: string | null) {
-    const { url, clientId, clientSecret } = this.#caller
+  async #send(method: 'GET' | 'POST', path: string, body: string | null, signal: AbortSignal) {
+    const { url, clientId, clientSecret, partnerId } = this.#caller
     const target = `${url.replace(/\/+$/, '')}/sandbox/api${path}`
     const date = formatHttpDate(systemClock.now())
     const signed = { method, path: pathAsSent(target), date }
@@ -75,12 +87,13 @@ export class SandboxClient {
     } = await request(target, {
       method,
       headers: {
+        ...(partnerId === undefined ? {} : { PartnerId: partnerId }),
         Date: date,
         Authorization: authorizationHeader(clientId, clientSecret, signed),
         'Content-Type': 'application/json; charset=utf-8',
       },
       body,
-      signal: this.#signal,
+      signal,
       headersTimeout: 60_000,
     })
     const text = await answer.text()

@@ -15,7 +15,10 @@ import {
   waitingData,
 } from './sandbox-wire.ts'
 
-/** Does what the partner's people or systems do while a step waits for their notice; `signal` aborts once it is over. */
+/**
+ * Does what the partner's people or systems do while a step waits for their notice; `signal` aborts once it is over. When it
+ * rejects, nobody waits any longer.
+ */
 export type Help = (awaited: Awaited, stepId: string, signal: AbortSignal) => Promise<void>
 
 export interface Drive {
@@ -26,6 +29,7 @@ export interface Drive {
 }
 
 const WAIT_S = 20
+const LAST_WAIT_S = 2
 
 /** Makes every step of a run that has just begun, up to the first that does not pass, and asks for acceptance. */
 export async function driveRun(drive: Drive, begun: ShownRun): Promise<boolean> {
@@ -62,17 +66,40 @@ async function goOn(client: SandboxClient, path: string, stepId: string): Promis
   }
 }
 
+/** What an attempt comes to, and where its log ends. Throws when the help has failed and the attempt goes on waiting. */
 async function followAttempt(drive: Drive, path: string, attemptId: string, after: number) {
-  const { client } = drive
   const over = new AbortController()
+  let seq = after
+  const next = async (wait: number, leaving?: AbortSignal): Promise<string | undefined> => {
+    const { events, last_seq } = await drive.client.get(
+      eventsAnswer,
+      `${path}/events?after=${seq}&wait=${wait}`,
+      leaving,
+    )
+    for (const event of events.filter(({ attempt_id }) => attempt_id === attemptId)) {
+      seq = event.seq
+      if (event.kind === 'ended') return endedData.parse(event.data).outcome
+      tell(drive, event, over)
+    }
+    seq = last_seq
+    return undefined
+  }
+  // Help that had nothing left to do may have failed for that: then the step is about to end by itself.
+  const last = async (failure: unknown): Promise<string> => {
+    for (;;) {
+      const before = seq
+      const outcome = await next(LAST_WAIT_S)
+      if (outcome !== undefined) return outcome
+      if (seq === before) throw failure
+    }
+  }
   try {
-    for (let seq = after; ; ) {
-      const { events, last_seq } = await client.get(eventsAnswer, `${path}/events?after=${seq}&wait=${WAIT_S}`)
-      seq = last_seq
-      for (const event of events.filter(({ attempt_id }) => attempt_id === attemptId)) {
-        if (event.kind === 'ended') return { seq: event.seq, outcome: endedData.parse(event.data).outcome }
-        tell(drive, event, over.signal)
-      }
+    for (;;) {
+      const outcome = await next(WAIT_S, over.signal).catch((error: unknown) => {
+        if (over.signal.aborted) return last(error)
+        throw error
+      })
+      if (outcome !== undefined) return { seq, outcome }
     }
   } finally {
     over.abort()
@@ -80,7 +107,7 @@ async function followAttempt(drive: Drive, path: string, attemptId: string, afte
 }
 
 /** The lines that somebody who waits for the outcome wants to read: what is awaited, and what went wrong. */
-function tell({ say, help }: Drive, { kind, data, step_id }: ShownEvent, signal: AbortSignal): void {
+function tell({ say, help }: Drive, { kind, data, step_id }: ShownEvent, over: AbortController): void {
   if (kind === 'check') {
     const { passed, path, expected, actual, ...check } = checkData.parse(data)
     const said = Object.entries({ path, expected, actual }).filter(([, value]) => value !== undefined)
@@ -88,12 +115,17 @@ function tell({ say, help }: Drive, { kind, data, step_id }: ShownEvent, signal:
   } else if (kind === 'rejected') {
     const { path, reason } = rejectedData.parse(data)
     say(`  your call to POST ${path} was refused: ${reason}`)
+  } else if (kind === 'unverified') {
+    const { path, reason } = rejectedData.parse(data)
+    say(`  a call to POST ${path} that names your clientId is not verified, and does not count: ${reason}`)
   } else if (kind === 'waiting') {
     const awaited = waitingData.parse(data)
     const about = Object.entries(awaited.about).map(([field, value]) => `${field} ${value}`)
     say(`  waits until ${awaited.until} for your call to POST ${awaited.path}: ${about.join(', ')}`)
-    help(awaited, step_id, signal).catch((error: Error) => {
-      if (!signal.aborted) say(`  ${error.message}`)
+    help(awaited, step_id, over.signal).catch((error: Error) => {
+      if (over.signal.aborted) return
+      for (const line of error.message.split('\n')) say(`  ${line}`)
+      over.abort(new Error('stopped waiting: nothing will send the notice'))
     })
   }
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { environment } from '../config.ts'
 import type { Help } from './sandbox-drive.ts'
 import type { Awaited } from './sandbox-wire.ts'
@@ -18,10 +19,14 @@ const variablesOf = ({ path, about }: Awaited, stepId: string): Record<string, s
   SANDBOX_PATH: path,
 })
 
+/** Of what the command prints, so much of its end is told when it fails. */
+const TOLD_OF_OUTPUT = 2_000
+const LAST_OUTPUT_MS = 500
+
 /**
  * Runs a shell command while a step waits for a notice. What the notice has to be about comes in environment variables
- * (SANDBOX_STEP, SANDBOX_PATH, ORDER_ID, …), never in the command's text, and our own
- * secret is kept from it; what it prints goes to standard error.
+ * (SANDBOX_STEP, SANDBOX_PATH, ORDER_ID, …), never in the command's text, and our own secret is kept from it. What it
+ * prints goes to standard error; rejects with the end of that when it fails.
  */
 export const commandHelp =
   (command: string): Help =>
@@ -29,11 +34,26 @@ export const commandHelp =
     const { CLIENT_SECRET: _, ...passedOn } = environment()
     const child = spawn('sh', ['-c', command], {
       env: { ...passedOn, ...variablesOf(awaited, stepId) },
-      stdio: ['ignore', process.stderr, process.stderr],
+      stdio: ['ignore', 'pipe', 'pipe'],
       signal,
     })
-    const [code] = await once(child, 'close')
-    if (code !== 0) throw new Error(`the --on-wait command ended with ${code}`)
+    let printed = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        process.stderr.write(text)
+        printed = (printed + text).slice(-TOLD_OF_OUTPUT)
+      })
+    }
+    const closed = once(child, 'close', { signal }).catch(() => {})
+    // What it leaves behind in the background holds its output open.
+    void closed.then(() => [child.stdout, child.stderr].map((stream) => stream.destroy()))
+    const [code, killedBy] = await once(child, 'exit')
+    if (code === 0) return
+    await Promise.race([closed, sleep(LAST_OUTPUT_MS, undefined, { ref: false })])
+    const lines = printed.trim() === '' ? ['it printed nothing'] : printed.trim().split('\n')
+    throw new Error(
+      `the --on-wait command ended with ${killedBy ?? code}:\n${lines.map((line) => `  ${line}`).join('\n')}`,
+    )
   }
 
 export const noHelp: Help = async () => {}

@@ -36,6 +36,8 @@ export const sandboxRun = z
     all: z.boolean().default(false),
     products: z.array(z.string().min(1)).optional(),
     travel_date: z.string().optional(),
+    unit_price: z.string().optional(),
+    buy_price: z.string().optional(),
     quantity: z.number().optional(),
     overwrite: z.boolean().default(false),
     on_wait: z.string().min(1).optional(),
@@ -84,7 +86,7 @@ async function helpOf({ demo: wanted, on_wait }: Input, demo: DemoPartner, { bas
 }
 
 function wishOf(input: Input, demo: DemoPartner): object {
-  const { all, functions, products, overwrite, travel_date, quantity } = input
+  const { all, functions, products, overwrite, travel_date, unit_price, buy_price, quantity } = input
   const defaults = input.demo ? demo.products : {}
   return {
     overwrite,
@@ -92,6 +94,8 @@ function wishOf(input: Input, demo: DemoPartner): object {
       functions: all ? FUNCTION_IDS : functions,
       products: products ? productsOf(products) : defaults,
       travel_date,
+      unit_price,
+      buy_price,
       quantity,
     },
   }

@@ -26,6 +26,8 @@ export function sandboxCommands(program: Command, context: CliContext, demo: Dem
       collect,
     )
     .option('--travel-date <date>', 'yyyy-MM-dd (default: tomorrow in Beijing)')
+    .option('--unit-price <yuan>', 'sale price a ticket; needed without product pull and price calendar')
+    .option('--buy-price <yuan>', 'settlement price a ticket; likewise')
     .option('--quantity <number>', 'tickets of an order (default: 2)', numberIfOne)
     .option('--overwrite', 'also when a run is under way')
     .option('--on-wait <command>', 'shell command that triggers the notice that a step waits for')
@@ -63,6 +65,8 @@ const typedRun = (options: Readonly<Record<string, unknown>>) => ({
   all: options.all,
   products: options.product,
   travel_date: options.travelDate,
+  unit_price: options.unitPrice,
+  buy_price: options.buyPrice,
   quantity: options.quantity,
   overwrite: options.overwrite,
   on_wait: options.onWait,

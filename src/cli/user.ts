@@ -4,6 +4,7 @@ import { blockUser, createUser, listUsers, unblockUser } from '../account/user.t
 import { newUser, type User, userKey } from '../account/wire.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
+import { readSecret } from './read-secret.ts'
 import { aligned, numberIfOne, readable } from './text.ts'
 
 /** `gatehouse user …`: as over /admin/v1/users. */
@@ -33,7 +34,11 @@ export function userCommands(program: Command, context: CliContext): void {
 function createCommand(user: Command, context: CliContext): void {
   const command = keyed(user.command('create').description('add a user'))
     .option('--passport <passport>', 'the name to sign in with')
-    .option('--password <password>', 'at least 8 characters')
+    .option(
+      '--password-stdin',
+      'read the password from standard input instead of asking for it (at least 8 characters)',
+    )
+    .option('--password <password>', 'seen by everybody who lists processes: for throw-away users only')
     .option('--name <name>', 'shown to the user and to micro-apps')
     .option('--gender <digit>', '0 unknown, 1 male, 2 female (default: 0)')
     .option('--big-avatar-url <url>', 'the picture')
@@ -41,10 +46,10 @@ function createCommand(user: Command, context: CliContext): void {
     .option('--status <status>', 'active or blocked (default: active)')
   runs(command, context, {
     input: newUser,
-    typed: (options) => ({
+    typed: async (options) => ({
       ...keyOf(options),
       passport: options.passport,
-      password: options.password,
+      password: await passwordOf(options),
       name: options.name,
       gender: options.gender,
       big_avatar_url: options.bigAvatarUrl,
@@ -54,6 +59,14 @@ function createCommand(user: Command, context: CliContext): void {
     run: createUser,
     text: details,
   })
+}
+
+async function passwordOf({ password, passwordStdin }: Readonly<Record<string, unknown>>): Promise<unknown> {
+  if (password === undefined) {
+    return readSecret({ field: 'password', question: 'Password', fromInput: passwordStdin === true, twice: true })
+  }
+  process.stderr.write('--password is seen by everybody who lists processes; rather type it, or use --password-stdin\n')
+  return password
 }
 
 /** Both options together identify a user, never one of the two alone. */

@@ -35,11 +35,11 @@ export type Gather = <Item, Row>(gathered: Gathered<Item, Row>, item: Item) => P
 /** What became of this item; told after the commit. */
 export type GatherWork<Tx> = <Item, Outcome>(gathered: GatheredWork<Tx, Item, Outcome>, item: Item) => Promise<Outcome>
 
-/** Sends a statement; throws DatabaseUnavailable when the database went away, be it before or after a commit. */
-type Run = (statement: QueryConfig) => Promise<{ rows: unknown[] }>
+/** Sends a statement, unless `until` is over; throws DatabaseUnavailable when the database went away, be it before or after a commit. */
+type Run = (statement: QueryConfig, until?: number) => Promise<{ rows: unknown[] }>
 
 /** Runs work in a transaction; throws DatabaseUnavailable as above, and anything else only after the rollback. */
-type InTx<Tx> = <Result>(work: (tx: Tx) => Promise<Result>) => Promise<Result>
+type InTx<Tx> = <Result>(work: (tx: Tx) => Promise<Result>, until?: number) => Promise<Result>
 
 /** Each item by itself and at once: how a transaction, which has its own connection, answers. */
 export const oneByOne =
@@ -77,8 +77,8 @@ interface Numbered {
 
 const performStatement =
   <Item, Row>(run: Run, { statement, row }: Gathered<Item, Row>): Perform<Item, Row[]> =>
-  async (items) => {
-    const { rows } = await run(statement(items))
+  async (items, until) => {
+    const { rows } = await run(statement(items), until)
     const own: Numbered[][] = items.map(() => [])
     for (const found of rows as Numbered[]) own[Number(found.nth) - 1]?.push(found)
     return own.map((found) => () => found.map((each) => row.parse(each)))
@@ -88,9 +88,11 @@ function performWork<Tx, Item, Outcome>(
   tx: InTx<Tx>,
   { work }: GatheredWork<Tx, Item, Outcome>,
 ): Perform<Item, Outcome> {
-  const perform: Perform<Item, Outcome> = async (items) => {
-    const outcomes = await tx((inside) => work(inside, items))
-    return items.map((item, place) => () => outcomes[place] ?? (items.length > 1 ? alone(perform, item) : undecided()))
+  const perform: Perform<Item, Outcome> = async (items, until) => {
+    const outcomes = await tx((inside) => work(inside, items), until)
+    return items.map(
+      (item, place) => () => outcomes[place] ?? (items.length > 1 ? alone(perform, item, until) : undecided()),
+    )
   }
   return perform
 }

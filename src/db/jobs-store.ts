@@ -5,18 +5,28 @@ import { type Db, sql } from './sql.ts'
  * The durable queue (graphile-worker), by the SQL functions that it offers. Everybody may queue; src/jobs does the rest.
  */
 
-/** What durable jobs there are; src/jobs has a file for each. */
-export type TaskName =
-  | 'pull-product'
-  | 'pull-prices'
-  | 'query-order'
-  | 'send-refunded-message'
-  | 'send-notification'
-  | 'purge'
+/**
+ * What durable jobs there are, each with its turn: lower numbers first. What people wait for comes before pulls, of which
+ * partners can cause any number.
+ */
+const PRIORITIES = {
+  purge: 0,
+  'send-notification': 0,
+  'query-order': 10,
+  'send-refunded-message': 10,
+  'pull-due': 20,
+  // Queued by builds before 2026-11-22.
+  'pull-product': 20,
+  'pull-prices': 20,
+} as const
+
+export type TaskName = keyof typeof PRIORITIES
 
 export interface EnqueueOptions {
   /** Of several waiting jobs with one key only the last one is kept. */
   readonly key?: string
+  /** Jobs of one queue run one after the other. */
+  readonly queue?: string
   readonly runAt?: Date
   readonly maxAttempts?: number
 }
@@ -29,11 +39,12 @@ export const enqueue = (
   db: Db,
   task: TaskName,
   payload: object,
-  { key, runAt, maxAttempts = MAX_ATTEMPTS }: EnqueueOptions = {},
+  { key, queue, runAt, maxAttempts = MAX_ATTEMPTS }: EnqueueOptions = {},
 ): Promise<number> =>
   db.exec(
     sql`select from graphile_worker.add_job(identifier => ${task}, payload => ${JSON.stringify(payload)}::json,
-          run_at => ${runAt}, max_attempts => ${maxAttempts}, job_key => ${key})`,
+          queue_name => ${queue}, run_at => ${runAt}, max_attempts => ${maxAttempts}, job_key => ${key},
+          priority => ${PRIORITIES[task]})`,
   )
 
 /** Takes a waiting job back; one that runs already ends as it will, and is not repeated. */
@@ -96,24 +107,3 @@ export const failJobForGood = (db: Db, jobId: string, message: string): Promise<
 
 export const removeJob = (db: Db, jobId: string): Promise<number> =>
   db.exec(sql`select from graphile_worker.complete_jobs(array[${jobId}::bigint])`)
-
-// Sets these locks apart from all others that this database knows; the second key is made of the worker's id.
-const WORKER_LIVES = 7_001_003
-
-/**
- * Frees what workers hold that are dead: those whose lock (src/db/sign-of-life.ts) anybody can take. The queue itself
- * would wait four hours.
- */
-export const freeJobsOfTheDead = (db: Db): Promise<number> =>
-  db.exec(
-    sql`select graphile_worker.force_unlock_workers(array_agg(locked_by))
-        from (select distinct locked_by from graphile_worker.jobs where locked_by is not null) holder
-        where pg_try_advisory_xact_lock(${WORKER_LIVES}, hashtext(locked_by))
-        having count(*) > 0`,
-  )
-
-/** Taken on a session that lives exactly as long as the worker. */
-export const lockAsWorker = (workerId: string) => ({
-  text: 'select pg_advisory_lock($1, hashtext($2))',
-  values: [WORKER_LIVES, workerId],
-})

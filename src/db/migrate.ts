@@ -39,9 +39,11 @@ async function withLock(databaseUrl: string, work: () => Promise<void>): Promise
   }
 }
 
+let known: readonly string[] | undefined
+
 /** Names of the migrations that this build knows and the database lacks. */
 export async function pendingMigrations(db: Db): Promise<string[]> {
-  const known = readdirSync(DIRECTORY)
+  known ??= readdirSync(DIRECTORY)
     .filter((file) => file.endsWith('.sql'))
     .map((file) => file.replace(/\.sql$/, ''))
   const applied = await db.many(z.object({ name: z.string() }), sql`select name from migration`)

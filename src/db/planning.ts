@@ -1,3 +1,6 @@
+/** Settings of PostgreSQL by name, with their values as `current_setting` shows them. */
+export type ServerSettings = Readonly<Record<string, string>>
+
 /**
  * Statements look up rows by key. They are planned once a connection, joined in the order in which they are written, by
  * indexes: the planner, left alone, plans a gathered statement anew for each batch, which costs more than the batch, and
@@ -15,8 +18,13 @@ const SETTINGS: readonly { name: string; byKey: string; freely: string }[] = [
   { name: 'jit', byKey: 'off', freely: 'off' },
 ]
 
+export const BY_KEY_SETTINGS: ServerSettings = Object.fromEntries(SETTINGS.map(({ name, byKey }) => [name, byKey]))
+
 /** As the startup parameter `options` of a connection. */
-export const BY_KEY: string = SETTINGS.map(({ name, byKey }) => `-c ${name}=${byKey}`).join(' ')
+export const startupOptions = (settings: ServerSettings): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ')
 
 export const NAMES: readonly string[] = SETTINGS.map(({ name }) => name)
 /** For `NAMES`, in their order. */

@@ -1,13 +1,30 @@
-import { Pool, types } from 'pg'
-import { environment } from '../config.ts'
+import { type ClientBase, type ClientConfig, Pool, types } from 'pg'
+import { type Config, environment } from '../config.ts'
 import type { Log } from '../lib/log.ts'
-import { BY_KEY } from './planning.ts'
+import { BY_KEY_SETTINGS, type ServerSettings, startupOptions } from './planning.ts'
 
-export interface PoolSettings {
+/** How connections to PostgreSQL are made. */
+export interface ConnectionSettings {
   readonly connectionString: string
-  readonly size: number
   /** Plan statements by key (planning.ts) instead of as the server is set. */
   readonly byKey?: boolean
+  /** False where a pooler refuses startup options: settings are then made on each new connection. */
+  readonly startupOptions?: boolean
+}
+
+/** How long a client waits for an answer. */
+const PATIENCE_MS = 10_000
+/** PostgreSQL gives up before the client does, so that of what is reported as failed nothing is done afterwards. */
+const LIMITS: ServerSettings = { statement_timeout: '8s', lock_timeout: '3s' }
+
+export const connectionSettings = (config: Config, databaseUrl: string): ConnectionSettings => ({
+  connectionString: databaseUrl,
+  byKey: config.DATABASE_PLANNING === 'by-key',
+  startupOptions: config.DATABASE_PLANNING === 'by-key',
+})
+
+export interface PoolSettings extends ConnectionSettings {
+  readonly size: number
 }
 
 /** A `date` is a day on the calendar and stays text: pg would make it midnight of whatever zone the process runs in. */
@@ -15,29 +32,62 @@ const DATE = 1082
 const getTypeParser: typeof types.getTypeParser = (oid, format) =>
   oid === DATE ? (text: unknown) => text : types.getTypeParser(oid, format)
 
-/** Our options, and behind them those that the operator gave in the URL or as PGOPTIONS: of two the latter counts. */
-function plannedByKey(connectionString: string): { connectionString: string; options: string } {
-  const given = new URL(connectionString).searchParams.get('options') ?? environment().PGOPTIONS ?? ''
+/** The startup options that the operator gave in the URL or as PGOPTIONS. */
+const givenOptions = (connectionString: string): string =>
+  new URL(connectionString).searchParams.get('options') ?? environment().PGOPTIONS ?? ''
+
+const ourSettings = ({ byKey = false }: ConnectionSettings): ServerSettings => ({
+  ...(byKey ? BY_KEY_SETTINGS : {}),
+  ...LIMITS,
+})
+
+/** What is asked of PostgreSQL for each connection; an operator's own word on a setting counts for more. */
+export function requestedSettings(settings: ConnectionSettings): ServerSettings {
+  const given = givenOptions(settings.connectionString)
+  const isGiven = (name: string) => new RegExp(`\\b${name.replaceAll('_', '[-_]')}\\s*=`).test(given)
+  return Object.fromEntries(Object.entries(ourSettings(settings)).filter(([name]) => !isGiven(name)))
+}
+
+/** Our options, and behind them those that the operator gave: of two the latter counts. */
+export function connectionConfig(settings: ConnectionSettings): ClientConfig {
+  const { connectionString, startupOptions: asOptions = true } = settings
+  const address = asOptions
+    ? {
+        // Options in the URL would take the place of the others. The rest of it is left as it is written: pg repairs
+        // passwords with a stray percent sign, and writes other characters differently when it does.
+        connectionString: connectionString.replace(/(?<=[?&])options=[^&]*&?/, ''),
+        options: `${startupOptions(ourSettings(settings))} ${givenOptions(connectionString)}`.trim(),
+      }
+    : { connectionString }
   return {
-    // Those in the URL would take the place of the others. The rest of it is left as it is written: pg repairs passwords
-    // with a stray percent sign, and writes other characters differently when it does.
-    connectionString: connectionString.replace(/(?<=[?&])options=[^&]*&?/, ''),
-    options: `${BY_KEY} ${given}`.trim(),
+    ...address,
+    connectionTimeoutMillis: 2_000,
+    query_timeout: PATIENCE_MS,
+    application_name: 'gatehouse',
+    types: { getTypeParser },
   }
 }
 
+/** Makes the settings on a connection that could not be given them at startup. */
+export async function prepareSession(client: ClientBase, settings: ConnectionSettings): Promise<void> {
+  if (settings.startupOptions ?? true) return
+  const requested = requestedSettings(settings)
+  await client.query(
+    'select set_config(name, value, false) from unnest($1::text[], $2::text[]) as setting (name, value)',
+    [Object.keys(requested), Object.values(requested)],
+  )
+}
+
 /** A pool that gives up on a missing database within two seconds, so a caller gets its 503 instead of waiting. */
-export function openPool({ connectionString, size, byKey = false }: PoolSettings, log: Log): Pool {
+export function openPool({ size, ...connection }: PoolSettings, log: Log): Pool {
   const pool = new Pool({
-    ...(byKey ? plannedByKey(connectionString) : { connectionString }),
+    ...connectionConfig(connection),
     max: size,
-    connectionTimeoutMillis: 2_000,
-    query_timeout: 10_000,
     idleTimeoutMillis: 30_000,
     // Statements of a transaction that do not wait for one another go out together.
     pipeline: true,
-    application_name: 'gatehouse',
-    types: { getTypeParser },
+    // The pool waits for it, whatever its type says.
+    onConnect: (client) => prepareSession(client, connection),
   })
   // An idle connection that breaks is replaced on the next use; without a listener it would end the process.
   pool.on('error', (error) => {

@@ -1,6 +1,8 @@
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg'
 import type { z } from 'zod'
-import { rethrowUnavailable } from '../lib/unavailable.ts'
+import { sha256 } from '../lib/digest.ts'
+import type { Turns } from '../lib/turns.ts'
+import { isStalePlan, keepsConnection, rethrowUnavailable } from '../lib/unavailable.ts'
 import {
   GATHER_LIMITS,
   type Gather,
@@ -12,6 +14,7 @@ import {
   workOneByOne,
 } from './gather.ts'
 import { FREELY, NAMES } from './planning.ts'
+import { connectionShares, type Room } from './shares.ts'
 
 /** A statement and its values; made by `` sql`…` `` only, so a value can never become part of the text. */
 export type Statement = QueryConfig
@@ -34,17 +37,28 @@ export interface Db {
   readonly gatherWork: GatherWork<Db>
   /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
   tx<T>(work: (db: Db) => Promise<T>): Promise<T>
+  /** As `tx`, for work that no request waits for: each statement may take that many seconds. Within a transaction as `tx`. */
+  slowTx<T>(seconds: number, work: (db: Db) => Promise<T>): Promise<T>
+  /** The same database by those connections that this room may hold (shares.ts); within a transaction, the same. */
+  room(name: Room): Db
+  /** The same database by the one connection that nobody else takes: for `/readyz`. */
+  apart(): Db
 }
 
 const prepared = new WeakMap<TemplateStringsArray, { name: string; text: string }>()
-let statements = 0
+
+/**
+ * A prepared statement is named by what it says: a session of PostgreSQL may be handed from one process to another, and a
+ * name must never mean something else there.
+ */
+const nameOf = (text: string): string => `s_${sha256(text).toString('base64url', 0, 18)}`
 
 /** Each place in the code that says sql`…` becomes one statement, prepared once a connection. */
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Statement {
   let known = prepared.get(strings)
   if (!known) {
     const text = strings.reduce((before, part, index) => `${before}$${index}${part}`)
-    known = { name: `s${statements++}`, text }
+    known = { name: nameOf(text), text }
     prepared.set(strings, known)
   }
   return { name: known.name, text: known.text, values }
@@ -53,12 +67,16 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Statem
 const plannedFreely = (): Statement =>
   sql`select set_config(name, value, true) from unnest(${NAMES}::text[], ${FREELY}::text[]) as setting (name, value)`
 
-type Run = (statement: Statement) => Promise<QueryResult>
+const allowedToTake = (seconds: number): Statement =>
+  sql`select set_config('statement_timeout', ${`${seconds}s`}, true)`
 
-type Gathering = (run: Run, tx: Db['tx']) => Pick<Db, 'gather' | 'gatherWork'>
+type Run = (statement: Statement, until?: number) => Promise<QueryResult>
+type InTx = <T>(work: (db: Db) => Promise<T>, until?: number) => Promise<T>
 
-function dbOver(queryable: Pool | PoolClient, tx: Db['tx'], gathering: Gathering): Db {
-  const run: Run = (statement) => queryable.query(statement).catch(rethrowUnavailable)
+type Gathering = (run: Run, tx: InTx) => Pick<Db, 'gather' | 'gatherWork'>
+type Views = Pick<Db, 'room' | 'apart' | 'slowTx'>
+
+function dbOver(run: Run, tx: InTx, gathering: Gathering, views: Views): Db {
   const many: Db['many'] = async (row, statement) => (await run(statement)).rows.map((found) => row.parse(found))
   const maybe: Db['maybe'] = async (row, statement) => {
     const found = (await run(statement)).rows[0]
@@ -71,30 +89,92 @@ function dbOver(queryable: Pool | PoolClient, tx: Db['tx'], gathering: Gathering
       await inside.exec(plannedFreely())
       return inside.many(row, statement)
     })
-  return { one, maybe, many, search, exec, ...gathering(run, tx), tx }
+  return { one, maybe, many, search, exec, ...gathering(run, tx), tx, ...views }
 }
 
 const byItself: Gathering = (run, tx) => ({ gather: oneByOne(run), gatherWork: workOneByOne(tx) })
 
-export function dbOf(pool: Pool, limits: GatherLimits = GATHER_LIMITS): Db {
-  const tx: Db['tx'] = async (work) => {
-    const client = await pool.connect().catch(rethrowUnavailable)
+/** Whether it changes something, and so leaves a question when its answer is lost. */
+const writes = ({ text }: Statement): boolean => /\b(insert|update|delete|graphile_worker)\b/i.test(text)
+
+/** Each statement by itself, committed when it is answered. */
+const runByItself =
+  (pool: Pool): Run =>
+  (statement) =>
+    pool
+      .query(statement)
+      .catch((error) => {
+        if (!isStalePlan(error)) throw error
+        // Nothing was done. Without its name it is planned afresh, on whatever connection.
+        return pool.query({ text: statement.text, values: statement.values ?? [] })
+      })
+      .catch((error) => rethrowUnavailable(error, writes(statement)))
+
+/** `patienceMs`: how long to wait for the answer, if not as long as usual. */
+const runInside =
+  (client: PoolClient, patienceMs?: number): Run =>
+  (statement) => {
+    const patient: Statement & { query_timeout?: number } =
+      patienceMs === undefined ? statement : { ...statement, query_timeout: patienceMs }
+    return client.query(patient).catch((error) => rethrowUnavailable(error))
+  }
+
+/** Longer than the statement may take: it is PostgreSQL that gives up. */
+const MARGIN_MS = 2_000
+
+/** `seconds`: how long each statement may take, if not as long as usual. */
+const inTxOf =
+  (pool: Pool) =>
+  async <T>(work: (db: Db) => Promise<T>, seconds?: number): Promise<T> => {
+    const client = await pool.connect().catch((error) => rethrowUnavailable(error))
     let broken: Error | undefined
+    let committing = false
     try {
-      // A transaction begun inside of one is part of it.
-      const inside: Db = dbOver(client, (inner) => inner(inside), byItself)
+      const run = runInside(client, seconds === undefined ? undefined : seconds * 1_000 + MARGIN_MS)
+      // A transaction begun inside of one is part of it, whatever room it is begun for.
+      const same = () => inside
+      const views: Views = { room: same, apart: same, slowTx: (_seconds, inner) => inner(inside) }
+      const inside: Db = dbOver(run, (inner) => inner(inside), byItself, views)
       const begun = client.query('begin') // goes out together with the first statement
-      const [result] = await Promise.all([work(inside), begun])
+      const allowed = seconds === undefined ? undefined : inside.exec(allowedToTake(seconds))
+      const [result] = await Promise.all([work(inside), begun, allowed])
+      committing = true
       await client.query('commit')
       return result
     } catch (error) {
-      await client.query('rollback').catch((failure: Error) => {
-        broken = failure
-      })
-      return rethrowUnavailable(error)
+      // A connection that was given up, or leads to a database that takes no writes, is closed: that rolls back too.
+      if (!keepsConnection(error)) broken = error as Error
+      else {
+        await client.query('rollback').catch((failure: Error) => {
+          broken = failure
+        })
+      }
+      return rethrowUnavailable(error, committing)
     } finally {
       client.release(broken)
     }
   }
-  return dbOver(pool, tx, (run) => ({ gather: gatherOver(run, limits), gatherWork: gatherWorkOver(tx, limits) }))
+
+export function dbOf(pool: Pool, limits: GatherLimits = GATHER_LIMITS): Db {
+  const run = runByItself(pool)
+  const inTx = inTxOf(pool)
+  const shares = connectionShares(pool.options.max, limits)
+  const gathering: Gathering = (by, tx) => ({ gather: gatherOver(by, limits), gatherWork: gatherWorkOver(tx, limits) })
+  const rooms = new Map<Room, Db>()
+  const views = {
+    room: (name: Room) => {
+      const known = rooms.get(name) ?? viewBy(shares.of(name))
+      rooms.set(name, known)
+      return known
+    },
+    apart: () => viewBy(shares.apart),
+  }
+  const viewBy = (turns: Turns): Db =>
+    dbOver(
+      (statement, until) => turns.run(() => run(statement), until),
+      (work, until) => turns.run(() => inTx(work), until),
+      gathering,
+      { ...views, slowTx: (seconds, work) => turns.run(() => inTx(work, seconds)) },
+    )
+  return viewBy(shares.all)
 }

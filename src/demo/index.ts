@@ -54,16 +54,17 @@ async function startMicroApp({ config }: Deps, log: Log, apps: FastifyInstance[]
 /** Whatever HOST says: its back office asks for no password. */
 const LOOPBACK = '127.0.0.1'
 
-/** Nothing without the seeded partner: then this database is not the demo's. */
+/** Nothing without the seeded partner and its secret: then this database is not the demo's, or the demo was removed from it. */
 async function startPartner(deps: Deps, log: Log, apps: FastifyInstance[]): Promise<string | undefined> {
   const { config, clock } = deps
   const { partnerId, clientId, secret } = DEMO_PARTNER
   const partner = await findPartner(deps, partnerId)
-  if (partner?.client_id !== clientId) return undefined
+  if (partner?.client_id !== clientId || partner.secrets.length === 0) return undefined
   const app = await buildDemoPartner({
     partnerId: String(partnerId),
     clientId,
     clientSecret: secret,
+    aesKey: partner.aes_key ?? undefined,
     platformUrl: `http://127.0.0.1:${config.PORT}`,
     log: log.child({ demo: 'partner' }) as FastifyBaseLogger,
     now: clock.now,

@@ -5,7 +5,7 @@ import { partnerControls } from './partner-controls.ts'
 /** What it sells for each role of a run. */
 export const DEMO_PRODUCTS = {
   main: 'DEMO-BOAT',
-  later: 'DEMO-TOWER',
+  later: 'DEMO-CASTLE',
   review: 'DEMO-TOWER',
   level: 'DEMO-SHOW',
   sold_out: 'DEMO-SOLD-OUT',

@@ -1,12 +1,14 @@
 import { createUser } from '../account/user.ts'
 import type { Deps } from '../deps.ts'
+import { setAesKey } from '../registry/aes-key.ts'
 import { createMicroApp } from '../registry/micro-app.ts'
 import { createPartner } from '../registry/partner.ts'
 import { newPartner } from '../registry/partner-wire.ts'
 import { newMicroApp } from '../registry/wire.ts'
+import { markAppsAndUsers, markPartner } from './marked-store.ts'
 import { hasAppsOrUsers, lacksDemoPartner, lockSeeding } from './store.ts'
 
-/** Well-known on purpose and for local use only: nothing of this exists when NODE_ENV is production. */
+/** Well-known on purpose and for local use only: production neither seeds it nor starts while it is active (refuse.ts). */
 export const DEMO_APP = {
   appKey: 'demo-app',
   secret: 'demo-secret-for-local-use-only',
@@ -16,6 +18,7 @@ export const DEMO_PARTNER = {
   partnerId: 7001n,
   clientId: 'demo-partner',
   secret: 'demo-partner-secret-local-use-only',
+  aesKey: 'demo-aes-key-16c',
 }
 
 const hosts = ['localhost', '127.0.0.1']
@@ -103,6 +106,11 @@ async function seedPeople(deps: Deps): Promise<void> {
       password: `${user.passport}-password`,
     })
   }
+  await markAppsAndUsers(
+    deps.db,
+    APPS.map((app) => app.app_key),
+    USERS.map((user) => user.passport),
+  )
 }
 
 async function seedPartner(deps: Deps): Promise<void> {
@@ -117,4 +125,6 @@ async function seedPartner(deps: Deps): Promise<void> {
     },
   })
   await createPartner(deps, partner, DEMO_PARTNER.secret)
+  await setAesKey(deps, DEMO_PARTNER.partnerId, { aes_key: DEMO_PARTNER.aesKey })
+  await markPartner(deps.db, DEMO_PARTNER.partnerId)
 }

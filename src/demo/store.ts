@@ -48,6 +48,6 @@ export const heardSince = (db: Db, partnerId: bigint, since: Date): Promise<Hear
         from notice where partner_id = ${partnerId} and received_at >= ${since}
         union all
         select call_id::text, received_at, 'partner', path, body, answer, reason
-        from rejected_call where partner_id = ${partnerId} and received_at >= ${since}
+        from rejected_call where partner_id = ${partnerId} and received_at >= ${since} and left_out is null
         order by at, id`,
   )

@@ -4,7 +4,9 @@ import type { Deps } from '../deps.ts'
 import { invalidRequest, type RescodeError } from '../lib/rescode.ts'
 
 export const jobFilter = z.strictObject({
-  failed: z.boolean().default(false),
+  failed: z
+    .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], 'must be true or false')
+    .default(false),
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
 })
 export type JobFilter = z.output<typeof jobFilter>

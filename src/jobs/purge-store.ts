@@ -56,6 +56,18 @@ export const deleteCodes: DeleteBatch = (db, { before, from, limit }) =>
         select count(*)::int as rows, max(at) as last from gone`,
   )
 
+export const deleteConsentDecisions: DeleteBatch = (db, { before, from, limit }) =>
+  db.one(
+    deleted,
+    sql`with gone as (
+          delete from consent_decision where ctid = any (array(
+            select ctid from consent_decision where expires_at >= ${from} and expires_at < ${before}
+            order by expires_at limit ${limit} for update skip locked))
+          returning expires_at as at
+        )
+        select count(*)::int as rows, max(at) as last from gone`,
+  )
+
 export const deleteGrants: DeleteBatch = (db, { before, from, limit }) =>
   db.one(
     deleted,

@@ -3,6 +3,7 @@ import {
   type DeleteBatch,
   deleteAccessTokens,
   deleteCodes,
+  deleteConsentDecisions,
   deleteGrants,
   deleteNotices,
   deletePartnerCalls,
@@ -31,7 +32,7 @@ const LONGEST_REFRESH_S = 90 * DAY_S
 const LONGEST_ACCESS_S = 365 * DAY_S
 
 /**
- * Tokens and sessions say themselves that they are expired, so their rows may go at once. A rotated refresh token is
+ * Tokens, sessions and consent forms say themselves that they are expired, so their rows may go at once. A rotated refresh token is
  * kept until its end like any other: sent again it still revokes the grant.
  *
  * A code that was used and is sent again revokes its grant (decisions, A2 "Replay"), so codes, used or not, stay for as
@@ -52,6 +53,7 @@ export const RETENTION: readonly Kept[] = [
     keptS: ({ ACCESS_TOKEN_LIFETIME_S }) => LONGEST_REFRESH_S + ACCESS_TOKEN_LIFETIME_S + MARGIN_S,
     deleteBatch: deleteCodes,
   },
+  { table: 'consent_decision', keptS: () => MARGIN_S, deleteBatch: deleteConsentDecisions },
   { table: 'user_grant', keptS: () => LONGEST_REFRESH_S + LONGEST_ACCESS_S + MARGIN_S, deleteBatch: deleteGrants },
   { table: 'browser_session', keptS: () => MARGIN_S, deleteBatch: deleteSessions },
   { table: 'sandbox_session', keptS: () => MARGIN_S, deleteBatch: deletePartnerSessions },

@@ -7,17 +7,12 @@ import { jobFilter, listJobs, oneJob, retryJob } from './job.ts'
 interface OneJobRoute {
   Params: { job_id: string }
 }
-interface ListRoute {
-  Querystring: Record<string, string>
-}
 
 /** The operator's routes for durable jobs, below /admin/v1. */
 export function jobRoutes(app: FastifyInstance, deps: Deps): void {
-  app.get<ListRoute>('/jobs', async (request, reply) => {
-    const { failed, ...rest } = request.query
-    const filter = parseInput(jobFilter, { ...rest, ...(failed === undefined ? {} : { failed: failed === 'true' }) })
-    return answerSuccess(request, reply, { jobs: await listJobs(deps, filter) })
-  })
+  app.get('/jobs', { config: { readsQuery: true } }, async (request, reply) =>
+    answerSuccess(request, reply, { jobs: await listJobs(deps, parseInput(jobFilter, request.query)) }),
+  )
 
   app.post<OneJobRoute>('/jobs/:job_id/retry', async (request, reply) =>
     answerSuccess(request, reply, await retryJob(deps, parseInput(oneJob, request.params))),

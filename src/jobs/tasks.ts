@@ -1,6 +1,5 @@
 import type { TaskName } from '../db/jobs-store.ts'
-import { pullPricesTask } from './pull-prices.ts'
-import { pullProductTask } from './pull-product.ts'
+import { pullDueTask, pullOneTask } from './pull-due.ts'
 import { purgeTask } from './purge.ts'
 import { queryOrderTask } from './query-order.ts'
 import { sendNotificationTask } from './send-notification.ts'
@@ -9,8 +8,9 @@ import type { Task } from './task.ts'
 
 /** Every task by the name under which it is queued. */
 export const TASKS: Readonly<Record<TaskName, Task>> = {
-  'pull-product': pullProductTask,
-  'pull-prices': pullPricesTask,
+  'pull-due': pullDueTask,
+  'pull-product': pullOneTask(2),
+  'pull-prices': pullOneTask(5),
   'query-order': queryOrderTask,
   'send-refunded-message': sendRefundedMessageTask,
   purge: purgeTask,

@@ -1,16 +1,29 @@
 import { EventEmitter } from 'node:events'
-import { type Job, Logger, parseCronItems, run, type TaskList, type WorkerEvents } from 'graphile-worker'
-import { freeJobsOfTheDead } from '../db/jobs-store.ts'
-import { openPool } from '../db/pool.ts'
-import { giveSignOfLife, type SignOfLife } from '../db/sign-of-life.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type Job,
+  Logger,
+  parseCronItems,
+  type Runner,
+  type RunnerOptions,
+  run,
+  type TaskList,
+  type WorkerEvents,
+} from 'graphile-worker'
+import { connectionSettings, openPool } from '../db/pool.ts'
+import { type Db, dbOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import type { Log } from '../lib/log.ts'
 import { afterFailure } from './after-failure.ts'
 import { TASKS, TIMETABLE } from './tasks.ts'
+import { WorkerLease } from './worker-lease.ts'
+import { unlockExpiredWorkers } from './worker-lease-store.ts'
 
 /** Jobs that run at once; they mostly wait for partners. */
 const CONCURRENCY = 5
-const RESCUE_EVERY_MS = 60_000
+const RESCUE_EVERY_MS = 10_000
+const BEGIN_AGAIN_AFTER_MS = 1_000
+const ASK_AGAIN_AFTER_MS = 50
 
 export interface JobWorker {
   /** Rejects when the worker ends without having been stopped. */
@@ -19,40 +32,116 @@ export interface JobWorker {
   stop(): Promise<void>
 }
 
+/** The queue's runner under one name, and the lease in that name. */
+interface Incarnation {
+  readonly runner: Runner
+  readonly lease: WorkerLease
+  /** Takes no more jobs, waits for those that run, and gives the lease back. */
+  end(): Promise<void>
+}
+
 /** Runs durable jobs until it is stopped, and frees those that a dead worker has left behind. */
-export async function startWorker(deps: Deps, log: Log, databaseUrl: string): Promise<JobWorker> {
-  const pool = openPool({ connectionString: databaseUrl, size: CONCURRENCY + 1 }, log)
-  const events: WorkerEvents = new EventEmitter()
-  let life: SignOfLife | undefined
-  events.on('pool:create', ({ workerPool }) => {
-    life = giveSignOfLife(databaseUrl, workerPool.id)
-  })
+export async function startWorker(given: Deps, log: Log, databaseUrl: string): Promise<JobWorker> {
+  const deps = { ...given, db: given.db.room('jobs') }
+  const connection = { ...connectionSettings(deps.config, databaseUrl), byKey: false }
+  const pool = openPool({ ...connection, size: CONCURRENCY + 1 }, log)
+  // The lease has a connection of its own: it is renewed however busy the others are.
+  const leasePool = openPool({ ...connection, size: 1 }, log)
   const stopping = new AbortController()
-  const settling = settleFailures(deps, log, events)
   const rescue = () =>
-    freeJobsOfTheDead(deps.db).catch((error: Error) => log.warn({ err: error }, 'jobs were not freed'))
+    unlockExpiredWorkers(deps.db).catch((error: Error) =>
+      log.warn({ err: error }, 'jobs of dead workers were not freed'),
+    )
+  const begin = () => beginRunner(deps, log, { pool, leaseDb: dbOf(leasePool), stopping: stopping.signal })
+
   await rescue()
+  let current = await begin().catch(async (error: Error) => {
+    await Promise.all([pool.end(), leasePool.end()])
+    throw error
+  })
+  const rescuing = setInterval(rescue, RESCUE_EVERY_MS).unref()
+
+  const beginAgain = async (): Promise<void> => {
+    log.error('the lease of this worker has ended: its jobs are left to others, and it begins anew')
+    await current.end()
+    while (!stopping.signal.aborted) {
+      const begun = await begin().catch(
+        (error: Error) => void log.warn({ err: error }, 'the worker does not begin anew'),
+      )
+      if (begun) current = begun
+      if (begun) return
+      await sleep(BEGIN_AGAIN_AFTER_MS, undefined, { signal: stopping.signal }).catch(() => {})
+    }
+  }
+  const watch = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const lost = await Promise.race([current.lease.lost.then(() => true), current.runner.promise.then(() => false)])
+      if (!lost) return
+      await beginAgain()
+    }
+  }
+  const ended = watch()
+  return {
+    ended,
+    stop: async () => {
+      clearInterval(rescuing)
+      stopping.abort()
+      await current.end()
+      await ended.catch(() => {})
+      await current.end() // one that has begun meanwhile
+      await Promise.all([pool.end(), leasePool.end()])
+    },
+  }
+}
+
+interface RunnerParts {
+  readonly pool: NonNullable<RunnerOptions['pgPool']>
+  readonly leaseDb: Db
+  readonly stopping: AbortSignal
+}
+
+async function beginRunner(deps: Deps, log: Log, { pool, leaseDb, stopping }: RunnerParts): Promise<Incarnation> {
+  const events: WorkerEvents = new EventEmitter()
+  const over = new AbortController()
+  const signal = AbortSignal.any([stopping, over.signal])
+  const settling = settleFailures(deps, log, events)
+  let lease: WorkerLease | undefined
+  events.on('pool:create', ({ workerPool }) => {
+    lease = new WorkerLease(leaseDb, workerPool.id, log)
+    lease.lost.then(() => over.abort())
+  })
+  /** The queue asks before it takes a job: none is taken without a lease. */
+  const onceSafe = async (): Promise<null> => {
+    while (!signal.aborted && !lease?.isSafe()) await sleep(ASK_AGAIN_AFTER_MS)
+    return null
+  }
   const runner = await run({
     pgPool: pool,
-    taskList: taskList(deps, log, stopping.signal),
+    taskList: taskList({ ...deps, assertMayCall: () => lease?.assertSafe() }, log, signal),
     parsedCronItems: parseCronItems(
       TIMETABLE.map(({ task, match }) => ({ task, match, options: { backfillPeriod: 86_400_000, jobKey: task } })),
     ),
     concurrency: CONCURRENCY,
+    forbiddenFlags: onceSafe,
     noHandleSignals: true,
     events,
     logger: quietLogger(log),
   })
-  const rescuing = setInterval(rescue, RESCUE_EVERY_MS).unref()
+  if (!lease) throw new Error('the job queue has begun without a worker')
+  const held = lease
+  let ending: Promise<void> | undefined
+  const end = async () => {
+    over.abort()
+    await runner.stop().catch(() => {})
+    await settling()
+    await held.stop()
+  }
   return {
-    ended: runner.promise,
-    stop: async () => {
-      clearInterval(rescuing)
-      stopping.abort()
-      await runner.stop().catch(() => {})
-      await settling()
-      await life?.stop()
-      await pool.end()
+    runner,
+    lease: held,
+    end: () => {
+      ending ??= end()
+      return ending
     },
   }
 }

@@ -5,13 +5,24 @@ interface Weighted {
 
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 
+/** Of these headers no more is read: browsers send some hundred characters. What is cut through is left out. */
+const READ_CHARACTERS = 1_024
+const READ_VALUES = 32
+
+function beginningOf(header: string): string {
+  if (header.length <= READ_CHARACTERS) return header
+  return header.slice(0, Math.max(0, header.lastIndexOf(',', READ_CHARACTERS)))
+}
+
 /** The values of an Accept or Accept-Language header, lower-cased, most wanted first; refused ones (`q=0`) left out. */
 export function parseWeighted(header: string | undefined): string[] {
-  const parsed = (header ?? '').split(',').map((item): Weighted => {
-    const [value = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase())
-    const weight = parameters.map((parameter) => WEIGHT.exec(parameter)?.[1]).find((found) => found !== undefined)
-    return { value, weight: Number(weight ?? 1) }
-  })
+  const parsed = beginningOf(header ?? '')
+    .split(',', READ_VALUES)
+    .map((item): Weighted => {
+      const [value = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase())
+      const weight = parameters.map((parameter) => WEIGHT.exec(parameter)?.[1]).find((found) => found !== undefined)
+      return { value, weight: Number(weight ?? 1) }
+    })
   return parsed
     .filter(({ value, weight }) => value !== '' && weight > 0)
     .sort((left, right) => right.weight - left.weight)

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net'
+import { isIPv4, isIPv6 } from 'node:net'
 import { hmacSha256 } from './digest.ts'
 import type { Keys } from './keys.ts'
 
@@ -8,19 +8,24 @@ import type { Keys } from './keys.ts'
  */
 export const attemptSubject = (
   keys: Keys,
-  kind: 'passport' | 'address' | 'client' | 'partner' | 'rejected' | 'replay' | 'preflight' | 'start',
+  kind:
+    | 'passport'
+    | 'passport-network'
+    | 'partner'
+    | 'partner-network'
+    | 'device'
+    | 'address'
+    | 'client'
+    | 'replay'
+    | 'preflight'
+    | 'start',
   value: string,
 ): Buffer => hmacSha256(keys.storage, `${kind}\n${value}`)
 
-/**
- * The network that one household or machine guesses from: an IPv4 address, or the first 64 bits of an IPv6 address,
- * because every customer is given that many addresses to change between.
- */
-export function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped) return mapped
+/** The eight groups of an IPv6 address as numbers; undefined for any other address. */
+function groupsOf(address: string): number[] | undefined {
   const [text = ''] = address.split('%')
-  if (!isIPv6(text)) return address
+  if (!isIPv6(text)) return undefined
   const [head = '', tail] = text.split('::')
   const groups = (part: string) => part.split(':').filter((group) => group !== '')
   const last = groups(tail ?? '')
@@ -28,6 +33,36 @@ export function networkOf(address: string): string {
     tail === undefined
       ? groups(head)
       : [...groups(head), ...Array(8 - groups(head).length - last.length).fill('0'), ...last]
-  const prefix = all.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
-  return `${prefix.join(':')}::/64`
+  return all.map((group) => Number.parseInt(group, 16))
+}
+
+const prefixOf = (groups: readonly number[], count: number): string =>
+  groups
+    .slice(0, count)
+    .map((group) => group.toString(16))
+    .join(':')
+
+const mappedIPv4 = (address: string): string | undefined => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+
+/**
+ * The network that one household or machine guesses from: an IPv4 address, or the first 64 bits of an IPv6 address,
+ * because every customer is given that many addresses to change between.
+ */
+export function networkOf(address: string): string {
+  const mapped = mappedIPv4(address)
+  if (mapped) return mapped
+  const groups = groupsOf(address)
+  return groups ? `${prefixOf(groups, 4)}::/64` : address
+}
+
+/** The first 48 bits of an IPv6 address, which providers give to one site; undefined for an IPv4 address. */
+export function siteOf(address: string): string | undefined {
+  const groups = mappedIPv4(address) ? undefined : groupsOf(address)
+  return groups && `${prefixOf(groups, 3)}::/48`
+}
+
+/** The addresses that one attacker has at hand next to each other: /24 of IPv4, /64 of IPv6. */
+export function subnetOf(address: string): string {
+  const network = networkOf(address)
+  return isIPv4(network) ? network.replace(/\d+$/, '0/24') : network
 }

@@ -4,7 +4,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AREA_A_HEADERS, envelopeErrorHandler, failureEnvelope, JSON_TYPE } from './envelope.ts'
 import { invalidRequest } from './rescode.ts'
 
+/** Request line and headers together. The URL may be 8 KiB long (A1), and a longer one has to be read to be told so. */
+export const MOST_HEADER_BYTES = 32 * 1024
+
 const LINGER_MS = 1_000
+/** The beginning of a request to area B, as far as it came with the bytes that could not be read. */
+const AREA_B = /^[A-Z]+ \S*\/(?:mtp|sandbox)\/api\//
 
 /** For what fastify cannot route: a path with broken percent-encoding. */
 export const unreadableRequest =
@@ -14,15 +19,18 @@ export const unreadableRequest =
     envelopeErrorHandler(native)(invalidRequest('the path cannot be decoded', { status: 404 }), request, reply)
   }
 
-/** For what Node cannot parse as HTTP (headers beyond 128 KiB, a broken request line): the same envelope, then the end. */
-export function rawRequestError(error: NodeJS.ErrnoException, socket: Socket): void {
+/** For what Node cannot parse as HTTP (headers beyond MOST_HEADER_BYTES, a broken request line): the envelope of the area, then the end. */
+export function rawRequestError(error: NodeJS.ErrnoException & { rawPacket?: unknown }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  const what =
-    error.code === 'HPE_HEADER_OVERFLOW' ? 'the request line and headers are longer than 128 KiB' : 'not HTTP'
-  const body = JSON.stringify(failureEnvelope(invalidRequest(what)))
+  const tooLong = error.code === 'HPE_HEADER_OVERFLOW'
+  const what = tooLong ? 'the request line and headers are longer than 32 KiB' : 'not HTTP'
+  const began = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1', 0, 256) : ''
+  const isAreaB = AREA_B.test(began)
+  const envelope = isAreaB ? { code: 300, describe: what, partnerId: '' } : failureEnvelope(invalidRequest(what))
+  const body = JSON.stringify(envelope)
   const headers = {
     ...AREA_A_HEADERS,
     'Content-Type': JSON_TYPE,
@@ -31,7 +39,8 @@ export function rawRequestError(error: NodeJS.ErrnoException, socket: Socket): v
     Connection: 'close',
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
+  const status = tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request'
+  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
   // Time to read the answer; the server's own timeouts do not cover what its parser has given up.
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }

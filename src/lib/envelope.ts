@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { stringifyLossless } from './lossless.ts'
 import { noteForLog } from './observe.ts'
 import { invalidRequest, type Problem, RescodeError, serverError, unavailable } from './rescode.ts'
+import { Overloaded } from './turns.ts'
 import { DatabaseUnavailable } from './unavailable.ts'
 
 /** The envelope of area A (source, "Response envelope of area A"). */
@@ -28,18 +29,30 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 
 const JSON_HEADERS = { ...AREA_A_HEADERS, 'Content-Type': JSON_TYPE } as const
 
-/** Translates whatever a handler threw into the failure that goes out; what is our own fault is logged whole. */
+/** Translates whatever a handler threw into the failure that goes out; what is our own fault is logged. */
 export function asRescodeError(error: unknown, request: FastifyRequest): RescodeError {
   if (error instanceof RescodeError) return error
+  if (error instanceof Overloaded) return unavailable(error.message)
   if (error instanceof DatabaseUnavailable) {
-    request.log.error({ err: error }, 'the database is not available')
+    logFailure(request, error, 'the database is not available')
+    // Each one is of interest: the caller was told a failure, and a support engineer may be asked what has become of it.
+    if (error.outcomeUnknown) request.log.warn('a request was answered 503, and whether it was done is not known')
     return unavailable()
   }
   const status = (error as FastifyError | undefined)?.statusCode ?? 500
   if (status >= 400 && status < 500)
     return invalidRequest('the request cannot be read', { detail: String((error as Error).message) })
-  request.log.error({ err: error }, 'unexpected failure')
+  logFailure(request, error, 'unexpected failure')
   return serverError()
+}
+
+/** With its stack, once a minute: an outage fails every request alike. */
+export function logFailure({ server, log, routeOptions }: FastifyRequest, error: unknown, message: string): void {
+  const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown }
+  const kind = error instanceof DatabaseUnavailable ? message : `${message} ${routeOptions.url} ${name} ${code}`
+  const line = { level: 'error', kind, message, fields: () => ({ err: error }) } as const
+  if (server.sampledLog) server.sampledLog.write(line, log)
+  else log.error({ err: error }, message) // an app of its own, such as the demo's
 }
 
 /** Notes the failure for the log and sets status and headers; the caller sends envelope or page. */

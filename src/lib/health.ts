@@ -1,25 +1,29 @@
 import type { FastifyInstance } from 'fastify'
+import type { Log } from './log.ts'
 
 /** `draining` turns true at shutdown, before the listener closes. */
 export interface Readiness {
   draining: boolean
+  /** While draining, whether answers leave their connection open all the same. */
+  keepsConnections?: boolean
 }
 
-type Check = 'ok' | 'draining' | 'unreachable' | 'migrations pending'
-
-/** `/healthz`: the process answers. `/readyz`: it can serve (database reachable, schema current, not shutting down). */
+/** `/healthz`: the process answers. `/readyz`: it can serve; else the reason, which also goes to the log when it changes. */
 export function registerHealth(
   app: FastifyInstance,
   readiness: Readiness,
-  pendingMigrations: () => Promise<readonly string[]>,
+  databaseState: () => Promise<string>,
+  log: Log,
 ): void {
-  const check = async (): Promise<Check> => {
-    if (readiness.draining) return 'draining'
-    try {
-      return (await pendingMigrations()).length > 0 ? 'migrations pending' : 'ok'
-    } catch {
-      return 'unreachable'
+  let last = 'ok'
+  const check = async (): Promise<string> => {
+    const status = readiness.draining ? 'draining' : await databaseState()
+    if (status !== last) {
+      if (status === 'ok') log.info({ was: last }, 'ready again')
+      else log.warn({ reason: status }, 'not ready')
     }
+    last = status
+    return status
   }
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {

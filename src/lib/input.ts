@@ -57,9 +57,12 @@ function problemsOf(issue: z.core.$ZodIssue): Problem[] {
   return issue.keys.map((key) => ({ field: fieldOf([...issue.path, key]), problem: 'is not a known field' }))
 }
 
-/** The value as the schema describes it; throws InvalidInput with every problem at once. */
+/** Whoever has made more mistakes than these mends them first. */
+const MOST_PROBLEMS = 50
+
+/** The value as the schema describes it; throws InvalidInput with its problems at once, fifty at most. */
 export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value, { error: inWords })
   if (parsed.success) return parsed.data
-  throw new InvalidInput(parsed.error.issues.flatMap(problemsOf))
+  throw new InvalidInput(parsed.error.issues.slice(0, MOST_PROBLEMS).flatMap(problemsOf).slice(0, MOST_PROBLEMS))
 }

@@ -1,4 +1,9 @@
 const MAX_DEPTH = 32
+/**
+ * A mebibyte holds 350,000 empty objects, which take a quarter of a second to read. Real values have names and digits:
+ * a full calendar of a mebibyte has some 60,000.
+ */
+const MOST_VALUES = 100_000
 
 /** Names seen so far in an object that is still open; null for an array. */
 type Open = Set<string> | null
@@ -38,17 +43,21 @@ function textProblem(text: string, names: Set<string> | null): string | undefine
 }
 
 /**
- * Looks through a JSON text, without recursion, for what must not reach a recursive parser (deep nesting) or a database
- * (U+0000, lone surrogates: PostgreSQL's jsonb refuses both), and for names that appear twice, which lossless-json
- * lets pass when their values are equal. Undefined when there is nothing to object to; the text may still be no JSON.
+ * Looks through a JSON text, without recursion, for what must not reach a recursive parser (deep nesting, too many values) or a
+ * database (U+0000, lone surrogates: PostgreSQL's jsonb refuses both), and for names that appear twice, which
+ * lossless-json lets pass when their values are equal. Undefined when there is nothing to object to; the text may still be no JSON.
  */
-export function inspectJson(json: string): string | undefined {
+export function inspectJson(json: string, most = MOST_VALUES): string | undefined {
   const open: Open[] = []
+  let values = 1
   for (let at = 0; at < json.length; at++) {
     const character = json[at]
     if (character === '{' || character === '[') {
       open.push(character === '{' ? new Set() : null)
       if (open.length > MAX_DEPTH) return `nested deeper than ${MAX_DEPTH} levels`
+      if (++values > most) return `more than ${most} values`
+    } else if (character === ',') {
+      if (++values > most) return `more than ${most} values`
     } else if (character === '}' || character === ']') {
       open.pop()
     } else if (character === '"') {

@@ -13,11 +13,15 @@ export interface Keys {
   readonly derive: Buffer
   /** Encrypts secrets that must be readable again (a partner's clientSecret), AES-256. */
   readonly seal: Buffer
+  /** Authenticates the marks of browsers from which somebody has signed in before. */
+  readonly device: Buffer
   /** Seed of the Ed25519 key that signs the sandbox's reports. */
   readonly report: Buffer
+  /** Recognizes SECRET_KEY itself. */
+  readonly fingerprint: Buffer
 }
 
-const PURPOSES = ['token', 'storage', 'form', 'derive', 'seal', 'report'] as const
+const PURPOSES = ['token', 'storage', 'form', 'derive', 'seal', 'device', 'report', 'fingerprint'] as const
 
 export function deriveKeys(secretKey: string): Keys {
   const derived = PURPOSES.map((purpose) => [

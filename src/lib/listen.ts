@@ -12,8 +12,45 @@ const MENDS: Readonly<Record<string, string>> = {
 /** Listens, or says which setting to change. */
 export async function listenOn(app: FastifyInstance, host: string, port: number, setting: string): Promise<void> {
   await app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${setting} ${port} on ${host} cannot be used: ${MENDS[error.code ?? ''] ?? error.message}`)
+    throw new Error(unusable(setting, host, port, error.code && error.code in MENDS ? error.code : error.message))
   })
+}
+
+/** A port that this process is about to listen on, and the setting that says so. */
+export interface WantedPort {
+  readonly setting: string
+  readonly host: string
+  /** 0 takes a free one, so it cannot be taken. */
+  readonly port: number
+}
+
+/** Looks at all of them before anything listens; throws one line for each that cannot be had. */
+export async function checkPorts(wanted: readonly WantedPort[]): Promise<void> {
+  const fixed = wanted.filter(({ port }) => port !== 0)
+  const problems = await Promise.all(
+    fixed.map(async ({ setting, host, port }, place) => {
+      const first = fixed.findIndex((other) => other.port === port)
+      if (first < place) return `${setting} is ${port}, as ${fixed[first]?.setting} is; choose another one`
+      const code = await failureToListen(host, port)
+      return code === undefined ? [] : unusable(setting, host, port, code)
+    }),
+  )
+  const lines = problems.flat()
+  if (lines.length > 0) throw new Error(lines.join('\n'))
+}
+
+const unusable = (setting: string, host: string, port: number, reason: string): string =>
+  `${setting} ${port} on ${host} cannot be used: ${MENDS[reason] ?? reason}`
+
+async function failureToListen(host: string, port: number): Promise<string | undefined> {
+  // Not by way of node:cluster, which would share the port with other processes.
+  const probe = createServer().listen({ host, port, exclusive: true })
+  const failure = await once(probe, 'listening').then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => error.code ?? error.message,
+  )
+  if (failure === undefined) await once(probe.close(), 'close')
+  return failure
 }
 
 /** Below those that systems give to outgoing connections (Linux from 32768): none of these can come in between. */
@@ -24,17 +61,7 @@ const TRIES = 100
 export async function freePort(): Promise<number> {
   for (let tried = 0; tried < TRIES; tried++) {
     const port = randomInt(PORTS.from, PORTS.to)
-    if (await isFree(port)) return port
+    if ((await failureToListen('127.0.0.1', port)) === undefined) return port
   }
   throw new Error(`none of ${TRIES} ports between ${PORTS.from} and ${PORTS.to} is free`)
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const probe = createServer().listen(port, '127.0.0.1')
-  const listens = await once(probe, 'listening').then(
-    () => true,
-    () => false,
-  )
-  if (listens) await once(probe.close(), 'close')
-  return listens
 }

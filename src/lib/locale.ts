@@ -10,6 +10,9 @@ export const LOCALE_CODES = Object.keys(LOCALES) as Locale[]
 
 const languageOf = (tag: string): string | undefined => tag.toLowerCase().split('-', 1)[0]
 
+/** Languages that are read of `ui_locales`. */
+const MOST_ASKED = 32
+
 /** The first tag that we have, by its primary language: `zh`, `zh-Hant-TW` and `zh-CN` are all Chinese. */
 export function supportedLocale(tags: readonly string[]): Locale | undefined {
   for (const tag of tags) {
@@ -28,7 +31,7 @@ export interface LocaleWishes {
 
 /** What was asked for in the address, else what was chosen earlier, else what the browser prefers, else English. */
 export function chooseLocale({ asked = '', cookie = '', acceptLanguage }: LocaleWishes): Locale {
-  return supportedLocale([...asked.split(' '), cookie, ...parseWeighted(acceptLanguage)]) ?? 'en'
+  return supportedLocale([...asked.split(' ', MOST_ASKED), cookie, ...parseWeighted(acceptLanguage)]) ?? 'en'
 }
 
 type Texts = Readonly<Record<string, string>>

@@ -16,9 +16,9 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * Reads a JSON text given as bytes; a byte order mark is skipped. The problem is one clause for the partner to read:
- * invalid UTF-8, nesting beyond 32 levels, a name twice in one object, text that no database stores, or no JSON at all.
+ * invalid UTF-8, nesting beyond 32 levels, more than `mostValues`, a name twice in one object, text that no database stores, or no JSON at all.
  */
-export function parseLossless(bytes: Uint8Array): { value: unknown } | { problem: string } {
+export function parseLossless(bytes: Uint8Array, mostValues?: number): { value: unknown } | { problem: string } {
   let text: string
   try {
     text = UTF8.decode(bytes)
@@ -26,7 +26,7 @@ export function parseLossless(bytes: Uint8Array): { value: unknown } | { problem
     return { problem: 'not valid UTF-8' }
   }
   if (text.trim() === '') return { problem: 'empty' }
-  const problem = inspectJson(text)
+  const problem = inspectJson(text, mostValues)
   if (problem !== undefined) return { problem }
   try {
     return { value: parse(text, null, readNumber) }
@@ -40,6 +40,10 @@ export const stringifyLossless = (value: object): string => stringify(value) ?? 
 
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
 const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n }
+
+/** Whether `given` is what becomes of an id of more than 53 bits that somebody reads as a double. */
+export const isRounded = (given: unknown, exact: bigint): boolean =>
+  String(given) !== String(exact) && Number(given) === Number(exact) && !Number.isSafeInteger(Number(exact))
 
 /** Undefined for what is no integer, and for a number that has been rounded already. */
 function exactInteger(value: number | bigint | string): bigint | undefined {

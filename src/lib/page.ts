@@ -6,15 +6,23 @@ import { prefersHtml } from './accept.ts'
 import { serveAssets } from './assets.ts'
 import { AREA_A_HEADERS, envelopeErrorHandler, prepareFailure } from './envelope.ts'
 import { chooseLocale, inMinutes, type Locale, languageLinks, supportedLocale, translator } from './locale.ts'
+import { type OwnCookie, ownCookie } from './own-cookie.ts'
 import { parseQuery, queryOf } from './query-string.ts'
 import type { RescodeError } from './rescode.ts'
 
 const VIEWS = fileURLToPath(new URL('../../views', import.meta.url))
-const LANGUAGE_COOKIE = 'gatehouse_lang'
 const YEAR_S = 31_536_000
 
-/** Views (eta, views/) and their assets; called once, before the rooms. */
-export async function registerPages(app: FastifyInstance): Promise<void> {
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The language that a reader has chosen. */
+    languageCookie: OwnCookie
+  }
+}
+
+/** Views (eta, views/), their assets and the language cookie; called once, before the rooms. */
+export async function registerPages(app: FastifyInstance, publicUrl: string): Promise<void> {
+  app.decorate('languageCookie', ownCookie(publicUrl, { name: 'gatehouse_lang', maxAgeS: YEAR_S }))
   const asset = await serveAssets(app)
   await app.register(fastifyView, {
     engine: { eta: new Eta({ views: VIEWS, cache: true }) },
@@ -31,7 +39,8 @@ const askedLanguages = (request: FastifyRequest): string | undefined =>
 export const localeOfRequest = (request: FastifyRequest): Locale =>
   chooseLocale({
     asked: askedLanguages(request),
-    cookie: request.cookies?.[LANGUAGE_COOKIE],
+    // Null where a hook that runs before the cookies' refuses the request.
+    cookie: request.cookies ? request.server.languageCookie.read(request) : undefined,
     acceptLanguage: request.headers['accept-language'],
   })
 
@@ -39,13 +48,7 @@ export const localeOfRequest = (request: FastifyRequest): Locale =>
 function rememberLanguage(request: FastifyRequest, reply: FastifyReply): void {
   const chosen = supportedLocale(askedLanguages(request)?.split(' ') ?? [])
   if (!chosen) return
-  reply.setCookie(LANGUAGE_COOKIE, chosen, {
-    path: '/',
-    maxAge: YEAR_S,
-    sameSite: 'lax',
-    httpOnly: true,
-    secure: 'auto',
-  })
+  request.server.languageCookie.set(reply, chosen)
 }
 
 /** Nothing inline, ever, and no script unless asked. Chromium holds the redirect after a form post against form-action too. */
@@ -59,6 +62,10 @@ const contentSecurityPolicy = ({ formAction = [], scripts = false }: PageOptions
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ')
+
+/** Nothing of what a browser gives to a page that asks for it. */
+const PERMISSIONS =
+  'camera=(), display-capture=(), fullscreen=(), geolocation=(), microphone=(), midi=(), payment=(), serial=(), usb=()'
 
 export interface PageOptions {
   /** Where forms of the page may lead besides ourselves, as CSP writes sources: `https://app.example`. */
@@ -88,6 +95,7 @@ export async function sendPage(
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': contentSecurityPolicy(options),
       'Cross-Origin-Opener-Policy': 'same-origin',
+      'Permissions-Policy': PERMISSIONS,
       'X-Frame-Options': 'DENY',
     })
     .send(html)
@@ -111,6 +119,7 @@ export async function sendErrorPage(
     rescode: error.rescode,
     message: error.message,
     retry,
+    busy: error.failure.status === 503,
     requestId: request.id,
     returnTo: request.method === 'GET' ? request.url : '/',
   })

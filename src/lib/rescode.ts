@@ -101,4 +101,6 @@ export const tooManyRequests = (seconds: number): RescodeError =>
 
 export const serverError = (): RescodeError => new RescodeError(20013, { status: 500 })
 
-export const unavailable = (): RescodeError => new RescodeError(20013, { status: 503, headers: { 'Retry-After': '2' } })
+/** `detail`: what there is too much of, for the log; nothing of the request was done. */
+export const unavailable = (detail?: string): RescodeError =>
+  new RescodeError(20013, { status: 503, headers: { 'Retry-After': '2' }, ...(detail ? { detail } : {}) })

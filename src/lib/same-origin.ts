@@ -5,8 +5,9 @@ const forbiddenForm = (): RescodeError => new RescodeError(20003, { detail: 'a f
 
 /**
  * An onRequest hook for routes that take forms: only our own pages may post to them (login CSRF). `Sec-Fetch-Site`,
- * which no page can forge, decides where it is sent; browsers without it send at least `Origin`. `Origin: null` is
- * what our own pages send under `Referrer-Policy: no-referrer`, so it proves nothing and is let through.
+ * which no page can forge, decides where it is sent; browsers without it send at least `Origin`. `Origin: null` alone
+ * is what a sandboxed frame of anybody's sends, so it is refused; our own pages say who they are to old browsers too,
+ * for their layout sets the referrer policy `same-origin`. Programs such as curl send neither, and hold no cookies of others.
  */
 export function refuseForeignForms(publicUrl: string, refusal: () => RescodeError = forbiddenForm) {
   const ours = new URL(publicUrl).origin
@@ -14,9 +15,7 @@ export function refuseForeignForms(publicUrl: string, refusal: () => RescodeErro
     if (method !== 'POST') return
     const site = headers['sec-fetch-site']
     const own =
-      site === undefined
-        ? [undefined, 'null', ours].includes(headers.origin)
-        : ['same-origin', 'none'].includes(String(site))
+      site === undefined ? [undefined, ours].includes(headers.origin) : ['same-origin', 'none'].includes(String(site))
     if (!own) throw refusal()
   }
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { MOST_PROBLEMS } from './lists.ts'
 
 /** One thing wrong with a JSON value: where (`body.voucherList[2].status`) and what. */
 export interface ShapeProblem {
@@ -12,7 +13,10 @@ const pathText = (path: readonly PropertyKey[]): string =>
     .join('')
     .replace(/^\./, '')
 
-/** Checks a value against a schema; problems come all at once, each with its path, in words for the partner's engineer. */
+/**
+ * Checks a value against a schema; problems come each with its path, in words for the partner's engineer. Of a list no more
+ * are looked for than are told, and one (lists.ts).
+ */
 export function readShape<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -39,9 +43,8 @@ function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** `body.quantity is required; body.orderId must be …`, at most five of them. */
+/** `body.quantity is required; body.orderId must be …`, at most five of them, and whether there are more. */
 export function problemsText(problems: readonly ShapeProblem[]): string {
-  const shown = problems.slice(0, 5).map(({ path, problem }) => `${path || 'the JSON value'} ${problem}`)
-  const more = problems.length - shown.length
-  return shown.join('; ') + (more > 0 ? `; and ${more} more` : '')
+  const shown = problems.slice(0, MOST_PROBLEMS).map(({ path, problem }) => `${path || 'the JSON value'} ${problem}`)
+  return [...shown, ...(problems.length > shown.length ? ['and more'] : [])].join('; ')
 }

@@ -1,29 +1,89 @@
-/** The database cannot be reached, is shutting down, or has no connection to spare: an outage, not a mistake. */
-export class DatabaseUnavailable extends Error {
-  override readonly name = 'DatabaseUnavailable'
+interface Nature {
+  /** The server has answered, and the connection can be used again. */
+  readonly keepsConnection: boolean
+  /** A write was sent, and no answer came: it may have been committed. */
+  readonly outcomeUnknown: boolean
 }
 
-// Class 08 is connection trouble, 53 is "insufficient resources", 57P01–57P03 are shutdown and start-up (PostgreSQL, appendix A).
-const SQLSTATES = /^(08...|53...|57P0[123])$/
-const SYSTEM_CODES = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'ETIMEDOUT',
-  'EPIPE',
-  'EHOSTUNREACH',
-  'EAI_AGAIN',
-])
-const PG_MESSAGES =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Client was closed|Cannot use a pool after calling end)/
+/** The database cannot be reached, is shutting down, takes no writes or took too long: an outage, not a mistake. */
+export class DatabaseUnavailable extends Error {
+  override readonly name = 'DatabaseUnavailable'
+  readonly keepsConnection: boolean
+  readonly outcomeUnknown: boolean
+
+  constructor(message: string, { cause, keepsConnection, outcomeUnknown }: Nature & { cause: unknown }) {
+    super(message, { cause })
+    this.keepsConnection = keepsConnection
+    this.outcomeUnknown = outcomeUnknown
+  }
+}
+
+// PostgreSQL, appendix A. Class 08 is connection trouble, 53 is "insufficient resources" (53100: the disk is full),
+// 57P01–57P05 are shutdown, start-up and sessions that are ended; a read-only database is a standby, or became one.
+const SQLSTATES = /^(08...|53...|57P0[1-5]|25006)$/
+/** statement_timeout (or a cancel) and lock_timeout: the statement has done nothing, and the connection is as before. */
+const TOOK_TOO_LONG = new Set(['57014', '55P03'])
+/** The server says so before it has done anything. A crash of another session (57P02) may come at any moment. */
+const SAYS_NOTHING_OF_OUTCOME = new Set(['57P02'])
+const NEVER_SENT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'])
+const SYSTEM_CODES = new Set([...NEVER_SENT_CODES, 'ECONNRESET', 'ETIMEDOUT', 'EPIPE'])
+const NEVER_SENT_MESSAGES =
+  /^(Connection terminated due to connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/
+const LOST_MESSAGES = /^(Connection terminated|Query read timeout)/
+/** Columns of a statement have changed while it was prepared on this connection. */
+export const isStalePlan = (error: unknown): boolean =>
+  codeOf(error) === '0A000' && (error as Error).message === 'cached plan must not change result type'
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+
+const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code) && !SYSTEM_CODES.has(code)
 
 function isUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isUnavailable)
   if (!(error instanceof Error)) return false
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  return SYSTEM_CODES.has(code) || SQLSTATES.test(code) || PG_MESSAGES.test(error.message)
+  const code = codeOf(error)
+  return (
+    SYSTEM_CODES.has(code) ||
+    SQLSTATES.test(code) ||
+    TOOK_TOO_LONG.has(code) ||
+    isStalePlan(error) ||
+    NEVER_SENT_MESSAGES.test(error.message) ||
+    LOST_MESSAGES.test(error.message)
+  )
 }
 
-export function rethrowUnavailable(error: unknown): never {
-  throw isUnavailable(error) ? new DatabaseUnavailable('the database is not available', { cause: error }) : error
+/** Whether what was sent may have been done although the answer is this error. */
+function mayHaveBeenDone(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(mayHaveBeenDone)
+  const code = codeOf(error)
+  if (isSqlState(code)) return SAYS_NOTHING_OF_OUTCOME.has(code)
+  return !NEVER_SENT_CODES.has(code) && !NEVER_SENT_MESSAGES.test((error as Error).message)
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  '57014': 'a statement took longer than it may',
+  '55P03': 'somebody else held a lock for longer than is waited for',
+  '25006': 'it takes no writes',
+  '53100': 'its disk is full',
+}
+
+const OUTCOME_UNKNOWN = 'it did not answer in time, or the connection was lost: whether this was done is not known'
+
+/** Whether the connection on which this has happened can be used again. */
+export const keepsConnection = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailable
+    ? error.keepsConnection
+    : !isUnavailable(error) || TOOK_TOO_LONG.has(codeOf(error))
+
+/** `sent`: a write that commits by itself, or a commit, had been sent to the database. */
+export function rethrowUnavailable(error: unknown, sent = false): never {
+  if (error instanceof DatabaseUnavailable || !isUnavailable(error)) throw error
+  const outcomeUnknown = sent && mayHaveBeenDone(error)
+  const reason = outcomeUnknown ? OUTCOME_UNKNOWN : REASONS[codeOf(error)]
+  throw new DatabaseUnavailable(`the database is not available${reason ? `: ${reason}` : ''}`, {
+    cause: error,
+    keepsConnection: TOOK_TOO_LONG.has(codeOf(error)),
+    outcomeUnknown,
+  })
 }

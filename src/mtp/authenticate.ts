@@ -1,8 +1,8 @@
 import type { Deps } from '../deps.ts'
 import { parseHttpDate } from '../lib/http-date.ts'
 import { findPartnerByClientId, notePartnerSecretUse, type PartnerWithSecrets } from '../registry/partner.ts'
-import { baFailed } from './errors.ts'
-import { namesPartner, parseAuthorization, verify } from './signature.ts'
+import { baFailed, baFailedThoughVerified } from './errors.ts'
+import { namesPartner, parseAuthorization, signedWithQuery, verify } from './signature.ts'
 
 /** A partner's call before anything of it is believed. */
 export interface PartnerCall {
@@ -11,7 +11,7 @@ export interface PartnerCall {
   readonly url: string
   readonly authorization: string | undefined
   readonly date: string | undefined
-  /** The PartnerId header; optional. */
+  /** The PartnerId header; live partners may leave it out. */
   readonly partnerId: string | undefined
   /** Names of signature headers that came more than once. */
   readonly doubled: readonly string[]
@@ -22,7 +22,7 @@ export const SIGNATURE_UNFIT = 'the signature does not fit'
 
 /**
  * The checks of area B's authentication (source, "Area B" rules 4 and 5), in order: headers, clientId, signature,
- * Date, PartnerId, standing. All fail with one text; which it was stays with us.
+ * Date, what only live partners may do, PartnerId, standing. All fail with one text; which it was stays with us.
  */
 export async function authenticateCall(deps: Deps, call: PartnerCall): Promise<PartnerWithSecrets> {
   const { authorization, date } = requireHeaders(call)
@@ -31,8 +31,8 @@ export async function authenticateCall(deps: Deps, call: PartnerCall): Promise<P
   const secret = used === null ? undefined : partner.secrets[used]
   if (!secret) throw baFailed(SIGNATURE_UNFIT)
   checkDate(deps, date)
-  checkPartnerId(partner, call.partnerId)
-  if (partner.status !== 'active') throw baFailed('the partner is suspended')
+  if (partner.stage === 'sandbox') refuseTolerated(toleratedIn(partner, call))
+  checkStanding(partner, call.partnerId)
   await notePartnerSecretUse(deps, secret)
   return partner
 }
@@ -61,9 +61,34 @@ function checkDate({ clock, config }: Deps, date: string): void {
   if (seconds > config.MTP_CLOCK_SKEW_S) throw baFailed(`Date is ${Math.round(seconds)} seconds off`)
 }
 
-/** Optional; when present it must belong to the clientId. */
-function checkPartnerId(partner: PartnerWithSecrets, given: string | undefined): void {
-  if (given !== undefined && !namesPartner(given, partner.partner_id)) {
-    throw baFailed('PartnerId does not belong to the clientId')
+/** Programs that have run for years do this, so live partners are only warned. */
+const TOLERATED = {
+  'partner-id-missing': 'PartnerId is missing: partner-id-missing',
+  'query-signed': 'the query was signed: query-signed',
+} as const
+
+/** Names of what a rightly signed call is taken with from a live partner, and refused for in stage sandbox. */
+export function toleratedIn(partner: PartnerWithSecrets, call: PartnerCall): (keyof typeof TOLERATED)[] {
+  const { partnerId, url, authorization = '', date = '' } = call
+  const found: (keyof typeof TOLERATED)[] = partnerId === undefined ? ['partner-id-missing'] : []
+  const isQuery =
+    url.includes('?') && signedWithQuery({ ...call, authorization, date }, partner.client_id, secretsOf(partner))
+  return isQuery ? [...found, 'query-signed'] : found
+}
+
+function refuseTolerated([name]: readonly (keyof typeof TOLERATED)[]): void {
+  if (name !== undefined) throw baFailedThoughVerified(TOLERATED[name])
+}
+
+/** A kept call of which the headers are known; in stage sandbox PartnerId must be among them. */
+export function checkKeptHeaders({ stage }: PartnerWithSecrets, headers: Readonly<Record<string, string>>): void {
+  if (stage === 'sandbox' && headers.partnerid === undefined) refuseTolerated(['partner-id-missing'])
+}
+
+/** What is checked of a call that is known to be its partner's, also when it is replayed. */
+export function checkStanding(partner: PartnerWithSecrets, partnerId: string | undefined): void {
+  if (partnerId !== undefined && !namesPartner(partnerId, partner.partner_id)) {
+    throw baFailedThoughVerified('PartnerId does not belong to the clientId')
   }
+  if (partner.status !== 'active') throw baFailedThoughVerified('the partner is suspended')
 }

@@ -1,49 +1,57 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+import { ENCRYPTION_STATUS, openBody } from '../lib/aes-body.ts'
+import { HeldBody, releaseWhenAnswered } from '../lib/body-memory.ts'
+import { dropRest, readBody } from '../lib/read-body.ts'
+import { unavailable } from '../lib/rescode.ts'
+import { hasBody } from '../lib/unread-body.ts'
 import { bodyRejected } from './errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The Content-Type header while fastify must not see it. */
     sentType: string | undefined
+    /** The body of a notice that came encrypted, readable; undefined for any other. */
+    decryptedBody: Buffer | undefined
   }
 }
 
-const LIMIT = 1024 * 1024
 const JSON_TYPE = /^\s*(?:(?:application|text)\/json|[\w.+-]+\/[\w.+-]+\+json)\s*(?:;.*)?$/i
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)"?/i
 
-/** The bytes of a body as they came, or that there were too many of them. */
-type RawBody = Buffer | 'too-large'
+/** What `readBody` found, and how many seconds it waited. */
+interface SentBody {
+  readonly found: Awaited<ReturnType<typeof readBody>>
+  readonly seconds: number
+}
 
 /**
- * Every content type is let through as bytes, and too many bytes are only noted: whether the body is any good is told
- * to a caller whose signature was right, and to nobody else (decisions, section 3, "Order of checks").
+ * Reads the bodies of this plugin's routes, whatever their Content-Type, up to the `bodyLimit` of the route. Guards run
+ * before it (onRequest), so whom they refuse nothing is read of. What is wrong with a body is only noted: it is told to
+ * a caller whose signature was right, and to nobody else (decisions, section 3, "Order of checks").
  */
-export function acceptRawBodies(app: FastifyInstance): void {
+export function acceptRawBodies(app: FastifyInstance, { BODY_TIMEOUT_S }: Pick<Config, 'BODY_TIMEOUT_S'>): void {
   app.removeAllContentTypeParsers()
+  app.decorateRequest('decryptedBody', undefined)
   hideContentType(app)
-  app.addContentTypeParser('*', (_request: FastifyRequest, payload: AsyncIterable<Buffer>) =>
-    bytesOf(payload).catch((cause: Error) => {
-      throw Object.assign(new Error('the body broke off', { cause }), { statusCode: 400 })
-    }),
-  )
+  releaseWhenAnswered(app)
+  app.addHook('onSend', (request, _reply, _payload, done) => {
+    if (hasBody(request)) dropRest(request.raw)
+    done()
+  })
+  app.addContentTypeParser('*', async (request: FastifyRequest): Promise<SentBody | undefined> => {
+    if (request.is404) return undefined
+    const { caller, routeOptions } = request
+    request.heldBody = new HeldBody(app.bodyMemory, caller ? `partner ${caller.partner_id}` : 'unknown callers')
+    const limits = { bytes: routeOptions.bodyLimit ?? 0, seconds: BODY_TIMEOUT_S }
+    return { found: await readBody(request.raw, request.heldBody, limits), seconds: BODY_TIMEOUT_S }
+  })
 }
 
-async function bytesOf(payload: AsyncIterable<Buffer>): Promise<RawBody> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of payload) {
-    size += chunk.length
-    if (size <= LIMIT) chunks.push(chunk)
-    else chunks.length = 0
-  }
-  return size <= LIMIT ? Buffer.concat(chunks) : 'too-large'
-}
-
-/** Fastify answers a Content-Type that it cannot read with 415 before the body is read, and so before the guard. */
+/** Fastify answers a Content-Type that it cannot read with 415, so it does not see it while the body is read. */
 function hideContentType(app: FastifyInstance): void {
   app.decorateRequest('sentType', undefined)
-  app.addHook('onRequest', async (request) => {
+  app.addHook('preParsing', async (request) => {
     request.sentType = request.headers['content-type']
     delete request.raw.headers['content-type']
   })
@@ -52,11 +60,27 @@ function hideContentType(app: FastifyInstance): void {
   })
 }
 
+const EMPTY = Buffer.alloc(0)
+
 /** The bytes of a JSON body; throws what to tell the (authenticated) caller. */
 export function jsonBytes({ body, headers }: FastifyRequest): Buffer {
-  if (body === 'too-large') throw bodyRejected('HTTP body: longer than 1 MiB')
+  const { found = EMPTY, seconds = 0 } = (body ?? {}) as Partial<SentBody>
+  if (found === 'no-room') throw unavailable()
+  if (found === 'too-large') throw bodyRejected('HTTP body: longer than 1 MiB')
+  if (found === 'too-slow') throw bodyRejected(`HTTP body: did not arrive within ${seconds} seconds`)
   requireJson(headers['content-type'])
-  return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+  return found
+}
+
+/** The same of a body that may be encrypted, from a caller that has proved who it is. */
+export function noticeBytes(request: FastifyRequest, key: string | null): { bytes: Buffer; decrypted: boolean } {
+  const opened = openBody(jsonBytes(request), request.headers[ENCRYPTION_STATUS], key)
+  if ('problem' in opened) throw bodyRejected(opened.problem)
+  if (opened.decrypted) {
+    request.decryptedBody = opened.bytes
+    if (request.heldBody?.add(opened.bytes.length) === false) throw unavailable()
+  }
+  return opened
 }
 
 /** Throws what to tell the caller about a Content-Type that is not JSON in UTF-8. */
@@ -68,10 +92,18 @@ export function requireJson(type = ''): void {
 
 /** What stands for a body that was not read to its end. */
 export const TOO_LONG = '(longer than 1 MiB)'
+const INCOMPLETE = '(did not arrive whole)'
+/** And for that of a call whose signature was wrong. */
+export const UNREAD = '(not read: the signature was checked first)'
 
-/** A body as text, for the partner to look at. */
-export const readableBody = (body: unknown): string => {
-  if (body === 'too-large') return TOO_LONG
-  // PostgreSQL has no way to hold a NUL.
-  return Buffer.isBuffer(body) ? body.toString('utf8').replaceAll('\0', '\ufffd') : ''
+/** The body of a call as text, for the partner to look at. */
+export function readableBody(request: FastifyRequest): string {
+  if (request.decryptedBody) return storable(request.decryptedBody)
+  const { found } = (request.body ?? {}) as Partial<SentBody>
+  if (found === undefined) return hasBody(request) ? UNREAD : ''
+  if (!Buffer.isBuffer(found)) return found === 'too-large' ? TOO_LONG : INCOMPLETE
+  return storable(found)
 }
+
+// PostgreSQL has no way to hold a NUL.
+const storable = (bytes: Buffer): string => bytes.toString('utf8').replaceAll('\0', '\ufffd')

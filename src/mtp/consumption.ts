@@ -1,7 +1,16 @@
 import type { GatheredWork } from '../db/gather.ts'
 import type { Db } from '../db/sql.ts'
-import { type ConsumptionReport, decideConsumption, lockReported, saveConsumptions } from '../ticketing/consumption.ts'
+import type { PartnerWithSecrets } from '../registry/partner.ts'
+import {
+  type ConsumptionReport,
+  decideConsumption,
+  isWithoutVoucherList,
+  type LockedOrders,
+  lockReported,
+  saveConsumptions,
+} from '../ticketing/consumption.ts'
 import { TicketingRefusal } from '../ticketing/report.ts'
+import { WARNINGS } from './diagnose/warnings.ts'
 import { bodyRejected, type CallRejected } from './errors.ts'
 import { claimNotices, firstAnswers, type NoticeRow } from './store.ts'
 
@@ -11,9 +20,10 @@ export const ORDER_NOTICE_REPEAT_S = 86_400
 interface Consumption {
   readonly row: NoticeRow
   readonly report: ConsumptionReport
+  readonly stage: PartnerWithSecrets['stage']
 }
 
-/** What to answer, and for a notice that is news, what to write. */
+/** What to answer, and for a notice that is news, what to write and what to warn about. */
 type Decision =
   | { readonly answer: string; readonly news?: NoticeRow; readonly save?: ReturnType<typeof decideConsumption> }
   | { readonly refusal: CallRejected }
@@ -35,16 +45,11 @@ const consumptions: GatheredWork<Db, Consumption, Decision> = {
       lockReported(db, reports),
       firstAnswers(db, rows, ORDER_NOTICE_REPEAT_S),
     ])
-    const decisions = items.map(({ row, report }, place): Decision | undefined => {
+    const decisions = items.map((item, place): Decision | undefined => {
       const answer = known.get(place)
       if (answer !== undefined) return { answer }
-      if (items.length > 1 && !orders.has(report.orderId)) return undefined
-      const at = { cause: { kind: 'notice', id: row.noticeId }, now: row.receivedAt } as const
-      return unlessRefused(() => ({
-        answer: row.answer,
-        news: row,
-        save: decideConsumption(orders, row.partnerId, report, at),
-      }))
+      if (items.length > 1 && !orders.has(item.report.orderId)) return undefined
+      return unlessRefused(() => decide(orders, item))
     })
     const written = decisions.flatMap((decision) => (decision && 'answer' in decision ? decision : []))
     const news = written.flatMap((decision) => decision.news ?? [])
@@ -57,6 +62,17 @@ const consumptions: GatheredWork<Db, Consumption, Decision> = {
   },
 }
 
+function decide(orders: LockedOrders, { row, report, stage }: Consumption): Decision {
+  const at = { cause: { kind: 'notice', id: row.noticeId }, now: row.receivedAt } as const
+  const save = decideConsumption(orders, row.partnerId, report, at)
+  if (!isWithoutVoucherList(orders, report)) return { answer: row.answer, news: row, save }
+  if (stage === 'sandbox') {
+    throw new TicketingRefusal(`body.voucherList is required: order ${report.orderId} has one code a ticket`)
+  }
+  const warnings = [...row.warnings, WARNINGS.voucherListMissing.name]
+  return { answer: row.answer, news: { ...row, warnings }, save }
+}
+
 function unlessRefused(decide: () => Decision): Decision {
   try {
     return decide()
@@ -66,9 +82,21 @@ function unlessRefused(decide: () => Decision): Decision {
   }
 }
 
-/** Receipt and effect commit together before the answer is there; the same notice again gets the first answer. */
-export async function takeConsumption(db: Db, row: NoticeRow, report: ConsumptionReport): Promise<string> {
-  const decision = await db.gatherWork(consumptions, { row, report })
+export interface TakenConsumption {
+  /** The same notice again gets the first one. */
+  readonly answer: string
+  /** Names of what it was taken with all the same; none for a notice that came before. */
+  readonly warnings: readonly string[]
+}
+
+/** Receipt and effect commit together before the answer is there. */
+export async function takeConsumption(
+  db: Db,
+  row: NoticeRow,
+  report: ConsumptionReport,
+  stage: Consumption['stage'],
+): Promise<TakenConsumption> {
+  const decision = await db.gatherWork(consumptions, { row, report, stage })
   if ('refusal' in decision) throw decision.refusal
-  return decision.answer
+  return { answer: decision.answer, warnings: decision.news?.warnings ?? [] }
 }

@@ -1,20 +1,52 @@
 import type { Deps } from '../deps.ts'
+import { mountsOf } from '../lib/mounts.ts'
 import type { PartnerWithSecrets } from '../registry/partner.ts'
 import type { PartnerCall } from './authenticate.ts'
-import { type Diagnosis, diagnose } from './diagnose/index.ts'
+import {
+  type DiagnosedPartner,
+  type Diagnosis,
+  type DiagnosisSettings,
+  diagnose,
+  explain,
+  needsSearch,
+} from './diagnose/index.ts'
+import { type Asker, searches } from './diagnose/searches.ts'
+import { nobodyNamedBy } from './diagnose/unproven.ts'
 
-/** What is wrong with a call that claims to come from this partner; some 30 ms of work when its signature is wrong. */
-export function diagnoseCall(
-  { config, clock }: Deps,
+type SentCall = PartnerCall & { readonly host: string | undefined }
+
+export const settingsOf = ({ config, clock }: Deps): DiagnosisSettings => ({
+  now: clock.now(),
+  skewSeconds: config.MTP_CLOCK_SKEW_S,
+  mounts: mountsOf(config.MTP_PATH_PREFIXES),
+})
+
+const diagnosed = ({ client_id, partner_id, secrets, status, stage }: PartnerWithSecrets): DiagnosedPartner => ({
+  clientId: client_id,
+  partnerId: String(partner_id),
+  secrets: secrets.map(({ secret }) => secret),
+  suspended: status !== 'active',
+  strict: stage === 'sandbox',
+})
+
+/**
+ * What is wrong with a call that claims to come from this partner; undefined: from one that there is not. A wrong signature is looked into in a thread of its own,
+ * within what `asker` may have of that; beyond it, and without one, the mistake is `diagnosis-busy`.
+ */
+export async function diagnoseCall(
+  deps: Deps,
   partner: PartnerWithSecrets | undefined,
-  call: PartnerCall & { readonly host: string | undefined },
-): Diagnosis {
-  const known = partner && {
-    clientId: partner.client_id,
-    partnerId: String(partner.partner_id),
-    secrets: partner.secrets.map(({ secret }) => secret),
-    suspended: partner.status !== 'active',
-  }
-  const settings = { now: clock.now(), skewSeconds: config.MTP_CLOCK_SKEW_S, prefixes: config.MTP_PATH_PREFIXES }
-  return diagnose(call, known ?? null, settings)
+  call: SentCall,
+  asker: Asker | undefined,
+): Promise<Diagnosis> {
+  const search = { call, partner: partner ? diagnosed(partner) : nobodyNamedBy(call), settings: settingsOf(deps) }
+  if (!needsSearch(call, search.partner)) return diagnose(call, search.partner, search.settings)
+  const found = asker && (await searches.run(asker, search))
+  return found ?? diagnose(call, search.partner, search.settings, () => 'busy')
+}
+
+/** The same without a search: undefined for a signature that is not right in itself, and so would have to be looked into. */
+export function diagnoseIfProven(deps: Deps, partner: PartnerWithSecrets, call: SentCall): Diagnosis | undefined {
+  const found = diagnose(call, diagnosed(partner), settingsOf(deps), (...asked) => explain(...asked, []))
+  return found.proven ? found : undefined
 }

@@ -1,24 +1,52 @@
-import type { FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
+import type { FastifyRequest, onRequestAsyncHookHandler, preHandlerHookHandler } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { noteForLog } from '../lib/observe.ts'
 import type { PartnerWithSecrets } from '../registry/partner.ts'
 import { authenticateCall, type PartnerCall } from './authenticate.ts'
+import { BaFailed } from './errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: PartnerWithSecrets | null
+    /** Why a call is refused whose signature was right, until its body has been read. */
+    laterRefusal: BaFailed | null
   }
 }
 
 const SIGNATURE_HEADERS = ['authorization', 'date', 'partnerid'] as const
 
-/** The preHandler of the three notice routes: only a rightly signed call gets further. */
+/**
+ * Guards the headless API and, as `noticeSignature`, the notice routes: only a rightly signed call gets further. The signature does not
+ * cover the body, so it is checked as soon as the headers are there (onRequest) and nothing is read of who is refused.
+ */
 export const mwsSignature =
-  (deps: Deps): preHandlerAsyncHookHandler =>
+  (deps: Deps): onRequestAsyncHookHandler =>
   async (request) => {
     request.caller = await authenticateCall(deps, callOf(request))
     noteForLog(request, { partnerId: String(request.caller.partner_id) })
   }
+
+/**
+ * As above for the notice routes. One difference: a call that was rightly signed and is refused all the same (the partner
+ * is suspended, the PartnerId is another's) is refused when its body is there, so that it is kept whole.
+ */
+export function noticeSignature(deps: Deps): {
+  onRequest: onRequestAsyncHookHandler
+  preHandler: preHandlerHookHandler
+} {
+  const check = mwsSignature(deps)
+  return {
+    async onRequest(request, reply) {
+      try {
+        await check.call(this, request, reply)
+      } catch (error) {
+        if (!(error instanceof BaFailed && error.verified)) throw error
+        request.laterRefusal = error
+      }
+    },
+    preHandler: (request, _reply, done) => done(request.laterRefusal ?? undefined),
+  }
+}
 
 /** The partner that the guard has let in. */
 export function callerOf({ caller }: FastifyRequest): PartnerWithSecrets {

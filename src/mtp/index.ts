@@ -1,23 +1,27 @@
-import rateLimit from '@fastify/rate-limit'
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { MOUNT } from './endpoints.ts'
+import { mountsOf, prefixOf } from '../lib/mounts.ts'
+import { limitRate } from '../throttle/index.ts'
+import { noticeRoutes } from './admin-routes.ts'
 import { tooManyCalls } from './errors.ts'
-import { partnerRoutes } from './routes.ts'
+import { stopRejected } from './reject.ts'
+import { partnerRoutes, unknownPartnerPaths } from './routes.ts'
 
 const TESTS_PER_MINUTE = 60
 
-/** B1: what partners call, under each of MTP_PATH_PREFIXES. The signature covers the path as the caller sent it. */
+/** B1: what partners call, under each of MTP_PATH_PREFIXES, and what operators see of it. The signature covers the path as the caller sent it. */
 export const mtpRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.decorateRequest('caller', null)
-  await app.register(rateLimit, { global: false })
+  app.decorateRequest('laterRefusal', null)
+  // The last entries are written before the pool closes.
+  app.addHook('onClose', () => stopRejected(deps))
+  const operators = { ...deps, db: deps.db.room('operators') }
+  await app.register(noticeRoutes, { deps: operators, prefix: '/admin/v1' })
   // One count an address, whatever prefix it calls under.
-  const limitTests = app.rateLimit({
-    max: TESTS_PER_MINUTE,
-    timeWindow: '1 minute',
-    errorResponseBuilder: (_request, { ttl }) => tooManyCalls(Math.ceil(ttl / 1000)),
-  })
-  for (const prefix of deps.config.MTP_PATH_PREFIXES) {
-    await app.register(partnerRoutes, { deps, limitTests, prefix: prefix + MOUNT })
+  const limitTests = limitRate(app, { kind: 'signature test', perMinute: TESTS_PER_MINUTE, refuse: tooManyCalls })
+  for (const mount of mountsOf(deps.config.MTP_PATH_PREFIXES)) {
+    await app.register(partnerRoutes, { deps, limitTests, prefix: mount })
+    const prefix = prefixOf(mount)
+    if (prefix !== undefined) await app.register(unknownPartnerPaths, { deps, prefix })
   }
 }

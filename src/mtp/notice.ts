@@ -2,16 +2,21 @@ import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { sha256 } from '../lib/digest.ts'
+import { parseLossless } from '../lib/lossless.ts'
 import type { PartnerWithSecrets } from '../registry/partner.ts'
 import {
+  applyLevelPrices,
+  applyPayResult,
   applyProductChange,
   applyRefundResult,
   type Cause,
-  type ReportedVoucher,
+  type Entry,
   TicketingRefusal,
 } from '../ticketing/report.ts'
+import { codesIn } from '../ticketing/reported-codes.ts'
 import { accepted } from './answer.ts'
 import { ORDER_NOTICE_REPEAT_S, takeConsumption } from './consumption.ts'
+import { WARNINGS } from './diagnose/warnings.ts'
 import { bodyRejected } from './errors.ts'
 import { joinInFlight } from './in-flight.ts'
 import { pathAsSent } from './signature.ts'
@@ -21,16 +26,22 @@ import {
   consumeNotice,
   type DealChangeNotice,
   dealChangeNotice,
+  type LevelPriceNotice,
+  levelPriceNotice,
+  type PayNotice,
+  payNotice,
   type RefundNotice,
+  type RescheduleNotice,
   readNotice,
   refundNotice,
+  rescheduleNotice,
 } from './wire.ts'
 
-/** What one of the three endpoints does with a notice of the right shape. */
+/** What an endpoint does with a notice of the right shape. */
 export interface Kind<Notice extends { partnerId?: string | undefined }> {
   readonly shape: z.ZodType<Notice>
   /** Commits receipt and effect together; returns the answer, which is the first one where the notice came before. */
-  readonly take: (deps: Deps, notice: Notice, row: NoticeRow) => Promise<string>
+  readonly take: (deps: Deps, notice: Notice, row: NoticeRow, received: ReceivedNotice) => Promise<string>
 }
 
 /**
@@ -49,7 +60,14 @@ export const DEAL_CHANGE: Kind<DealChangeNotice> = {
 
 export const CONSUMPTION: Kind<ConsumeNotice> = {
   shape: consumeNotice,
-  take: ({ db }, { body }, row) => takeConsumption(db, row, { ...body, vouchers: vouchersOf(body) }),
+  take: async ({ db }, { body }, row, { caller, warn }) => {
+    const report = { ...body, vouchers: codesIn(body.voucherList, body.credentialList) }
+    const { answer, warnings } = await takeConsumption(db, row, report, caller.stage)
+    if (warnings.includes(WARNINGS.voucherListMissing.name)) {
+      warn?.(WARNINGS.voucherListMissing.name, { orderId: String(body.orderId) })
+    }
+    return answer
+  },
 }
 
 export const REFUND_RESULT: Kind<RefundNotice> = {
@@ -60,11 +78,57 @@ export const REFUND_RESULT: Kind<RefundNotice> = {
     ),
 }
 
+const FAILED: readonly PayNotice['issueType'][] = [0, 2]
+
+export const PAY_RESULT: Kind<PayNotice> = {
+  shape: payNotice,
+  take: (deps, { issueType, body, ...top }, row) => {
+    const result = {
+      orderId: body.orderId,
+      partnerOrderId: body.partnerOrderId,
+      outcome: FAILED.includes(issueType) ? 'failed' : 'issued',
+      code: top.code ?? body.code,
+      describe: top.describe ?? body.describe ?? '',
+      tickets: body,
+    } as const
+    return takeByItself(deps, row, ORDER_NOTICE_REPEAT_S, (inside, cause) =>
+      applyPayResult(inside, row.partnerId, result, cause),
+    )
+  },
+}
+
+/** Kept to be shown; nobody knows what it says, so nothing is done. */
+export const RESCHEDULE: Kind<RescheduleNotice> = {
+  shape: rescheduleNotice,
+  take: (deps, _notice, row) => takeByItself(deps, row, ORDER_NOTICE_REPEAT_S, async () => {}),
+}
+
+/** Prices may go back to what they were within a day, so the same bytes are news again soon. */
+export const LEVEL_PRICES: Kind<LevelPriceNotice> = {
+  shape: levelPriceNotice,
+  take: (deps, notice, row) =>
+    takeByItself(deps, row, DEAL_CHANGE_REPEAT_S, (inside, cause) =>
+      applyLevelPrices(inside, row.partnerId, { ...notice, entries: entriesOf(row.body) }, cause),
+    ),
+}
+
+/** As they came: what a pull of the same calendar would store. */
+function entriesOf(body: string): readonly Entry[] {
+  const json = parseLossless(Buffer.from(body))
+  return 'value' in json ? (json.value as { body: Entry[] }).body : []
+}
+
 export interface ReceivedNotice {
   readonly caller: PartnerWithSecrets
   /** Request target as sent. */
   readonly url: string
+  /** Readable: decrypted if it came encrypted. */
   readonly bytes: Buffer
+  readonly decrypted: boolean
+  /** Names of what the call is taken with all the same (src/mtp/diagnose/warnings.ts). */
+  readonly warnings: readonly string[]
+  /** Told of what operators should know about a notice that was taken, by the name of a warning. */
+  readonly warn?: (warning: string, about: object) => void
 }
 
 /**
@@ -74,9 +138,10 @@ export interface ReceivedNotice {
 export async function acceptNotice<Notice extends { partnerId?: string | undefined }>(
   deps: Deps,
   kind: Kind<Notice>,
-  { caller, url, bytes }: ReceivedNotice,
+  received: ReceivedNotice,
 ): Promise<string> {
-  const read = readNotice(kind.shape, bytes)
+  const { caller, url, bytes, decrypted, warnings } = received
+  const read = readNotice(kind.shape, bytes, decrypted)
   if ('problem' in read) throw bodyRejected(read.problem)
   checkBodyPartnerId(caller, read.notice.partnerId)
 
@@ -89,9 +154,10 @@ export async function acceptNotice<Notice extends { partnerId?: string | undefin
     receivedAt: deps.clock.now(),
     body: bytes.toString('utf8'),
     answer: JSON.stringify(accepted(caller.partner_id)),
+    warnings: read.notice.partnerId === undefined ? [...warnings, WARNINGS.bodyPartnerIdMissing.name] : warnings,
   }
   const key = [row.clientId, row.path, row.bodyHash.toString('hex')].join('\n')
-  return joinInFlight(deps.db, key, () => kind.take(deps, read.notice, row))
+  return joinInFlight(deps.db, key, () => kind.take(deps, read.notice, row, received))
 }
 
 /** In a transaction of its own. `repeatWithinS`: seconds in which the same bytes again are taken for a retry. */
@@ -111,18 +177,10 @@ function takeByItself(
   })
 }
 
+/** Live partners may leave it out. */
 function checkBodyPartnerId(caller: PartnerWithSecrets, given: string | undefined): void {
+  if (given === undefined && caller.stage === 'sandbox') throw bodyRejected('partnerId is required')
   if (given !== undefined && BigInt(given) !== caller.partner_id) {
     throw bodyRejected('partnerId does not belong to the clientId of the signature')
   }
 }
-
-/** The voucher list under the names that ticketing uses. */
-const vouchersOf = ({ voucherList }: ConsumeNotice['body']): ReportedVoucher[] | undefined =>
-  voucherList?.map(({ voucher, voucherPics, voucherInvalidTime, quantity, status }) => ({
-    voucher,
-    quantity,
-    status,
-    picture: voucherPics,
-    invalidAt: voucherInvalidTime,
-  }))

@@ -1,41 +1,77 @@
 import { randomUUID } from 'node:crypto'
-import { countFailure } from '../db/failed-attempts/store.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
-import { attemptSubject } from '../lib/attempts.ts'
-import { findPartnerByClientId, type PartnerWithSecrets } from '../registry/partner.ts'
+import { networkOf } from '../lib/attempts.ts'
+import { findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../registry/partner.ts'
+import type { Rates } from '../throttle/rates.ts'
 import { maskedHeaders, masker } from '../ticketing/masking.ts'
+import { BODY_DECRYPTED } from '../ticketing/readable-answer.ts'
 import { type PartnerCall, SIGNATURE_UNFIT } from './authenticate.ts'
+import { searches } from './diagnose/searches.ts'
 import { diagnoseCall } from './diagnose-call.ts'
+import { countLeftOut, writeLeftOut } from './left-out.ts'
+import { exceededQuota, LONGEST_ENTRY } from './rejected-quota.ts'
 import { parseAuthorization, pathAsSent } from './signature.ts'
-import { insertRejectedCall } from './store.ts'
+import { explainRejectedCall, insertRejectedCall } from './store.ts'
 
-/**
- * Anybody can name a clientId, so only so many rejected calls of one are kept in a window; those with the right
- * signature are counted apart, or a stranger could crowd them out.
- */
-const KEPT_PER_WINDOW = 200
-const WINDOW_S = 300
-/** Finding out what is wrong with a signature takes some 30 ms, which nobody may make us spend again and again. */
-const DIAGNOSED_PER_WINDOW = 20
+/** Of calls that name one clientId, from one network: who sends many leaves something for the others. */
+const DIAGNOSED = { kind: 'rejected call diagnosed', most: 20, windowS: 300 } as const
+
+/** Usually that is found out in so many milliseconds; if not, the call is kept without, for whoever waits to see it. */
+const LOOKED_INTO_MS = 500
+
+/** Entries that are being written at once; beyond that a stranger's call is only logged. */
+const WRITTEN_AT_ONCE = 50
 
 /** What a person looks at of a body. */
-export const KEPT_OF_BODY = 16_384
+export const KEPT_OF_BODY = LONGEST_ENTRY.verified.body
 
 /** Among the headers of a call that is kept: its body is not the one that came, a secret in it is masked. */
 export const BODY_MASKED = 'gatehouse-body-masked'
 
 export interface Rejection {
   readonly call: PartnerCall
-  /** Whether the signature was right. */
-  readonly signed: boolean
+  /** Whether signature and Date proved that it is the partner's own. */
+  readonly verified: boolean
+  /** The address that it came from; undefined of a replay. */
+  readonly address?: string | undefined
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: string
+  /** Whether it came encrypted. */
+  readonly decrypted?: boolean
   readonly reason: string
   readonly answer: string
 }
 
-/** Keeps a refused call for its partner to see in the sandbox; calls that name no partner of ours are only logged. */
-export async function keepRejected(deps: Deps, rejection: Rejection): Promise<void> {
+/** Of each process: its rooms have a `db` each, and share the rates. */
+const beingWritten = new WeakMap<Rates, Set<Promise<unknown>>>()
+
+/**
+ * Keeps a refused call for its partner to see in the sandbox; calls that name no partner of ours are only logged. Nobody
+ * should wait for this who has proved nothing: how long it takes tells whether the clientId exists.
+ */
+export function keepRejected(deps: Deps, rejection: Rejection): Promise<void> {
+  const writing = beingWritten.get(deps.rates) ?? new Set()
+  beingWritten.set(deps.rates, writing)
+  if (writing.size >= WRITTEN_AT_ONCE && !rejection.verified) return Promise.resolve()
+  const kept = keepOfCaller(deps, rejection).finally(() => writing.delete(kept))
+  writing.add(kept)
+  return kept
+}
+
+/** Waits for what is being written and looked into, and writes what was only counted. */
+export async function finishRejected(deps: Deps): Promise<void> {
+  await Promise.allSettled(beingWritten.get(deps.rates) ?? [])
+  await writeLeftOut(deps)
+}
+
+/** The process is about to end: signatures that are still being looked into stay as they are. */
+export async function stopRejected(deps: Deps): Promise<void> {
+  await searches.stop()
+  await finishRejected(deps)
+}
+
+async function keepOfCaller(deps: Deps, rejection: Rejection): Promise<void> {
   const parsed = parseAuthorization(rejection.call.authorization ?? '')
   if ('problem' in parsed) return
   const partner = await findPartnerByClientId(deps, parsed.clientId)
@@ -48,41 +84,77 @@ export async function keepRejectedOf(
   partner: PartnerWithSecrets,
   rejection: Rejection,
 ): Promise<string | undefined> {
-  const now = deps.clock.now()
-  const subject = attemptSubject(
-    deps.keys,
-    'rejected',
-    `${rejection.signed ? 'signed' : 'unsigned'}\n${partner.client_id}`,
-  )
-  const { failures } = await countFailure(deps.db, subject, now, WINDOW_S)
-  if (failures > KEPT_PER_WINDOW) return undefined
-  // Some clients send their secret along; masked before anything is cut, or the rest of one might stay.
-  const mask = masker(partner.secrets.map(({ secret }) => secret))
-  const callId = randomUUID()
-  const body = mask(rejection.body)
-  const row = {
-    callId,
-    partnerId: partner.partner_id,
-    clientId: partner.client_id,
-    path: mask(pathAsSent(rejection.call.url)).slice(0, 1_024),
-    reason: mask(failures > DIAGNOSED_PER_WINDOW ? rejection.reason : withMistakes(deps, partner, rejection)),
-    headers: {
-      ...maskedHeaders(rejection.headers, mask),
-      authorization: shortened(mask(rejection.call.authorization ?? '')),
-      ...(body === rejection.body ? {} : { [BODY_MASKED]: 'yes' }),
-    },
-    body: body.slice(0, KEPT_OF_BODY),
-    answer: rejection.answer,
+  const { verified } = rejection
+  const entry = entryOf(partner, rejection)
+  const bytes = JSON.stringify(entry.headers).length + entry.body.length
+  const exceeded = exceededQuota(deps, { clientId: partner.client_id, address: rejection.address, verified, bytes })
+  if (exceeded) {
+    countLeftOut(deps, partner, verified, exceeded.endsInMs)
+    return undefined
   }
-  await insertRejectedCall(deps.db, row, now)
+  const callId = randomUUID()
+  const now = deps.clock.now()
+  const looking = mistakesOf(deps, partner, rejection)
+  const soon = await Promise.race([looking, sleep(LOOKED_INTO_MS, undefined, { ref: false })]).catch(() => undefined)
+  await insertRejectedCall(deps.db, { callId, ...entry, reason: entry.reason + (soon ?? ''), verified }, now)
+  if (soon === undefined) {
+    const later = await looking
+    if (later !== '') await explainRejectedCall(deps.db, callId, entry.reason + later)
+  }
   return callId
 }
 
-/** `the signature does not fit: newline-missing`: the signature itself is not kept, so that is found out now or never. */
-function withMistakes(deps: Deps, partner: PartnerWithSecrets, { reason, call, headers }: Rejection): string {
-  if (reason !== SIGNATURE_UNFIT) return reason
-  const { mistakes } = diagnoseCall(deps, partner, { ...call, host: String(headers.host ?? '') })
-  return mistakes.length === 0 ? reason : `${reason}: ${mistakes.join(', ')}`
+/** Longer than any spelling of a secret: one that a cut goes through is still masked. */
+const BEYOND = 4_096
+
+/** What is kept. Some clients send their secret along, so all is masked before it is cut. */
+function entryOf(partner: PartnerWithSecrets, { call, headers, ...rejection }: Rejection) {
+  const { partner_id, client_id } = partner
+  const most = LONGEST_ENTRY[rejection.verified ? 'verified' : 'unverified']
+  const mask = masker(secretTexts(partner))
+  const begin = rejection.body.slice(0, most.body + BEYOND)
+  const body = mask(begin)
+  return {
+    partnerId: partner_id,
+    clientId: client_id,
+    path: mask(pathAsSent(call.url)).slice(0, 1_024),
+    reason: mask(rejection.reason),
+    headers: {
+      ...cutHeaders(maskedHeaders(headers, mask), most.headers),
+      authorization: shortened(mask(call.authorization ?? '')),
+      ...(body === begin ? {} : { [BODY_MASKED]: 'yes' }),
+      ...(rejection.decrypted ? { [BODY_DECRYPTED]: 'yes' } : {}),
+    },
+    body: body.slice(0, most.body),
+    answer: rejection.answer,
+  }
+}
+
+/** Headers that say what became of the call come first; of the others there may be any number. */
+const FIRST = ['date', 'partnerid', 'content-type', 'host']
+const LONGEST_VALUE = 512
+
+function cutHeaders(headers: Readonly<Record<string, string>>, most: number): Record<string, string> {
+  const kept: Record<string, string> = {}
+  let size = 0
+  for (const name of [...FIRST, ...Object.keys(headers)]) {
+    const value = headers[name]
+    if (value === undefined || name === 'authorization' || name in kept) continue
+    const cut = value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE)}…` : value
+    size += name.length + cut.length
+    if (size > most) break
+    kept[name] = cut
+  }
+  return kept
+}
+
+/** The end of `the signature does not fit: newline-missing`: the signature is not kept, so it is found out now or never. */
+async function mistakesOf(deps: Deps, partner: PartnerWithSecrets, rejection: Rejection): Promise<string> {
+  const { call, headers, address = '', reason } = rejection
+  if (reason !== SIGNATURE_UNFIT) return ''
+  if (deps.rates.count(DIAGNOSED, `${partner.client_id}\n${networkOf(address)}`).exceeded) return ''
+  const { mistakes } = await diagnoseCall(deps, partner, { ...call, host: String(headers.host ?? '') }, 'caller')
+  return mistakes.length === 0 ? '' : `: ${mistakes.join(', ')}`
 }
 
 /** Enough of a signature to recognise it by, too little to use it; without a colon anything could be the signature. */

@@ -1,16 +1,18 @@
 import type { Deps } from '../deps.ts'
+import { ENCRYPTION_STATUS, openBody } from '../lib/aes-body.ts'
 import { sha256 } from '../lib/digest.ts'
+import { MOUNT } from '../lib/mounts.ts'
 import type { PartnerWithSecrets } from '../registry/partner.ts'
 import { refused } from './answer.ts'
+import { checkKeptHeaders, checkStanding } from './authenticate.ts'
 import { requireJson } from './body-guard.ts'
-import { MOUNT, PATH } from './endpoints.ts'
-import { baFailed, CallRejected } from './errors.ts'
-import { acceptNotice, CONSUMPTION, DEAL_CHANGE, REFUND_RESULT, type ReceivedNotice } from './notice.ts'
+import { spellings } from './endpoints.ts'
+import { bodyRejected, CallRejected, codeOf } from './errors.ts'
+import { NOTICES, type NoticeEndpoint } from './notices.ts'
 import { keepRejectedOf } from './reject.ts'
-import { decodedPath, namesPartner } from './signature.ts'
 import { rememberedNotice } from './store.ts'
 
-/** A notice as it was kept. Headers are those that came with it, names in lower case; undefined where none were kept. */
+/** A notice as it was kept, of which it is known that its partner sent it. Headers are those that came with it, names in lower case; undefined where none were kept. */
 export interface KeptNotice {
   readonly id: string
   readonly path: string
@@ -27,18 +29,14 @@ export interface Replay {
 /** Names the call that was replayed among the headers of one that was refused again. */
 const REPLAY_OF = 'gatehouse-replay-of'
 
-const ACCEPT: Readonly<Record<string, (deps: Deps, received: ReceivedNotice) => Promise<string>>> = {
-  [MOUNT + PATH.dealChange]: (deps, received) => acceptNotice(deps, DEAL_CHANGE, received),
-  [MOUNT + PATH.consume]: (deps, received) => acceptNotice(deps, CONSUMPTION, received),
-  [MOUNT + PATH.refund]: (deps, received) => acceptNotice(deps, REFUND_RESULT, received),
+/** The endpoint of B1 that a path leads to, without its prefix; undefined for any other. */
+export function noticeEndpoint(deps: Deps, path: string): string | undefined {
+  const found = endpointAt(deps, path)
+  return found && MOUNT + found.path
 }
 
-/** The endpoint of B1 that a path leads to, without its prefix; undefined for any other. */
-export function noticeEndpoint({ config }: Deps, path: string): string | undefined {
-  const decoded = decodedPath(path)
-  return Object.keys(ACCEPT).find((endpoint) =>
-    config.MTP_PATH_PREFIXES.some((prefix) => decoded === prefix + endpoint),
-  )
+function endpointAt({ config }: Deps, path: string): NoticeEndpoint | undefined {
+  return NOTICES.find((notice) => spellings(config.MTP_PATH_PREFIXES, notice.path).includes(path))
 }
 
 /**
@@ -50,15 +48,20 @@ export async function replayNotice(
   partner: PartnerWithSecrets,
   kept: KeptNotice,
 ): Promise<Replay | undefined> {
-  const accept = ACCEPT[noticeEndpoint(deps, kept.path) ?? '']
-  if (!accept) return undefined
-  const bytes = Buffer.from(kept.body)
+  const endpoint = endpointAt(deps, kept.path)
+  if (!endpoint) return undefined
+  // What was refused for want of a key is kept as it came, and read with the one that is set since.
+  const opened = openBody(Buffer.from(kept.body), kept.headers?.[ENCRYPTION_STATUS], partner.aes_key)
+  const bytes = 'problem' in opened ? Buffer.from(kept.body) : opened.bytes
   const key = { clientId: partner.client_id, path: kept.path, bodyHash: sha256(bytes) }
   const before = await rememberedNotice(deps.db, key)
   try {
-    checkCaller(partner, kept.headers)
+    if (kept.headers) checkKeptHeaders(partner, kept.headers)
+    checkStanding(partner, kept.headers?.partnerid)
     if (kept.headers) requireJson(kept.headers['content-type'])
-    await accept(deps, { caller: partner, url: kept.path, bytes })
+    if ('problem' in opened) throw bodyRejected(opened.problem)
+    const { decrypted } = opened
+    await endpoint.accept(deps, { caller: partner, url: kept.path, bytes, decrypted, warnings: [] })
     const entryId = await rememberedNotice(deps.db, key)
     return { outcome: entryId === before ? 'again' : 'accepted', entryId }
   } catch (error) {
@@ -67,28 +70,19 @@ export async function replayNotice(
   }
 }
 
-/** What authentication checks besides signature and Date. */
-function checkCaller(partner: PartnerWithSecrets, headers: KeptNotice['headers']): void {
-  const given = headers?.partnerid
-  if (given !== undefined && !namesPartner(given, partner.partner_id)) {
-    throw baFailed('PartnerId does not belong to the clientId')
-  }
-  if (partner.status !== 'active') throw baFailed('the partner is suspended')
-}
-
 function keepRefusal(
   deps: Deps,
   partner: PartnerWithSecrets,
   { id, path, headers = {}, body }: KeptNotice,
-  { message, describe }: CallRejected,
+  rejected: CallRejected,
 ): Promise<string | undefined> {
   const { authorization, date, partnerid } = headers
   return keepRejectedOf(deps, partner, {
     call: { method: 'POST', url: path, authorization, date, partnerId: partnerid, doubled: [] },
-    signed: true,
+    verified: true,
     headers: { ...headers, [REPLAY_OF]: id },
     body,
-    reason: message,
-    answer: JSON.stringify(refused(describe, String(partner.partner_id))),
+    reason: rejected.message,
+    answer: JSON.stringify(refused(rejected.describe, String(partner.partner_id), codeOf(rejected, path))),
   })
 }

@@ -1,64 +1,97 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { ENCRYPTION_STATUS, KEY_DOES_NOT_FIT } from '../lib/aes-body.ts'
 import { sendAnswersTogether } from '../lib/answers-together.ts'
-import { asRescodeError } from '../lib/envelope.ts'
+import { asRescodeError, logFailure } from '../lib/envelope.ts'
+import { MOUNT } from '../lib/mounts.ts'
 import { noteForLog } from '../lib/observe.ts'
 import { refused } from './answer.ts'
-import { acceptRawBodies, jsonBytes, readableBody } from './body-guard.ts'
-import { PATH } from './endpoints.ts'
-import { CallRejected, methodNotAllowed, noSuchPath } from './errors.ts'
-import { callerOf, callOf, mwsSignature } from './guard.ts'
-import { acceptNotice, CONSUMPTION, DEAL_CHANGE, REFUND_RESULT } from './notice.ts'
+import { toleratedIn } from './authenticate.ts'
+import { acceptRawBodies, jsonBytes, noticeBytes, readableBody } from './body-guard.ts'
+import { PATH, refusalCode, spelled } from './endpoints.ts'
+import { BaFailed, CallRejected, codeOf, firstVersion, methodNotAllowed, noSuchPath } from './errors.ts'
+import { callerOf, callOf, noticeSignature } from './guard.ts'
+import { NOTICES } from './notices.ts'
 import { keepRejected } from './reject.ts'
-import { decodedPath, pathAsSent } from './signature.ts'
+import { pathAsSent } from './signature.ts'
 import { testSignature } from './signature-test.ts'
 
 const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' } as const
 
+/** Who tests a signature sends a body of a notice's usual size, if any; and anybody may call this one. */
+const TEST_BODY_LIMIT = 64 * 1024
+
+const NO_WARNINGS: readonly string[] = []
+
 interface Options {
   readonly deps: Deps
   /** The limit of the signature tool, shared by all prefixes. */
-  readonly limitTests: preHandlerAsyncHookHandler
+  readonly limitTests: onRequestAsyncHookHandler
 }
 
-/** B1 under one path prefix: the three notices behind the signature guard, and the signature tool. */
+/** B1 under one path prefix: the notices behind the signature guard, and the signature tool. */
 export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: Options): Promise<void> {
-  acceptRawBodies(app)
+  acceptRawBodies(app, deps.config)
   sendAnswersTogether(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(deps, error, request, reply))
-  app.setNotFoundHandler((request, reply) => {
-    const path = decodedPath(pathAsSent(request.raw.url ?? ''))
-    const known = Object.values(PATH).some((tail) => path === app.prefix + tail)
-    const error = known ? methodNotAllowed() : noSuchPath()
-    return sendRefusal(deps, error, request, reply)
-  })
+  const paths = new Set(Object.values(PATH).map((tail) => spelled(app.prefix + tail)))
+  app.addHook('onRequest', ({ raw }, _reply, done) =>
+    done(paths.has(pathAsSent(raw.url ?? '')) ? undefined : noSuchPath()),
+  )
+  app.setNotFoundHandler((request, reply) => sendRefusal(deps, methodNotAllowed(), request, reply))
 
-  const guarded = { preHandler: mwsSignature(deps) }
+  const guarded = noticeSignature(deps)
   /** The body of a success, which the handler returns (as in lib/envelope.ts). */
   const success = (request: FastifyRequest, reply: FastifyReply, answer: string): string => {
     noteForLog(request, { code: 200 })
     reply.headers(HEADERS)
     return answer
   }
-  const received = (request: FastifyRequest) => ({
-    caller: callerOf(request),
-    url: request.raw.url ?? '',
-    bytes: jsonBytes(request),
-  })
-  app.post(PATH.dealChange, guarded, async (request, reply) =>
-    success(request, reply, await acceptNotice(deps, DEAL_CHANGE, received(request))),
-  )
-  app.post(PATH.consume, guarded, async (request, reply) =>
-    success(request, reply, await acceptNotice(deps, CONSUMPTION, received(request))),
-  )
-  app.post(PATH.refund, guarded, async (request, reply) =>
-    success(request, reply, await acceptNotice(deps, REFUND_RESULT, received(request))),
-  )
+  const received = (request: FastifyRequest) => {
+    const caller = callerOf(request)
+    const url = request.raw.url ?? ''
+    // Of a partner in stage sandbox the guard has refused such a call.
+    const isUsual = request.headers.partnerid !== undefined && !url.includes('?')
+    const warnings = isUsual || caller.stage !== 'live' ? NO_WARNINGS : toleratedIn(caller, callOf(request))
+    const warn = (warning: string, about: object) =>
+      app.sampledLog.write(
+        {
+          level: 'warn',
+          kind: `notice ${warning}`,
+          message: 'a notice was taken with a warning',
+          fields: () => ({ warning, partnerId: String(caller.partner_id), ...about }),
+        },
+        request.log,
+      )
+    return { caller, url, ...noticeBytes(request, caller.aes_key), warnings, warn }
+  }
+  for (const { path, accept } of NOTICES) {
+    app.post(path, guarded, async (request, reply) => success(request, reply, await accept(deps, received(request))))
+  }
 
-  app.post(PATH.signatureTest, { preHandler: limitTests }, async (request, reply) => {
-    const answer = await testSignature(deps, callOf(request), request.headers.host)
+  app.post(PATH.signatureTest, { onRequest: limitTests, bodyLimit: TEST_BODY_LIMIT }, async (request, reply) => {
+    const content = {
+      type: request.headers['content-type'],
+      encryption: request.headers[ENCRYPTION_STATUS],
+      bytes: () => jsonBytes({ body: request.body, headers: { 'content-type': 'application/json' } } as FastifyRequest),
+    }
+    const answer = await testSignature(
+      deps,
+      { ...callOf(request), host: request.headers.host, address: request.ip },
+      content,
+    )
     noteForLog(request, { code: answer.code })
     return reply.headers(HEADERS).send(JSON.stringify(answer))
+  })
+}
+
+/** Below a prefix nothing is but B1: whoever calls another path there is a partner's program. */
+export async function unknownPartnerPaths(app: FastifyInstance, { deps }: Pick<Options, 'deps'>): Promise<void> {
+  const first = `${spelled(app.prefix)}/lv/`
+  app.setErrorHandler((error, request, reply) => sendRefusal(deps, error, request, reply))
+  app.setNotFoundHandler((request, reply) => {
+    const isOfFirst = request.raw.url?.startsWith(first)
+    return sendRefusal(deps, isOfFirst ? firstVersion(app.prefix + MOUNT) : noSuchPath(), request, reply)
   })
 }
 
@@ -67,22 +100,30 @@ async function sendRefusal(deps: Deps, thrown: unknown, request: FastifyRequest,
   if (!(thrown instanceof CallRejected)) {
     const { failure, ...error } = asRescodeError(thrown, request)
     const unreadable = error.rescode === 20007
-    noteForLog(request, { code: 300, ...(failure.detail ? { detail: failure.detail } : {}) })
+    const code = refusalCode(request.raw.url ?? '')
+    noteForLog(request, { code, ...(failure.detail ? { detail: failure.detail } : {}) })
     const describe = unreadable ? 'the request cannot be read' : 'the platform cannot answer now; try again later'
     return reply
       .code(unreadable ? 200 : (failure.status ?? 500))
       .headers({ ...HEADERS, ...failure.headers })
-      .send(JSON.stringify(refused(describe, claimed)))
+      .send(JSON.stringify(refused(describe, claimed, code)))
   }
-  noteForLog(request, { code: 300, detail: thrown.detail })
-  const answer = JSON.stringify(refused(thrown.describe, claimed))
+  const code = codeOf(thrown, request.raw.url ?? '')
+  noteForLog(request, { code, detail: thrown.detail })
+  const answer = JSON.stringify(refused(thrown.describe, claimed, code))
   if (thrown.status === 200) {
-    const { headers, body, caller } = request
-    const seen = { call: callOf(request), signed: caller !== null, headers, body: readableBody(body) }
+    const { headers, caller } = request
+    const verified = caller !== null || (thrown instanceof BaFailed && thrown.verified)
+    // What a wrong key makes of a body is no reading.
+    if (thrown.describe === KEY_DOES_NOT_FIT) request.decryptedBody = undefined
+    const decrypted = request.decryptedBody !== undefined
+    const body = readableBody(request)
+    const seen = { call: callOf(request), verified, address: request.ip, headers, body, decrypted }
     const rejection = { ...seen, reason: thrown.message, answer }
-    await keepRejected(deps, rejection).catch((error: Error) => {
-      request.log.error({ err: error }, 'a rejected call could not be kept')
+    const kept = keepRejected(deps, rejection).catch((error: Error) => {
+      logFailure(request, error, 'a rejected call could not be kept')
     })
+    if (verified) await kept
   }
   return reply
     .code(thrown.status)

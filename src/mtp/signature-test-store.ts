@@ -8,6 +8,10 @@ const testRow = z.object({
   source: z.enum(['sent', 'pasted']),
   /** Names of src/mtp/diagnose; none: passed. */
   mistakes: z.array(z.string()),
+  /** Names of src/mtp/diagnose/warnings.ts. */
+  warnings: z.array(z.string()),
+  /** Whether who sent it has proved to hold a secret of the partner's. */
+  verified: z.boolean(),
   method: z.string(),
   path: z.string(),
   /** The Date header. */
@@ -21,27 +25,29 @@ const testRow = z.object({
 /** One verdict of the signature tool. */
 export type SignatureTest = z.output<typeof testRow>
 
-export type NewTest = Omit<SignatureTest, 'testId' | 'testedAt' | 'mistakes'> & {
+export type NewTest = Omit<SignatureTest, 'testId' | 'testedAt' | 'mistakes' | 'warnings'> & {
   readonly partnerId: bigint
   readonly mistakes: readonly string[]
+  readonly warnings: readonly string[]
 }
 
 export const insertTest = async (db: Db, test: NewTest, now: Date): Promise<bigint> => {
   const { testId } = await db.one(
     testRow.pick({ testId: true }),
-    sql`insert into signature_test (partner_id, tested_at, source, mistakes, method, path, date_header,
-      authorization_header, string_to_sign, signed_instead)
-    values (${test.partnerId}, ${now}, ${test.source}, ${test.mistakes}, ${test.method}, ${test.path}, ${test.date},
-      ${test.authorization}, ${test.stringToSign}, ${test.signedInstead})
+    sql`insert into signature_test (partner_id, tested_at, source, mistakes, warnings, verified, method, path,
+      date_header, authorization_header, string_to_sign, signed_instead)
+    values (${test.partnerId}, ${now}, ${test.source}, ${test.mistakes}, ${test.warnings}, ${test.verified}, ${test.method},
+      ${test.path}, ${test.date}, ${test.authorization}, ${test.stringToSign}, ${test.signedInstead})
     returning test_id as "testId"`,
   )
   return testId
 }
 
-export const deleteTestsBeyond = (db: Db, partnerId: bigint, kept: number): Promise<number> =>
+export const deleteTestsBeyond = (db: Db, partnerId: bigint, verified: boolean, kept: number): Promise<number> =>
   db.exec(
-    sql`delete from signature_test where partner_id = ${partnerId} and test_id <= (
-      select test_id from signature_test where partner_id = ${partnerId} order by test_id desc offset ${kept} limit 1)`,
+    sql`delete from signature_test where partner_id = ${partnerId} and verified = ${verified} and test_id <= (
+      select test_id from signature_test where partner_id = ${partnerId} and verified = ${verified}
+      order by test_id desc offset ${kept} limit 1)`,
   )
 
 /** The first pass counts. */
@@ -59,7 +65,7 @@ export const hasPassed = async (db: Db, partnerId: bigint): Promise<boolean> => 
 export const listTests = (db: Db, partnerId: bigint): Promise<SignatureTest[]> =>
   db.many(
     testRow,
-    sql`select test_id as "testId", tested_at as "testedAt", source, mistakes, method, path, date_header as "date",
+    sql`select test_id as "testId", tested_at as "testedAt", source, mistakes, warnings, verified, method, path, date_header as "date",
       authorization_header as "authorization", string_to_sign as "stringToSign", signed_instead as "signedInstead"
     from signature_test where partner_id = ${partnerId} order by test_id desc`,
   )

@@ -1,51 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
-import { findPartner, findPartnerByClientId, type PartnerWithSecrets } from '../registry/partner.ts'
+import { networkOf } from '../lib/attempts.ts'
+import { findPartner, findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../registry/partner.ts'
 import { masker } from '../ticketing/masking.ts'
 import { type Answer, accepted, refused } from './answer.ts'
 import type { PartnerCall } from './authenticate.ts'
 import { type Diagnosis, readLooseAuthorization } from './diagnose/index.ts'
-import { diagnoseCall } from './diagnose-call.ts'
+import { diagnoseUnproven, isBusy } from './diagnose/unproven.ts'
+import { contentWarnings, type SentContent } from './diagnose/warnings.ts'
+import { diagnoseCall, diagnoseIfProven, settingsOf } from './diagnose-call.ts'
 import { BA_FAILED } from './errors.ts'
 import { shortened } from './reject.ts'
 import { pathAsSent } from './signature.ts'
 import * as store from './signature-test-store.ts'
 
-/** Of each partner the newest are kept. Anybody may name a clientId, so strangers could crowd them out, but no pass. */
-const KEPT = 50
+/** Of each partner the newest are kept, apart from those that anybody may have sent: a stranger crowds out none of its own. */
+const KEPT = { verified: 50, unverified: 20 } as const
 const LONGEST = 1_024
 
+/** Calls that are looked into, from one network and of one clientId: a stranger leaves something for the others. */
+const SEARCHED_OF_NETWORK = { kind: 'signature searched of network', most: 20, windowS: 60 } as const
+const SEARCHED = { kind: 'signature searched', most: 60, windowS: 60 } as const
+/** And those of them that are kept. */
+const UNVERIFIED = { kind: 'signature test unverified', most: 20, windowS: 300 } as const
+
+/**
+ * Who has proved nothing is answered after a multiple of so many milliseconds: finding the partner and keeping the
+ * verdict take time, which would tell that there is somebody with that clientId.
+ */
+const ANSWERED_EVERY_MS = 250
+
 export interface SignatureAnswer extends Answer {
-  readonly diagnosis?: {
-    /** The first of `mistakes`. */
-    readonly mistake: string
-    readonly mistakes: readonly string[]
-    readonly explanation: string
-    /** What should have been signed. The right signature is never told. */
-    readonly stringToSign: string
-    readonly signedInstead?: string
-  }
+  /** Names of what a notice sent like this would be refused for, or, of a live partner, is taken with. */
+  readonly warnings?: readonly string[]
+  readonly diagnosis?: ShownDiagnosis
 }
+
+interface ShownDiagnosis {
+  /** The first of `mistakes`. */
+  readonly mistake: string
+  readonly mistakes: readonly string[]
+  readonly explanation: string
+  /** What should have been signed. The right signature is never told. */
+  readonly stringToSign: string
+  readonly signedInstead?: string
+}
+
+type TestedCall = PartnerCall & { readonly host: string | undefined; readonly address: string }
 
 /**
  * The signature tool (sandbox, step 2): 200 for a right call, else 300 and what went wrong. The verdict is kept for the
- * partner to see in the sandbox.
+ * partner to see in the sandbox. Only who has proved to hold a secret is told what depends on the partner.
  */
-export async function testSignature(deps: Deps, call: PartnerCall, host: string | undefined): Promise<SignatureAnswer> {
-  const partner = await claimedPartner(deps, call)
-  const found = diagnoseCall(deps, partner, { ...call, host })
-  const { mistakes, explanation, stringToSign, signedInstead } = found
-  if (partner) await keep(deps, partner, call, found, 'sent')
-  const [mistake] = mistakes
-  if (partner && mistake === undefined) return accepted(partner.partner_id)
-  const diagnosis = {
-    mistake: mistake ?? 'signature-unrecognised',
-    mistakes,
-    explanation,
-    stringToSign,
-    ...(signedInstead === undefined ? {} : { signedInstead }),
+export async function testSignature(deps: Deps, call: TestedCall, content: SentContent): Promise<SignatureAnswer> {
+  const began = performance.now()
+  const known = await proveAtOnce(deps, call)
+  if (known.found) return tell(deps, known.partner, call, known.found, content)
+  const { clientId } = readLooseAuthorization(call.authorization ?? '')
+  const tooMany =
+    deps.rates.count(SEARCHED_OF_NETWORK, networkOf(call.address)).exceeded ||
+    deps.rates.count(SEARCHED, clientId).exceeded
+  // Also where nobody has this clientId, or the time, and others who find the thread busy, would tell that.
+  const looked = await diagnoseCall(deps, known.partner, call, tooMany ? undefined : 'caller')
+  if (known.partner) {
+    if (looked.proven) return tell(deps, known.partner, call, looked, content)
+    if (!deps.rates.count(UNVERIFIED, clientId).exceeded) await keep(deps, known.partner, call, looked, 'sent', false)
   }
-  return { ...refused(BA_FAILED, partner ? String(partner.partner_id) : ''), diagnosis }
+  const found = diagnoseUnproven(call, settingsOf(deps), isBusy(looked))
+  if (clientId !== '') await sleep(ANSWERED_EVERY_MS - ((performance.now() - began) % ANSWERED_EVERY_MS))
+  const claimed = /^\d{1,19}$/.test(call.partnerId ?? '') ? String(call.partnerId) : ''
+  return { ...refused(BA_FAILED, claimed), diagnosis: shown(found) }
 }
+
+/** `found` is there once the signature proves who calls. */
+type Known =
+  | { readonly partner: PartnerWithSecrets; readonly found: Diagnosis }
+  | { readonly partner: PartnerWithSecrets | undefined; readonly found?: never }
+
+/**
+ * The partner that has this clientId. Somebody may have put the PartnerId for it, or mistyped it: then the partner of the
+ * PartnerId, if the signature is right apart from that.
+ */
+async function proveAtOnce(deps: Deps, call: TestedCall): Promise<Known> {
+  const { clientId } = readLooseAuthorization(call.authorization ?? '')
+  const named = clientId ? await findPartnerByClientId(deps, clientId) : undefined
+  if (named) {
+    const found = diagnoseIfProven(deps, named, call)
+    return found ? { partner: named, found } : { partner: named }
+  }
+  const number = [clientId, call.partnerId ?? ''].find((text) => /^\d{1,19}$/.test(text))
+  const other = number === undefined ? undefined : await findPartner(deps, BigInt(number))
+  if (!other) return { partner: undefined }
+  const found = diagnoseIfProven(deps, other, call)
+  return found ? { partner: other, found } : { partner: undefined }
+}
+
+async function tell(
+  deps: Deps,
+  partner: PartnerWithSecrets,
+  call: TestedCall,
+  found: Diagnosis,
+  content: SentContent,
+): Promise<SignatureAnswer> {
+  const warnings = [...found.warnings, ...contentWarnings(partner, content)]
+  await keep(deps, partner, call, { ...found, warnings }, 'sent', true)
+  const warned = warnings.length > 0 ? { warnings } : {}
+  if (found.mistakes.length === 0) return { ...accepted(partner.partner_id), ...warned }
+  return { ...refused(BA_FAILED, String(partner.partner_id)), ...warned, diagnosis: shown(found) }
+}
+
+const shown = ({ mistakes, explanation, stringToSign, signedInstead }: Diagnosis): ShownDiagnosis => ({
+  mistake: mistakes[0] ?? 'signature-unrecognised',
+  mistakes,
+  explanation,
+  stringToSign,
+  ...(signedInstead === undefined ? {} : { signedInstead }),
+})
 
 /** A call as its partner pasted it; `url` may be a path or a whole URL, and `host` what its Host header held. */
 export type PastedCall = Omit<PartnerCall, 'doubled'> & { readonly host: string | undefined }
@@ -58,10 +128,10 @@ export async function testPastedSignature(deps: Deps, partnerId: bigint, call: P
   const partner = await findPartner(deps, partnerId)
   if (!partner) throw new Error('no such partner')
   const whole = { ...call, doubled: [] }
-  return keep(deps, partner, whole, diagnoseCall(deps, partner, whole), 'pasted')
+  return keep(deps, partner, whole, await diagnoseCall(deps, partner, whole, 'partner'), 'pasted', true)
 }
 
-/** What the tool said lately to this partner and whoever used its clientId, newest first, 50 at most. */
+/** What the tool said lately to this partner and whoever used its clientId, newest first. */
 export const listSignatureTests = (deps: Deps, partnerId: bigint): Promise<SignatureTest[]> =>
   store.listTests(deps.db, partnerId)
 
@@ -73,18 +143,22 @@ export const hasPassedSignatureTool = (deps: Deps, partnerId: bigint): Promise<b
 
 function keep(
   { db, clock }: Deps,
-  { partner_id, secrets }: PartnerWithSecrets,
+  partner: PartnerWithSecrets,
   { method, url, date = '', authorization = '' }: PartnerCall,
-  { mistakes, stringToSign, signedInstead }: Diagnosis,
+  { mistakes, warnings, stringToSign, signedInstead }: Diagnosis,
   source: SignatureTest['source'],
+  verified: boolean,
 ): Promise<bigint> {
   // Who tries may put the secret anywhere, such as where the clientId belongs. Masked before anything is cut.
-  const mask = masker(secrets.map(({ secret }) => secret))
+  const { partner_id } = partner
+  const mask = masker(secretTexts(partner))
   const cut = (text: string): string => mask(text).slice(0, LONGEST)
   const test = {
     partnerId: partner_id,
     source,
     mistakes,
+    warnings,
+    verified,
     method,
     path: cut(pathAsSent(url)),
     date: cut(date),
@@ -95,18 +169,8 @@ function keep(
   const now = clock.now()
   return db.tx(async (inside) => {
     const testId = await store.insertTest(inside, test, now)
-    await store.deleteTestsBeyond(inside, partner_id, KEPT)
+    await store.deleteTestsBeyond(inside, partner_id, verified, KEPT[verified ? 'verified' : 'unverified'])
     if (mistakes.length === 0) await store.insertPass(inside, partner_id, now)
     return testId
   })
-}
-
-/** By clientId, also from a header that is malformed, else by PartnerId: somebody may have put the one for the other. */
-async function claimedPartner(deps: Deps, { authorization, partnerId }: PartnerCall) {
-  const { clientId } = readLooseAuthorization(authorization ?? '')
-  const candidates = [clientId, partnerId ?? '']
-  const found: PartnerWithSecrets | undefined = clientId ? await findPartnerByClientId(deps, clientId) : undefined
-  if (found) return found
-  const number = candidates.find((text) => /^\d{1,19}$/.test(text))
-  return number === undefined ? undefined : findPartner(deps, BigInt(number))
 }

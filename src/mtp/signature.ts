@@ -62,3 +62,7 @@ export function verify(call: ReceivedCall, clientId: string, secrets: readonly s
   }
   return matched
 }
+
+/** Whether a call that one of the secrets has signed was signed with its query: without it the signature does not fit. */
+export const signedWithQuery = (call: ReceivedCall, clientId: string, secrets: readonly string[]): boolean =>
+  call.url.includes('?') && verify({ ...call, url: pathAsSent(call.url) }, clientId, secrets) === null

@@ -10,26 +10,30 @@ export interface NoticeRow {
   readonly receivedAt: Date
   readonly body: string
   readonly answer: string
+  readonly warnings: readonly string[]
 }
 
 /**
  * Claims notices, no two of them the same; the number of those that are news. The same notice again within
- * `repeatWithinS` seconds is none. While another call with the same notice is in flight this waits for it: one commits,
+ * `repeatWithinS` seconds is none; one that was received so much later than now that the clock must have been put back is. While another call with the same notice is in flight this waits for it: one commits,
  * or, if it fails, this one takes its place.
  */
 export const claimNotices = (db: Db, rows: readonly NoticeRow[], repeatWithinS: number): Promise<number> =>
   db.exec(
-    sql`insert into notice as known (client_id, path, body_hash, notice_id, partner_id, received_at, body, answer)
-        select client_id, path, body_hash, notice_id, partner_id, received_at, body, answer
+    sql`insert into notice as known (client_id, path, body_hash, notice_id, partner_id, received_at, body, answer, warnings)
+        select client_id, path, body_hash, notice_id, partner_id, received_at, body, answer, warnings
         from unnest(
           ${rows.map((row) => row.clientId)}::text[], ${rows.map((row) => row.path)}::text[],
           ${rows.map((row) => row.bodyHash)}::bytea[], ${rows.map((row) => row.noticeId)}::uuid[],
           ${rows.map((row) => row.partnerId)}::bigint[], ${rows.map((row) => row.receivedAt.toISOString())}::timestamptz[],
-          ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.answer)}::text[])
-          as row (client_id, path, body_hash, notice_id, partner_id, received_at, body, answer)
+          ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.answer)}::text[],
+          ${rows.map((row) => row.warnings.join(' '))}::text[])
+          as row (client_id, path, body_hash, notice_id, partner_id, received_at, body, answer, warnings)
         on conflict (client_id, path, body_hash) do update
-          set notice_id = excluded.notice_id, received_at = excluded.received_at, answer = excluded.answer
-          where known.received_at <= excluded.received_at - make_interval(secs => ${repeatWithinS})`,
+          set notice_id = excluded.notice_id, received_at = excluded.received_at, answer = excluded.answer,
+            warnings = excluded.warnings
+          where known.received_at <= excluded.received_at - make_interval(secs => ${repeatWithinS})
+            or known.received_at >= excluded.received_at + make_interval(secs => ${repeatWithinS})`,
   )
 
 const remembered = z.object({ nth: z.coerce.number(), answer: z.string() })
@@ -52,7 +56,8 @@ export const firstAnswers = async (
           where client_id = asked.client_id and path = asked.path and body_hash = asked.body_hash
           offset 0 -- one look into the primary key for each, whatever the planner knew of the table when it planned
         ) known
-        where known.received_at > asked.received_at - make_interval(secs => ${repeatWithinS})`,
+        where known.received_at > asked.received_at - make_interval(secs => ${repeatWithinS})
+          and known.received_at < asked.received_at + make_interval(secs => ${repeatWithinS})`,
   )
   return new Map(found.map(({ nth, answer }) => [nth, answer]))
 }
@@ -87,11 +92,18 @@ export interface RejectedCall {
   readonly headers: object
   readonly body: string
   readonly answer: string
+  readonly verified: boolean
+  /** For how many more it stands that were not kept; then nothing else is in it. */
+  readonly leftOut?: number
 }
 
 export const insertRejectedCall = (db: Db, call: RejectedCall, now: Date): Promise<number> =>
   db.exec(
-    sql`insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer)
+    sql`insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified, left_out)
         values (${call.callId}, ${now}, ${call.partnerId}, ${call.clientId}, ${call.path}, ${call.reason},
-                ${call.headers}, ${call.body}, ${call.answer})`,
+                ${call.headers}, ${call.body}, ${call.answer}, ${call.verified}, ${call.leftOut})`,
   )
+
+/** What was found out about a call that is kept. */
+export const explainRejectedCall = (db: Db, callId: string, reason: string): Promise<number> =>
+  db.exec(sql`update rejected_call set reason = ${reason} where call_id = ${callId}`)

@@ -1,12 +1,18 @@
 import { z } from 'zod'
-import { int64, numericText, parseLossless, smallInt } from '../lib/lossless.ts'
+import { KEY_DOES_NOT_FIT } from '../lib/aes-body.ts'
+import { listOf } from '../lib/lists.ts'
+import { int64, numericText, parseLossless, smallInt, stringifyLossless } from '../lib/lossless.ts'
 import { echo } from '../lib/rescode.ts'
 import { problemsText, readShape } from '../lib/shape.ts'
+import { partnerId } from '../registry/partner-wire.ts'
 import { date, dateTime, idText, maybe, oneOf } from '../ticketing/interfaces/fields.ts'
+import { issuedTickets, voucherType } from '../ticketing/interfaces/issued.ts'
 import { credential } from '../ticketing/interfaces/people.ts'
+import { levelPrice } from '../ticketing/interfaces/price.ts'
 import { voucherState } from '../ticketing/interfaces/voucher.ts'
+import { NOTICE_PATHS } from './endpoints.ts'
 
-// The shape of the three notices (spec: area B payloads). What their numbers mean together is the operations' business.
+// The shape of the notices (spec: area B payloads). What their numbers mean together is the operations' business.
 
 /** `partnerId` is optional; when present it must belong to the caller's clientId (decisions, section 3). */
 const envelope = { partnerId: maybe(numericText()), code: maybe(smallInt()), describe: maybe(z.string()) }
@@ -21,7 +27,7 @@ export const dealChangeNotice = z.looseObject({
   ...envelope,
   body: z.preprocess(
     (body) => (isSingle(body) ? [body] : body),
-    z.array(dealChange).min(1, 'must have at least one entry'),
+    listOf('deals', dealChange).min(1, 'must have at least one entry'),
   ),
 })
 
@@ -34,10 +40,10 @@ export const consumeNotice = z.looseObject({
     quantity: smallInt(),
     usedQuantity: smallInt(),
     refundedQuantity: smallInt(),
-    voucherList: maybe(z.array(voucherState)),
+    voucherList: maybe(listOf('vouchers', voucherState)),
     useStartDate: maybe(date()),
     useEndDate: maybe(date()),
-    credentialList: maybe(z.array(credential)),
+    credentialList: maybe(listOf('vouchers', credential)),
   }),
 })
 
@@ -55,17 +61,105 @@ export const refundNotice = z.looseObject({
   }),
 })
 
+/**
+ * POST /mtp/api/order/pay/notice, after an order pay that was answered with 598; issueType 1 issued, 2 failed (0 in an old
+ * program). Programs differ in where code and describe stand. Of a failure the ids are all there is.
+ */
+export const payNotice = z.looseObject({
+  ...envelope,
+  issueType: oneOf(0, 1, 2),
+  body: z.looseObject({
+    orderId: int64(),
+    partnerOrderId: idText(),
+    voucherType: maybe(voucherType()),
+    ...issuedTickets,
+    // It decides nothing, so no form of it may cost the tickets.
+    requestTime: z.unknown().optional().meta({ wire: 'datetime' }),
+    code: maybe(smallInt()),
+    describe: maybe(z.string()),
+  }),
+})
+
+/** No real one comes near it; it is kept for a person to look at. */
+const LONGEST_RESCHEDULE = 65_536
+
+/** What is wrong with the body of a reschedule notice, which nobody reads here; undefined of a right one. */
+function rescheduleProblem(body: unknown): string | undefined {
+  if (body === undefined) return 'is required'
+  if (typeof body !== 'string' && !isSingle(body)) return 'must be a text or an object'
+  if (body === '') return 'must not be empty'
+  const text = typeof body === 'string' ? body : stringifyLossless(body as object)
+  return text.length > LONGEST_RESCHEDULE ? `must have at most ${LONGEST_RESCHEDULE} characters` : undefined
+}
+
+/**
+ * POST /mtp/api/order/reschedule/notice: only its envelope is known. The body is Base64 of something encrypted, or an object
+ * of a program that encrypts the whole notice or none of it.
+ */
+export const rescheduleNotice = z.looseObject({
+  ...envelope,
+  body: z
+    .unknown()
+    .superRefine((body, context) => {
+      const message = rescheduleProblem(body)
+      if (message) context.addIssue({ code: 'custom', message })
+    })
+    .meta({ wire: 'text' }),
+})
+
+/** POST /mtp/api/level/price/notice/v2: days of one product's level price calendar, whole. */
+export const levelPriceNotice = z
+  .looseObject({
+    ...envelope,
+    partnerDealId: idText(),
+    startTime: date(),
+    endTime: date(),
+    body: listOf('levelPrices', levelPrice).min(1, 'must have at least one entry'),
+  })
+  .superRefine(({ startTime, endTime, body }, context) => {
+    const refuse = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message })
+    if (endTime < startTime) refuse(['endTime'], 'must not be before startTime')
+    else {
+      const outside = body.findIndex(({ priceDate }) => priceDate < startTime || priceDate > endTime)
+      if (outside >= 0) refuse(['body', outside, 'priceDate'], `is not within ${startTime} and ${endTime}`)
+    }
+    if (body.length > 0 && body.every(({ stock }) => stock === 0))
+      refuse(['body'], 'must not have a stock of 0 throughout')
+  })
+
 export type DealChangeNotice = z.output<typeof dealChangeNotice>
 export type ConsumeNotice = z.output<typeof consumeNotice>
 export type RefundNotice = z.output<typeof refundNotice>
+export type PayNotice = z.output<typeof payNotice>
+export type RescheduleNotice = z.output<typeof rescheduleNotice>
 
-/** Reads the bytes of a notice; the problem is the text for `describe`, naming field and problem. */
+/** What an operator asks for: the newest notices of a partner, of one kind or of all. */
+export const noticeFilter = z.strictObject({
+  partner_id: partnerId,
+  kind: z.enum(Object.keys(NOTICE_PATHS) as [keyof typeof NOTICE_PATHS]).optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+})
+export type NoticeFilter = z.output<typeof noticeFilter>
+export type LevelPriceNotice = z.output<typeof levelPriceNotice>
+
+/**
+ * Values in a notice: lists of the most entries have some 11,000, and there may be fields that are not
+ * ours. A mebibyte of more would take tens
+ * of milliseconds, in which nobody else is answered.
+ */
+export const MOST_VALUES = 40_000
+
+/**
+ * Reads the bytes of a notice; the problem is the text for `describe`, naming field and problem. Of what was decrypted it
+ * says no more than that it is no JSON.
+ */
 export function readNotice<Notice extends z.ZodType>(
   notice: Notice,
   bytes: Uint8Array,
+  decrypted = false,
 ): { notice: z.output<Notice> } | { problem: string } {
-  const json = parseLossless(bytes)
-  if ('problem' in json) return { problem: `HTTP body: ${echo(json.problem)}` }
+  const json = parseLossless(bytes, MOST_VALUES)
+  if ('problem' in json) return { problem: decrypted ? KEY_DOES_NOT_FIT : `HTTP body: ${echo(json.problem)}` }
   const read = readShape(notice, json.value)
   return 'problems' in read ? { problem: problemsText(read.problems) } : { notice: read.value }
 }

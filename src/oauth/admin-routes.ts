@@ -10,7 +10,7 @@ import { grantReference, userReference } from './wire.ts'
 export async function grantAdminRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   forOperatorsOnly(app, deps.config)
 
-  app.get('/grants', async (request, reply) => {
+  app.get('/grants', { config: { readsQuery: true } }, async (request, reply) => {
     const { cid, ...rest } = request.query as Record<string, unknown>
     const isNumber = typeof cid === 'string' && /^\d+$/.test(cid)
     const user = parseInput(userReference, { ...rest, cid: isNumber ? Number(cid) : cid })

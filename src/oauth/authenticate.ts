@@ -1,5 +1,4 @@
 import { timingSafeEqual } from 'node:crypto'
-import { countFailure } from '../db/failed-attempts/store.ts'
 import type { Deps } from '../deps.ts'
 import { attemptSubject, networkOf } from '../lib/attempts.ts'
 import { secondsUntil } from '../lib/clock.ts'
@@ -7,10 +6,9 @@ import { equalSecrets, storedForm } from '../lib/keys.ts'
 import { tooManyRequests } from '../lib/rescode.ts'
 import { findCaller, noteSecretUse } from '../registry/secret.ts'
 import type { MicroApp } from '../registry/wire.ts'
+import { CLIENT_WINDOW_S, countFailure } from '../throttle/attempts-store.ts'
 import { appNotTrusted, badClientCredentials, conflictingCredentials, malformedBasic } from './errors.ts'
 import type { Parameters } from './wire.ts'
-
-const FAILURE_WINDOW_S = 300
 
 export interface ClientCall {
   readonly parameters: Parameters
@@ -23,7 +21,8 @@ export interface ClientCall {
 
 interface Credentials {
   readonly appKey: string
-  readonly appSecret: string
+  /** How what was sent can be read: as it is, and decoded where that makes a difference. */
+  readonly appSecrets: readonly string[]
 }
 
 /** A2 rows 3–7, in one place for A2 and A3: which approved micro-app is calling. */
@@ -44,13 +43,24 @@ function readBasic(header: string | undefined): Credentials | 'malformed' | unde
   const text = Buffer.from(encoded, 'base64').toString('utf8')
   const colon = text.indexOf(':')
   if (colon < 1 || colon === text.length - 1) return 'malformed'
-  return { appKey: text.slice(0, colon), appSecret: text.slice(colon + 1) }
+  const appSecret = text.slice(colon + 1)
+  // An app_key has no character that means another when decoded, so there is no need to try both.
+  return { appKey: formDecoded(text.slice(0, colon)), appSecrets: [...new Set([appSecret, formDecoded(appSecret)])] }
+}
+
+/** RFC 6749 §2.3.1 has both form-encoded, which many clients leave out; what cannot be decoded stays as it is. */
+function formDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
 }
 
 function presentedCredentials(call: ClientCall, basic: Credentials | 'malformed' | undefined): Credentials {
   const appKey = call.parameters.get('app_key')
   const appSecret = call.parameters.get('app_secret')
-  if (appKey && appSecret) return { appKey, appSecret }
+  if (appKey && appSecret) return { appKey, appSecrets: [appSecret] }
   if (basic === 'malformed') throw malformedBasic()
   if (basic) return basic
   throw badClientCredentials(call.hasBody && !appKey ? 'parameters go in the query string, not in a body' : undefined)
@@ -58,15 +68,15 @@ function presentedCredentials(call: ClientCall, basic: Credentials | 'malformed'
 
 const contradicts = (parameters: Parameters, basic: Credentials): boolean => {
   const appKey = parameters.get('app_key') || basic.appKey
-  const appSecret = parameters.get('app_secret') || basic.appSecret
-  return appKey !== basic.appKey || !equalSecrets(appSecret, basic.appSecret)
+  const appSecret = parameters.get('app_secret')
+  return appKey !== basic.appKey || Boolean(appSecret && !basic.appSecrets.some((one) => equalSecrets(one, appSecret)))
 }
 
 /**
  * Row 7 is looked at before the secret is compared: once the limit is reached the answer is 20003 for right and wrong
  * secrets alike, so it never confirms a guess. Unknown apps and wrong secrets cost the same work and get one text.
  */
-async function verifyCredentials(deps: Deps, { appKey, appSecret }: Credentials, address: string): Promise<MicroApp> {
+async function verifyCredentials(deps: Deps, { appKey, appSecrets }: Credentials, address: string): Promise<MicroApp> {
   const { config, db, clock, keys } = deps
   const now = clock.now()
   const subject = attemptSubject(keys, 'client', `${appKey}\n${networkOf(address)}`)
@@ -74,10 +84,10 @@ async function verifyCredentials(deps: Deps, { appKey, appSecret }: Credentials,
   if (failures && failures.failures >= config.CLIENT_FAILURES) {
     throw tooManyRequests(secondsUntil(failures.windowEndsAt, now))
   }
-  const presented = storedForm(keys, appSecret)
-  const match = app?.secrets.find((secret) => timingSafeEqual(secret.secret_hash, presented))
+  const presented = appSecrets.map((appSecret) => storedForm(keys, appSecret))
+  const match = app?.secrets.find(({ secret_hash }) => presented.some((one) => timingSafeEqual(secret_hash, one)))
   if (!app || !match) {
-    const counted = await countFailure(db, subject, now, FAILURE_WINDOW_S)
+    const counted = await countFailure(db, subject, now, CLIENT_WINDOW_S)
     // Guesses that race past the check above learn nothing either.
     if (counted.failures > config.CLIENT_FAILURES) throw tooManyRequests(secondsUntil(counted.windowEndsAt, now))
     throw badClientCredentials()

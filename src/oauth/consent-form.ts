@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
-import { epochSeconds } from '../lib/clock.ts'
+import { epochSeconds, fromEpochSeconds } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/digest.ts'
 import { equalSecrets, type Keys } from '../lib/keys.ts'
 import type { AuthorizationRequest } from './authorize.ts'
@@ -40,7 +40,10 @@ export function sealConsentForm({ keys, clock }: Deps, request: AuthorizationReq
 }
 
 export interface OpenedForm {
-  readonly grantId: string
+  /** Of the grant too, if it is approved. */
+  readonly formId: string
+  /** From then on it is too old to be sent. */
+  readonly expiresAt: Date
   /** The parameters that were shown, to be checked anew: an app may have been suspended in between. */
   readonly parameters: ReadonlyMap<string, string>
 }
@@ -57,7 +60,8 @@ export function openConsentForm({ keys, clock }: Deps, field: string, sessionHas
   }
   if (epochSeconds(clock.now()) - sealed.shownAt > FORM_LIFETIME_S) throw unusableForm('is too old')
   return {
-    grantId: sealed.grantId,
+    formId: sealed.grantId,
+    expiresAt: fromEpochSeconds(sealed.shownAt + FORM_LIFETIME_S),
     parameters: new Map(new URLSearchParams(sealed.query)),
   }
 }

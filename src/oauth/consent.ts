@@ -1,15 +1,17 @@
 import type { SignedIn } from '../account/session.ts'
 import { recordAudit } from '../db/audit/store.ts'
+import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { wholeSecondsAfter } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/digest.ts'
 import { invalidRequest } from '../lib/rescode.ts'
 import { mint, PREFIX } from '../lib/self-dating.ts'
 import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize.ts'
-import { openConsentForm } from './consent-form.ts'
+import { type OpenedForm, openConsentForm } from './consent-form.ts'
+import { type Decided, decideFirst, findDecision } from './consent-store.ts'
 import { unusableForm, userNotTrusted } from './errors.ts'
 import { withAnswer } from './redirect-uri.ts'
-import { ensureCode, ensureGrant } from './store.ts'
+import { ensureCode, ensureGrant, revokeGrant } from './store.ts'
 import { CODE_LIFETIME_S } from './wire.ts'
 
 export interface Decision {
@@ -19,30 +21,77 @@ export interface Decision {
   readonly decision: string
 }
 
-/** A1 rows 12–14: what the user decided on the consent page. Returns where the browser goes next. */
+/**
+ * A1 rows 12–14: what the user decided on the consent page. Returns where the browser goes next.
+ *
+ * The first decision on a form stands, and the same again (a double click) gets the same answer. The other one is
+ * refused with a page (20007): after a refusal nothing is granted any more, and a refusal after an approval withdraws
+ * what was granted. So whoever presses "refuse", first or later, ends up not granted.
+ */
 export async function decideConsent(deps: Deps, { session, form, decision }: Decision): Promise<string> {
   if (session.status !== 'active') throw userNotTrusted()
-  const { grantId, parameters } = openConsentForm(deps, form, session.sessionHash)
-  if (decision !== 'approve' && decision !== 'refuse') throw invalidRequest('decision must be approve or refuse')
-  const request = await checkAuthorizationRequest(deps, parameters)
-  if (decision === 'refuse') {
-    await recordRefusal(deps, session, request)
-    return withAnswer(request.redirectUri, { state: request.state })
-  }
-  const code = await issueCode(deps, session, request, grantId)
+  const opened = openConsentForm(deps, form, session.sessionHash)
+  if (decision === 'approve') return approve(deps, session, opened)
+  if (decision === 'refuse') return refuse(deps, session, opened)
+  throw invalidRequest('decision must be approve or refuse')
+}
+
+/** What was decided first: this, if nothing was yet. Runs in the transaction of what follows of it. */
+async function firstDecision(
+  db: Db,
+  { routingKey }: SignedIn,
+  { formId, expiresAt }: OpenedForm,
+  decision: Decided,
+): Promise<{ decision: Decided; isNew: boolean }> {
+  if (await decideFirst(db, { routingKey, formId, decision, expiresAt })) return { decision, isNew: true }
+  // Without a row it was purged a moment ago; then the form is too old for anything.
+  const earlier = await findDecision(db, routingKey, formId)
+  if (!earlier) throw unusableForm('is too old')
+  return { decision: earlier, isNew: false }
+}
+
+async function approve(deps: Deps, session: SignedIn, form: OpenedForm): Promise<string> {
+  const request = await checkAuthorizationRequest(deps, form.parameters)
+  const code = await deps.db.tx(async (db) => {
+    const first = await firstDecision(db, session, form, 'approve')
+    if (first.decision === 'refuse') throw unusableForm('was refused already')
+    return issueCode({ ...deps, db }, session, request, form.formId)
+  })
   return withAnswer(request.redirectUri, { code, state: request.state })
 }
 
-const recordRefusal = ({ db, clock }: Deps, session: SignedIn, { app, scopes }: AuthorizationRequest) =>
-  recordAudit(db, {
-    at: clock.now(),
-    event: 'user_denied_authorization',
-    routingKey: session.routingKey,
-    cid: session.cid,
-    userId: session.userId,
-    appKey: app.app_key,
-    detail: { rescode: 20019, scopes },
+async function refuse(deps: Deps, session: SignedIn, form: OpenedForm): Promise<string> {
+  const wasApproved = await deps.db.tx(async (db) => {
+    const first = await firstDecision(db, session, form, 'refuse')
+    if (first.decision === 'approve') await withdrawApproved({ ...deps, db }, session, form)
+    else if (first.isNew) await recordRefusal({ ...deps, db }, session, form)
+    return first.decision === 'approve'
   })
+  if (wasApproved) throw unusableForm('was approved already, and what it allowed is now withdrawn')
+  // Checked after the decision is kept: nothing is granted, even if the app may not be answered any more.
+  const request = await checkAuthorizationRequest(deps, form.parameters)
+  return withAnswer(request.redirectUri, { state: request.state })
+}
+
+const told = ({ clock }: Deps, { routingKey, cid, userId }: SignedIn, { parameters }: OpenedForm) =>
+  ({ at: clock.now(), actor: 'user', routingKey, cid, userId, appKey: parameters.get('app_key') ?? '' }) as const
+
+const recordRefusal = (deps: Deps, session: SignedIn, form: OpenedForm) =>
+  recordAudit(deps.db, {
+    ...told(deps, session, form),
+    event: 'user_denied_authorization',
+    detail: { rescode: 20019, scopes: form.parameters.get('scope')?.split(' ') },
+  })
+
+async function withdrawApproved(deps: Deps, session: SignedIn, form: OpenedForm): Promise<void> {
+  const withdrawn = await revokeGrant(deps.db, session.routingKey, form.formId, deps.clock.now())
+  if (!withdrawn) return
+  await recordAudit(deps.db, {
+    ...told(deps, session, form),
+    event: 'grant_withdrawn',
+    detail: { grant_id: form.formId, reason: 'refused after approving' },
+  })
+}
 
 /**
  * One consent, one code. The code is derived from the grant's id, so a form that is posted twice (a double click)
@@ -56,28 +105,13 @@ async function issueCode(
 ): Promise<string> {
   const now = clock.now()
   const appKey = app.app_key
-  return db.tx(async (tx) => {
-    const createdAt = await ensureGrant(tx, { routingKey, grantId, cid, userId, appKey, scopes }, now)
-    const expiresAt = wholeSecondsAfter(createdAt, CODE_LIFETIME_S)
-    const random = hmacSha256(keys.derive, `authorization code\n${grantId}`)
-    const code = mint(keys, {
-      prefix: PREFIX.authorizationCode,
-      routingKey,
-      expiresAt,
-      random,
-    })
-    const row = {
-      routingKey,
-      codeHash: code.hash,
-      grantId,
-      appKey,
-      redirectUri,
-      state,
-      codeChallenge,
-      expiresAt,
-    }
-    const usable = await ensureCode(tx, row, now)
-    if (!usable) throw unusableForm('was used already')
-    return code.text
-  })
+  const grant = await ensureGrant(db, { routingKey, grantId, cid, userId, appKey, scopes }, now)
+  if (grant.revoked_at) throw unusableForm('was approved already, and what it allowed has been withdrawn since')
+  const expiresAt = wholeSecondsAfter(grant.created_at, CODE_LIFETIME_S)
+  const random = hmacSha256(keys.derive, `authorization code\n${grantId}`)
+  const code = mint(keys, { prefix: PREFIX.authorizationCode, routingKey, expiresAt, random })
+  const row = { routingKey, codeHash: code.hash, grantId, appKey, redirectUri, state, codeChallenge, expiresAt }
+  const usable = await ensureCode(db, row, now)
+  if (!usable) throw unusableForm('was used already')
+  return code.text
 }

@@ -38,7 +38,7 @@ const readInput = (parameters: Parameters): ExchangeInput => ({
   code: required(parameters, 'code'),
   state: required(parameters, 'state'),
   redirectUri: required(parameters, 'redirect_uri'),
-  codeVerifier: parameters.get('code_verifier'),
+  codeVerifier: parameters.get('code_verifier') || undefined, // an empty one counts as missing
 })
 
 const s256 = (verifier: string): string => sha256(verifier).toString('base64url')
@@ -107,8 +107,8 @@ async function refusal(
 function findMismatch(exchange: Exchange, found: FoundCode): RescodeError | undefined {
   if (exchange.redirectUri !== found.redirect_uri) return redirectMismatch()
   if (exchange.state !== found.state) return invalidRequest('state differs from the one of the authorization request')
-  if (found.code_challenge && !equalSecrets(exchange.codeChallenge ?? '', found.code_challenge)) {
-    return invalidGrant('PKCE verifier missing or wrong')
+  if (!equalSecrets(exchange.codeChallenge ?? '', found.code_challenge ?? '')) {
+    return invalidGrant('PKCE verifier missing or wrong, or sent where A1 had no challenge')
   }
   return undefined
 }
@@ -119,13 +119,15 @@ async function answerReplay(deps: Deps, app: MicroApp, exchange: Exchange, found
   const now = clock.now()
   const duplicate = found.app_key === app.app_key && now < addSeconds(usedAt, config.CODE_DUPLICATE_WINDOW_S)
   if (duplicate) return
-  const revoked = await revokeGrant(db, exchange.routingKey, found.grant_id, now)
-  if (!revoked) return
-  await recordAudit(db, {
-    at: now,
-    event: 'code_replayed',
-    routingKey: exchange.routingKey,
-    appKey: found.app_key,
-    detail: { grant_id: found.grant_id, presented_by: app.app_key },
+  await db.tx(async (tx) => {
+    if (!(await revokeGrant(tx, exchange.routingKey, found.grant_id, now))) return
+    await recordAudit(tx, {
+      at: now,
+      event: 'code_replayed',
+      actor: 'app',
+      routingKey: exchange.routingKey,
+      appKey: found.app_key,
+      detail: { grant_id: found.grant_id, presented_by: app.app_key },
+    })
   })
 }

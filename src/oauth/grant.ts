@@ -10,19 +10,14 @@ export const listGrants = ({ db }: Deps, { cid, user_id }: UserReference): Promi
   grantsOfUser(db, routingKeyOf(cid, user_id), cid, user_id)
 
 /** Withdraws a grant: its code, access tokens and refresh tokens stop working at once. Doing it again changes nothing. */
-export async function withdrawGrant({ db, clock }: Deps, reference: GrantReference): Promise<void> {
+export async function withdrawGrant({ db, clock, actor = 'system' }: Deps, reference: GrantReference): Promise<void> {
   const { cid, user_id: userId, grant_id: grantId } = reference
   const routingKey = routingKeyOf(cid, userId)
   const now = clock.now()
-  const found = await revokeGrantOfUser(db, routingKey, { cid, userId, grantId }, now)
-  if (!found) throw invalidRequest('no such grant of this user', { status: 404 })
-  const detail = { grant_id: grantId }
-  await recordAudit(db, {
-    at: now,
-    event: 'grant_withdrawn',
-    routingKey,
-    cid,
-    userId,
-    detail,
+  await db.tx(async (tx) => {
+    const found = await revokeGrantOfUser(tx, routingKey, { cid, userId, grantId }, now)
+    if (!found) throw invalidRequest('no such grant of this user', { status: 404 })
+    const detail = { grant_id: grantId }
+    await recordAudit(tx, { at: now, event: 'grant_withdrawn', actor, routingKey, cid, userId, detail })
   })
 }

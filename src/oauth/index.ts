@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { sendErrorPage } from '../lib/page.ts'
 import { methodNotAllowed, noSuchPath } from '../lib/rescode.ts'
+import { limitPages } from '../throttle/index.ts'
 import { grantAdminRoutes } from './admin-routes.ts'
 import { authorizationRoutes, tokenRoutes } from './routes.ts'
 
@@ -12,7 +13,7 @@ export const oauthRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
   const native = deps.config.ENVELOPE_HTTP_STATUS === 'native'
   await app.register(
     async (room) => {
-      room.setNotFoundHandler((request, reply) => {
+      room.setNotFoundHandler({ preHandler: limitPages(app, deps.config) }, (request, reply) => {
         const path = request.raw.url?.split('?', 1)[0] ?? ''
         const allowed = allowedMethods(room, path)
         const error = allowed.length > 0 ? methodNotAllowed(allowed) : noSuchPath()
@@ -23,7 +24,7 @@ export const oauthRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
     },
     { prefix: '/oauth/v2' },
   )
-  await app.register(grantAdminRoutes, { deps, prefix: '/admin/v1' })
+  await app.register(grantAdminRoutes, { deps: { ...deps, actor: 'operator' }, prefix: '/admin/v1' })
 }
 
 // hasRoute reads a path as a pattern, and throws on `:a(` or `*a/b`; no path of ours holds these.

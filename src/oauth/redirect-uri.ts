@@ -1,3 +1,5 @@
+import { holdsAnswer } from '../registry/wire.ts'
+
 /** Where the answer of the authorization page may go (source, A1 "redirect_uri"; decisions, section 1 "redirect_uri"). */
 
 /** What of a micro-app decides about its redirect URIs. */
@@ -30,7 +32,7 @@ export function checkRedirectUri(
 ): URL | 'not-a-url' | 'mismatch' {
   if (!URL.canParse(text)) return 'not-a-url'
   const url = new URL(text)
-  if (hasForbiddenForm(text)) return 'mismatch'
+  if (hasForbiddenForm(text) || holdsAnswer(url)) return 'mismatch'
   if (url.protocol === 'http:' && !app.http_allowed && !LOOPBACK.test(url.hostname)) return 'mismatch'
   const registered =
     app.redirect_uris.length > 0 ? app.redirect_uris.includes(text) : app.hosts.some((entry) => hostMatches(entry, url))

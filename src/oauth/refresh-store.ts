@@ -70,7 +70,9 @@ const rotations: Gathered<Rotation & { now: Date }, FoundRefresh> = {
   same: 'apart',
   statement: (asked) =>
     sql`with found as (
-          select asked.*, r.grant_id, r.rotated_at, g.revoked_at, p.status as user_status,
+          select asked.routing_key, asked.refresh_hash, asked.now, asked.access_hash, asked.access_expires_at, asked.successor_hash,
+                 asked.successor_expires_at, asked.nth,
+                 r.grant_id, r.rotated_at, g.revoked_at, p.status as user_status,
                  array(select s from unnest(g.scopes) with ordinality as granted (s, n)
                        where s = any (string_to_array(asked.app_scopes, ' ')) order by n) as scopes
           from unnest(
@@ -89,7 +91,8 @@ const rotations: Gathered<Rotation & { now: Date }, FoundRefresh> = {
           from found f
           where r.routing_key = f.routing_key and r.token_hash = f.refresh_hash and r.rotated_at is null
             and f.revoked_at is null and f.user_status = 'active' and f.scopes <> '{}'
-          returning f.*
+          returning f.routing_key, f.access_hash, f.access_expires_at, f.successor_hash, f.successor_expires_at, f.grant_id,
+            f.scopes, f.nth
         ), access as (
           insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
           select routing_key, access_hash, grant_id, scopes, access_expires_at from issued
@@ -104,6 +107,31 @@ const rotations: Gathered<Rotation & { now: Date }, FoundRefresh> = {
 /** Policy rotating: of simultaneous calls one marks the token rotated and writes its successors. */
 export const rotateRefresh = async (db: Db, rotation: Rotation, now: Date): Promise<FoundRefresh | undefined> =>
   (await db.gather(rotations, { ...rotation, now }))[0]
+
+const TokensOfKey = z.object({ routing_key: z.number(), tokens: z.number() })
+
+/**
+ * Of each grant of these routing keys only the `most` newest access tokens stay, and those that end in the same second.
+ * Rows that another process or the purge is deleting are left to it. Returns how many each key had before.
+ */
+export const endOldestTokens = (
+  db: Db,
+  routingKeys: readonly number[],
+  most: number,
+): Promise<z.infer<typeof TokensOfKey>[]> =>
+  db.many(
+    TokensOfKey,
+    sql`with token as (
+          select routing_key, ctid as place,
+                 rank() over (partition by routing_key, grant_id order by expires_at desc) as nth
+          from access_token where routing_key = any (${routingKeys}::int[])
+        ), ended as (
+          delete from access_token where ctid = any (array(
+            select ctid from access_token
+            where ctid = any (array(select place from token where nth > ${most})) for update skip locked))
+        )
+        select routing_key, count(*)::int as tokens from token group by routing_key`,
+  )
 
 /** Scopes of an access token, also when it was written by another process a moment ago. */
 export const accessTokenScopes = async (

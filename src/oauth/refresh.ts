@@ -2,20 +2,35 @@ import { recordAudit } from '../db/audit/store.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, wholeSecondsAfter } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/digest.ts'
-import type { RescodeError } from '../lib/rescode.ts'
+import { type RescodeError, tooManyRequests } from '../lib/rescode.ts'
 import { mint, PREFIX, readSelfDating, type SelfDating } from '../lib/self-dating.ts'
 import type { MicroApp } from '../registry/wire.ts'
 import { expiredRefreshToken, insufficientScope, invalidGrant, userNotTrusted } from './errors.ts'
 import { accessTokenScopes, type FoundRefresh, findRefresh, refreshFixed, rotateRefresh } from './refresh-store.ts'
 import { revokeGrant } from './store.ts'
+import type { TokenCap } from './token-cap.ts'
 import { type IssuedTokens, type Parameters, required, type TokenSet, tokenSet } from './wire.ts'
 
+export interface RefreshDeps extends Deps {
+  readonly tokenCap: TokenCap
+}
+
 /** A3: a new access token for a refresh token. Ownership is checked before expiry: the app_key is part of the token's MAC. */
-export async function refreshTokens(deps: Deps, app: MicroApp, parameters: Parameters): Promise<TokenSet> {
+export async function refreshTokens(deps: RefreshDeps, app: MicroApp, parameters: Parameters): Promise<TokenSet> {
+  limitRefreshes(deps, app)
   const presented = readSelfDating(deps.keys, PREFIX.refreshToken, required(parameters, 'refresh_token'), app.app_key)
   if (!presented) throw invalidGrant("not a refresh token of this app's")
   if (presented.expiresAt <= deps.clock.now()) throw await expired(deps, presented, app)
   return app.refresh_policy === 'rotating' ? rotate(deps, app, presented) : extend(deps, app, presented)
+}
+
+/** Refused (20003) at once, before anything is looked up: the app asks too often, whatever it presents. */
+function limitRefreshes({ config, rates }: Deps, { app_key }: MicroApp): void {
+  const { exceeded, endsInMs } = rates.count(
+    { kind: 'refresh', most: config.REFRESHES_PER_MINUTE, windowS: 60 },
+    app_key,
+  )
+  if (exceeded) throw tooManyRequests(Math.ceil(endsInMs / 1000))
 }
 
 /** Revoked wins over expired while the row is there; after its purge the token still says that it is expired. */
@@ -25,7 +40,7 @@ async function expired({ db }: Deps, { routingKey, hash }: SelfDating, app: Micr
 }
 
 /** Policy fixed: the same refresh token, one more access token. */
-async function extend(deps: Deps, app: MicroApp, presented: SelfDating): Promise<TokenSet> {
+async function extend(deps: RefreshDeps, app: MicroApp, presented: SelfDating): Promise<TokenSet> {
   const { config, db, clock, keys } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
@@ -43,11 +58,12 @@ async function extend(deps: Deps, app: MicroApp, presented: SelfDating): Promise
   }
   const found = await refreshFixed(db, refresh)
   if (!found?.issued) throw refusal(found)
+  deps.tokenCap.refreshed(routingKey)
   return tokenSet({ accessToken, refreshToken: presented }, found.scopes, now)
 }
 
 /** Policy rotating: successors with the same end; the predecessor, sent again at once, gets the same answer again. */
-async function rotate(deps: Deps, app: MicroApp, presented: SelfDating): Promise<TokenSet> {
+async function rotate(deps: RefreshDeps, app: MicroApp, presented: SelfDating): Promise<TokenSet> {
   const { db, clock } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
@@ -62,8 +78,9 @@ async function rotate(deps: Deps, app: MicroApp, presented: SelfDating): Promise
     successorExpiresAt: issued.refreshToken.expiresAt,
   }
   const found = await rotateRefresh(db, rotation, now)
-  if (found?.issued) return tokenSet(issued, found.scopes, now)
-  return repeatRotation(deps, app, presented)
+  if (!found?.issued) return repeatRotation(deps, app, presented)
+  deps.tokenCap.refreshed(routingKey)
+  return tokenSet(issued, found.scopes, now)
 }
 
 /**
@@ -109,14 +126,16 @@ async function repeatRotation(deps: Deps, app: MicroApp, presented: SelfDating):
 
 async function revokeForReuse({ db, clock }: Deps, app: MicroApp, { routingKey }: SelfDating, found: FoundRefresh) {
   const now = clock.now()
-  await revokeGrant(db, routingKey, found.grant_id, now)
-  const detail = { grant_id: found.grant_id }
-  await recordAudit(db, {
-    at: now,
-    event: 'refresh_token_reused',
-    routingKey,
-    appKey: app.app_key,
-    detail,
+  await db.tx(async (tx) => {
+    if (!(await revokeGrant(tx, routingKey, found.grant_id, now))) return
+    await recordAudit(tx, {
+      at: now,
+      event: 'refresh_token_reused',
+      actor: 'app',
+      routingKey,
+      appKey: app.app_key,
+      detail: { grant_id: found.grant_id },
+    })
   })
 }
 

@@ -1,21 +1,22 @@
-import formbody from '@fastify/formbody'
-import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { findSession, SESSION_COOKIE, type SignedIn } from '../account/session.ts'
+import { findSession, type SignedIn, sessionCookie } from '../account/session.ts'
 import type { Deps } from '../deps.ts'
 import { sendAnswersTogether } from '../lib/answers-together.ts'
 import { AREA_A_HEADERS, answerSuccess, asRescodeError, envelopeErrorHandler } from '../lib/envelope.ts'
+import { acceptForms } from '../lib/forms.ts'
 import { noteForLog } from '../lib/observe.ts'
 import { sendErrorPage, sendPage } from '../lib/page.ts'
 import { invalidRequest, tooManyRequests } from '../lib/rescode.ts'
 import { refuseForeignForms } from '../lib/same-origin.ts'
 import { acceptAnyBodyUnread, hasBody } from '../lib/unread-body.ts'
+import { limitRate } from '../throttle/index.ts'
 import { authenticateClient } from './authenticate.ts'
 import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize.ts'
 import { decideConsent } from './consent.ts'
 import { sealConsentForm } from './consent-form.ts'
 import { foreignForm, unusableForm, userNotTrusted } from './errors.ts'
 import { issueTokens } from './token.ts'
+import { TokenCap } from './token-cap.ts'
 import { readParameters } from './wire.ts'
 
 const CONSENT_PATH = '/oauth/v2/consent'
@@ -23,21 +24,18 @@ const CONSENT_PATH = '/oauth/v2/consent'
 /** A1: the authorization page and its form. Failures are shown as a page to a browser, as the envelope to a program. */
 export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   const { config } = deps
+  const cookie = sessionCookie(config)
   const native = config.ENVELOPE_HTTP_STATUS === 'native'
   app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, asRescodeError(error, request), native))
-  await app.register(formbody, { bodyLimit: 64 * 1024 })
-  await app.register(rateLimit, {
-    max: config.AUTHORIZE_PER_MINUTE,
-    timeWindow: '1 minute',
-    addHeaders: {},
-    errorResponseBuilder: (_request, { ttl }) => tooManyRequests(Math.ceil(ttl / 1000)),
-  })
+  await acceptForms(app, 64 * 1024)
+  const limit = { kind: 'authorization page', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooManyRequests }
+  app.addHook('onRequest', limitRate(app, limit))
 
   app.get('/authorize', async (request, reply) => {
     const parameters = readParameters(request.raw.url ?? '')
     const authorization = await checkAuthorizationRequest(deps, parameters)
     noteForLog(request, { appKey: authorization.app.app_key })
-    const session = await findSession(deps, request.cookies[SESSION_COOKIE])
+    const session = await findSession(deps, cookie.read(request))
     if (!session) {
       const signIn = `/sign-in?return_to=${encodeURIComponent(request.raw.url ?? '/')}`
       return reply.headers(AREA_A_HEADERS).redirect(signIn, 303)
@@ -47,7 +45,7 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
   })
 
   app.post('/consent', { onRequest: refuseForeignForms(config.PUBLIC_URL, foreignForm) }, async (request, reply) => {
-    const session = await findSession(deps, request.cookies[SESSION_COOKIE])
+    const session = await findSession(deps, cookie.read(request))
     if (!session)
       throw unusableForm('belongs to another session', {
         detail: 'no session',
@@ -88,6 +86,9 @@ export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: Deps }
   app.setErrorHandler(envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native'))
   acceptAnyBodyUnread(app)
   sendAnswersTogether(app)
+  const tokenCap = new TokenCap(deps.db, deps.config, app.sampledLog)
+  const withCap = { ...deps, tokenCap }
+  app.addHook('onClose', async () => tokenCap.close())
 
   app.post('/api/token', async (request, reply) => {
     const parameters = readParameters(request.raw.url ?? '')
@@ -98,6 +99,6 @@ export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: Deps }
       hasBody: hasBody(request),
     })
     noteForLog(request, { appKey: client.app_key })
-    return answerSuccess(request, reply, await issueTokens(deps, client, parameters))
+    return answerSuccess(request, reply, await issueTokens(withCap, client, parameters))
   })
 }

@@ -4,7 +4,7 @@ import { type Db, sql } from '../db/sql.ts'
 
 /** Every SQL statement of A1–A3. Each about one user leads with the routing key, so it touches one shard. */
 
-const Stamp = z.object({ created_at: z.date() })
+const Made = z.object({ created_at: z.date(), revoked_at: z.date().nullable() })
 
 export interface NewGrant {
   readonly routingKey: number
@@ -15,17 +15,15 @@ export interface NewGrant {
   readonly scopes: readonly string[]
 }
 
-/** When the grant was made: now, or, when the same consent form is posted again, the first time. */
-export async function ensureGrant(db: Db, grant: NewGrant, now: Date): Promise<Date> {
-  const row = await db.one(
-    Stamp,
+/** When the grant was made: now, or, when the same consent form is posted again, the first time; and withdrawn since. */
+export const ensureGrant = (db: Db, grant: NewGrant, now: Date): Promise<z.infer<typeof Made>> =>
+  db.one(
+    Made,
     sql`insert into user_grant (routing_key, grant_id, cid, user_id, app_key, scopes, created_at)
         values (${grant.routingKey}, ${grant.grantId}, ${grant.cid}, ${grant.userId}, ${grant.appKey}, ${grant.scopes}, ${now})
         on conflict (routing_key, grant_id) do update set grant_id = excluded.grant_id
-        returning created_at`,
+        returning created_at, revoked_at`,
   )
-  return row.created_at
-}
 
 export interface NewCode {
   readonly routingKey: number
@@ -73,7 +71,7 @@ export interface Exchange {
   readonly appKey: string
   readonly redirectUri: string
   readonly state: string
-  /** S256 of the verifier that came with the exchange. */
+  /** S256 of the verifier that came with the exchange; null without one, as a code without a challenge demands. */
   readonly codeChallenge: string | null
   readonly accessHash: Buffer
   readonly accessExpiresAt: Date
@@ -91,7 +89,9 @@ const exchanges: Gathered<Exchange & { now: Date }, FoundCode> = {
   same: 'apart',
   statement: (asked) =>
     sql`with asked as (
-          select * from unnest(
+          select routing_key, code_hash, now, by_app, with_redirect_uri, with_state,
+            with_challenge, access_hash, access_expires_at, refresh_hash, refresh_expires_at, nth
+          from unnest(
             ${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.codeHash)}::bytea[],
             ${asked.map((one) => one.now)}::timestamptz[], ${asked.map((one) => one.appKey)}::text[],
             ${asked.map((one) => one.redirectUri)}::text[], ${asked.map((one) => one.state)}::text[],
@@ -101,7 +101,9 @@ const exchanges: Gathered<Exchange & { now: Date }, FoundCode> = {
           with ordinality as asked (routing_key, code_hash, now, by_app, with_redirect_uri, with_state, with_challenge,
             access_hash, access_expires_at, refresh_hash, refresh_expires_at, nth)
         ), found as (
-          select asked.*, c.grant_id, c.app_key, c.redirect_uri, c.state, c.code_challenge, c.expires_at, c.used_at,
+          select asked.routing_key, asked.code_hash, asked.now, asked.by_app, asked.with_redirect_uri, asked.with_state,
+                 asked.with_challenge, asked.access_hash, asked.access_expires_at, asked.refresh_hash, asked.refresh_expires_at, asked.nth,
+                 c.grant_id, c.app_key, c.redirect_uri, c.state, c.code_challenge, c.expires_at, c.used_at,
                  g.scopes, g.revoked_at, p.status as user_status
           from asked
           join authorization_code c on c.routing_key = asked.routing_key and c.code_hash = asked.code_hash
@@ -113,9 +115,10 @@ const exchanges: Gathered<Exchange & { now: Date }, FoundCode> = {
           where c.routing_key = f.routing_key and c.code_hash = f.code_hash
             and c.used_at is null and c.expires_at > f.now and c.app_key = f.by_app
             and c.redirect_uri = f.with_redirect_uri and c.state = f.with_state
-            and (c.code_challenge is null or c.code_challenge = f.with_challenge)
+            and c.code_challenge is not distinct from f.with_challenge
             and f.user_status = 'active' and f.revoked_at is null
-          returning f.*
+          returning f.routing_key, f.access_hash, f.access_expires_at, f.refresh_hash, f.refresh_expires_at, f.grant_id,
+            f.scopes, f.nth
         ), access as (
           insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
           select routing_key, access_hash, grant_id, scopes, access_expires_at from spent

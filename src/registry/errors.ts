@@ -21,6 +21,14 @@ export const testCallFailed = (detail: string): RescodeError =>
 export const rotatedMeanwhile = (): RescodeError =>
   invalidRequest('the secret was rotated again during the test call, so the old one still signs our calls')
 
+export const noWebhook = (): RescodeError => invalidRequest('that contact has no webhook', { status: 404 })
+
+export const noAesKey = (): RescodeError => invalidRequest('that partner has no AES key', { status: 404 })
+
+/** Calls cannot be encrypted without a key. */
+export const nothingToEncryptWith = (): RescodeError =>
+  new InvalidInput([{ field: 'encrypts_calls', problem: 'needs an AES key; set-aes-key or make-aes-key comes first' }])
+
 export const noOldSecret = (): RescodeError =>
   invalidRequest('there is no old secret, only the one that signs our calls')
 

@@ -1,3 +1,5 @@
+import { getPublicSuffix } from 'tldts'
+
 /** Hosts to which an app's answers may go (source, A1 "redirect_uri"; decisions, section 1 "redirect_uri"). */
 
 export type HostEntry = { readonly entry: string } | { readonly problem: string }
@@ -13,6 +15,8 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
 ]
 const HOST_AND_PORT = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
+/** What DNS calls a host's label: letters, digits and hyphens. */
+const LDH_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const IPV4 = /^\d+\.\d+\.\d+\.\d+$/
 
 const isAddress = (host: string): boolean => host.startsWith('[') || IPV4.test(host)
@@ -33,8 +37,16 @@ export function parseHostEntry(text: string): HostEntry {
   if (port !== undefined) return { problem: 'with "*." cannot have a port; it covers every port' }
   if (isAddress(host)) return { problem: 'with "*." must be a domain, not an IP address' }
   if (!host.includes('.')) return { problem: 'with "*." needs at least two labels after it: *.example.com' }
+  if (isPublicSuffix(host))
+    return {
+      problem:
+        'with "*." must be more than a public suffix such as co.uk or github.io, below which anybody can register hosts',
+    }
   return { entry: `*.${host}` }
 }
+
+/** Below which anybody may register a name: `co.uk`, and `github.io`. */
+const isPublicSuffix = (host: string): boolean => getPublicSuffix(host, { allowPrivateDomains: true }) === host
 
 function canonicalHost(name: string): string | undefined {
   const address = `http://${name}/`
@@ -55,13 +67,18 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:
 
 /**
  * Whether a kept entry covers the URL: `host` at any port, `host:port` at exactly that one (a scheme's default port
- * counts), `*.host` every sub-domain at any depth and port but not `host` itself.
+ * counts), `*.host` every sub-domain at any depth and port but not `host` itself. An entry below a public suffix that was
+ * kept before these were refused covers nothing.
  */
 export function hostMatches(entry: string, url: URL): boolean {
   if (entry.startsWith('*.')) {
     const suffix = entry.slice(1)
     const labels = url.hostname.slice(0, -suffix.length).split('.')
-    return url.hostname.endsWith(suffix) && labels.every((label) => label !== '')
+    return (
+      url.hostname.endsWith(suffix) &&
+      labels.every((label) => LDH_LABEL.test(label)) &&
+      !isPublicSuffix(suffix.slice(1))
+    )
   }
   const port = url.port || DEFAULT_PORTS[url.protocol]
   return entry === url.hostname || entry === `${url.hostname}:${port}`

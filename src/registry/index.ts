@@ -17,8 +17,9 @@ export const registryRoom: FastifyPluginAsync<{ deps: Deps; testCallWith?: TestC
       admin.setNotFoundHandler(() => {
         throw noSuchPath()
       })
-      microAppRoutes(admin, deps)
-      await admin.register(async (partners) => partnerRoutes(partners, deps, testCallWith(deps)))
+      const operated: Deps = { ...deps, actor: 'operator' }
+      microAppRoutes(admin, operated)
+      await admin.register(async (partners) => partnerRoutes(partners, operated, testCallWith(operated)))
     },
     { prefix: '/admin/v1' },
   )

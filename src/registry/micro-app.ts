@@ -1,24 +1,30 @@
 import { randomBytes } from 'node:crypto'
+import { recordAudit } from '../db/audit/store.ts'
+import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { storedForm } from '../lib/keys.ts'
+import { makeSecret } from '../lib/made-secret.ts'
 import { appKeyTaken, noSuchMicroApp } from './errors.ts'
 import * as store from './store.ts'
 import { APP_KEY, type MicroApp, type MicroAppChanges, type NewMicroApp, type SecretDates } from './wire.ts'
-
-/** 32 random bytes as base64url. */
-export const newSecret = (): string => randomBytes(32).toString('base64url')
 
 /** Creates the app with its first app_secret, which no later call can show again. `secret` is given for demo data only. */
 export async function createMicroApp(
   deps: Deps,
   input: NewMicroApp,
-  secret: string = newSecret(),
+  secret: string = makeSecret('ghas'),
 ): Promise<MicroApp & { app_secret: string }> {
   const app = { ...input, app_key: input.app_key ?? randomBytes(12).toString('hex') }
-  const first = { hash: storedForm(deps.keys, secret), now: deps.clock.now() }
-  const created = await store.insertMicroApp(deps.db, app, first)
-  if (!created) throw appKeyTaken()
-  return { ...created, app_secret: secret }
+  const now = deps.clock.now()
+  const first = { hash: storedForm(deps.keys, secret), now }
+  return deps.db.tx(async (db) => {
+    const created = await store.insertMicroApp(db, app, first)
+    if (!created) throw appKeyTaken()
+    const { status, hosts, redirect_uris, scopes } = created
+    const detail = { status, hosts, redirect_uris, scopes }
+    await recordChange({ ...deps, db }, app.app_key, 'app_created', detail)
+    return { ...created, app_secret: secret }
+  })
 }
 
 /** Every app, oldest first. */
@@ -31,15 +37,54 @@ export async function showMicroApp(deps: Deps, appKey: string): Promise<MicroApp
 }
 
 export const updateMicroApp = (deps: Deps, appKey: string, changes: MicroAppChanges): Promise<MicroApp> =>
-  existing(appKey, () => store.updateMicroApp(deps.db, appKey, changes, deps.clock.now()))
+  changeMicroApp(deps, appKey, 'app_updated', async (db, now) => {
+    const before = await store.findMicroApp(db, appKey, now)
+    const changed = await store.updateMicroApp(db, appKey, changes, now)
+    const fields = Object.keys(changes) as (keyof MicroAppChanges)[]
+    const valuesOf = (app: MicroApp) => Object.fromEntries(fields.map((field) => [field, app[field]]))
+    return { changed, detail: before && changed && { before: valuesOf(before), after: valuesOf(changed) } }
+  })
 
 /** Lets the app ask users for consent; also takes a suspension back. */
 export const approveMicroApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
-  existing(appKey, () => store.setStatus(deps.db, appKey, 'approved', deps.clock.now()))
+  changeMicroApp(deps, appKey, 'app_approved', async (db, now) => ({
+    changed: await store.setStatus(db, appKey, 'approved', now),
+  }))
 
 /** Bars the app: no consent, no tokens, no data, until it is approved again. */
 export const suspendMicroApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
-  existing(appKey, () => store.setStatus(deps.db, appKey, 'suspended', deps.clock.now()))
+  changeMicroApp(deps, appKey, 'app_suspended', async (db, now) => ({
+    changed: await store.setStatus(db, appKey, 'suspended', now),
+  }))
+
+interface Change {
+  readonly changed: MicroApp | undefined
+  /** What the audit log adds; never a secret. */
+  readonly detail?: object | undefined
+}
+
+/** Changes an app and says so in the audit log, in one transaction; changes of one app wait for each other. */
+const changeMicroApp = (
+  deps: Deps,
+  appKey: string,
+  event: `app_${string}`,
+  work: (db: Db, now: Date) => Promise<Change>,
+): Promise<MicroApp> =>
+  deps.db.tx(async (db) => {
+    if (!APP_KEY.test(appKey) || !(await store.lockMicroApp(db, appKey))) throw noSuchMicroApp()
+    const { changed, detail = {} } = await work(db, deps.clock.now())
+    if (!changed) throw noSuchMicroApp()
+    await recordChange({ ...deps, db }, appKey, event, detail)
+    return changed
+  })
+
+/** Leaves a row in the audit log; `deps.db` is the transaction of the change. */
+export const recordChange = (
+  { db, clock, actor = 'system' }: Deps,
+  appKey: string,
+  event: `app_${string}`,
+  detail: object,
+) => recordAudit(db, { at: clock.now(), event, actor, appKey, detail })
 
 /** What cannot be an app_key never reaches the database, which has no way to hold a NUL character. */
 async function existing<T>(appKey: string, find: () => Promise<T | undefined>): Promise<T> {

@@ -6,9 +6,9 @@ import * as store from './partner-store.ts'
 import { LAST_PARTNER_ID, type ShownPartner } from './partner-wire.ts'
 
 /** A partner as an operator sees it: nothing of its secrets but their dates. */
-export const shown = ({ secrets, ...partner }: store.PartnerWithSealed): ShownPartner => ({
+export const shown = ({ secrets, aes_key: _, ...partner }: store.PartnerWithSealed): ShownPartner => ({
   ...partner,
-  secrets: secrets.map(({ sealed: _, ...dates }) => dates),
+  secrets: secrets.map(({ sealed: __, ...dates }) => dates),
 })
 
 const isPartnerId = (id: bigint): boolean => id > 0n && id <= LAST_PARTNER_ID
@@ -35,7 +35,7 @@ export async function existingPartner(
  * returns what the log adds: ids and names, never a secret.
  */
 export const changePartner = (
-  { db, clock }: Deps,
+  { db, clock, actor = 'system' }: Deps,
   partnerId: bigint,
   event: `partner_${string}`,
   work: (db: Db, now: Date) => Promise<object>,
@@ -44,6 +44,6 @@ export const changePartner = (
     const now = clock.now()
     if (!isPartnerId(partnerId) || !(await store.touchPartner(inside, partnerId, now))) throw noSuchPartner()
     const detail = { partner_id: String(partnerId), ...(await work(inside, now)) }
-    await recordAudit(inside, { at: now, event, detail })
+    await recordAudit(inside, { at: now, event, actor, detail })
     return shown(await existingPartner({ db: inside, clock }, partnerId))
   })

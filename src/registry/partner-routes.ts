@@ -1,10 +1,11 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { answerLossless } from '../lib/envelope.ts'
 import { readBodiesExactly } from '../lib/exact-body.ts'
 import { parseInput } from '../lib/input.ts'
 import { noteForLog } from '../lib/observe.ts'
 import { echo } from '../lib/rescode.ts'
+import { makeAesKey, removeAesKey, setAesKey } from './aes-key.ts'
 import {
   activatePartner,
   createPartner,
@@ -16,7 +17,18 @@ import {
 } from './partner.ts'
 import { setContact } from './partner-contact.ts'
 import { retireSecret, rotatePartnerSecret, switchSigning, type TestCall } from './partner-secret.ts'
-import { CONTACT_ROLES, contact, newPartner, partnerChanges, readPartnerId, stageChange } from './partner-wire.ts'
+import { urlWarnings } from './partner-url-warnings.ts'
+import {
+  aesKeyInput,
+  CONTACT_ROLES,
+  contact,
+  newPartner,
+  partnerChanges,
+  readPartnerId,
+  type ShownPartner,
+  stageChange,
+} from './partner-wire.ts'
+import { rotateWebhookSecret } from './webhook-secret.ts'
 import { rotation } from './wire.ts'
 
 interface OnePartner {
@@ -24,6 +36,15 @@ interface OnePartner {
 }
 
 const idOf = (request: FastifyRequest<OnePartner>): bigint => readPartnerId(request.params.partner_id)
+
+/** The partner as it is now; what its URLs leave unencrypted is in the answer and in the log. */
+function warned(request: FastifyRequest, reply: FastifyReply, partner: ShownPartner): string {
+  const warnings = urlWarnings(partner)
+  if (warnings.length === 0) return answerLossless(request, reply, partner)
+  const fields = warnings.map(({ field }) => field)
+  request.log.warn({ partnerId: String(partner.partner_id), fields }, 'partner URLs without TLS')
+  return answerLossless(request, reply, { ...partner, warnings })
+}
 
 /** The operator's routes for partners, below /admin/v1. In a plugin of its own, for it changes how bodies are read. */
 export function partnerRoutes(app: FastifyInstance, deps: Deps, testCall: TestCall): void {
@@ -35,7 +56,7 @@ export function partnerRoutes(app: FastifyInstance, deps: Deps, testCall: TestCa
   app.get('/partners', async (request, reply) => answerLossless(request, reply, { partners: await listPartners(deps) }))
 
   app.post('/partners', async (request, reply) =>
-    answerLossless(request, reply, await createPartner(deps, parseInput(newPartner, request.body))),
+    warned(request, reply, await createPartner(deps, parseInput(newPartner, request.body))),
   )
 
   app.get<OnePartner>('/partners/:partner_id', async (request, reply) =>
@@ -44,7 +65,7 @@ export function partnerRoutes(app: FastifyInstance, deps: Deps, testCall: TestCa
 
   app.patch<OnePartner>('/partners/:partner_id', async (request, reply) => {
     const changes = parseInput(partnerChanges, request.body)
-    return answerLossless(request, reply, await updatePartner(deps, idOf(request), changes))
+    return warned(request, reply, await updatePartner(deps, idOf(request), changes))
   })
 
   app.post<OnePartner>('/partners/:partner_id/suspend', async (request, reply) =>
@@ -63,9 +84,25 @@ export function partnerRoutes(app: FastifyInstance, deps: Deps, testCall: TestCa
   for (const role of CONTACT_ROLES) {
     app.put<OnePartner>(`/partners/:partner_id/contacts/${role}`, async (request, reply) => {
       const who = parseInput(contact, request.body)
-      return answerLossless(request, reply, await setContact(deps, idOf(request), role, who))
+      return warned(request, reply, await setContact(deps, idOf(request), role, who))
     })
+    app.post<OnePartner>(`/partners/:partner_id/contacts/${role}/rotate-webhook-secret`, async (request, reply) =>
+      answerLossless(request, reply, await rotateWebhookSecret(deps, idOf(request), role)),
+    )
   }
+
+  app.put<OnePartner>('/partners/:partner_id/aes-key', async (request, reply) => {
+    const given = parseInput(aesKeyInput, request.body)
+    return answerLossless(request, reply, await setAesKey(deps, idOf(request), given))
+  })
+
+  app.delete<OnePartner>('/partners/:partner_id/aes-key', async (request, reply) =>
+    answerLossless(request, reply, await removeAesKey(deps, idOf(request))),
+  )
+
+  app.post<OnePartner>('/partners/:partner_id/make-aes-key', async (request, reply) =>
+    answerLossless(request, reply, await makeAesKey(deps, idOf(request))),
+  )
 
   app.post<OnePartner>('/partners/:partner_id/rotate-secret', async (request, reply) => {
     const input = parseInput(rotation, request.body ?? {})

@@ -23,5 +23,13 @@ export function sealSecret(keys: Keys, partnerId: bigint, secret: string): { sec
 export const openSecret = (
   keys: Keys,
   partnerId: bigint,
-  { secret_id, sealed, last_used_at, signs }: SealedSecret,
+  { secret_id, sealed, last_used_at, signs }: Pick<SealedSecret, 'secret_id' | 'sealed' | 'last_used_at' | 'signs'>,
 ): PartnerSecret => ({ secret_id, secret: open(keys, sealed, contextOf(partnerId, secret_id)), last_used_at, signs })
+
+const keyContextOf = (partnerId: bigint): string => `partner_aes_key ${partnerId}`
+
+export const sealAesKey = (keys: Keys, partnerId: bigint, key: string): Buffer =>
+  seal(keys, key, keyContextOf(partnerId))
+
+export const openAesKey = (keys: Keys, partnerId: bigint, sealed: Buffer): string =>
+  open(keys, sealed, keyContextOf(partnerId))

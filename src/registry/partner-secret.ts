@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
+import { makeSecret } from '../lib/made-secret.ts'
 import { noOldSecret, oldSecretSigns, rotatedMeanwhile, signsAlready, testCallFailed } from './errors.ts'
-import { newSecret } from './micro-app.ts'
 import { changePartner, existingPartner } from './partner-change.ts'
 import { openSecret, type PartnerSecret, sealSecret } from './partner-sealed.ts'
 import * as store from './partner-secret-store.ts'
@@ -25,7 +25,7 @@ export async function rotatePartnerSecret(
   partnerId: bigint,
   { overlap_s }: Rotation,
 ): Promise<ShownPartner & { client_secret: string }> {
-  const client_secret = newSecret()
+  const client_secret = makeSecret('ghcs')
   const next = { ...sealSecret(deps.keys, partnerId, client_secret), signs: false, overlap_s }
   const partner = await changePartner(deps, partnerId, 'partner_secret_rotated', async (db, now) => {
     await store.deleteOthers(db, partnerId)

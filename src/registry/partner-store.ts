@@ -1,15 +1,7 @@
 import { z } from 'zod'
 import type { Gathered } from '../db/gather.ts'
 import { type Db, sql } from '../db/sql.ts'
-import {
-  type Contact,
-  type ContactRole,
-  LAST_PARTNER_ID,
-  type NewPartner,
-  type Partner,
-  type PartnerChanges,
-  partner,
-} from './partner-wire.ts'
+import { LAST_PARTNER_ID, type NewPartner, type Partner, type PartnerChanges, partner } from './partner-wire.ts'
 
 // Inside a JSON aggregate bytea and timestamps are text.
 const date = z.union([z.null(), z.coerce.date()])
@@ -22,7 +14,11 @@ const sealedSecret = z.object({
   last_used_at: date,
 })
 export type SealedSecret = z.output<typeof sealedSecret>
-const partnerWithSealed = partner.extend({ secrets: z.array(sealedSecret) })
+const partnerWithSealed = partner.extend({
+  secrets: z.array(sealedSecret),
+  /** Sealed; null without one. */
+  aes_key: z.custom<Buffer<ArrayBuffer>>(Buffer.isBuffer).nullable(),
+})
 export type PartnerWithSealed = z.output<typeof partnerWithSealed>
 
 interface Asked {
@@ -37,7 +33,9 @@ const partnersWithSealed: Gathered<Asked, PartnerWithSealed> = {
   key: ({ partnerId, clientId }) => `${partnerId ?? ''} ${clientId ?? ''}`,
   same: 'share',
   statement: (asked) =>
-    sql`select asked.nth, p.*, coalesce(live.secrets, '[]') as secrets, coalesce(people.contacts, '{}') as contacts
+    sql`select asked.nth, p.partner_id, p.client_id, p.name, p.status, p.stage, p.base_url, p.interface_urls, p.created_at, p.updated_at,
+       p.aes_key_set_at, p.encrypts_calls, p.aes_key,
+       coalesce(live.secrets, '[]') as secrets, coalesce(people.contacts, '{}') as contacts
     from unnest(${asked.map((one) => one.partnerId)}::bigint[], ${asked.map((one) => one.clientId)}::text[],
                 ${asked.map((one) => one.now)}::timestamptz[])
       with ordinality as asked (partner_id, client_id, now, nth)
@@ -66,7 +64,9 @@ export const findPartner = async (
 export const listPartners = (db: Db): Promise<Partner[]> =>
   db.many(
     partner,
-    sql`select p.*, coalesce(people.contacts, '{}') as contacts
+    sql`select p.partner_id, p.client_id, p.name, p.status, p.stage, p.base_url, p.interface_urls, p.created_at, p.updated_at,
+       p.aes_key_set_at, p.encrypts_calls,
+       coalesce(people.contacts, '{}') as contacts
     from partner p
     left join lateral (
       select jsonb_object_agg(role, jsonb_build_object('name', name, 'mail', mail, 'webhook_url', webhook_url)) as contacts
@@ -127,7 +127,8 @@ export const updatePartner = (db: Db, partnerId: bigint, changes: PartnerChanges
     sql`update partner set
       name = coalesce(${changes.name}, name),
       base_url = case when ${changes.base_url !== undefined} then ${changes.base_url} else base_url end,
-      interface_urls = coalesce(${changes.interface_urls}, interface_urls)
+      interface_urls = coalesce(${changes.interface_urls}, interface_urls),
+      encrypts_calls = coalesce(${changes.encrypts_calls}, encrypts_calls)
     where partner_id = ${partnerId}`,
   )
 
@@ -137,10 +138,10 @@ export const setStatus = (db: Db, partnerId: bigint, status: Partner['status']):
 export const setStage = (db: Db, partnerId: bigint, stage: Partner['stage']): Promise<number> =>
   db.exec(sql`update partner set stage = ${stage} where partner_id = ${partnerId}`)
 
-export const putContact = (db: Db, partnerId: bigint, role: ContactRole, contact: Contact): Promise<number> =>
+/** Null takes the key away, and calls are no longer encrypted. */
+export const setAesKey = (db: Db, partnerId: bigint, sealed: Buffer | null, now: Date): Promise<number> =>
   db.exec(
-    sql`insert into partner_contact (partner_id, role, name, mail, webhook_url)
-    values (${partnerId}, ${role}, ${contact.name}, ${contact.mail}, ${contact.webhook_url})
-    on conflict (partner_id, role) do update set
-      name = excluded.name, mail = excluded.mail, webhook_url = excluded.webhook_url`,
+    sql`update partner set aes_key = ${sealed}, aes_key_set_at = ${sealed && now},
+      encrypts_calls = encrypts_calls and ${sealed !== null}
+    where partner_id = ${partnerId}`,
   )

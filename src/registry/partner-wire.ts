@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { AES_KEY } from '../lib/aes-body.ts'
+import { mapOf } from '../lib/lists.ts'
 import { int64 } from '../lib/lossless.ts'
 import { visibleLine } from '../lib/visible.ts'
 import { endpointUrl } from './wire.ts'
@@ -35,7 +37,8 @@ export type ContactRole = (typeof CONTACT_ROLES)[number]
 const fields = {
   name: visibleLine(100),
   base_url: endpointUrl.refine((url) => !url.includes('?'), 'must not have a query').nullable(),
-  interface_urls: z.record(
+  interface_urls: mapOf(
+    'registered',
     z.string().regex(INTERFACE_NAME, 'is not the name of an interface, such as order-create'),
     endpointUrl,
   ),
@@ -56,9 +59,14 @@ export const newPartner = z.strictObject({
 })
 export type NewPartner = z.output<typeof newPartner>
 
-/** What may be changed later: only the fields that are given; `interface_urls` replaces the whole list. */
-export const partnerChanges = z.strictObject(fields).partial()
+/** What may be changed later: only the fields that are given; `interface_urls` replaces the whole list. Calls are encrypted with an AES key only. */
+export const partnerChanges = z.strictObject({ ...fields, encrypts_calls: z.boolean() }).partial()
 export type PartnerChanges = z.output<typeof partnerChanges>
+
+export const aesKeyInput = z.strictObject({
+  aes_key: z.string().regex(AES_KEY, 'must be 16 printable ASCII characters, or 32 hex digits'),
+})
+export type AesKeyInput = z.output<typeof aesKeyInput>
 
 export const stageChange = z.strictObject({ stage: z.enum(STAGES) })
 export type StageChange = z.output<typeof stageChange>
@@ -78,6 +86,10 @@ export const partner = z.object({
     z.enum(CONTACT_ROLES),
     z.object({ name: z.string(), mail: z.string(), webhook_url: z.string().nullable() }),
   ),
+  /** When the key that bodies are encrypted with was set; null without one. */
+  aes_key_set_at: z.date().nullable(),
+  /** Whether our calls are encrypted with it; what the partner sends is read either way. */
+  encrypts_calls: z.boolean(),
   created_at: z.date(),
   updated_at: z.date(),
 })

@@ -3,30 +3,45 @@ import { recordAudit } from '../db/audit/store.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import type { Keys } from '../lib/keys.ts'
-import { partnerTaken } from './errors.ts'
-import { newSecret } from './micro-app.ts'
+import { makeSecret } from '../lib/made-secret.ts'
+import { nothingToEncryptWith, partnerTaken } from './errors.ts'
 import { changePartner, existingPartner, findSealed, shown } from './partner-change.ts'
-import { openSecret, type PartnerSecret, sealSecret } from './partner-sealed.ts'
+import { openAesKey, openSecret, type PartnerSecret, sealSecret } from './partner-sealed.ts'
 import { insertSecret, touchSecret } from './partner-secret-store.ts'
 import * as store from './partner-store.ts'
 import {
   CONTACT_ROLES,
+  type ContactRole,
   type NewPartner,
   type Partner,
   type PartnerChanges,
   type ShownPartner,
   type StageChange,
 } from './partner-wire.ts'
+import { keepContact } from './webhook-secret.ts'
 
 /** A partner with its live secrets, the newer one first; two at most, and exactly one of them signs our calls. */
-export type PartnerWithSecrets = Partner & { secrets: PartnerSecret[] }
+export type PartnerWithSecrets = Partner & {
+  secrets: PartnerSecret[]
+  /** What bodies are encrypted with, as it was given: 16 characters or 32 hex digits; null without one. */
+  aes_key: string | null
+}
+
+/** Every secret of a partner as text: for what must not stand in anything that is kept or shown. */
+export const secretTexts = ({ secrets, aes_key }: Pick<PartnerWithSecrets, 'secrets' | 'aes_key'>): string[] => [
+  ...secrets.map(({ secret }) => secret),
+  ...(aes_key === null ? [] : [aes_key]),
+]
+
+/** What signs the calls to the webhooks of a new partner's contacts. */
+type WebhookSecrets = Partial<Record<ContactRole, string>>
 
 /** Creates the partner with its first clientSecret, which no later call can show again. `secret` is given for demo data only. */
 export async function createPartner(
   deps: Deps,
   input: NewPartner,
-  secret: string = newSecret(),
-): Promise<ShownPartner & { client_secret: string }> {
+  secret: string = makeSecret('ghcs'),
+): Promise<ShownPartner & { client_secret: string; webhook_secrets?: WebhookSecrets }> {
   const now = deps.clock.now()
   return deps.db.tx(async (db) => {
     await store.lockForCreation(db)
@@ -37,16 +52,21 @@ export async function createPartner(
     await store.insertPartner(db, { ...input, partner_id, client_id }, now)
     const first = { ...sealSecret(deps.keys, partner_id, secret), signs: true, overlap_s: 0 }
     await insertSecret(db, partner_id, first, now)
+    const webhook_secrets: WebhookSecrets = {}
     for (const role of CONTACT_ROLES) {
       const contact = input.contacts[role]
-      if (contact) await store.putContact(db, partner_id, role, contact)
+      const made = contact && (await keepContact({ ...deps, db }, partner_id, role, contact))
+      if (made) webhook_secrets[role] = made
     }
     await recordAudit(db, {
       at: now,
       event: 'partner_created',
+      actor: deps.actor ?? 'system',
       detail: { partner_id: String(partner_id), client_id, secret_id: first.secret_id },
     })
-    return { ...shown(await existingPartner({ ...deps, db }, partner_id)), client_secret: secret }
+    const created = shown(await existingPartner({ ...deps, db }, partner_id))
+    const some = Object.keys(webhook_secrets).length > 0
+    return { ...created, client_secret: secret, ...(some ? { webhook_secrets } : {}) }
   })
 }
 
@@ -59,6 +79,8 @@ export const showPartner = async (deps: Deps, partnerId: bigint): Promise<ShownP
 
 export const updatePartner = (deps: Deps, partnerId: bigint, changes: PartnerChanges): Promise<ShownPartner> =>
   changePartner(deps, partnerId, 'partner_updated', async (db) => {
+    const { aes_key_set_at } = await existingPartner({ ...deps, db }, partnerId)
+    if (changes.encrypts_calls && aes_key_set_at === null) throw nothingToEncryptWith()
     await store.updatePartner(db, partnerId, changes)
     return { fields: Object.keys(changes) }
   })
@@ -104,7 +126,8 @@ function opened(keys: Keys, found: store.PartnerWithSealed | undefined): Partner
   const known = openedRows.get(found)
   if (known) return known
   const secrets = found.secrets.map((sealed) => openSecret(keys, found.partner_id, sealed))
-  const partner = { ...found, secrets }
+  const aes_key = found.aes_key && openAesKey(keys, found.partner_id, found.aes_key)
+  const partner = { ...found, secrets, aes_key }
   openedRows.set(found, partner)
   return partner
 }

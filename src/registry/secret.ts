@@ -1,8 +1,9 @@
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { storedForm } from '../lib/keys.ts'
+import { makeSecret } from '../lib/made-secret.ts'
 import { noSuchMicroApp } from './errors.ts'
-import { newSecret, showMicroApp } from './micro-app.ts'
+import { recordChange, showMicroApp } from './micro-app.ts'
 import * as store from './store.ts'
 import { APP_KEY, type MicroApp, type Rotation, type SecretDates } from './wire.ts'
 
@@ -14,12 +15,13 @@ export async function rotateSecret(
   appKey: string,
   { overlap_s }: Rotation,
 ): Promise<MicroApp & { secrets: SecretDates[]; app_secret: string }> {
-  const secret = newSecret()
+  const secret = makeSecret('ghas')
   const now = deps.clock.now()
   await deps.db.tx(async (db) => {
     if (!APP_KEY.test(appKey) || !(await store.lockMicroApp(db, appKey))) throw noSuchMicroApp()
     const replacement = { hash: storedForm(deps.keys, secret), now }
     await store.replaceSecret(db, appKey, replacement, addSeconds(now, overlap_s))
+    await recordChange({ ...deps, db }, appKey, 'app_secret_rotated', { overlap_s })
   })
   return { ...(await showMicroApp(deps, appKey)), app_secret: secret }
 }

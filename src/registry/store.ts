@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { type Failures, unlessOver } from '../db/failed-attempts/store.ts'
 import type { Gathered } from '../db/gather.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { CLIENT_WINDOW_S, type Failures, unlessOver } from '../throttle/attempts-store.ts'
 import { type MicroApp, type MicroAppChanges, microApp, type NewMicroApp, type SecretDates } from './wire.ts'
 
 /** A secret that is not over, with the dates that an operator sees. */
@@ -29,15 +29,22 @@ export const insertMicroApp = (
       values (${app.app_key}, ${app.name}, ${app.logo_url}, ${app.status}, ${app.hosts}, ${app.redirect_uris},
         ${app.scopes}, ${app.refresh_days}, ${app.refresh_policy}, ${app.http_allowed}, ${now}, ${now})
       on conflict (app_key) do nothing
-      returning *
+      returning app_key, name, logo_url, status, hosts, redirect_uris, scopes, refresh_days, refresh_policy, http_allowed,
+      created_at, updated_at
     ), secret as (
       insert into micro_app_secret (app_key, secret_hash, created_at) select app_key, ${hash}, created_at from app
     )
-    select * from app`,
+    select app_key, name, logo_url, status, hosts, redirect_uris, scopes, refresh_days, refresh_policy, http_allowed,
+      created_at, updated_at from app`,
   )
 
 export const listMicroApps = (db: Db): Promise<MicroApp[]> =>
-  db.many(microApp, sql`select * from micro_app order by created_at, app_key`)
+  db.many(
+    microApp,
+    sql`select app_key, name, logo_url, status, hosts, redirect_uris, scopes, refresh_days, refresh_policy, http_allowed,
+      created_at, updated_at
+        from micro_app order by created_at, app_key`,
+  )
 
 /** Who calls, or says so. */
 interface Caller {
@@ -67,7 +74,9 @@ const callers: Gathered<Caller, z.output<typeof callerRow>> = {
   key: ({ appKey, subject }) => `${appKey}\n${subject?.toString('latin1')}`,
   same: 'share',
   statement: (asked) =>
-    sql`select asked.nth, app.*, secret.secret_hash, secret.created_at as secret_created_at, secret.ends_at,
+    sql`select asked.nth, app.app_key, app.name, app.logo_url, app.status, app.hosts, app.redirect_uris, app.scopes, app.refresh_days, app.refresh_policy, app.http_allowed,
+      app.created_at, app.updated_at,
+          secret.secret_hash, secret.created_at as secret_created_at, secret.ends_at,
           secret.last_used_at, attempt.failures, attempt.window_ends_at
         from unnest(${asked.map((one) => one.appKey)}::text[], ${asked.map((one) => one.subject)}::bytea[])
           with ordinality as asked (app_key, subject, nth)
@@ -93,7 +102,10 @@ export async function findCaller(db: Db, caller: Caller, now: Date): Promise<Fou
   const [{ app, failures = null, window_ends_at: windowEndsAt = null } = {}] = rows
   return {
     app: app && { ...app, secrets },
-    failures: failures === null || windowEndsAt === null ? undefined : unlessOver({ failures, windowEndsAt }, now),
+    failures:
+      failures === null || windowEndsAt === null
+        ? undefined
+        : unlessOver({ failures, windowEndsAt }, now, CLIENT_WINDOW_S),
   }
 }
 
@@ -119,7 +131,8 @@ export const updateMicroApp = (
       http_allowed = coalesce(${changes.http_allowed}, http_allowed),
       updated_at = ${now}
     where app_key = ${appKey}
-    returning *`,
+    returning app_key, name, logo_url, status, hosts, redirect_uris, scopes, refresh_days, refresh_policy, http_allowed,
+      created_at, updated_at`,
   )
 
 export const setStatus = (
@@ -130,7 +143,8 @@ export const setStatus = (
 ): Promise<MicroApp | undefined> =>
   db.maybe(
     microApp,
-    sql`update micro_app set status = ${status}, updated_at = ${now} where app_key = ${appKey} returning *`,
+    sql`update micro_app set status = ${status}, updated_at = ${now} where app_key = ${appKey} returning app_key, name, logo_url, status, hosts, redirect_uris, scopes, refresh_days, refresh_policy, http_allowed,
+      created_at, updated_at`,
   )
 
 /** Makes rotations of one app wait for each other; false when there is no such app. */

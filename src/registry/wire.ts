@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { listOf } from '../lib/lists.ts'
 import { visibleLine } from '../lib/visible.ts'
 import { webUrl } from '../lib/web-url.ts'
 import { parseHostEntry } from './host.ts'
@@ -22,18 +23,22 @@ const host = z.string().transform((text, context) => {
 /** An http or https URL as it was typed, without user name and fragment. */
 export const endpointUrl = webUrl.refine((text) => !text.includes('#'), 'must not have a fragment')
 
-const setOf = <T>(entry: z.ZodType<T>) =>
-  z
-    .array(entry)
-    .max(100)
-    .transform((entries) => [...new Set(entries)])
+/** Names that the answer of the authorization page adds to the query; a redirect URI may not have them of its own. */
+export const holdsAnswer = ({ searchParams }: URL): boolean => searchParams.has('code') || searchParams.has('state')
+
+const pinnedUri = endpointUrl.refine(
+  (text) => !URL.canParse(text) || !holdsAnswer(new URL(text)),
+  'must not have code or state in its query',
+)
+
+const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform((entries) => [...new Set(entries)])
 const atLeastOne = (entries: readonly unknown[]): boolean => entries.length > 0
 
 const fields = {
   name: visibleLine(100),
   logo_url: webUrl.nullable(),
   hosts: setOf(host).refine(atLeastOne, 'must have at least 1 entry'),
-  redirect_uris: setOf(endpointUrl),
+  redirect_uris: setOf(pinnedUri),
   scopes: setOf(z.enum(SCOPES)),
   refresh_days: z.literal(REFRESH_DAYS),
   refresh_policy: z.enum(REFRESH_POLICIES),

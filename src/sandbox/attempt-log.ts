@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import type { PartnerWithSecrets } from '../registry/partner.ts'
+import { type PartnerWithSecrets, secretTexts } from '../registry/partner.ts'
 import { masker } from '../ticketing/masking.ts'
 import { appendEvent } from './attempt-store.ts'
 import { type CheckId, levelOf } from './checks.ts'
@@ -44,7 +44,7 @@ export class AttemptLog {
 
   constructor(stage: Stage) {
     this.stage = stage
-    this.mask = masker(stage.partner.secrets.map(({ secret }) => secret))
+    this.mask = masker(secretTexts(stage.partner))
   }
 
   get deps(): Deps {

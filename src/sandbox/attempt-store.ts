@@ -31,14 +31,22 @@ export const insertAttempt = (db: Db, begun: NewAttempt, now: Date, aliveTill: D
         insert into sandbox_attempt (attempt_id, run_id, step_id, number, started_at, alive_till)
         select ${begun.attemptId}, ${begun.runId}, ${begun.stepId}, coalesce(max(number), 0) + 1, ${now}, ${aliveTill}
         from sandbox_attempt where run_id = ${begun.runId} and step_id = ${begun.stepId}
-        returning *`,
+        returning attempt_id, run_id, step_id, number, started_at, ended_at, outcome`,
   )
 
 export const attemptsOf = (db: Db, runId: string): Promise<AttemptRow[]> =>
-  db.many(attempt, sql`select * from sandbox_attempt where run_id = ${runId} order by started_at, number`)
+  db.many(
+    attempt,
+    sql`select attempt_id, run_id, step_id, number, started_at, ended_at, outcome
+        from sandbox_attempt where run_id = ${runId} order by started_at, number`,
+  )
 
 export const findAttempt = (db: Db, attemptId: string): Promise<AttemptRow | undefined> =>
-  db.maybe(attempt, sql`select * from sandbox_attempt where attempt_id = ${attemptId}`)
+  db.maybe(
+    attempt,
+    sql`select attempt_id, run_id, step_id, number, started_at, ended_at, outcome
+        from sandbox_attempt where attempt_id = ${attemptId}`,
+  )
 
 /** Says that the process which makes this attempt lives; 0 when the attempt has been ended meanwhile. */
 export const keepAlive = (db: Db, attemptId: string, aliveTill: Date): Promise<number> =>
@@ -50,11 +58,16 @@ export const keepAlive = (db: Db, attemptId: string, aliveTill: Date): Promise<n
 export const findDeserted = (db: Db, runId: string, now: Date): Promise<AttemptRow | undefined> =>
   db.maybe(
     attempt,
-    sql`select * from sandbox_attempt where run_id = ${runId} and ended_at is null and alive_till < ${now}`,
+    sql`select attempt_id, run_id, step_id, number, started_at, ended_at, outcome
+        from sandbox_attempt where run_id = ${runId} and ended_at is null and alive_till < ${now}`,
   )
 
 export const findOpenAttempt = (db: Db, runId: string): Promise<AttemptRow | undefined> =>
-  db.maybe(attempt, sql`select * from sandbox_attempt where run_id = ${runId} and ended_at is null`)
+  db.maybe(
+    attempt,
+    sql`select attempt_id, run_id, step_id, number, started_at, ended_at, outcome
+        from sandbox_attempt where run_id = ${runId} and ended_at is null`,
+  )
 
 /**
  * Ends an attempt with its last line, once: false when it had ended. The run's row decides which attempt is open, and a

@@ -1,8 +1,8 @@
-import { countFailure } from '../db/failed-attempts/store.ts'
 import type { Deps } from '../deps.ts'
 import { attemptSubject } from '../lib/attempts.ts'
 import { secondsUntil } from '../lib/clock.ts'
 import { tooManyRequests } from '../lib/rescode.ts'
+import { countFailure } from '../throttle/attempts-store.ts'
 
 const WINDOW_S = 60
 

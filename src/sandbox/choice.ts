@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { addDays, beijingDate } from '../lib/beijing.ts'
-import { date } from '../ticketing/interfaces/fields.ts'
+import { listOf } from '../lib/lists.ts'
+import { date, price } from '../ticketing/interfaces/fields.ts'
 import { alternatives, FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from './functions.ts'
 
 const product = z
@@ -10,9 +11,11 @@ const product = z
   .max(255)
   .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'must not contain U+0000')
 
+const money = price().refine((value) => value >= 0 && value < 100_000_000, 'must be from 0 to 99999999.99')
+
 /** What the test run is made of. Products are named by partnerDealId; those left out are the main one. */
 const chosen = z.strictObject({
-  functions: z.array(z.enum(FUNCTION_IDS)).max(FUNCTION_IDS.length),
+  functions: listOf('functions', z.enum(FUNCTION_IDS)),
   products: z.strictObject({
     main: product,
     /** Paid later (598). */
@@ -25,10 +28,21 @@ const chosen = z.strictObject({
   }),
   /** Of dated products; tomorrow in Beijing if left out. */
   travel_date: date().optional(),
+  /** Yuan a ticket, those of the pulled product or price calendar if left out. */
+  unit_price: money.optional(),
+  buy_price: money.optional(),
   quantity: z.coerce.number().int().min(1).max(10).default(2),
 })
 
-export const choice = chosen.transform(complete).superRefine(({ functions, products }, context) => {
+/** A price is asked from one of these; a partner without any says it here. */
+const PRICED: readonly FunctionId[] = ['product-pull', 'price-calendar', 'level-price-calendar']
+
+export const choice = chosen.transform(complete).superRefine(({ functions, products, ...rest }, context) => {
+  for (const field of ['unit_price', 'buy_price'] as const) {
+    if (rest[field] !== undefined || PRICED.some((id) => functions.includes(id))) continue
+    const message = `is required without ${PRICED.join(' and ')}`
+    context.addIssue({ code: 'custom', path: [field], message })
+  }
   for (const kind of ['pay', 'refund'] as const) {
     const ways = alternatives(kind)
     if (!ways.some((way) => functions.includes(way))) {

@@ -1,11 +1,13 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { LOCALE_CODES, type Locale } from '../lib/locale.ts'
+import { MOUNT, mountsOf } from '../lib/mounts.ts'
 import { localeOfRequest } from '../lib/page.ts'
 import { fieldReference } from './docs/reference.ts'
 import { docsTexts } from './docs/texts.ts'
 import { sendSandboxPage } from './guard.ts'
-import { findPartnerSession, SESSION_COOKIE } from './session.ts'
+import { findPartnerSession, sessionCookie } from './session.ts'
+import { ENCRYPTION_SNIPPETS } from './snippets.ts'
 
 /**
  * The field reference. Anybody may read it: whoever decides whether to integrate has no credentials yet. Who is signed
@@ -16,12 +18,14 @@ export const docsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   const references = new Map(
     LOCALE_CODES.map((locale: Locale) => [locale, { ...fieldReference(locale), texts: docsTexts(locale) }]),
   )
+  const cookie = sessionCookie(deps.config)
   app.addHook('onRequest', async (request) => {
-    request.partner = await findPartnerSession(deps, request.cookies[SESSION_COOKIE])
+    request.partner = await findPartnerSession(deps, cookie.read(request))
   })
   app.get('/docs', (request, reply) => {
-    const { MTP_PATH_PREFIXES, MTP_CLOCK_SKEW_S } = deps.config
-    const shown = { ...references.get(localeOfRequest(request)), prefixes: MTP_PATH_PREFIXES, skew: MTP_CLOCK_SKEW_S }
+    const { MTP_PATH_PREFIXES, MTP_CLOCK_SKEW_S: skew } = deps.config
+    const mounts = mountsOf(MTP_PATH_PREFIXES).filter((mount) => mount !== MOUNT)
+    const shown = { ...references.get(localeOfRequest(request)), mounts, skew, snippets: ENCRYPTION_SNIPPETS }
     return sendSandboxPage(request, reply, 'sandbox/docs', shown, { section: 'docs' })
   })
 }

@@ -54,7 +54,7 @@ export const noSuchEntry = (): RescodeError => invalidRequest('no such call', { 
 /** This call is not made once more; `obstacle` is why. */
 export class NotReplayable extends Error {
   override readonly name = 'NotReplayable'
-  readonly obstacle: 'changes' | 'not-a-notice' | 'not-whole'
+  readonly obstacle: 'changes' | 'not-a-notice' | 'not-verified' | 'not-whole'
 
   constructor(obstacle: NotReplayable['obstacle']) {
     super(`not replayable: ${obstacle}`)

@@ -14,8 +14,9 @@ export type Happening =
   /** The partner's turn: what has to come, where, and until when (ISO 8601). */
   | { readonly kind: 'waiting'; readonly data: Waiting }
   | { readonly kind: 'notice'; readonly data: { readonly notice_id: string; readonly path: string } }
+  /** `unverified`: it names the partner, and anybody may have sent it. */
   | {
-      readonly kind: 'rejected'
+      readonly kind: 'rejected' | 'unverified'
       readonly data: { readonly call_id: string; readonly path: string; readonly reason: string }
     }
   | { readonly kind: 'check'; readonly data: Finding }
@@ -51,6 +52,7 @@ const KINDS = [
   'waiting',
   'notice',
   'rejected',
+  'unverified',
   'check',
   'ended',
 ] as const satisfies readonly Happening['kind'][]

@@ -8,14 +8,16 @@ const received = z.object({
   path: z.string(),
   reason: z.string().nullable(),
   body: z.string(),
+  /** Whether it is known that the partner sent it. */
+  verified: z.boolean(),
 })
-/** A call of the partner's; `reason` is why it was refused, null of an accepted notice. */
+/** A call that names the partner; `reason` is why it was refused, null of an accepted notice. */
 export type Received = z.output<typeof received>
 
 export interface Incoming {
   readonly partnerId: bigint
-  /** Below any prefix. */
-  readonly path: string
+  /** The endpoint under every prefix. */
+  readonly paths: readonly string[]
   /** From when on accepted and refused ones count. */
   readonly accepted: Date
   readonly refused: Date
@@ -24,17 +26,17 @@ export interface Incoming {
 }
 
 /** Calls to a path in the order in which they came, 200 at most: who asks on with these as `seen` misses none. */
-export const receivedSince = (db: Db, { partnerId, path, accepted, refused, seen }: Incoming): Promise<Received[]> =>
+export const receivedSince = (db: Db, { partnerId, paths, accepted, refused, seen }: Incoming): Promise<Received[]> =>
   db.many(
     received,
-    sql`select id, path, reason, body from (
-          select notice_id as id, path, null as reason, body, received_at from notice
+    sql`select id, path, reason, body, verified from (
+          select notice_id as id, path, null as reason, body, true as verified, received_at from notice
           where partner_id = ${partnerId} and received_at >= ${accepted}
           union all
-          select call_id, path, reason, body, received_at from rejected_call
+          select call_id, path, reason, body, verified, received_at from rejected_call
           where partner_id = ${partnerId} and received_at >= ${refused}
         ) incoming
-        where path like ${`%${path}`} and id <> all (${seen}::uuid[]) order by received_at limit 200`,
+        where path = any (${paths}::text[]) and id <> all (${seen}::uuid[]) order by received_at limit 200`,
   )
 
 export const linkOrder = (

@@ -1,16 +1,22 @@
-import { parseLossless } from '../lib/lossless.ts'
+import { isRounded, parseLossless } from '../lib/lossless.ts'
+import type { ShapeProblem } from '../lib/shape.ts'
 import type { CallRecord } from '../ticketing/call-store.ts'
 import { interfaceNamed } from '../ticketing/interfaces/index.ts'
 import { type PartnerInterface, SUCCESS } from '../ticketing/interfaces/interface.ts'
-import { readAnswer } from '../ticketing/interfaces/read-answer.ts'
+import { readAnswer, remarkIn } from '../ticketing/interfaces/read-answer.ts'
 import { MASK } from '../ticketing/masking.ts'
 import type { Finding } from './event.ts'
+import { type Codes, codeFinding, type Refusal, refusalFinding, shown, startOf } from './examine-code.ts'
 import { fieldsOf } from './json-fields.ts'
 
 /** What an answer should be. */
 export interface Expectation {
   /** The answer's code; 200 if left out. Of a refusal the fields are not looked at. */
-  readonly codes?: readonly number[]
+  readonly codes?: Codes
+  /** Those that the contract names, where others will do: there is a warning then. */
+  readonly usual?: readonly number[]
+  /** The call is forged, and any refusal will do: such a code, or HTTP 401 or 403. */
+  readonly refusal?: Refusal
 }
 
 const SLOW_MS = 3_000
@@ -20,10 +26,14 @@ const MOST_FIELDS = 20
  * The checks that every answer of a partner goes through, each one only when those before it make it meaningful: was it
  * reached, HTTP status, content type, JSON, code, every field of the interface, ids that must come back unchanged.
  */
-export function examine(call: CallRecord, { codes = [SUCCESS] }: Expectation = {}): Finding[] {
+export function examine(call: CallRecord, expectation: Expectation = {}): Finding[] {
+  const { refusal } = expectation
   const entry = interfaceNamed(call.interface)
   if (call.http_status === null || call.response_body === null) return [notReached(call)]
   const reached: Finding = { id: 'reached', passed: true, actual: `${call.duration_ms} ms` }
+  if (refusal && REFUSING.includes(call.http_status)) {
+    return [reached, ...secretFindings(call), { id: refusal.check, passed: true, actual: `HTTP ${call.http_status}` }]
+  }
   const status = statusFinding(call.http_status)
   const about = [
     reached,
@@ -33,6 +43,7 @@ export function examine(call: CallRecord, { codes = [SUCCESS] }: Expectation = {
     ...secretFindings(call),
   ]
   if (!status.passed) return about
+  if (call.failure === 'encryption') return [...about, undecrypted(call)]
   const parsed = parseLossless(Buffer.from(call.response_body))
   if ('problem' in parsed) {
     return [
@@ -41,14 +52,25 @@ export function examine(call: CallRecord, { codes = [SUCCESS] }: Expectation = {
     ]
   }
   const json: Finding = { id: 'json', passed: true }
-  return [...about, json, ...(entry ? contentFindings(entry, parsed.value, call, codes) : [])]
+  if (!entry) return [...about, json]
+  if (refusal) return [...about, json, refusalFinding(entry, parsed.value, refusal)]
+  return [...about, json, ...contentFindings(entry, parsed.value, call, expectation)]
 }
+
+const REFUSING: readonly number[] = [401, 403]
 
 const notReached = ({ failure, failure_detail }: CallRecord): Finding => ({
   id: 'reached',
   passed: false,
   expected: 'an answer',
   actual: failure_detail ?? failure ?? 'no answer',
+})
+
+const undecrypted = ({ failure_detail }: CallRecord): Finding => ({
+  id: 'encryption',
+  passed: false,
+  expected: 'JSON, or JSON encrypted with your AES key',
+  actual: failure_detail ?? '',
 })
 
 const statusFinding = (status: number): Finding => ({
@@ -81,40 +103,33 @@ function contentFindings(
   entry: PartnerInterface,
   json: unknown,
   call: CallRecord,
-  codes: readonly number[],
+  { codes = [SUCCESS], usual }: Expectation,
 ): Finding[] {
   const doc = `${entry.name}.answer`
   const reading = readAnswer(entry, json)
-  const code = codeFinding(json, codes, doc)
+  const code = codeFinding(entry, json, codes)
   const same = [partnerIdFinding(json, call.partner_id, doc), orderIdFinding(json, call.order_id, doc)]
   const ids = same.filter((finding) => finding !== undefined)
   if (!code.passed) return [code, ...ids.filter(({ passed }) => !passed)]
-  if (reading.outcome !== 'misshapen') return [code, { id: 'fields', passed: true }, ...ids]
-  const problems = reading.problems.slice(0, MOST_FIELDS).map(
-    ({ path, problem }): Finding => ({
-      id: 'fields',
+  const named = usual ? [codeFinding(entry, json, usual, 'usual-code')] : []
+  const wrong = (id: 'fields' | 'soft-fields', problems: readonly ShapeProblem[]): Finding[] =>
+    problems.slice(0, MOST_FIELDS).map(({ path, problem }) => ({
+      id,
       passed: false,
       path,
       expected: problem,
-      actual: shown(valueAt(json, path)),
+      actual: shown(valueAt(json, path)) + (path === 'body' ? remarkOf(json) : ''),
       doc: `${doc}.${withoutIndexes(path)}`,
-    }),
-  )
-  return [code, ...problems, ...ids]
+    }))
+  if (reading.outcome === 'misshapen') return [code, ...wrong('fields', reading.problems), ...ids]
+  const soft = reading.outcome === 'success' ? (entry.warnings?.(json) ?? []) : []
+  return [code, ...named, { id: 'fields', passed: true }, ...wrong('soft-fields', soft), ...ids]
 }
 
-function codeFinding(json: unknown, codes: readonly number[], doc: string): Finding {
-  const { code, describe } = fieldsOf(json)
-  const passed = codes.includes(Number(code))
-  const said = passed || describe === undefined ? '' : ` (${shown(describe)})`
-  return {
-    id: 'code',
-    passed,
-    path: 'code',
-    expected: codes.join(' / '),
-    actual: `${shown(code)}${said}`,
-    doc: `${doc}.code`,
-  }
+/** Where there is no list, what the partner says is the reason. */
+function remarkOf(json: unknown): string {
+  const remark = remarkIn(json)
+  return remark === undefined ? '' : ` (${shown(remark)})`
 }
 
 /** Optional in answers; when it is there it must be the partner's own. */
@@ -138,7 +153,8 @@ function orderIdFinding(json: unknown, orderId: bigint | null, doc: string): Fin
   if (orderId === null || given === undefined || given === null || given === '') return undefined
   const passed = String(given) === String(orderId)
   const path = 'body.orderId'
-  return { id: 'order-id', passed, path, expected: String(orderId), actual: shown(given), doc: `${doc}.${path}` }
+  const actual = isRounded(given, orderId) ? `${shown(given)} (rounded: read as a double)` : shown(given)
+  return { id: 'order-id', passed, path, expected: String(orderId), actual, doc: `${doc}.${path}` }
 }
 
 /** The value at `body[0].title`; undefined where the way ends early. */
@@ -149,16 +165,3 @@ const valueAt = (json: unknown, path: string): unknown =>
     .reduce<unknown>((value, step) => fieldsOf(value)[step], json)
 
 const withoutIndexes = (path: string): string => path.replace(/\[\d+\]/g, '')
-
-const MOST_SHOWN = 120
-
-const startOf = (text: string): string => text.slice(0, MOST_SHOWN)
-
-/** A value of the partner's as a check shows it; `missing` where there is none. */
-export function shown(value: unknown): string {
-  if (value === undefined) return 'missing'
-  const text = typeof value === 'bigint' ? String(value) : (JSON.stringify(value, bigintsAsText) ?? String(value))
-  return startOf(text)
-}
-
-const bigintsAsText = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)

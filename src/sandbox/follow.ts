@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
+import { within } from '../lib/within.ts'
 import { eventsAfter, lastSeqs } from './attempt-store.ts'
 import type { RunEvent } from './event.ts'
 
@@ -22,7 +23,7 @@ function watchOf({ config }: Deps): Watch {
 }
 
 /** Lines of a run after `seq`; waits for the next ones when there are none yet, until `signal` ends the wait (then none). */
-export async function nextEvents(deps: Deps, runId: string, seq: number, signal: AbortSignal): Promise<RunEvent[]> {
+async function nextEvents(deps: Deps, runId: string, seq: number, signal: AbortSignal): Promise<RunEvent[]> {
   for (;;) {
     const events = await eventsAfter(deps.db, runId, seq)
     if (events.length > 0 || signal.aborted) return events
@@ -66,3 +67,12 @@ async function look(deps: Deps, watch: Watch): Promise<void> {
   }
   watch.looking = false
 }
+
+/** As `nextEvents`, for so many milliseconds at most; 0 does not wait. */
+export const nextEventsWithin = (
+  deps: Deps,
+  runId: string,
+  seq: number,
+  signal: AbortSignal,
+  ms: number,
+): Promise<RunEvent[]> => within(ms, signal, (over) => nextEvents(deps, runId, seq, over))

@@ -13,7 +13,7 @@ interface SystemFunction {
 }
 
 export const FUNCTIONS = [
-  { id: 'product-pull', name: 'sandbox.function.product_pull', required: true },
+  { id: 'product-pull', name: 'sandbox.function.product_pull' },
   { id: 'product-change', name: 'sandbox.function.product_change' },
   { id: 'poi-pull', name: 'sandbox.function.poi_pull' },
   { id: 'price-calendar', name: 'sandbox.function.price_calendar' },

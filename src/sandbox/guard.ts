@@ -7,7 +7,7 @@ import { noteForLog } from '../lib/observe.ts'
 import { localeOfRequest, type PageOptions, sendErrorPage, sendPage } from '../lib/page.ts'
 import { RescodeError } from '../lib/rescode.ts'
 import { localPath } from '../lib/return-to.ts'
-import { findPartnerSession, SESSION_COOKIE, type SignedInPartner } from './session.ts'
+import { findPartnerSession, type SignedInPartner, sessionCookie } from './session.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -34,20 +34,21 @@ export function partnerOf({ partner }: FastifyRequest): SignedInPartner {
  * An onRequest hook: who is not signed in goes to the sign-in page, and from there back. A form that was sent with a
  * session that is over changes nothing; its page is shown again. Scripts, which cannot follow that, are told 401.
  */
-export const signedInOnly =
-  (deps: Deps): onRequestAsyncHookHandler =>
-  async (request, reply) => {
-    const cookie = request.cookies[SESSION_COOKIE]
-    request.partner = await findPartnerSession(deps, cookie)
+export const signedInOnly = (deps: Deps): onRequestAsyncHookHandler => {
+  const cookie = sessionCookie(deps.config)
+  return async (request, reply) => {
+    const session = cookie.read(request)
+    request.partner = await findPartnerSession(deps, session)
     if (request.partner) {
       noteForLog(request, { partnerId: String(request.partner.partnerId) })
       return
     }
     if (/^(?:text\/event-stream|application\/json)\b/.test(request.headers.accept ?? '')) throw new RescodeError(20015)
     const query = new URLSearchParams({ return_to: pageOf(request) })
-    if (cookie !== undefined || request.method !== 'GET') query.set('ended', '1')
+    if (session !== undefined || request.method !== 'GET') query.set('ended', '1')
     return reply.headers(AREA_A_HEADERS).redirect(`${SIGN_IN}?${query}`, request.method === 'GET' ? 302 : 303)
   }
+}
 
 /**
  * The page that a request belongs to: itself, or for a form the nearest path at or above its address that shows a page

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { Locale } from '../lib/locale.ts'
 import { MISTAKES } from '../mtp/diagnose/index.ts'
+import { WARNINGS } from '../mtp/diagnose/warnings.ts'
 
 /** English is where the mistakes are told apart (src/mtp/diagnose); the other language lies beside the texts of the pages. */
 const TEXTS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
-  en: Object.fromEntries(MISTAKES.map(({ name, explanation }) => [name, explanation])),
+  en: Object.fromEntries([...MISTAKES, ...Object.values(WARNINGS)].map(({ name, explanation }) => [name, explanation])),
   'zh-CN': JSON.parse(readFileSync(new URL('../../views/locales/mistakes.zh-CN.json', import.meta.url), 'utf8')),
 }
 

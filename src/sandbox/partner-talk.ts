@@ -23,11 +23,15 @@ export class PartnerTalk extends AttemptLog {
   async call<Name extends InterfaceName>(
     name: Name,
     body: RequestOf<Name>,
-    { codes, ...options }: CallOptions & Expectation = {},
+    { codes, usual, refusal, ...options }: CallOptions & Expectation = {},
   ): Promise<CallResult<AnswerOf<Name>>> {
     await this.#announce(name)
     const result = await callPartner(this.deps, this.partner, name, body, options)
-    await this.#examine(result.callId, name, codes === undefined ? {} : { codes })
+    await this.#examine(result.callId, name, {
+      ...(codes && { codes }),
+      ...(usual && { usual }),
+      ...(refusal && { refusal }),
+    })
     return result
   }
 

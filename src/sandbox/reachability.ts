@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 /** Failures that would tell a partner about our network, were they told apart: it chooses the URLs. */
 const ALIKE = ['address', 'dns', 'connect']
 
-const UNREACHABLE = 'the URL cannot be reached, or leads to an address that is not called'
+const UNREACHABLE = 'the URL cannot be reached, or leads to an address or port that is not called'
 
 /** Whether this kind of failure is told as `unreachable`: in production, where blocked, refused and unreachable read alike. */
 export const isAlike = ({ NODE_ENV }: Pick<Config, 'NODE_ENV'>, kind: string): boolean =>

@@ -1,10 +1,10 @@
-import rateLimit from '@fastify/rate-limit'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { AREA_A_HEADERS } from '../lib/envelope.ts'
 import { type Translate, translator } from '../lib/locale.ts'
 import { localeOfRequest } from '../lib/page.ts'
 import { noSuchPath, tooManyRequests } from '../lib/rescode.ts'
+import { limitRate } from '../throttle/index.ts'
 import { FUNCTIONS } from './functions.ts'
 import { sendSandboxPage } from './guard.ts'
 import { examineReport, findReport, type Verdict } from './report.ts'
@@ -31,12 +31,8 @@ interface VerifyPage {
 
 /** Reports for everybody: what is genuine, the key, and the files to verify them elsewhere. Nobody has to sign in. */
 export const reportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  await app.register(rateLimit, { global: false })
-  const limited = app.rateLimit({
-    max: VERIFIED_PER_MINUTE,
-    timeWindow: '1 minute',
-    errorResponseBuilder: (_request, { ttl }) => tooManyRequests(Math.ceil(ttl / 1000)),
-  })
+  const limit = { kind: 'report verification', perMinute: VERIFIED_PER_MINUTE, refuse: tooManyRequests }
+  const limited = limitRate(app, limit)
 
   const show = (request: FastifyRequest, reply: FastifyReply, page: VerifyPage) => {
     const { jwk } = reportKey(deps.keys)

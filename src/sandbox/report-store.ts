@@ -23,7 +23,13 @@ export const insertReport = (db: Db, given: StoredReport): Promise<number> =>
   )
 
 export const findReport = (db: Db, reportId: string): Promise<StoredReport | undefined> =>
-  db.maybe(report, sql`select * from sandbox_report where report_id = ${reportId}`)
+  db.maybe(
+    report,
+    sql`select run_id, report_id, content, signature, key_id, created_at from sandbox_report where report_id = ${reportId}`,
+  )
 
 export const findReportOfRun = (db: Db, runId: string): Promise<StoredReport | undefined> =>
-  db.maybe(report, sql`select * from sandbox_report where run_id = ${runId}`)
+  db.maybe(
+    report,
+    sql`select run_id, report_id, content, signature, key_id, created_at from sandbox_report where run_id = ${runId}`,
+  )

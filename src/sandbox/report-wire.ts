@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { listOf } from '../lib/lists.ts'
 
 const when = z.iso.datetime()
 const count = z.int().min(0)
-const orderIds = z.array(z.string().regex(/^\d{1,19}$/))
+const orderIds = listOf('orders', z.string().regex(/^\d{1,19}$/))
 
 /** What is signed. Ids are text, because they may exceed 2^53; times are ISO 8601 in UTC. */
 export const reportContent = z.strictObject({
@@ -15,9 +16,9 @@ export const reportContent = z.strictObject({
   partner_name: z.string(),
   run_number: count,
   /** The system functions that were chosen. */
-  functions: z.array(z.string()),
+  functions: listOf('functions', z.string()),
   /** In the order of the run; `attempts` up to the one that has passed. */
-  steps: z.array(z.strictObject({ id: z.string(), passed_at: when, attempts: count })),
+  steps: listOf('functions', z.strictObject({ id: z.string(), passed_at: when, attempts: count })),
   /** Orders that the platform's own records show as consumed and as refunded. */
   evidence: z.strictObject({ consumption: orderIds, refund: orderIds }),
   passed_at: when,

@@ -7,6 +7,9 @@ import { reportKey } from './report-key.ts'
 import * as store from './report-store.ts'
 import { type ReportContent, type ReportFacts, reportContent } from './report-wire.ts'
 
+/** Characters; a report has some ten thousand at most. */
+const LONGEST_REPORT = 65_536
+
 const ID = /^[\w-]{22}$/
 
 interface SignedReport {
@@ -40,6 +43,7 @@ export type Verdict =
  * part of what it says. What is said twice in one object is refused, as nobody could know which of both was signed.
  */
 export function examineReport(deps: Pick<Deps, 'keys'>, text: string, signature: string): Verdict {
+  if (text.length > LONGEST_REPORT) return { verdict: 'unreadable' }
   const parsed = parseLossless(Buffer.from(text))
   const read = reportContent.safeParse('value' in parsed ? parsed.value : undefined)
   if (!read.success) return { verdict: 'unreadable' }

@@ -1,8 +1,9 @@
-import formbody from '@fastify/formbody'
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { acceptForms } from '../lib/forms.ts'
 import { noSuchPath } from '../lib/rescode.ts'
 import { refuseForeignForms } from '../lib/same-origin.ts'
+import { limitPages } from '../throttle/index.ts'
 import { docsRoutes } from './docs-routes.ts'
 import { sendSandboxError, signedInOnly } from './guard.ts'
 import { runPages } from './pages/index.ts'
@@ -20,8 +21,8 @@ const FORM_LIMIT = 64 * 1024
  */
 export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.decorateRequest('partner', null)
-  app.removeAllContentTypeParsers()
-  await app.register(formbody, { bodyLimit: FORM_LIMIT })
+  await acceptForms(app, FORM_LIMIT)
+  app.addHook('onRequest', limitPages(app, deps.config))
   app.addHook('onRequest', refuseForeignForms(deps.config.PUBLIC_URL))
   app.setErrorHandler((error, request, reply) => sendSandboxError(request, reply, error))
   app.setNotFoundHandler((request, reply) => sendSandboxError(request, reply, noSuchPath()))

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
+import { type Partner, partner } from '../registry/partner-wire.ts'
 import type { Choice } from './choice.ts'
 
 /** The SQL of test runs. */
@@ -17,9 +18,17 @@ const row = z.object({
 })
 export type RunRow = z.output<typeof row>
 
-/** Runs of one partner begin one after the other; held until the end of the transaction. */
-export const lockRunsOf = (db: Db, partnerId: bigint): Promise<number> =>
-  db.exec(sql`select from partner where partner_id = ${partnerId} for no key update`)
+/**
+ * Runs of one partner begin one after the other; held until the end of the transaction. Returns the partner's stage, which
+ * nobody can change meanwhile.
+ */
+export const lockRunsOf = async (db: Db, partnerId: bigint): Promise<Partner['stage']> => {
+  const { stage } = await db.one(
+    partner.pick({ stage: true }),
+    sql`select stage from partner where partner_id = ${partnerId} for no key update`,
+  )
+  return stage
+}
 
 export const insertRun = (
   db: Db,
@@ -42,19 +51,35 @@ export const supersedePresent = (db: Db, partnerId: bigint, now: Date): Promise<
   )
 
 export const findPresentRun = (db: Db, partnerId: bigint): Promise<RunRow | undefined> =>
-  db.maybe(row, sql`select * from sandbox_run where partner_id = ${partnerId} and superseded_at is null`)
+  db.maybe(
+    row,
+    sql`select run_id, partner_id, number, choice, current_step, last_seq, created_at, superseded_at, passed_at
+        from sandbox_run where partner_id = ${partnerId} and superseded_at is null`,
+  )
 
 /** Only of the partner that asks: another one's run is told apart from none by nobody. */
 export const findRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
-  db.maybe(row, sql`select * from sandbox_run where partner_id = ${partnerId} and run_id = ${runId}`)
+  db.maybe(
+    row,
+    sql`select run_id, partner_id, number, choice, current_step, last_seq, created_at, superseded_at, passed_at
+        from sandbox_run where partner_id = ${partnerId} and run_id = ${runId}`,
+  )
 
 /** The same, locked until the end of the transaction: starting a step, going on and passing exclude each other. */
 export const lockRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
-  db.maybe(row, sql`select * from sandbox_run where partner_id = ${partnerId} and run_id = ${runId} for update`)
+  db.maybe(
+    row,
+    sql`select run_id, partner_id, number, choice, current_step, last_seq, created_at, superseded_at, passed_at
+        from sandbox_run where partner_id = ${partnerId} and run_id = ${runId} for update`,
+  )
 
 /** Newest first. */
 export const listRuns = (db: Db, partnerId: bigint): Promise<RunRow[]> =>
-  db.many(row, sql`select * from sandbox_run where partner_id = ${partnerId} order by number desc limit 100`)
+  db.many(
+    row,
+    sql`select run_id, partner_id, number, choice, current_step, last_seq, created_at, superseded_at, passed_at
+        from sandbox_run where partner_id = ${partnerId} order by number desc limit 100`,
+  )
 
 export const setCurrentStep = (db: Db, runId: string, step: string | null): Promise<number> =>
   db.exec(sql`update sandbox_run set current_step = ${step} where run_id = ${runId}`)

@@ -1,10 +1,13 @@
+import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
+import { type OwnCookie, ownCookie } from '../lib/own-cookie.ts'
 import { mint, PREFIX, readSelfDating } from '../lib/self-dating.ts'
 import * as store from './session-store.ts'
 
 /** The sandbox session's cookie; apart from the one of users, who are other people. */
-export const SESSION_COOKIE = 'gatehouse_sandbox'
+export const sessionCookie = ({ PUBLIC_URL, SESSION_LIFETIME_S }: Config): OwnCookie =>
+  ownCookie(PUBLIC_URL, { name: 'gatehouse_sandbox', path: '/sandbox', maxAgeS: SESSION_LIFETIME_S })
 
 /** Somebody of this partner sits at the browser. */
 export interface SignedInPartner {

@@ -4,10 +4,12 @@ import { secondsUntil } from '../lib/clock.ts'
 import { AREA_A_HEADERS } from '../lib/envelope.ts'
 import { inMinutes, translator } from '../lib/locale.ts'
 import { noteForLog } from '../lib/observe.ts'
+import { ownCookie } from '../lib/own-cookie.ts'
 import { localeOfRequest } from '../lib/page.ts'
+import { DEVICE_LIFETIME_S, rememberDevice } from '../throttle/device.ts'
 import { PartnerSignInRefused } from './errors.ts'
 import { HOME, sandboxPath, sendSandboxPage } from './guard.ts'
-import { endPartnerSession, SESSION_COOKIE } from './session.ts'
+import { endPartnerSession, sessionCookie } from './session.ts'
 import { signInPartner } from './sign-in.ts'
 import { goingOn, signInForm } from './wire.ts'
 
@@ -28,8 +30,12 @@ function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPa
 /** The way into the sandbox and out of it. */
 export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
-  const secure = config.PUBLIC_URL.startsWith('https:')
-  const cookie = { path: HOME, httpOnly: true, sameSite: 'lax', secure } as const
+  const cookie = sessionCookie(config)
+  const deviceCookie = ownCookie(config.PUBLIC_URL, {
+    name: 'gatehouse_sandbox_device',
+    path: '/sandbox/sign-in',
+    maxAgeS: DEVICE_LIFETIME_S,
+  })
 
   app.get('/sign-in', (request, reply) => {
     const { return_to, ended } = goingOn.parse(request.query)
@@ -45,9 +51,16 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     }
     const { client_id: clientId, client_secret: clientSecret } = form.data
     try {
-      const formerSession = request.cookies[SESSION_COOKIE]
-      const sessionId = await signInPartner(deps, { clientId, clientSecret, address: request.ip, formerSession })
-      reply.setCookie(SESSION_COOKIE, sessionId, { ...cookie, maxAge: config.SESSION_LIFETIME_S })
+      const [device, formerSession] = [deviceCookie.read(request), cookie.read(request)]
+      const sessionId = await signInPartner(deps, {
+        clientId,
+        clientSecret,
+        address: request.ip,
+        device,
+        formerSession,
+      })
+      cookie.set(reply, sessionId)
+      deviceCookie.set(reply, rememberDevice(deps, { kind: 'partner', name: clientId }, device))
       return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
     } catch (error) {
       if (!(error instanceof PartnerSignInRefused)) throw error
@@ -57,8 +70,8 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   })
 
   app.post('/sign-out', async (request, reply) => {
-    await endPartnerSession(deps, request.cookies[SESSION_COOKIE])
-    reply.clearCookie(SESSION_COOKIE, cookie)
+    await endPartnerSession(deps, cookie.read(request))
+    cookie.clear(reply)
     return reply.headers(AREA_A_HEADERS).redirect(`${HOME}/sign-in`, 303)
   })
 }

@@ -33,10 +33,17 @@ const LANGUAGES: readonly { readonly id: string; readonly name: string; readonly
 ]
 
 /** `{{name}}` in a template becomes a literal of its language, quotes included. */
-const templateOf = (id: string): string =>
-  readFileSync(new URL(`../../views/sandbox/snippets/${id}.txt`, import.meta.url), 'utf8')
+const templateOf = (name: string): string =>
+  readFileSync(new URL(`../../views/sandbox/snippets/${name}.txt`, import.meta.url), 'utf8')
 
 const TEMPLATES = LANGUAGES.map((language) => ({ ...language, template: templateOf(language.id) }))
+
+/** How a body is encrypted and decrypted in each language; the key comes from the environment. */
+export const ENCRYPTION_SNIPPETS: readonly Snippet[] = LANGUAGES.map(({ id, name }) => ({
+  id,
+  name,
+  source: templateOf(`aes/${id}`),
+}))
 
 /** A signed call in each language, ready to run. */
 export const snippetsFor = (values: SnippetValues): Snippet[] =>

@@ -1,27 +1,26 @@
-import rateLimit from '@fastify/rate-limit'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { AREA_A_HEADERS } from '../lib/envelope.ts'
 import { type Locale, translator } from '../lib/locale.ts'
 import { localeOfRequest } from '../lib/page.ts'
 import { tooManyRequests } from '../lib/rescode.ts'
+import { limitRate } from '../throttle/index.ts'
 import { HOME, partnerOf, sendSandboxPage } from './guard.ts'
 import { judgePasted, showSignatureTool, type Verdict } from './tool.ts'
 import { asTyped, pastedForm, verdictQuery } from './wire.ts'
 
-/** A call that fits no recipe costs some 100 ms of a processor. Of one partner, in each process. */
+/** A call that fits no recipe costs some 100 ms of a processor. Of one partner. */
 const JUDGED_PER_MINUTE = 120
 
 const PAGE = { section: 'signature', scripts: ['sandbox-copy.js'] } as const
 
 /** The signature tool: what comes before anything else. */
 export const signatureToolRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  await app.register(rateLimit, { global: false })
-  const preHandler = app.rateLimit({
-    max: JUDGED_PER_MINUTE,
-    timeWindow: '1 minute',
-    keyGenerator: (request) => String(partnerOf(request).partnerId),
-    errorResponseBuilder: (_request, { ttl }) => tooManyRequests(Math.ceil(ttl / 1000)),
+  const preHandler = limitRate(app, {
+    kind: 'signature tool',
+    perMinute: JUDGED_PER_MINUTE,
+    by: (request) => String(partnerOf(request).partnerId),
+    refuse: tooManyRequests,
   })
   const show = async (request: FastifyRequest, asked: string | undefined) => {
     const partner = partnerOf(request)

@@ -2,7 +2,8 @@ import type { Deps } from '../deps.ts'
 import { beijingTime } from '../lib/beijing.ts'
 import { formatHttpDate, parseHttpDate } from '../lib/http-date.ts'
 import type { Locale } from '../lib/locale.ts'
-import { ENDPOINTS, MOUNT, PATH } from '../mtp/endpoints.ts'
+import { mountsOf } from '../lib/mounts.ts'
+import { ENDPOINTS, PATH } from '../mtp/endpoints.ts'
 import {
   hasPassedSignatureTool,
   listSignatureTests,
@@ -21,10 +22,19 @@ interface ListedTest {
   readonly source: SignatureTest['source']
   readonly at: string
   readonly mistakes: readonly string[]
+  /** Whether it is known that the partner sent it. */
+  readonly verified: boolean
+}
+
+interface Explained {
+  readonly name: string
+  readonly text: string
 }
 
 export interface Verdict extends ListedTest {
-  readonly explanations: readonly { readonly name: string; readonly text: string }[]
+  readonly explanations: readonly Explained[]
+  /** What a notice sent like this would be refused for, or is taken with. */
+  readonly warnings: readonly Explained[]
   readonly method: string
   readonly path: string
   readonly date: string
@@ -83,22 +93,27 @@ export const judgePasted = async (
   String(await testPastedSignature(deps, partnerId, { method, url, date, authorization, partnerId: partner_id, host }))
 
 const addressesOf = ({ config }: Deps): string[] =>
-  config.MTP_PATH_PREFIXES.map((prefix) => config.PUBLIC_URL + prefix + MOUNT + PATH.signatureTest)
+  mountsOf(config.MTP_PATH_PREFIXES).map((mount) => config.PUBLIC_URL + mount + PATH.signatureTest)
 
-const listed = ({ testId, source, testedAt, mistakes }: SignatureTest): ListedTest => ({
+const listed = ({ testId, source, testedAt, mistakes, verified }: SignatureTest): ListedTest => ({
   id: String(testId),
   source,
   at: beijingTime(testedAt),
   mistakes,
+  verified,
 })
 
+const explained = (names: readonly string[], locale: Locale): Explained[] =>
+  names.map((name) => ({ name, text: explainMistake(locale, name) }))
+
 function verdictOf(test: SignatureTest, locale: Locale): Verdict {
-  const { mistakes, method, path, date, authorization, stringToSign, signedInstead, testedAt } = test
+  const { mistakes, warnings, method, path, date, authorization, stringToSign, signedInstead, testedAt } = test
   const parsed = parseHttpDate(date)
   const difference = signedInstead === null ? null : firstDifference(stringToSign, signedInstead)
   return {
     ...listed(test),
-    explanations: mistakes.map((name) => ({ name, text: explainMistake(locale, name) })),
+    explanations: explained(mistakes, locale),
+    warnings: explained(warnings, locale),
     method,
     path,
     date,

@@ -3,6 +3,9 @@ import { type Db, sql } from '../db/sql.ts'
 
 /** Calls of both directions, of one partner: rows of three tables that other rooms write. */
 
+/** Names of what a notice was taken with all the same. */
+const warnings = z.string().transform((names) => names.split(' ').filter(Boolean))
+
 const summary = z.object({
   kind: z.enum(['call', 'notice', 'rejected']),
   id: z.string(),
@@ -14,6 +17,11 @@ const summary = z.object({
   status: z.number().nullable(),
   code: z.number().nullable(),
   duration_ms: z.number().nullable(),
+  /** False for a call that names this partner and that anybody may have sent. */
+  verified: z.boolean(),
+  /** For how many refused calls it stands that were not kept; null of every other entry. */
+  left_out: z.number().nullable(),
+  warnings,
 })
 export type TrafficSummary = z.output<typeof summary>
 export type TrafficKind = TrafficSummary['kind']
@@ -41,20 +49,21 @@ export const listBefore = (db: Db, filter: TrafficFilter, { at, id }: Place, lim
     summary,
     sql`
     (select 'call' as kind, call_id as id, started_at as at, interface as name, failure, failure_detail as detail,
-        http_status as status, code, duration_ms
+        http_status as status, code, duration_ms, true as verified,
+        null::int as left_out, '' as warnings
       from partner_call
       where partner_id = ${filter.partnerId} and ${filter.outgoing}
         and (${filter.succeeded} or failure is not null) and (${filter.failed} or failure is null)
         and (started_at, call_id) < (${at}::timestamptz, ${id}::uuid)
       order by started_at desc, call_id desc limit ${limit})
     union all
-    (select 'notice', notice_id, received_at, path, null, null, null, 200, null
+    (select 'notice', notice_id, received_at, path, null, null, null, 200, null, true, null, warnings
       from notice
       where partner_id = ${filter.partnerId} and ${filter.incoming} and ${filter.succeeded}
         and (received_at, notice_id) < (${at}::timestamptz, ${id}::uuid)
       order by received_at desc, notice_id desc limit ${limit})
     union all
-    (select 'rejected', call_id, received_at, path, 'rejected', reason, null, 300, null
+    (select 'rejected', call_id, received_at, path, 'rejected', reason, null, case when answer like '{"code":400,%' then 400 else 300 end, null, verified, left_out, ''
       from rejected_call
       where partner_id = ${filter.partnerId} and ${filter.incoming} and ${filter.failed}
         and (received_at, call_id) < (${at}::timestamptz, ${id}::uuid)
@@ -68,20 +77,21 @@ export const listAfter = (db: Db, filter: TrafficFilter, { at, id }: Place, limi
     summary,
     sql`
     (select 'call' as kind, call_id as id, started_at as at, interface as name, failure, failure_detail as detail,
-        http_status as status, code, duration_ms
+        http_status as status, code, duration_ms, true as verified,
+        null::int as left_out, '' as warnings
       from partner_call
       where partner_id = ${filter.partnerId} and ${filter.outgoing}
         and (${filter.succeeded} or failure is not null) and (${filter.failed} or failure is null)
         and (started_at, call_id) > (${at}::timestamptz, ${id}::uuid)
       order by started_at, call_id limit ${limit})
     union all
-    (select 'notice', notice_id, received_at, path, null, null, null, 200, null
+    (select 'notice', notice_id, received_at, path, null, null, null, 200, null, true, null, warnings
       from notice
       where partner_id = ${filter.partnerId} and ${filter.incoming} and ${filter.succeeded}
         and (received_at, notice_id) > (${at}::timestamptz, ${id}::uuid)
       order by received_at, notice_id limit ${limit})
     union all
-    (select 'rejected', call_id, received_at, path, 'rejected', reason, null, 300, null
+    (select 'rejected', call_id, received_at, path, 'rejected', reason, null, case when answer like '{"code":400,%' then 400 else 300 end, null, verified, left_out, ''
       from rejected_call
       where partner_id = ${filter.partnerId} and ${filter.incoming} and ${filter.failed}
         and (received_at, call_id) > (${at}::timestamptz, ${id}::uuid)
@@ -127,6 +137,10 @@ const received = z.object({
   body: z.string(),
   answer: z.string(),
   reason: z.string().nullable(),
+  /** Whether it is known that this partner sent it. */
+  verified: z.boolean(),
+  left_out: z.number().nullable(),
+  warnings,
 })
 export type KeptReceived = z.output<typeof received>
 
@@ -134,14 +148,15 @@ export type KeptReceived = z.output<typeof received>
 export const findNotice = (db: Db, partnerId: bigint, id: string): Promise<KeptReceived | undefined> =>
   db.maybe(
     received,
-    sql`select notice_id as id, received_at as at, path, null as headers, body, answer, null as reason
+    sql`select notice_id as id, received_at as at, path, null as headers, body, answer, null as reason, true as verified, null::int as left_out,
+          warnings
         from notice where partner_id = ${partnerId} and notice_id = ${id}`,
   )
 
-/** A call of this partner that was refused. */
+/** A call that names this partner and was refused. */
 export const findRejected = (db: Db, partnerId: bigint, id: string): Promise<KeptReceived | undefined> =>
   db.maybe(
     received,
-    sql`select call_id as id, received_at as at, path, headers, body, answer, reason
+    sql`select call_id as id, received_at as at, path, headers, body, answer, reason, verified, left_out, '' as warnings
         from rejected_call where partner_id = ${partnerId} and call_id = ${id}`,
   )

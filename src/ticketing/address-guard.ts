@@ -1,10 +1,18 @@
-import { lookup as resolve } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
 import { BlockList, isIP, type LookupFunction, Socket } from 'node:net'
 import { buildConnector } from 'undici'
+import type { Config } from '../config.ts'
+import { familyOf, isSingle, type Network, parseAllowedAddress, parseNetwork } from '../lib/allowed-address.ts'
+import { type HostResolver, hostResolver } from './resolve-host.ts'
 
 /** The partner's URL leads to an address that the platform does not call. */
 export class AddressRefused extends Error {
-  override readonly name = 'AddressRefused'
+  override readonly name: string = 'AddressRefused'
+}
+
+/** It has a port that partners may not have. */
+class PortRefused extends AddressRefused {
+  override readonly name: string = 'PortRefused'
 }
 
 /** IANA's special-purpose IPv4 blocks, multicast and reserved space: nothing that a partner on the Internet has. */
@@ -23,77 +31,95 @@ const GLOBAL_V6 = ['2000::/3']
 /** And of global unicast not these: protocol assignments with Teredo and ORCHID, documentation, 6to4. */
 const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
-const familyOf = (address: string): 'ipv4' | 'ipv6' | undefined => {
-  const version = isIP(address)
-  return version === 0 ? undefined : version === 4 ? 'ipv4' : 'ipv6'
-}
-
-/** Null for what is neither an address nor a network. */
-function parseNetwork(entry: string): { address: string; bits: number; family: 'ipv4' | 'ipv6' } | null {
-  const [address = '', bits, ...rest] = entry.split('/')
-  const family = familyOf(address)
-  if (family === undefined || address.includes('%') || rest.length > 0) return null
-  const most = family === 'ipv4' ? 32 : 128
-  if (bits !== undefined && (!/^\d{1,3}$/.test(bits) || Number(bits) > most)) return null
-  return { address, bits: bits === undefined ? most : Number(bits), family }
-}
-
-function networks(entries: readonly string[]): BlockList {
+function listOf(networks: readonly Network[]): BlockList {
   const list = new BlockList()
-  for (const entry of entries) {
-    const network = parseNetwork(entry)
-    if (network !== null) list.addSubnet(network.address, network.bits, network.family)
-  }
+  for (const { address, bits, family } of networks) list.addSubnet(address, bits, family)
   return list
 }
 
-const specialV4 = networks(SPECIAL_V4)
-const globalV6 = networks(GLOBAL_V6)
-const specialV6 = networks(SPECIAL_V6)
+const named = (texts: readonly string[]): BlockList => listOf(texts.flatMap((text) => parseNetwork(text) ?? []))
+
+/**
+ * Where clouds tell a machine its credentials: link-local (AWS, Google, Azure, Tencent, Oracle and most others), Azure's
+ * host agent, which is a public address, Alibaba, Oracle's older one, and the IPv6 ones of AWS and Google. A wider
+ * exception does not reach them: an operator who means one has to name that very address.
+ */
+const CLOUDS = [
+  ...['169.254.0.0/16', '168.63.129.16', '100.100.100.200', '192.0.0.192'],
+  ...['fe80::/10', 'fd00:ec2::/32', 'fd20:ce::254'],
+]
+
+const specialV4 = named(SPECIAL_V4)
+const globalV6 = named(GLOBAL_V6)
+const specialV6 = named(SPECIAL_V6)
+const clouds = named(CLOUDS)
 
 const isPublic = (address: string, family: 'ipv4' | 'ipv6'): boolean =>
   family === 'ipv4'
     ? !specialV4.check(address, family)
     : globalV6.check(address, family) && !specialV6.check(address, family)
 
-const HOST = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/
-
-/** Whether an entry of PARTNER_ADDRESS_ALLOW can be read: an address, a network (`10.1.0.0/16`) or a host name. */
-export const isAllowEntry = (entry: string): boolean =>
-  parseNetwork(entry) !== null || (HOST.test(entry.toLowerCase()) && /[a-z]/i.test(entry) && !entry.includes('/'))
-
 export interface AddressGuard {
-  /** Whether an IP address must not be called; anything that is no plain IP address must not. */
-  refuses(address: string): boolean
-  /** Whether a host name is allowed by name, wherever it leads. */
-  trusts(hostname: string): boolean
+  /**
+   * Whether an IP address must not be called on this port; anything that is no plain IP address must not. `trusted`: the
+   * host name was allowed by name, wherever it leads, except to what clouds keep for themselves.
+   */
+  refuses(address: string, port: number, trusted?: boolean): boolean
+  /** Whether a host name is allowed by name on this port. */
+  trusts(hostname: string, port: number): boolean
+  /** Whether nothing is called on this port, whatever the address. */
+  refusesPort(port: number): boolean
+  /** Where a host's addresses come from. */
+  readonly resolve: HostResolver
 }
 
-/** A guard with the exceptions of PARTNER_ADDRESS_ALLOW. */
-export function addressGuard(allow: readonly string[]): AddressGuard {
-  const allowed = networks(allow)
-  const hosts = new Set(allow.filter((entry) => parseNetwork(entry) === null).map((entry) => entry.toLowerCase()))
+type GuardSettings = Pick<Config, 'NODE_ENV' | 'PARTNER_ADDRESS_ALLOW' | 'PARTNER_PORTS'>
+
+const USUAL_PORTS = [80, 443]
+
+const resolveHost = hostResolver()
+
+/** The guard of these settings. An exception that names a port holds for that one; any other for the ports that partners may have. */
+export function addressGuard(
+  { NODE_ENV, PARTNER_ADDRESS_ALLOW, PARTNER_PORTS }: GuardSettings,
+  resolve: HostResolver = resolveHost,
+): AddressGuard {
+  const exceptions = PARTNER_ADDRESS_ALLOW.flatMap((entry) => parseAllowedAddress(entry) ?? [])
+  const anyPort = NODE_ENV !== 'production' && PARTNER_PORTS.length === 0
+  const isUsual = (port: number): boolean => anyPort || USUAL_PORTS.includes(port) || PARTNER_PORTS.includes(port)
+  const holding = (port: number) =>
+    exceptions.filter((entry) => entry.port === port || (entry.port === undefined && isUsual(port)))
   return {
-    refuses: (address) => {
+    refuses: (address, port, trusted = false) => {
       const family = familyOf(address)
       if (family === undefined || address.includes('%')) return true
-      return !allowed.check(address, family) && !isPublic(address, family)
+      const networks = holding(port).flatMap((entry) => ('network' in entry ? [entry.network] : []))
+      if (clouds.check(address, family)) return !listOf(networks.filter(isSingle)).check(address, family)
+      if (trusted || listOf(networks).check(address, family)) return false
+      return !isUsual(port) || !isPublic(address, family)
     },
-    trusts: (hostname) => hosts.has(hostname.toLowerCase().replace(/\.$/, '')),
+    trusts: (hostname, port) => {
+      const host = hostname.toLowerCase().replace(/\.$/, '')
+      return holding(port).some((entry) => 'host' in entry && entry.host === host)
+    },
+    refusesPort: (port) => !isUsual(port) && holding(port).length === 0,
+    resolve,
   }
 }
 
-/** Resolves like dns.lookup but lets only addresses through that may be called, so what was checked is what is dialled. */
+/** Lets only addresses through that may be called, so what was checked is what is dialled. */
 const guardedLookup =
-  (guard: AddressGuard): LookupFunction =>
+  (guard: AddressGuard, port: number): LookupFunction =>
   (hostname, options, callback) => {
-    resolve(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, [])
-      const usable = guard.trusts(hostname) ? addresses : addresses.filter(({ address }) => !guard.refuses(address))
+    const connect = (addresses: readonly LookupAddress[]): void => {
+      const trusted = guard.trusts(hostname, port)
+      const usable = addresses.filter(({ address }) => !guard.refuses(address, port, trusted))
       const [first] = usable
-      if (first === undefined) return callback(new AddressRefused(), [])
-      return options.all ? callback(null, usable) : callback(null, first.address, first.family)
-    })
+      if (first === undefined) callback(new AddressRefused(), [])
+      else if (options.all) callback(null, usable)
+      else callback(null, first.address, first.family)
+    }
+    guard.resolve(hostname).then(connect, (error: Error) => callback(error, []))
   }
 
 /** What a connection is waiting for. */
@@ -108,10 +134,12 @@ export function guardedConnector(
   timeoutMs: number,
   onPhase: (phase: ConnectPhase) => void,
 ): buildConnector.connector {
-  const connect = buildConnector({ timeout: timeoutMs, allowH2: false, lookup: guardedLookup(guard) })
   return (options, callback) => {
+    const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80)
+    const connect = buildConnector({ timeout: timeoutMs, allowH2: false, lookup: guardedLookup(guard, port) })
     const isLiteral = isIP(options.hostname) !== 0
-    if (isLiteral && guard.refuses(options.hostname)) return callback(new AddressRefused(), null)
+    if (guard.refusesPort(port)) return callback(new PortRefused(), null)
+    if (isLiteral && guard.refuses(options.hostname, port)) return callback(new AddressRefused(), null)
     onPhase(isLiteral ? 'connect' : 'dns')
     // undici's types say void; it is the socket, and only its events tell the phases apart.
     const socket: unknown = connect(options, callback)

@@ -1,22 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
+import { APP_KEY_HEADER, ENCRYPTION_HEADER, encryptBody } from '../lib/aes-body.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { formatHttpDate } from '../lib/http-date.ts'
 import { stringifyLossless } from '../lib/lossless.ts'
 import { authorizationHeader } from '../lib/signing.ts'
-import { interfaceUrl, type PartnerWithSecrets } from '../registry/partner.ts'
+import { interfaceUrl, type PartnerWithSecrets, secretTexts } from '../registry/partner.ts'
 import { addressGuard } from './address-guard.ts'
-import { admits, note } from './breaker.ts'
+import { note, refusalOf } from './breaker.ts'
 import { type CallResult, failed, MEANINGS, type Reply } from './call-result.ts'
 import { insertCall } from './call-store.ts'
-import { type HttpAnswer, HttpCallError, post } from './http-call.ts'
+import { HttpCallError, post } from './http-call.ts'
 import { INTERFACES, type InterfaceName } from './interfaces/index.ts'
 import type { PartnerInterface } from './interfaces/interface.ts'
 import { maskedHeaders, masker, shortened } from './masking.ts'
 import { codeOf, readReply } from './read-reply.ts'
+import { keptHeaders, type ReadableAnswer, readable } from './readable-answer.ts'
 
-const DAY_S = 86_400
+/** Older than any tolerance for clocks that differ (MTP_CLOCK_SKEW_S is 600). */
+export const FORGED_DATE_AGE_S = 1_200
 
 type Entry<Name extends InterfaceName> = Extract<(typeof INTERFACES)[number], { name: Name }>
 
@@ -29,11 +32,13 @@ export interface CallOptions {
   readonly orderId?: bigint
   /** Signs with this secret instead of the one in force: for the test call before a new one signs. */
   readonly secret?: string
+  /** Nobody waits for it: it is not made while the partner is slow (breaker.ts). */
+  readonly background?: boolean
   /** Makes a call that the partner has to refuse: whether it verifies us. */
   readonly forge?: Forgery
 }
 
-/** A signature that does not fit, a Date of yesterday, or a clientId that nobody has; the rest of the call is right. */
+/** A signature that does not fit, a Date of twenty minutes ago, or a clientId that nobody has; the rest of the call is right. */
 export type Forgery = 'signature' | 'date' | 'client'
 
 /** What goes over the wire. */
@@ -41,13 +46,15 @@ interface Request {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** The body as it can be read; the same unless it is encrypted. */
+  readonly text: string
 }
 
 /** What came of it. */
 interface Outcome {
   readonly reply: Reply<unknown>
   readonly durationMs: number
-  readonly http?: HttpAnswer
+  readonly http?: ReadableAnswer
 }
 
 /**
@@ -65,9 +72,9 @@ export async function callPartner<Name extends InterfaceName>(
   const callId = randomUUID()
   const startedAt = deps.clock.now()
   const request = prepare(deps, partner, entry, body, options)
-  const mask = masker([...partner.secrets.map(({ secret }) => secret), options.secret ?? '', signatureOf(request)])
-  const read = (answer: HttpAnswer) => readReply(entry, answer, { mask, orderId: options.orderId })
-  const { reply, durationMs, http } = await send(deps, partner, entry, request, read)
+  const mask = masker([...secretTexts(partner), options.secret ?? '', signatureOf(request)])
+  const read = (answer: ReadableAnswer) => readReply(entry, answer, { mask, orderId: options.orderId })
+  const { reply, durationMs, http } = await send(deps, partner, entry, request, read, options.background === true)
   const failure = reply.outcome === 'failed' ? reply.failure : undefined
   await insertCall(deps.db, {
     call_id: callId,
@@ -78,9 +85,9 @@ export async function callPartner<Name extends InterfaceName>(
     duration_ms: durationMs,
     url: mask(request.url),
     request_headers: maskedHeaders(withShortSignature(request.headers), mask),
-    request_body: mask(request.body),
+    request_body: mask(request.text),
     http_status: http?.status ?? null,
-    response_headers: http ? maskedHeaders(http.headers, mask) : null,
+    response_headers: http ? maskedHeaders(keptHeaders(http), mask) : null,
     response_body: http ? mask(http.body.toString()) : null,
     code: codeOf(reply),
     failure: failure?.kind ?? null,
@@ -106,9 +113,11 @@ function prepare(
 ): Request {
   const url = interfaceUrl(partner, entry.name, entry.defaultPath) ?? ''
   const path = URL.canParse(url) ? new URL(url).pathname : '/'
-  const date = formatHttpDate(forge === 'date' ? addSeconds(clock.now(), -DAY_S) : clock.now())
+  const date = formatHttpDate(forge === 'date' ? addSeconds(clock.now(), -FORGED_DATE_AGE_S) : clock.now())
   const clientId = forge === 'client' ? `unknown-${randomUUID().slice(0, 8)}` : partner.client_id
   const key = forge === 'signature' ? randomUUID() : secret
+  const text = stringifyLossless({ partnerId: partner.partner_id, body: entry.request.parse(body) })
+  const encryptWith = entry.encrypted && partner.encrypts_calls ? partner.aes_key : null
   return {
     url,
     headers: {
@@ -116,27 +125,34 @@ function prepare(
       PartnerId: String(partner.partner_id),
       Date: date,
       Authorization: authorizationHeader(clientId, key, { method: 'POST', path, date }),
+      ...(partner.aes_key === null ? {} : { [APP_KEY_HEADER]: clientId }),
+      ...(encryptWith === null ? {} : { [ENCRYPTION_HEADER]: 'encrypted' }),
     },
-    body: stringifyLossless({ partnerId: partner.partner_id, body: entry.request.parse(body) }),
+    body: encryptWith === null ? text : encryptBody(encryptWith, text),
+    text,
   }
 }
 
 async function send(
   deps: Deps,
-  { partner_id }: PartnerWithSecrets,
+  { partner_id, aes_key }: PartnerWithSecrets,
   entry: PartnerInterface,
   request: Request,
-  read: (answer: HttpAnswer) => Reply<unknown>,
+  read: (answer: ReadableAnswer) => Reply<unknown>,
+  background: boolean,
 ): Promise<Outcome> {
   const notTried = (kind: 'address' | 'breaker', detail: string): Outcome => ({
     reply: failed({ kind, detail, maybe_received: false }),
     durationMs: 0,
   })
   if (request.url === '') return notTried('address', `no URL is registered for ${entry.name}`)
-  if (!admits(deps, partner_id)) return notTried('breaker', 'the last calls failed; the next is tried within 30 s')
+  deps.assertMayCall?.()
+  const refusal = refusalOf(deps, partner_id, background)
+  if (refusal) return notTried('breaker', refusal)
   let answered = false
+  const began = performance.now()
   try {
-    const http = await post(request, addressGuard(deps.config.PARTNER_ADDRESS_ALLOW))
+    const http = readable(await post(request, addressGuard(deps.config)), aes_key)
     answered = http.status === 200
     return { reply: read(http), durationMs: http.timings.total, http }
   } catch (error) {
@@ -146,6 +162,6 @@ async function send(
     const detail = `${MEANINGS[kind]}: ${error.message}`
     return { reply: failed({ kind, detail, maybe_received: maybeReceived }), durationMs: timings.total }
   } finally {
-    note(deps, partner_id, answered)
+    note(deps, partner_id, answered, performance.now() - began)
   }
 }

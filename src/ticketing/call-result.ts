@@ -3,13 +3,13 @@ import type { CallFailure as HttpFailure } from './http-call.ts'
 
 /**
  * How a call can fail. Below HTTP: `address`, `dns`, `connect`, `tls`, `timeout`, `too-large`, `broken`. Then
- * `http-status` (not 200), `json`, `schema`, and `partner-code`, the partner's own no. `breaker`: not even tried.
+ * `http-status` (not 200), `encryption` (the body cannot be decrypted), `json`, `schema`, and `partner-code`, the partner's own no. `breaker`: not even tried.
  */
-type FailureKind = HttpFailure | 'http-status' | 'json' | 'schema' | 'partner-code' | 'breaker'
+type FailureKind = HttpFailure | 'http-status' | 'encryption' | 'json' | 'schema' | 'partner-code' | 'breaker'
 
 /** The kinds below HTTP in words. */
 export const MEANINGS: Readonly<Record<HttpFailure, string>> = {
-  address: 'the URL leads to an address that is not called',
+  address: 'the URL leads to an address or port that is not called',
   dns: 'the host name cannot be resolved',
   connect: 'no connection came about',
   tls: 'no TLS session came about',

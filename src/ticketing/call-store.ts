@@ -60,13 +60,20 @@ const callRecord = callSummary.extend({
 
 /** A call whole, as it is kept; only the partner's own. */
 export const findCall = (db: Db, partnerId: bigint, callId: string): Promise<CallRecord | undefined> =>
-  db.maybe(callRecord, sql`select * from partner_call where partner_id = ${partnerId} and call_id = ${callId}`)
+  db.maybe(
+    callRecord,
+    sql`select call_id, interface, started_at, duration_ms, http_status, code, failure, failure_detail, partner_id, order_id,
+          url, request_headers, request_body, response_headers, response_body
+        from partner_call where partner_id = ${partnerId} and call_id = ${callId}`,
+  )
 
 /** The newest call of that interface about an order, whole. */
 export const lastCallAbout = (db: Db, orderId: bigint, name: string): Promise<CallRecord | undefined> =>
   db.maybe(
     callRecord,
-    sql`select * from partner_call where order_id = ${orderId} and interface = ${name}
+    sql`select call_id, interface, started_at, duration_ms, http_status, code, failure, failure_detail, partner_id, order_id,
+          url, request_headers, request_body, response_headers, response_body
+        from partner_call where order_id = ${orderId} and interface = ${name}
         order by started_at desc, call_number desc limit 1`,
   )
 

@@ -47,9 +47,10 @@ export function orderSave(
   const { vouchers = [], ...fields } = { ...unchanged(order), ...update }
   if (!orderMayMove(order.state, fields.state)) throw illegalOrderMove(order.order_id, order.state, fields.state)
   const { vouchers_open, ...visible } = fields
+  const before = new Map(vouchers.length > 0 ? vouchersBefore.map((voucher) => [voucher.voucher, voucher]) : [])
   const changes = [
     ...changeOf('order', String(order.order_id), order, visible),
-    ...vouchers.flatMap((voucher) => voucherChange(voucher, vouchersBefore)),
+    ...vouchers.flatMap((voucher) => voucherChange(voucher, before.get(voucher.voucher) ?? null)),
   ]
   if (changes.length === 0 && vouchers_open === order.vouchers_open) return undefined
   return { order, update: { ...fields, vouchers }, changes, cause, now }
@@ -66,8 +67,5 @@ const unchanged = (order: ChangeableOrder): Omit<OrderUpdate, 'vouchers'> => ({
   close_type: order.close_type,
 })
 
-function voucherChange(voucher: VoucherRow, before: readonly VoucherRow[]): readonly Change[] {
-  const was = before.find((candidate) => candidate.voucher === voucher.voucher) ?? null
-  const { voucher: _, ...fields } = voucher
-  return changeOf('voucher', voucher.voucher, was, fields)
-}
+const voucherChange = ({ voucher, ...fields }: VoucherRow, was: VoucherRow | null): readonly Change[] =>
+  changeOf('voucher', voucher, was, fields)

@@ -30,8 +30,10 @@ async function moveTickets(deps: Deps, order: OrderRow, refund: RefundRow, cause
   const quantities = withQuantities(order, { usedQuantity: order.used_quantity, refundedQuantity: ticketsOf(done) })
   const nothingLeft = quantities.used_quantity + quantities.refunded_quantity === order.quantity
   const before = nothingLeft || refund.vouchers.length > 0 ? await vouchersOf(deps.db, order.order_id) : []
+  const named = ticketsByVoucher(refund, done)
   const ended = before.filter(
-    (voucher) => (nothingLeft && voucher.state === 'unused') || isSpent(voucher, refund, done),
+    ({ voucher, state, quantity }) =>
+      (nothingLeft && state === 'unused') || quantity <= (named.get(voucher) ?? Number.NEGATIVE_INFINITY),
   )
   const update = { ...quantities, vouchers: ended.map(asRefunded) }
   await changeOrder(deps, order, update, cause, before)
@@ -40,9 +42,20 @@ async function moveTickets(deps: Deps, order: OrderRow, refund: RefundRow, cause
 const ticketsOf = (refunds: readonly RefundRow[]): number =>
   refunds.reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
 
-/** One voucher for several tickets outlives the refund of some of them. */
-const isSpent = ({ voucher, quantity }: VoucherRow, refund: RefundRow, done: readonly RefundRow[]): boolean =>
-  refund.vouchers.includes(voucher) && quantity <= ticketsOf(done.filter(({ vouchers }) => vouchers.includes(voucher)))
+/**
+ * How many tickets the refunds are for that name a voucher of this one: one voucher for several tickets outlives the refund
+ * of some of them.
+ */
+function ticketsByVoucher(refund: RefundRow, done: readonly RefundRow[]): ReadonlyMap<string, number> {
+  const tickets = new Map(refund.vouchers.map((voucher) => [voucher, 0]))
+  for (const { vouchers, refund_quantity } of done) {
+    for (const voucher of new Set(vouchers)) {
+      const sum = tickets.get(voucher)
+      if (sum !== undefined) tickets.set(voucher, sum + refund_quantity)
+    }
+  }
+  return tickets
+}
 
 const asRefunded = (voucher: VoucherRow): VoucherRow => ({
   ...voucher,

@@ -1,8 +1,10 @@
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
+import { echo } from '../lib/rescode.ts'
 import { orderSave } from './change-order.ts'
 import { noSuchOrder, TicketingRefusal } from './errors.ts'
 import type { Cause } from './history.ts'
+import { codesByCount, lacksVoucherList, missingListChange } from './missing-voucher-list.ts'
 import {
   type ChangeableOrder,
   lockFreeOrders,
@@ -28,7 +30,6 @@ export interface ConsumptionReport extends Quantities {
 
 interface LockedOrder {
   readonly order: ChangeableOrder
-  /** Read only where the report names vouchers. */
   readonly vouchers: readonly VoucherRow[]
 }
 
@@ -42,11 +43,10 @@ export type LockedOrders = ReadonlyMap<bigint, LockedOrder>
 export async function lockReported(db: Db, reports: readonly ConsumptionReport[]): Promise<LockedOrders> {
   const ids = reports.map(({ orderId }) => orderId)
   const [first, ...others] = ids
-  const withCodes = reports.flatMap(({ orderId, vouchers = [] }) => (vouchers.length > 0 ? [orderId] : []))
   // Sent together; the vouchers are read after the locking all the same.
   const [found, vouchers] = await Promise.all([
     first !== undefined && others.length === 0 ? lockOrder(db, first) : lockFreeOrders(db, ids),
-    withCodes.length > 0 ? vouchersOfAll(db, withCodes) : [],
+    vouchersOfAll(db, ids),
   ])
   const locked = new Map([found ?? []].flat().map((order) => [order.order_id, { order, vouchers: [] as VoucherRow[] }]))
   for (const { order_id, ...voucher } of vouchers) locked.get(order_id)?.vouchers.push(voucher)
@@ -61,17 +61,30 @@ export function decideConsumption(
   at: { readonly cause: Cause; readonly now: Date },
 ): OrderSave | undefined {
   checkQuantities(report)
-  const { order, vouchers: before } = orders.get(report.orderId) ?? {}
+  const { order, vouchers: before = [] } = orders.get(report.orderId) ?? {}
   const own = ownOrder(order, partnerId, report.orderId)
+  checkPartnerOrderId(own, report.partnerOrderId)
   if (report.quantity !== own.quantity) {
     throw new TicketingRefusal(`quantity is ${report.quantity}; order ${own.order_id} has ${own.quantity}`)
   }
+  const quantities = withQuantities(own, report)
+  const lacking = lacksVoucherList(own, before, report.vouchers)
+  const isOldNews = report.usedQuantity < own.used_quantity
+  const codes = !lacking ? (report.vouchers ?? []) : isOldNews ? [] : codesByCount(before, own.quantity, quantities)
   const update = {
-    ...withQuantities(own, report),
+    ...quantities,
     partner_order_id: own.partner_order_id ?? report.partnerOrderId,
-    vouchers: withVouchers(own, before ?? [], report.vouchers ?? []),
+    ...withVouchers(own, before, codes),
   }
-  return orderSave(own, update, at, before)
+  const save = orderSave(own, update, at, before)
+  if (!save || !lacking) return save
+  return { ...save, changes: [...save.changes, missingListChange(own, before, codes)] }
+}
+
+/** Whether the report had to name codes of an order that was locked for it, and does not. */
+export function isWithoutVoucherList(orders: LockedOrders, { orderId, vouchers }: ConsumptionReport): boolean {
+  const found = orders.get(orderId)
+  return found !== undefined && lacksVoucherList(found.order, found.vouchers, vouchers)
 }
 
 /** Writes what was decided, in one statement. */
@@ -99,4 +112,13 @@ export function ownOrder<Order extends Pick<ChangeableOrder, 'partner_id'>>(
 ): Order {
   if (order?.partner_id !== partnerId) throw noSuchOrder(orderId)
   return order
+}
+
+/** A notice names its order twice, and both have to be the same one: exact text. An order that has none yet fits any. */
+export function checkPartnerOrderId(
+  { order_id, partner_order_id: own }: Pick<ChangeableOrder, 'order_id' | 'partner_order_id'>,
+  given: string,
+): void {
+  if (own === null || own === given) return
+  throw new TicketingRefusal(`partnerOrderId is ${echo(given)}; that of order ${order_id} is ${echo(own)}`)
 }

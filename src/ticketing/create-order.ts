@@ -32,14 +32,17 @@ interface ToSend {
 export async function createOrder(deps: Deps, input: NewOrder, cause: Cause, sandbox = false): Promise<OrderAnswer> {
   const found = await activePartner(deps, input.partner_id)
   const partner = sandbox ? { ...found, stage: 'sandbox' as const } : found
-  const orderId = input.order_id ?? newOrderId()
+  const orderId = input.order_id ?? newOrderId(deps.config.ORDER_ID_BITS)
   const stored = (await findOrder(deps.db, orderId)) ? undefined : await store(deps, partner, orderId, input, cause)
   const begun = stored ?? (await takeUpAgain(deps, orderId, input, cause))
   return 'request' in begun ? send(deps, partner, begun) : begun
 }
 
-/** Nineteen digits: partners must cope with ids beyond 2^53. */
-export const newOrderId = (): bigint => 2n ** 62n + (randomBytes(8).readBigUInt64BE() >> 2n)
+/** A random id of just so many bits. Beyond 53 it is odd: whoever reads it as a double cannot give it back. */
+export function newOrderId(bits: number): bigint {
+  const highest = 2n ** BigInt(bits - 1)
+  return (highest + BigInt.asUintN(bits - 1, randomBytes(8).readBigUInt64BE())) | (bits > 53 ? 1n : 0n)
+}
 
 /** Stores a new order as `creating`; undefined when somebody else has taken the id meanwhile. */
 async function store(
@@ -67,7 +70,7 @@ async function store(
   }
   return deps.db.tx(async (db) => {
     if (!(await insertOrder(db, order, { cause, now: deps.clock.now() }))) return undefined
-    await queueQuery({ ...deps, db }, orderId, CALL_OVER_S)
+    await queueQuery({ ...deps, db }, order, CALL_OVER_S)
     return { orderId, request, revision: 0 }
   })
 }
@@ -85,7 +88,7 @@ async function takeUpAgain(deps: Deps, orderId: bigint, input: NewOrder, cause: 
   const revision = await withOrder(deps, orderId, async (inside, found) => {
     if (found.state !== 'create_failed' && found.state !== 'create_unknown') return undefined
     const update = { state: 'creating', last_code: null, last_describe: null } as const
-    await queueQuery(inside, orderId, CALL_OVER_S)
+    await queueQuery(inside, found, CALL_OVER_S)
     return (await changeOrder(inside, found, update, cause)).revision
   })
   if (revision === undefined) return answerFor(deps, orderId)
@@ -106,7 +109,7 @@ async function send(
     const open = order.state === 'creating' || order.state === 'create_unknown'
     if (!open || !orderMayMove(order.state, update.state)) return
     await changeOrder(inside, order, update, { kind: 'call', id: result.callId })
-    if (update.state === 'create_unknown') await queueQuery(inside, orderId, ASK_AGAIN_IN_S)
+    if (update.state === 'create_unknown') await queueQuery(inside, order, ASK_AGAIN_IN_S)
     else await dropQuery(inside.db, orderId)
   })
   return answerFor(deps, orderId, failureOf(result))

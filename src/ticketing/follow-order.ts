@@ -28,7 +28,7 @@ export async function followOrder(
   if (!OPEN.includes(found.state)) return { givenUp: null }
   if (isInFlight(deps, found)) {
     const over = addSeconds(found.state_since, CALL_OVER_S)
-    await queueQuery(deps, orderId, secondsUntil(over, deps.clock.now()), asked)
+    await queueQuery(deps, found, secondsUntil(over, deps.clock.now()), asked)
     return { givenUp: null }
   }
   const { order, failure } = await queryOrder(deps, orderId, cause)
@@ -37,7 +37,7 @@ export async function followOrder(
     const why = failure ? `; the last query failed by ${failure.kind}: ${failure.detail}` : ''
     return { givenUp: `order ${orderId} is ${order.state} for a day${why}` }
   }
-  await queueQuery(deps, orderId, fullJitter(asked, FIRST_PAUSE_S, LONGEST_PAUSE_S), asked + 1)
+  await queueQuery(deps, found, fullJitter(asked, FIRST_PAUSE_S, LONGEST_PAUSE_S), asked + 1)
   return { givenUp: null }
 }
 

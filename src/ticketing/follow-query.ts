@@ -1,16 +1,19 @@
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { problemsText, type ShapeProblem } from '../lib/shape.ts'
+import { keepAdditional } from './additional.ts'
 import type { AnswerOf } from './call-partner.ts'
 import type { CallResult, Failure } from './call-result.ts'
 import { changeOrder } from './change-order.ts'
+import { keepCredentials } from './credentials.ts'
 import { dropQuery, queueQuery } from './follow-up.ts'
 import type { Cause } from './history.ts'
 import { ISSUING } from './in-flight.ts'
 import { ORDER_STATUS } from './interfaces/order.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
-import { merged, type ReportedVoucher, withQuantities } from './quantities.ts'
-import type { OrderState } from './states.ts'
+import { mergedVouchers, withQuantities } from './quantities.ts'
+import { codesIn, promisedCodes } from './reported-codes.ts'
+import { ISSUED_STATES, type OrderState } from './states.ts'
 
 type Answer = AnswerOf<'order-query'>
 type Body = Answer['body']
@@ -31,8 +34,10 @@ const DECISIONS: Readonly<Partial<Record<OrderState, Readonly<Partial<Record<Bod
   paying: { [issued]: 'paid', [payFailed]: 'pay_failed' },
   pay_failed: { [issued]: 'paid', [paying]: 'paying' },
 }
+const WAITING: readonly OrderState[] = ['paying', 'pay_unknown']
 const NO_SUCH_ORDER = 301
-const ISSUED: readonly OrderState[] = ['paid', 'consumed', 'refunded']
+/** voucherType */
+const NO_CODES = 0
 const ISSUING_AGAIN_IN_S = 5
 const PAY_SETTLES_S = 60
 
@@ -58,10 +63,10 @@ export async function followQuery(
     return null
   }
   const { body } = result.answer
-  const problems = contradictions(order, body)
+  const problems = [...contradictions(order, body), ...(await contradictedCodes(deps, order, body))]
   if (problems.length > 0) return { kind: 'schema', detail: problemsText(problems), maybe_received: true, problems }
   const decided = current ? await decide(deps, order, body, cause) : order
-  if (ISSUED.includes(decided.state)) await moveTickets(deps, decided, body, cause)
+  if (ISSUED_STATES.includes(decided.state)) await moveTickets(deps, decided, body, cause)
   return null
 }
 
@@ -76,6 +81,17 @@ function contradictions(order: OrderRow, { orderQuantity, usedQuantity, refunded
   return [{ path: 'body', problem: `makes ${used} used and ${refunded} refunded, of ${order.quantity}` }]
 }
 
+/** Of an order that has codes the partner has issued tickets: that there are none is for a person to look at. */
+async function contradictedCodes({ db }: Deps, order: OrderRow, { orderStatus }: Body): Promise<ShapeProblem[]> {
+  const state = DECISIONS[order.state]?.[orderStatus]
+  if (state !== 'pay_failed' && state !== 'created') return []
+  if (!WAITING.includes(order.state)) return []
+  const [issued] = await vouchersOf(db, order.order_id)
+  return issued
+    ? [{ path: 'body.orderStatus', problem: `is ${orderStatus}; the order has voucher ${issued.voucher}` }]
+    : []
+}
+
 /** A slow partner may still be paying an order that it calls created: only after a while does that mean "not paid". */
 const isTooEarly = ({ clock }: Deps, order: OrderRow, state: OrderState): boolean =>
   order.state === 'pay_unknown' && state === 'created' && clock.now() < addSeconds(order.state_since, PAY_SETTLES_S)
@@ -86,7 +102,7 @@ async function decide(deps: Deps, order: OrderRow, body: Body, cause: Cause): Pr
   if (state === undefined || isTooEarly(deps, order, state)) return order
   const issuing = state === 'paying'
   const said = { last_code: issuing ? ISSUING : null, last_describe: `orderStatus ${body.orderStatus}` }
-  if (issuing) await queueQuery(deps, order.order_id, ISSUING_AGAIN_IN_S)
+  if (issuing) await queueQuery(deps, order, ISSUING_AGAIN_IN_S)
   else await dropQuery(deps.db, order.order_id)
   const vouchers_open = order.vouchers_open && state !== 'created' && state !== 'pay_failed'
   return changeOrder(deps, order, { state, partner_order_id, ...said, vouchers_open }, cause)
@@ -95,16 +111,12 @@ async function decide(deps: Deps, order: OrderRow, body: Body, cause: Cause): Pr
 /** Unlike in a notice, a voucher that is new here is the order's: the partner was asked about this order. */
 async function moveTickets(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<void> {
   const before = await vouchersOf(deps.db, order.order_id)
-  const known = new Map(before.map((voucher) => [voucher.voucher, voucher]))
-  const vouchers = (body.voucherList ?? []).map((reported) => merged(known.get(reported.voucher), asReported(reported)))
-  const vouchers_open = order.vouchers_open && body.voucherList === undefined
+  const vouchers = mergedVouchers(before, codesIn(body.voucherList, body.credentialList))
+  // Tickets without a code may get one later.
+  const known = new Set([...before, ...vouchers].map(({ voucher }) => voucher)).size
+  const tooFew = known < (promisedCodes(body, order.quantity) ?? 0)
+  const vouchers_open = order.vouchers_open && (vouchers.length === 0 || body.voucherType === NO_CODES || tooFew)
   await changeOrder(deps, order, { ...withQuantities(order, body), vouchers, vouchers_open }, cause, before)
+  await keepAdditional(deps, order.order_id, body)
+  await keepCredentials(deps, order.order_id, body)
 }
-
-const asReported = (voucher: NonNullable<Body['voucherList']>[number]): ReportedVoucher => ({
-  voucher: voucher.voucher,
-  quantity: voucher.quantity,
-  status: voucher.status,
-  picture: voucher.voucherPics,
-  invalidAt: voucher.voucherInvalidTime,
-})

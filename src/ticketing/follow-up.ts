@@ -2,23 +2,33 @@ import { dequeue, enqueue } from '../db/jobs-store.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
+import type { OrderRow } from './order-store.ts'
 
 /** The jobs that ticketing leaves behind, each with the key that keeps it single. src/jobs reads these payloads. */
 
-export type Pull = 'pull-product' | 'pull-prices'
+/** Works through what is due to be pulled from the partner; one run at a time, whatever worker it is on. */
+export const queuePulls = (db: Db, partnerId: bigint, runAt?: Date): Promise<number> => {
+  const key = `pull-due:${partnerId}`
+  return enqueue(db, 'pull-due', { partnerId: String(partnerId) }, { key, queue: key, ...(runAt ? { runAt } : {}) })
+}
 
-export const queuePull = (db: Db, task: Pull, partnerId: bigint, partnerDealId: string): Promise<number> =>
-  enqueue(db, task, { partnerId: String(partnerId), partnerDealId }, { key: `${task}:${partnerId}:${partnerDealId}` })
+/** Questions and messages about orders of one partner go one after the other: a slow one must not hold every worker. */
+const queueOf = (partnerId: bigint): string => `orders:${partnerId}`
 
 const queryKey = (orderId: bigint): string => `query-order:${orderId}`
 
 /** Asks the partner about the order after so many seconds; `asked` counts how often that was done already. */
-export const queueQuery = ({ db, clock }: Deps, orderId: bigint, seconds: number, asked = 0): Promise<number> =>
+export const queueQuery = (
+  { db, clock }: Deps,
+  { order_id, partner_id }: Pick<OrderRow, 'order_id' | 'partner_id'>,
+  seconds: number,
+  asked = 0,
+): Promise<number> =>
   enqueue(
     db,
     'query-order',
-    { orderId: String(orderId), asked },
-    { key: queryKey(orderId), runAt: addSeconds(clock.now(), seconds) },
+    { orderId: String(order_id), asked },
+    { key: queryKey(order_id), queue: queueOf(partner_id), runAt: addSeconds(clock.now(), seconds) },
   )
 
 /** The order is decided: nobody has to ask any more. */
@@ -35,12 +45,21 @@ export interface RefundedMessage {
 }
 
 /** Sends the message after so many seconds, unless it has been dropped because it has arrived. */
-export const queueRefundedMessage = ({ db, clock }: Deps, message: RefundedMessage, seconds: number): Promise<number> =>
+export const queueRefundedMessage = (
+  { db, clock }: Deps,
+  partnerId: bigint,
+  message: RefundedMessage,
+  seconds: number,
+): Promise<number> =>
   enqueue(
     db,
     'send-refunded-message',
     { ...message, orderId: String(message.orderId) },
-    { key: messageKey(message.orderId, message.refundId), runAt: addSeconds(clock.now(), seconds) },
+    {
+      key: messageKey(message.orderId, message.refundId),
+      queue: queueOf(partnerId),
+      runAt: addSeconds(clock.now(), seconds),
+    },
   )
 
 export const dropRefundedMessage = (db: Db, { orderId, refundId }: RefundedMessage): Promise<number> =>

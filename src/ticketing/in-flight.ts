@@ -1,10 +1,17 @@
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
+import { type CallLimits, PARTNER_LIMITS } from './http-call.ts'
 import type { OrderRow } from './order-store.ts'
 import type { RefundRow } from './refund-store.ts'
 
-/** A call takes 15 s at most (http-call.ts), so what is on its way for longer was begun by a process that has died. */
-export const CALL_OVER_S = 20
+/** What the longest call takes to be decided about besides its time on the wire: to be recorded, and its order changed. */
+const MARGIN_S = 5
+
+/** What is on its way for longer than a call takes at most was begun by a process that has died. */
+export const callOverS = ({ totalMs }: Pick<CallLimits, 'totalMs'>): number => Math.ceil(totalMs / 1000) + MARGIN_S
+
+/** Seconds after which a call may be made again. */
+export const CALL_OVER_S = callOverS(PARTNER_LIMITS)
 
 /** How soon the partner is asked after an answer was lost. */
 export const ASK_AGAIN_IN_S = 2

@@ -29,8 +29,9 @@ export function refundContent(
   const spokenFor = open.reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
   const left = order.quantity - order.used_quantity - order.refunded_quantity - spokenFor
   const wished = [...new Set(wish.vouchers)]
-  for (const voucher of wished) checkVoucher(order, vouchers, open, voucher)
-  const chosen = vouchers.filter(({ voucher }) => wished.includes(voucher))
+  const known = new Map(vouchers.map((voucher) => [voucher.voucher, voucher]))
+  const inOthers = new Set(open.flatMap((refund) => refund.vouchers))
+  const chosen = wished.map((voucher) => refundable(order, known.get(voucher), inOthers, voucher))
   const ofVouchers = chosen.reduce((sum, voucher) => sum + voucher.quantity, 0)
   const quantity = wish.quantity ?? (wished.length > 0 ? ofVouchers : left)
   if (wished.length > 0) checkFits(chosen, ofVouchers, quantity)
@@ -41,10 +42,30 @@ export function refundContent(
   }
   return {
     refund_quantity: quantity,
-    vouchers: wished,
+    vouchers: wished.length > 0 ? wished : unusedVouchers(vouchers, inOthers, { quantity, left }),
     refund_price: wish.refund_price ?? Math.round(order.unit_price * 100 * quantity) / 100,
     refund_fee: wish.refund_fee ?? 0,
   }
+}
+
+/**
+ * The codes of so many tickets, where nobody named any: partners refund what they are told. Codes for one ticket each, the
+ * one that all share, or everything that is left. None where that does not tell which tickets are meant, as when a partner
+ * reports how many were used and not which: it has to choose itself.
+ */
+function unusedVouchers(
+  vouchers: readonly VoucherRow[],
+  inOthers: ReadonlySet<string>,
+  { quantity, left }: { readonly quantity: number; readonly left: number },
+): string[] {
+  const free = vouchers.filter((one) => one.state === 'unused' && (one.quantity > 1 || !inOthers.has(one.voucher)))
+  const singles = free.filter((one) => one.quantity === 1)
+  if (singles.length > left) return []
+  const names = free.map(({ voucher }) => voucher)
+  if (singles.length === free.length) return free.length >= quantity ? names.slice(0, quantity) : []
+  const isOneForAll = free.length === 1
+  const tickets = free.reduce((sum, one) => sum + one.quantity, 0)
+  return tickets === quantity || (isOneForAll && tickets > quantity) ? names : []
 }
 
 /** Only a voucher for several tickets may be refunded in part; a voucher for one is refunded or not. */
@@ -54,17 +75,18 @@ function checkFits(chosen: readonly VoucherRow[], ofVouchers: number, quantity: 
   throw new TicketingRefusal(`the vouchers are for ${ofVouchers} tickets, not ${quantity}`)
 }
 
-function checkVoucher(
+/** The voucher, or a refusal when it cannot be refunded. */
+function refundable(
   order: OrderRow,
-  vouchers: readonly VoucherRow[],
-  open: readonly RefundRow[],
+  found: VoucherRow | undefined,
+  inOthers: ReadonlySet<string>,
   voucher: string,
-): void {
-  const found = vouchers.find((candidate) => candidate.voucher === voucher)
+): VoucherRow {
   if (!found) throw new TicketingRefusal(`voucher ${echo(voucher)} is not of order ${order.order_id}`)
   if (found.state !== 'unused') throw new TicketingRefusal(`voucher ${echo(voucher)} is ${found.state}`)
   // One voucher for several tickets may be refunded in parts.
-  if (found.quantity === 1 && open.some((refund) => refund.vouchers.includes(voucher))) {
+  if (found.quantity === 1 && inOthers.has(voucher)) {
     throw new TicketingRefusal(`voucher ${echo(voucher)} is in another refund`)
   }
+  return found
 }

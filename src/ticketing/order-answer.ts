@@ -1,13 +1,14 @@
 import type { Deps } from '../deps.ts'
 import type { PartnerWithSecrets } from '../registry/partner.ts'
 import { findPartner } from '../registry/partner.ts'
+import { type Additional, findAdditional } from './additional-store.ts'
 import type { CallResult, Failure } from './call-result.ts'
 import { noSuchOrder, noSuchPartner, TicketingRefusal } from './errors.ts'
 import { findOrder, lockOrder, type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
 import { type RefundRow, refundsOf } from './refund-store.ts'
 
-/** An order as an operator sees it, with its vouchers and refunds. */
-export interface ShownOrder extends Omit<OrderRow, 'revision' | 'vouchers_open'> {
+/** An order as an operator sees it, with its vouchers, its refunds and what the partner sent beside the tickets. */
+export interface ShownOrder extends Omit<OrderRow, 'revision' | 'vouchers_open'>, Additional {
   readonly vouchers: readonly VoucherRow[]
   readonly refunds: readonly RefundRow[]
 }
@@ -24,9 +25,16 @@ export async function existingOrder({ db }: Deps, orderId: bigint): Promise<Orde
   return order
 }
 
+const NOTHING_ADDITIONAL: Additional = { voucher_additional: [], order_additional: [], additional_left_out: 0 }
+
 export async function shownOrder(deps: Deps, orderId: bigint): Promise<ShownOrder> {
   const { revision: _, vouchers_open: __, ...order } = await existingOrder(deps, orderId)
-  return { ...order, vouchers: await vouchersOf(deps.db, orderId), refunds: await refundsOf(deps.db, orderId) }
+  return {
+    ...order,
+    vouchers: await vouchersOf(deps.db, orderId),
+    refunds: await refundsOf(deps.db, orderId),
+    ...((await findAdditional(deps.db, orderId)) ?? NOTHING_ADDITIONAL),
+  }
 }
 
 export const answerFor = async (deps: Deps, orderId: bigint, failure: Failure | null = null): Promise<OrderAnswer> => ({

@@ -60,7 +60,13 @@ export type ChangeableOrder = z.output<typeof changeableOrder>
 
 /** The order, locked until the end of the transaction; whatever else decides about it is read after this. */
 export const lockOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined> =>
-  db.maybe(orderRow, sql`select * from ticket_order where order_id = ${orderId} for update`)
+  db.maybe(
+    orderRow,
+    sql`select order_id, partner_id, partner_deal_id, partner_order_id, sandbox, state, state_since, revision, last_code, last_describe,
+          vouchers_open, close_type, quantity, used_quantity, refunded_quantity, buy_price, unit_price, total_price, travel_date,
+          created_at, updated_at
+        from ticket_order where order_id = ${orderId} for update`,
+  )
 
 /**
  * Those of the orders that are there and that nobody else holds, locked as above. It never waits, so whoever holds some
@@ -75,10 +81,19 @@ export const lockFreeOrders = (db: Db, orderIds: readonly bigint[]): Promise<Cha
   )
 
 export const findOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined> =>
-  db.maybe(orderRow, sql`select * from ticket_order where order_id = ${orderId}`)
+  db.maybe(
+    orderRow,
+    sql`select order_id, partner_id, partner_deal_id, partner_order_id, sandbox, state, state_since, revision, last_code, last_describe,
+          vouchers_open, close_type, quantity, used_quantity, refunded_quantity, buy_price, unit_price, total_price, travel_date,
+          created_at, updated_at
+        from ticket_order where order_id = ${orderId}`,
+  )
 
 export const vouchersOf = (db: Db, orderId: bigint): Promise<VoucherRow[]> =>
-  db.many(voucherRow, sql`select * from voucher where order_id = ${orderId} order by voucher`)
+  db.many(
+    voucherRow,
+    sql`select voucher, state, quantity, picture, invalid_at from voucher where order_id = ${orderId} order by voucher`,
+  )
 
 const voucherOfOrder = voucherRow.extend({ order_id: bigint })
 
@@ -86,7 +101,8 @@ const voucherOfOrder = voucherRow.extend({ order_id: bigint })
 export const vouchersOfAll = (db: Db, orderIds: readonly bigint[]): Promise<z.output<typeof voucherOfOrder>[]> =>
   db.many(
     voucherOfOrder,
-    sql`select * from voucher where order_id = any (${orderIds}::bigint[]) order by order_id, voucher`,
+    sql`select voucher, state, quantity, picture, invalid_at, order_id
+        from voucher where order_id = any (${orderIds}::bigint[]) order by order_id, voucher`,
   )
 
 /** What an order becomes; fields left out stay. `vouchers` are those that are new or changed, whole. */

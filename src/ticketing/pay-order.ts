@@ -5,13 +5,11 @@ import { changeOrder } from './change-order.ts'
 import { dropQuery, queueQuery } from './follow-up.ts'
 import type { Cause } from './history.ts'
 import { ASK_AGAIN_IN_S, CALL_OVER_S, ISSUING, isLost } from './in-flight.ts'
+import { issueTickets } from './issue-tickets.ts'
 import { activePartner, answerFor, existingOrder, failureOf, type OrderAnswer, withOrder } from './order-answer.ts'
-import { type OrderRow, type OrderUpdate, type VoucherRow, vouchersOf } from './order-store.ts'
-import { merged } from './quantities.ts'
+import { type OrderRow, type OrderUpdate, vouchersOf } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import { type OrderState, orderMayMove } from './states.ts'
-
-type Body = AnswerOf<'order-pay'>['body']
 
 /** Nothing is left to pay: it is done, or under way. */
 const PAID: readonly OrderState[] = ['paying', 'pay_unknown', 'paid', 'consumed', 'refunded']
@@ -36,7 +34,7 @@ export async function payOrder(deps: Deps, orderId: bigint, cause: Cause): Promi
 /** The order as `paying`; undefined when there is nothing to pay. */
 async function claim(deps: Deps, order: OrderRow, cause: Cause): Promise<OrderRow | undefined> {
   if (PAID.includes(order.state)) return undefined
-  await queueQuery(deps, order.order_id, CALL_OVER_S)
+  await queueQuery(deps, order, CALL_OVER_S)
   const update = { state: 'paying', last_code: null, last_describe: null, vouchers_open: true } as const
   return changeOrder(deps, order, update, cause)
 }
@@ -49,40 +47,19 @@ async function settle(
   revision: number,
 ): Promise<void> {
   const cause: Cause = { kind: 'call', id: result.callId }
-  if (result.outcome === 'success') return issue(deps, order, result.answer.body, cause)
-  if (order.revision !== revision) return
-  const update = unpaid(result)
-  await changeOrder(deps, order, update, cause)
-  if (update.state === 'paying' || update.state === 'pay_unknown')
-    await queueQuery(deps, order.order_id, ASK_AGAIN_IN_S)
-  else await dropQuery(deps.db, order.order_id)
-}
-
-/** Tickets are issued. Vouchers that a notice has told of already keep the state that it gave them. */
-async function issue(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<void> {
-  const moves = orderMayMove(order.state, 'paid')
-  if (!moves && !PAID.includes(order.state)) return
-  const before = await vouchersOf(deps.db, order.order_id)
-  const update: Partial<OrderUpdate> = {
-    partner_order_id: order.partner_order_id ?? body.partnerOrderId ?? null,
-    vouchers: vouchersIn(body, order, before),
-    vouchers_open: false,
-    ...(moves ? { state: 'paid', last_code: 200, last_describe: null } : {}),
+  if (result.outcome === 'success') {
+    if (orderMayMove(order.state, 'paid') || PAID.includes(order.state)) {
+      await issueTickets(deps, order, result.answer.body, cause)
+    }
+    return
   }
-  await changeOrder(deps, order, update, cause, before)
-  await dropQuery(deps.db, order.order_id)
-}
-
-/** One code a ticket, or one for all of them (voucherType 2); of real-name orders the codes stand beside the documents. */
-function vouchersIn(body: Body, order: OrderRow, before: readonly VoucherRow[]): VoucherRow[] {
-  const { vouchers = [], voucherPics = [], credentialList = [], voucherType } = body
-  const quantity = voucherType === 2 ? order.quantity : 1
-  const codes = new Set([...vouchers, ...credentialList.flatMap(({ voucher }) => voucher ?? [])])
-  return [...codes].map((voucher) => {
-    const picture = voucherPics[vouchers.indexOf(voucher)]
-    const was = before.find((candidate) => candidate.voucher === voucher)
-    return merged(was, { voucher, quantity, status: 0, picture })
-  })
+  if (order.revision !== revision) return
+  // Codes that a notice has brought meanwhile are tickets: the order cannot have failed without a word about them.
+  const [issued] = await vouchersOf(deps.db, order.order_id)
+  const update = issued ? { ...unpaid(result), state: 'pay_unknown' as const, vouchers_open: true } : unpaid(result)
+  await changeOrder(deps, order, update, cause)
+  if (update.state === 'paying' || update.state === 'pay_unknown') await queueQuery(deps, order, ASK_AGAIN_IN_S)
+  else await dropQuery(deps.db, order.order_id)
 }
 
 type Unpaid = Pick<OrderUpdate, 'state' | 'last_code' | 'last_describe'> & Partial<OrderUpdate>

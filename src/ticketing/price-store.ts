@@ -22,7 +22,7 @@ export interface PricesToSave extends ProductKey {
   readonly to: string
   readonly level: boolean
   readonly prices: readonly Price[]
-  /** Whether days that are missing are gone; they are not when some entries could not be read. */
+  /** Whether days that are missing are gone: of a calendar that was wholly understood, never of a part of one. */
   readonly complete: boolean
 }
 
@@ -35,7 +35,8 @@ export const savePrices = (
   db.one(
     z.object({ changed: z.number(), removed: z.number() }),
     sql`with incoming as (
-      select * from jsonb_to_recordset(${stringifyLossless(prices)}::jsonb) as i (price_date date,
+      select price_date, partner_primary_key, market_price, mt_price, settlement_price, stock, details
+      from jsonb_to_recordset(${stringifyLossless(prices)}::jsonb) as i (price_date date,
         partner_primary_key text, market_price numeric, mt_price numeric, settlement_price numeric, stock int,
         details jsonb)
     ), changed as (
@@ -64,6 +65,51 @@ export const savePrices = (
     select (select count(*)::int from changed) as changed, (select count(*)::int from removed) as removed`,
   )
 
+/** What the stored calendar has within the range, and how many of these entries the pulled one no longer has. */
+export const countGone = (
+  db: Db,
+  { partnerId, partnerDealId, from, to, level, prices }: PricesToSave,
+): Promise<{ days: number; entries: number; gone: number }> =>
+  db.one(
+    z.object({ days: z.number(), entries: z.number(), gone: z.number() }),
+    sql`select count(distinct p.price_date)::int as days, count(*)::int as entries,
+          count(*) filter (where left_over.price_date is null)::int as gone
+        from product_price p
+        left join unnest(${prices.map((one) => one.price_date)}::date[], ${prices.map((one) => one.partner_primary_key)}::text[])
+          as left_over (price_date, partner_primary_key)
+          on left_over.price_date = p.price_date and left_over.partner_primary_key = p.partner_primary_key
+        where p.partner_id = ${partnerId} and p.partner_deal_id = ${partnerDealId}
+          and p.price_date between ${from}::date and ${to}::date and (p.partner_primary_key <> '') = ${level}`,
+  )
+
+/** Notes that the partner has taken most of a calendar away; when it has first said so, in these very words. */
+export const noteRemoval = async (
+  db: Db,
+  { partnerId, partnerDealId, level }: Pick<PricesToSave, 'partnerId' | 'partnerDealId' | 'level'>,
+  digest: Buffer,
+  now: Date,
+): Promise<Date> => {
+  const { said_at } = await db.one(
+    z.object({ said_at: z.date() }),
+    sql`insert into price_removal as known (partner_id, partner_deal_id, level, digest, said_at)
+        values (${partnerId}, ${partnerDealId}, ${level}, ${digest}, ${now})
+        on conflict (partner_id, partner_deal_id, level) do update
+          set said_at = case when known.digest = excluded.digest then known.said_at else excluded.said_at end,
+            digest = excluded.digest
+        returning said_at`,
+  )
+  return said_at
+}
+
+export const forgetRemoval = (
+  db: Db,
+  { partnerId, partnerDealId, level }: Pick<PricesToSave, 'partnerId' | 'partnerDealId' | 'level'>,
+): Promise<number> =>
+  db.exec(
+    sql`delete from price_removal
+        where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and level = ${level}`,
+  )
+
 /** Whether the product's prices come from the level price calendar. */
 export const hasLevels = async (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<boolean> => {
   const row = await db.one(
@@ -72,6 +118,16 @@ export const hasLevels = async (db: Db, { partnerId, partnerDealId }: ProductKey
           and partner_deal_id = ${partnerDealId} and partner_primary_key <> '') as levels`,
   )
   return row.levels
+}
+
+/** How many entries the calendar has from that day on. */
+export const countPrices = async (db: Db, { partnerId, partnerDealId }: ProductKey, from: string): Promise<number> => {
+  const { entries } = await db.one(
+    z.object({ entries: z.number() }),
+    sql`select count(*)::int as entries from product_price
+        where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and price_date >= ${from}::date`,
+  )
+  return entries
 }
 
 const money = z.coerce.number().nullable()

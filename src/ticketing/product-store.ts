@@ -103,7 +103,11 @@ const wholeProduct = productSummary.extend({ details: exactEntry })
 export type WholeProduct = z.output<typeof wholeProduct>
 
 export const listProducts = (db: Db, partnerId: bigint): Promise<ProductSummary[]> =>
-  db.many(productSummary, sql`select * from product where partner_id = ${partnerId} order by partner_deal_id`)
+  db.many(
+    productSummary,
+    sql`select partner_id, partner_deal_id, mt_deal_id, sale_state, title, pulled_at, created_at, updated_at
+        from product where partner_id = ${partnerId} order by partner_deal_id`,
+  )
 
 export const findProduct = (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<WholeProduct | undefined> =>
   db.maybe(

@@ -1,29 +1,44 @@
 import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { stringifyLossless } from '../lib/lossless.ts'
-import { callPartner } from './call-partner.ts'
+import { echo } from '../lib/rescode.ts'
+import { type CallOptions, callPartner } from './call-partner.ts'
 import type { Failure } from './call-result.ts'
-import { type EntryProblem, readEntries } from './entries.ts'
+import { type EntryProblem, MOST_ENTRY_PROBLEMS, readEntries } from './entries.ts'
 import type { Cause, Difference } from './history.ts'
 import { productPull } from './interfaces/product.ts'
+import { softProblems, withUsableFields } from './interfaces/soft-fields.ts'
 import { partnerOf } from './order-answer.ts'
 import { type Entry, lockProduct, markProduct, type ProductKey, saveProduct } from './product-store.ts'
 import type { OneProduct } from './wire.ts'
 
-/** What a pull has brought: the ids that are stored, what was wrong with the rest, and why it ended early, if it did. */
+/** What a pull has brought. */
 export interface PullReport {
+  /** Entries that there are, as the partner says (totalSize) or as was asked for; null when it does not say. */
+  readonly expected: number | null
+  /** Entries that came. */
+  readonly received: number
+  /** Those of them that do not fit; `problems` says why. */
+  readonly refused: number
+  /** The ids that are stored. */
   readonly pulled: readonly string[]
   readonly problems: readonly EntryProblem[]
+  /** What was wrong with fields that bend (interfaces/soft-fields.ts) of what is stored. */
+  readonly warnings: readonly EntryProblem[]
+  /** Why the pull ended early, if it did. */
   readonly failure: Failure | null
 }
 
-const product = productPull.answer.shape.body.element
-type Pulled = { readonly parsed: z.output<typeof product>; readonly raw: Entry }
+export type PullOptions = Pick<CallOptions, 'background'>
+
+type Product = z.output<typeof productPull.answer>['body'][number]
+type Pulled = { readonly parsed: Product; readonly raw: Entry }
 
 /** Pulls one product from its partner and keeps the whole entry; safe to repeat. */
-export async function pullProduct(deps: Deps, input: OneProduct): Promise<PullReport> {
+export async function pullProduct(deps: Deps, input: OneProduct, options: PullOptions = {}): Promise<PullReport> {
   const { partner_id, partner_deal_id } = input
-  const report = await pullProducts(deps, partner_id, { method: 'multi', partnerDealIds: [partner_deal_id] })
+  const request = { method: 'multi' as const, partnerDealIds: [partner_deal_id] }
+  const report = { ...(await pullProducts(deps, partner_id, request, options)), expected: 1 }
   if (report.failure || report.pulled.includes(partner_deal_id) || report.problems.length > 0) return report
   return { ...report, problems: [{ entry: partner_deal_id, path: '', problem: 'is not in the answer' }] }
 }
@@ -35,20 +50,29 @@ export async function pullProducts(
   deps: Deps,
   partnerId: bigint,
   request: Request,
-): Promise<PullReport & { readonly totalSize?: number | undefined }> {
+  options: PullOptions = {},
+): Promise<PullReport> {
   const partner = await partnerOf(deps, partnerId)
-  const result = await callPartner(deps, partner, 'product-pull', request)
-  const entries = readEntries(result, product)
-  if ('kind' in entries) return { pulled: [], problems: [], failure: entries }
+  const result = await callPartner(deps, partner, 'product-pull', request, options)
+  const entries = readEntries(result, productPull.answer, 'products')
+  if ('kind' in entries) {
+    return { expected: null, received: 0, refused: 0, pulled: [], problems: [], warnings: [], failure: entries }
+  }
   const cause: Cause = { kind: 'call', id: result.callId }
   for (const entry of entries.good) await keep(deps, partnerId, entry, cause)
   return {
+    expected: entries.fields?.totalSize ?? null,
+    received: entries.received,
+    refused: entries.received - entries.good.length,
     pulled: entries.good.map(({ parsed }) => parsed.partnerDealId),
     problems: entries.problems,
+    warnings: entries.good.flatMap(warningsOf).slice(0, MOST_ENTRY_PROBLEMS),
     failure: null,
-    totalSize: result.outcome === 'success' ? result.answer.totalSize : undefined,
   }
 }
+
+const warningsOf = ({ parsed, raw }: Pulled): EntryProblem[] =>
+  softProblems(raw).map((problem) => ({ ...problem, entry: echo(parsed.partnerDealId) }))
 
 async function keep(deps: Deps, partnerId: bigint, { parsed, raw }: Pulled, cause: Cause): Promise<void> {
   const key: ProductKey = { partnerId, partnerDealId: parsed.partnerDealId }
@@ -56,8 +80,9 @@ async function keep(deps: Deps, partnerId: bigint, { parsed, raw }: Pulled, caus
   await deps.db.tx(async (db) => {
     await markProduct(db, { ...key, saleState: null }, at)
     const before = (await lockProduct(db, key))?.details ?? {}
-    const details = stringifyLossless(raw)
-    await saveProduct(db, { ...key, title: parsed.title, details }, changes(before, raw), at)
+    const kept = softProblems(raw).length > 0 ? withUsableFields(raw, parsed) : raw
+    const details = stringifyLossless(kept)
+    await saveProduct(db, { ...key, title: parsed.title, details }, changes(before, kept), at)
   })
 }
 

@@ -1,7 +1,7 @@
 import { echo } from '../lib/rescode.ts'
 import { TicketingRefusal } from './errors.ts'
 import type { ChangeableOrder, OrderUpdate, VoucherRow } from './order-store.ts'
-import { laterVoucherState, type OrderState, stateByQuantities, VOUCHER_STATES } from './states.ts'
+import { ISSUED_STATES, laterVoucherState, type OrderState, stateByQuantities, VOUCHER_STATES } from './states.ts'
 
 /** A voucher as a partner reports it; `status` is 0 unused, 1 used, 2 refunded, 3 void. */
 export interface ReportedVoucher {
@@ -10,6 +10,8 @@ export interface ReportedVoucher {
   readonly status: 0 | 1 | 2 | 3
   readonly picture?: string | undefined
   readonly invalidAt?: string | undefined
+  /** Told of by the documents of so many people (`quantity`), who need not be all that share it. */
+  readonly ofPeople?: true
 }
 
 export interface Quantities {
@@ -45,28 +47,53 @@ export function withQuantities(
 }
 
 /**
- * The vouchers that the report adds or changes. One that is not the order's is refused, except while the platform cannot
- * know which there are: a notice may come before the answer to order pay has been read.
+ * The vouchers that the report adds or changes. One that is not the order's is refused, unless its codes may still come:
+ * then it takes as many as it has tickets.
  */
 export function withVouchers(
   order: ChangeableOrder,
   before: readonly VoucherRow[],
   reported: readonly ReportedVoucher[],
-): VoucherRow[] {
-  const known = new Map(before.map((voucher) => [voucher.voucher, voucher]))
-  for (const report of reported) {
-    const was = known.get(report.voucher)
-    if (!was && !order.vouchers_open) {
-      throw new TicketingRefusal(`voucher ${echo(report.voucher)} is not of order ${order.order_id}`)
+): Pick<OrderUpdate, 'vouchers' | 'vouchers_open'> {
+  const known = new Set(before.map(({ voucher }) => voucher))
+  const fresh = [...new Set(reported.map(({ voucher }) => voucher))].filter((voucher) => !known.has(voucher))
+  const [strange] = fresh
+  if (strange !== undefined) {
+    if (!takesCodes(order, before)) throw foreignVoucher(order.order_id, strange)
+    const beyond = fresh[order.quantity - before.length]
+    if (beyond !== undefined) {
+      const why = `order ${order.order_id} has ${order.quantity} tickets`
+      throw new TicketingRefusal(`voucher ${echo(beyond)} is one too many: ${why}`)
     }
-    known.set(report.voucher, merged(was, report))
   }
-  return [...known.values()].filter((voucher) => !before.includes(voucher))
+  // Those that come later may come one by one.
+  const vouchers_open = order.vouchers_open || fresh.length > 0
+  return { vouchers: mergedVouchers(before, reported), vouchers_open }
+}
+
+/**
+ * Whether a code that the platform does not know may be this order's: a notice may come before the answer to order pay
+ * has been read, and tickets without a code may get one later.
+ */
+export function takesCodes(order: ChangeableOrder, before: readonly VoucherRow[]): boolean {
+  if (before.length >= order.quantity) return false
+  return order.vouchers_open || (before.length === 0 && ISSUED_STATES.includes(order.state))
+}
+
+export const foreignVoucher = (orderId: bigint, voucher: string): TicketingRefusal =>
+  new TicketingRefusal(`voucher ${echo(voucher)} is not of order ${orderId}`)
+
+/** The reported vouchers, each once: a partner may name one code several times. */
+export function mergedVouchers(before: readonly VoucherRow[], reported: readonly ReportedVoucher[]): VoucherRow[] {
+  const known = new Map(before.map((voucher) => [voucher.voucher, voucher]))
+  for (const report of reported) known.set(report.voucher, merged(known.get(report.voucher), report))
+  return [...new Set(reported.map(({ voucher }) => voucher))].flatMap((voucher) => known.get(voucher) ?? [])
 }
 
 /** A voucher after one more report about it. */
-export function merged(was: VoucherRow | undefined, report: ReportedVoucher): VoucherRow {
-  const state = VOUCHER_STATES[report.status]
+function merged(was: VoucherRow | undefined, report: ReportedVoucher): VoucherRow {
+  const isOfSome = report.ofPeople && was !== undefined && report.quantity < was.quantity
+  const state = isOfSome ? was.state : VOUCHER_STATES[report.status]
   return {
     voucher: report.voucher,
     state: was ? laterVoucherState(was.state, state) : state,

@@ -6,6 +6,7 @@ import { beginRefund, resumeRefund, type ToAsk } from './begin-refund.ts'
 import { type AnswerOf, callPartner } from './call-partner.ts'
 import type { CallResult } from './call-result.ts'
 import { changeRefund } from './change-refund.ts'
+import { credentialListOf } from './credentials.ts'
 import { noSuchRefund } from './errors.ts'
 import type { Cause } from './history.ts'
 import { answerFor, existingOrder, failureOf, type OrderAnswer, partnerOf, withOrder } from './order-answer.ts'
@@ -45,25 +46,23 @@ export async function refundOrder(deps: Deps, input: NewRefund, cause: Cause): P
   return done(await answerFor(deps, orderId, failureOf(result)))
 }
 
-const ask = (deps: Deps, partner: PartnerWithSecrets, { order, refund }: ToAsk) =>
-  callPartner(
-    deps,
-    partner,
-    'order-refund',
-    {
-      orderId: order.order_id,
-      refundId: refund.refund_id,
-      partnerOrderId: order.partner_order_id ?? '',
-      partnerDealId: order.partner_deal_id,
-      voucherList: refund.vouchers,
-      refundQuantity: refund.refund_quantity,
-      unitPrice: order.unit_price,
-      refundPrice: refund.refund_price,
-      refundFee: refund.refund_fee,
-      refundTime: beijingTime(deps.clock.now()),
-    },
-    { orderId: order.order_id },
-  )
+async function ask(deps: Deps, partner: PartnerWithSecrets, { order, refund }: ToAsk) {
+  const { order_id: orderId } = order
+  const body = {
+    orderId,
+    refundId: refund.refund_id,
+    partnerOrderId: order.partner_order_id ?? '',
+    partnerDealId: order.partner_deal_id,
+    voucherList: refund.vouchers,
+    credentialList: await credentialListOf(deps, order, refund),
+    refundQuantity: refund.refund_quantity,
+    unitPrice: order.unit_price,
+    refundPrice: refund.refund_price,
+    refundFee: refund.refund_fee,
+    refundTime: beijingTime(deps.clock.now()),
+  }
+  return callPartner(deps, partner, 'order-refund', body, { orderId })
+}
 
 /** A notice may have decided while the call was under way: what no longer is a legal move is old news. */
 async function settle(

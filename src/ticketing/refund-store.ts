@@ -23,10 +23,20 @@ export type RefundRow = z.output<typeof refundRow>
 
 /** Changes to refunds happen under the lock of their order, so this one takes none. */
 export const findRefund = (db: Db, partnerId: bigint, refundId: string): Promise<RefundRow | undefined> =>
-  db.maybe(refundRow, sql`select * from refund where partner_id = ${partnerId} and refund_id = ${refundId}`)
+  db.maybe(
+    refundRow,
+    sql`select partner_id, refund_id, order_id, state, refund_quantity, vouchers, refund_price, refund_fee, decision_code,
+          reason, created_at, updated_at
+        from refund where partner_id = ${partnerId} and refund_id = ${refundId}`,
+  )
 
 export const refundsOf = (db: Db, orderId: bigint): Promise<RefundRow[]> =>
-  db.many(refundRow, sql`select * from refund where order_id = ${orderId} order by created_at, refund_id`)
+  db.many(
+    refundRow,
+    sql`select partner_id, refund_id, order_id, state, refund_quantity, vouchers, refund_price, refund_fee, decision_code,
+          reason, created_at, updated_at
+        from refund where order_id = ${orderId} order by created_at, refund_id`,
+  )
 
 export interface RefundUpdate {
   readonly state: RefundState
@@ -76,12 +86,14 @@ export const insertRefund = (
         created_at, updated_at)
       values (${refund.partner_id}, ${refund.refund_id}, ${refund.order_id}, ${refund.state}, ${refund.refund_quantity},
         ${refund.vouchers}, ${refund.refund_price}, ${refund.refund_fee}, ${now}, ${now})
-      returning *
+      returning partner_id, refund_id, order_id, state, refund_quantity, vouchers, refund_price, refund_fee, decision_code,
+          reason, created_at, updated_at
     ), history as (
       insert into record_change (at, partner_id, record, record_id, order_id, cause, cause_id, change)
       select ${now}, partner_id, 'refund', refund_id, order_id, ${cause.kind}, ${cause.id},
         jsonb_build_object('state', jsonb_build_array(null, state))
       from stored
     )
-    select * from stored`,
+    select partner_id, refund_id, order_id, state, refund_quantity, vouchers, refund_price, refund_fee, decision_code,
+          reason, created_at, updated_at from stored`,
   )

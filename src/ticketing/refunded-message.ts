@@ -33,7 +33,7 @@ export async function tellRefunded(deps: Deps, input: NewRefundedMessage, cause:
     const refund = known ?? (await storeRefund(inside, order, refundId, input, cause))
     const update = { state: 'refunded', decision_code: null, reason: reason ?? null } as const
     if (refund.state !== 'refunded') await changeRefund(inside, order, refund, update, cause)
-    await queueRefundedMessage(inside, message, SEND_AGAIN_IN_S)
+    await queueRefundedMessage(inside, order.partner_id, message, SEND_AGAIN_IN_S)
   })
   const failure = await sendRefundedMessage(deps, message)
   if (failure === null) await dropRefundedMessage(deps.db, message)

@@ -1,17 +1,21 @@
 import type { Deps } from '../deps.ts'
 import { changeRefund } from './change-refund.ts'
-import { ownOrder } from './consumption.ts'
+import { checkPartnerOrderId, ownOrder } from './consumption.ts'
+import { type ProductNews, type PullKind, saveNews } from './due-store.ts'
 import { noSuchRefund, TicketingRefusal } from './errors.ts'
-import { type Pull, queuePull } from './follow-up.ts'
+import { queuePulls } from './follow-up.ts'
 import type { Cause } from './history.ts'
 import { lockOrder } from './order-store.ts'
-import { markProduct, type SaleState } from './product-store.ts'
+import type { SaleState } from './product-store.ts'
 import { findRefund } from './refund-store.ts'
 import { REFUND_STATES } from './states.ts'
 
 export { applyConsumption, type ConsumptionReport } from './consumption.ts'
 export { TicketingRefusal } from './errors.ts'
 export type { Cause } from './history.ts'
+export { applyLevelPrices } from './level-prices.ts'
+export { applyPayResult } from './pay-result.ts'
+export type { Entry } from './product-store.ts'
 export type { ReportedVoucher } from './quantities.ts'
 
 /**
@@ -28,38 +32,41 @@ export interface ProductChange {
 interface Effect {
   /** Undefined: nothing is said about the sale. */
   readonly saleState?: SaleState
-  readonly pull?: Pull
+  readonly pull?: PullKind
 }
 
 const EFFECTS: Readonly<Record<ProductChange['status'], Effect>> = {
   0: { saleState: 'off_sale' },
-  1: { saleState: 'on_sale', pull: 'pull-product' },
-  2: { pull: 'pull-product' },
-  5: { pull: 'pull-prices' },
+  1: { saleState: 'on_sale', pull: 'product' },
+  2: { pull: 'product' },
+  5: { pull: 'prices' },
 }
 
-const byText = (one: string, other: string): number => (one < other ? -1 : Number(one > other))
-
-/** Creates or marks the products and queues what is to be pulled from the partner, all or nothing. */
+/** Creates or marks the products and notes what is to be pulled from the partner, all or nothing. */
 export async function applyProductChange(
   deps: Deps,
   partnerId: bigint,
   changes: readonly ProductChange[],
   cause: Cause,
 ): Promise<void> {
-  // Rows and jobs are locked in one order everywhere, so notices about the same products cannot block each other.
-  const sorted = [...changes].sort((one, other) => byText(one.partnerDealId, other.partnerDealId))
-  const at = { cause, now: deps.clock.now() }
+  const news = newsOf(changes)
   await deps.db.tx(async (db) => {
-    for (const { partnerDealId, status } of sorted) {
-      await markProduct(db, { partnerId, partnerDealId, saleState: EFFECTS[status].saleState ?? null }, at)
-    }
-    for (const task of ['pull-prices', 'pull-product'] as const) {
-      const pulled = sorted.filter(({ status }) => EFFECTS[status].pull === task)
-      const dealIds = new Set(pulled.map(({ partnerDealId }) => partnerDealId))
-      for (const partnerDealId of dealIds) await queuePull(db, task, partnerId, partnerDealId)
-    }
+    await saveNews(db, partnerId, news, { cause, now: deps.clock.now() })
+    if (news.some(({ pulls }) => pulls.length > 0)) await queuePulls(db, partnerId)
   })
+}
+
+/** Each product once; of what is said about its sale the last counts. */
+function newsOf(changes: readonly ProductChange[]): ProductNews[] {
+  const news = new Map<string, { saleState: SaleState | null; pulls: Set<PullKind> }>()
+  for (const { partnerDealId, status } of changes) {
+    const one = news.get(partnerDealId) ?? { saleState: null, pulls: new Set() }
+    const { saleState = one.saleState, pull } = EFFECTS[status]
+    one.saleState = saleState
+    if (pull) one.pulls.add(pull)
+    news.set(partnerDealId, one)
+  }
+  return [...news].map(([partnerDealId, { saleState, pulls }]) => ({ partnerDealId, saleState, pulls: [...pulls] }))
 }
 
 /** The partner's decision on a refund that it had under review: 200 refunded, 606 and 699 refused. */
@@ -80,6 +87,7 @@ export async function applyRefundResult(
 ): Promise<void> {
   await deps.db.tx(async (db) => {
     const order = ownOrder(await lockOrder(db, result.orderId), partnerId, result.orderId)
+    checkPartnerOrderId(order, result.partnerOrderId)
     const refund = await findRefund(db, partnerId, result.refundId)
     if (!refund || refund.order_id !== order.order_id) throw noSuchRefund(result.refundId)
     const state = result.code === 200 ? 'refunded' : 'refused'

@@ -26,7 +26,7 @@ const withId = (request: FastifyRequest<OneOrderRoute>): object => ({
 
 /** The operator's routes for orders, below /admin/v1. A call that failed is part of the answer: the order stands as shown. */
 export function orderRoutes(app: FastifyInstance, deps: Deps): void {
-  app.get('/orders', async (request, reply) =>
+  app.get('/orders', { config: { readsQuery: true } }, async (request, reply) =>
     answerLossless(request, reply, { orders: await listOrders(deps, parseInput(orderFilter, request.query)) }),
   )
 

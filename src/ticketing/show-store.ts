@@ -31,7 +31,7 @@ export const historyOfProduct = (
   db.many(
     historyRow,
     sql`select at, record, record_id, cause, cause_id, change
-        from (select * from record_change where partner_id = ${partnerId} and record = 'product'
+        from (select change_id, at, record, record_id, cause, cause_id, change from record_change where partner_id = ${partnerId} and record = 'product'
                 and record_id = ${partnerDealId} order by change_id desc limit ${limit}) newest
         order by change_id`,
   )

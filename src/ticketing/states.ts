@@ -88,6 +88,9 @@ export type OrderState = keyof typeof ORDER_STATES
 export type RefundState = keyof typeof REFUND_STATES
 export type VoucherState = (typeof VOUCHER_STATES)[number]
 
+/** The tickets are there. */
+export const ISSUED_STATES: readonly OrderState[] = ['paid', 'consumed', 'refunded']
+
 const names = <State extends string>(table: Readonly<Record<State, unknown>>) =>
   Object.keys(table) as [State, ...State[]]
 

@@ -6,7 +6,11 @@ import { callPartner } from './call-partner.ts'
 export const heartbeatWith: TestCallWith =
   (deps) =>
   async (partner, { secret }) => {
-    const known: PartnerWithSecrets = (await findPartner(deps, partner.partner_id)) ?? { ...partner, secrets: [] }
+    const known: PartnerWithSecrets = (await findPartner(deps, partner.partner_id)) ?? {
+      ...partner,
+      secrets: [],
+      aes_key: null,
+    }
     const result = await callPartner(deps, known, 'heartbeat', {}, { secret })
     if (result.outcome === 'failed') return { ok: false, detail: `${result.failure.kind}: ${result.failure.detail}` }
     return { ok: result.outcome === 'success', detail: result.outcome }

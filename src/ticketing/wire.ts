@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LIST_LIMITS, listOf } from '../lib/lists.ts'
 import { int64 } from '../lib/lossless.ts'
 import { date, price, text } from './interfaces/fields.ts'
 import { person } from './interfaces/people.ts'
@@ -14,7 +15,7 @@ const storable = text()
   .max(255)
   .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'must not contain U+0000')
 const money = price().refine((value) => value >= 0 && value < 100_000_000, 'must be from 0 to 99999999.99')
-const count = z.int().min(1).max(10_000)
+const count = z.int().min(1).max(LIST_LIMITS.vouchers.most)
 
 export const newOrder = z.strictObject({
   partner_id: id,
@@ -30,11 +31,11 @@ export const newOrder = z.strictObject({
   /** unit_price × quantity if left out. */
   total_price: money.optional(),
   mt_deal_id: id.optional(),
-  visitors: z.array(person).max(1_000).optional(),
+  visitors: listOf('visitors', person).optional(),
   contact_person: person.optional(),
   /** Of level price calendars. */
   partner_primary_key: storable.optional(),
-  level_ids: z.array(storable).max(1_000).optional(),
+  level_ids: listOf('levels', storable).optional(),
 })
 export type NewOrder = z.output<typeof newOrder>
 
@@ -46,7 +47,7 @@ export const newRefund = z.strictObject({
   refund_id: storable.optional(),
   /** All tickets that are left, or those of `vouchers`, if left out. */
   quantity: count.optional(),
-  vouchers: z.array(storable).max(1_000).default([]),
+  vouchers: listOf('vouchers', storable).default([]),
   /** unit_price × quantity if left out. */
   refund_price: money.optional(),
   refund_fee: money.default(0),
@@ -60,7 +61,7 @@ export const newRefundedMessage = z.strictObject({
   refund_id: storable.optional(),
   type: z.literal([1, 2, 3]),
   quantity: count.optional(),
-  vouchers: z.array(storable).max(1_000).default([]),
+  vouchers: listOf('vouchers', storable).default([]),
   refund_price: money.optional(),
   reason: text().max(500).optional(),
 })

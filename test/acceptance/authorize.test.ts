@@ -75,7 +75,7 @@ const DEFECTS: readonly Defect<World>[] = [
     defect<World>(2, `undecodable: ${raw}`, 'scope raw', setRaw('scope', `USER_INFO${raw}`), illegal(/./)),
   ),
   defect<World>(2, 'longer than 8 KiB', 'raw', addRaw(`&x=${'y'.repeat(8_200)}`), illegal(/./)),
-  defect<World>(2, 'of 100 KB', 'raw', addRaw(`&x=${'y'.repeat(100_000)}`), illegal(/./)),
+  defect<World>(2, 'of 20 KB', 'raw', addRaw(`&x=${'y'.repeat(20_000)}`), illegal(/./)),
   defect<World>(3, 'no response_type', 'response_type', set({ response_type: undefined }), illegal(/response_type/)),
   ...['token', 'CODE', 'code ', 'code token', 'none'].map((response_type) =>
     defect<World>(3, `response_type "${response_type}"`, 'response_type', set({ response_type }), {

@@ -27,8 +27,10 @@ export class Browser {
         accept: HTML,
         'accept-language': 'en',
         ...(this.cookies.size > 0 ? { cookie: this.cookieHeader } : {}),
-        // What browsers send from a page whose referrer policy is no-referrer.
-        ...(form ? { origin: 'null', 'content-type': 'application/x-www-form-urlencoded' } : {}),
+        // What browsers say of a form of the service's own pages.
+        ...(form
+          ? { origin: this.#home, 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' }
+          : {}),
       },
       body: form ? new URLSearchParams(form).toString() : undefined,
     })

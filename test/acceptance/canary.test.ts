@@ -6,7 +6,15 @@ import { plantEverywhere } from './canary-planting.ts'
 import { walk } from './canary-walk.ts'
 import { Client } from './client.ts'
 import { httpWire } from './http.ts'
-import { ADMIN_TOKEN, type RunningProcess, SECRET_KEY, type System, startSystem } from './system.ts'
+import {
+  ADMIN_TOKEN,
+  PRODUCTION,
+  type RunningProcess,
+  SECRET_KEY,
+  type System,
+  startSystem,
+  unmarkDemo,
+} from './system.ts'
 
 /** Issue 2, "Log canary": every endpoint is driven with planted secrets; then all output is searched for them. */
 
@@ -14,7 +22,9 @@ let system: System
 const canaries = new Canaries()
 
 beforeAll(async () => {
-  system = await startSystem({ LOG_LEVEL: 'trace' }, { NODE_ENV: 'production', LOG_LEVEL: 'trace' })
+  system = await startSystem({ LOG_LEVEL: 'trace' })
+  await unmarkDemo(system)
+  await system.add({ ...PRODUCTION, LOG_LEVEL: 'trace' })
   canaries.guard('SECRET_KEY', SECRET_KEY)
   canaries.guard('ADMIN_TOKEN', ADMIN_TOKEN)
   canaries.guard('password of the database', new URL(system.databaseUrl).password)

@@ -150,10 +150,12 @@ describe('a right exchange', () => {
     expect(tokenSetOf(await client.exchange(apps.app, consented)).scope).toBe('PHONE_NUMBER USER_INFO')
   })
 
-  it('needs no PKCE when A1 had no challenge, and does not mind a verifier then', async () => {
+  it('needs no PKCE when A1 had no challenge, and refuses a verifier then', async () => {
     tokenSetOf(await client.exchange(apps.app, await client.getCode(alice, apps.app)))
     const consented = await client.getCode(alice, apps.app)
-    tokenSetOf(await client.exchange(apps.app, consented, { code_verifier: 'v'.repeat(43) }))
+    const withVerifier = await client.exchange(apps.app, consented, { code_verifier: 'v'.repeat(43) })
+    expectFailure(withVerifier, { rescode: 20006 })
+    tokenSetOf(await client.exchange(apps.app, consented))
   })
 
   it('ignores parameters that it does not know, and the order of those that it knows', async () => {

@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { encryptBody } from '../../src/lib/aes-body.ts'
 import { signatureOf } from '../signer.ts'
 import { seedOrder, seedRefund } from '../ticketing/orders.ts'
 import { Canaries } from './canaries.ts'
@@ -12,6 +13,7 @@ import {
   consumption,
   DEAL_CHANGE,
   decision,
+  LEVEL_PRICES,
   makeSeller,
   REFUND,
   type Seller,
@@ -20,7 +22,7 @@ import {
   send,
   success,
 } from './seller.ts'
-import { ADMIN_TOKEN, SECRET_KEY, type System, startSystem } from './system.ts'
+import { ADMIN_TOKEN, PRODUCTION, SECRET_KEY, type System, startSystem, unmarkDemo } from './system.ts'
 
 /** The log canary of area B: clientSecrets, signatures and what is in the bodies of notices are never written to a log. */
 
@@ -29,7 +31,9 @@ let pool: pg.Pool
 const canaries = new Canaries()
 
 beforeAll(async () => {
-  system = await startSystem({ LOG_LEVEL: 'trace' }, { NODE_ENV: 'production', LOG_LEVEL: 'trace' })
+  system = await startSystem({ LOG_LEVEL: 'trace' })
+  await unmarkDemo(system)
+  await system.add({ ...PRODUCTION, LOG_LEVEL: 'trace' })
   pool = new pg.Pool({ connectionString: system.databaseUrl, max: 1 })
   pool.on('error', () => {})
   canaries.guard('SECRET_KEY', SECRET_KEY)
@@ -47,7 +51,7 @@ async function newOrder({ partnerId }: Seller): Promise<void> {
   await seedRefund(pool, { refundId: `R${orderId}`, orderId, partnerId: Number(partnerId) })
 }
 
-const PATHS = [CONSUME, REFUND, DEAL_CHANGE, SIGNATURE_TEST].flatMap((path) => [path, `/rhone${path}`])
+const PATHS = [CONSUME, REFUND, DEAL_CHANGE, LEVEL_PRICES, SIGNATURE_TEST].flatMap((path) => [path, `/rhone${path}`])
 
 /** Every text of a notice in its turn is a planted one; most are refused, as deep inside as can be. */
 function bodiesOf(place: string): string[] {
@@ -72,6 +76,7 @@ function bodiesOf(place: string): string[] {
     decision(orderId, `R${orderId}`, 606, plant('describe of a second decision')),
     `{"body":[{"partnerDealId":"${plant('partnerDealId')}","status":5}]}`,
     `{"body":[{"partnerDealId":"D","status":"${plant('status')}"}]}`,
+    `{"partnerDealId":"${plant('partnerDealId of prices')}","startTime":"2026-06-01","endTime":"2026-06-01","body":[{"partnerPrimaryKey":"${plant('partnerPrimaryKey')}","skuInfo":{},"priceDate":"2026-06-01","marketPrice":1,"mtPrice":1,"settlementPrice":1,"stock":1}]}`,
     plant('no JSON'),
     `{"body":"${plant('cut off')}`,
     `{"body":${plant('no value')}}`,
@@ -135,6 +140,8 @@ it('no output holds a clientSecret, a signature or anything from a body', async 
     const { client_secret } = await client.admin('POST', `/partners/${first.partnerId}/rotate-secret`, {})
     const seller = { ...first, clientSecret: String(client_secret) }
     canaries.guard('clientSecret', first.clientSecret)
+    const made = await client.admin('POST', `/partners/${first.partnerId}/make-aes-key`)
+    const aesKey = canaries.guard('AES key', String(made.aes_key))
     canaries.guard('clientSecret, rotated', seller.clientSecret)
     const date = new Date().toUTCString()
     for (const path of PATHS) {
@@ -146,9 +153,11 @@ it('no output holds a clientSecret, a signature or anything from a body', async 
       if (answer && answer.status >= 500) failures++
       return answer?.text
     }
-    const sendAll = async (place: string, paths: readonly string[] = [CONSUME, REFUND, DEAL_CHANGE]) => {
+    const sendAll = async (place: string, paths: readonly string[] = [CONSUME, REFUND, DEAL_CHANGE, LEVEL_PRICES]) => {
       for (const path of paths) {
         for (const body of bodiesOf(`${place} ${path}`)) await post({ path, body })
+        for (const body of bodiesOf(`${place} ${path}, encrypted`))
+          await post({ path, body: encryptBody(aesKey, body) })
         const [body = ''] = bodiesOf(`${place} ${path}, not signed`)
         await post({ path, body, signed: { secret: 'wrong' } })
       }
@@ -192,4 +201,4 @@ it('no output holds a clientSecret, a signature or anything from a body', async 
   process.stdout.write(
     `canary of area B: ${canaries.places.length} planted texts in ${calls} calls, ${failures} forced server errors, ${size} of output searched\n`,
   )
-}, 120_000)
+}, 300_000)

@@ -41,9 +41,19 @@ interface Kept {
   readonly client_id: string
 }
 
-const kept = async (by = seller): Promise<Kept[]> =>
+const keptNow = async (by = seller): Promise<Kept[]> =>
   (await pool.query('select * from rejected_call where partner_id = $1 order by received_at, call_id', [by.partnerId]))
     .rows
+
+/** What is not verified is written after the answer. */
+const kept = async (least = 1, by = seller): Promise<Kept[]> => {
+  for (let tries = 0; tries < 100; tries++) {
+    const rows = await keptNow(by)
+    if (rows.length >= least) return rows
+    await sleep(100)
+  }
+  return keptNow(by)
+}
 
 describe('a refused call is kept', () => {
   it('whole, but for its signature', async () => {
@@ -90,18 +100,21 @@ describe('a refused call is kept', () => {
     ['NUL', '\0{', '\ufffd{'],
     ['NUL behind JSON', `${consumption({ orderId: 1n })}\0`, /\ufffd$/],
     ['2 MiB', 'x'.repeat(2 ** 21), '(longer than 1 MiB)'],
-    ['1 MiB', '😀'.repeat(2 ** 18), /^(😀){8192}$/u],
+    ['1 MiB', '😀'.repeat(2 ** 18), /^(?:(?:😀){8192}|(?:😀){512})$/u],
   ])('whatever its body: %s', async (_name, body, expected) => {
     await post({ body })
-    await post({ body, signed: { secret: 'wrong' } })
     const calls = await kept()
-    expect(calls).toHaveLength(2)
-    for (const call of calls)
-      expect(call.body).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected))
+    expect(calls).toHaveLength(1)
+    expect(calls[0]?.body).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected))
+  })
+
+  it('without its body where the signature is wrong: it was not read', async () => {
+    await post({ body: '{"secret":"of nobody"}', signed: { secret: 'wrong' } })
+    expect(await kept()).toMatchObject([{ body: '(not read: the signature was checked first)' }])
   })
 
   it('whatever its headers', async () => {
-    await post({ headers: { 'X-Odd': 'caf\u00e9 \\u0000 "\\', 'X-Long': 'y'.repeat(50_000) } })
+    await post({ headers: { 'X-Odd': 'caf\u00e9 \\u0000 "\\', 'X-Long': 'y'.repeat(20_000) } })
     expect(await kept()).toMatchObject([{ headers: { 'x-odd': 'caf\u00e9 \\u0000 "\\' } }])
   })
 })
@@ -120,7 +133,7 @@ describe('nothing is kept', () => {
     expect((await post({ body: consumption({ orderId: 77n }) })).text).toBe(success(seller))
     await post({ path: '/mtp/api/none' })
     await post({ method: 'PUT' })
-    expect(await kept()).toEqual([])
+    expect(await kept(0)).toEqual([])
   })
 })
 
@@ -129,7 +142,7 @@ describe('whoever knows a clientId', () => {
     for (let sent = 0; sent < 260; sent += 20) {
       await Promise.all(Array.from({ length: 20 }, () => post({ signed: { secret: 'wrong' } })))
     }
-    expect((await kept()).length).toBeLessThanOrEqual(200)
+    expect((await kept()).length).toBeLessThanOrEqual(50)
     await post({ body: consumption({ orderId: 5n }) })
     expect((await kept()).map(({ reason }) => reason)).toContain('order 5 does not exist')
   })

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { historyOf, recordOf, seedOrder, seedRefund, waitingJobs } from '../ticketing/orders.ts'
+import { duePulls, historyOf, recordOf, seedOrder, seedRefund, waitingJobs } from '../ticketing/orders.ts'
 import { Client } from './client.ts'
 import { type Answer, header, httpWire } from './http.ts'
 import {
@@ -81,7 +81,8 @@ describe(`one notice ${AT_ONCE} times at once over two processes`, () => {
   it('product change: one product, one job', async () => {
     const body = `{"body":[{"partnerDealId":"D${orderId}","status":5}]}`
     expect(await times({ path: DEAL_CHANGE, body })).toEqual(new Set([success(seller)]))
-    expect(await waitingJobs(pool)).toContain(`pull-prices pull-prices:${seller.partnerId}:D${orderId}`)
+    expect(await duePulls(pool)).toContain(`prices ${seller.partnerId}:D${orderId}`)
+    expect((await waitingJobs(pool)).filter((job) => job === `pull-due pull-due:${seller.partnerId}`)).toHaveLength(1)
     expect(await count('product where partner_deal_id = $1', `D${orderId}`)).toBe(1)
   })
 
@@ -106,6 +107,10 @@ describe(`one notice ${AT_ONCE} times at once over two processes`, () => {
     expect(await noticesLike(String(orderId + 5_000n))).toBe(0)
   })
 })
+
+/** How often its tickets were moved. */
+const movesOf = async (id: bigint): Promise<string[]> =>
+  (await historyOf(pool, id)).filter((line) => line.includes('used_quantity'))
 
 describe('a notice in flight', () => {
   /** Holds the order's row, so that the first notice about it cannot come to an end. */
@@ -135,7 +140,7 @@ describe('a notice in flight', () => {
       expect(await noticesLike(String(orderId))).toBe(0)
     })
     expect(new Set(await Promise.all(answers))).toEqual(new Set([success(seller)]))
-    expect(await historyOf(pool, orderId)).toHaveLength(1)
+    expect(await movesOf(orderId)).toHaveLength(1)
   })
 
   it('that takes long and is sent again and again holds up nobody else', async () => {
@@ -152,7 +157,7 @@ describe('a notice in flight', () => {
       await sleep(2_500)
     })
     for (const { status, text } of await Promise.all(answers)) expect([status, text]).toEqual([200, success(seller)])
-    expect(await historyOf(pool, orderId)).toHaveLength(1)
+    expect(await movesOf(orderId)).toHaveLength(1)
   })
 
   it('that comes to nothing makes place for the next', async () => {
@@ -177,9 +182,9 @@ describe('a notice in flight', () => {
     expect(cutOff.text).toBe(failure(seller, 'the platform cannot answer now; try again later'))
     expect([cutOff.status, header(cutOff, 'retry-after')]).toEqual([503, '2'])
     expect(await second).toBe(success(seller))
-    expect(await historyOf(pool, orderId)).toHaveLength(1)
+    expect(await movesOf(orderId)).toHaveLength(1)
     expect(await post({ body })).toBe(success(seller))
-    expect(await historyOf(pool, orderId)).toHaveLength(1)
+    expect(await movesOf(orderId)).toHaveLength(1)
   })
 })
 
@@ -189,10 +194,10 @@ describe('again later', () => {
 
   it('a product change is news after its minute: the pull is queued again', async () => {
     const body = `{"body":[{"partnerDealId":"again","status":1}]}`
-    const job = `pull-product pull-product:${seller.partnerId}:again`
+    const pull = `product ${seller.partnerId}:again`
     const pulled = async () => {
-      const found = (await waitingJobs(pool)).includes(job)
-      await pool.query('select graphile_worker.remove_job($1)', [job.split(' ')[1]])
+      const found = (await duePulls(pool)).includes(pull)
+      await pool.query("delete from pull_due where partner_deal_id = 'again'")
       return found
     }
     expect(await post({ path: DEAL_CHANGE, body })).toBe(success(seller))
@@ -223,7 +228,7 @@ describe('again later', () => {
     const body = consumption({ orderId, used: 1 })
     expect(await post({ body })).toBe(success(seller))
     expect(await post({ path: `/rhone${CONSUME}`, body })).toBe(success(seller))
-    expect(await historyOf(pool, orderId)).toHaveLength(1)
+    expect(await movesOf(orderId)).toHaveLength(1)
   })
 })
 
@@ -238,9 +243,9 @@ it('several notices of one second, with one signature, all take effect', async (
   expect(new Set(answers)).toEqual(new Set([success(seller)]))
   expect(await noticesLike(`D${orderId}`)).toBe(4)
   expect(await recordOf(pool, orderId)).toMatchObject({ state: 'consumed', used: 2, refunded: 1 })
-  const jobs = (await waitingJobs(pool)).filter((job) => job.endsWith(`:D${orderId}`))
-  const key = `:${seller.partnerId}:D${orderId}`
-  expect(jobs).toEqual([`pull-prices pull-prices${key}`, `pull-product pull-product${key}`])
+  const pulls = (await duePulls(pool)).filter((pull) => pull.endsWith(`:D${orderId}`))
+  const key = `${seller.partnerId}:D${orderId}`
+  expect(pulls).toEqual([`prices ${key}`, `product ${key}`])
 })
 
 it('product changes that overlap do not block each other', async () => {

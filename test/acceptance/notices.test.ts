@@ -98,8 +98,6 @@ describe.each(PREFIXES)('under the prefix "%s"', (prefix) => {
   it.each<[string, Partial<Sending>]>([
     ['with a query that was not signed', { path: `${path}?trace=1` }],
     ['with a query that was signed', { path: `${path}?trace=1`, signed: { path: `${path}?trace=1` } }],
-    ['percent-encoded, signed as sent', { path: path.replace('notice', 'n%6Ftice') }],
-    ['percent-encoded, signed decoded', { path: path.replace('notice', 'n%6Ftice'), signed: { path } }],
   ])('%s: accepted', (_name, sending) => expectAccepted({ path, ...sending }))
 
   it.each<[string, Partial<Sending>]>([
@@ -132,10 +130,16 @@ describe.each(PREFIXES)('under the prefix "%s"', (prefix) => {
     '/order/consume/notice*',
     '/order/:a(',
     '/*a/b',
-  ])('%s is 404', async (tail) => {
-    for (const method of ['POST', 'GET']) {
-      const answer = await post({ method, path: `${prefix}/mtp/api${tail}?secret=x` })
-      expectAnswer(answer, failure(seller, 'no such path'), 404)
+    '/order/consume/n%6Ftice',
+    '/order/consum%65/notice',
+    '/order%2Fconsume/notice',
+    '//order/consume/notice',
+    '/order/consume/notice;a=b',
+  ])('%s is 404, signed as sent or as the path that it resembles', async (tail) => {
+    const signed = { path: `${prefix}/mtp/api/order/consume/notice` }
+    for (const sending of [{ method: 'POST' }, { method: 'GET' }, { method: 'POST', signed }]) {
+      const answer = await post({ ...sending, path: `${prefix}/mtp/api${tail}?secret=x` })
+      expectAnswer(answer, failure(seller, 'no such path', 404), 404)
     }
   })
 })
@@ -167,7 +171,7 @@ describe('headers', () => {
     ['with the clientId in another case', (right) => right.replace('seller', 'Seller')],
     ['of an unknown clientId', (right) => right.replace('seller', 'nobody')],
     ['with bytes beyond ASCII', (right) => right.replace('seller', 's\u00e9ller')],
-    ['very long', (right) => right.replace('seller', 's'.repeat(60_000))],
+    ['very long', (right) => right.replace('seller', 's'.repeat(20_000))],
   ])('Authorization %s', async (_name, change) => {
     const date = clock().toUTCString()
     const signature = signatureOf({ path: CONSUME, date, secret: seller.clientSecret })
@@ -272,7 +276,7 @@ describe('the Date', () => {
     ['as ISO 8601', () => clock().toISOString()],
     ['with two spaces', () => at(0).replace(', ', ',  ')],
     ['with other digits', () => at(0).replace('2026', '\u00b2026')],
-    ['very long', () => at(0) + ' '.repeat(10) + 'x'.repeat(60_000)],
+    ['very long', () => at(0) + ' '.repeat(10) + 'x'.repeat(20_000)],
   ])('%s is refused', (_name, date) => expectRefused({ date: date() }))
 })
 

@@ -7,9 +7,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
 import { afterEach, describe, expect, it } from 'vitest'
+import { behindPgBouncer } from '../behind-pgbouncer.ts'
+import { until } from '../until.ts'
 import { ALICE, Client, DEMO_APP, dataOf, type TokenSet, tokenSetOf } from './client.ts'
 import { httpWire } from './http.ts'
-import { type RunningProcess, type System, startProcess, startSystem } from './system.ts'
+import { type RunningProcess, SECRET_KEY, type System, startProcess, startSystem } from './system.ts'
 
 /** WORKERS=n: several real processes on one port, their deaths and their end. */
 
@@ -55,13 +57,6 @@ function isAlive(pid: number): boolean {
     return false
   }
 }
-async function until(probe: () => boolean): Promise<void> {
-  for (let waited = 0; waited < 600; waited++) {
-    if (probe()) return
-    await sleep(50)
-  }
-  throw new Error('not within 30 s')
-}
 const postgresPid = () =>
   Number.parseInt(readFileSync(join(folders[0] ?? '', 'postgres', 'postmaster.pid'), 'utf8'), 10)
 
@@ -84,9 +79,7 @@ describe('WORKERS=3', () => {
     }
     for (let bursts = 0; bursts < 20 && !(await burst()); bursts++);
     expect([...answeringPids(running)].sort()).toEqual(serverPids(running).sort())
-    const workers =
-      "select from pg_stat_activity where datname = current_database() and application_name like '%worker'"
-    expect(await system?.query(workers)).toHaveLength(1)
+    expect(await system?.query('select worker_id from worker_lease')).toHaveLength(1)
   }, 60_000)
 
   it('loses nothing that was acknowledged when one is killed, and starts another one', async () => {
@@ -185,7 +178,7 @@ describe('WORKERS=3', () => {
 /** A start that is not waited for, until its end. */
 async function run(settings: Record<string, string>): Promise<{ code: number; output: string }> {
   const child = spawn(process.execPath, ['.build/main.js'], {
-    env: { PATH: process.env.PATH, ...settings },
+    env: { PATH: process.env.PATH, ...behindPgBouncer(settings) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const texts: string[] = []
@@ -201,8 +194,8 @@ describe('a start with several processes', () => {
     const child = spawn(process.execPath, ['.build/main.js'], {
       env: {
         PATH: process.env.PATH,
-        DATABASE_URL: databaseUrl,
-        SECRET_KEY: 'x'.repeat(32),
+        ...behindPgBouncer({ DATABASE_URL: databaseUrl }),
+        SECRET_KEY,
         WORKERS: '2',
         PORT: '0',
         DEMO: 'off',
@@ -231,7 +224,7 @@ describe('a start with several processes', () => {
     const { databaseUrl } = system as System
     const { code, output } = await run({
       DATABASE_URL: databaseUrl,
-      SECRET_KEY: 'x'.repeat(32),
+      SECRET_KEY,
       WORKERS: '2',
       PORT: String(port),
       DEMO: 'off',

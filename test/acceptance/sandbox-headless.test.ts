@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { behindPgBouncer } from '../behind-pgbouncer.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { junitProblems } from '../sandbox/junit.ts'
 import { SECRET_KEY, type System, startSystem } from './system.ts'
@@ -21,12 +22,26 @@ afterAll(async () => {
 })
 
 const asOperator = (...args: string[]) =>
-  gatehouse({ DATABASE_URL: system.databaseUrl, SECRET_KEY, PUBLIC_URL: system.origin }, 'sandbox', ...args)
+  gatehouse(
+    behindPgBouncer({ DATABASE_URL: system.databaseUrl, SECRET_KEY, PUBLIC_URL: system.origin }),
+    'sandbox',
+    ...args,
+  )
 
 const SECRET = 'demo-partner-secret-local-use-only'
 /** Without a database, on a machine of the partner. */
 const asPartner = (secret: string, ...args: string[]) =>
-  gatehouse({ CLIENT_SECRET: secret }, 'sandbox', ...args, '--client-id', 'demo-partner', '--url', system.origin)
+  gatehouse(
+    { CLIENT_SECRET: secret },
+    'sandbox',
+    ...args,
+    '--client-id',
+    'demo-partner',
+    '--partner-id',
+    '7001',
+    '--url',
+    system.origin,
+  )
 
 const officeUrl = async (): Promise<string> => {
   const [partner] = await system.query('select base_url from partner where partner_id = 7001')
@@ -47,7 +62,7 @@ describe('gatehouse sandbox', () => {
     expect(lines[1]).toBe('step 1 of 27: heartbeat (Heartbeat)')
     expect(lines).toContainEqual(
       expect.stringMatching(
-        /^ {2}waits until \S+Z for your call to POST \/mtp\/api\/order\/refund\/notice: code 200, orderId \d{19}, refundId /,
+        /^ {2}waits until \S+Z for your call to POST \/mtp\/api\/order\/refund\/notice: code 200, orderId \d{16}, refundId /,
       ),
     )
     expect(
@@ -69,7 +84,7 @@ describe('gatehouse sandbox', () => {
   it('ends with 1 at a step that fails, says which field, and JUnit holds it', async () => {
     await mistakes('answer-missing-field')
     const junit = join(folder, 'failed.xml')
-    const wish = ['--function', 'pay-at-once,refund-at-once', '--product', 'DEMO-OPEN']
+    const wish = ['--function', 'product-pull,pay-at-once,refund-at-once', '--product', 'DEMO-OPEN']
     const { code, stdout } = await asPartner(SECRET, 'run', ...wish, '--junit', junit)
     await mistakes()
     expect(code).toBe(1)
@@ -93,7 +108,15 @@ describe('gatehouse sandbox', () => {
       `curl -sf "$OFFICE/control/consume" -H 'Content-Type: application/json' -d "{\\"orderId\\":\\"$ORDER_ID\\",\\"quantity\\":$QUANTITY}" >/dev/null
        echo "$SANDBOX_STEP $SANDBOX_PATH \${CLIENT_SECRET:-hidden}"`,
     )
-    const wish = ['--function', 'pay-at-once', '--function', 'refund-at-once', '--product', 'DEMO-OPEN', '--overwrite']
+    const wish = [
+      '--function',
+      'product-pull,pay-at-once',
+      '--function',
+      'refund-at-once',
+      '--product',
+      'DEMO-OPEN',
+      '--overwrite',
+    ]
     const command = `OFFICE=${await officeUrl()}; . ${script}`
     const { code, stdout, stderr } = await asPartner(SECRET, 'run', ...wish, '--json', '--on-wait', command)
     expect(stderr).toContain('\nconsumption /mtp/api/order/consume/notice hidden\n')
@@ -105,8 +128,33 @@ describe('gatehouse sandbox', () => {
     expect(code).toBe(0)
   }, 60_000)
 
+  it('stops waiting when the command fails, and says what it printed last', async () => {
+    const wish = [
+      '--function',
+      'product-pull,pay-at-once,refund-at-once,product-change',
+      '--product',
+      'DEMO-OPEN',
+      '--overwrite',
+    ]
+    const command = 'exec >&2; yes filler | head -n 10000; echo "status $STATUS"; echo "no shop today"; exit 7'
+    const { code, stdout } = await asPartner(SECRET, 'run', ...wish, '--timeout', '50', '--on-wait', command)
+    expect(stdout).toMatch(
+      /notice: status 2, partnerDealId DEMO-OPEN\n {2}the --on-wait command ended with 7:\n(.*\n)+ +status 2\n +no shop today\nstopped waiting: nothing will send the notice\nNOT PASSED\n$/,
+    )
+    expect(stdout.length).toBeLessThan(6_000)
+    expect(code).toBe(1)
+  }, 60_000)
+
   it('gives up after --timeout', async () => {
-    const wish = ['--function', 'pay-at-once,refund-at-once', '--product', 'DEMO-OPEN', '--timeout', '12']
+    const wish = [
+      '--function',
+      'product-pull,pay-at-once,refund-at-once',
+      '--product',
+      'DEMO-OPEN',
+      '--timeout',
+      '12',
+      '--overwrite',
+    ]
     const { code, stdout } = await asPartner(SECRET, 'run', ...wish)
     expect(stdout).toMatch(
       /waits until \S+ for your call to POST \/mtp\/api\/order\/consume\/notice: .*\nnot done after 12 s \(--timeout\)\nNOT PASSED\n$/,
@@ -118,7 +166,8 @@ describe('gatehouse sandbox', () => {
     expect(await asPartner('wrong', 'list')).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'BA verification failed; check clientId, clientSecret and the clock of this machine\n',
+      stderr:
+        'BA verification failed; check clientId, clientSecret, PartnerId (--partner-id) and the clock of this machine\n',
     })
     expect(await gatehouse({}, 'sandbox', 'list', '--client-id', 'x')).toMatchObject({
       code: 1,

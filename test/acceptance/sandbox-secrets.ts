@@ -15,6 +15,7 @@ export const PARTNER = {
   partnerId: '7001',
   clientId: 'demo-partner',
   clientSecret: 'demo-partner-secret-local-use-only',
+  aesKey: 'demo-aes-key-16c',
 }
 
 /** What `npm start` tells whoever tries it, on purpose. */
@@ -122,11 +123,11 @@ export async function readTheRest({ person, runId }: Walked): Promise<void> {
   }
 }
 
-/** A refused notice, signed wrongly, which repeats the secret in its body: kept for the partner to see. */
+/** A notice that is rightly signed, refused, and repeats the secret in its body: kept for the partner to see. */
 export async function sendRefused({ system, canaries }: Walked): Promise<void> {
   const body = `{"body":{"orderId":1,"note":"${PARTNER.clientSecret}"}}`
   const url = `${system.origin}/mtp/api/order/consume/notice`
-  expect((await send(canaries, url, { newline: '', body })).text).toContain('"code":300')
+  expect((await send(canaries, url, { body })).text).toContain('"code":300')
 }
 
 /** Searches every place; what it searched for and where, as lines to print. */

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openBrowser } from '../browser.ts'
-import { type PostOffice, postOffice, until } from '../sandbox/notify/post-office.ts'
+import { type PostOffice, postOffice } from '../sandbox/notify/post-office.ts'
 import { signatureOf } from '../signer.ts'
+import { until } from '../until.ts'
 import { Canaries } from './canaries.ts'
 import { median } from './sandbox-moments.ts'
 import { CURRENT, Person } from './sandbox-person.ts'
@@ -45,6 +46,7 @@ async function open(): Promise<void> {
   const SMTP_URL = office.url.replace('//', `//gate:${canaries.guard('SMTP password', SMTP_PASSWORD)}@`)
   system = await startSystem({ DEMO_PARTNER_PORT: '0', DATA_DIR: folder, SMTP_URL, LOG_LEVEL: 'trace' })
   canaries.guard('clientSecret', PARTNER.clientSecret)
+  canaries.guard('AES key', PARTNER.aesKey)
   canaries.guard('SECRET_KEY', SECRET_KEY)
   canaries.guard('ADMIN_TOKEN', ADMIN_TOKEN)
 }

@@ -12,7 +12,7 @@ export interface Seller {
 }
 
 export async function makeSeller(client: Client, changes: object = {}): Promise<Seller> {
-  const made = await client.admin('POST', '/partners', { name: 'Seller', ...changes })
+  const made = await client.admin('POST', '/partners', { name: 'Seller', stage: 'live', ...changes })
   return {
     partnerId: String(made.partner_id),
     clientId: String(made.client_id),
@@ -23,6 +23,7 @@ export async function makeSeller(client: Client, changes: object = {}): Promise<
 export const CONSUME = '/mtp/api/order/consume/notice'
 export const REFUND = '/mtp/api/order/refund/notice'
 export const DEAL_CHANGE = '/mtp/api/deal/change/notice'
+export const LEVEL_PRICES = '/mtp/api/level/price/notice/v2'
 export const SIGNATURE_TEST = '/mtp/api/order/test/ba'
 
 /** A list sends the header as often; undefined leaves it out. */
@@ -85,7 +86,7 @@ export const decision = (orderId: bigint, refundId: string, code: number, descri
 
 export const success = ({ partnerId }: Seller): string => `{"code":200,"describe":"success","partnerId":"${partnerId}"}`
 
-export const failure = ({ partnerId }: Seller, describe: string): string =>
-  JSON.stringify({ code: 300, describe, partnerId })
+export const failure = ({ partnerId }: Seller, describe: string, code = 300): string =>
+  JSON.stringify({ code, describe, partnerId })
 
 export const BA_FAILED = 'BA verification failed'

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { freePort } from '../../src/lib/listen.ts'
+import { behindPgBouncer } from '../behind-pgbouncer.ts'
 import { ADMIN_TOKEN, freshDatabase, SECRET_KEY } from '../harness.ts'
 import { startOptions } from '../start-options.ts'
 
@@ -25,8 +26,16 @@ export interface RunningProcess {
   kill(): Promise<void>
 }
 
-/** Limits that would get in the way of tests which come from one address. */
-const GENEROUS = { AUTHORIZE_PER_MINUTE: '1000000', CLIENT_FAILURES: '100000', SIGN_IN_FAILURES_PER_ADDRESS: '100000' }
+/** Limits that would get in the way of tests which come from one address, or run on a busy machine. */
+const GENEROUS = {
+  AUTHORIZE_PER_MINUTE: '1000000',
+  CLIENT_FAILURES: '100000',
+  SIGN_IN_FAILURES_PER_ADDRESS: '100000',
+  QUEUE_WAIT_MS: '20000',
+  MAX_REQUESTS: '10000',
+  SIGN_IN_QUEUE: '10000',
+  PAGES_PER_MINUTE: '1000000',
+}
 
 /**
  * Shifts the clock of a process by TEST_CLOCK_OFFSET_S: the only way for a test that speaks HTTP alone to see a token
@@ -52,6 +61,8 @@ export async function startProcess(environment: Record<string, string>): Promise
       PATH: process.env.PATH,
       HOME: process.env.HOME,
       NODE_ENV: 'development',
+      DEMO: 'on', // with a database of its own it is left out otherwise
+      PARTNER_ADDRESS_ALLOW: '127.0.0.1', // sellers of tests, and demo partners of other processes
       LOG_LEVEL: 'debug',
       PORT: String(port),
       DEMO_PORT: String(demoPort),
@@ -60,7 +71,7 @@ export async function startProcess(environment: Record<string, string>): Promise
       ADMIN_TOKEN,
       ...GENEROUS,
       ...(shifted ? { NODE_OPTIONS: `--import=${SHIFTED_CLOCK}` } : {}),
-      ...environment,
+      ...behindPgBouncer(environment),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -97,6 +108,14 @@ async function untilReady({ origin, child, output }: RunningProcess): Promise<vo
   }
   child.kill('SIGKILL')
   throw new Error(`the service is not ready after 30 s:\n${output()}`)
+}
+
+/** Settings of a process in production, reached over http as the others are. */
+export const PRODUCTION = { NODE_ENV: 'production', DEMO: '', PUBLIC_URL_HTTP: 'on' }
+
+/** Lets production start beside the demo, whose users and micro-apps many tests go about with. */
+export async function unmarkDemo({ query }: System): Promise<void> {
+  for (const table of ['micro_app', 'user_profile', 'partner']) await query(`update ${table} set demo = false`)
 }
 
 export interface System {

@@ -51,12 +51,37 @@ describe('what Node cannot read as HTTP', () => {
     ['an unknown method', 'FETCH /oauth/v2/authorize HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['a header without a name', 'GET /oauth/v2/authorize HTTP/1.1\r\n: x\r\n\r\n'],
     ['a space in the target', 'GET /oauth/v2/authorize?a=b c HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['a query beyond 128 KiB', `GET /oauth/v2/authorize?x=${'y'.repeat(140_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
-    ['a header beyond 128 KiB', `GET /oauth/v2/authorize HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(140_000)}\r\n\r\n`],
     ['invalid UTF-8 in the query', request(Buffer.from([...Buffer.from('/oauth/v2/authorize?state='), 0xff, 0xfe]))],
     ['raw UTF-8 in the query', request('/oauth/v2/authorize?state=名')],
   ])('%s', async (_name, bytes) => {
     expectFailure(await sendRaw(bytes), { rescode: 20007, status: 400 })
+  })
+})
+
+describe('request line and headers', () => {
+  const filler = (kib: number) => 'y'.repeat(kib * 1024)
+
+  it.each([
+    ['a query', `GET /oauth/v2/authorize?x=${filler(33)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    ['a header', `GET /oauth/v2/authorize HTTP/1.1\r\nHost: x\r\nX: ${filler(33)}\r\n\r\n`],
+    ['many headers', `GET / HTTP/1.1\r\nHost: x\r\n${`X: ${filler(1)}\r\n`.repeat(33)}\r\n`],
+  ])('beyond 32 KiB are refused with 431: %s', async (_name, bytes) => {
+    expectFailure(await sendRaw(bytes), { rescode: 20007, status: 431, message: /32 KiB/ })
+  })
+
+  it('are refused in the form of area B where its paths are called', async () => {
+    for (const path of ['/mtp/api/order/consume/notice', '/rhone/mtp/api/deal/change/notice', '/sandbox/api/runs']) {
+      const { status, text } = await sendRaw(`POST ${path} HTTP/1.1\r\nHost: x\r\nX: ${filler(33)}\r\n\r\n`)
+      expect([status, JSON.parse(text)]).toEqual([
+        431,
+        { code: 300, describe: 'the request line and headers are longer than 32 KiB', partnerId: '' },
+      ])
+    }
+  })
+
+  it('below that are read: a URL beyond 8 KiB is 20007', async () => {
+    const answer = await sendRaw(request(`/oauth/v2/authorize?x=${filler(24)}`))
+    expectFailure(answer, { rescode: 20007, message: /8 KiB/ })
   })
 })
 

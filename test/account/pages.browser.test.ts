@@ -46,7 +46,7 @@ beforeAll(async () => {
   await world.app.listen({ host: '127.0.0.1', port: 0 })
   origin = `http://localhost:${(world.app.server.address() as AddressInfo).port}`
   await samples.register(cookie)
-  await registerPages(samples)
+  await registerPages(samples, 'http://localhost')
   samples.get('/consent', (request, reply) => sendPage(request, reply, 'oauth/consent', CONSENT))
   samples.get('/long', (request, reply) => sendPage(request, reply, 'oauth/consent', LONG))
   samples.get('/error', (request, reply) => sendErrorPage(request, reply, new RescodeError(20012), false))

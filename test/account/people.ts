@@ -18,7 +18,6 @@ export const BOB: NewUser = { ...ALICE, user_id: '10002', passport: 'bob', passw
 export const FORM = {
   'content-type': 'application/x-www-form-urlencoded',
   accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
-  origin: 'null',
   'sec-fetch-site': 'same-origin',
 }
 

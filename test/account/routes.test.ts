@@ -44,18 +44,33 @@ describe('POST /sign-in', () => {
     expect(statusCode).toBe(303)
     expect(headers.location).toBe('/oauth/v2/authorize?x=1')
     expect(headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
-    expect(headers['set-cookie']).toMatch(
-      /^gatehouse_session=ghbs_[\w-]{48}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/,
-    )
+    expect(headers['set-cookie']).toEqual([
+      expect.stringMatching(/^gatehouse_session=ghbs_[\w-]{48}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/),
+      expect.stringMatching(/^gatehouse_device=[\w.-]{46,}; Max-Age=15552000; Path=\/sign-in; HttpOnly; SameSite=Lax$/),
+    ])
   })
 
-  it('makes the cookie Secure under https', async () => {
+  it('binds the cookie to this host under https, and takes it under no other name', async () => {
     const secure = await openWorld({ PUBLIC_URL: 'https://gate.example' })
     await createUser(secure.deps, ALICE)
     const payload = form(RIGHT)
     const { headers } = await secure.app.inject({ method: 'POST', url: '/sign-in', payload, headers: FORM })
+    const cookie = String(headers['set-cookie']).split(';')[0] ?? ''
+    const home = (sent: string) => secure.app.inject({ url: '/', headers: { cookie: sent } })
+    const [own, planted] = [await home(cookie), await home(cookie.replace('__Host-', ''))]
+    const out = await secure.app.inject({ method: 'POST', url: '/sign-out', headers: { ...FORM, cookie } })
     await secure.close()
-    expect(headers['set-cookie']).toMatch(/; HttpOnly; Secure; SameSite=Lax$/)
+    expect(headers['set-cookie']).toEqual([
+      expect.stringMatching(
+        /^__Host-gatehouse_session=ghbs_[\w-]{48}; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+      ),
+      expect.stringMatching(/^__Host-gatehouse_device=\S+; Max-Age=15552000; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
+    ])
+    expect(own.body).toContain('Alice')
+    expect(planted.body).not.toContain('Alice')
+    expect(out.headers['set-cookie']).toMatch(
+      /^__Host-gatehouse_session=; Max-Age=0; Path=\/; .*HttpOnly; Secure; SameSite=Lax$/,
+    )
   })
 
   it('ends the session that the browser had', async () => {
@@ -86,6 +101,17 @@ describe('POST /sign-in', () => {
     expect(limited.body).toContain('Please try again in 12 minutes.')
     const chinese = await signIn(RIGHT, { 'accept-language': 'zh' })
     expect(chinese.body).toContain('请在12分钟后重试')
+  })
+
+  it('lets a browser that has signed in before try while a stranger in its network has used up the limit', async () => {
+    const device = [(await signIn(RIGHT)).headers['set-cookie']]
+      .flat()
+      .find((line) => line?.startsWith('gatehouse_device'))
+    const cookie = device?.split(';')[0] ?? ''
+    for (let failures = 0; failures < 5; failures++) await signIn(WRONG)
+    expect((await signIn(RIGHT)).statusCode).toBe(429)
+    expect((await signIn(RIGHT, { cookie })).statusCode).toBe(303)
+    expect((await world.app.inject({ url: '/', headers: { cookie } })).body).not.toContain('Alice')
   })
 
   it.each([
@@ -159,7 +185,7 @@ describe('without a database', () => {
     await down.app.close()
     expect(page.statusCode).toBe(503)
     expect(page.headers['retry-after']).toBe('2')
-    expect(page.body).toContain('Something went wrong on our side')
+    expect(page.body).toContain('Not available right now')
     expect(json.statusCode).toBe(503)
     expect(json.json()).toEqual({ rescode: 20013, data: { message: 'Server error' } })
   })

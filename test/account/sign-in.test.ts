@@ -2,15 +2,22 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SignInRefused } from '../../src/account/errors.ts'
 import { hashPassword, verifyPassword } from '../../src/account/password.ts'
 import { findSession } from '../../src/account/session.ts'
-import { signIn } from '../../src/account/sign-in.ts'
+import { type SignInInput, signIn } from '../../src/account/sign-in.ts'
 import { blockUser, createUser } from '../../src/account/user.ts'
 import { addSeconds } from '../../src/lib/clock.ts'
+import { deriveKeys } from '../../src/lib/keys.ts'
+import { rememberDevice } from '../../src/throttle/device.ts'
+import { signInLimits } from '../../src/throttle/sign-in.ts'
 import { openWorld, type World } from '../harness.ts'
 import { ALICE, BOB } from './people.ts'
 
 let world: World
 beforeAll(async () => {
-  world = await openWorld({ SIGN_IN_FAILURES_PER_PASSPORT: '3', SIGN_IN_FAILURES_PER_ADDRESS: '8' })
+  world = await openWorld({
+    SIGN_IN_FAILURES_PER_PASSPORT: '3',
+    SIGN_IN_FAILURES_PER_PASSPORT_ANYWHERE: '7',
+    SIGN_IN_FAILURES_PER_ADDRESS: '8',
+  })
   await createUser(world.deps, ALICE)
   await createUser(world.deps, BOB)
 })
@@ -19,9 +26,10 @@ beforeEach(() => world.pool.query('delete from failed_attempt'))
 
 const RIGHT = { passport: 'alice', password: 'alice-password', address: '203.0.113.1' }
 const WRONG = { ...RIGHT, password: 'wrong-password' }
+const ALICES = { kind: 'passport', name: 'alice' } as const
 
 /** 'in', 'wrong' or 'limited'. */
-async function outcome(input: typeof RIGHT): Promise<string> {
+async function outcome(input: SignInInput): Promise<string> {
   try {
     await signIn(world.deps, input)
     return 'in'
@@ -31,7 +39,7 @@ async function outcome(input: typeof RIGHT): Promise<string> {
   }
 }
 
-const outcomes = async (inputs: (typeof RIGHT)[]): Promise<string[]> => {
+const outcomes = async (inputs: SignInInput[]): Promise<string[]> => {
   const all: string[] = []
   for (const input of inputs) all.push(await outcome(input))
   return all
@@ -91,7 +99,7 @@ describe('signing in', () => {
     expect(spent, `${spent} µs of processor time; 20 hashes take ${twenty} µs`).toBeLessThan(twenty * 2)
   })
 
-  it('is refused after too many failures of a passport, the right password too, until the window ends', async () => {
+  it('is refused after too many failures of a passport from a network, the right password too, until the window ends', async () => {
     expect(await outcomes([WRONG, WRONG, WRONG, WRONG, RIGHT])).toEqual([
       'wrong',
       'wrong',
@@ -99,12 +107,76 @@ describe('signing in', () => {
       'limited',
       'limited',
     ])
-    const elsewhere = { ...RIGHT, address: '198.51.100.1' }
-    await expect(signIn(world.deps, elsewhere)).rejects.toEqual(new SignInRefused(addSeconds(world.clock.now(), 900)))
+    const nearby = { ...RIGHT, address: '203.0.113.250' }
+    await expect(signIn(world.deps, nearby)).rejects.toEqual(new SignInRefused(addSeconds(world.clock.now(), 900)))
     world.clock.advance(899)
     expect(await outcome(RIGHT)).toBe('limited')
     world.clock.advance(1)
     expect(await outcomes([WRONG, RIGHT])).toEqual(['wrong', 'in'])
+  })
+
+  it('is open to its owner elsewhere while a stranger guesses', async () => {
+    expect((await outcomes(Array(20).fill(WRONG))).at(-1)).toBe('limited')
+    expect(await outcome({ ...RIGHT, address: '198.51.100.1' })).toBe('in')
+    expect(await outcome(RIGHT)).toBe('limited')
+  })
+
+  it('is refused everywhere after too many failures of a passport from many networks, but not to a known browser', async () => {
+    const device = rememberDevice(world.deps, ALICES, undefined)
+    const guesses = Array.from({ length: 9 }, (_, index) => ({ ...WRONG, address: `198.51.${index}.1` }))
+    expect(await outcomes(guesses)).toEqual([...Array(7).fill('wrong'), 'limited', 'limited'])
+    const owner = { ...RIGHT, address: '192.0.2.1' }
+    expect(await outcomes([owner, { ...owner, device }])).toEqual(['limited', 'in'])
+    // What the browser may fail is bounded too, and then it is one like any other.
+    const mistaken = { ...owner, password: 'wrong-password', device }
+    expect(await outcomes([mistaken, mistaken, mistaken, mistaken, { ...owner, device }])).toEqual([
+      'wrong',
+      'wrong',
+      'wrong',
+      'limited',
+      'limited',
+    ])
+  })
+
+  it('treats a passport that does not exist in the same way', async () => {
+    const guesses = Array.from({ length: 9 }, (_, index) => ({
+      ...WRONG,
+      passport: 'nobody',
+      address: `198.51.${index}.1`,
+    }))
+    expect(await outcomes(guesses)).toEqual([...Array(7).fill('wrong'), 'limited', 'limited'])
+  })
+
+  it('is not helped by a mark of another account, another kind, another key or an earlier time, nor by part of one', async () => {
+    const mark = rememberDevice(world.deps, ALICES, undefined)
+    const keys = deriveKeys('another secret key of another service altogether')
+    const useless = [
+      rememberDevice(world.deps, { ...ALICES, name: 'bob' }, undefined),
+      rememberDevice(world.deps, { kind: 'partner', name: 'alice' }, undefined),
+      rememberDevice({ ...world.deps, keys }, ALICES, undefined),
+      rememberDevice(
+        { ...world.deps, clock: { now: () => addSeconds(world.clock.now(), -180 * 86_400) } },
+        ALICES,
+        undefined,
+      ),
+      mark.slice(0, -1),
+      mark.replace(/\.\w/, '.z'),
+      '~~~',
+      'x'.repeat(4_000),
+    ]
+    await outcomes(Array(4).fill(WRONG))
+    expect(await outcomes(useless.map((device) => ({ ...RIGHT, device })))).toEqual(useless.map(() => 'limited'))
+    expect(await outcome({ ...RIGHT, device: `${useless[0]}~${mark}` })).toBe('in')
+  })
+
+  it('lets the clock go back without a longer wait', async () => {
+    await outcomes(Array(4).fill(WRONG))
+    world.clock.advance(-3_600)
+    const first = await outcome(RIGHT)
+    world.clock.advance(16 * 60)
+    const afterWindow = await outcome(RIGHT)
+    world.clock.advance(3_600 - 16 * 60)
+    expect([first, afterWindow]).toEqual(['in', 'in'])
   })
 
   it('forgets the failures of a passport once it succeeds', async () => {
@@ -128,6 +200,22 @@ describe('signing in', () => {
     expect((await outcomes(guesses)).at(-1)).toBe('limited')
   })
 
+  it('counts an IPv6 site as sixteen networks: a stranger with a /48 has 65,536 of them', async () => {
+    const failed = async (index: number) => {
+      const attempt = {
+        kind: 'passport',
+        name: `guess-${index}`,
+        address: `2001:db8:9:${index.toString(16)}::1`,
+      } as const
+      return (await signInLimits(world.deps, attempt)).failed()
+    }
+    const all: unknown[] = []
+    for (let index = 0; index <= 16 * 8; index++) all.push(await failed(index))
+    expect(all.filter((until) => until !== undefined)).toHaveLength(1)
+    expect(await outcome({ ...RIGHT, address: '2001:db8:9:ffff::1' })).toBe('limited')
+    expect(await outcome({ ...RIGHT, address: '2001:db8:a:1::1' })).toBe('in')
+  })
+
   it('lets no race exceed the limit: of 30 wrong guesses at once, exactly 3 are answered', async () => {
     for (let round = 0; round < 5; round++) {
       await world.pool.query('delete from failed_attempt')
@@ -147,6 +235,6 @@ describe('signing in', () => {
   it('keeps neither passport nor address of failures', async () => {
     await outcome(WRONG)
     const { rows } = await world.pool.query('select subject from failed_attempt')
-    expect(rows.map((row) => row.subject.length)).toEqual([32, 32])
+    expect(rows.map((row) => row.subject.length)).toEqual([32, 32, 32])
   })
 })

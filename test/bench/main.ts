@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { command, progress, say, withEndings } from './command.ts'
 import { type Contestant, ROOT } from './contestants/contestant.ts'
-import { Endings } from './endings.ts'
 import { type Results, verdicts } from './goals.ts'
 import { describeMachine, machineText } from './machine.ts'
-import { BadOption, HELP, type Options, readOptions } from './options.ts'
+import { HELP, type Options, readOptions } from './options.ts'
 import { coldStart } from './phases/cold-start.ts'
 import { measurePurge } from './phases/purge.ts'
 import { runRounds } from './phases/rounds.ts'
@@ -15,25 +15,13 @@ import { turnRunner } from './turn-runner.ts'
 
 /** `npm run bench`: README, "Performance". Ends with 1 when an answer was wrong or anything failed, never for a goal missed. */
 
-const say = (text: string): boolean => process.stdout.write(`${text}\n`)
-const began = performance.now()
-const progress = (text: string): boolean =>
-  process.stderr.write(`${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${text}\n`)
-
 async function bench(options: Options): Promise<void> {
   const coldStarts: number[] = []
   while (coldStarts.length < options.coldStarts) {
     coldStarts.push(await coldStart())
     progress(`npm start on an empty data folder: ${coldStarts.at(-1)?.toFixed(1)} s`)
   }
-  const endings = new Endings()
-  const stopEarly = async (signal: string) => {
-    progress(`${signal}: stopping what was started`)
-    await endings.run()
-    process.exit(1)
-  }
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stopEarly)
-  try {
+  await withEndings(async (endings) => {
     const stage = await setStage(options, endings, progress)
     const world = stage.worldOf('gatehouse')
     const machine = await describeMachine(world.pool)
@@ -45,9 +33,7 @@ async function bench(options: Options): Promise<void> {
     const output = options.output ?? join(ROOT, '.data', 'bench.json')
     writeFileSync(output, JSON.stringify({ machine, options, goals, ...results }, null, 2))
     progress(`all figures are in ${output}`)
-  } finally {
-    await endings.run()
-  }
+  })
 }
 
 async function measure(stage: Stage, coldStarts: readonly number[], options: Options): Promise<Results> {
@@ -59,12 +45,4 @@ async function measure(stage: Stage, coldStarts: readonly number[], options: Opt
   return { rounds, coldStarts, ...(purge ? { purge } : {}), ...(soaked ? { soak: soaked } : {}) }
 }
 
-try {
-  const options = readOptions(process.argv.slice(2))
-  if (options === 'help') say(HELP)
-  else await bench(options)
-} catch (error) {
-  const known = error instanceof BadOption
-  process.stderr.write(`${known ? error.message : (error as Error).stack}\n`)
-  process.exitCode = 1
-}
+await command(HELP, readOptions, bench)

@@ -2,10 +2,11 @@ import { type AddressInfo, createServer, connect as dial, type Server, type Sock
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { Gathered, GatheredWork } from '../../src/db/gather.ts'
+import { GATHER_LIMITS, type Gathered, type GatheredWork, type GatherLimits } from '../../src/db/gather.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { type Db, dbOf, sql } from '../../src/db/sql.ts'
 import { openLog } from '../../src/lib/log.ts'
+import { Overloaded } from '../../src/lib/turns.ts'
 import { DatabaseUnavailable } from '../../src/lib/unavailable.ts'
 import { freshDatabase } from '../harness.ts'
 
@@ -16,10 +17,10 @@ let database: Awaited<ReturnType<typeof freshDatabase>>
 let admin: pg.Client
 const pools: pg.Pool[] = []
 
-const dbWith = (limits: { items: number; batches: number }, url = database.url): Db => {
+const dbWith = (limits: Partial<GatherLimits>, url = database.url): Db => {
   const pool = openPool({ connectionString: url, size: 4 }, log)
   pools.push(pool)
-  return dbOf(pool, limits)
+  return dbOf(pool, { ...GATHER_LIMITS, ...limits })
 }
 
 beforeAll(async () => {
@@ -124,6 +125,52 @@ describe('items of one key', () => {
     expect(transactionsOf(answers).size).toBe(3)
     expect(answers[0]?.[0]?.transaction).toBe(answers[1]?.[0]?.transaction)
     expect((await names()).sort()).toEqual(['other', 'same', 'same', 'same'])
+  })
+})
+
+describe('a queue', () => {
+  const slow = (db: Db, seconds: number) => db.gather(apart, { name: 'slow', divisor: 1, seconds })
+
+  it('has a length: who comes after that is refused at once', async () => {
+    const db = dbWith({ items: 1, batches: 1, length: 2 })
+    const first = slow(db, 0.5)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const waiting = [write(db, 'a'), write(db, 'b')]
+    await expect(write(db, 'c')).rejects.toThrow(Overloaded)
+    expect((await names()).length, 'the first is still at work').toBe(0)
+    await Promise.all([first, ...waiting])
+    expect(await names()).toEqual(['slow', 'a', 'b'])
+  })
+
+  it('has a deadline: what has missed it is refused and not done', async () => {
+    const db = dbWith({ items: 1, batches: 1, waitMs: 300 })
+    const first = slow(db, 2)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const refused = expect(write(db, 'late')).rejects.toThrow(Overloaded)
+    expect(await Promise.race([refused.then(() => 'refused'), first.then(() => 'the first was done')])).toBe('refused')
+    await first
+    await write(db, 'next')
+    expect(await names()).toEqual(['slow', 'next'])
+  })
+
+  it('lets readers go at the deadline, writers only when it is known what became of their work', async () => {
+    const db = dbWith({ items: 1, batches: 1, waitMs: 300 })
+    await expect(db.gather(share, { name: 'read', divisor: 1, seconds: 1 })).rejects.toThrow(Overloaded)
+    await expect(slow(dbWith({ items: 1, batches: 1, waitMs: 300 }), 1)).resolves.toHaveLength(1)
+  })
+})
+
+describe('rooms', () => {
+  it('hold their share of the connections, and leave the others theirs', async () => {
+    const db = dbWith({ waitMs: 700 }) // four connections: one for /readyz, one for notices, one for tokens, one for reads
+    const Nothing = z.object({})
+    const hold = (from: Db, seconds: number) => from.one(Nothing, sql`select from pg_sleep(${seconds}::float8)`)
+    const notices = Array.from({ length: 5 }, () => hold(db.room('notices'), 2).catch((error: unknown) => error))
+    const tokens = Array.from({ length: 5 }, () => hold(db.room('oauth'), 2).catch((error: unknown) => error))
+    await Promise.all([hold(db.room('resource'), 0), hold(db.apart(), 0)])
+    for (const outcomes of [await Promise.all(notices), await Promise.all(tokens)]) {
+      expect(outcomes.filter((outcome) => outcome instanceof Overloaded)).toHaveLength(4)
+    }
   })
 })
 

@@ -31,7 +31,7 @@ export const times = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, make))
 
 export async function createSeller(world: World): Promise<void> {
-  const input = newPartner.parse({ partner_id: 7001, client_id: SELLER.clientId, name: 'Seller' })
+  const input = newPartner.parse({ partner_id: 7001, client_id: SELLER.clientId, name: 'Seller', stage: 'live' })
   await createPartner(world.deps, input, SELLER.clientSecret)
 }
 

@@ -26,7 +26,7 @@ describe('POI pull', () => {
 describe('product pull', () => {
   it('gives all products page by page, each once', async () => {
     const pages = await Promise.all([1, 2, 3, 4].map((at) => partner.call('/product/query', page(at, 2))))
-    expect(pages.map(({ totalSize }) => totalSize)).toEqual([6, 6, 6, 6])
+    expect(pages.map(({ totalSize }) => totalSize)).toEqual([7, 7, 7, 7])
     expect(pages.flatMap(ids)).toEqual([
       'DEMO-BOAT',
       'DEMO-TOWER',
@@ -34,6 +34,7 @@ describe('product pull', () => {
       'DEMO-SHOW',
       'DEMO-OPEN',
       'DEMO-NIGHT',
+      'DEMO-CASTLE',
     ])
   })
 
@@ -140,11 +141,18 @@ describe('level price calendar', () => {
     })
   })
 
-  it('may follow later: 999, and a notice that the calendar has changed', async () => {
+  it('may follow later: 999, and then the prices in notices of their own', async () => {
     const answer = await partner.call('/product/level/price/calendar/v2', { ...range, asyncType: 1 })
     expect(answer).toMatchObject({ code: 999, partnerDealId: 'DEMO-SHOW' })
     const { notices } = await partner.control('state')
-    expect(notices.at(-1).message.body).toEqual([{ partnerDealId: 'DEMO-SHOW', status: 5 }])
+    const told = notices.filter((notice: Answer) => notice.path === '/mtp/api/level/price/notice/v2')
+    const now = await partner.call('/product/level/price/calendar/v2', { ...range, asyncType: 0 })
+    expect(told.flatMap(({ message }: Answer) => message.body)).toEqual(now.body)
+    expect(told[0].message).toMatchObject({
+      partnerDealId: 'DEMO-SHOW',
+      startTime: range.startTime,
+      endTime: range.endTime,
+    })
   })
 })
 
@@ -181,7 +189,9 @@ it('the README says how each product behaves', async () => {
     expect(cells[0], id).toMatch(new RegExp(`^${words[calendar]}`))
     if (stock === 0) continue
     expect(cells[0]?.includes('unlimited'), id).toBe(stock === -1)
-    expect(cells[1]?.startsWith(issues === 'later' ? '598' : 'at once'), id).toBe(true)
+    expect(cells[1], id).toMatch(
+      { 'at once': /^at once/, later: /^598, issued/, 'by notice': /^598, tickets by pay notice/ }[issues as 'later'],
+    )
     expect(cells[2], id).toMatch({ 'at once': /^at once/, 'after review': /^602/, never: /^607/ }[refunds as 'never'])
     expect(cells[3]?.startsWith(vouchers), id).toBe(true)
   }

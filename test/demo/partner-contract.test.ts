@@ -2,10 +2,11 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stringifyLossless } from '../../src/lib/lossless.ts'
-import { consumeNotice, dealChangeNotice, readNotice, refundNotice } from '../../src/mtp/wire.ts'
+import { consumeNotice, dealChangeNotice, payNotice, readNotice, refundNotice } from '../../src/mtp/wire.ts'
 import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
 import type { PartnerInterface } from '../../src/ticketing/interfaces/interface.ts'
 import { readAnswer } from '../../src/ticketing/interfaces/read-answer.ts'
+import { until } from '../until.ts'
 import { issuedOrder, ORDER_ID, openPartner, orderOf, readJson, type TestPartner } from './partner.ts'
 
 /** The demo partner against the platform's own catalogue: what one side sends, the other understands. */
@@ -105,6 +106,17 @@ describe('the notices of the demo partner', () => {
     })
     expect(readNotice(refundNotice, last('/mtp/api/order/refund/notice'))).toMatchObject({
       notice: { code: 606, describe: 'used', body: { orderId, refundId: 'RF3' } },
+    })
+    const paidLater = ORDER_ID + 3n
+    await partner.call('/order/create', orderOf('DEMO-CASTLE', { orderId: paidLater }))
+    expect(await partner.call('/order/pay', { orderId: paidLater })).toMatchObject({ code: 598 })
+    await until(() => last('/mtp/api/order/pay/notice').length > 0)
+    expect(readNotice(payNotice, last('/mtp/api/order/pay/notice'))).toMatchObject({
+      notice: {
+        issueType: 1,
+        code: 200,
+        body: { orderId: paidLater, voucherType: 1, vouchers: [expect.any(String), expect.any(String)] },
+      },
     })
     expect(readNotice(dealChangeNotice, last('/mtp/api/deal/change/notice'))).toMatchObject({
       notice: { body: [{ partnerDealId: 'DEMO-BOAT', status: 5 }] },

@@ -2,7 +2,16 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { signatureOf } from '../signer.ts'
-import { type Answer, issuedOrder, ORDER_ID, openPartner, PARTNER, readJson, type TestPartner } from './partner.ts'
+import {
+  type Answer,
+  issuedOrder,
+  ORDER_ID,
+  openPartner,
+  orderOf,
+  PARTNER,
+  readJson,
+  type TestPartner,
+} from './partner.ts'
 
 /** A platform as the contract describes it: it checks the signature and answers as it is told. */
 interface Received {
@@ -159,6 +168,27 @@ describe('mistakes in notices', () => {
     expect(readJson(text).body).not.toHaveProperty('usedQuantity')
     expect(readJson(text).body).toHaveProperty('refundedQuantity', 0)
   })
+
+  it('pay-notice-code-missing: a voucher too few for its voucherType', async () => {
+    const issued = async () => {
+      await vi.waitFor(() => expect(received).toHaveLength(1), { timeout: 10_000 })
+      return readJson(received.shift()?.text ?? '')
+    }
+    for (const [orderId, mistakes, vouchers] of [
+      [1, [], 2],
+      [2, ['pay-notice-code-missing'], 1],
+    ] as const) {
+      await partner.control('mistakes', { mistakes })
+      await partner.call('/order/create', orderOf('DEMO-CASTLE', { orderId }))
+      expect(await partner.call('/order/pay', { orderId })).toMatchObject({ code: 598 })
+      expect((await partner.call('/order/query', { orderId })).body).toMatchObject({ orderStatus: 5 })
+      const { issueType, body } = await issued()
+      expect({ issueType, count: body.vouchers.length }).toEqual({ issueType: 1, count: vouchers })
+      await vi.waitFor(async () =>
+        expect((await partner.call('/order/query', { orderId })).body).toMatchObject({ orderStatus: 4 }),
+      )
+    }
+  }, 20_000)
 
   it('a rounded orderId', async () => {
     const [{ text = '' } = {}] = await consumed('notice-rounded-order-id')

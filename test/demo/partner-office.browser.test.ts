@@ -43,7 +43,13 @@ afterAll(() => browser.close())
 
 beforeEach(async () => {
   const port = await freePort()
-  world = await openWorld({ PORT: String(port), HOST: '0.0.0.0', DEMO_PORT: '0', DEMO_PARTNER_PORT: '0' })
+  world = await openWorld({
+    PORT: String(port),
+    HOST: '0.0.0.0',
+    DEMO_PORT: '0',
+    DEMO_PARTNER_PORT: '0',
+    PARTNER_ADDRESS_ALLOW: '127.0.0.1',
+  })
   await seedDemo(world.deps)
   await world.app.listen({ host: '127.0.0.1', port })
   demo = await startDemo(world.deps, world.log)

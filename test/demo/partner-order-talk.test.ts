@@ -10,7 +10,12 @@ let world: World
 let demo: Demo
 beforeAll(async () => {
   const port = await freePort()
-  world = await openWorld({ PORT: String(port), DEMO_PORT: '0', DEMO_PARTNER_PORT: '0' })
+  world = await openWorld({
+    PORT: String(port),
+    DEMO_PORT: '0',
+    DEMO_PARTNER_PORT: '0',
+    PARTNER_ADDRESS_ALLOW: '127.0.0.1',
+  })
   await seedDemo(world.deps)
   await world.app.listen({ host: '127.0.0.1', port })
   demo = await startDemo(world.deps, world.log)
@@ -39,15 +44,15 @@ describe('npm run demo:order', () => {
       ...[...bought, ...Array(3).fill('Gatehouse /order/query')],
       ...['Gatehouse /order/refund', 'Partner /mtp/api/order/refund/notice'],
     ])
-    expect(told).toMatch(/totalSize 6\n +6 entries: DEMO-BOAT, DEMO-TOWER/)
+    expect(told).toMatch(/totalSize 7\n +7 entries: DEMO-BOAT, DEMO-TOWER/)
     expect(told).toMatch(/ {2}Partner +598 issuing/)
     expect(told).toMatch(/ {2}Partner +602 under review/)
     expect(told).not.toContain('undefined')
     expect(told).toMatch(
-      /Order \d{19} is consumed: 2 used, 0 refunded\. Its history:\n(.*\n)*.*notice .*paid → consumed/,
+      /Order \d{16} is consumed: 2 used, 0 refunded\. Its history:\n(.*\n)*.*notice .*paid → consumed/,
     )
     expect(told).toMatch(
-      /Order \d{19} is refunded: 0 used, 2 refunded\. Its history:\n(.*\n)*.*notice .*paid → refunded/,
+      /Order \d{16} is refunded: 0 used, 2 refunded\. Its history:\n(.*\n)*.*notice .*paid → refunded/,
     )
     const orders = await listOrders(world.deps, { limit: 10 })
     expect(orders.map(({ state }) => state).sort()).toEqual(['consumed', 'refunded'])

@@ -7,7 +7,12 @@ import { signedHeaders } from '../signer.ts'
 
 /** The demo partner with a clock that stands still, called by a platform that is written here. */
 
-export const PARTNER = { partnerId: '7001', clientId: 'demo-partner', clientSecret: 'a secret for tests' }
+export const PARTNER = {
+  partnerId: '7001',
+  clientId: 'demo-partner',
+  clientSecret: 'a secret for tests',
+  aesKey: 'a key for tests!',
+}
 
 /** Beyond 2^53, where JSON.parse rounds. */
 export const ORDER_ID = 8_985_652_356_562_370_001n
@@ -103,6 +108,7 @@ export const orderOf = (partnerDealId: string, changes: object = {}) => {
     'DEMO-SOLD-OUT': [30, 39],
     'DEMO-OPEN': [39.99, 45],
     'DEMO-NIGHT': [150, 180],
+    'DEMO-CASTLE': [20, 25],
   }[partnerDealId] ?? [75, 88]
   return {
     orderId: ORDER_ID,

@@ -8,6 +8,7 @@ import { showProduct } from '../../src/ticketing/show-product.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { type FakeSeller, fakeSeller, hang, ok } from '../ticketing/fake-seller.ts'
 import { PRODUCT } from '../ticketing/interfaces/product-example.ts'
+import { until } from '../until.ts'
 
 /** `npm run worker` as a process of its own, and its sudden death. */
 
@@ -32,14 +33,12 @@ function startProcess(): ChildProcess {
   }
   return spawn(process.execPath, [program], { env: { PATH: process.env.PATH, ...settings }, stdio: 'inherit' })
 }
-async function until(probe: () => Promise<boolean>): Promise<void> {
-  for (let n = 0; n < 300; n++) {
-    if (await probe()) return
-    await sleep(50)
-  }
-  throw new Error('not within 15 s')
+const stopped = async (worker: ChildProcess) => {
+  worker.kill('SIGTERM')
+  return once(worker, 'exit')
 }
-const states = async () => (await listJobs(world.deps.db, { failed: false, limit: 9 })).map(({ state }) => state)
+const jobsLeft = () => listJobs(world.deps.db, { failed: false, limit: 99 })
+const states = async () => (await jobsLeft()).map(({ state }) => state)
 
 it('a job that its worker has not survived is done by the next one', async () => {
   seller.on('/product/query', hang, ok([{ ...PRODUCT, partnerDealId: 'd-1' }] as object))
@@ -49,6 +48,8 @@ it('a job that its worker has not survived is done by the next one', async () =>
   first.kill('SIGKILL')
   await once(first, 'exit')
   expect(await states()).toEqual(['running'])
+  // As if its lease of 30 s were over by the clock of the database.
+  await world.pool.query('update worker_lease set ends_at = now()')
   const next = startProcess()
   try {
     await until(async () => (await states()).length === 0)
@@ -60,4 +61,54 @@ it('a job that its worker has not survived is done by the next one', async () =>
     next.kill('SIGTERM')
   }
   expect(await once(next, 'exit')).toEqual([0, null])
-}, 40_000)
+}, 90_000)
+
+it('of two workers one is killed: no job runs twice at once, and none is lost', async () => {
+  const wanted = Array.from({ length: 30 }, (_, n) => `two-${n}`)
+  const unended = new Map<string, number>()
+  const [ended, atOnce]: [string[], string[]] = [[], []]
+  seller.on('/product/query', async ({ partnerDealIds: [deal] }) => {
+    const before = unended.get(deal) ?? 0
+    unended.set(deal, before + 1)
+    if (before > 0) atOnce.push(deal)
+    await sleep(400)
+    unended.set(deal, (unended.get(deal) ?? 0) - 1)
+    ended.push(deal)
+    return ok([{ ...PRODUCT, partnerDealId: deal }] as object)
+  })
+  for (const partnerDealId of wanted) await enqueue(world.deps.db, 'pull-product', { partnerId: '7001', partnerDealId })
+  const leases = async () =>
+    (await world.pool.query('select worker_id from worker_lease')).rows.map(({ worker_id }) => String(worker_id))
+  /** Jobs that a worker holds, and those behind them: the jobs of one queue are done one after the other. */
+  const heldBy = async (worker: string) => {
+    const { rows } = await world.pool.query(
+      `select count(*) filter (where job.locked_by = $1)::int as own, count(*)::int as with_those_behind
+       from graphile_worker._private_jobs job left join graphile_worker._private_job_queues queue
+         on queue.id = job.job_queue_id
+       where job.locked_by = $1 or queue.locked_by = $1`,
+      [worker],
+    )
+    return rows[0] as { own: number; with_those_behind: number }
+  }
+
+  const dying = startProcess()
+  await until(async () => (await leases()).length === 1)
+  const [dead = ''] = await leases()
+  const living = startProcess()
+  try {
+    await until(async () => (await leases()).length === 2 && ended.length > 5 && (await heldBy(dead)).own > 0)
+    dying.kill('SIGKILL')
+    await once(dying, 'exit')
+    await world.pool.query("update worker_lease set ends_at = now() + interval '1 hour' where worker_id = $1", [dead])
+    // The living one does all others and, while the lease of the dead one lasts, not these. What the dead one sent last
+    // may still come into force.
+    await until(async () => (await states()).length === (await heldBy(dead)).with_those_behind, jobsLeft)
+    expect((await heldBy(dead)).own).toBeGreaterThan(0)
+    await world.pool.query('update worker_lease set ends_at = now() where worker_id = $1', [dead])
+    await until(async () => (await states()).length === 0, jobsLeft)
+  } finally {
+    expect(await stopped(living)).toEqual([0, null])
+  }
+  expect(atOnce).toEqual([])
+  expect([...new Set(ended)].sort()).toEqual([...wanted].sort())
+}, 180_000)

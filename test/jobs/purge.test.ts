@@ -25,7 +25,14 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-const TABLES = ['access_token', 'refresh_token', 'authorization_code', 'user_grant', 'browser_session']
+const TABLES = [
+  'access_token',
+  'refresh_token',
+  'authorization_code',
+  'consent_decision',
+  'user_grant',
+  'browser_session',
+]
 beforeEach(() => world.pool.query(`truncate ${TABLES.join(', ')}`))
 
 const rowsOf = async (table: string): Promise<number> =>
@@ -55,7 +62,7 @@ describe('the purge', () => {
   it('takes an access token an hour after its end, which then still is expired and not illegal', async () => {
     const { tokens } = await granted()
     world.clock.advance(7 * DAY + HOUR)
-    expect(await purged()).toEqual({ browser_session: 1 })
+    expect(await purged()).toEqual({ consent_decision: 1, browser_session: 1 })
     world.clock.advance(1)
     expect(await purged()).toEqual({ access_token: 1 })
     expectFailure(await client.userInfo(tokens.access_token), { rescode: 20020 })

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { enqueue, freeJobsOfTheDead, type Job, listJobs } from '../../src/db/jobs-store.ts'
-import { giveSignOfLife } from '../../src/db/sign-of-life.ts'
+import { enqueue, type Job, listJobs } from '../../src/db/jobs-store.ts'
 import { retryJob } from '../../src/jobs/job.ts'
 import { type JobWorker, startWorker } from '../../src/jobs/worker.ts'
+import { renewLease, takeLease, unlockExpiredWorkers } from '../../src/jobs/worker-lease-store.ts'
 import { applyProductChange } from '../../src/ticketing/report.ts'
 import { showProduct } from '../../src/ticketing/show-product.ts'
 import { openWorld, type World } from '../harness.ts'
@@ -11,6 +11,7 @@ import { desk, newId, stands } from '../ticketing/desk.ts'
 import { type FakeSeller, fakeSeller, ok, refusal, reset, status } from '../ticketing/fake-seller.ts'
 import { PRODUCT } from '../ticketing/interfaces/product-example.ts'
 import { recordOf } from '../ticketing/orders.ts'
+import { until } from '../until.ts'
 
 let world: World
 let seller: FakeSeller
@@ -27,6 +28,7 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   await world.pool.query('delete from graphile_worker._private_jobs')
+  await world.pool.query('delete from pull_due')
   seller.calls.length = 0
 })
 afterEach(async () => {
@@ -38,15 +40,7 @@ const start = async () => {
   worker = await startWorker(world.deps, world.log, world.databaseUrl)
 }
 const jobs = (failed = false) => listJobs(world.deps.db, { failed, limit: 100 })
-async function until<T>(probe: () => Promise<T | undefined | false>): Promise<T> {
-  for (let n = 0; n < 400; n++) {
-    const found = await probe()
-    if (found) return found
-    await sleep(25)
-  }
-  throw new Error(`not within 10 s; jobs: ${JSON.stringify(await jobs())}`)
-}
-const done = () => until(async () => (await jobs()).length === 0)
+const done = () => until(async () => (await jobs()).length === 0, jobs)
 const failedJob = () => until<Job>(async () => (await jobs(true))[0])
 const tell = (partnerDealId: string, status: 1 | 5) =>
   applyProductChange(world.deps, 7001n, [{ partnerDealId, status }], { kind: 'notice', id: 'n' })
@@ -97,8 +91,8 @@ describe('the worker', () => {
     await tell('d-3', 1)
     const job = await failedJob()
     expect(job).toMatchObject({
-      task: 'pull-product',
-      key: 'pull-product:7001:d-3',
+      task: 'pull-due',
+      key: 'pull-due:7001',
       state: 'failed',
       last_error: 'd-3: title must not be empty',
     })
@@ -110,18 +104,17 @@ describe('the worker', () => {
 
   it('leaves a job whose attempts are used up for an operator', async () => {
     seller.on('/product/query', status(500))
+    await tell('d-4', 1)
+    await enqueue(world.deps.db, 'pull-due', { partnerId: '7001' }, { key: 'pull-due:7001', maxAttempts: 2 })
     await start()
-    await enqueue(world.deps.db, 'pull-product', { partnerId: '7001', partnerDealId: 'd-4' }, { maxAttempts: 2 })
     expect(await failedJob()).toMatchObject({
       attempts: 2,
       max_attempts: 2,
       last_error: 'http-status: HTTP status 500',
     })
     expect(seller.calls).toHaveLength(2)
-    await enqueue(world.deps.db, 'pull-product', { partnerId: '9', partnerDealId: 'd-4' })
-    await until(async () =>
-      (await jobs(true)).find(({ last_error }) => last_error?.includes('partner 9 does not exist')),
-    )
+    await enqueue(world.deps.db, 'query-order', { orderId: '9', asked: 0 })
+    await until(async () => (await jobs(true)).find(({ last_error }) => last_error?.includes('order 9 does not exist')))
   })
 
   it('drops a failed job when a newer one of its key has been queued meanwhile', async () => {
@@ -178,34 +171,69 @@ describe('the worker', () => {
 
   it('frees the jobs of a worker that is dead, and of no other', async () => {
     await tell('d-6', 1)
-    await enqueue(world.deps.db, 'pull-product', { partnerId: '7001', partnerDealId: 'd-7' })
+    await enqueue(world.deps.db, 'purge', {})
     await world.pool.query(
       "update graphile_worker._private_jobs set locked_at = now(), locked_by = 'dead' where key is not null",
     )
     await world.pool.query(
       "update graphile_worker._private_jobs set locked_at = now(), locked_by = 'alive' where key is null",
     )
-    const life = giveSignOfLife(world.databaseUrl, 'alive')
-    await until(
-      async () =>
-        (
-          await world.pool.query(
-            `select from pg_locks join pg_database on oid = database
-             where locktype = 'advisory' and granted and datname = current_database()`,
-          )
-        ).rowCount,
-    )
-    await freeJobsOfTheDead(world.deps.db)
+    await takeLease(world.deps.db, 'alive', 60)
+    await takeLease(world.deps.db, 'dead', 0)
+    await unlockExpiredWorkers(world.deps.db)
     expect((await jobs()).map(({ key, state }) => [key, state])).toEqual([
       [null, 'running'],
-      ['pull-product:7001:d-6', 'waiting'],
+      ['pull-due:7001', 'waiting'],
     ])
-    await life.stop()
-    await until(async () => {
-      await freeJobsOfTheDead(world.deps.db)
-      return (await jobs()).every(({ state }) => state === 'waiting')
-    })
+    expect(await renewLease(world.deps.db, 'dead', 60)).toBe(0)
+    expect(await renewLease(world.deps.db, 'alive', 0)).toBe(1)
+    await unlockExpiredWorkers(world.deps.db)
+    expect((await jobs()).every(({ state }) => state === 'waiting')).toBe(true)
   })
+
+  it('leaves nothing of a job that was queued anew while its worker died', async () => {
+    await tell('d-6', 1)
+    await world.pool.query("update graphile_worker._private_jobs set locked_at = now(), locked_by = 'dead'")
+    await tell('d-7', 1)
+    expect(await jobs()).toHaveLength(2)
+    await takeLease(world.deps.db, 'dead', 0)
+    await unlockExpiredWorkers(world.deps.db)
+    expect((await jobs()).map(({ key, state }) => [key, state])).toEqual([['pull-due:7001', 'waiting']])
+  })
+
+  it('begins anew under another name when its lease has ended', async () => {
+    seller.on('/product/query', ok([{ ...PRODUCT, partnerDealId: 'd-8' }] as object))
+    await start()
+    const leases = async () => (await world.pool.query('select worker_id from worker_lease')).rows
+    const [first] = await until(async () => ((await leases()).length === 1 ? leases() : false))
+    await world.pool.query('update worker_lease set ends_at = now()')
+    await until(async () => world.logged().includes('the lease of this worker has ended'))
+    await tell('d-8', 1)
+    await done()
+    await unlockExpiredWorkers(world.deps.db)
+    const [second, ...more] = await leases()
+    expect(more).toEqual([])
+    expect(second).not.toEqual(first)
+    await worker?.stop()
+    worker = undefined
+    expect(await leases(), 'given back').toEqual([])
+  })
+
+  it('takes no job while it cannot renew its lease, and goes on when it can', async () => {
+    seller.on('/product/query', ok([{ ...PRODUCT, partnerDealId: 'd-9' }] as object))
+    await start()
+    await until(async () => (await world.pool.query('select from worker_lease')).rowCount)
+    const locker = await world.pool.connect()
+    await locker.query('begin; lock table worker_lease')
+    await sleep(13_500) // of 30 s: what is begun now could outlast the lease
+    await tell('d-9', 1)
+    await sleep(1_000)
+    expect(seller.calls).toEqual([])
+    await locker.query('rollback')
+    locker.release()
+    await done()
+    expect(seller.paths()).toContain('/product/query')
+  }, 40_000)
 
   it('purges notices and calls of both directions after 30 days, and says so', async () => {
     await world.pool.query('delete from partner_call')

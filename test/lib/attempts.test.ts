@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { attemptSubject, networkOf } from '../../src/lib/attempts.ts'
+import { attemptSubject, networkOf, siteOf, subnetOf } from '../../src/lib/attempts.ts'
 import { deriveKeys } from '../../src/lib/keys.ts'
 
 describe('the network that failures are counted by', () => {
@@ -18,6 +18,16 @@ describe('the network that failures are counted by', () => {
   ])('of %s is %s', (address, network) => {
     expect(networkOf(address)).toBe(network)
   })
+})
+
+it.each([
+  ['203.0.113.7', '203.0.113.0/24', undefined],
+  ['::ffff:203.0.113.7', '203.0.113.0/24', undefined],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64', '2001:db8:1::/48'],
+  ['2001:db8::1', '2001:db8:0:0::/64', '2001:db8:0::/48'],
+  ['unknown', 'unknown', undefined],
+])('%s is in the subnet %s and the site %s', (address, subnet, site) => {
+  expect([subnetOf(address), siteOf(address)]).toEqual([subnet, site])
 })
 
 it('keeps kinds of subjects apart', () => {

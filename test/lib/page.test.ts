@@ -10,7 +10,7 @@ const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8
 
 beforeAll(async () => {
   await app.register(cookie)
-  await registerPages(app)
+  await registerPages(app, 'http://localhost')
   app.get('/home', (request, reply) =>
     sendPage(
       request,
@@ -37,6 +37,7 @@ describe('a page', () => {
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
       'cross-origin-opener-policy': 'same-origin',
+      'permissions-policy': expect.stringContaining('camera=(), '),
       'content-security-policy':
         "default-src 'none'; style-src 'self'; img-src 'self' https: data:; form-action 'self' https://app.example; " +
         "base-uri 'none'; frame-ancestors 'none'",
@@ -61,6 +62,20 @@ describe('a page', () => {
     expect(later.body).toContain('<html lang="zh-CN">')
     expect(later.headers['set-cookie']).toBeUndefined()
     expect((await get('/home?ui_locales=fr')).headers['set-cookie']).toBeUndefined()
+  })
+
+  it('remembers it Secure and bound to this host where browsers come over https, whoever ends TLS', async () => {
+    const secure = Fastify()
+    await secure.register(cookie)
+    await registerPages(secure, 'https://gate.example')
+    secure.get('/home', (request, reply) => sendPage(request, reply, 'index', { user: null, demoUrl: null }))
+    const chosen = await secure.inject('/home?ui_locales=zh-CN')
+    const later = await secure.inject({ url: '/home', headers: { cookie: '__Host-gatehouse_lang=zh-CN' } })
+    await secure.close()
+    expect(chosen.headers['set-cookie']).toMatch(
+      /^__Host-gatehouse_lang=zh-CN; Max-Age=31536000; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    )
+    expect(later.body).toContain('<html lang="zh-CN">')
   })
 
   it('points at assets that may be kept for good', async () => {

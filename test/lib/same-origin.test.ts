@@ -14,7 +14,7 @@ describe('a form', () => {
   it.each([
     [{}, 200],
     [{ origin: 'https://gate.example' }, 200],
-    [{ origin: 'null' }, 200],
+    [{ origin: 'null' }, 403], // what any sandboxed frame can send
     [{ origin: 'https://gate.example:8443' }, 403],
     [{ origin: 'http://gate.example' }, 403],
     [{ origin: 'https://gate.example.evil.example' }, 403],

@@ -25,7 +25,7 @@ describe('problems of a shape', () => {
   it('are told as one sentence of at most five', () => {
     const result = readShape(z.array(smallInt()), ['a', 'b', 'c', 'd', 'e', 'f', 'g'])
     const text = problemsText('problems' in result ? result.problems : [])
-    expect(text).toMatch(/^\[0\] must be a 32-bit integer, as number or text; \[1\] .*; \[4\] .*; and 2 more$/)
+    expect(text).toMatch(/^\[0\] must be a 32-bit integer, as number or text; \[1\] .*; \[4\] .*; and more$/)
   })
 
   it('of the value itself have words too', () => {

@@ -14,7 +14,7 @@ let world: World
 
 beforeAll(async () => {
   world = await openWorld()
-  const input = newPartner.parse({ partner_id: 7001, client_id: 'seller', name: 'Seller' })
+  const input = newPartner.parse({ partner_id: 7001, client_id: 'seller', name: 'Seller', stage: 'live' })
   await createPartner(world.deps, input, SECRET)
 })
 afterAll(() => world.close())

@@ -17,14 +17,23 @@ let origin: string
 beforeAll(async () => {
   world = await openWorld()
   world.clock.advance((Date.parse(date) - world.clock.now().getTime()) / 1000)
-  await createPartner(world.deps, newPartner.parse({ partner_id: 7001, client_id: 'seller', name: 'Seller' }), secret)
+  await createPartner(
+    world.deps,
+    newPartner.parse({ partner_id: 7001, client_id: 'seller', name: 'Seller', stage: 'live' }),
+    secret,
+  )
   await world.app.listen({ port: 0, host: '127.0.0.1' })
   origin = `http://127.0.0.1:${(world.app.server.address() as AddressInfo).port}`
 })
 afterAll(() => world.close())
 
 const post = async (path: string, signature: string, sentDate = date): Promise<string> => {
-  const headers = { Date: sentDate, Authorization: `MWS seller:${signature}`, 'Content-Type': 'application/json' }
+  const headers = {
+    PartnerId: '7001',
+    Date: sentDate,
+    Authorization: `MWS seller:${signature}`,
+    'Content-Type': 'application/json',
+  }
   return (await fetch(origin + path, { method: 'POST', headers, body: '{}' })).text()
 }
 

@@ -26,7 +26,7 @@ describe('createMicroApp', () => {
   it('makes key and secret, and shows the secret this once', async () => {
     const { app_secret, ...app } = await createMicroApp(world.deps, input())
     expect(app.app_key).toMatch(/^[0-9a-f]{24}$/)
-    expect(Buffer.from(app_secret, 'base64url')).toHaveLength(32)
+    expect(app_secret).toMatch(/^ghas_\w{49}$/)
     expect(app).toMatchObject({ name: 'Tickets', status: 'approved', created_at: world.clock.now() })
     const shown = await showMicroApp(world.deps, app.app_key)
     expect(shown).toEqual({

@@ -40,6 +40,8 @@ describe('createPartner', () => {
     const { client_secret, ...partner } = await create()
     expect(partner).toEqual({
       ...input(),
+      aes_key_set_at: null,
+      encrypts_calls: false,
       partner_id: 10001n,
       client_id: expect.stringMatching(/^[0-9a-f]{24}$/),
       status: 'active',
@@ -55,7 +57,7 @@ describe('createPartner', () => {
         },
       ],
     })
-    expect(Buffer.from(client_secret, 'base64url')).toHaveLength(32)
+    expect(client_secret).toMatch(/^ghcs_\w{49}$/)
     expect(await showPartner(world.deps, 10001n)).toEqual(partner)
     const { secrets: _, ...listed } = partner
     expect(await listPartners(world.deps)).toEqual([listed])
@@ -174,7 +176,7 @@ describe('changes', () => {
       { event: 'partner_suspended', detail: id },
       { event: 'partner_activated', detail: id },
       { event: 'partner_stage_set', detail: { ...id, stage: 'live' } },
-      { event: 'partner_contact_set', detail: { ...id, role: 'product' } },
+      { event: 'partner_contact_set', detail: { ...id, role: 'product', new_webhook_secret: false } },
       { event: 'partner_secret_rotated', detail: { ...id, secret_id, overlap_s: 60 } },
       { event: 'partner_signing_switched', detail: { ...id, secret_id } },
       { event: 'partner_secret_retired', detail: { ...id, secret_id: secrets[0]?.secret_id } },
@@ -206,6 +208,7 @@ describe('findPartnerByClientId', () => {
     const secret_id = secrets[0]?.secret_id
     expect(found).toEqual({
       ...partner,
+      aes_key: null,
       contacts: { business: who },
       secrets: [{ secret_id, secret: client_secret, last_used_at: null, signs: true }],
     })

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { countFailure } from '../../src/db/failed-attempts/store.ts'
 import { attemptSubject } from '../../src/lib/attempts.ts'
 import { addSeconds } from '../../src/lib/clock.ts'
 import { parseInput } from '../../src/lib/input.ts'
@@ -7,6 +6,7 @@ import { storedForm } from '../../src/lib/keys.ts'
 import { createMicroApp } from '../../src/registry/micro-app.ts'
 import { findCaller, findMicroAppForAuthentication, noteSecretUse, rotateSecret } from '../../src/registry/secret.ts'
 import { newMicroApp } from '../../src/registry/wire.ts'
+import { countFailure } from '../../src/throttle/attempts-store.ts'
 import { openWorld, type World } from '../harness.ts'
 
 let world: World

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { finishRejected } from '../../src/mtp/reject.ts'
 import { createPartner } from '../../src/registry/partner.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'
 import type { RunAnswer } from '../../src/sandbox/api/answer.ts'
@@ -187,6 +188,7 @@ describe('who may ask', () => {
     expect(await call(lab, 'POST', '/runs', '{', guess)).toMatchObject(REFUSED)
     expect(await start(run, 'product-pull', guess)).toMatchObject(REFUSED)
     expect(await call(lab, 'GET', `/runs/${run}`)).toMatchObject({ run: { last_seq: 0 } })
+    await finishRejected(lab.world.deps)
     const { rows } = await lab.world.pool.query(
       `select reason, headers::text from rejected_call where path = '/sandbox/api/runs'`,
     )
@@ -261,10 +263,10 @@ describe('who may ask', () => {
 
 describe('an outage', () => {
   it('is told as such, in the same envelope', async () => {
-    const broken = lab.world.deps.db.maybe
-    Object.assign(lab.world.deps.db, { maybe: () => Promise.reject(new Error('for the test')) })
+    const broken = lab.world.deps.db.room('sandbox').maybe
+    Object.assign(lab.world.deps.db.room('sandbox'), { maybe: () => Promise.reject(new Error('for the test')) })
     const answer = await call(lab, 'GET', '/runs/present')
-    Object.assign(lab.world.deps.db, { maybe: broken })
+    Object.assign(lab.world.deps.db.room('sandbox'), { maybe: broken })
     expect(answer).toMatchObject({
       status: 500,
       code: 300,

@@ -2,12 +2,16 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stringifyLossless } from '../../src/lib/lossless.ts'
-import { findPartner } from '../../src/registry/partner.ts'
+import { setAesKey } from '../../src/registry/aes-key.ts'
+import { findPartner, updatePartner } from '../../src/registry/partner.ts'
 import { curlOf } from '../../src/sandbox/traffic/curl.ts'
 import { showEntry } from '../../src/sandbox/traffic/entry.ts'
 import { callPartner } from '../../src/ticketing/call-partner.ts'
 import { openWorld, type World } from '../harness.ts'
-import { type FakeSeller, fakeSeller, ok } from '../ticketing/fake-seller.ts'
+import { type FakeSeller, fakeSeller, ok, refusal } from '../ticketing/fake-seller.ts'
+
+/** Of a partner without an AES key. */
+const PLAIN = { encrypted: false, namesApp: false }
 
 let world: World
 let seller: FakeSeller
@@ -51,9 +55,45 @@ describe('a call as cURL', () => {
     ])
   })
 
+  it('encrypts the body when it runs, where the call was encrypted, and holds no key', async () => {
+    const AES_KEY = '0123456789abcdef'
+    const other = await fakeSeller(world, 7002, { aesKey: AES_KEY })
+    other.on('/order/query', refusal(301))
+    await setAesKey(world.deps, 7002n, { aes_key: AES_KEY })
+    await updatePartner(world.deps, 7002n, { encrypts_calls: true })
+    const partner = await findPartner(world.deps, 7002n)
+    if (!partner) throw new Error('no partner')
+    const body = { orderId: 9007199254740993n, partnerOrderId: `it's "P" $(id) \\n %s 中文 \`x\`` }
+    const { callId } = await callPartner(world.deps, partner, 'order-query', body)
+    const { curl = '' } = await showEntry(world.deps, 7002n, { kind: 'call', id: callId })
+    expect(curl).not.toContain(AES_KEY)
+    const hex = Buffer.from(AES_KEY).toString('hex')
+    for (const key of [AES_KEY, hex])
+      expect((await run(curl, { CLIENT_SECRET: other.secret, AES_KEY: key })).stderr).toBe('')
+    const [ours, ...theirs] = other.calls
+    expect(theirs.map(({ text }) => text)).toEqual([ours?.text, ours?.text])
+    expect(theirs[0]).toMatchObject({ signedRight: true, body, headers: { appkey: 'seller-7002' } })
+    await expect(run(curl, { CLIENT_SECRET: other.secret })).rejects.toThrow('set it to your AES key')
+    const { callId: plain } = await callPartner(world.deps, partner, 'heartbeat', {})
+    const shown = await showEntry(world.deps, 7002n, { kind: 'call', id: plain })
+    await run(shown.curl ?? '', { CLIENT_SECRET: other.secret })
+    expect(other.calls.at(-1)).toMatchObject({
+      signedRight: true,
+      text: '{"partnerId":7002,"body":{}}',
+      headers: { appkey: 'seller-7002' },
+    })
+    await other.close()
+  })
+
   it('says what is missing without the secret, and calls nobody', async () => {
     const calls = seller.calls.length
-    const script = curlOf({ url: `${seller.url}/alive`, clientId: 'seller-7001', partnerId: '7001', body: '{}' })
+    const script = curlOf({
+      url: `${seller.url}/alive`,
+      clientId: 'seller-7001',
+      partnerId: '7001',
+      body: '{}',
+      ...PLAIN,
+    })
     await expect(run(script, {})).rejects.toThrow('set it to your clientSecret')
     expect(seller.calls.length).toBe(calls)
   })
@@ -67,6 +107,7 @@ describe('a call as cURL', () => {
         clientId: 'seller-7001',
         partnerId: '7001',
         body: '{"partnerId":7001,"body":{}}',
+        ...PLAIN,
       })
       await run(script)
       const last = seller.calls.at(-1)

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { parseLossless } from '../../src/lib/lossless.ts'
 import { readShape, type ShapeProblem } from '../../src/lib/shape.ts'
-import { consumeNotice, dealChangeNotice, readNotice, refundNotice } from '../../src/mtp/wire.ts'
+import {
+  consumeNotice,
+  dealChangeNotice,
+  levelPriceNotice,
+  payNotice,
+  readNotice,
+  refundNotice,
+  rescheduleNotice,
+} from '../../src/mtp/wire.ts'
 import { docsAnchor, docsLink } from '../../src/sandbox/docs/anchor.ts'
 import { CODES_ZH } from '../../src/sandbox/docs/meanings/codes.ts'
 import { MEANINGS, meaningKey } from '../../src/sandbox/docs/meanings/index.ts'
@@ -22,6 +30,9 @@ const NOTICE_SHAPES: Record<string, z.ZodType> = {
   'deal-change': dealChangeNotice,
   consume: consumeNotice,
   refund: refundNotice,
+  pay: payNotice,
+  reschedule: rescheduleNotice,
+  'level-prices': levelPriceNotice,
 }
 const partOf = ({ parts }: Section, direction: Part['direction']): Part => {
   const found = parts.find((part) => part.direction === direction)
@@ -146,7 +157,7 @@ describe('the reference', () => {
     const create = sectionNamed('order-create')
     expect(fieldIn(partOf(create, 'request'), 'body.travelDate')).toMatchObject({
       kind: 'date',
-      required: false,
+      required: true,
       depth: 1,
     })
     expect(fieldIn(partOf(create, 'request'), 'body.orderId')).toMatchObject({ kind: 'int64', required: true })

@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const first = async (functions: readonly string[], stepId: string, text: string): Promise<Made> => {
   const runId = await lab.run({
-    functions: ['pay-at-once', 'refund-at-once', ...functions],
+    functions: ['product-pull', 'pay-at-once', 'refund-at-once', ...functions],
     products: { main: 'DEMO-OPEN' },
   })
   await lab.world.pool.query('update sandbox_run set current_step = $2 where run_id = $1', [runId, stepId])

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { buildDemoPartner } from '../../src/demo/partner/index.ts'
+import { setAesKey } from '../../src/registry/aes-key.ts'
 import { createPartner } from '../../src/registry/partner.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'
 import { startStep } from '../../src/sandbox/attempt.ts'
@@ -37,7 +38,7 @@ export interface Made {
 }
 
 export const SIMPLE = {
-  functions: ['pay-at-once', 'refund-at-once'],
+  functions: ['product-pull', 'pay-at-once', 'refund-at-once'],
   products: { main: 'DEMO-OPEN' },
 }
 
@@ -45,9 +46,10 @@ export const simpleChoice = (): Choice => choice.parse(SIMPLE)
 
 const PARTNER_ID = 7001n
 const SECRET = 'a secret for the sandbox lab'
+const AES_KEY = 'key for the lab.'
 
 export async function openLab(environment: Record<string, string> = {}): Promise<Lab> {
-  const world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1', ...environment })
+  const world = await openWorld({ DEMO: 'on', PARTNER_ADDRESS_ALLOW: '127.0.0.1', ...environment })
   const { deps, app, log } = world
   await app.listen({ host: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
@@ -55,6 +57,7 @@ export async function openLab(environment: Record<string, string> = {}): Promise
     partnerId: String(PARTNER_ID),
     clientId: 'lab',
     clientSecret: SECRET,
+    aesKey: AES_KEY,
     platformUrl: url,
     log: log as FastifyBaseLogger,
     now: deps.clock.now,
@@ -67,6 +70,7 @@ export async function openLab(environment: Record<string, string> = {}): Promise
   }
   const partner = newPartner.parse({ partner_id: PARTNER_ID, client_id: 'lab', name: 'Lab', base_url, contacts })
   await createPartner(deps, partner, SECRET)
+  await setAesKey(deps, PARTNER_ID, { aes_key: AES_KEY })
 
   const control: Lab['control'] = async (action, input) => {
     const init = input && {

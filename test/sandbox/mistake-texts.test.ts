@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { MISTAKES } from '../../src/mtp/diagnose/index.ts'
+import { WARNINGS } from '../../src/mtp/diagnose/warnings.ts'
 import { explainMistake } from '../../src/sandbox/mistake-texts.ts'
 
 const zh: Record<string, string> = JSON.parse(
@@ -9,7 +10,8 @@ const zh: Record<string, string> = JSON.parse(
 
 describe('the explanations of mistakes', () => {
   it('are there in Chinese for every mistake that can be named, in the same order, and no other', () => {
-    expect(Object.keys(zh)).toEqual(MISTAKES.map(({ name }) => name))
+    const names = [...MISTAKES, ...Object.values(WARNINGS)].map(({ name }) => name)
+    expect(Object.keys(zh)).toEqual([...new Set(names)])
     for (const [name, text] of Object.entries(zh)) expect(text, name).toMatch(/[\u4e00-\u9fff].*。$/)
   })
 

@@ -1,3 +1,4 @@
+import { finishRejected } from '../../src/mtp/reject.ts'
 import type { World } from '../harness.ts'
 import { type Signing, signatureOf } from '../signer.ts'
 import type { FakeSeller } from '../ticketing/fake-seller.ts'
@@ -24,11 +25,13 @@ export async function sendNotice(
     payload: body,
     headers: {
       'Content-Type': 'application/json; charset=utf-8',
+      PartnerId: String(seller.partnerId),
       Date: date,
       Authorization: `MWS seller-${seller.partnerId}:${signature}`,
       ...headers,
     },
   })
+  await finishRejected(world.deps)
   return answer.json()
 }
 

@@ -39,7 +39,7 @@ export const signIn = (
 
 /** The session cookie of an answer, as a browser sends it back; empty without one. */
 export const cookieOf = (response: LightMyRequestResponse): string =>
-  /^gatehouse_sandbox=[^;]+/.exec(String(response.headers['set-cookie'] ?? ''))?.[0] ?? ''
+  /^(?:__Host-)?gatehouse_sandbox=[^;]+/.exec(String(response.headers['set-cookie'] ?? ''))?.[0] ?? ''
 
 /** Signs in and returns the Cookie header of the session. */
 export const sessionOf = async (world: World, partner: SandboxPartner): Promise<string> =>

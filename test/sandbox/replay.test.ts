@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { RescodeError } from '../../src/lib/rescode.ts'
-import { findPartner, suspendPartner } from '../../src/registry/partner.ts'
+import { activatePartner, findPartner, suspendPartner } from '../../src/registry/partner.ts'
 import { NotReplayable } from '../../src/sandbox/errors.ts'
 import { showEntry } from '../../src/sandbox/traffic/entry.ts'
 import { listTraffic } from '../../src/sandbox/traffic/list.ts'
@@ -15,6 +15,7 @@ import { consumption, type SentNotice, sendNotice } from './notices.ts'
 
 const CONSUME = '/mtp/api/order/consume/notice'
 const CHANGE = '/rhone/mtp/api/deal/change/notice'
+const LONG_AGO = 'Tue, 05 May 2015 06:11:34 GMT'
 const CHANGED = '{"body":[{"partnerDealId":"D1","status":1}]}'
 
 let world: World
@@ -88,15 +89,46 @@ describe('a notice of the partner, replayed,', () => {
     expect(await used(orderId)).toBe(1)
   })
 
-  it('that had a wrong signature, or an old Date, is taken as if rightly signed now', async () => {
-    for (const mistake of [
-      { signing: { newline: '' } },
-      { signing: { date: 'Tue, 05 May 2015 06:11:34 GMT' }, headers: { Date: 'Tue, 05 May 2015 06:11:34 GMT' } },
-    ]) {
-      const { entry } = await send({ path: CHANGE, body: CHANGED, ...mistake })
-      expect(entry.kind).toBe('rejected')
-      expect(await again(entry)).toMatchObject({ outcome: 'accepted', kind: 'notice' })
-    }
+  it.each<[string, Partial<SentNotice>]>([
+    ['a wrong signature', { signing: { newline: '' } }],
+    ['no signature at all', { headers: { Authorization: `MWS seller-CLIENT:` } }],
+    // The body is not signed: whoever has seen one signed call could send any body under its old Date.
+    ['an old Date', { signing: { date: LONG_AGO }, headers: { Date: LONG_AGO } }],
+    ['a wrong signature and the PartnerId of another', { signing: { space: '' }, headers: { PartnerId: '1' } }],
+  ])('is not possible when it came with %s, which anybody can send', async (_what, sending) => {
+    const authorization = sending.headers?.Authorization?.replace('CLIENT', String(partnerId))
+    const headers = { ...sending.headers, ...(authorization ? { Authorization: authorization } : {}) }
+    const { entry } = await send({ path: CHANGE, body: CHANGED, ...sending, headers })
+    expect(entry).toMatchObject({ kind: 'rejected', verified: false })
+    expect(await failing(again(entry))).toMatchObject({ name: 'NotReplayable', obstacle: 'not-verified' })
+    expect(await showEntry(world.deps, seller.partnerId, { kind: 'rejected', id: entry.id })).toMatchObject({
+      verified: false,
+      obstacle: 'not-verified',
+    })
+    expect(await changes()).toBe(0)
+  })
+
+  it('is not possible when an unsigned one came while the partner was suspended', async () => {
+    await suspendPartner(world.deps, seller.partnerId)
+    const { entry } = await send({ path: CHANGE, body: CHANGED, signing: { newline: '' } })
+    await activatePartner(world.deps, seller.partnerId)
+    expect(await failing(again(entry))).toMatchObject({ obstacle: 'not-verified' })
+    // Signed rightly, it was the partner's own.
+    await suspendPartner(world.deps, seller.partnerId)
+    const { entry: own } = await send({ path: CHANGE, body: CHANGED })
+    expect(own).toMatchObject({ kind: 'rejected', verified: true, detail: 'the partner is suspended' })
+    await activatePartner(world.deps, seller.partnerId)
+    expect(await again(own)).toMatchObject({ outcome: 'accepted' })
+  })
+
+  it('is not possible for a row of before signatures were noted', async () => {
+    const id = randomUUID()
+    await world.pool.query(
+      `insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer)
+       values ($1, $2, $3, 'x', $4, 'order 5 does not exist', '{}', $5, '{}')`,
+      [id, world.clock.now(), String(seller.partnerId), CHANGE, CHANGED],
+    )
+    expect(await failing(again({ kind: 'rejected', id }))).toMatchObject({ obstacle: 'not-verified' })
   })
 
   it('that is wrong in itself is refused again, and that is kept like any refusal', async () => {
@@ -176,7 +208,7 @@ describe('a notice of the partner, replayed,', () => {
   it('is not possible for a path that takes no notices', async () => {
     const id = randomUUID()
     await world.pool.query(
-      `insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer) values ($1, $2, $3, 'x', '/mtp/api/order/test/ba', '', '{}', '{}', '{}')`,
+      `insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified) values ($1, $2, $3, 'x', '/mtp/api/order/test/ba', '', '{}', '{}', '{}', true)`,
       [id, world.clock.now(), String(seller.partnerId)],
     )
     expect(await failing(again({ kind: 'rejected', id }))).toMatchObject({ obstacle: 'not-a-notice' })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { suspendPartner } from '../../src/registry/partner.ts'
 import { rotatePartnerSecret, switchSigning } from '../../src/registry/partner-secret.ts'
+import { signInPartner } from '../../src/sandbox/sign-in.ts'
 import { openWorld, type World } from '../harness.ts'
 import { cookieOf, get, newSandboxPartner, post, type SandboxPartner, sessionOf, signIn } from './partners.ts'
 
@@ -21,19 +22,34 @@ describe('signing in to the sandbox', () => {
     const answer = await signIn(world, partner, {}, '/sandbox/signature?x=1')
     expect(answer.statusCode).toBe(303)
     expect(answer.headers.location).toBe('/sandbox/signature?x=1')
-    expect(answer.headers['set-cookie']).toMatch(
-      /^gatehouse_sandbox=ghss_[\w-]{48}; Max-Age=43200; Path=\/sandbox; HttpOnly; SameSite=Lax$/,
-    )
+    expect(answer.headers['set-cookie']).toEqual([
+      expect.stringMatching(
+        /^gatehouse_sandbox=ghss_[\w-]{48}; Max-Age=43200; Path=\/sandbox; HttpOnly; SameSite=Lax$/,
+      ),
+      expect.stringMatching(
+        /^gatehouse_sandbox_device=[\w.-]{46,}; Max-Age=15552000; Path=\/sandbox\/sign-in; HttpOnly; SameSite=Lax$/,
+      ),
+    ])
     const page = await get(world, '/sandbox', cookieOf(answer))
     expect(page.statusCode).toBe(200)
     expect(page.body).toContain('Lakeside Tickets')
   })
 
-  it('makes the cookie Secure under https', async () => {
+  it('binds the cookie to this host under https, and takes it under no other name', async () => {
     const secure = await openWorld({ PUBLIC_URL: 'https://gate.example' })
     const answer = await signIn(secure, await newSandboxPartner(secure))
+    const cookie = String(answer.headers['set-cookie']).split(';')[0] ?? ''
+    const [own, planted] = [
+      await get(secure, '/sandbox', cookie),
+      await get(secure, '/sandbox', cookie.replace('__Host-', '')),
+    ]
     await secure.close()
-    expect(answer.headers['set-cookie']).toMatch(/; HttpOnly; Secure; SameSite=Lax$/)
+    expect(answer.headers['set-cookie']).toContainEqual(
+      expect.stringMatching(
+        /^__Host-gatehouse_sandbox=ghss_[\w-]{48}; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+      ),
+    )
+    expect([own.statusCode, planted.statusCode]).toEqual([200, 302])
   })
 
   it('keeps nothing of the session but a keyed hash', async () => {
@@ -95,6 +111,18 @@ describe('signing in to the sandbox', () => {
     expect((await signIn(world, other)).statusCode).toBe(303)
     world.clock.advance(701)
     expect((await signIn(world, partner)).statusCode).toBe(303)
+  })
+
+  it('makes nobody wait for guesses from elsewhere, nor a browser that has signed in before', async () => {
+    const owner = await newSandboxPartner(world)
+    const cookies = [(await signIn(world, owner)).headers['set-cookie']].flat()
+    const cookie = cookies.find((line) => line?.startsWith('gatehouse_sandbox_device'))?.split(';')[0] ?? ''
+    // More than the limit that holds everywhere: guesses that are refused already do not count towards it.
+    await Promise.all(Array.from({ length: 60 }, () => signIn(world, { ...owner, client_secret: 'wrong' })))
+    expect((await signIn(world, owner)).statusCode).toBe(429)
+    expect((await signIn(world, owner, { cookie })).statusCode).toBe(303)
+    const { client_id: clientId, client_secret: clientSecret } = owner
+    expect(await signInPartner(world.deps, { clientId, clientSecret, address: '198.51.100.7' })).toMatch(/^ghss_/)
   })
 
   it('makes a network wait after too many failures with whatever clientIds', async () => {

@@ -57,10 +57,14 @@ const verdictOn = async (fields: Record<string, string>): Promise<string> =>
   (await get(world, await judged(fields), cookie)).body
 
 /** The form's fields for a right call of this partner. */
-function pasteOf({ client_id: clientId, client_secret: clientSecret }: SandboxPartner): Record<string, string> {
+function pasteOf({
+  partner_id,
+  client_id: clientId,
+  client_secret: clientSecret,
+}: SandboxPartner): Record<string, string> {
   const date = world.clock.now().toUTCString()
   const { Authorization } = signedHeaders({ partnerId: '', clientId, clientSecret }, { path: TOOL, date })
-  return { url: TOOL, date, partner_id: '', authorization: Authorization }
+  return { url: TOOL, date, partner_id: String(partner_id), authorization: Authorization }
 }
 
 let address = 0

@@ -8,6 +8,7 @@ import { buildApp } from '../../src/app.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { freePort } from '../../src/lib/listen.ts'
 import { hasPassedSignatureTool } from '../../src/mtp/signature-test.ts'
+import { ENCRYPTION_SNIPPETS } from '../../src/sandbox/snippets.ts'
 import { openWorld, type World } from '../harness.ts'
 import { get, newSandboxPartner, type SandboxPartner, sessionOf } from './partners.ts'
 
@@ -109,6 +110,60 @@ describe('the snippets', () => {
       }
       expect(JSON.parse(printed)).toEqual({ code: 200, describe: 'success', partnerId: String(partner.partner_id) })
       expect(await hasPassedSignatureTool(world.deps, partner.partner_id)).toBe(true)
+    },
+    180_000,
+  )
+})
+
+const AES_RUNNERS: Readonly<Record<string, Runner>> = {
+  curl: { needs: ['sh', 'openssl'], file: 'aes.sh', commands: [['sh', 'aes.sh']] },
+  node: { needs: ['node'], file: 'aes.mjs', commands: [['node', 'aes.mjs']] },
+  python: { needs: ['python3'], file: 'aes.py', commands: [['python3', 'aes.py']] },
+  java: { needs: ['java', 'javac'], file: 'Aes.java', commands: [['java', 'Aes.java']] },
+  php: { needs: ['php'], file: 'aes.php', commands: [['php', 'aes.php']] },
+  csharp: {
+    needs: ['mcs', 'mono'],
+    file: 'Program.cs',
+    commands: [
+      ['mcs', 'Program.cs'],
+      ['mono', 'Program.exe'],
+    ],
+  },
+  go: { needs: ['go'], file: 'aes.go', commands: [['go', 'run', 'aes.go']] },
+}
+
+describe('the snippets for encrypted bodies', () => {
+  it('stand in the field reference', async () => {
+    const { body } = await get(world, '/sandbox/docs')
+    for (const { name } of ENCRYPTION_SNIPPETS) expect(body).toContain(`<summary>${name}</summary>`)
+    expect(ENCRYPTION_SNIPPETS.map(({ id }) => id)).toEqual(Object.keys(AES_RUNNERS))
+  })
+
+  it.each(ENCRYPTION_SNIPPETS)(
+    'the one for $id gives the example, and takes it apart, under both forms of the key',
+    async ({ id, source }) => {
+      const { needs, file, commands } = AES_RUNNERS[id] as Runner
+      const lacks = needs.find((program) => !isOnPath(program))
+      const library = id === 'python' && (await run('python3', ['-c', 'import cryptography']).catch(() => 'missing'))
+      if (lacks || library === 'missing') {
+        process.stderr.write(
+          `NOT RUN: the ${id} snippet for encrypted bodies, because this machine has no ${lacks ?? 'cryptography'}\n`,
+        )
+        return
+      }
+      const cwd = mkdtempSync(join(folder, `aes-${id}-`))
+      writeFileSync(join(cwd, file), source)
+      const { PATH, HOME } = process.env
+      const env = { PATH, HOME: HOME ?? cwd, GO111MODULE: 'off', GOCACHE: join(cwd, 'cache') }
+      for (const AES_KEY of ['0123456789abcdef', Buffer.from('0123456789abcdef').toString('hex')]) {
+        let printed = ''
+        for (const [program, ...argv] of commands)
+          printed = (await run(program, argv, { cwd, env: { ...env, AES_KEY } })).stdout
+        expect(printed.trim().split(/\r?\n/)).toEqual([
+          'KySuk7oNn6QfgzUaTZMIssYyDR5I9Gz8T34ZdBY2JyQ=',
+          '{"partnerId":1001}',
+        ])
+      }
     },
     180_000,
   )

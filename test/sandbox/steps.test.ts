@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { formatHttpDate } from '../../src/lib/http-date.ts'
 import { checkAcceptance } from '../../src/sandbox/acceptance.ts'
 import { startStep } from '../../src/sandbox/attempt.ts'
 import { notificationsOf } from '../../src/sandbox/notify/notifications.ts'
@@ -6,7 +7,9 @@ import { reportOfRun, verifyReport } from '../../src/sandbox/report.ts'
 import { nextStep, showRun } from '../../src/sandbox/run.ts'
 import { STEPS } from '../../src/sandbox/steps/index.ts'
 import { showOrder } from '../../src/ticketing/show-order.ts'
-import { type Lab, openLab } from './lab.ts'
+import { signedHeaders } from '../signer.ts'
+import { until } from '../until.ts'
+import { type Lab, openLab, walkTo } from './lab.ts'
 import { EVERYTHING, makeStep, orderOf, walk } from './walk.ts'
 
 let lab: Lab
@@ -42,15 +45,61 @@ describe('the steps', () => {
     expect(JSON.parse(report?.content ?? '').steps).toHaveLength(STEPS.length)
   }, 60_000)
 
+  it('of a payment that is issued later passes by the pay notice, which stands in its log', async () => {
+    const wish = { functions: ['pay-later', 'refund-at-once', 'price-calendar'], products: { main: 'DEMO-CASTLE' } }
+    const runId = await lab.run(wish)
+    await walkTo(lab, runId, 'order-pay-later')
+    const made = await makeStep(lab, runId, 'order-pay-later')
+    expect(made).toMatchObject({ outcome: 'passed', failures: [] })
+    expect(made.events.filter(({ kind }) => kind === 'notice' || kind === 'rejected')).toMatchObject([
+      { kind: 'notice', data: { path: '/mtp/api/order/pay/notice' } },
+    ])
+    const { order, history } = await showOrder(lab.world.deps, await orderOf(lab, runId, 'main'))
+    expect(order).toMatchObject({ state: 'paid', vouchers: [{}, {}] })
+    expect(history.find(({ change }) => change.state?.[1] === 'paid')).toMatchObject({ cause: 'notice' })
+  }, 30_000)
+
+  it('of a payment that is issued later goes on after a pay notice that says that the codes come later', async () => {
+    const { deps, clock } = lab.world
+    const wish = { functions: ['pay-later', 'refund-at-once', 'price-calendar'], products: { main: 'DEMO-CASTLE' } }
+    const runId = await lab.run(wish)
+    await walkTo(lab, runId, 'order-pay-later')
+    const orderId = await orderOf(lab, runId, 'main')
+    const step = makeStep(lab, runId, 'order-pay-later')
+    const paying = await until(async () => {
+      const { order } = await showOrder(deps, orderId)
+      return order.state === 'paying' && order
+    })
+    const path = '/mtp/api/order/pay/notice'
+    const caller = { clientId: 'lab', partnerId: '7001', clientSecret: lab.secret }
+    const body = { orderId: String(orderId), partnerOrderId: paying.partner_order_id, asyReturnVoucher: true }
+    const answer = await fetch(lab.url + path, {
+      method: 'POST',
+      headers: { ...signedHeaders(caller, { path, date: formatHttpDate(clock.now()) }) },
+      body: JSON.stringify({ partnerId: 7001, issueType: 1, body }),
+    })
+    expect(await answer.json()).toMatchObject({ code: 200 })
+    expect(await step).toMatchObject({ outcome: 'passed', failures: [] })
+  }, 30_000)
+
   it.each([
-    ['the smallest choice', { functions: ['pay-at-once', 'refund-at-once'], products: { main: 'DEMO-OPEN' } }],
+    [
+      'the smallest choice',
+      { functions: ['product-pull', 'pay-at-once', 'refund-at-once'], products: { main: 'DEMO-OPEN' } },
+    ],
     [
       'a seller who does everything later',
-      { functions: ['pay-later', 'refund-after-review', 'price-calendar'], products: { main: 'DEMO-TOWER' } },
+      {
+        functions: ['product-pull', 'pay-later', 'refund-after-review', 'price-calendar'],
+        products: { main: 'DEMO-TOWER' },
+      },
     ],
     [
       'a seller with sessions only',
-      { functions: ['pay-at-once', 'refund-at-once', 'level-price-calendar'], products: { main: 'DEMO-SHOW' } },
+      {
+        functions: ['product-pull', 'pay-at-once', 'refund-at-once', 'level-price-calendar'],
+        products: { main: 'DEMO-SHOW' },
+      },
     ],
   ])(
     'fit %s',
@@ -76,7 +125,10 @@ describe('the acceptance check', () => {
 describe('orders of the sandbox', () => {
   it('are marked, of a live partner too', async () => {
     await lab.world.pool.query(`update partner set stage = 'live'`)
-    const runId = await lab.run({ functions: ['pay-at-once', 'refund-at-once'], products: { main: 'DEMO-OPEN' } })
+    const runId = await lab.run({
+      functions: ['product-pull', 'pay-at-once', 'refund-at-once'],
+      products: { main: 'DEMO-OPEN' },
+    })
     for (const step of ['product-pull', 'wrong-signature', 'stale-date', 'unknown-client', 'order-create']) {
       expect((await makeStep(lab, runId, step)).outcome).toBe('passed')
       await nextStep(lab.world.deps, lab.partnerId, runId, step)

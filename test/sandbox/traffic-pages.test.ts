@@ -108,6 +108,27 @@ describe('traffic', () => {
     expect(answer.body).toMatch(/role="alert">This call changes something at your side/)
   })
 
+  it('says of a call that anybody may have sent that it is not verified, and does not replay it', async () => {
+    world.clock.advance(1)
+    const body = '{"body":[{"partnerDealId":"FORGED","status":1}]}'
+    await sendNotice(world, seller, { path: CHANGE, body, signing: { secret: 'a guess' } })
+    const entry = await newest()
+    const list = (await get(world, '/sandbox/traffic', cookie)).body
+    expect(list).toContain('<span class="mark warning">Not verified</span>')
+    const page = (await get(world, entry, cookie)).body
+    expect(page).toContain(
+      'Not verified: somebody sent a call that names your clientId, but its signature does not match',
+    )
+    expect(page).not.toContain('Your call was rejected')
+    expect(page).not.toContain(`${entry}/replay`)
+    expect((await get(world, entry, cookie, { 'accept-language': 'zh-CN' })).body).toContain('未验证：有人发送了')
+    const answer = await post(world, `${entry}/replay`, {}, { cookie })
+    expect(answer.statusCode).toBe(409)
+    expect(answer.body).toMatch(/role="alert">Only calls that were rightly signed/)
+    const { rows } = await world.pool.query(`select from notice where body like '%FORGED%'`)
+    expect(rows).toEqual([])
+  })
+
   it('takes no form of another site', async () => {
     const entry = await rejected('{}')
     const before = (await get(world, '/sandbox/traffic', cookie)).body

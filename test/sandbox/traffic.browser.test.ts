@@ -35,7 +35,7 @@ beforeAll(async () => {
   seller = await fakeSeller(world, 7001)
   await makeTraffic()
   await samples.register(cookie)
-  await registerPages(samples)
+  await registerPages(samples, 'http://localhost')
   samples.get('/preflight', async (request, reply) => {
     const locale = request.headers['accept-language']?.startsWith('zh') ? 'zh-CN' : 'en'
     const urls = {

@@ -11,7 +11,7 @@ export const EVERYTHING = {
   functions: [...FUNCTION_IDS],
   products: {
     main: 'DEMO-BOAT',
-    later: 'DEMO-TOWER',
+    later: 'DEMO-CASTLE',
     review: 'DEMO-TOWER',
     level: 'DEMO-SHOW',
     sold_out: 'DEMO-SOLD-OUT',

@@ -48,6 +48,19 @@ describe('a call to a partner', () => {
     ])
   })
 
+  it.each([
+    ['a NUL', '\0{"code":200}'],
+    ['a control character', '{"code":200}\x1b[31m'],
+    ['half of a character', '{"code":200,"describe":"\ud83d'],
+  ])('is recorded when its answer is spoilt by %s', async (_name, text) => {
+    seller.on('/order/query', status(200, { 'Content-Type': 'application/json' }, text))
+    const result = await query()
+    expect(result).toMatchObject({ outcome: 'failed', failure: { kind: 'json', maybe_received: true } })
+    const { failure_detail } = await recorded(result.callId)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the point of it
+    expect(failure_detail).not.toMatch(/[\0-\x1f]/)
+  })
+
   it('is recorded whole, its secrets masked wherever they stand', async () => {
     seller.on('/order/query', ok({ ...queried, leak: `your secret is ${seller.secret}`, nul: 'x' }))
     const { callId } = await query()

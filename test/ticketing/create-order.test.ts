@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { newOrderId } from '../../src/ticketing/create-order.ts'
 import { openWorld, type World } from '../harness.ts'
 import { desk, newId, stands } from './desk.ts'
 import { type FakeSeller, fakeSeller, html, ok, refusal, reset, slowly, status } from './fake-seller.ts'
@@ -46,7 +48,9 @@ describe('createOrder', () => {
         totalPrice: 200,
         quantity: 2,
         travelDate: '2026-06-01',
-        visitors,
+        visitors: [{ ...visitors[0], pinyin: '', address: '', postCode: '', email: '' }],
+        partnerPrimaryKey: '',
+        levelIds: [],
       },
     ])
     expect(await historyOf(world.pool, orderId)).toEqual([
@@ -56,6 +60,26 @@ describe('createOrder', () => {
       ),
     ])
     expect(await jobsOf(orderId)).toEqual([])
+  })
+
+  it('sends what is empty too: programs fail where they find no list or text', async () => {
+    await order.create(newId(), { contact_person: { mobile: '13800000002' } })
+    const texts = { name: '', pinyin: '', address: '', postCode: '', email: '' }
+    expect(seller.calls[0]?.body).toMatchObject({
+      ...{ visitors: [], levelIds: [], travelDate: '', partnerPrimaryKey: '' },
+      contactPerson: { ...texts, mobile: '13800000002', credentials: {} },
+    })
+  })
+
+  it.each([
+    ['53', 53],
+    ['63', 63],
+  ])('makes an id of %s bits where none is given', async (ORDER_ID_BITS, bits) => {
+    const config = readConfig({ ORDER_ID_BITS })
+    const ids = Array.from({ length: 200 }, () => newOrderId(config.ORDER_ID_BITS))
+    expect(ids.filter((id) => id < 2n ** BigInt(bits - 1) || id >= 2n ** BigInt(bits))).toEqual([])
+    expect(new Set(ids).size).toBe(200)
+    expect(ids.every((id) => (BigInt(Number(id)) === id) === (bits === 53))).toBe(true)
   })
 
   it('with the same id is the same order, and no second call; with other contents it is refused', async () => {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseLossless, stringifyLossless } from '../../src/lib/lossless.ts'
 import { createPartner } from '../../src/registry/partner.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'
+import { aesDecrypted, aesEncrypted } from '../aes.ts'
 import type { World } from '../harness.ts'
 import { signatureOf } from '../signer.ts'
 
@@ -45,6 +46,8 @@ interface ReceivedCall {
   readonly partnerId: unknown
   readonly headers: IncomingMessage['headers']
   readonly signedRight: boolean
+  /** The body as it stood on the wire. */
+  readonly text: string
 }
 
 export interface FakeSeller {
@@ -83,31 +86,42 @@ const DEFAULTS: Record<string, Handler> = {
 export interface SellerOptions {
   readonly host?: string
   readonly fields?: Record<string, unknown>
+  /** Decrypts what is encrypted, and answers likewise; the platform is not told of it. */
+  readonly aesKey?: string
 }
 
 const secretOf = (partnerId: number) => `secret-of-${partnerId}-"quoted"`
 
 /** Starts the seller and registers it as a partner under its base URL. */
 export async function fakeSeller(world: World, partnerId = 7001, options: SellerOptions = {}): Promise<FakeSeller> {
-  const { host = '127.0.0.1', fields = {} } = options
+  const { host = '127.0.0.1', fields = {}, aesKey } = options
   const handlers = new Map<string, (Handler | Answer)[]>(Object.entries(DEFAULTS).map(([path, one]) => [path, [one]]))
   const calls: ReceivedCall[] = []
   const secret = secretOf(partnerId)
   const server = createServer(async (request, response) => {
-    const call = await receive(request, `seller-${partnerId}`, secret)
+    const call = await receive(request, `seller-${partnerId}`, secret, aesKey)
     calls.push(call)
     const answers = handlers.get(call.path) ?? [status(404)]
     const next = answers.length > 1 ? answers.shift() : answers[0]
     const answer = typeof next === 'function' ? await next(call.body) : (next as Answer)
     if (answer instanceof Misbehaviour) return answer.act(response, request.socket)
     const headers = { 'Content-Type': 'application/json; charset=utf-8' }
-    return response.writeHead(200, headers).end(stringifyLossless({ partnerId: String(partnerId), ...answer }))
+    const json = stringifyLossless({ partnerId: String(partnerId), ...answer })
+    if (aesKey === undefined || !isEncrypted(call.headers)) return response.writeHead(200, headers).end(json)
+    return response.writeHead(200, { ...headers, 'X-Encryption-Status': 'encrypted' }).end(aesEncrypted(aesKey, json))
   })
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => sockets.add(socket))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://${host}:${(server.address() as AddressInfo).port}`
-  const given = { partner_id: partnerId, client_id: `seller-${partnerId}`, name: 'Seller', base_url: url, ...fields }
+  const given = {
+    partner_id: partnerId,
+    client_id: `seller-${partnerId}`,
+    name: 'Seller',
+    stage: 'live',
+    base_url: url,
+    ...fields,
+  }
   await createPartner(world.deps, newPartner.parse(given), secret)
   return {
     partnerId: BigInt(partnerId),
@@ -123,11 +137,20 @@ export async function fakeSeller(world: World, partnerId = 7001, options: Seller
   }
 }
 
-async function receive(request: IncomingMessage, clientId: string, secret: string): Promise<ReceivedCall> {
+const isEncrypted = (headers: IncomingMessage['headers']): boolean => headers['x-encryption-status'] === 'encrypted'
+
+async function receive(
+  request: IncomingMessage,
+  clientId: string,
+  secret: string,
+  aesKey?: string,
+): Promise<ReceivedCall> {
   const { headers, url: path = '' } = request
-  const parsed = parseLossless(Buffer.concat(await request.toArray()))
+  const text = Buffer.concat(await request.toArray()).toString()
+  const readable = aesKey !== undefined && isEncrypted(headers) ? aesDecrypted(aesKey, text) : text
+  const parsed = parseLossless(Buffer.from(readable))
   const json = ('value' in parsed ? parsed.value : {}) as Json
   const signature = signatureOf({ path, date: headers.date ?? '', secret })
   const signedRight = headers.authorization === `MWS ${clientId}:${signature}`
-  return { path, body: json.body, partnerId: json.partnerId, headers, signedRight }
+  return { path, body: json.body, partnerId: json.partnerId, headers, signedRight, text }
 }

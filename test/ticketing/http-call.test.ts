@@ -2,10 +2,13 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config.ts'
 import { addressGuard } from '../../src/ticketing/address-guard.ts'
 import { type CallLimits, HttpCallError, PARTNER_LIMITS, post } from '../../src/ticketing/http-call.ts'
+import { CALL_OVER_S, callOverS } from '../../src/ticketing/in-flight.ts'
 
-const guard = addressGuard(['127.0.0.0/8'])
+const guardWith = (allow: string) => addressGuard(readConfig({ DEMO: 'off', PARTNER_ADDRESS_ALLOW: allow }))
+const guard = guardWith('127.0.0.0/8')
 const QUICK: CallLimits = { connectMs: 400, headersMs: 400, totalMs: 800, bytes: 65_536 }
 const opened: (() => void)[] = []
 
@@ -85,6 +88,11 @@ describe('a call', () => {
 
   it('has the limits of the contract', () => {
     expect(PARTNER_LIMITS).toEqual({ connectMs: 3_000, headersMs: 10_000, totalMs: 15_000, bytes: 1_048_576 })
+    // Whatever the limit is set to: nothing is called again while the longest call may still be under way.
+    expect(CALL_OVER_S).toBe(callOverS(PARTNER_LIMITS))
+    for (const totalMs of [PARTNER_LIMITS.totalMs, 1, 59_999, 120_000]) {
+      expect(callOverS({ totalMs }) * 1000).toBeGreaterThanOrEqual(totalMs + 5_000)
+    }
   })
 })
 
@@ -159,10 +167,10 @@ describe('a call fails by name', () => {
 
   it('address: the name resolves to a private address', async () => {
     const url = (await partner((_request, response) => response.end())).replace('127.0.0.1', 'localhost')
-    const strict = addressGuard([])
+    const strict = guardWith('')
     const failure = await failing(post({ url, headers: {}, body: '' }, strict, QUICK))
     expect(failure).toMatchObject({ failure: 'address', maybeReceived: false })
-    expect((await post({ url, headers: {}, body: '' }, addressGuard(['localhost']), QUICK)).status).toBe(200)
+    expect((await post({ url, headers: {}, body: '' }, guardWith('localhost'), QUICK)).status).toBe(200)
   })
 
   it('tls: the partner speaks plain HTTP', async () => {

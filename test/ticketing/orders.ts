@@ -85,6 +85,12 @@ export async function historyOf(pool: Pool, orderId: bigint): Promise<string[]> 
 }
 
 /** Waiting jobs as `task key`, in the order of their keys. */
+/** What is to be pulled: `product 7001:d-1`. */
+export async function duePulls(pool: Pool): Promise<string[]> {
+  const found = await rows(pool, 'select partner_id, partner_deal_id, kind from pull_due order by 3, 1, 2')
+  return found.map(({ partner_id, partner_deal_id, kind }) => `${kind} ${partner_id}:${partner_deal_id}`)
+}
+
 export async function waitingJobs(pool: Pool): Promise<string[]> {
   const found = await rows(pool, 'select task_identifier, key from graphile_worker.jobs order by key')
   return found.map(({ task_identifier, key }) => `${task_identifier} ${key}`)

@@ -91,6 +91,14 @@ describe('payOrder', () => {
     expect(seller.paths().filter((path) => path === '/order/pay')).toHaveLength(1)
   })
 
+  it('answered about the id as a double says that it was rounded', async () => {
+    seller.on('/order/pay', issued({ orderId: BigInt(Number(orderId)) }))
+    const { failure } = await order.pay(orderId)
+    expect(failure?.detail).toMatch(
+      /^body\.orderId is \d+; the call was about \d+: it was rounded, so the partner reads/,
+    )
+  })
+
   it('refused by the partner is pay_failed with its reason; it can be paid again, or be closed', async () => {
     seller.on('/order/pay', refusal(501, 'top up'), issued())
     expect(await order.pay(orderId)).toMatchObject({
@@ -169,7 +177,8 @@ describe('payOrder', () => {
   it('that a notice overtakes keeps what the notice said, and gets its vouchers all the same', async () => {
     seller.on('/order/pay', async () => {
       const vouchers = [{ voucher: 'a', quantity: 1, status: 1 as const, invalidAt: '2026-07-01 00:00:00' }]
-      const report = { orderId, partnerOrderId: 'P', quantity: 2, usedQuantity: 1, refundedQuantity: 1, vouchers }
+      const counts = { quantity: 2, usedQuantity: 1, refundedQuantity: 1 }
+      const report = { orderId, partnerOrderId: `P-${orderId}`, ...counts, vouchers }
       await applyConsumption(world.deps, 7001n, report, { kind: 'notice', id: 'n' })
       return issued()
     })
@@ -238,6 +247,19 @@ describe('queryOrder', () => {
       refunded: 1,
       vouchers: { a: 'used', b: 'refunded' },
     })
+  })
+
+  it('takes a voucher that the answer names twice as one, the later state holding', async () => {
+    await order.pay(orderId)
+    const twice = [0, 1, 0].map((status) => ({
+      voucher: 'twice',
+      voucherInvalidTime: '2026-07-01 00:00:00',
+      quantity: 1,
+      status,
+    }))
+    seller.on('/order/query', stands(orderId, 4, { voucherList: twice }))
+    expect(await order.query(orderId)).toMatchObject({ order: { state: 'paid' }, failure: null })
+    expect(await recordOf(world.pool, orderId)).toMatchObject({ vouchers: { twice: 'used' } })
   })
 
   it.each([

@@ -23,6 +23,17 @@ beforeEach(() => {
   seller.calls.length = 0
 })
 
+/** What programs send when their database is down, beside a list. */
+const NO_SUCCESS: readonly object[] = [
+  { code: 'FAIL', describe: 'database down' },
+  { code: 500, describe: 'database down' },
+  { code: null, describe: 'success' },
+  { code: true },
+  { describe: 'success' },
+  { Code: 200 },
+  { code: [200] },
+]
+
 const entry = (partnerDealId: string, fields: object = {}) => ({ ...PRODUCT, partnerDealId, ...fields })
 const pull = (partner_deal_id: string) => pullProduct(world.deps, { partner_id: 7001n, partner_deal_id })
 const show = (partner_deal_id: string) => showProduct(world.deps, { partner_id: 7001n, partner_deal_id })
@@ -53,11 +64,12 @@ describe('pullProduct', () => {
   it('reports an entry that does not fit, field by field, and one that is not there', async () => {
     seller.on('/product/query', ok([entry('d-2', { title: undefined, minBuyCount: 0 })] as object), ok([] as object))
     expect(await pull('d-2')).toEqual({
-      pulled: [],
+      ...{ expected: 1, received: 1, refused: 1, pulled: [] },
       problems: [
         { entry: 'd-2', path: 'title', problem: 'is required' },
         { entry: 'd-2', path: 'minBuyCount', problem: 'must be at least 1' },
       ],
+      warnings: [],
       failure: null,
     })
     expect(await pull('d-2')).toMatchObject({ problems: [{ entry: 'd-2', problem: 'is not in the answer' }] })
@@ -72,6 +84,76 @@ describe('pullProduct', () => {
   ])('says how the call failed: %s', async (kind, answer) => {
     seller.on('/product/query', answer)
     expect(await pull('d-3')).toMatchObject({ pulled: [], failure: { kind } })
+  })
+})
+
+describe('a field that bends', () => {
+  const soft = { orderCancelTime: 30, getInAddresses: ['', 'East gate', 7], servicePhones: null, subTitle: ['x'] }
+  const warnings = [
+    { path: 'subTitle', problem: 'must be a string' },
+    { path: 'servicePhones', problem: 'must be an array' },
+    { path: 'getInAddresses[0]', problem: 'must not be empty' },
+    { path: 'getInAddresses[2]', problem: 'must be a string' },
+    { path: 'orderCancelTime', problem: 'must be more than 30 and at most 120 minutes' },
+  ]
+
+  it('costs no product: what can be used is stored, and the operator is told', async () => {
+    seller.on('/product/query', ok([entry('d-6', { ...soft, theirId: 8_985_652_356_562_370_001n })] as object))
+    const report = await pull('d-6')
+    expect(report).toMatchObject({ pulled: ['d-6'], problems: [], failure: null })
+    expect(report.warnings).toEqual(expect.arrayContaining(warnings.map((warning) => ({ entry: 'd-6', ...warning }))))
+    expect(report.warnings).toHaveLength(warnings.length)
+    const { details } = (await show('d-6')).product
+    expect(details).toMatchObject({
+      getInAddresses: ['East gate'],
+      servicePhones: [],
+      theirId: 8_985_652_356_562_370_001n,
+    })
+    expect(details).not.toHaveProperty('orderCancelTime')
+    expect(details).not.toHaveProperty('subTitle')
+  })
+
+  it('saves no product whose price or validity does not fit', async () => {
+    seller.on('/product/query', ok([entry('d-7', { ...soft, minBuyCount: 0 })] as object))
+    expect(await pull('d-7')).toMatchObject({
+      pulled: [],
+      warnings: [],
+      problems: [{ entry: 'd-7', path: 'minBuyCount' }],
+    })
+  })
+
+  it('is told of a whole catalogue', async () => {
+    seller.on('/product/query', ok([entry('d-6', soft), entry('d-8')] as object, { totalSize: 2 }))
+    const { pulled, warnings: told } = await pullCatalogue(world.deps, { partner_id: 7001n })
+    expect(pulled).toEqual(['d-6', 'd-8'])
+    expect(told).toHaveLength(5)
+  })
+
+  it('is a picture too many, of which the first five stay', async () => {
+    const pictures = Array.from({ length: 7 }, (_, n) => ({ imageUrl: `https://x.example/${n}` }))
+    seller.on('/product/query', ok([entry('d-9', { dealImageInfos: pictures })] as object))
+    expect(await pull('d-9')).toMatchObject({ pulled: ['d-9'], warnings: [{ path: 'dealImageInfos' }] })
+    expect((await show('d-9')).product.details.dealImageInfos).toHaveLength(5)
+  })
+})
+
+describe('an answer that says no success', () => {
+  it.each(NO_SUCCESS)('stores no product: %j', async (said) => {
+    seller.on('/product/query', { ...said, body: [entry('d-4')] })
+    expect(await pull('d-4')).toMatchObject({ pulled: [], failure: expect.anything() })
+    await expect(show('d-4')).rejects.toMatchObject({ describe: 'product d-4 does not exist' })
+  })
+})
+
+describe('an answer of 200 without the list', () => {
+  it('tells first what the partner says', async () => {
+    seller.on('/product/query', { code: 200, describe: 'BA验证错误' })
+    expect((await pull('d-6')).failure).toMatchObject({
+      kind: 'schema',
+      detail: 'the partner says "BA验证错误"; body is required',
+    })
+    seller.on('/product/query', { code: 200, describe: 'success', body: null })
+    expect((await pull('d-6')).failure).toMatchObject({ kind: 'schema', detail: 'body is required' })
   })
 })
 
@@ -92,6 +174,7 @@ describe('pullCatalogue', () => {
     const told: unknown[] = []
     const report = await pullCatalogue(world.deps, { partner_id: 7001n }, (...progress) => told.push(progress))
     expect(report).toMatchObject({ problems: [{ entry: 'p-060', path: 'include' }], failure: null })
+    expect(report).toMatchObject({ expected: 120, received: 120, refused: 1 })
     expect(report.pulled).toHaveLength(119)
     expect(told).toEqual([
       [50, 120],
@@ -103,10 +186,53 @@ describe('pullCatalogue', () => {
     expect(stored.filter(({ partner_deal_id }) => partner_deal_id.startsWith('p-'))).toHaveLength(119)
   })
 
+  it('knows how many there are although an entry of a page does not fit', async () => {
+    const catalogue = pages(45)
+    catalogue.all[3] = entry('p-003', { title: undefined })
+    seller.on('/product/query', ({ currentPage }) => ok(catalogue.at(currentPage, 20) as object, { totalSize: 45 }))
+    const report = await pullCatalogue(world.deps, { partner_id: 7001n })
+    expect(report.pulled).toHaveLength(44)
+    expect(report.problems).toEqual([{ entry: 'p-003', path: 'title', problem: 'is required' }])
+  })
+
+  it('keeps what fits on pages whose total does not', async () => {
+    seller.on('/product/query', () => ok([entry('d-5')] as object, { totalSize: 'n/a' }))
+    expect(await pullCatalogue(world.deps, { partner_id: 7001n })).toMatchObject({
+      pulled: ['d-5'],
+      problems: [{ entry: 'the answer', path: 'totalSize' }],
+      failure: null,
+    })
+  })
+
   it('goes on when the partner gives smaller pages than were asked for', async () => {
     const catalogue = pages(70)
     seller.on('/product/query', ({ currentPage }) => ok(catalogue.at(currentPage, 20) as object, { totalSize: 70 }))
     expect((await pullCatalogue(world.deps, { partner_id: 7001n })).pulled).toHaveLength(70)
+  })
+
+  it('goes on with a partner that gives smaller pages and does not say how many there are', async () => {
+    const catalogue = pages(45)
+    catalogue.all[3] = entry('p-003', { title: '' })
+    seller.on('/product/query', ({ currentPage }) => ok(catalogue.at(currentPage, 20) as object))
+    const report = await pullCatalogue(world.deps, { partner_id: 7001n })
+    expect(report).toMatchObject({
+      expected: null,
+      received: 45,
+      refused: 1,
+      problems: [{ entry: 'p-003', path: 'title' }],
+    })
+    expect(report.pulled).toHaveLength(44)
+  })
+
+  it.each([
+    [60, 'is 60; 45 different entries came'],
+    [20, 'is 20; 40 different entries came'],
+  ])('says when a total of %j is not what came', async (totalSize, problem) => {
+    const catalogue = pages(totalSize === 60 ? 45 : 40)
+    seller.on('/product/query', ({ currentPage }) => ok(catalogue.at(currentPage, 25) as object, { totalSize }))
+    const { problems, pulled } = await pullCatalogue(world.deps, { partner_id: 7001n })
+    expect(problems).toEqual([{ entry: 'the answer', path: 'totalSize', problem }])
+    expect(pulled).toHaveLength(totalSize === 60 ? 45 : 40)
   })
 
   it('ends with a partner that does not know pages', async () => {
@@ -208,6 +334,107 @@ describe('pullPrices', () => {
     ])
   })
 
+  it.each([...NO_SUCCESS, { code: 200, describe: 'success', body: {} }])(
+    'changes nothing for an answer that says no success, or brings no list: %j',
+    async (said) => {
+      seller.on('/product/price/query', ok([day('2026-06-01'), day('2026-06-05')] as object))
+      await prices()
+      const before = await stored()
+      for (const body of [[], [day('2026-06-05', { mtPrice: 1 })]]) {
+        seller.on('/product/price/query', { body, ...said })
+        expect(await prices()).toMatchObject({ pulled: 0, removed: 0, failure: expect.anything() })
+      }
+      expect(await stored()).toEqual(before)
+    },
+  )
+
+  describe('of which most is gone', () => {
+    const date = (n: number) => `2026-06-${String(n).padStart(2, '0')}`
+    const days = (from: number, to: number) =>
+      Array.from({ length: to - from + 1 }, (_, n) => day(date(from + n))) as unknown as object
+    const give = (calendar: object) => seller.on('/product/price/query', ok(calendar))
+    const held = { removed: 0, problems: [{ entry: '2026-05-06 to 2026-08-04', path: 'body' }] }
+    beforeEach(async () => {
+      await world.pool.query('delete from product_price; delete from price_removal')
+      give(days(1, 12))
+      expect(await prices()).toMatchObject({ pulled: 12, problems: [] })
+    })
+
+    it('loses nothing until the partner says the same a minute later', async () => {
+      give(days(1, 5))
+      const report = await prices()
+      expect(report).toMatchObject(held)
+      expect(report.problems[0]?.problem).toBe(
+        'no longer has 7 of 12 stored entries, which are kept until the same is pulled again, 60 seconds later or more',
+      )
+      world.clock.advance(59)
+      expect(await prices()).toMatchObject(held)
+      expect(await stored()).toHaveLength(12)
+      expect((await show('d-9')).history.at(-1)?.change).toEqual({
+        prices: [null, '2026-05-06 to 2026-08-04: 0 new or changed, most would be gone, so nothing is'],
+      })
+      world.clock.advance(1)
+      expect(await prices()).toMatchObject({ removed: 7, problems: [] })
+      expect(await stored()).toHaveLength(5)
+    })
+
+    it('is held anew when the partner says something else meanwhile', async () => {
+      give([])
+      expect(await prices()).toMatchObject(held)
+      give(days(1, 12))
+      expect(await prices()).toMatchObject({ removed: 0, problems: [] })
+      world.clock.advance(60)
+      give([])
+      expect(await prices()).toMatchObject(held)
+      world.clock.advance(60)
+      give(days(1, 1))
+      expect(await prices()).toMatchObject(held)
+      expect(await stored()).toHaveLength(12)
+    })
+
+    it('stores what is new all the same', async () => {
+      give([day(date(1), { mtPrice: 1 }), day(date(20))] as object)
+      expect(await prices()).toMatchObject({ ...held, pulled: 2, changed: 2 })
+      expect(await stored()).toHaveLength(13)
+    })
+
+    it('is believed at once when half of it stays, or when it was short', async () => {
+      give(days(1, 6))
+      expect(await prices()).toMatchObject({ removed: 6, problems: [] })
+      give([])
+      expect(await prices()).toMatchObject({ removed: 6, problems: [] })
+    })
+  })
+
+  it('takes a level price calendar without a body, unless the partner gives another reason', async () => {
+    const path = '/product/level/price/calendar/v2'
+    seller.on(path, { code: 200, describe: 'success', partnerDealId: 'd-9' })
+    expect(await prices({ level: true })).toMatchObject({ pulled: 0, problems: [], failure: null })
+    seller.on(path, { code: 200, describe: 'BA验证错误', partnerDealId: 'd-9' })
+    expect((await prices({ level: true })).failure?.detail).toBe('the partner says "BA验证错误"; body is required')
+    seller.on(path, { code: 200, describe: 'success' })
+    expect((await prices({ level: true })).failure?.detail).toBe('partnerDealId is required')
+    seller.on('/product/price/query', { code: 200, describe: 'success', partnerDealId: 'd-9' })
+    expect((await prices({ level: false })).failure?.detail).toBe('body is required')
+  })
+
+  it.each([
+    ['no list', {}],
+    ['a list that is null', { body: null }],
+    ['its list under another name', { data: [] }],
+  ])('takes nothing off sale for a level price calendar with %s', async (_name, fields) => {
+    const path = '/product/level/price/calendar/v2'
+    const { date: priceDate, partnerDealId: _, ...rest } = day('2026-06-01')
+    const entry = { ...rest, priceDate, partnerPrimaryKey: 'am', skuInfo: {} }
+    seller.on(path, ok([entry] as object, { partnerDealId: 'd-9' }))
+    const asked = { level: true, from: '2026-06-01', to: '2026-06-01' }
+    expect(await prices(asked)).toMatchObject({ pulled: 1 })
+    seller.on(path, { code: 200, describe: 'success', partnerDealId: 'd-9', ...fields })
+    expect(await prices(asked)).toMatchObject({ pulled: 0, removed: 0, problems: [], failure: null })
+    seller.on(path, ok([] as object, { partnerDealId: 'd-9' }))
+    expect(await prices(asked), 'an empty list is one').toMatchObject({ pulled: 0, removed: 1 })
+  })
+
   it('knows level price calendars, and asks for one again once a product has it', async () => {
     const level = (partnerPrimaryKey: string) => {
       const { date: priceDate, partnerDealId: _, ...rest } = day('2026-06-01')
@@ -226,7 +453,13 @@ describe('pullPrices', () => {
       ]),
     )
     expect(await prices()).toMatchObject({ will_follow: true, failure: null, pulled: 0, removed: 0 })
-    expect(seller.paths()).toEqual(['/product/level/price/calendar/v2', '/product/level/price/calendar/v2'])
+    seller.on('/product/level/price/calendar/v2', ok([level('eve')] as object))
+    expect(await prices(), 'nothing goes, since the answer does not say whose prices these are').toMatchObject({
+      pulled: 1,
+      removed: 0,
+      problems: [{ entry: 'the answer', path: 'partnerDealId' }],
+    })
+    expect(seller.paths()).toEqual(Array(3).fill('/product/level/price/calendar/v2'))
   })
 
   it.each([[201], [299]])('says what the partner said: %i', async (code) => {

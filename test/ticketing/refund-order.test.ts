@@ -36,7 +36,7 @@ const decide = (code: 200 | 606) =>
   applyRefundResult(
     world.deps,
     7001n,
-    { refundId, orderId, partnerOrderId: 'P', code, describe: 'decided' },
+    { refundId, orderId, partnerOrderId: `P-${orderId}`, code, describe: 'decided' },
     { kind: 'notice', id: 'n' },
   )
 
@@ -51,6 +51,7 @@ describe('refundOrder', () => {
       partnerOrderId: `P-${orderId}`,
       partnerDealId: 'deal-1',
       voucherList: [second()],
+      credentialList: [],
       refundQuantity: 1,
       unitPrice: 100,
       refundPrice: 100,
@@ -73,6 +74,83 @@ describe('refundOrder', () => {
   it('of everything that is left needs no more than an order', async () => {
     expect((await order.refund(orderId, refundId)).refund.refund_quantity).toBe(2)
     expect(await record()).toMatchObject({ state: 'refunded', refunded: 2 })
+  })
+
+  it('names the codes of the tickets where the operator names none, and the same on a retry', async () => {
+    seller.on('/order/refund', reset, ok({}))
+    seller.on('/order/query', stands(orderId, 4))
+    await order.refund(orderId, refundId, { quantity: 1 })
+    await order.refund(orderId, refundId, { quantity: 1 })
+    await order.refund(orderId, `${refundId}-rest`)
+    const sent = seller.calls.filter(({ path }) => path === '/order/refund').map(({ body }) => body.voucherList)
+    expect(sent).toEqual([[first()], [first()], [second()]])
+    expect(await record()).toMatchObject({ vouchers: { [first()]: 'refunded', [second()]: 'refunded' } })
+  })
+
+  it('names the documents beside the codes of a real-name order', async () => {
+    const one = await fakeSeller(world, 7003)
+    const people = ['a', 'b'].map((voucher) => ({ credentialType: 0, credentialNo: `1101-${voucher}`, voucher }))
+    one.on('/order/pay', ok({ voucherType: 1, vouchers: null, realNameType: 1, credentialList: people }))
+    const named = await order.paid({ partner_id: 7003 })
+    await order.refund(named, 'one-person', { quantity: 1 })
+    await order.refund(named, 'the-other')
+    await one.close()
+    expect(one.calls.slice(-2).map(({ body }) => [body.voucherList, body.credentialList])).toEqual([
+      [['a'], [people[0]]],
+      [['b'], [people[1]]],
+    ])
+    expect(JSON.stringify(await historyOf(world.pool, named))).not.toContain('1101-')
+  })
+
+  it('names no document where more people share a code than tickets are given back', async () => {
+    const one = await fakeSeller(world, 7004)
+    const people = ['1', '2'].map((credentialNo) => ({ credentialType: 0, credentialNo, voucher: 'shared' }))
+    one.on('/order/pay', ok({ voucherType: 2, vouchers: ['shared'], realNameType: 1, credentialList: people }))
+    const shared = await order.paid({ partner_id: 7004 })
+    await order.refund(shared, 'of-one', { quantity: 1 })
+    await order.refund(shared, 'of-the-other')
+    await one.close()
+    expect(one.calls.slice(-2).map(({ body }) => body.credentialList)).toEqual([[], []])
+  })
+
+  it('names each document once, though it was told without its code first', async () => {
+    const one = await fakeSeller(world, 7005)
+    const people = ['a', 'b'].map((voucher) => ({ credentialType: 0, credentialNo: `no-${voucher}`, voucher }))
+    const without = people.map((person) => ({ ...person, voucher: '' }))
+    one.on('/order/pay', ok({ voucherType: 1, asyReturnVoucher: true, credentialList: without }))
+    const named = await order.paid({ partner_id: 7005 })
+    one.on('/order/query', stands(named, 4, { voucherType: 1, credentialList: people }))
+    await order.query(named)
+    await order.refund(named, 'all')
+    await one.close()
+    expect(one.calls.at(-1)?.body).toMatchObject({ voucherList: ['a', 'b'], credentialList: people })
+  })
+
+  it('names no code where those for one and those for several do not add up', async () => {
+    const one = await fakeSeller(world, 7006)
+    const people = ['1', '2'].map((credentialNo) => ({ credentialType: 0, credentialNo, voucher: 'two' }))
+    one.on('/order/pay', ok({ voucherType: 0, vouchers: ['one'], credentialList: people }))
+    const mixed = await order.paid({ partner_id: 7006, quantity: 3 })
+    await order.refund(mixed, 'two-of-three', { quantity: 2 })
+    await order.refund(mixed, 'the-third', { quantity: 1 })
+    await one.close()
+    expect(one.calls.slice(-2).map(({ body }) => body.voucherList)).toEqual([[], []])
+  })
+
+  it('names the whole code of an order that has one', async () => {
+    const one = await fakeSeller(world, 7002)
+    one.on('/order/pay', ok({ voucherType: 2, vouchers: ['whole'] }))
+    const whole = await order.paid({ partner_id: 7002 })
+    await order.refund(whole, 'part-of-whole', { quantity: 1 })
+    await one.close()
+    expect(one.calls.at(-1)?.body).toMatchObject({ voucherList: ['whole'], refundQuantity: 1 })
+  })
+
+  it('names none where a partner said how many tickets are used and not which', async () => {
+    seller.on('/order/query', stands(orderId, 4, { usedQuantity: 1 }))
+    await order.query(orderId)
+    await order.refund(orderId, refundId)
+    expect(seller.calls.at(-1)?.body).toMatchObject({ voucherList: [], refundQuantity: 1 })
   })
 
   it('under review waits for the notice, and asking again changes nothing', async () => {

@@ -8,7 +8,7 @@ import {
   type RefundResult,
 } from '../../src/ticketing/report.ts'
 import { openWorld, type World } from '../harness.ts'
-import { historyOf, recordOf, seedOrder, seedPartner, seedRefund, waitingJobs } from './orders.ts'
+import { duePulls, historyOf, recordOf, seedOrder, seedPartner, seedRefund, waitingJobs } from './orders.ts'
 
 let world: World
 beforeAll(async () => {
@@ -107,6 +107,110 @@ describe('a consumption report', () => {
       describe: typeof describe === 'string' ? describe : expect.stringMatching(describe),
     })
     expect(await historyOf(world.pool, orderId)).toEqual(before)
+  })
+
+  it.each([
+    ['another one', { partnerOrderId: 'P-2' }, 'P-1', /^partnerOrderId is P-2; that of order \d+ is P-1$/],
+    ['one that differs in case', { partnerOrderId: 'p-1' }, 'P-1', /^partnerOrderId is p-1; /],
+    ['one with a space', { partnerOrderId: 'P-1 ' }, 'P-1', /^partnerOrderId is P-1 ; /],
+    ['another number', { partnerOrderId: '7' }, '07', /^partnerOrderId is 7; that of order \d+ is 07$/],
+  ])('with the partnerOrderId of an order that is not this one is refused: %s', async (_name, more, own, describe) => {
+    const orderId = await order({ partnerOrderId: own })
+    await expect(consume(orderId, 1, 0, more)).rejects.toMatchObject({ describe: expect.stringMatching(describe) })
+    expect(await recordOf(world.pool, orderId)).toMatchObject({ used: 0 })
+    expect(await historyOf(world.pool, orderId)).toEqual([])
+  })
+
+  it('gives its partnerOrderId to an order that has none yet; from then on it counts', async () => {
+    const orderId = await order({ partnerOrderId: null })
+    await consume(orderId, 1, 0, { partnerOrderId: 'P-7' })
+    await expect(consume(orderId, 2, 0, { partnerOrderId: 'P-8' })).rejects.toMatchObject({
+      describe: `partnerOrderId is P-8; that of order ${orderId} is P-7`,
+    })
+    await consume(orderId, 2, 0, { partnerOrderId: 'P-7' })
+    expect(await recordOf(world.pool, orderId)).toMatchObject({ state: 'consumed' })
+  })
+
+  describe('without voucherList, of an order with one code a ticket', () => {
+    const UNUSED = { a: 'unused', b: 'unused' }
+    const all = (state: string) => ({ a: state, b: state })
+
+    it.each([
+      ['all used', [[2, 0]], all('used')],
+      ['all refunded', [[0, 2]], all('refunded')],
+      ['one used', [[1, 0]], UNUSED],
+      ['one used, one refunded', [[1, 1]], UNUSED],
+      [
+        'one after the other',
+        [
+          [1, 0],
+          [2, 0],
+        ],
+        all('used'),
+      ],
+    ] as [string, [number, number][], object][])(
+      'marks the codes where the numbers leave no choice: %s',
+      async (_name, told, vouchers) => {
+        const orderId = await order({ vouchers: ['a', 'b'] })
+        for (const [used, refunded] of told) await consume(orderId, used, refunded)
+        expect(await recordOf(world.pool, orderId)).toMatchObject({ vouchers })
+      },
+    )
+
+    it('counts the codes whose state is known already', async () => {
+      const orderId = await order({ vouchers: ['a', 'b'] })
+      await consume(orderId, 0, 1, { vouchers: [{ voucher: 'a', quantity: 1, status: 2 }] })
+      await consume(orderId, 1, 1)
+      expect(await recordOf(world.pool, orderId)).toMatchObject({ vouchers: { a: 'refunded', b: 'used' } })
+    })
+
+    it('leaves them alone while a refund that names no code may be of either', async () => {
+      const orderId = await order({ vouchers: ['a', 'b', 'c'], quantity: 3 })
+      const more = { quantity: 3 }
+      await consume(orderId, 0, 1, more)
+      await consume(orderId, 1, 1, more)
+      expect(await recordOf(world.pool, orderId)).toMatchObject({ vouchers: { ...UNUSED, c: 'unused' } })
+      await consume(orderId, 2, 1, more)
+      expect(await recordOf(world.pool, orderId)).toMatchObject({
+        state: 'consumed',
+        vouchers: { ...UNUSED, c: 'unused' },
+      })
+    })
+
+    it('leaves them alone where one is void, or tickets have no code', async () => {
+      const refunded = await order({ vouchers: ['a', 'b'] })
+      await consume(refunded, 0, 1, { vouchers: [{ voucher: 'a', quantity: 1, status: 3 }] })
+      await consume(refunded, 0, 1)
+      expect(await recordOf(world.pool, refunded)).toMatchObject({ vouchers: { a: 'void', b: 'unused' } })
+      const fewer = await order({ vouchers: ['a', 'b'], quantity: 3 })
+      await consume(fewer, 2, 0, { quantity: 3 })
+      expect(await recordOf(world.pool, fewer)).toMatchObject({ vouchers: UNUSED })
+    })
+
+    it('says so in the history, once for each change', async () => {
+      const orderId = await order({ vouchers: ['a', 'b'] })
+      await consume(orderId, 1)
+      await consume(orderId, 1)
+      await consume(orderId, 2)
+      expect(await historyOf(world.pool, orderId)).toEqual([
+        `order ${orderId}: used_quantity 0→1 (notice n-1)`,
+        `order ${orderId}: voucherList null→missing: of its codes 2 stay unused, since it is not known which of them are meant (notice n-1)`,
+        `order ${orderId}: state paid→consumed, used_quantity 1→2 (notice n-1)`,
+        'voucher a: state unused→used (notice n-1)',
+        'voucher b: state unused→used (notice n-1)',
+        `order ${orderId}: voucherList null→missing: of its codes 2 unused marked as used by count (notice n-1)`,
+      ])
+    })
+
+    it.each([
+      ['one code for all tickets', { vouchers: ['all'], voucherQuantity: 2 }, { all: 'unused' }],
+      ['no codes', {}, {}],
+    ])('is nothing to tell of an order with %s', async (_name, fields, vouchers) => {
+      const orderId = await order(fields)
+      await consume(orderId, 2)
+      expect(await recordOf(world.pool, orderId)).toMatchObject({ state: 'consumed', vouchers })
+      expect(await historyOf(world.pool, orderId)).toHaveLength(1)
+    })
   })
 
   it.each(['creating', 'create_unknown', 'created', 'create_failed', 'pay_failed', 'closing', 'closed'])(
@@ -211,6 +315,25 @@ describe('a refund result', () => {
     expect(await historyOf(world.pool, orderId)).toEqual(before)
   })
 
+  it('with the partnerOrderId of another order is refused', async () => {
+    const orderId = await order({ partnerOrderId: 'P-9' })
+    await seedRefund(world.pool, { refundId: `r-${orderId}`, orderId })
+    await expect(decide(orderId, `r-${orderId}`, 200)).rejects.toMatchObject({
+      describe: `partnerOrderId is P-1; that of order ${orderId} is P-9`,
+    })
+    expect(await recordOf(world.pool, orderId)).toMatchObject({
+      refunded: 0,
+      refunds: { [`r-${orderId}`]: 'reviewing' },
+    })
+  })
+
+  it('about an order that has no partnerOrderId yet is taken', async () => {
+    const orderId = await order({ partnerOrderId: null })
+    await seedRefund(world.pool, { refundId: `r-${orderId}`, orderId })
+    await decide(orderId, `r-${orderId}`, 200)
+    expect(await recordOf(world.pool, orderId)).toMatchObject({ refunded: 1 })
+  })
+
   it('about what is not there is refused', async () => {
     const [orderId, other] = [await order(), await order()]
     await seedRefund(world.pool, { refundId: `r-${orderId}`, orderId })
@@ -241,11 +364,8 @@ describe('a product change', () => {
       { partner_deal_id: 'd-1', sale_state: 'on_sale' },
       { partner_deal_id: 'd-2', sale_state: 'unknown' },
     ])
-    expect(await waitingJobs(world.pool)).toEqual([
-      'pull-prices pull-prices:7001:d-1',
-      'pull-product pull-product:7001:d-1',
-      'pull-product pull-product:7001:d-2',
-    ])
+    expect(await duePulls(world.pool)).toEqual(['prices 7001:d-1', 'product 7001:d-1', 'product 7001:d-2'])
+    expect(await waitingJobs(world.pool)).toEqual(['pull-due pull-due:7001'])
     const history = await world.pool.query(
       "select record_id, change from record_change where record = 'product' order by 1",
     )
@@ -265,17 +385,19 @@ describe('a product change', () => {
         return applyProductChange(world.deps, 7001n, changes, NOTICE)
       }),
     )
-    expect((await waitingJobs(world.pool)).filter((job) => /:[xyz]$/.test(job))).toHaveLength(6)
+    expect((await duePulls(world.pool)).filter((pull) => /:[xyz]$/.test(pull))).toHaveLength(6)
   })
 
   it('without its transaction leaves no job', async () => {
-    const before = await waitingJobs(world.pool)
+    await world.pool.query('delete from graphile_worker._private_jobs')
+    const before = await duePulls(world.pool)
     await world.deps.db
       .tx(async (db) => {
         await applyProductChange({ ...world.deps, db }, 7001n, [{ partnerDealId: 'gone', status: 1 }], NOTICE)
         throw new Error('no')
       })
       .catch(() => {})
-    expect(await waitingJobs(world.pool)).toEqual(before)
+    expect(await duePulls(world.pool)).toEqual(before)
+    expect(await waitingJobs(world.pool)).toEqual([])
   })
 })

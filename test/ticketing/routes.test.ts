@@ -10,7 +10,7 @@ let world: World
 let seller: FakeSeller
 beforeAll(async () => {
   world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
-  seller = await fakeSeller(world)
+  seller = await fakeSeller(world, 7001, { fields: { stage: 'sandbox' } })
 })
 afterAll(async () => {
   await seller.close()

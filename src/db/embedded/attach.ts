@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../lib/log.ts'
 import { holderOf } from './lock.ts'
-import { databaseUrlOf, type EmbeddedServer, keptSecrets, startEmbedded } from './server.ts'
+import { keptSecrets } from './secrets.ts'
+import { databaseUrlOf, type EmbeddedServer, startEmbedded } from './server.ts'
 
 export interface AttachedServer extends EmbeddedServer {
   /** Whether it was started for this command and ends with it, because no service was running. */

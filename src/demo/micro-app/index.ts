@@ -26,7 +26,7 @@ export async function buildMicroApp(client: Client, log: Log): Promise<FastifyIn
   })
   const visits = new Map<string, Visit>()
   await app.register(cookie)
-  await registerPages(app)
+  await registerPages(app, 'http://localhost')
   acceptAnyBodyUnread(app)
 
   app.get('/', (request, reply) => {

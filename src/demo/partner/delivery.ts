@@ -1,4 +1,5 @@
 import { request } from 'undici'
+import { ENCRYPTION_HEADER, encrypted } from './encryption.ts'
 import { fieldsOf, whole } from './fields.ts'
 import { readJson } from './json.ts'
 import type { Settings } from './settings.ts'
@@ -12,6 +13,8 @@ interface Reply {
 
 /** Sends one text to one path of the platform; it never throws. */
 export type Delivery = (path: string, text: string, signal: AbortSignal) => Promise<Reply>
+
+export const LEVEL_PRICES = '/mtp/api/level/price/notice/v2'
 
 const TIMEOUT_MS = 10_000
 
@@ -30,6 +33,8 @@ async function post(settings: Settings, path: string, text: string, signal: Abor
   const { partnerId, clientId, clientSecret, platformUrl, now } = settings
   const url = new URL(platformUrl.replace(/\/+$/, '') + path)
   const date = now().toUTCString()
+  // Of what we tell the platform, level prices alone are encrypted.
+  const key = path === LEVEL_PRICES ? settings.aesKey : undefined
   const { body } = await request(url, {
     method: 'POST',
     headers: {
@@ -38,9 +43,12 @@ async function post(settings: Settings, path: string, text: string, signal: Abor
       Date: date,
       // The whole path is signed, with the prefix that the platform's address may have.
       Authorization: authorization(clientId, clientSecret, { method: 'POST', path: url.pathname, date }),
+      ...(key === undefined ? {} : { AppKey: clientId, [ENCRYPTION_HEADER]: 'encrypted' }),
     },
-    body: text,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    body: key === undefined ? text : encrypted(key, text),
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+    signal,
   })
   // The HTTP status tells little in this protocol; the code in the envelope counts.
   const answer = fieldsOf(readJson(await body.text()), 'the answer')

@@ -10,7 +10,7 @@ import type { Settings } from './settings.ts'
 import { openShop } from './shop.ts'
 
 /**
- * A ticket seller, small and honest, to copy from: it answers the platform's calls and sends the three notices. It
+ * A ticket seller, small and honest, to copy from: it answers the platform's calls and sends notices. It
  * stands alone, so nothing is imported from the service. Leave out mistakes/ and control/, which are for trying
  * things; keep shop and outbox in a database, where this example keeps them in memory.
  */

@@ -1,11 +1,12 @@
+import { LEVEL_PRICES } from './delivery.ts'
 import type { Order, Refund } from './order/order.ts'
 import { quantitiesOf } from './order/query.ts'
 import { answerOf } from './order/refund.ts'
-import { credentialList, voucherList } from './order/voucher.ts'
+import { credentialList, issuedTickets, voucherList } from './order/voucher.ts'
 import type { Notice } from './outbox.ts'
 import type { Shop } from './shop.ts'
 
-/** The three things that a seller tells the platform without being asked. */
+/** What a seller tells the platform without being asked. */
 
 const CHANGE = { 'off sale': 0, 'on sale': 1, information: 2, prices: 5 } as const
 
@@ -14,6 +15,14 @@ export type Change = keyof typeof CHANGE
 /** A product is new or has changed; the platform comes and pulls it. */
 export const productChanged = (shop: Shop, partnerDealId: string, change: Change): Notice =>
   shop.outbox.post('/mtp/api/deal/change/notice', { body: [{ partnerDealId, status: CHANGE[change] }] })
+
+/** Days of a level calendar, whole: `entries` are those of the interface, 40 at most. */
+export const levelPricesChanged = (
+  shop: Shop,
+  partnerDealId: string,
+  [startTime, endTime]: readonly [first: string, last: string],
+  entries: readonly object[],
+): Notice => shop.outbox.post(LEVEL_PRICES, { partnerDealId, startTime, endTime, body: entries })
 
 /** Somebody has entered. The quantities are those of the whole order so far, not of this visit. */
 export const ticketsUsed = (shop: Shop, order: Order): Notice =>
@@ -31,3 +40,14 @@ export const ticketsUsed = (shop: Shop, order: Order): Notice =>
 /** A refund that was answered with 602 is decided: code 200, or 606 and the reason. */
 export const refundDecided = (shop: Shop, refund: Refund): Notice =>
   shop.outbox.post('/mtp/api/order/refund/notice', answerOf(refund))
+
+const ISSUED = 1
+
+/** A payment that was answered with 598 has its tickets. One that fails would have issueType 2, the ids, and the reason in describe. */
+export const ticketsIssued = (shop: Shop, order: Order): Notice =>
+  shop.outbox.post('/mtp/api/order/pay/notice', {
+    code: 200,
+    describe: 'success',
+    issueType: ISSUED,
+    body: issuedTickets(order),
+  })

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Answer, Refusal, refuse } from './answer.ts'
+import { decrypted, ENCRYPTION_HEADER, encrypted } from './encryption.ts'
 import { fieldsOf } from './fields.ts'
 import { type Call, type Problem, problemsOf } from './guard.ts'
 import { INTERFACES, type Interface } from './interfaces.ts'
@@ -36,6 +37,21 @@ export function registerInterfaces(
     refuse(300, BA_FAILED)
   })
 
+  // After the signature, and before anything looks into the body.
+  const opened = new WeakSet<FastifyRequest>()
+  app.addHook('preValidation', async (request) => {
+    if (!isEncrypted(request)) return
+    request.body = readable(settings, request.body)
+    opened.add(request)
+  })
+  // Answers are encrypted like their requests; who is refused before gets a readable one.
+  app.addHook('onSend', async (request, reply, payload) => {
+    const { aesKey } = settings
+    if (aesKey === undefined || !opened.has(request) || reply.hasHeader(ENCRYPTION_HEADER)) return payload
+    reply.header(ENCRYPTION_HEADER, 'encrypted')
+    return encrypted(aesKey, String(payload))
+  })
+
   for (const entry of INTERFACES) {
     app.post(entry.path, (request, reply) => send(reply, answerOf(entry, shop, request.body)))
   }
@@ -46,6 +62,17 @@ export function registerInterfaces(
     settings.log.error({ err: error }, 'unexpected failure')
     return send(reply, { code: 300, describe: 'unexpected failure' })
   })
+}
+
+const isEncrypted = ({ headers }: FastifyRequest): boolean => headers[ENCRYPTION_HEADER.toLowerCase()] === 'encrypted'
+
+/** The body of a request that is encrypted. One text for whatever is wrong with it. */
+function readable({ aesKey }: Settings, bytes: unknown): string {
+  try {
+    return decrypted(aesKey ?? '', String(bytes))
+  } catch {
+    return refuse(300, 'the body cannot be decrypted')
+  }
 }
 
 function answerOf({ malformed, answer }: Interface, shop: Shop, bytes: unknown): Answer {

@@ -1,40 +1,13 @@
-import { decodedPath, namesPartner, pathAsSent, stringToSign, verify } from '../signature.ts'
+import { decodedPath, namesPartner, pathAsSent, signedWithQuery, stringToSign, verify } from '../signature.ts'
 import { AUTHORIZATION_MISTAKES, readLooseAuthorization } from './authorization.ts'
+import { CREDENTIAL_MISTAKES } from './credentials.ts'
 import { DATE_MISTAKES, diagnoseDate } from './date-header.ts'
-import type { Evidence, Mistake } from './recipe.ts'
-import { type Explained, explainSignature, RECIPES, signedText } from './search.ts'
+import { QUERY_SIGNED } from './path-recipes.ts'
+import type { Evidence, Mistake, Recipe } from './recipe.ts'
+import { type Explained, explainSignature, needsSecret, RECIPES, signedText } from './search.ts'
 
 export { readLooseAuthorization } from './authorization.ts'
 export type { Mistake } from './recipe.ts'
-
-const CREDENTIAL_MISTAKES = {
-  headerDoubled: {
-    name: 'header-doubled',
-    explanation: 'Authorization, Date or PartnerId came more than once; send each exactly once.',
-  },
-  clientIdUnknown: {
-    name: 'client-id-unknown',
-    explanation: 'No partner has this clientId.',
-  },
-  partnerIdForClientId: {
-    name: 'partner-id-instead-of-client-id',
-    explanation: 'The Authorization header holds the PartnerId where the clientId belongs.',
-  },
-  partnerIdMismatch: {
-    name: 'partner-id-mismatch',
-    explanation: 'The PartnerId header does not belong to this clientId.',
-  },
-  suspended: {
-    name: 'partner-suspended',
-    explanation:
-      'The call is right, but the partner is suspended: nothing that it sends is accepted until it is active.',
-  },
-  unrecognised: {
-    name: 'signature-unrecognised',
-    explanation:
-      'The signature fits no mistake that we know, nor two together. Check first that the clientSecret is the one issued for this clientId.',
-  },
-} as const satisfies Record<string, Mistake>
 
 /** Every mistake that a diagnosis can name, for the README's table. */
 export const MISTAKES: readonly Mistake[] = [
@@ -63,14 +36,16 @@ export interface DiagnosedPartner {
   readonly partnerId: string
   readonly secrets: readonly string[]
   readonly suspended?: boolean
+  /** In stage sandbox: what live partners are only warned about is a mistake. */
+  readonly strict?: boolean
 }
 
 export interface DiagnosisSettings {
   readonly now: Date
   /** MTP_CLOCK_SKEW_S */
   readonly skewSeconds: number
-  /** MTP_PATH_PREFIXES, the empty one included. */
-  readonly prefixes: readonly string[]
+  /** The paths below which the endpoints are, as MTP_PATH_PREFIXES says. */
+  readonly mounts: readonly string[]
 }
 
 export interface Diagnosis {
@@ -81,12 +56,29 @@ export interface Diagnosis {
   readonly stringToSign: string
   /** What was signed instead, as far as that was found out. */
   readonly signedInstead?: string
+  /** Stable names of what the call is taken with all the same. */
+  readonly warnings: readonly string[]
+  /** Whether who signed it holds a secret of the partner's, rightly used or not. */
+  readonly proven: boolean
 }
+
+/** How a call was signed; null when nothing explains it. */
+type Explain = (
+  call: DiagnosedCall,
+  partner: DiagnosedPartner,
+  settings: DiagnosisSettings,
+) => (Explained & { readonly proven: boolean }) | null | 'busy'
 
 /** Longer requests are no honest try, and each recipe would pay for them. */
 const LONGEST = 1_024
 
-function explain(call: DiagnosedCall, partner: DiagnosedPartner, settings: DiagnosisSettings): Explained | null {
+/** Under the known mistakes, alone and in pairs: 30 to 100 ms of work when none of them fits. */
+export function explain(
+  call: DiagnosedCall,
+  partner: DiagnosedPartner,
+  settings: DiagnosisSettings,
+  recipes: readonly Recipe[] = RECIPES,
+): (Explained & { readonly proven: boolean }) | null {
   const path = pathAsSent(call.url)
   const question = call.url.indexOf('?')
   const { signature } = readLooseAuthorization(call.authorization ?? '')
@@ -94,7 +86,7 @@ function explain(call: DiagnosedCall, partner: DiagnosedPartner, settings: Diagn
     method: call.method.toUpperCase(),
     query: question < 0 ? '' : call.url.slice(question),
     host: call.host ?? /^https?:\/\/([^/?#]+)/i.exec(call.url)?.[1],
-    prefixes: settings.prefixes,
+    mounts: settings.mounts,
     date: call.date ?? '',
     clientId: partner.clientId,
     partnerId: partner.partnerId,
@@ -104,58 +96,98 @@ function explain(call: DiagnosedCall, partner: DiagnosedPartner, settings: Diagn
   if (length > LONGEST) return null
   for (const secret of partner.secrets) {
     for (const right of new Set([path, decodedPath(path)])) {
-      const explained = explainSignature({ ...evidence, path: right, secret })
-      if (explained !== null) return explained
+      const whole = { ...evidence, path: right, secret }
+      const explained = explainSignature(whole, recipes)
+      if (explained !== null) return { ...explained, proven: needsSecret(whole, explained) }
     }
   }
   return null
 }
 
-function signatureMistakes(
+interface SignatureFindings {
+  readonly mistakes: readonly Mistake[]
+  readonly warnings: readonly Mistake[]
+  readonly signedInstead?: string
+  readonly proven: boolean
+}
+
+function judgeSignature(
   call: DiagnosedCall,
-  partner: DiagnosedPartner | null,
+  partner: DiagnosedPartner,
   settings: DiagnosisSettings,
-): { mistakes: Mistake[]; signedInstead?: string } {
+  explainCall: Explain,
+): SignatureFindings {
   const { authorization = '', date = '' } = call
   const loose = readLooseAuthorization(authorization)
   const mistakes = [...loose.mistakes]
-  if (loose.signature === '') return { mistakes }
-  if (partner === null) return { mistakes: [...mistakes, CREDENTIAL_MISTAKES.clientIdUnknown] }
-  if (verify({ ...call, authorization, date }, partner.clientId, partner.secrets) !== null) return { mistakes }
+  const nothing = { warnings: [], proven: false }
+  if (loose.signature === '') return { mistakes, ...nothing }
+  if (isSignedRightly(call, partner)) {
+    const query = signedWithQuery({ ...call, authorization, date }, partner.clientId, partner.secrets)
+    if (!query) return { mistakes, warnings: [], proven: true }
+    return partner.strict
+      ? { mistakes: [...mistakes, QUERY_SIGNED], warnings: [], proven: true }
+      : { mistakes, warnings: [QUERY_SIGNED], proven: true }
+  }
   if (loose.clientId !== partner.clientId) {
     const swapped = loose.clientId === partner.partnerId
     mistakes.push(swapped ? CREDENTIAL_MISTAKES.partnerIdForClientId : CREDENTIAL_MISTAKES.clientIdUnknown)
   }
-  if (date === '') return { mistakes }
-  const explained = explain(call, partner, settings)
-  if (explained === null) return { mistakes: [...mistakes, CREDENTIAL_MISTAKES.unrecognised] }
-  return { mistakes: [...mistakes, ...explained.recipes], signedInstead: signedText(explained.signing) }
+  if (date === '') return { mistakes, ...nothing }
+  const explained = explainCall(call, partner, settings)
+  if (explained === 'busy') return { mistakes: [...mistakes, CREDENTIAL_MISTAKES.busy], ...nothing }
+  if (explained === null) return { mistakes: [...mistakes, CREDENTIAL_MISTAKES.unrecognised], ...nothing }
+  const { recipes, signing, proven } = explained
+  return { mistakes: [...mistakes, ...recipes], warnings: [], signedInstead: signedText(signing), proven }
 }
 
-/** Names what is wrong with a signed call (sandbox, step 2), by recomputing its signature under every known mistake. */
+const isSignedRightly = (
+  { authorization = '', date = '', ...call }: DiagnosedCall,
+  { clientId, secrets }: DiagnosedPartner,
+): boolean => verify({ ...call, authorization, date }, clientId, secrets) !== null
+
+/** Whether a diagnosis of this call has to look for mistakes in its signature. */
+export const needsSearch = (call: DiagnosedCall, partner: DiagnosedPartner): boolean =>
+  (call.date ?? '') !== '' &&
+  readLooseAuthorization(call.authorization ?? '').signature !== '' &&
+  !isSignedRightly(call, partner)
+
+/** What is wrong with the PartnerId header, and what is only warned about. */
+function judgePartnerId({ partnerId }: DiagnosedCall, partner: DiagnosedPartner): [Mistake[], Mistake[]] {
+  const { partnerIdMissing, partnerIdMismatch } = CREDENTIAL_MISTAKES
+  if (partnerId === undefined) return partner.strict ? [[partnerIdMissing], []] : [[], [partnerIdMissing]]
+  return namesPartner(partnerId, BigInt(partner.partnerId)) ? [[], []] : [[partnerIdMismatch], []]
+}
+
+/**
+ * Names what is wrong with a signed call (sandbox, step 2), by recomputing its signature under every known mistake.
+ * `explainCall` says how it was signed.
+ */
 export function diagnose(
   call: DiagnosedCall,
-  partner: DiagnosedPartner | null,
+  partner: DiagnosedPartner,
   settings: DiagnosisSettings,
+  explainCall: Explain = explain,
 ): Diagnosis {
-  const signature = signatureMistakes(call, partner, settings)
-  const mismatch =
-    partner !== null && call.partnerId !== undefined && !namesPartner(call.partnerId, BigInt(partner.partnerId))
+  const signature = judgeSignature(call, partner, settings, explainCall)
+  const [partnerIdMistakes, partnerIdWarnings] = judgePartnerId(call, partner)
   const date = diagnoseDate(call.date ?? '', settings.now, settings.skewSeconds)
   const mistakes: Mistake[] = [
     ...(call.doubled?.length ? [CREDENTIAL_MISTAKES.headerDoubled] : []),
     ...signature.mistakes,
-    ...(mismatch ? [CREDENTIAL_MISTAKES.partnerIdMismatch] : []),
+    ...partnerIdMistakes,
     ...(date === null ? [] : [date]),
   ]
-  if (mistakes.length === 0 && partner?.suspended) mistakes.push(CREDENTIAL_MISTAKES.suspended)
+  if (mistakes.length === 0 && partner.suspended) mistakes.push(CREDENTIAL_MISTAKES.suspended)
   const right = stringToSign({ method: call.method, path: pathAsSent(call.url), date: call.date ?? '' })
-  const { signedInstead } = signature
+  const { signedInstead, proven } = signature
   return {
     mistakes: mistakes.map(({ name }) => name),
     explanation:
       mistakes.map(({ explanation }) => explanation).join(' ') || 'The signature is right and the Date is in time.',
     stringToSign: right,
     ...(signedInstead === undefined || signedInstead === right ? {} : { signedInstead }),
+    warnings: [...partnerIdWarnings, ...signature.warnings].map(({ name }) => name),
+    proven,
   }
 }

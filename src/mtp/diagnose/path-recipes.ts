@@ -1,10 +1,11 @@
-import { ENDPOINTS } from '../endpoints.ts'
-import type { Evidence, Recipe } from './recipe.ts'
+import { MOUNT } from '../../lib/mounts.ts'
+import { PATH } from '../endpoints.ts'
+import type { Evidence, Mistake, Recipe } from './recipe.ts'
 
-/** Splits `/rhone/mtp/api/…` into the environment's prefix and the rest; null for a path that is not ours. */
-function splitPrefix(path: string): { prefix: string; rest: string } | null {
-  const at = path.indexOf('/mtp/api/')
-  return at < 0 ? null : { prefix: path.slice(0, at), rest: path.slice(at) }
+/** Splits `/rhone/mtp/api/…` into where the endpoint is and its own part; undefined for a path that is not ours. */
+function split({ path, mounts }: Evidence): { mount: string; tail: string } | undefined {
+  const mount = mounts.find((one) => path.startsWith(`${one}/`))
+  return mount === undefined ? undefined : { mount, tail: path.slice(mount.length) }
 }
 
 function fullUrls({ host, path, query }: Evidence): string[] {
@@ -14,18 +15,25 @@ function fullUrls({ host, path, query }: Evidence): string[] {
   return [...hosts.map((name) => name + path), ...origins.flatMap((origin) => [origin + path, origin + path + query])]
 }
 
-/** Other prefixes, and the older interface's `/lv/` in the place of `/mtp/api/`, which some partners still have. */
-function otherEnvironments({ path, prefixes }: Evidence): string[] {
-  const split = splitPrefix(path)
-  if (split === null) return []
-  const rests = [split.rest, split.rest.replace('/mtp/api/', '/lv/')]
-  return prefixes.flatMap((prefix) => rests.map((rest) => prefix + rest)).filter((other) => other !== path)
+/** Other environments, and the older interface's `/lv/` in the place of `/mtp/api/`, which some partners still have. */
+function otherEnvironments(evidence: Evidence): string[] {
+  const { path, mounts } = evidence
+  const tail = split(evidence)?.tail
+  if (tail === undefined) return []
+  const older = mounts.filter((mount) => mount.endsWith(MOUNT)).map((mount) => `${mount.slice(0, -MOUNT.length)}/lv`)
+  return [...mounts, ...older].map((mount) => mount + tail).filter((other) => other !== path)
 }
 
-function otherEndpoints({ path }: Evidence): string[] {
-  const split = splitPrefix(path)
-  return split === null ? [] : ENDPOINTS.map((rest) => split.prefix + rest).filter((other) => other !== path)
+function otherEndpoints(evidence: Evidence): string[] {
+  const mount = split(evidence)?.mount
+  if (mount === undefined) return []
+  return Object.values(PATH)
+    .map((tail) => mount + tail)
+    .filter((other) => other !== evidence.path)
 }
+
+/** Fits live partners' calls too, which are taken with it. */
+export const QUERY_SIGNED: Mistake = { name: 'query-signed', explanation: 'The query was signed; only the path is.' }
 
 /** Mistakes in the path that was signed. */
 export const pathRecipes: readonly Recipe[] = [
@@ -36,9 +44,8 @@ export const pathRecipes: readonly Recipe[] = [
     how: fullUrls,
   },
   {
-    name: 'query-signed',
+    ...QUERY_SIGNED,
     part: 'path',
-    explanation: 'The query was signed; only the path is.',
     how: ({ path, query }) => [path + query, `${path}?`],
   },
   {

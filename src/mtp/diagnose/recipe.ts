@@ -26,8 +26,8 @@ export interface Evidence {
   /** With the question mark; empty without a query. */
   readonly query: string
   readonly host: string | undefined
-  /** MTP_PATH_PREFIXES, the empty one included. */
-  readonly prefixes: readonly string[]
+  /** The paths below which the endpoints are, as MTP_PATH_PREFIXES says. */
+  readonly mounts: readonly string[]
   readonly date: string
   readonly clientId: string
   readonly partnerId: string

@@ -44,8 +44,8 @@ function fits(signing: Signing): boolean {
   return timingSafeEqual(digest.compute(key, signedText(signing)), received)
 }
 
-function departuresFrom(right: Signing, evidence: Evidence): Departure[] {
-  return RECIPES.flatMap((recipe) =>
+function departuresFrom(right: Signing, evidence: Evidence, recipes: readonly Recipe[]): Departure[] {
+  return recipes.flatMap((recipe) =>
     [...new Set<Signing[keyof Signing]>(recipe.how(evidence))]
       .filter((value) => value !== right[recipe.part])
       .map((value) => ({ recipe, value })),
@@ -61,10 +61,10 @@ export interface Explained {
 }
 
 /** Recomputes the signature under every recipe, then under every pair; null when nothing explains it. */
-export function explainSignature(evidence: Evidence): Explained | null {
+export function explainSignature(evidence: Evidence, recipes: readonly Recipe[] = RECIPES): Explained | null {
   const right = rightly(evidence)
   if (fits(right)) return { recipes: [], signing: right }
-  const departures = departuresFrom(right, evidence)
+  const departures = departuresFrom(right, evidence, recipes)
   for (const departure of departures) {
     const signing = depart(right, departure)
     if (fits(signing)) return { recipes: [departure.recipe], signing }
@@ -79,3 +79,7 @@ export function explainSignature(evidence: Evidence): Explained | null {
   }
   return null
 }
+
+/** Whether a call could only be signed in this way by who holds the secret: with another one it is not explained. */
+export const needsSecret = (evidence: Evidence, { recipes }: Explained): boolean =>
+  explainSignature({ ...evidence, secret: `not ${evidence.secret.length} characters` }, recipes) === null

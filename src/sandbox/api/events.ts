@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { RunEvent } from '../event.ts'
-import { nextEvents } from '../follow.ts'
+import { nextEventsWithin } from '../follow.ts'
 import { showRun } from '../run.ts'
 import type { EventsQuery } from './wire.ts'
 
@@ -23,7 +23,6 @@ export async function linesAfter(
 ): Promise<Lines> {
   // Also ends an attempt whose process has died, or its last line would never come.
   await showRun(deps, partnerId, runId)
-  const signal = AbortSignal.any([leaving, wait > 0 ? AbortSignal.timeout(wait * 1_000) : AbortSignal.abort()])
-  const events = await nextEvents(deps, runId, after, signal)
+  const events = await nextEventsWithin(deps, runId, after, leaving, wait * 1_000)
   return { events, lastSeq: events.at(-1)?.seq ?? after }
 }

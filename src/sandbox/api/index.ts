@@ -1,17 +1,17 @@
-import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
-import { asRescodeError } from '../../lib/envelope.ts'
+import { asRescodeError, logFailure } from '../../lib/envelope.ts'
 import { noteForLog } from '../../lib/observe.ts'
 import { refused } from '../../mtp/answer.ts'
 import { acceptRawBodies, readableBody } from '../../mtp/body-guard.ts'
-import { BA_FAILED, CallRejected, noSuchPath, tooManyCalls } from '../../mtp/errors.ts'
+import { BaFailed, CallRejected, noSuchPath, tooManyCalls } from '../../mtp/errors.ts'
 import { callerOf, callOf, mwsSignature } from '../../mtp/guard.ts'
 import { keepRejected } from '../../mtp/reject.ts'
 import { decodedPath, pathAsSent } from '../../mtp/signature.ts'
+import { limitRate } from '../../throttle/index.ts'
 import { apiRoutes, HEADERS } from './routes.ts'
 
-/** Of one partner in a minute, per process. A run through every step takes about 100 calls. */
+/** Of one partner in a minute. A run through every step takes about 100 calls. */
 const CALLS_PER_MINUTE = 600
 const RUNS_PER_MINUTE = 30
 
@@ -21,23 +21,22 @@ const RUNS_PER_MINUTE = 30
  */
 export const sandboxApi: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.decorateRequest('caller', null)
-  acceptRawBodies(app)
-  await app.register(rateLimit, { global: false })
+  acceptRawBodies(app, deps.config)
   const isNewRun = ({ method, routeOptions }: FastifyRequest) =>
     method === 'POST' && routeOptions.url === `${app.prefix}/runs`
-  const limited = app.rateLimit({
-    max: (request) => (isNewRun(request) ? RUNS_PER_MINUTE : CALLS_PER_MINUTE),
-    timeWindow: '1 minute',
-    keyGenerator: (request) => `${isNewRun(request) ? 'runs' : 'calls'} ${callerOf(request).partner_id}`,
-    errorResponseBuilder: (_request, { ttl }) => tooManyCalls(Math.ceil(ttl / 1000)),
+  const limited = limitRate(app, {
+    kind: 'headless sandbox',
+    perMinute: (request) => (isNewRun(request) ? RUNS_PER_MINUTE : CALLS_PER_MINUTE),
+    by: (request) => `${isNewRun(request) ? 'runs' : 'calls'} ${callerOf(request).partner_id}`,
+    refuse: tooManyCalls,
   })
   app.setErrorHandler((error, request, reply) => sendRefusal(deps, error, request, reply))
   app.setNotFoundHandler((request, reply) => {
     const allowed = allowedMethods(app, decodedPath(pathAsSent(request.raw.url ?? '')))
     return sendRefusal(deps, allowed.length > 0 ? methodNotAllowed(allowed) : noSuchPath(), request, reply)
   })
-  app.addHook('preHandler', mwsSignature(deps))
-  app.addHook('preHandler', limited)
+  app.addHook('onRequest', mwsSignature(deps))
+  app.addHook('onRequest', limited)
   await app.register(apiRoutes, { deps })
 }
 
@@ -62,11 +61,14 @@ async function sendRefusal(deps: Deps, thrown: unknown, request: FastifyRequest,
   noteForLog(request, { code: 300, ...(detail ? { detail } : {}) })
   const partnerId = String(request.caller?.partner_id ?? claimedPartnerId(request))
   const answer = JSON.stringify(refused(describe, partnerId))
-  if (thrown instanceof CallRejected && describe === BA_FAILED) {
-    const seen = { call: callOf(request), signed: false, headers: request.headers, body: readableBody(request.body) }
-    await keepRejected(deps, { ...seen, reason: thrown.message, answer }).catch((error: Error) => {
-      request.log.error({ err: error }, 'a rejected call could not be kept')
+  if (thrown instanceof BaFailed) {
+    const { verified } = thrown
+    const { ip: address, headers: sent } = request
+    const seen = { call: callOf(request), verified, address, headers: sent, body: readableBody(request) }
+    const kept = keepRejected(deps, { ...seen, reason: thrown.message, answer }).catch((error: Error) => {
+      logFailure(request, error, 'a rejected call could not be kept')
     })
+    if (verified) await kept
   }
   return reply
     .code(status)

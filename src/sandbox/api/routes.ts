@@ -82,6 +82,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }):
     const runId = await runIdOf(request)
     const { events, lastSeq } = await waits.during(partnerId, (leaving) => {
       reply.raw.once('close', () => leaving.abort())
+      if (query.wait > 0) app.workIsOver(reply)
       return linesAfter(deps, partnerId, runId, query, leaving.signal)
     })
     const t = textsFor(request)

@@ -1,7 +1,7 @@
 import type { InterfaceName } from '../../ticketing/interfaces/index.ts'
 
-/** The notices of B1 under stable kebab-case names, beside those of the interfaces. */
-export type NoticeName = 'deal-change' | 'consume' | 'refund'
+/** The notices of partners under stable kebab-case names, beside those of the interfaces. */
+export type NoticeName = 'deal-change' | 'consume' | 'refund' | 'pay' | 'reschedule' | 'level-prices'
 
 export type Direction = 'request' | 'answer' | 'notice'
 

@@ -25,6 +25,7 @@ export interface Field {
   readonly list: boolean
   /** The only values there are; empty when there are others. */
   readonly values: readonly (string | number)[]
+  /** Always there; a field of a request may be empty all the same. */
   readonly required: boolean
   /** The variant that the field belongs to: `{ field: 'method', value: 'page' }`. */
   readonly when?: { readonly field: string; readonly value: string }
@@ -56,7 +57,11 @@ const under = (path: string, name: string): string => (path === '' ? name : `${p
 
 /** The field of this name and path that a schema describes, with all below it. */
 function fieldOf(schema: z.ZodType, name: string, path: string): Field {
-  return { name, path, required: !schema.safeParse(undefined).success, ...shapeOf(schema, path) }
+  const { type, innerType } = definitionOf(schema)
+  // A field that bends is taken without; the contract asks for it all the same.
+  const strict = type === 'catch' && innerType ? innerType : schema
+  const { success, data } = strict.safeParse(undefined)
+  return { name, path, required: !success || data !== undefined, ...shapeOf(schema, path) }
 }
 
 /** The fields of an object schema. */

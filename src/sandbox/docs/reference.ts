@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Locale } from '../../lib/locale.ts'
 import { numericText, smallInt } from '../../lib/lossless.ts'
 import { prettyLossless } from '../../lib/pretty-json.ts'
+import { refusalCode } from '../../mtp/endpoints.ts'
 import { idText, maybe, oneOf } from '../../ticketing/interfaces/fields.ts'
 import { INTERFACES, type InterfaceName } from '../../ticketing/interfaces/index.ts'
 import type { PartnerInterface } from '../../ticketing/interfaces/interface.ts'
@@ -43,7 +44,8 @@ const requestOf = ({ request }: PartnerInterface) => fieldsOf(z.object({ partner
 const answerOf = ({ answer }: PartnerInterface) =>
   fieldsOf(z.object({ code: smallInt(), describe: maybe(z.string()), partnerId: maybe(idText()), ...answer.shape }))
 
-const ourAnswer = fieldsOf(z.object({ code: oneOf(200, 300), describe: z.string(), partnerId: z.string() }))
+const ourAnswer = (path: string) =>
+  fieldsOf(z.object({ code: oneOf(200, refusalCode(path)), describe: z.string(), partnerId: z.string() }))
 
 /** A message with every field that it can have; of a request with variants, the first. */
 function exampleOf({ name, direction, fields }: Message): Record<string, unknown> {
@@ -97,7 +99,7 @@ export function fieldReference(locale: Locale): { notices: Section[]; interfaces
     path,
     parts: [
       partOf({ name, direction: 'notice', fields: fieldsOf(shape) }, locale),
-      partOf({ name, direction: 'answer', fields: ourAnswer }, locale),
+      partOf({ name, direction: 'answer', fields: ourAnswer(path) }, locale),
     ],
     codes: [],
   }))

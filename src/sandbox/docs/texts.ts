@@ -23,6 +23,9 @@ const NOTICES = {
   'deal-change': 'sandbox.docs.notice_deal_change',
   consume: 'sandbox.docs.notice_consume',
   refund: 'sandbox.docs.notice_refund',
+  pay: 'sandbox.docs.notice_pay',
+  reschedule: 'sandbox.docs.notice_reschedule',
+  'level-prices': 'sandbox.docs.notice_level_prices',
 } as const satisfies Record<NoticeName, string>
 
 const DIRECTIONS = {

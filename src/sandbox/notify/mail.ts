@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { createTransport, type NodemailerError, type SMTPTransportOptions } from 'nodemailer'
 import type { Config } from '../../config.ts'
 import type { Deps } from '../../deps.ts'
+import { isLoopbackHost } from '../../lib/loopback.ts'
 import { parseSmtpUrl } from '../../lib/smtp-url.ts'
 import { type Letter, letterOf } from './letter.ts'
 import { type Notification, NotSent } from './wire.ts'
@@ -32,8 +33,6 @@ export async function sendMail({ config }: Deps, notification: Notification): Pr
   }
 }
 
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127\./.test(host)
-
 /**
  * TLS from the start for smtps, else STARTTLS where the server offers it. A password leaves this machine over TLS only,
  * so that nobody in between can take the offer away and read it.
@@ -42,7 +41,7 @@ export function smtpOptions(smtpUrl: string): SMTPTransportOptions {
   const server = parseSmtpUrl(smtpUrl)
   if (!server) throw new Error('SMTP_URL cannot be read')
   const { auth, host, port, secure } = server
-  const requireTLS = !secure && auth !== undefined && !isLoopback(host)
+  const requireTLS = !secure && auth !== undefined && !isLoopbackHost(host)
   return { ...LIMITS, ...CLOSED, host, port, secure, requireTLS, ...(auth ? { auth } : {}) }
 }
 

@@ -29,6 +29,7 @@ export async function sendNotification(
 ): Promise<{ failure?: string; givenUp?: string }> {
   const notification = await store.beginAttempt(deps.db, notificationId)
   if (!notification) return {}
+  deps.assertMayCall?.()
   try {
     await CHANNELS[notification.channel](deps, notification)
   } catch (error) {

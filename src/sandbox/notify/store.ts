@@ -18,14 +18,21 @@ export const insertNotification = async (db: Db, given: NewNotification, now: Da
   )) === 1
 
 export const listNotifications = (db: Db, runId: string): Promise<Notification[]> =>
-  db.many(notification, sql`select * from sandbox_notification where run_id = ${runId} order by role desc, channel`)
+  db.many(
+    notification,
+    sql`select notification_id, run_id, partner_id, role, channel, name, address, facts, state, attempts, last_error,
+          created_at, waiting_since, sent_at
+        from sandbox_notification where run_id = ${runId} order by role desc, channel`,
+  )
 
 /** Counts the attempt that begins; undefined when the message has been sent, or its run is gone. */
 export const beginAttempt = (db: Db, notificationId: string): Promise<Notification | undefined> =>
   db.maybe(
     notification,
     sql`update sandbox_notification set attempts = attempts + 1, state = 'waiting'
-        where notification_id = ${notificationId} and state <> 'sent' returning *`,
+        where notification_id = ${notificationId} and state <> 'sent' 
+        returning notification_id, run_id, partner_id, role, channel, name, address, facts, state, attempts, last_error,
+          created_at, waiting_since, sent_at`,
   )
 
 export const markSent = (db: Db, notificationId: string, now: Date): Promise<number> =>

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Deps } from '../../deps.ts'
 import { hasPassedSignatureTool } from '../../mtp/signature-test.ts'
 import { updatePartner } from '../../registry/partner.ts'
-import type { Partner } from '../../registry/partner-wire.ts'
 import { attemptsOf } from '../attempt-store.ts'
 import type { Choice } from '../choice.ts'
 import { signatureFirst } from '../errors.ts'
@@ -11,7 +10,7 @@ import { findPresentRun, lockRunsOf } from '../run-store.ts'
 import type { Wish } from './functions-form.ts'
 
 export interface Beginning {
-  readonly partner: Pick<Partner, 'partner_id' | 'stage'>
+  readonly partnerId: bigint
   readonly wish: Wish
   /** The run that the person was told would be overwritten; empty when there was none. */
   readonly replaces: string
@@ -24,12 +23,11 @@ export type Begun = { readonly begun: Run } | { readonly inTheWay: Run }
  * Starts a run as the form asks for, and keeps the URLs. Nothing is overwritten that the person was not told about; the
  * same form again (a double click, a reload) leads to the run that it has begun. Throws when the run is still locked.
  */
-export const beginRun = (deps: Deps, { partner, wish, replaces }: Beginning): Promise<Begun> =>
+export const beginRun = (deps: Deps, { partnerId, wish, replaces }: Beginning): Promise<Begun> =>
   deps.db.tx(async (db) => {
     const inside: Deps = { ...deps, db }
-    const { partner_id: partnerId, stage } = partner
     if (!(await hasPassedSignatureTool(inside, partnerId))) throw signatureFirst()
-    await lockRunsOf(db, partnerId)
+    const stage = await lockRunsOf(db, partnerId)
     const present = await findPresentRun(db, partnerId)
     if (present && present.run_id !== replaces) {
       return (await isUntouched(inside, present, wish.choice)) ? { begun: present } : { inTheWay: present }

@@ -9,7 +9,7 @@ export interface ShownChoice {
 }
 
 export function shownChoice(choice: Choice, startedAt: Date, t: Translate): ShownChoice {
-  const { functions, products, quantity } = choice
+  const { functions, products, unit_price, buy_price, quantity } = choice
   const named: [string, string | undefined][] = [
     [t('sandbox.product.main'), products.main],
     [t('sandbox.product.later'), products.later],
@@ -17,6 +17,8 @@ export function shownChoice(choice: Choice, startedAt: Date, t: Translate): Show
     [t('sandbox.product.level'), products.level],
     [t('sandbox.product.sold_out'), products.sold_out],
     [t('sandbox.choice.travel_date'), travelDate(choice, startedAt)],
+    [t('sandbox.choice.unit_price'), unit_price?.toFixed(2)],
+    [t('sandbox.choice.buy_price'), buy_price?.toFixed(2)],
     [t('sandbox.choice.quantity'), String(quantity)],
   ]
   return {

@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import { findAttempt } from '../attempt-store.ts'
 import type { RunEvent } from '../event.ts'
-import { nextEvents } from '../follow.ts'
+import { nextEventsWithin } from '../follow.ts'
 import { type LineContext, type LogLine, logLine } from './log-line.ts'
 
 /** A sign of life for proxies and for browsers whose network has gone; also when the session is looked at again. */
@@ -29,8 +29,7 @@ export async function* followLines({ runId, after, signal, allowed, ...context }
   const endsAt = performance.now() + LONGEST_MS
   let seq = after
   while (!signal.aborted && performance.now() < endsAt) {
-    const pause = AbortSignal.any([signal, AbortSignal.timeout(HEARTBEAT_MS)])
-    const events = await nextEvents(deps, runId, seq, pause)
+    const events = await nextEventsWithin(deps, runId, seq, signal, HEARTBEAT_MS)
     if (signal.aborted || !(await allowed())) return
     for (const event of events) {
       const startedAt = begun.get(event.attempt_id) ?? (await startOf(deps, event))

@@ -13,6 +13,8 @@ export interface FormTexts {
   readonly functions: readonly FunctionId[]
   readonly products: Readonly<Record<ProductRole, string>>
   readonly travel_date: string
+  readonly unit_price: string
+  readonly buy_price: string
   readonly quantity: string
   readonly base_url: string
   readonly interface_urls: Readonly<Partial<Record<InterfaceName, string>>>
@@ -38,6 +40,8 @@ export function readForm(body: unknown): FormTexts {
     functions: FUNCTION_IDS.filter((id) => chosen.includes(id)),
     products: Object.fromEntries(products),
     travel_date: text(fields.travel_date),
+    unit_price: text(fields.unit_price),
+    buy_price: text(fields.buy_price),
     quantity: text(fields.quantity),
     base_url: text(fields.base_url),
     interface_urls: Object.fromEntries(urls),
@@ -56,6 +60,8 @@ const PROBLEM_OF: Readonly<Record<string, string>> = {
   level: 'sandbox.problem.product',
   sold_out: 'sandbox.problem.sold_out',
   travel_date: 'sandbox.problem.travel_date',
+  unit_price: 'sandbox.problem.price',
+  buy_price: 'sandbox.problem.price',
   quantity: 'sandbox.problem.quantity',
 }
 
@@ -65,7 +71,7 @@ export function readWish(form: FormTexts): { wish: Wish } | { problems: Problems
   const chosen = choice.safeParse({
     functions: form.functions,
     products: Object.fromEntries(given),
-    ...(form.travel_date === '' ? {} : { travel_date: form.travel_date }),
+    ...filledIn(form, 'travel_date', 'unit_price', 'buy_price'),
     quantity: form.quantity,
   })
   const { base_url, interface_urls } = form
@@ -81,6 +87,11 @@ export function readWish(form: FormTexts): { wish: Wish } | { problems: Problems
   const { base_url: base, interface_urls: own } = urls.data
   return { wish: { choice: chosen.data, urls: { base_url: base, interface_urls: own } } }
 }
+
+type OptionalText = 'travel_date' | 'unit_price' | 'buy_price'
+
+const filledIn = (form: FormTexts, ...names: readonly OptionalText[]): Partial<Record<OptionalText, string>> =>
+  Object.fromEntries(names.flatMap((name) => (form[name] === '' ? [] : [[name, form[name]]])))
 
 type Issues = readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]
 

@@ -26,6 +26,7 @@ export interface FunctionsPage {
   readonly known: readonly { readonly id: string; readonly title: string }[]
   readonly travelDate: Field
   readonly earliest: string
+  readonly prices: readonly Field[]
   readonly quantity: Field
   readonly baseUrl: Field
   readonly urls: readonly Field[]
@@ -56,13 +57,13 @@ interface Field {
 
 const DEMO_PRODUCTS: Readonly<Record<ProductRole, string>> = {
   main: 'DEMO-BOAT',
-  later: 'DEMO-TOWER',
+  later: 'DEMO-CASTLE',
   review: 'DEMO-TOWER',
   level: 'DEMO-SHOW',
   sold_out: 'DEMO-SOLD-OUT',
 }
 const NO_PRODUCTS = Object.fromEntries(PRODUCT_ROLES.map((role) => [role, ''])) as Record<ProductRole, string>
-const USUAL: readonly FunctionId[] = [...REQUIRED_FUNCTIONS, 'pay-at-once', 'refund-at-once']
+const USUAL: readonly FunctionId[] = [...REQUIRED_FUNCTIONS, 'product-pull', 'pay-at-once', 'refund-at-once']
 
 /** The form as it stands before anybody has filled it in: like the present run, else as usual; the demo's is complete. */
 export async function freshForm(deps: Deps, partnerId: bigint): Promise<FormTexts> {
@@ -73,12 +74,13 @@ export async function freshForm(deps: Deps, partnerId: bigint): Promise<FormText
 
 function choiceTexts(choice: Choice | undefined, demo: boolean): Omit<FormTexts, 'base_url' | 'interface_urls'> {
   if (choice) {
-    const { functions, products, travel_date, quantity } = choice
+    const { functions, products, travel_date, unit_price, buy_price, quantity } = choice
     const named = PRODUCT_ROLES.map((role) => [role, products[role] ?? ''])
     const texts = { products: Object.fromEntries(named) as Record<ProductRole, string>, functions }
-    return { ...texts, travel_date: travel_date ?? '', quantity: String(quantity) }
+    const prices = { unit_price: String(unit_price ?? ''), buy_price: String(buy_price ?? '') }
+    return { ...texts, ...prices, travel_date: travel_date ?? '', quantity: String(quantity) }
   }
-  const blank = { travel_date: '', quantity: '2' }
+  const blank = { travel_date: '', unit_price: '', buy_price: '', quantity: '2' }
   return demo
     ? { ...blank, functions: FUNCTION_IDS, products: DEMO_PRODUCTS }
     : { ...blank, functions: USUAL, products: NO_PRODUCTS }
@@ -145,6 +147,10 @@ export async function functionsPage(
     known: known.map(({ partner_deal_id, title }) => ({ id: partner_deal_id, title: title ?? '' })),
     travelDate: field('travel_date', t('sandbox.choice.travel_date'), form.travel_date, tomorrow),
     earliest: tomorrow,
+    prices: [
+      field('unit_price', t('sandbox.choice.unit_price'), form.unit_price),
+      field('buy_price', t('sandbox.choice.buy_price'), form.buy_price),
+    ],
     quantity: field('quantity', t('sandbox.choice.quantity'), form.quantity),
     baseUrl: field('base_url', t('sandbox.functions.base_url'), form.base_url),
     urls,

@@ -4,7 +4,6 @@ import { AREA_A_HEADERS } from '../../lib/envelope.ts'
 import { translator } from '../../lib/locale.ts'
 import { localeOfRequest } from '../../lib/page.ts'
 import { RescodeError } from '../../lib/rescode.ts'
-import { showPartner } from '../../registry/partner.ts'
 import { SandboxRefusal } from '../errors.ts'
 import { partnerOf, sendSandboxPage } from '../guard.ts'
 import type { Run } from '../run.ts'
@@ -53,8 +52,8 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     const replaces =
       typeof request.body === 'object' ? String((request.body as { replaces?: unknown }).replaces ?? '') : ''
     try {
-      const partner = await showPartner(deps, partnerOf(request).partnerId)
-      const result = await beginRun(deps, { partner, wish, replaces })
+      const { partnerId } = partnerOf(request)
+      const result = await beginRun(deps, { partnerId, wish, replaces })
       if ('inTheWay' in result) return confirm(request, reply, form, result.inTheWay)
       return reply.headers(AREA_A_HEADERS).redirect(`/sandbox/run/${result.begun.run_id}`, 303)
     } catch (error) {

@@ -83,6 +83,12 @@ async function tell(context: LineContext, event: RunEvent): Promise<Told> {
         exchange: await findExchange(deps, partnerId, 'rejected', event.data.call_id),
         open: true,
       }
+    case 'unverified':
+      return {
+        ...{ tone: 'warning', word: t('sandbox.log.unverified') },
+        text: t('sandbox.log.unverified_call', { path: event.data.path, reason: event.data.reason }),
+        exchange: await findExchange(deps, partnerId, 'rejected', event.data.call_id),
+      }
     case 'check':
       return checkLine(event.data, t)
     case 'ended':

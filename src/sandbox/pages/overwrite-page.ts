@@ -26,6 +26,8 @@ export async function overwritePage(deps: Deps, run: Run, form: FormTexts): Prom
       ...form.functions.map((id) => ['functions', id] as const),
       ...Object.entries(form.products),
       ['travel_date', form.travel_date],
+      ['unit_price', form.unit_price],
+      ['buy_price', form.buy_price],
       ['quantity', form.quantity],
       ['base_url', form.base_url],
       ...Object.entries(form.interface_urls).map(([name, url]) => [`url.${name}`, url] as const),

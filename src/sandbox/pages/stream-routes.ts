@@ -7,7 +7,7 @@ import { localeOfRequest } from '../../lib/page.ts'
 import { noSuchRun } from '../errors.ts'
 import { partnerOf } from '../guard.ts'
 import { showRun } from '../run.ts'
-import { findPartnerSession, SESSION_COOKIE } from '../session.ts'
+import { findPartnerSession, sessionCookie } from '../session.ts'
 import { type Followed, type Following, followLines } from './follow-lines.ts'
 import { Streams } from './streams.ts'
 import { runParams, streamStart } from './wire.ts'
@@ -21,6 +21,7 @@ const RETRY_MS = 1_000
  */
 export const streamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const streams = new Streams()
+  const cookie = sessionCookie(deps.config)
   app.addHook('preClose', async () => streams.closeAll())
 
   app.get('/run/:run_id/events', async (request, reply) => {
@@ -31,6 +32,7 @@ export const streamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     const start = streamStart.parse({ ...request.headers, after: (request.query as { after?: string }).after })
     const { signal, close } = streams.open(sessionHash.toString('base64'), partnerId)
     reply.raw.once('close', close)
+    app.workIsOver(reply)
     const following: Following = {
       deps,
       partnerId,
@@ -38,7 +40,7 @@ export const streamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       after: start['last-event-id'] ?? start.after,
       t: translator(localeOfRequest(request)),
       signal,
-      allowed: async () => (await findPartnerSession(deps, request.cookies[SESSION_COOKIE])) !== null,
+      allowed: async () => (await findPartnerSession(deps, cookie.read(request))) !== null,
     }
     return reply
       .headers({ ...AREA_A_HEADERS, 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' })

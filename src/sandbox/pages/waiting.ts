@@ -1,8 +1,10 @@
 import type { Deps } from '../../deps.ts'
 import { fromEpochSeconds, secondsUntil } from '../../lib/clock.ts'
-import { MOUNT, PATH } from '../../mtp/endpoints.ts'
+import { mountsOf } from '../../lib/mounts.ts'
+import { at } from '../../mtp/endpoints.ts'
 import { findPartner } from '../../registry/partner.ts'
-import { docsLink, type NoticeName } from '../docs/anchor.ts'
+import { docsLink } from '../docs/anchor.ts'
+import { NOTICES } from '../docs/notices.ts'
 import type { RunEvent } from '../event.ts'
 import { type DemoHelp, demoHelp } from './demo-help.ts'
 
@@ -19,12 +21,6 @@ export interface ShownWaiting {
   readonly demo: DemoHelp | null
 }
 
-const NOTICES: Readonly<Record<string, NoticeName>> = {
-  [MOUNT + PATH.dealChange]: 'deal-change',
-  [MOUNT + PATH.consume]: 'consume',
-  [MOUNT + PATH.refund]: 'refund',
-}
-
 /** What these lines of an attempt end with waiting for; undefined when it is not the partner's turn. */
 export async function waitingIn(
   deps: Deps,
@@ -36,10 +32,10 @@ export async function waitingIn(
   const { path, until, about } = last.data
   const partner = await findPartner(deps, partnerId)
   const secondsLeft = secondsUntil(fromEpochSeconds(Date.parse(until) / 1000), deps.clock.now())
-  const notice = NOTICES[path]
+  const notice = NOTICES.find((one) => one.path === path)?.name
   return {
     path,
-    urls: deps.config.MTP_PATH_PREFIXES.map((prefix) => deps.config.PUBLIC_URL.replace(/\/+$/, '') + prefix + path),
+    urls: mountsOf(deps.config.MTP_PATH_PREFIXES).map((mount) => deps.config.PUBLIC_URL + at(mount, path)),
     about: Object.entries(about),
     secondsLeft,
     left: `${Math.floor(secondsLeft / 60)}:${String(secondsLeft % 60).padStart(2, '0')}`,

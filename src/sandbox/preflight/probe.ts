@@ -38,7 +38,7 @@ export async function probe({ config, clock }: Deps, url: string, leftMs: number
   try {
     const request = { url, headers: { 'Content-Type': 'application/json; charset=utf-8' }, body: '{}' }
     const limits = { ...LIMITS, totalMs: Math.min(LIMITS.totalMs, leftMs) }
-    const { status, headers, timings } = await post(request, addressGuard(config.PARTNER_ADDRESS_ALLOW), limits)
+    const { status, headers, timings } = await post(request, addressGuard(config), limits)
     return { outcome: 'answered', status, date: headers.date, at: clock.now(), timings }
   } catch (error) {
     if (!(error instanceof HttpCallError)) throw error

@@ -1,4 +1,5 @@
 import { parseHttpDate } from '../../lib/http-date.ts'
+import { isLoopbackHost } from '../../lib/loopback.ts'
 import { zoneOfOffset } from '../../mtp/diagnose/date-header.ts'
 import type { Probe } from './probe.ts'
 import type { Reason } from './texts.ts'
@@ -62,7 +63,13 @@ export function verdict(url: string, probe: Probe): Findings {
 }
 
 const tlsOf = (url: string, timing: number | null): Finding =>
-  url.startsWith('https:') ? { outcome: 'ok', reason: 'tls-ok', timing } : { outcome: 'not_tried', reason: 'tls-none' }
+  url.startsWith('https:') ? { outcome: 'ok', reason: 'tls-ok', timing } : withoutTls(url)
+
+/** Worth a warning, except on this machine. */
+const withoutTls = (url: string): Finding => ({
+  outcome: isLoopbackHost(new URL(url).hostname) ? 'not_tried' : 'warning',
+  reason: 'tls-none',
+})
 
 function broken(url: string, { failure, code = '', timings }: Probe & { outcome: 'failed' }): Partial<Findings> {
   const connected = { ...OK, tls: tlsOf(url, timings?.connected ?? null) }
@@ -71,7 +78,7 @@ function broken(url: string, { failure, code = '', timings }: Probe & { outcome:
     case 'unreachable':
       return { address: failedWith('unreachable') }
     case 'address':
-      return { address: failedWith('address-refused') }
+      return { address: failedWith(code === 'PortRefused' ? 'port-refused' : 'address-refused') }
     case 'dns':
       return { dns: { ...failedWith('dns-failed', { code }), timing } }
     case 'connect':

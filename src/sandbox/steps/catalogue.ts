@@ -9,7 +9,7 @@ export const productPull: Step = {
   name: 'sandbox.step.product_pull.name',
   todo: 'sandbox.step.product_pull.todo',
   kind: 'call',
-  needs: () => true,
+  needs: (choice) => offers(choice, 'product-pull'),
   checks: ['product-found'],
   async perform(scene) {
     const wanted = [...new Set(Object.values(scene.choice.products).filter((id) => id !== undefined))]
@@ -122,7 +122,7 @@ interface Days {
   readonly endTime: string
 }
 
-function weekOf({ choice, deps }: Scene): Days {
+export function weekOf({ choice, deps }: Scene): Days {
   const startTime = travelDate(choice, deps.clock.now())
   return { startTime, endTime: addDays(startTime, 6) }
 }

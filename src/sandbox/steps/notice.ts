@@ -4,6 +4,9 @@ import { fieldIn, fieldsIn } from './notice-body.ts'
 import type { Step } from './step.ts'
 import { unusedOrder } from './test-order.ts'
 
+/** "Information changed": what a script sends where any status will do. */
+const CHANGED = '2'
+
 /** A change of the main product, whichever kind; the platform pulls it afterwards by itself. */
 export const productChange: Step = {
   id: 'product-change',
@@ -16,7 +19,7 @@ export const productChange: Step = {
     const { main } = scene.choice.products
     await scene.notice({
       path: '/mtp/api/deal/change/notice',
-      about: { partnerDealId: main, status: '0 / 1 / 2 / 5' },
+      about: { partnerDealId: main, status: CHANGED },
       isIt: (body) => fieldsIn(body, 'partnerDealId').includes(main),
     })
   },

@@ -37,7 +37,7 @@ export const orderCreateAgain: Step = {
   },
 }
 
-/** Nothing is left: 420, and no order. */
+/** Nothing is left: a failure, 420 by contract, and no order. */
 export const soldOut: Step = {
   id: 'sold-out',
   name: 'sandbox.step.sold_out.name',
@@ -47,7 +47,7 @@ export const soldOut: Step = {
   checks: ['order-state'],
   async perform(scene) {
     const { main, sold_out = main } = scene.choice.products
-    await createTestOrder(scene, 'sold-out', sold_out, { codes: [420] })
+    await createTestOrder(scene, 'sold-out', sold_out, { codes: 'failure', usual: [420] })
   },
 }
 
@@ -104,14 +104,14 @@ export const orderCloseAgain: Step = {
   },
 }
 
-/** 598 at first; then the partner is asked until the tickets are issued. */
+/** 598 at first; then the partner is asked until the tickets are issued, or sends a pay notice. */
 export const orderPayLater: Step = {
   id: 'order-pay-later',
   name: 'sandbox.step.order_pay_later.name',
   todo: 'sandbox.step.order_pay_later.todo',
   kind: 'call',
   needs: (choice) => offers(choice, 'pay-later'),
-  checks: ['order-state'],
+  checks: ['order-state', 'notice-accepted'],
   async perform(scene) {
     const { main, later = main } = scene.choice.products
     // Where every order is paid like this, it is the main one that is.

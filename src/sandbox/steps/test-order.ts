@@ -1,9 +1,11 @@
+import { MOUNT } from '../../lib/mounts.ts'
+import { PATH } from '../../mtp/endpoints.ts'
 import { createOrder } from '../../ticketing/create-order.ts'
 import { OPERATOR } from '../../ticketing/history.ts'
 import type { OrderAnswer } from '../../ticketing/order-answer.ts'
 import { payOrder } from '../../ticketing/pay-order.ts'
 import { keysOnSale } from '../../ticketing/price-store.ts'
-import { findProduct } from '../../ticketing/product-store.ts'
+import { findProduct, markProduct } from '../../ticketing/product-store.ts'
 import { pullPrices } from '../../ticketing/pull-prices.ts'
 import { pullProduct } from '../../ticketing/pull-product.ts'
 import { queryOrder } from '../../ticketing/query-order.ts'
@@ -12,9 +14,10 @@ import { newOrder } from '../../ticketing/wire.ts'
 import { offers, travelDate } from '../choice.ts'
 import type { Expectation } from '../examine.ts'
 import type { OrderRole, Scene } from '../scene.ts'
+import { fieldIn } from './notice-body.ts'
 import { testVisitors } from './test-visitors.ts'
 
-type Order = OrderAnswer['order']
+export type Order = OrderAnswer['order']
 
 /** Fields of a product that decide how it is ordered (spec: Product). */
 interface Details {
@@ -25,6 +28,13 @@ interface Details {
 }
 
 const OPEN_DATE = 0
+/** visitorInfoType where nothing is known: one visitor too many harms nobody. */
+const EVERY_VISITOR = 3
+
+/** Bits of the order's id, if not as many as ORDER_ID_BITS says. */
+interface IdSize {
+  readonly idBits?: number
+}
 
 /**
  * A new order of the run, made by the platform's own operation. The product and, where there is a calendar, the prices
@@ -34,18 +44,19 @@ export async function createTestOrder(
   scene: Scene,
   role: OrderRole,
   partner_deal_id: string,
-  expectation: Expectation = {},
+  { idBits, ...expectation }: Expectation & IdSize = {},
 ): Promise<Order> {
   const { deps, choice, partner } = scene
   const { partner_id } = partner
   const details = await productDetails(scene, partner_deal_id)
-  const dated = Number(details.useDateMode) !== OPEN_DATE
+  const dated = isDated(scene, details)
   const day = travelDate(choice, deps.clock.now())
   const key = dated ? await pullDay(scene, partner_deal_id, day) : undefined
   const quantity = Math.max(choice.quantity, Number(details.minBuyCount) || 1)
-  const order_id = await scene.newOrder(role)
+  const order_id = await scene.newOrder(role, idBits)
   const wish = newOrder.parse({
     ...{ partner_id, partner_deal_id, order_id, quantity },
+    ...{ unit_price: choice.unit_price, buy_price: choice.buy_price },
     ...testVisitors(details, quantity),
     ...(dated ? { travel_date: day } : {}),
     ...(key ? { partner_primary_key: key } : {}),
@@ -57,8 +68,21 @@ export async function createTestOrder(
   return order
 }
 
+/** Of a product that nobody has described, the choice decides: it has a calendar, or a day was given. */
+const isDated = ({ choice }: Scene, { useDateMode }: Details): boolean =>
+  useDateMode === undefined
+    ? choice.travel_date !== undefined || offers(choice, 'price-calendar') || offers(choice, 'level-price-calendar')
+    : Number(useDateMode) !== OPEN_DATE
+
+/** As the partner describes it; of a partner without product pull only what is known from elsewhere. */
 async function productDetails(scene: Scene, partnerDealId: string): Promise<Details> {
   const { partner_id: partnerId } = scene.partner
+  if (!offers(scene.choice, 'product-pull')) {
+    const named = { partnerId, partnerDealId, saleState: null }
+    await markProduct(scene.deps.db, named, { cause: OPERATOR, now: scene.deps.clock.now() })
+    const known = await findProduct(scene.deps.db, named)
+    return { visitorInfoType: EVERY_VISITOR, ...known?.details }
+  }
   await scene.prepare(['product-pull'], (deps) =>
     pullProduct(deps, { partner_id: partnerId, partner_deal_id: partnerDealId }),
   )
@@ -92,31 +116,46 @@ export async function unpaidOrder(scene: Scene): Promise<bigint> {
 const ISSUED_WITHIN_S = 60
 const ASK_EVERY_MS = 2_000
 
-/** Pays an order; with 598 the partner is asked until its tickets are issued. */
+/** Pays an order; with 598 the partner is asked until its tickets are issued, or says so itself by a pay notice. */
 export async function payTestOrder(scene: Scene, orderId: bigint, expectation: Expectation = {}): Promise<Order> {
   const pay = (deps: Scene['deps']) => payOrder(deps, orderId, OPERATOR)
-  let { order } = await scene.operate('order-pay', orderId, pay, expectation)
-  if (order.state === 'paying') {
-    await scene.until(
-      ISSUED_WITHIN_S,
-      async () => {
-        const ask = (deps: Scene['deps']) => queryOrder(deps, orderId, OPERATOR)
-        order = (await scene.operate('order-query', orderId, ask)).order
-        return order.state !== 'paying'
-      },
-      ASK_EVERY_MS,
-    )
-  }
+  const answered = (await scene.operate('order-pay', orderId, pay, expectation)).order
+  const order = answered.state === 'paying' ? await issuedLater(scene, orderId) : answered
   await scene.require('order-state', order.state === 'paid', { expected: 'paid', actual: order.state })
   return order
+}
+
+async function issuedLater(scene: Scene, orderId: bigint): Promise<Order> {
+  const notices = scene.watch({
+    path: MOUNT + PATH.pay,
+    isIt: (body) => fieldIn(body, 'orderId') === String(orderId),
+  })
+  const ask = (deps: Scene['deps']) => queryOrder(deps, orderId, OPERATOR)
+  await scene.until(
+    ISSUED_WITHIN_S,
+    async () => {
+      // A notice may say that the codes come later (asyReturnVoucher): the order tells whether it was the last one.
+      if ((await notices.look()) && (await showOrder(scene.deps, orderId)).order.state !== 'paying') return true
+      return (await scene.operate('order-query', orderId, ask)).order.state !== 'paying'
+    },
+    ASK_EVERY_MS,
+  )
+  // It may have come while the partner was asked.
+  await notices.look()
+  return (await showOrder(scene.deps, orderId)).order
 }
 
 /** Both ways of payment will do: for steps that are about something else. */
 const ANY_PAYMENT: Expectation = { codes: [200, 598] }
 
 /** Created and paid. */
-export async function buyTestOrder(scene: Scene, role: OrderRole, partnerDealId: string): Promise<Order> {
-  const { order_id } = await createTestOrder(scene, role, partnerDealId)
+export async function buyTestOrder(
+  scene: Scene,
+  role: OrderRole,
+  partnerDealId: string,
+  size: IdSize = {},
+): Promise<Order> {
+  const { order_id } = await createTestOrder(scene, role, partnerDealId, size)
   return payTestOrder(scene, order_id, ANY_PAYMENT)
 }
 

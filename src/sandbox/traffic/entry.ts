@@ -1,9 +1,13 @@
 import type { Deps } from '../../deps.ts'
+import { APP_KEY_HEADER, ENCRYPTION_HEADER } from '../../lib/aes-body.ts'
+import { SIGNATURE_UNFIT } from '../../mtp/authenticate.ts'
 import { MISTAKES } from '../../mtp/diagnose/index.ts'
+import { refusalCode } from '../../mtp/endpoints.ts'
 import { BA_FAILED } from '../../mtp/errors.ts'
 import { stringToSign } from '../../mtp/signature.ts'
-import { findPartner, type PartnerWithSecrets } from '../../registry/partner.ts'
+import { findPartner, type PartnerWithSecrets, secretTexts } from '../../registry/partner.ts'
 import { masker } from '../../ticketing/masking.ts'
+import { BODY_DECRYPTED } from '../../ticketing/readable-answer.ts'
 import { noSuchEntry } from '../errors.ts'
 import { shownFailure } from '../reachability.ts'
 import {
@@ -32,6 +36,14 @@ export interface TrafficEntry {
   readonly name: string
   readonly orderId?: string
   readonly succeeded: boolean
+  /** False for a call that names this partner and that anybody may have sent. */
+  readonly verified: boolean
+  /** Its signature is that of no secret of this partner's. */
+  readonly isUnsigned: boolean
+  /** For how many refused calls it stands that were not kept; then it says nothing else. */
+  readonly left_out: number | null
+  /** Names of what a notice was taken with all the same. */
+  readonly warnings: readonly string[]
   /** Kind and detail of a failure of ours, or why the partner's call was refused. */
   readonly failure?: { readonly kind: string; readonly detail: string }
   readonly problems: readonly LinkedProblem[]
@@ -57,7 +69,7 @@ export async function showEntry(
 ): Promise<TrafficEntry> {
   const partner = await findPartner(deps, partnerId)
   if (!partner) throw noSuchEntry()
-  const mask = masker(partner.secrets.map(({ secret }) => secret))
+  const mask = masker(secretTexts(partner))
   if (kind === 'call') {
     const found = await findCall(deps.db, partnerId, id)
     if (!found) throw noSuchEntry()
@@ -87,17 +99,19 @@ function ourCall({ config }: Deps, partner: PartnerWithSecrets, found: KeptCall,
     clientId: partner.client_id,
     partnerId: String(partner.partner_id),
     body: mask(found.request_body),
+    encrypted: request_headers[ENCRYPTION_HEADER] === 'encrypted',
+    namesApp: APP_KEY_HEADER in request_headers,
   }
   return {
     ...{ kind: 'call', id, direction: 'out', at, name: found.interface, code: found.code },
     ...(found.order_id === null ? {} : { orderId: found.order_id }),
-    succeeded: failure === null,
+    ...{ succeeded: failure === null, verified: true, isUnsigned: false, left_out: null, warnings: [] },
     ...(told ? { failure: told } : {}),
     problems: failure === 'schema' ? answerProblems(found.interface, response_body ?? '') : [],
     isSignature: false,
     mistakes: [],
     durationMs: isTold ? found.duration_ms : null,
-    request: { url, headers: linesOf(request_headers, mask), body: shownText(mask(found.request_body)) },
+    request: { url, headers: linesOf(request_headers, mask), body: shownText(curl.body, curl.encrypted) },
     stringToSign: stringToSign({ method: 'POST', path: pathOf(found.url), date: request_headers.Date ?? '' }),
     ...(response_body === null
       ? {}
@@ -105,7 +119,7 @@ function ourCall({ config }: Deps, partner: PartnerWithSecrets, found: KeptCall,
           response: {
             status: found.http_status,
             headers: linesOf(response_headers ?? {}, mask),
-            body: shownText(mask(response_body)),
+            body: shownText(mask(response_body), response_headers !== null && BODY_DECRYPTED in response_headers),
           },
         }),
     curl: curlOf(curl),
@@ -127,13 +141,19 @@ function theirCall(deps: Deps, kind: 'notice' | 'rejected', found: KeptReceived,
   const date = headers?.date
   return {
     ...{ kind, id, direction: 'in', at, name: noticeName(deps, path) ?? path, succeeded: reason === null },
+    ...{ verified: found.verified, isUnsigned: reason?.startsWith(SIGNATURE_UNFIT) ?? false },
+    ...{ left_out: found.left_out, warnings: found.warnings },
     ...(reason === null ? {} : { failure: { kind: 'rejected', detail: mask(reason) } }),
     problems: reason === null || isSignature ? [] : noticeProblems(deps, path, body),
     isSignature,
     mistakes: isSignature ? mistakesIn(reason ?? '') : [],
-    code: reason === null ? 200 : 300,
+    code: reason === null ? 200 : isSignature ? 300 : refusalCode(path),
     durationMs: null,
-    request: { url: path, ...(headers ? { headers: linesOf(headers, mask) } : {}), body: shownText(mask(body)) },
+    request: {
+      url: path,
+      ...(headers ? { headers: linesOf(headers, mask) } : {}),
+      body: shownText(mask(body), headers !== null && BODY_DECRYPTED in headers),
+    },
     ...(date === undefined ? {} : { stringToSign: stringToSign({ method: 'POST', path, date }) }),
     response: { status: 200, body: shownText(mask(answer)) },
     ...(obstacle ? { obstacle } : {}),

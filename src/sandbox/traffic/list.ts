@@ -1,5 +1,5 @@
 import type { Deps } from '../../deps.ts'
-import { findPartner } from '../../registry/partner.ts'
+import { findPartner, secretTexts } from '../../registry/partner.ts'
 import { masker } from '../../ticketing/masking.ts'
 import { shownFailure } from '../reachability.ts'
 import { listAfter, listBefore, type Place, type TrafficSummary } from '../traffic-store.ts'
@@ -39,7 +39,8 @@ export async function listTraffic(deps: Deps, partnerId: bigint, query: TrafficQ
     : await listBefore(deps.db, filter, before ?? NEWEST, PER_PAGE + 1)
   const isMore = found.length > PER_PAGE
   const rows = after ? found.slice(0, PER_PAGE).reverse() : found.slice(0, PER_PAGE)
-  const mask = masker((await findPartner(deps, partnerId))?.secrets.map(({ secret }) => secret) ?? [])
+  const partner = await findPartner(deps, partnerId)
+  const mask = masker(partner ? secretTexts(partner) : [])
   const [first, last] = [rows[0], rows.at(-1)]
   return {
     lines: rows.map((row) => lineOf(deps, row, mask)),

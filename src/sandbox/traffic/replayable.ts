@@ -1,5 +1,5 @@
 import type { Deps } from '../../deps.ts'
-import { TOO_LONG } from '../../mtp/body-guard.ts'
+import { TOO_LONG, UNREAD } from '../../mtp/body-guard.ts'
 import { BODY_MASKED, KEPT_OF_BODY } from '../../mtp/reject.ts'
 import { noticeEndpoint } from '../../mtp/replay.ts'
 import type { InterfaceName } from '../../ticketing/interfaces/index.ts'
@@ -17,17 +17,28 @@ const READING: readonly string[] = [
   'heartbeat',
 ] satisfies readonly InterfaceName[]
 
-/** `changes`: it would change something at the partner; `not-a-notice`; `not-whole`: its bytes are not all kept. */
+/**
+ * `changes`: it would change something at the partner; `not-a-notice`; `not-verified`: anybody may have sent it;
+ * `not-whole`: its bytes are not all kept.
+ */
 export type ReplayObstacle = NotReplayable['obstacle']
 
 export const obstacleToCall = (name: string): ReplayObstacle | undefined =>
   READING.includes(name) ? undefined : 'changes'
 
-/** A body that was cut, masked or no UTF-8 would not be the same notice any more. */
+/**
+ * A replay counts as rightly signed, so only what was is replayed; and a body that was cut, masked or no UTF-8 would not
+ * be the same notice any more.
+ */
 export function obstacleToNotice(deps: Deps, kept: KeptReceived): ReplayObstacle | undefined {
   if (noticeEndpoint(deps, kept.path) === undefined) return 'not-a-notice'
+  if (!kept.verified) return 'not-verified'
   return kept.reason === null || isWhole(kept) ? undefined : 'not-whole'
 }
 
 const isWhole = ({ body, headers }: KeptReceived): boolean =>
-  body !== TOO_LONG && body.length < KEPT_OF_BODY && !body.includes('\ufffd') && headers?.[BODY_MASKED] === undefined
+  body !== TOO_LONG &&
+  body !== UNREAD &&
+  body.length < KEPT_OF_BODY &&
+  !body.includes('\ufffd') &&
+  headers?.[BODY_MASKED] === undefined

@@ -5,6 +5,8 @@ export interface ShownText {
   readonly text: string
   /** How many characters there are, when not all of them are shown. */
   readonly cutFrom?: number
+  /** It came over the wire encrypted. */
+  readonly encrypted?: boolean
 }
 
 /** A megabyte is no reading; a browser takes its time for it. */
@@ -12,8 +14,9 @@ const SHOWN = 65_536
 const MOST_INDENTED = 4 * SHOWN
 
 /** JSON on indented lines with its numbers as they were written, anything else as it came; what is too long is cut. */
-export function shownText(text: string): ShownText {
-  if (text.length > SHOWN) return { text: text.slice(0, SHOWN), cutFrom: text.length }
+export function shownText(text: string, encrypted = false): ShownText {
+  const mark = encrypted ? { encrypted } : {}
+  if (text.length > SHOWN) return { text: text.slice(0, SHOWN), cutFrom: text.length, ...mark }
   const pretty = prettyJson(text)
-  return { text: pretty === undefined || pretty.length > MOST_INDENTED ? text : pretty }
+  return { text: pretty === undefined || pretty.length > MOST_INDENTED ? text : pretty, ...mark }
 }

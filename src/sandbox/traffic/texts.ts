@@ -2,7 +2,8 @@ import { type Locale, translator } from '../../lib/locale.ts'
 import { docsTexts } from '../docs/texts.ts'
 import type { NotReplayable } from '../errors.ts'
 import { explainMistake } from '../mistake-texts.ts'
-import type { TrafficKind } from '../traffic-store.ts'
+import type { TrafficKind, TrafficSummary } from '../traffic-store.ts'
+import type { TrafficEntry } from './entry.ts'
 import type { Replayed } from './replay.ts'
 
 const KINDS = {
@@ -14,6 +15,7 @@ const KINDS = {
 const OBSTACLES = {
   changes: 'sandbox.traffic.obstacle_changes',
   'not-a-notice': 'sandbox.traffic.obstacle_not_a_notice',
+  'not-verified': 'sandbox.traffic.obstacle_not_verified',
   'not-whole': 'sandbox.traffic.obstacle_not_whole',
 } as const satisfies Record<NotReplayable['obstacle'], string>
 
@@ -29,7 +31,12 @@ const REPLAYED = {
 export function trafficTexts(locale: Locale) {
   const t = translator(locale)
   return {
-    kind: (kind: TrafficKind): string => t(KINDS[kind]),
+    kind: ({ kind, verified, isUnsigned }: Pick<TrafficEntry, 'kind' | 'verified' | 'isUnsigned'>): string =>
+      verified ? t(KINDS[kind]) : t(isUnsigned ? 'sandbox.traffic.kind_unsigned' : 'sandbox.traffic.kind_unverified'),
+    leftOut: ({ verified, left_out }: Pick<TrafficSummary, 'verified' | 'left_out'>): string =>
+      t(verified ? 'sandbox.traffic.left_out' : 'sandbox.traffic.left_out_unverified', {
+        count: left_out?.toLocaleString(locale) ?? '',
+      }),
     obstacle: (obstacle: NotReplayable['obstacle']): string => t(OBSTACLES[obstacle]),
     replayed: (outcome: Replayed['outcome']): string => t(REPLAYED[outcome]),
     name: docsTexts(locale).title,

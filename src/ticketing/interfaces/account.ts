@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { listOf } from '../../lib/lists.ts'
 import { int64 } from '../../lib/lossless.ts'
 import { idText } from './fields.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
@@ -8,9 +9,10 @@ export const balanceQuery = partnerInterface({
   name: 'balance-query',
   title: 'Balance query',
   defaultPath: '/balance/query',
-  request: z.object({ partnerDealIds: z.array(idText()) }),
+  request: z.object({ partnerDealIds: listOf('products', idText()) }),
   answer: z.looseObject({
-    body: z.array(
+    body: listOf(
+      'products',
       z.looseObject({ partnerDealId: idText(), prepaidAccountBalance: int64(), creditAccountBalance: int64() }),
     ),
   }),

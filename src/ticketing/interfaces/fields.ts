@@ -14,6 +14,9 @@ export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
 /** A text that must not be empty. */
 export const text = () => z.string().min(1, 'must not be empty')
 
+/** A text of a request that is "" where there is nothing to say: programs exist that fail where they find no field. */
+export const sentText = () => z.string().default('')
+
 /** An id that is text; some clients send it as a number, which must not have been rounded on the way. */
 export const idText = () =>
   z
@@ -25,6 +28,17 @@ export const idText = () =>
 /** A small number out of a list, as number or numeric text. */
 export const oneOf = <const Values extends readonly [number, ...number[]]>(...values: Values) =>
   smallInt().pipe(z.literal(values))
+
+const SAYS: Readonly<Record<string, boolean>> = { true: true, 1: true, false: false, 0: false }
+
+/** Yes or no: a boolean, its name in a text, or 0 and 1, as number or text; anything else counts as left out. */
+export const yesOrNo = () =>
+  z
+    .preprocess(
+      (value) => (typeof value === 'object' ? undefined : SAYS[String(value).toLowerCase()]),
+      z.boolean().optional(),
+    )
+    .meta({ wire: 'boolean' })
 
 const CALENDAR = /^(\d{4})-(\d\d)-(\d\d)$/
 const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/
@@ -38,6 +52,9 @@ function isCalendarDay(value: string): boolean {
 
 /** A date, `yyyy-MM-dd`, kept as text. */
 export const date = () => z.string().refine(isCalendarDay, 'must be a date, yyyy-MM-dd').meta({ wire: 'date' })
+
+/** A date of a request; "" where there is none. */
+export const sentDate = () => date().or(z.literal('')).meta({ wire: 'date' }).default('')
 
 /** Beijing local time, `yyyy-MM-dd HH:mm:ss`, kept as text. */
 export const dateTime = () =>

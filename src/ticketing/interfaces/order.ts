@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { listOf } from '../../lib/lists.ts'
 import { int64, smallInt } from '../../lib/lossless.ts'
-import { date, idText, maybe, oneOf, price, text } from './fields.ts'
+import { date, idText, maybe, oneOf, price, sentDate, sentText, text } from './fields.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
-import { credential, person } from './people.ts'
+import { additionalLists, issuedTickets, voucherType } from './issued.ts'
+import { readableCredential, sentPerson } from './people.ts'
 import { voucherState } from './voucher.ts'
 
 const echoed = { orderId: maybe(int64()), partnerOrderId: maybe(idText()) }
@@ -12,6 +14,7 @@ export const orderCreate = partnerInterface({
   name: 'order-create',
   title: 'Order create',
   defaultPath: '/order/create',
+  encrypted: true,
   request: z.object({
     orderId: int64(),
     partnerDealId: idText(),
@@ -20,11 +23,11 @@ export const orderCreate = partnerInterface({
     unitPrice: price(),
     totalPrice: price(),
     quantity: smallInt(),
-    travelDate: date().optional(),
-    visitors: z.array(person).optional(),
-    contactPerson: person.optional(),
-    partnerPrimaryKey: idText().optional(),
-    levelIds: z.array(idText()).optional(),
+    travelDate: sentDate(),
+    visitors: listOf('visitors', sentPerson).default([]),
+    contactPerson: sentPerson.optional(),
+    partnerPrimaryKey: sentText(),
+    levelIds: listOf('levels', idText()).default([]),
   }),
   answer: z.looseObject({ body: z.looseObject({ partnerOrderId: idText() }) }),
   failures: {
@@ -36,21 +39,20 @@ export const orderCreate = partnerInterface({
   },
 })
 
-/** Issues the tickets. voucherType: 0 none, 1 one code a ticket, 2 one an order. */
+/** Issues the tickets. Which kind of codes they have is only left open where the codes come later. */
 export const orderPay = partnerInterface({
   name: 'order-pay',
   title: 'Order pay (issue tickets)',
   defaultPath: '/order/pay',
+  encrypted: true,
   request: z.object({ orderId: int64(), partnerOrderId: z.string() }),
   answer: z.looseObject({
-    body: z.looseObject({
-      ...echoed,
-      voucherType: oneOf(0, 1, 2),
-      vouchers: maybe(z.array(idText())),
-      voucherPics: maybe(z.array(z.string())),
-      realNameType: maybe(oneOf(0, 1)),
-      credentialList: maybe(z.array(credential)),
-    }),
+    body: z
+      .looseObject({ ...echoed, voucherType: maybe(voucherType()), ...issuedTickets })
+      .refine((body) => body.voucherType !== undefined || body.asyReturnVoucher === true, {
+        path: ['voucherType'],
+        error: 'is required',
+      }),
   }),
   pending: { 598: 'issuing' },
   failures: { 501: 'balance too low', 502: 'no earlier success found', 599: 'other pay error' },
@@ -63,6 +65,7 @@ export const orderQuery = partnerInterface({
   name: 'order-query',
   title: 'Order query',
   defaultPath: '/order/query',
+  encrypted: true,
   request: z.object({ orderId: int64(), partnerOrderId: z.string() }),
   answer: z.looseObject({
     body: z.looseObject({
@@ -71,8 +74,10 @@ export const orderQuery = partnerInterface({
       orderQuantity: smallInt(),
       usedQuantity: smallInt(),
       refundedQuantity: smallInt(),
-      voucherType: maybe(oneOf(0, 1, 2)),
-      voucherList: maybe(z.array(voucherState)),
+      voucherType: maybe(voucherType()),
+      voucherList: maybe(listOf('vouchers', voucherState)),
+      credentialList: maybe(listOf('vouchers', readableCredential)),
+      ...additionalLists,
     }),
   }),
   failures: { 301: 'no such order', 302: 'look-up failed', 399: 'other query error' },
@@ -83,6 +88,7 @@ export const orderClose = partnerInterface({
   name: 'order-close',
   title: 'Order close',
   defaultPath: '/order/close',
+  encrypted: true,
   request: z.object({ orderId: int64(), closeType: oneOf(1, 2, 3) }),
   answer: plainAnswer,
 })
@@ -98,16 +104,18 @@ export const orderReschedule = partnerInterface({
     rescheduleNo: text(),
     originDate: date(),
     targetDate: date(),
-    rescheduleVisitors: z.array(z.object({ originVisitor: person, targetVisitor: person })).optional(),
-    originLevelIds: z.array(idText()).optional(),
-    targetLevelIds: z.array(idText()).optional(),
+    rescheduleVisitors: listOf('visitors', z.object({ originVisitor: sentPerson, targetVisitor: sentPerson })).default(
+      [],
+    ),
+    originLevelIds: listOf('levels', idText()).default([]),
+    targetLevelIds: listOf('levels', idText()).default([]),
   }),
   answer: z.looseObject({
     body: z.looseObject({
       orderId: maybe(int64()),
       rescheduleNo: idText(),
       successCount: smallInt(),
-      credentialVouchers: maybe(z.array(z.unknown())),
+      credentialVouchers: maybe(listOf('vouchers', z.unknown())),
     }),
   }),
 })

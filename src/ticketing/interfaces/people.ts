@@ -1,25 +1,34 @@
 import { z } from 'zod'
-import { idText, maybe, oneOf, text } from './fields.ts'
+import { idText, maybe, oneOf, sentText, text } from './fields.ts'
 
 /** 0 id card, 1 passport, 2 officer card, 3 Taiwan compatriot permit, 4 HK/Macau pass, 5 mainland permit to Taiwan. */
 const CREDENTIAL_TYPES = ['0', '1', '2', '3', '4', '5'] as const
 
-/** A visitor or contact of an order; `credentials` are numbers by type of document. */
-export const person = z.object({
-  name: text().optional(),
-  pinyin: text().optional(),
-  mobile: text().optional(),
-  address: text().optional(),
-  postCode: text().optional(),
-  email: text().optional(),
-  gender: oneOf(1, 2).optional(),
-  credentials: z.partialRecord(z.enum(CREDENTIAL_TYPES), text()).optional(),
-})
+const credentials = z
+  .strictObject(Object.fromEntries(CREDENTIAL_TYPES.map((type) => [type, text().optional()])))
+  .meta({ wire: 'object' })
+
+const gender = oneOf(1, 2).optional()
+const TEXTS = ['name', 'pinyin', 'mobile', 'address', 'postCode', 'email'] as const
+const texts = <Schema extends z.ZodType>(schema: Schema) =>
+  Object.fromEntries(TEXTS.map((name) => [name, schema])) as Record<(typeof TEXTS)[number], Schema>
+
+/** A visitor or contact of an order, as an operator gives it; `credentials` are numbers by type of document. */
+export const person = z.object({ ...texts(text().optional()), gender, credentials: credentials.optional() })
+
+/** The same as it goes out: nothing is left out but the gender, which would have to be one. */
+export const sentPerson = z.object({ ...texts(sentText()), gender, credentials: credentials.default({}) })
+
+/** As in `credentials` of a visitor. */
+export const credentialType = () => oneOf(0, 1, 2, 3, 4, 5)
 
 /** A document and the voucher that it opens, of an order with real names. */
 export const credential = z.looseObject({
-  credentialType: oneOf(0, 1, 2, 3, 4, 5),
+  credentialType: credentialType(),
   credentialNo: idText(),
   voucher: maybe(idText()),
   status: maybe(oneOf(0, 1, 2, 3)),
 })
+
+/** Undefined where it does not fit: only its code counts, and no document may cost the tickets. */
+export const readableCredential = credential.optional().catch(undefined)

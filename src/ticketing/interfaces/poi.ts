@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { listOf } from '../../lib/lists.ts'
 import { smallInt } from '../../lib/lossless.ts'
 import { idText, maybe, oneOf, text } from './fields.ts'
 import { partnerInterface } from './interface.ts'
@@ -22,6 +23,9 @@ export const poiPull = partnerInterface({
   name: 'poi-pull',
   title: 'POI pull',
   defaultPath: '/poi/query',
-  request: z.discriminatedUnion('method', [z.object(page), z.object({ ...multi, partnerPoiId: z.array(idText()) })]),
-  answer: z.looseObject({ totalSize: maybe(smallInt()), body: z.array(poi) }),
+  request: z.discriminatedUnion('method', [
+    z.object(page),
+    z.object({ ...multi, partnerPoiId: listOf('pois', idText()) }),
+  ]),
+  answer: z.looseObject({ totalSize: maybe(smallInt()), body: listOf('pois', poi) }),
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { listOf } from '../../lib/lists.ts'
 import { date, idText, maybe, oneOf, price, stock, text, timeOfDay } from './fields.ts'
 import { partnerInterface } from './interface.ts'
 
@@ -14,19 +15,19 @@ export const priceCalendar = partnerInterface({
   title: 'Price calendar',
   defaultPath: '/product/price/query',
   request: z.object(range),
-  answer: z.looseObject({ body: z.array(dayPrice) }),
+  answer: z.looseObject({ body: listOf('prices', dayPrice) }),
   failures,
 })
 
 const level = z.looseObject({ levelNo: idText(), levelName: text() })
 
 /** One session or kind of ticket on one day. */
-const levelPrice = z.looseObject({
+export const levelPrice = z.looseObject({
   partnerPrimaryKey: idText(),
   skuInfo: z.looseObject({
     startTime: maybe(timeOfDay()),
     endTime: maybe(timeOfDay()),
-    levelInfoList: maybe(z.array(level)),
+    levelInfoList: maybe(listOf('levels', level)),
   }),
   priceDate: date(),
   ...prices,
@@ -36,8 +37,10 @@ export const levelPriceCalendar = partnerInterface({
   name: 'level-price-calendar',
   title: 'Level price calendar',
   defaultPath: '/product/level/price/calendar/v2',
+  encrypted: true,
   request: z.object({ ...range, asyncType: oneOf(0, 1) }),
-  answer: z.looseObject({ partnerDealId: idText(), body: z.array(levelPrice) }),
+  answer: z.looseObject({ partnerDealId: idText(), body: listOf('prices', levelPrice) }),
+  listMayBeMissing: true,
   pending: { 999: 'will follow' },
   failures,
 })

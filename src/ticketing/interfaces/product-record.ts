@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { listOf } from '../../lib/lists.ts'
 import { smallInt } from '../../lib/lossless.ts'
 import { idText, maybe, oneOf, price, stock, text } from './fields.ts'
+import { softFields } from './soft-fields.ts'
 
 const flag = () => maybe(z.boolean())
 
@@ -22,7 +24,7 @@ const refundStair = z.looseObject({
 
 const exchangeRule = z.looseObject({
   effectiveCertificate: maybe(z.unknown()),
-  voucherLoaders: maybe(z.array(smallInt())),
+  voucherLoaders: maybe(listOf('details', smallInt())),
   needCertificateSupplement: flag(),
   certificateSupplement: maybe(z.string()),
 })
@@ -47,25 +49,21 @@ const refunds = {
   refundType: oneOf(1, 3, 4),
   partlyRefund: z.boolean(),
   refundNote: maybe(z.string()),
-  refundStairsRules: maybe(z.array(refundStair)),
+  refundStairsRules: maybe(listOf('details', refundStair)),
 }
 
 const tickets = {
-  getInAddresses: z.array(text()),
   needTicket: z.boolean(),
   getTicketRule: maybe(exchangeRule),
   getVoucherRule: exchangeRule,
   returnVoucher: z.boolean(),
   voucherText: maybe(z.string().max(20, 'must have at most 20 characters')),
-  voucherTimes: maybe(z.array(z.unknown()).max(3, 'must have at most 3 entries')),
+  voucherTimes: maybe(listOf('times', z.unknown())),
 }
 
 const sale = {
   scheduleOnlineTime: maybe(text()),
   scheduleOfflineTime: text(),
-  orderCancelTime: maybe(
-    smallInt().refine((minutes) => minutes > 30 && minutes <= 120, 'must be more than 30 and at most 120 minutes'),
-  ),
   aheadHoursType: maybe(smallInt()),
   aheadMinutes: maybe(smallInt()),
   aheadTimeRules: maybe(z.unknown()),
@@ -85,8 +83,6 @@ const openDate = {
 
 type ConditionalField = keyof typeof openDate | 'voucherText'
 
-const image = z.looseObject({ imageName: maybe(z.string()), imageUrl: text(), frontImage: maybe(z.unknown()) })
-
 /**
  * A product as partners describe it (spec: Product). Where the spec marks one field of a group as required, that one is;
  * the platform keeps the whole entry beside the few fields that it queries.
@@ -96,7 +92,6 @@ export const product = z
     partnerDealId: idText(),
     partnerPoiId: maybe(idText()),
     title: text(),
-    subTitle: maybe(z.string()),
     include: z.string(),
     exclude: maybe(z.string()),
     otherNote: z.string(),
@@ -107,8 +102,7 @@ export const product = z
     ...tickets,
     ...sale,
     ...openDate,
-    servicePhones: z.array(z.unknown()),
-    dealImageInfos: maybe(z.array(image).max(5, 'must have at most 5 entries')),
+    ...softFields,
   })
   .superRefine((entry, context) => {
     const needed: ConditionalField[] = [

@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { listOf } from '../../lib/lists.ts'
 import { smallInt } from '../../lib/lossless.ts'
 import { idText, maybe, oneOf } from './fields.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { product } from './product-record.ts'
+import { softProblems } from './soft-fields.ts'
 
 export const productPull = partnerInterface({
   name: 'product-pull',
@@ -10,9 +12,15 @@ export const productPull = partnerInterface({
   defaultPath: '/product/query',
   request: z.discriminatedUnion('method', [
     z.object({ method: z.literal('page'), currentPage: smallInt(), pageSize: smallInt() }),
-    z.object({ method: z.literal('multi'), partnerDealIds: z.array(idText()) }),
+    z.object({ method: z.literal('multi'), partnerDealIds: listOf('deals', idText()) }),
   ]),
-  answer: z.looseObject({ totalSize: maybe(smallInt()), body: z.array(product) }),
+  answer: z.looseObject({ totalSize: maybe(smallInt()), body: listOf('products', product) }),
+  warnings: (json) => {
+    const { body } = json as { readonly body: readonly unknown[] }
+    return body.flatMap((entry, place) =>
+      softProblems(entry).map(({ path, problem }) => ({ path: `body[${place}].${path}`, problem })),
+    )
+  },
 })
 
 /**
@@ -23,7 +31,8 @@ export const productStatus = partnerInterface({
   name: 'product-status',
   title: 'Product status message',
   defaultPath: '/product/status',
-  request: z.array(
+  request: listOf(
+    'products',
     z.object({
       partnerDealId: idText(),
       status: oneOf(0, 1, 2, 3, 4),

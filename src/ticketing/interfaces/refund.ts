@@ -1,19 +1,26 @@
 import { z } from 'zod'
+import { listOf } from '../../lib/lists.ts'
 import { int64, smallInt } from '../../lib/lossless.ts'
-import { dateTime, idText, maybe, oneOf, price, text } from './fields.ts'
+import { dateTime, idText, maybe, oneOf, price, sentText, text } from './fields.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
+import { credentialType } from './people.ts'
+
+const sentCredential = z.object({ credentialType: credentialType(), credentialNo: idText(), voucher: sentText() })
 
 /** 200: refunded at once; 602: under review, the decision comes as a refund notice with the same refundId. */
 export const orderRefund = partnerInterface({
   name: 'order-refund',
   title: 'Order refund',
   defaultPath: '/order/refund',
+  encrypted: true,
   request: z.object({
     orderId: int64(),
     refundId: text(),
     partnerOrderId: z.string(),
     partnerDealId: idText(),
-    voucherList: z.array(idText()).optional(),
+    voucherList: listOf('vouchers', idText()).default([]),
+    /** Of real-name orders. */
+    credentialList: listOf('vouchers', sentCredential).default([]),
     refundQuantity: smallInt(),
     unitPrice: price(),
     refundPrice: price(),
@@ -44,15 +51,16 @@ export const orderRefunded = partnerInterface({
   name: 'order-refunded',
   title: 'Refunded message',
   defaultPath: '/order/refunded',
+  encrypted: true,
   request: z.object({
     orderId: int64(),
     partnerOrderId: z.string(),
     refundSerialNo: text(),
-    voucherList: z.array(idText()).optional(),
+    voucherList: listOf('vouchers', idText()).default([]),
     /** -1: everything */
     refundPrice: price(),
     refundMessageType: oneOf(1, 2, 3),
-    reason: z.string().optional(),
+    reason: sentText(),
     refundTime: dateTime(),
     count: smallInt(),
   }),

@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { diagnose, readLooseAuthorization } from '../../../src/mtp/diagnose/index.ts'
+import { diagnoseUnproven } from '../../../src/mtp/diagnose/unproven.ts'
 import { signatureOf } from '../../signer.ts'
 import { CALL, PARTNER } from './wrongly.ts'
 
-const settings = { now: new Date('2026-05-06T10:34:20Z'), skewSeconds: 600, prefixes: ['', '/rhone', '/test'] }
+const settings = {
+  now: new Date('2026-05-06T10:34:20Z'),
+  skewSeconds: 600,
+  mounts: ['/mtp/api', '/rhone/mtp/api', '/test/mtp/api'],
+}
 const secret = PARTNER.secrets[0] as string
 const signature = signatureOf({ path: CALL.path, date: CALL.date, secret })
 const withoutNewline = signatureOf({ path: CALL.path, date: CALL.date, secret, newline: '' })
-const mistakes = (call: object, partner: typeof PARTNER | null = PARTNER) =>
+const mistakes = (call: object, partner: typeof PARTNER = PARTNER) =>
   diagnose({ ...CALL, authorization: `MWS demo:partner:${signature}`, ...call }, partner, settings).mistakes
 
 describe('the Authorization header of a diagnosed call', () => {
@@ -41,7 +46,12 @@ describe('the Authorization header of a diagnosed call', () => {
 
 describe('a diagnosed call', () => {
   it('of nobody that is known', () => {
-    expect(mistakes({}, null)).toEqual(['client-id-unknown'])
+    const call = { ...CALL, partnerId: '7001', authorization: `MWS nobody:${signature}` }
+    expect(diagnoseUnproven(call, settings, false)).toMatchObject({
+      mistakes: ['signature-unrecognised'],
+      proven: false,
+    })
+    expect(diagnoseUnproven(call, settings, true).mistakes).toEqual(['diagnosis-busy'])
   })
 
   it('without Date', () => {
@@ -81,6 +91,8 @@ describe('a diagnosed call', () => {
       explanation: expect.stringContaining('The line feed between path and Date is missing.'),
       stringToSign: `POST ${CALL.path}\n${CALL.date}`,
       signedInstead: `POST ${CALL.path}${CALL.date}`,
+      warnings: ['partner-id-missing'],
+      proven: true,
     })
   })
 

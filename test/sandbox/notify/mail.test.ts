@@ -13,7 +13,8 @@ import { notificationsOf, retryNotification } from '../../../src/sandbox/notify/
 import { sendNotification } from '../../../src/sandbox/notify/send.ts'
 import { tellContacts } from '../../../src/sandbox/notify/tell-contacts.ts'
 import { openWorld, type World } from '../../harness.ts'
-import { deadPort, oneMail, passedRun, postOffice, reply, until } from './post-office.ts'
+import { until } from '../../until.ts'
+import { deadPort, oneMail, passedRun, postOffice, reply } from './post-office.ts'
 
 const opened: { close(): Promise<void> | void }[] = []
 afterEach(async () => {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
 import { createPartner } from '../../../src/registry/partner.ts'
@@ -109,15 +108,27 @@ export async function hook(...statuses: [number, ...number[]]) {
 export const SECRET = 'the-clientSecret-of-a-partner-that-is-told'
 
 /** A partner with these contacts and a run of it that has passed. */
-export async function passedRun(world: World, contacts: object): Promise<Passed> {
-  const { partner_id } = await createPartner(world.deps, newPartner.parse({ name: '湖畔 Tickets', contacts }), SECRET)
+/** With the secret of the product contact's webhook, if it has one. */
+export async function passedRun(world: World, contacts: object): Promise<Passed & { webhookSecret: string }> {
+  const { partner_id, webhook_secrets } = await createPartner(
+    world.deps,
+    newPartner.parse({ name: '湖畔 Tickets', contacts }),
+    SECRET,
+  )
   const runId = randomUUID()
   await world.pool.query(
     `insert into sandbox_run (run_id, partner_id, number, choice, created_at, passed_at) values ($1, $2, 3, '{}', $3, $3)`,
     [runId, partner_id, world.clock.now()],
   )
   const reportUrl = 'https://gate.example/sandbox/verify/abc'
-  return { runId, partnerId: partner_id, runNumber: 3, passedAt: world.clock.now(), reportUrl }
+  return {
+    runId,
+    partnerId: partner_id,
+    runNumber: 3,
+    passedAt: world.clock.now(),
+    reportUrl,
+    webhookSecret: webhook_secrets?.product ?? '',
+  }
 }
 
 /** One contact, told by mail only; returns where its message stands. */
@@ -132,13 +143,4 @@ export async function only(world: World, { runId }: Passed): Promise<ShownNotifi
   const [one] = notifications
   if (!one || notifications.length > 1) throw new Error(`not one: ${JSON.stringify(notifications)}`)
   return one
-}
-
-export async function until<T>(probe: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
-  for (let n = 0; n < 600; n++) {
-    const found = await probe()
-    if (found) return found
-    await sleep(25)
-  }
-  throw new Error('not within 15 s')
 }

@@ -4,7 +4,8 @@ import { type JobWorker, startWorker } from '../../../src/jobs/worker.ts'
 import { notificationsOf } from '../../../src/sandbox/notify/notifications.ts'
 import { tellContacts } from '../../../src/sandbox/notify/tell-contacts.ts'
 import { openWorld, type World } from '../../harness.ts'
-import { hook, type PostOffice, passedRun, postOffice, until } from './post-office.ts'
+import { until } from '../../until.ts'
+import { hook, type PostOffice, passedRun, postOffice } from './post-office.ts'
 
 let world: World
 let office: PostOffice

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findPartner } from '../../../src/registry/partner.ts'
+import { setContact } from '../../../src/registry/partner-contact.ts'
 import { rotatePartnerSecret } from '../../../src/registry/partner-secret.ts'
+import { rotateWebhookSecret, webhookKey } from '../../../src/registry/webhook-secret.ts'
 import { sendNotification } from '../../../src/sandbox/notify/send.ts'
 import { type Passed, tellContacts } from '../../../src/sandbox/notify/tell-contacts.ts'
 import { openWorld, type World } from '../../harness.ts'
@@ -27,12 +28,17 @@ const receiver = async (...statuses: [number, ...number[]]) => {
 }
 
 /** A partner whose product contact has this webhook, told by nothing else. */
-async function told(where: World, webhook_url: string): Promise<{ passed: Passed; attempt: () => Promise<object> }> {
-  const passed = await passedRun(where, { product: { name: 'Lin', mail: 'lin@example.com', webhook_url } })
+async function told(
+  where: World,
+  webhook_url: string,
+): Promise<{ passed: Passed; secret: string; attempt: () => Promise<object> }> {
+  const { webhookSecret: secret, ...passed } = await passedRun(where, {
+    product: { name: 'Lin', mail: 'lin@example.com', webhook_url },
+  })
   await tellContacts(where.deps, passed)
   await where.pool.query("delete from sandbox_notification where channel = 'mail'")
   const { notification_id } = await only(where, passed)
-  return { passed, attempt: () => sendNotification(where.deps, notification_id) }
+  return { passed, secret, attempt: () => sendNotification(where.deps, notification_id) }
 }
 
 /** As the Standard Webhooks specification has it, and as its libraries do. */
@@ -40,7 +46,7 @@ function verifies(
   secret: string,
   { headers, body }: { headers: NodeJS.Dict<string | string[]>; body: string },
 ): boolean {
-  const key = Buffer.from(Buffer.from(secret).toString('base64'), 'base64')
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
   const expected = `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
   return String(headers['webhook-signature']).split(' ').includes(expected)
@@ -49,7 +55,7 @@ function verifies(
 describe('a webhook', () => {
   it('gets who has passed and where the report is, signed', async () => {
     const { url, deliveries } = await receiver(204)
-    const { passed, attempt } = await told(world, `${url}?token=1`)
+    const { passed, secret, attempt } = await told(world, `${url}?token=1`)
     expect(await attempt()).toEqual({})
     const [delivery] = deliveries
     expect(delivery?.path).toBe('/hook?token=1')
@@ -71,14 +77,16 @@ describe('a webhook', () => {
       'webhook-id': shown.notification_id,
       'webhook-timestamp': String(Date.parse('2026-05-06T10:34:20Z') / 1000),
     })
-    expect(delivery && verifies(SECRET, delivery)).toBe(true)
-    expect(delivery && verifies('another', delivery)).toBe(false)
+    expect(secret).toMatch(/^whsec_[0-9A-Za-z+/]{32}$/)
+    expect(delivery && verifies(secret, delivery)).toBe(true)
+    // The clientSecret, which moves money, signs nothing that is sent to another endpoint.
+    for (const other of [SECRET, btoa(SECRET)]) expect(delivery && verifies(other, delivery)).toBe(false)
     expect(shown).toMatchObject({ channel: 'webhook', state: 'sent', attempts: 1, last_error: null })
   })
 
   it('is called again until it answers 2xx, with the same id and body and a fresh signature', async () => {
     const { url, deliveries } = await receiver(500, 302, 410, 200)
-    const { passed, attempt } = await told(world, url)
+    const { passed, secret, attempt } = await told(world, url)
     for (const status of [500, 302, 410]) {
       expect(await attempt()).toEqual({ failure: `webhook: HTTP status ${status}` })
       expect(await only(world, passed)).toMatchObject({
@@ -93,18 +101,49 @@ describe('a webhook', () => {
     expect(new Set(deliveries.map(({ body }) => body)).size).toBe(1)
     expect(new Set(deliveries.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     expect(new Set(deliveries.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(4)
-    for (const delivery of deliveries) expect(verifies(SECRET, delivery)).toBe(true)
+    for (const delivery of deliveries) expect(verifies(secret, delivery)).toBe(true)
     expect(await only(world, passed)).toMatchObject({ state: 'sent', attempts: 4, last_error: null })
   })
 
-  it('verifies with either secret while one is rotated', async () => {
-    const { url, deliveries } = await receiver(200)
-    const { passed, attempt } = await told(world, url)
-    const { client_secret } = await rotatePartnerSecret(world.deps, passed.partnerId, { overlap_s: 60 })
+  it('is signed with the new secret once that is rotated, and rotating the clientSecret changes nothing', async () => {
+    const { url, deliveries } = await receiver(500, 500, 200)
+    const { passed, secret, attempt } = await told(world, url)
+    await rotatePartnerSecret(world.deps, passed.partnerId, { overlap_s: 60 })
     await attempt()
-    const [delivery] = deliveries
-    expect(delivery && [SECRET, client_secret].map((secret) => verifies(secret, delivery))).toEqual([true, true])
-    expect((await findPartner(world.deps, passed.partnerId))?.secrets).toHaveLength(2)
+    const { webhook_secret } = await rotateWebhookSecret(world.deps, passed.partnerId, 'product')
+    await attempt()
+    const [before, after] = deliveries
+    expect(before && verifies(secret, before)).toBe(true)
+    expect(after && [secret, webhook_secret].map((one) => verifies(one, after))).toEqual([false, true])
+  })
+
+  it('keeps its secret while its address stays, and gets a new one with another', async () => {
+    const { passed } = await told(world, 'https://a.example/hook')
+    const set = async (webhook_url: string | null, name = 'Lin') =>
+      (await setContact(world.deps, passed.partnerId, 'product', { name, mail: 'lin@example.com', webhook_url }))
+        .webhook_secret
+    const key = (url: string) => webhookKey(world.deps, { partnerId: passed.partnerId, role: 'product', url })
+    const first = await key('https://a.example/hook')
+    expect(first).toHaveLength(24)
+    expect(await set('https://a.example/hook', 'Wang')).toBeUndefined()
+    expect(await key('https://a.example/hook')).toEqual(first)
+    expect(await set('https://b.example/hook')).toMatch(/^whsec_/)
+    expect(await key('https://b.example/hook')).not.toEqual(first)
+    expect(await key('https://a.example/hook')).toBeUndefined()
+    expect(await set(null)).toBeUndefined()
+    await expect(rotateWebhookSecret(world.deps, passed.partnerId, 'product')).rejects.toThrow('no webhook')
+    expect(await set('https://b.example/hook')).toMatch(/^whsec_/)
+  })
+
+  it('from before there were such secrets is called unsigned until one is made', async () => {
+    const { url, deliveries } = await receiver(401, 200)
+    const { passed, attempt } = await told(world, url)
+    await world.pool.query('update partner_contact set webhook_secret = null where partner_id = $1', [passed.partnerId])
+    expect(await attempt()).toEqual({ failure: 'webhook: HTTP status 401' })
+    expect(deliveries[0]?.headers['webhook-signature']).toBeUndefined()
+    const { webhook_secret } = await rotateWebhookSecret(world.deps, passed.partnerId, 'product')
+    expect(await attempt()).toEqual({})
+    expect(deliveries[1] && verifies(webhook_secret, deliveries[1])).toBe(true)
   })
 
   it('at a private address is not called, and reads like one where nobody listens', async () => {
@@ -139,12 +178,13 @@ describe('a webhook', () => {
     for (const trace of ['planted', SECRET, 'v1,']) expect(traces).not.toContain(trace)
   })
 
-  it('of a partner whose secrets cannot be opened is a fault of ours, and is tried again', async () => {
+  it('whose secret cannot be opened is a fault of ours, and is tried again', async () => {
     const { url, deliveries } = await receiver(200)
     const { passed, attempt } = await told(world, url)
-    await world.pool.query("update partner_secret set sealed = sealed || '\\x00' where partner_id = $1", [
-      passed.partnerId,
-    ])
+    await world.pool.query(
+      "update partner_contact set webhook_secret = webhook_secret || '\\x00' where partner_id = $1",
+      [passed.partnerId],
+    )
     expect(await attempt()).toEqual({ failure: expect.stringMatching(/sealed secret cannot be opened/) })
     expect(await only(world, passed)).toMatchObject({ state: 'waiting', last_error: 'a fault of the platform' })
     expect(deliveries).toEqual([])

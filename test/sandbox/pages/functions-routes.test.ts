@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { setStage, showPartner } from '../../../src/registry/partner.ts'
 import { FUNCTION_IDS } from '../../../src/sandbox/functions.ts'
@@ -22,7 +23,7 @@ beforeEach(async () => {
 
 const FORM = '/sandbox/functions'
 const GOOD = {
-  functions: ['pay-at-once', 'refund-at-once'],
+  functions: ['product-pull', 'pay-at-once', 'refund-at-once'],
   main: 'P-1',
   quantity: '2',
   travel_date: '',
@@ -73,7 +74,7 @@ describe('the form', () => {
     const fields = ['main', 'later', 'review', 'level', 'sold_out'].map((name) => [name, values(name)[0]])
     expect(fields).toEqual([
       ['main', 'DEMO-BOAT'],
-      ['later', 'DEMO-TOWER'],
+      ['later', 'DEMO-CASTLE'],
       ['review', 'DEMO-TOWER'],
       ['level', 'DEMO-SHOW'],
       ['sold_out', 'DEMO-SOLD-OUT'],
@@ -178,6 +179,21 @@ describe('starting a run', () => {
     expect((await me.send(FORM, filled({ base_url: 'https://evil.example' }))).statusCode).toBe(303)
     expect((await showPartner(lab.world.deps, partner.partner_id)).base_url).toBe('https://seller.example/api')
   })
+})
+
+it('leaves the URLs of a partner alone that goes live at the same moment', async () => {
+  const { pool } = lab.world
+  const operator = await pool.connect()
+  await operator.query('begin')
+  await operator.query(`update partner set stage = 'live' where partner_id = $1`, [partner.partner_id])
+  const started = me.send(FORM, filled({ base_url: 'https://evil.example' }))
+  const waiting = () =>
+    pool.query(`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)
+  while ((await waiting()).rowCount === 0) await sleep(10)
+  await operator.query('commit')
+  operator.release()
+  expect((await started).statusCode).toBe(303)
+  expect((await showPartner(lab.world.deps, partner.partner_id)).base_url).toBe('https://seller.example/api')
 })
 
 describe('starting again', () => {

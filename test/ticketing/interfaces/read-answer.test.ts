@@ -122,13 +122,32 @@ describe('a product', () => {
     [{ useDateMode: 0 }, 7],
     [{ returnVoucher: false, voucherText: null }, 1],
     [{ voucherText: 'x'.repeat(21) }, 1],
-    [{ orderCancelTime: 30 }, 1],
     [{ minBuyCount: 0 }, 1],
     [{ refundType: 2 }, 1],
     [{ title: '' }, 1],
-    [{ dealImageInfos: Array.from({ length: 6 }, () => ({ imageUrl: 'https://img.example/1.png' })) }, 1],
+    [{ getVoucherRule: { voucherLoaders: ['x'] } }, 1],
+    [{ phoneLimitCount: 'some' }, 1],
   ])('%j has %d problems', (change, count) => {
     const result = pulled(change)
     expect(result.outcome === 'misshapen' ? result.problems : []).toHaveLength(count)
+  })
+
+  it.each([
+    [{ orderCancelTime: 30 }, 'orderCancelTime', undefined],
+    [{ orderCancelTime: 'late' }, 'orderCancelTime', undefined],
+    [{ subTitle: 7 }, 'subTitle', undefined],
+    [{ getInAddresses: [''] }, 'getInAddresses', []],
+    [{ getInAddresses: undefined }, 'getInAddresses', []],
+    [{ getInAddresses: Array(101).fill('Gate') }, 'getInAddresses', Array(100).fill('Gate')],
+    [{ servicePhones: '010-12345678' }, 'servicePhones', []],
+    [{ dealImageInfos: [{ imageName: 'x' }, { imageUrl: 'u' }] }, 'dealImageInfos', [{ imageUrl: 'u' }]],
+  ])('%j bends, with a warning', (change, field, kept) => {
+    const result = pulled(change)
+    expect(result).toMatchObject({ outcome: 'success' })
+    const [read] = result.outcome === 'success' ? result.answer.body : []
+    expect(read?.[field]).toEqual(kept)
+    expect(productPull.warnings?.({ body: [{ ...PRODUCT, ...change }] })).toEqual([
+      { path: expect.stringMatching(`^body\\[0\\]\\.${field}`), problem: expect.any(String) },
+    ])
   })
 })

@@ -101,4 +101,16 @@ export const ASSORTMENT: readonly Product[] = [
     refunds: 'never',
     vouchers: 'none',
   },
+  {
+    ...USUAL,
+    partnerDealId: 'DEMO-CASTLE',
+    entry: entry({
+      partnerDealId: 'DEMO-CASTLE',
+      partnerPoiId: 'DEMO-TOWER-HILL',
+      title: '古城堡门票 Castle, entrance',
+      subTitle: '出票结果另行通知 Tickets come by pay notice',
+    }),
+    prices: { market: 3_000, mt: 2_500, settlement: 2_000 },
+    issues: 'by notice',
+  },
 ]

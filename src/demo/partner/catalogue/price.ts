@@ -1,12 +1,14 @@
 import { type Answer, refuse } from '../answer.ts'
 import { date, type Fields, text, whole } from '../fields.ts'
-import { productChanged } from '../notices.ts'
+import { levelPricesChanged } from '../notices.ts'
 import { stockLeft } from '../order/stock.ts'
+import type { Notice } from '../outbox.ts'
 import type { Shop } from '../shop.ts'
+import { daysAfter } from '../time.ts'
 import { offersOf } from './offers.ts'
 import { type Product, pricesOnTheWire } from './product.ts'
 
-function productOf(shop: Shop, body: Fields): Product {
+export function productOf(shop: Shop, body: Fields): Product {
   const id = text(body, 'partnerDealId')
   return shop.products.get(id) ?? refuse(201, `no product ${id}`)
 }
@@ -36,12 +38,34 @@ export function queryLevelPrices(shop: Shop, body: Fields): Answer {
   const range = rangeOf(body)
   const { partnerDealId } = product
   if (whole(body, 'asyncType') === 1) {
-    // A shop that has to ask another system first says 999, and when it is ready that the calendar has changed.
-    productChanged(shop, partnerDealId, 'prices')
+    // A shop that has to ask another system first says 999, and tells the prices when it has them.
+    sendLevelPrices(shop, product, range)
     return { code: 999, describe: 'the calendar will follow', partnerDealId }
   }
-  if (product.calendar !== 'levels') return { partnerDealId, body: [] }
-  const entries = offersOf(product, ...range, shop.now()).map((offer) => ({
+  return { partnerDealId, body: levelEntries(shop, product, range) }
+}
+
+/** A year of them: nobody sells further ahead. */
+const MOST_NOTICES = 37
+/** One notice for so many days that its entries are no more than it may have. */
+const DAYS_A_NOTICE = 10
+
+/** A notice for some days at a time; days on which everything is sold out are not told, since the platform refuses these. */
+export function sendLevelPrices(shop: Shop, product: Product, [first, last]: readonly [string, string]): Notice[] {
+  const notices: Notice[] = []
+  for (let from = first; from <= last && notices.length < MOST_NOTICES; from = daysAfter(from, DAYS_A_NOTICE)) {
+    const end = daysAfter(from, DAYS_A_NOTICE - 1)
+    const range = [from, end < last ? end : last] as const
+    const entries = levelEntries(shop, product, range)
+    const isOnSale = entries.some(({ stock }) => stock !== 0)
+    if (isOnSale) notices.push(levelPricesChanged(shop, product.partnerDealId, range, entries))
+  }
+  return notices
+}
+
+function levelEntries(shop: Shop, product: Product, range: readonly [string, string]) {
+  if (product.calendar !== 'levels') return []
+  return offersOf(product, ...range, shop.now()).map((offer) => ({
     partnerPrimaryKey: offer.key,
     skuInfo: {
       startTime: offer.seat?.startTime,
@@ -52,5 +76,4 @@ export function queryLevelPrices(shop: Shop, body: Fields): Answer {
     ...pricesOnTheWire(offer.prices),
     stock: stockLeft(shop, product, offer),
   }))
-  return { partnerDealId, body: entries }
 }

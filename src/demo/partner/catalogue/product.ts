@@ -8,8 +8,8 @@ export interface Product {
   /** Tickets for each day (or session and level); -1 is unlimited. */
   readonly stock: number
   readonly prices: Prices
-  /** Pay answers with vouchers, or with 598 and the vouchers a few seconds later. */
-  readonly issues: 'at once' | 'later'
+  /** Pay answers with vouchers, or with 598; then order query says a few seconds later that they are there, or a pay notice does. */
+  readonly issues: 'at once' | 'later' | 'by notice'
   /** Refund answers 200, 602 and a notice later, or 607. */
   readonly refunds: 'at once' | 'after review' | 'never'
   /** On the wire voucherType 1, 2 and 0. */

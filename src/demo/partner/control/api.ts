@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Refusal } from '../answer.ts'
-import { type Fields, fieldsOf, whole } from '../fields.ts'
+import { productOf, sendLevelPrices } from '../catalogue/price.ts'
+import { date, type Fields, fieldsOf, whole } from '../fields.ts'
 import { readJson, writeJson } from '../json.ts'
 import type { Switches } from '../mistakes/mistakes.ts'
 import type { Shop } from '../shop.ts'
@@ -18,6 +19,8 @@ import { describeMistakes, switchMistakes } from './switches.ts'
  *   POST /control/change-product {partnerDealId, title?, onSale?, stock?, marketPrice?, mtPrice?, settlementPrice?}
  *                                                        one notice for each kind of change
  *   POST /control/add-product    {partnerDealId, title}  a new one, like DEMO-BOAT
+ *   POST /control/level-prices   {partnerDealId, startTime, endTime}
+ *                                                        level price notices for these days
  *   POST /control/deposit        {cents}                 what has been paid in
  *   GET  /control/mistakes                               all that can be switched on, and what is
  *   POST /control/mistakes       {mistakes: […]}         these and no others
@@ -34,6 +37,12 @@ export function registerApi(app: FastifyInstance, shop: Shop, switches: Switches
   for (const name of Object.keys(ACTIONS) as Action[]) {
     action(`/${name}`, async (input) => ({ notices: (await act(shop, name, input)).map(describeNotice) }))
   }
+  action('/level-prices', async (input) => {
+    const product = productOf(shop, input)
+    const notices = sendLevelPrices(shop, product, [date(input, 'startTime'), date(input, 'endTime')])
+    await Promise.all(notices.map((notice) => notice.firstAttempt))
+    return { notices: notices.map(describeNotice) }
+  })
   action('/deposit', (input) => {
     shop.paidIn = whole(input, 'cents')
     return { cents: shop.paidIn }

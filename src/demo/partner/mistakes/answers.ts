@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ENCRYPTION_HEADER, encrypted } from '../encryption.ts'
 import { readJson, writeJson } from '../json.ts'
 import { SPOILT_FIELDS } from './fields.ts'
 import type { Mistake, Switches } from './mistakes.ts'
@@ -29,6 +30,10 @@ const SPOILT: Spoilers = {
   'answer-wrong-content-type': (answer, { reply }) => {
     reply.type('text/html; charset=utf-8')
     return answer
+  },
+  'answer-wrong-aes-key': (answer, { reply }) => {
+    reply.header(ENCRYPTION_HEADER, 'encrypted')
+    return encrypted('another key, 16.', writeJson(answer))
   },
   'answer-empty': () => '',
   'answer-not-json': (_answer, { reply }) => {

@@ -22,13 +22,18 @@ export const mistakenDelivery =
     return reply
   }
 
-/** A required field of each of the three notices. */
+/** Required fields in the body of notices. */
 const REQUIRED = ['usedQuantity', 'refundId', 'status']
 
 function spoilt(switches: Switches, text: string): string {
   let message = readJson(text) as Json
   if (switches.has('notice-missing-field')) {
-    message = inBody(message, (entry) => REQUIRED.reduce(without, entry))
+    message = inBody(without(message, 'issueType'), (entry) => REQUIRED.reduce(without, entry))
+  }
+  if (switches.has('pay-notice-code-missing')) {
+    message = inBody(message, (entry) =>
+      Array.isArray(entry.vouchers) ? { ...entry, vouchers: entry.vouchers.slice(1) } : entry,
+    )
   }
   if (switches.has('notice-rounded-order-id')) {
     message = inBody(message, (entry) =>

@@ -77,7 +77,13 @@ const SABOTAGE: Readonly<Partial<Record<Mistake, Sabotage>>> = {
   'refund-twice-refunds-twice': {
     path: '/order/refund',
     damage: (shop, { refundId }) => {
+      const known = shop.refunds.get(refundId)
       shop.refunds.delete(refundId)
+      // Others are taken for those that were given back, so the same can be given back again.
+      for (const given of known?.tickets ?? []) {
+        const other = known?.order.tickets.find(({ state }) => state === 'unused')
+        if (other) [given.state, other.state] = [other.state, given.state]
+      }
       return nothingToRepair
     },
   },

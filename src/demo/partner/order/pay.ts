@@ -1,11 +1,12 @@
 import { type Answer, refuse } from '../answer.ts'
 import type { Fields } from '../fields.ts'
+import { ticketsIssued } from '../notices.ts'
 import type { Shop } from '../shop.ts'
 import { deposit } from './deposit.ts'
 import { orderOf } from './find.ts'
 import { issue } from './issue.ts'
-import { isClosed, type Order, VOUCHER_TYPE } from './order.ts'
-import { credentialList, voucherCodes } from './voucher.ts'
+import { isClosed, type Order } from './order.ts'
+import { issuedTickets } from './voucher.ts'
 
 const ISSUING_TAKES_MS = 3_000
 
@@ -14,19 +15,9 @@ export function payOrder(shop: Shop, body: Fields): Answer {
   const order = orderOf(shop, body, 599)
   if (isClosed(order)) refuse(599, 'the order is closed')
   if (order.state === 'created') begin(shop, order)
-  // Not a failure: the platform waits and asks by order query.
+  // Not a failure: the platform waits, and asks by order query.
   if (order.state === 'paying') return { code: 598, describe: 'issuing' }
-  return {
-    body: {
-      orderId: order.orderId,
-      partnerOrderId: order.partnerOrderId,
-      voucherType: VOUCHER_TYPE[order.product.vouchers],
-      vouchers: voucherCodes(order),
-      voucherPics: [],
-      realNameType: order.product.entry.visitorInfoType === 3 ? 1 : 0,
-      credentialList: credentialList(order),
-    },
-  }
+  return { body: issuedTickets(order) }
 }
 
 function begin(shop: Shop, order: Order): void {
@@ -36,5 +27,19 @@ function begin(shop: Shop, order: Order): void {
     return
   }
   order.state = 'paying'
-  order.issuesAt = shop.now().getTime() + ISSUING_TAKES_MS
+  if (order.product.issues === 'later') {
+    order.issuesAt = shop.now().getTime() + ISSUING_TAKES_MS
+    return
+  }
+  order.issuesAt = Number.POSITIVE_INFINITY
+  setTimeout(() => issueByNotice(shop, order), ISSUING_TAKES_MS).unref()
+}
+
+/** The platform hears of the tickets before anybody can ask for them: until then the order is being paid. */
+async function issueByNotice(shop: Shop, order: Order): Promise<void> {
+  if (order.state !== 'paying') return
+  issue(order)
+  order.state = 'paying'
+  await ticketsIssued(shop, order).firstAttempt
+  if (order.state === 'paying') order.state = 'issued'
 }

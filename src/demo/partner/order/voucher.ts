@@ -1,4 +1,4 @@
-import { isClosed, type Order, type Ticket } from './order.ts'
+import { isClosed, type Order, type Ticket, VOUCHER_TYPE } from './order.ts'
 
 const STATUS = { unused: 0, used: 1, refunded: 2, void: 3 } as const
 
@@ -33,3 +33,14 @@ export const credentialList = (order: Order): object[] =>
       ? [{ ...ticket.credential, voucher: ticket.voucher ?? '', status: statusOf(order, [ticket]) }]
       : [],
   )
+
+/** The tickets of an order: the body of a pay answer, and of a pay notice. */
+export const issuedTickets = (order: Order): object => ({
+  orderId: order.orderId,
+  partnerOrderId: order.partnerOrderId,
+  voucherType: VOUCHER_TYPE[order.product.vouchers],
+  vouchers: voucherCodes(order),
+  voucherPics: [],
+  realNameType: order.product.entry.visitorInfoType === 3 ? 1 : 0,
+  credentialList: credentialList(order),
+})

@@ -3,11 +3,36 @@ import type { Meanings } from './meaning.ts'
 /** Fields of envelopes, places, prices, balances and messages about products. */
 export const CATALOGUE_MEANINGS: Meanings = {
   partnerId: ['Your PartnerId', '合作方 PartnerId', 7001],
+  'notice.partnerId': ['Your PartnerId; required until you are live', '合作方 PartnerId；正式上线前必填', 7001],
   'answer.partnerId': ['Your PartnerId, as text', '合作方 PartnerId，文本', '7001'],
   body: ['The business fields', '业务字段'],
   code: ['200 success; the other codes are listed below', '200 成功；其他代码见下表', 200],
   'deal-change.notice.code': ['Not needed; ignored', '不需要；忽略', 200],
+  'pay.notice.code': [
+    '200 issued; of a failure the code that order pay would have had. Here or in body',
+    '200 出票成功；失败时为订单支付的失败代码。可放在此处或 body 中',
+    200,
+  ],
+  'pay.notice.body.code': ['The same, where it does not stand at the top', '同上，用于未放在顶层时', 200],
+  'pay.notice.describe': ['Reason of a failure. Here or in body', '失败原因。可放在此处或 body 中', 'success'],
+  'pay.notice.body.describe': ['The same, where it does not stand at the top', '同上，用于未放在顶层时', 'success'],
+  'pay.answer.code': [
+    '200 success, 400 not taken (describe says why), 300 wrong signature',
+    '200 成功，400 未受理（原因见 describe），300 签名错误',
+    200,
+  ],
+  'reschedule.notice.code': ['Not needed; ignored', '不需要；忽略', 200],
+  'reschedule.notice.body': [
+    'Base64 of the encrypted JSON, or a readable object. It is kept and shown to the operator; nothing else is done',
+    '加密 JSON 的 Base64，或可读的对象。平台保存并展示给运营人员，不做其他处理',
+    'KySuk7oNn6QfgzUaTZMIssYyDR5I9Gz8T34ZdBY2JyQ=',
+  ],
   'consume.notice.code': ['Not needed; ignored', '不需要；忽略', 200],
+  'level-prices.notice.code': ['Not needed; ignored', '不需要；忽略', 200],
+  'level-prices.notice.body': [
+    'The whole entries of these days, 40 at most; stock must not be 0 throughout',
+    '这些日期的完整条目，最多 40 条；库存不能全部为 0',
+  ],
   'refund.notice.code': [
     '200 refunded; 606 not enough tickets, or refused; 699 refused or other failure',
     '200 已退款；606 票数不足或拒绝；699 拒绝或其他失败',

@@ -79,16 +79,18 @@ const en = {
     refused: 'refused',
   },
   calendars: { 'open date': 'any day', days: 'price calendar', levels: 'level price calendar' },
-  issues: { 'at once': 'issued at once', later: 'issued after 3 seconds (598)' },
-  refunding: {
-    'at once': 'refunded at once',
-    'after review': 'refunded after review (602)',
-    never: 'no refunds (607)',
+  issues: {
+    'at once': 'issued at once',
+    later: 'issued after 3 seconds (598)',
+    'by notice': 'tickets by pay notice after 3 seconds (598)',
   },
+  refunding: { 'at once': 'refunded at once', 'after review': 'refunded after review (602)', never: 'no refund (607)' },
   paths: {
     '/mtp/api/deal/change/notice': 'Product change',
     '/mtp/api/order/consume/notice': 'Consumption',
     '/mtp/api/order/refund/notice': 'Refund decision',
+    '/mtp/api/order/pay/notice': 'Tickets issued',
+    '/mtp/api/level/price/notice/v2': 'Level prices',
   },
 } as const
 
@@ -176,13 +178,15 @@ const zh: Texts = {
     refunded: '已退款',
     refused: '已拒绝',
   },
-  calendars: { 'open date': '任意一天', days: '价格日历', levels: '场次价格日历' },
-  issues: { 'at once': '立即出票', later: '3 秒后出票（598）' },
+  calendars: { 'open date': '任意一天', days: '价格日历', levels: '层级价格日历' },
+  issues: { 'at once': '立即出票', later: '3 秒后出票（598）', 'by notice': '3 秒后以支付结果通知出票（598）' },
   refunding: { 'at once': '立即退款', 'after review': '审核后退款（602）', never: '不可退（607）' },
   paths: {
     '/mtp/api/deal/change/notice': '产品变更',
     '/mtp/api/order/consume/notice': '消费',
     '/mtp/api/order/refund/notice': '退款结果',
+    '/mtp/api/order/pay/notice': '支付结果',
+    '/mtp/api/level/price/notice/v2': '层级价格',
   },
 }
 

@@ -1,0 +1,36 @@
+import type { Command } from 'commander'
+import { NOTICE_PATHS } from '../mtp/endpoints.ts'
+import { listNotices, type ReceivedNotice } from '../mtp/received.ts'
+import { noticeFilter } from '../mtp/wire.ts'
+import type { CliContext } from './context.ts'
+import { runs } from './operation.ts'
+import { aligned, readable } from './text.ts'
+
+/** `gatehouse partner notices`, below a command for one partner. */
+export function noticesCommand(command: Command, context: CliContext): void {
+  command
+    .option('--kind <kind>', `only ${Object.keys(NOTICE_PATHS).join(', ')}`)
+    .option('--limit <number>', 'at most so many (default: 50)')
+  runs(command, context, {
+    input: noticeFilter,
+    typed: ({ kind, limit }, partner_id) => ({ partner_id, kind, limit }),
+    run: async (deps, filter) => ({ notices: await listNotices(deps, filter) }),
+    text: ({ notices }) => table(notices),
+    flags: { partner_id: 'partner_id' },
+  })
+}
+
+const SHOWN_OF_BODY = 200
+
+const brief = (text: string): string => (text.length > SHOWN_OF_BODY ? `${text.slice(0, SHOWN_OF_BODY)}…` : text)
+
+function table(notices: readonly ReceivedNotice[]): string {
+  if (notices.length === 0) return 'no notices'
+  const rows = notices.map(({ received_at, path, refused, body }) => [
+    readable(received_at),
+    path,
+    refused === null ? 'taken' : `refused: ${refused}`,
+    brief(body.replaceAll(/\s+/g, ' ')),
+  ])
+  return aligned([['AT', 'PATH', 'OUTCOME', 'BODY'], ...rows])
+}

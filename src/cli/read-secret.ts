@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { InvalidInput } from '../lib/input.ts'
+
+/** Secrets are typed at a prompt without echo or come over standard input: arguments are seen by everybody who lists processes. */
+
+const LONGEST = 4_096
+
+/** All of standard input, without the line break that `echo` and editors end it with. */
+async function fromStandardInput(): Promise<string> {
+  const given = await text(process.stdin)
+  return given.slice(0, LONGEST).replace(/\r?\n$/, '')
+}
+
+async function fromPrompt(question: string): Promise<string> {
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: process.stdin, output: silent, terminal: true })
+  process.stderr.write(question)
+  try {
+    const line = once(lines, 'line')
+    const ended = once(lines, 'close').then(() => undefined)
+    const typed = await Promise.race([line, ended])
+    if (!typed) throw new Error('nothing was typed')
+    return String(typed[0])
+  } finally {
+    lines.close()
+    process.stderr.write('\n')
+  }
+}
+
+interface Asked {
+  /** The field that it fills, such as `password`. */
+  readonly field: string
+  readonly question: string
+  /** Whether the option that reads standard input was given. */
+  readonly fromInput: boolean
+  /** Whether a person has to type it twice. */
+  readonly twice?: boolean
+}
+
+/** What was typed or piped in; undefined where nobody is there to be asked and standard input was not named. */
+export async function readSecret({ field, question, fromInput, twice = false }: Asked): Promise<string | undefined> {
+  if (fromInput) return fromStandardInput()
+  if (!process.stdin.isTTY) return undefined
+  const typed = await fromPrompt(`${question}: `)
+  if (twice && (await fromPrompt(`${question} again: `)) !== typed) {
+    throw new InvalidInput([{ field: `--${field}`, problem: 'was typed differently the second time' }])
+  }
+  return typed
+}

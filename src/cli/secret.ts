@@ -1,0 +1,26 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { checkSecret, type SecretCheck } from '../lib/made-secret.ts'
+import { takes } from './operation.ts'
+import { readSecret } from './read-secret.ts'
+import { print } from './report.ts'
+
+/** `gatehouse secret check`: whether a secret was copied whole, which no answer on the wire tells. Needs no database. */
+export function secretCommands(program: Command): void {
+  const secret = program.command('secret').description('app_secrets and clientSecrets')
+  const check = secret.command('check').description('tell a mistyped secret by its checksum; it is typed or piped in')
+  takes(check, { input: z.strictObject({}), typed: () => ({}) }, async (_input, json) => {
+    const asked = { field: 'secret', question: 'Secret', fromInput: !process.stdin.isTTY }
+    const verdict = checkSecret((await readSecret(asked)) ?? '')
+    print(json, verdict, asText)
+    if (verdict.verdict === 'mistyped') process.exitCode = 1
+  })
+}
+
+function asText(check: SecretCheck): string {
+  if (check.verdict === 'unknown')
+    return 'no secret with a prefix: one from before, or of somebody else; it cannot be checked'
+  if (check.verdict === 'mistyped')
+    return `an ${check.kind} that was mistyped or not copied whole: its checksum is wrong`
+  return `an ${check.kind}, whole; whether it is in force is shown by the dates of: app show, partner show`
+}

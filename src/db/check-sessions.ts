@@ -1,0 +1,83 @@
+import { Client } from 'pg'
+import { type ConnectionSettings, connectionConfig, prepareSession, requestedSettings } from './pool.ts'
+
+/**
+ * Statements are prepared once a connection, some settings are given at its start, and locks of migrations belong to it.
+ * A pooler that gives a connection another session of PostgreSQL for each transaction breaks all three, and not always
+ * in a way that anybody notices. So this is tried on two connections before the first use.
+ */
+
+const USE_SESSIONS =
+  'the pooler that DATABASE_URL leads to gives each transaction another session of PostgreSQL: set its pool_mode to session, or connect to PostgreSQL directly'
+const CLEAR_SESSIONS =
+  'the pooler that DATABASE_URL leads to hands over sessions with what was prepared in them: let it clear them (PgBouncer: server_reset_query = DISCARD ALL)'
+const NO_OPTIONS =
+  'the pooler that DATABASE_URL leads to does not pass on startup options: set DATABASE_PLANNING=server'
+
+const ROUNDS = 3
+const PREPARED = { name: 'gatehouse_check_sessions', text: 'select pg_backend_pid() as pid' }
+
+const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code
+
+/** Throws with one sentence that says what to change when these connections cannot be used as they have to be. */
+export async function checkSessions(settings: ConnectionSettings): Promise<void> {
+  const [first, second] = [0, 1].map(() => new Client(connectionConfig(settings))) as [Client, Client]
+  for (const client of [first, second]) client.on('error', () => {})
+  try {
+    await Promise.all([first, second].map((client) => client.connect().catch(refusedOptions)))
+    await Promise.all([first, second].map((client) => prepareSession(client, settings)))
+    await Promise.all([first, second].map((client) => keepsSettings(client, settings)))
+    await keepsSession(first, second)
+    await Promise.all([first, second].map(keepsPrepared))
+  } finally {
+    await Promise.all([first, second].map((client) => client.end().catch(() => {})))
+  }
+}
+
+/** PgBouncer and RDS Proxy refuse a connection that has the startup parameter `options`. */
+function refusedOptions(error: unknown): never {
+  const refused = error instanceof Error && /startup parameter.*options|command-line options/i.test(error.message)
+  throw refused ? new Error(NO_OPTIONS, { cause: error }) : error
+}
+
+async function keepsSettings(client: Client, settings: ConnectionSettings): Promise<void> {
+  const requested = requestedSettings(settings)
+  const { rows } = await client.query('select name, current_setting(name) as value from unnest($1::text[]) name', [
+    Object.keys(requested),
+  ])
+  const inForce = rows.every(({ name, value }) => requested[name] === value)
+  if (!inForce) throw new Error(settings.startupOptions === false ? USE_SESSIONS : NO_OPTIONS)
+}
+
+/** One session stays with one connection, also when another connection is in the middle of a transaction. */
+async function keepsSession(first: Client, second: Client): Promise<void> {
+  const seen = [new Set<number>(), new Set<number>()] as const
+  const look = async (client: Client, place: 0 | 1) => {
+    seen[place].add((await client.query('select pg_backend_pid() as pid')).rows[0].pid)
+  }
+  try {
+    for (let round = 0; round < ROUNDS; round++) {
+      await look(first, 0)
+      await second.query('begin')
+      await look(second, 1)
+      await look(first, 0)
+      await second.query('commit')
+      await look(first, 0)
+    }
+  } catch (error) {
+    // PgBouncer's pool_mode = statement refuses transactions.
+    throw codeOf(error) === '08P01' ? new Error(USE_SESSIONS, { cause: error }) : error
+  }
+  const [one, other] = seen.map((pids) => [...pids]) as [number[], number[]]
+  if (one.length > 1 || other.length > 1 || one[0] === other[0]) throw new Error(USE_SESSIONS)
+}
+
+/** `42P05`: the session comes from somebody else who has prepared the same statement. */
+async function keepsPrepared(client: Client): Promise<void> {
+  try {
+    await client.query(PREPARED)
+    await client.query(PREPARED)
+  } catch (error) {
+    throw codeOf(error) === '42P05' ? new Error(CLEAR_SESSIONS, { cause: error }) : error
+  }
+}

@@ -1,0 +1,68 @@
+/** What is wrong with a PostgreSQL that does not start or does not stay, in one sentence with its mend. */
+export interface Diagnosis {
+  readonly sentence: string
+  /** Whether it passes by itself, so that even a first start is worth another try. */
+  readonly passes: boolean
+}
+
+type Known = readonly [pattern: RegExp, sentence: (dataDir: string) => string, passes?: true]
+
+const KNOWN: readonly Known[] = [
+  [
+    /pre-existing shared memory block|lock file "postmaster.pid" already exists/,
+    (dataDir) =>
+      `a process of the PostgreSQL that ran on ${dataDir} before has not ended yet; if it stays, end it (its name is postgres)`,
+    true,
+  ],
+  [
+    /No space left on device|Disk quota exceeded/,
+    (dataDir) => `the disk that holds ${dataDir} is full; free some space on it`,
+  ],
+  [/Read-only file system/, (dataDir) => `the file system that holds ${dataDir} is read-only; make it writable`],
+  [
+    /could not (create|map|resize|attach).*shared memory|out of memory|Cannot allocate memory/i,
+    () =>
+      'there is not enough memory for PostgreSQL; end other programs, or set DATABASE_URL to a PostgreSQL elsewhere',
+  ],
+  [
+    /wrong ownership|Permission denied|invalid permissions/,
+    (dataDir) => `the files in ${dataDir} do not belong to the user that runs PostgreSQL; give them back to it`,
+  ],
+  [
+    /could not locate a valid checkpoint record|invalid magic number|incorrect checksum|could not find WAL file|invalid page/,
+    (dataDir) => `the files of the database in ${dataDir} are damaged; restore them from a backup`,
+  ],
+]
+
+/** What clients are told at any time, and says nothing about the server's own state. */
+const OF_CLIENTS =
+  /^(the database system is|terminating connection|password authentication|database "|role "|no pg_hba)/
+
+const complaintsIn = (lastWords: string, kinds: RegExp): string | undefined =>
+  lastWords
+    .split('\n')
+    .flatMap((line) => kinds.exec(line)?.[1] ?? [])
+    .filter((text) => !OF_CLIENTS.test(text))
+    .at(-1)
+
+/** Of a server that has ended before it was ready. */
+export function diagnoseStart(lastWords: string, dataDir: string): Diagnosis {
+  const known = KNOWN.find(([pattern]) => pattern.test(lastWords))
+  if (known) return { sentence: known[1](dataDir), passes: known[2] === true }
+  const complaint = complaintsIn(lastWords, /(?:FATAL|PANIC): +(.+)/)
+  return { sentence: complaint ?? 'it ended without giving a reason', passes: false }
+}
+
+/** Of a server that has run: only what it gives as its own reason, since its log holds troubles of clients too. */
+export function diagnoseEnd(lastWords: string, dataDir: string): string | undefined {
+  const complaint = complaintsIn(lastWords, /PANIC: +(.+)/)
+  return complaint && (KNOWN.find(([pattern]) => pattern.test(complaint))?.[1](dataDir) ?? complaint)
+}
+
+/** What keeps this process, or initdb, from making files in `dataDir`; undefined for any other error. */
+export function diagnoseFolder(message: string, dataDir: string): string | undefined {
+  if (/ENOSPC|EDQUOT|No space left|quota exceeded/i.test(message))
+    return `the disk that holds ${dataDir} is full; free some space on it`
+  if (!/EROFS|EACCES|EPERM|Read-only file system|Permission denied/i.test(message)) return undefined
+  return `DATA_DIR ${dataDir} cannot be used: ${message.trim()}\nset it to a folder that this user may write to`
+}

@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../../lib/log.ts'
+import { type Diagnosis, diagnoseEnd, diagnoseStart } from './diagnosis.ts'
+import type { Launched } from './launch.ts'
+
+/** From the end of the server until it is given up: long enough for somebody to free a disk or end a process. */
+const GIVE_UP_AFTER_MS = 180_000
+/** Somebody waits for a first start, so only what passes by itself is tried again, and not for so long. */
+const FIRST_START_MS = 60_000
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 5_000
+/** A server that has run for so long has really been back; one that ends sooner still has the same trouble. */
+const STEADY_MS = 30_000
+
+const hasEnded = ({ server }: Launched): boolean => server.exitCode !== null || server.signalCode !== null
+
+/**
+ * Keeps a PostgreSQL running until the function that is returned stops it: one that ends by itself is started again and
+ * again, with a pause that grows. Resolves once it accepts connections for the first time.
+ */
+export async function keepRunning(
+  launch: () => Launched,
+  dataDir: string,
+  log: Log,
+  giveUpAfterMs = GIVE_UP_AFTER_MS,
+): Promise<() => Promise<void>> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const rest = (milliseconds: number) => sleep(milliseconds, undefined, { signal }).catch(() => {})
+
+  /** Tries until one is ready; throws what is wrong when waiting does not help, or has not helped until `giveUpAt`. */
+  const start = async (giveUpAt: number, mayPass: (trouble: Diagnosis) => boolean): Promise<Launched> => {
+    let lastSaid = ''
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      current = launch()
+      if ((await current.ready) || signal.aborted) return current
+      const trouble = diagnoseStart(current.lastWords(), dataDir)
+      if (!mayPass(trouble) || performance.now() > giveUpAt) throw new Error(trouble.sentence)
+      const reason = trouble.sentence
+      if (reason !== lastSaid) log.error({ reason }, 'the embedded PostgreSQL does not start; trying again')
+      lastSaid = reason
+      await rest(pause)
+      if (signal.aborted) return current
+    }
+  }
+
+  const startAgainWheneverItEnds = async (): Promise<void> => {
+    let giveUpAt = 0
+    while (!signal.aborted) {
+      const upSince = performance.now()
+      if (!hasEnded(running)) await once(running.server, 'exit')
+      if (signal.aborted) return
+      const now = performance.now()
+      const wasSteady = giveUpAt === 0 || now - upSince > STEADY_MS
+      if (wasSteady) giveUpAt = now + giveUpAfterMs
+      const { exitCode, signalCode } = running.server
+      const reason = diagnoseEnd(running.lastWords(), dataDir)
+      log.error({ code: exitCode ?? signalCode, reason }, 'the embedded PostgreSQL ended by itself; starting it again')
+      if (now > giveUpAt) throw new Error(reason ?? 'it ends again and again')
+      await rest(wasSteady ? FIRST_PAUSE_MS : LONGEST_PAUSE_MS)
+      if (signal.aborted) return
+      running = await start(giveUpAt, () => true)
+      if (!signal.aborted) log.info('the embedded PostgreSQL is back')
+    }
+  }
+
+  let current: Launched | undefined
+  let running = await start(performance.now() + FIRST_START_MS, ({ passes }) => passes).catch((error: Error) => {
+    throw new Error(`the embedded PostgreSQL does not start: ${error.message}`)
+  })
+  startAgainWheneverItEnds().catch((error: Error) => {
+    log.fatal({ reason: error.message }, 'the embedded PostgreSQL does not come back; Gatehouse ends')
+    process.exit(1)
+  })
+  return async () => {
+    stopping.abort()
+    if (!current || hasEnded(current)) return
+    const ended = once(current.server, 'exit')
+    current.server.stdin?.end()
+    await ended
+  }
+}

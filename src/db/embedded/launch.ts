@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Log } from '../../lib/log.ts'
+import type { ProcessOwner } from './binaries.ts'
+
+// The shell ends PostgreSQL (SIGINT: fast shutdown) when its standard input closes. That happens also when this
+// process is killed outright, so no server is ever left behind.
+const SUPERVISE = `
+  exec 3<&0
+  "$@" </dev/null 3<&- & server=$!
+  { read -r _ <&3; kill -INT "$server"; } 2>/dev/null & watcher=$!
+  wait "$server"; code=$?
+  kill "$watcher" 2>/dev/null
+  exit "$code"
+`
+
+const LAST_WORDS_MS = 100
+
+/** A PostgreSQL that has been started, and maybe not yet ready. */
+export interface Launched {
+  readonly server: ChildProcess
+  /** Resolves with true once it accepts connections, with false when it has ended before. */
+  readonly ready: Promise<boolean>
+  /** The last that it has written to its log. */
+  lastWords(): string
+}
+
+/** A group of its own keeps the terminal's Ctrl-C from the server: it must outlive the requests in flight. */
+export function launch(command: readonly string[], owner: ProcessOwner | undefined, log: Log): Launched {
+  const server = spawn('/bin/sh', ['-c', SUPERVISE, 'sh', ...command], {
+    ...owner,
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'pipe'],
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+  })
+  server.stdin.on('error', () => {}) // of one that has ended before it was told to
+  let said = ''
+  const ready = new Promise<boolean>((resolve) => {
+    server.stderr.on('data', (chunk: Buffer) => {
+      said = (said + chunk.toString()).slice(-4_000)
+      log.debug({ postgres: chunk.toString().trim() })
+      if (said.includes('ready to accept connections')) resolve(true)
+    })
+    // What it said last may still be on its way. Its pipe alone tells nothing: a backend that outlives it holds it open.
+    server.once('exit', () => setTimeout(resolve, LAST_WORDS_MS, false))
+    server.once('error', (error) => {
+      said += `FATAL:  ${error.message}`
+      resolve(false)
+    })
+  })
+  return { server, ready, lastWords: () => said }
+}

@@ -1,0 +1,78 @@
+import { createCipheriv, createDecipheriv } from 'node:crypto'
+
+/**
+ * HTTP bodies as some partners encrypt them: AES-128-CBC with PKCS#7, as bare standard Base64. The scheme is theirs. Its
+ * initialisation vector follows from the key, so equal beginnings look equal, and nothing in it shows that a text was
+ * changed on the way: it comes on top of TLS and the signature, and replaces neither.
+ */
+
+/** 16 printable ASCII characters, which are the key, or 32 hex digits that stand for its bytes. */
+export const AES_KEY = /^(?:[\x20-\x7e]{16}|[0-9a-f]{32})$/i
+
+/** Header that says so of a body; its value is `encrypted`. */
+export const ENCRYPTION_HEADER = 'X-Encryption-Status'
+/** The same as Node names what has come in. */
+export const ENCRYPTION_STATUS = 'x-encryption-status'
+/** Header of each call to a partner that has a key: its clientId. */
+export const APP_KEY_HEADER = 'AppKey'
+
+const BLOCK = 16
+const HALF = BLOCK / 2
+
+function cipherOf(key: string): readonly [algorithm: string, key: Buffer, iv: Buffer] {
+  const bytes = Buffer.from(key, key.length === BLOCK ? 'latin1' : 'hex')
+  // The key rotated left by eight bytes.
+  return ['aes-128-cbc', bytes, Buffer.concat([bytes.subarray(HALF), bytes.subarray(0, HALF)])]
+}
+
+export function encryptBody(key: string, text: string): string {
+  const cipher = createCipheriv(...cipherOf(key))
+  return Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]).toString('base64')
+}
+
+const NO_KEY = 'the body is encrypted, and no key is set for this partner'
+const NOT_BASE64 = `the body is not JSON, and not the Base64 that ${ENCRYPTION_HEADER} promises`
+const notWhole = (bytes: number): string =>
+  `the body is encrypted, but not whole: its Base64 holds ${bytes} bytes, no multiple of ${BLOCK}`
+
+/**
+ * The one text for wrong padding and for what is no JSON after decryption: told apart, they would let whoever may send
+ * bodies read others byte by byte (a padding oracle).
+ */
+export const KEY_DOES_NOT_FIT =
+  'the body is encrypted, and the key that is set for this partner does not fit: it does not decrypt to JSON'
+
+/** A body that can be read as it came, one that was decrypted, or why it could not be. */
+export type OpenedBody = { readonly bytes: Buffer; readonly decrypted: boolean } | { readonly problem: string }
+
+/** Reads a body in either form; `status` is its X-Encryption-Status. JSON begins with a brace, and costs no more than that. */
+export function openBody(bytes: Buffer, status: unknown, key: string | null): OpenedBody {
+  if (isPlain(bytes)) return { bytes, decrypted: false }
+  const text = bytes.toString('latin1').trim()
+  const promised = text !== '' && String(status).trim().toLowerCase() === 'encrypted'
+  if (!BASE64.test(text)) return promised ? { problem: NOT_BASE64 } : { bytes, decrypted: false }
+  if (!promised && text.length < SHORTEST) return { bytes, decrypted: false }
+  if (key === null) return { problem: NO_KEY }
+  const encrypted = Buffer.from(text, 'base64')
+  if (encrypted.length % BLOCK !== 0) return { problem: notWhole(encrypted.length) }
+  try {
+    const decipher = createDecipheriv(...cipherOf(key))
+    return { bytes: Buffer.concat([decipher.update(encrypted), decipher.final()]), decrypted: true }
+  } catch {
+    return { problem: KEY_DOES_NOT_FIT }
+  }
+}
+
+// Some encoders break the text into lines.
+const BASE64 = /^[A-Za-z0-9+/\r\n]+={0,2}$/
+/** One block. Shorter texts are words that somebody answers with. */
+const SHORTEST = Math.ceil(BLOCK / 3) * 4
+
+const SPACES: readonly (number | undefined)[] = [0x20, 0x09, 0x0a, 0x0d]
+const BRACES: readonly (number | undefined)[] = [0x7b, 0x5b]
+
+function isPlain(bytes: Buffer): boolean {
+  let at = 0
+  while (SPACES.includes(bytes[at])) at++
+  return BRACES.includes(bytes[at])
+}

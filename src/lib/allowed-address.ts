@@ -1,0 +1,48 @@
+import { isIP } from 'node:net'
+
+/** An exception that an operator makes (PARTNER_ADDRESS_ALLOW): a network or a host name, on one port or on each that partners may have. */
+export type AllowedAddress =
+  | { readonly network: Network; readonly port: number | undefined }
+  | { readonly host: string; readonly port: number | undefined }
+
+export interface Network {
+  readonly address: string
+  readonly bits: number
+  readonly family: 'ipv4' | 'ipv6'
+}
+
+export const familyOf = (address: string): Network['family'] | undefined => {
+  const version = isIP(address)
+  return version === 0 ? undefined : version === 4 ? 'ipv4' : 'ipv6'
+}
+
+const longest = (family: Network['family']): number => (family === 'ipv4' ? 32 : 128)
+
+export const isSingle = ({ bits, family }: Network): boolean => bits === longest(family)
+
+/** `10.1.2.3`, `10.1.0.0/16`, `fd00::/8`; undefined for anything else. */
+export function parseNetwork(text: string): Network | undefined {
+  const [address = '', bits, ...rest] = text.split('/')
+  const family = familyOf(address)
+  if (family === undefined || address.includes('%') || rest.length > 0) return undefined
+  const most = longest(family)
+  if (bits !== undefined && (!/^\d{1,3}$/.test(bits) || Number(bits) > most)) return undefined
+  return { address, bits: bits === undefined ? most : Number(bits), family }
+}
+
+/** With a last part that is no number, which URLs read as an address (`127.1`, `0x7f.1`). */
+const HOST = /^(?!(?:.*\.)?(?:\d+|0x[0-9a-f]*)$)[a-z0-9_-]+(\.[a-z0-9_-]+)*$/
+const LAST_PORT = 65_535
+
+/** `host`, `host:port`, `address:port`, `network:port`, `[address]:port` or `[network]:port`, in which only IPv6 needs brackets. */
+export function parseAllowedAddress(entry: string): AllowedAddress | undefined {
+  const whole = parseNetwork(entry)
+  if (whole) return { network: whole, port: undefined }
+  const [, bracketed, plain = '', digits] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d{1,5}))?$/.exec(entry) ?? []
+  const port = digits === undefined ? undefined : Number(digits)
+  if (port !== undefined && (port < 1 || port > LAST_PORT)) return undefined
+  const network = parseNetwork(bracketed ?? plain)
+  if (network) return (network.family === 'ipv6') === (bracketed !== undefined) ? { network, port } : undefined
+  const host = plain.toLowerCase()
+  return bracketed === undefined && HOST.test(host) ? { host, port } : undefined
+}

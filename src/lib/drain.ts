@@ -1,0 +1,71 @@
+import { type IncomingMessage, ServerResponse } from 'node:http'
+import { type Server, Server as TcpServer } from 'node:net'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { UNREAD_MS } from './bound-requests.ts'
+import type { Readiness } from './health.ts'
+
+/** How an HTTP server stops without cutting off a request that has been sent to it. */
+
+/** Answers that are written while the process is draining end their connection: the next request goes elsewhere. */
+export function drainingResponse(readiness: Readiness): typeof ServerResponse {
+  return class<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+    override writeHead(...given: unknown[]): this {
+      if (readiness.draining && !readiness.keepsConnections && !this.headersSent) this.setHeader('Connection', 'close')
+      return super.writeHead(...(given as [number]))
+    }
+  }
+}
+
+const QUIET_MS = 0.1
+const MOST_TURNS = 200
+
+/**
+ * Waits for a turn of the event loop in which nothing came in. What the system has accepted for us and this process has
+ * not yet, a close of the listener would reset, and likewise bytes that have arrived on a connection and are not yet read.
+ */
+async function quietTurn(): Promise<void> {
+  let before = performance.now()
+  for (let turns = 0; turns < MOST_TURNS; turns++) {
+    await turn()
+    const now = performance.now()
+    if (now - before < QUIET_MS) return
+    before = now
+  }
+}
+
+/** New connections are refused from here on; open ones are served as before. An http.Server's own close would end those too. */
+async function stopListening(server: Server): Promise<void> {
+  await quietTurn()
+  TcpServer.prototype.close.call(server)
+}
+
+const openConnections = (server: Server): Promise<number> =>
+  new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)))
+
+/** How long open connections may still bring requests once there are no new ones: balancers hold a pool of them. */
+const LAST_REQUESTS_MS = 1_000
+/** The same without a delay, where somebody at a terminal waits: only what is on its way, or not read yet. */
+const LAST_REQUESTS_AT_ONCE_MS = UNREAD_MS + 50
+const LOOK_EVERY_MS = 20
+
+/**
+ * Makes a server that still answers ready to be closed. For `delaySeconds` everything is served, so that balancers notice
+ * that this process is not ready, and answers end their connections. Then it listens no more; what open connections bring
+ * for a moment is served too.
+ *
+ * In the last part of the delay answers leave connections open again. A balancer that does not look at readiness, as
+ * nginx, would otherwise be opening one for each request when the listener closes, and the system resets those that it
+ * has accepted for us and we have not.
+ */
+export async function drain(server: Server, readiness: Readiness, delaySeconds: number): Promise<void> {
+  readiness.draining = true
+  const keepMs = Math.min(LAST_REQUESTS_MS, delaySeconds * 500)
+  await sleep(delaySeconds * 1000 - keepMs)
+  readiness.keepsConnections = true
+  await sleep(keepMs)
+  readiness.keepsConnections = false
+  await stopListening(server)
+  const until = performance.now() + (delaySeconds > 0 ? LAST_REQUESTS_MS : LAST_REQUESTS_AT_ONCE_MS)
+  while (performance.now() < until && (await openConnections(server)) > 0) await sleep(LOOK_EVERY_MS)
+  await quietTurn()
+}

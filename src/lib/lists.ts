@@ -1,0 +1,73 @@
+import { z } from 'zod'
+
+/**
+ * The most entries of every list that comes over a network: notices, partners' answers, forms, /admin/v1. No real seller
+ * comes near them; whoever sends more is told so at once. The README's table is compared with this one by a test.
+ */
+export const LIST_LIMITS = {
+  deals: { most: 1_000, about: 'entries of a product change notice, and product ids of a request' },
+  vouchers: { most: 1_000, about: 'vouchers, their pictures and the documents that go with them; tickets of an order' },
+  visitors: { most: 1_000, about: 'visitors of an order' },
+  products: { most: 1_000, about: 'products, and balances of products, in one answer' },
+  pois: { most: 1_000, about: 'places in one answer' },
+  prices: { most: 10_000, about: 'days, or sessions and kinds of tickets on days, of a price calendar' },
+  levelPrices: { most: 40, about: 'entries of a level price notice' },
+  levels: { most: 1_000, about: 'kinds of tickets of one session or order' },
+  details: { most: 100, about: 'phones, addresses, refund rules and voucher loaders of a product' },
+  images: { most: 5, about: 'pictures of a product' },
+  times: { most: 3, about: '`voucherTimes` of a product' },
+  functions: { most: 100, about: 'functions and steps of a test run' },
+  orders: { most: 1_000, about: 'orders that a report names as evidence' },
+  registered: { most: 100, about: 'hosts, redirect URIs and scopes of a micro-app; interface URLs of a partner' },
+} as const satisfies Readonly<Record<string, { readonly most: number; readonly about: string }>>
+
+type ListName = keyof typeof LIST_LIMITS
+
+/** So many problems are told of one value; one more is looked for, to say that there are more. */
+export const MOST_PROBLEMS = 5
+
+/**
+ * As zod's own array, but it stops reading when it has found more problems than anybody is told: zod would make an issue
+ * of each, which takes seconds for a list of thousands of empty objects.
+ */
+const StoppingArray = z.core.$constructor('StoppingArray', (list: z.ZodArray, def: z.core.$ZodArrayDef) => {
+  z.ZodArray.init(list, def)
+  const readAll = list._zod.parse
+  const caps = z.core.util.sizeCaps(def.checks).map(([most]) => most)
+  list._zod.parse = (payload, context) => {
+    const input = payload.value
+    // What is no list, and a list that is too long, is refused before any entry is looked at.
+    if (!Array.isArray(input) || caps.some((most) => input.length > most)) return readAll(payload, context)
+    const output: unknown[] = Array(input.length)
+    payload.value = output
+    for (const [place, value] of input.entries()) {
+      const result = def.element._zod.run({ value, issues: [] }, context)
+      if (result instanceof Promise) throw new z.core.$ZodAsyncError()
+      output[place] = result.value
+      if (result.issues.length === 0) continue
+      payload.issues.push(...z.core.util.prefixIssues(place, result.issues))
+      if (payload.issues.length > MOST_PROBLEMS) break
+    }
+    return payload
+  }
+})
+
+const entries = (most: number): string => `must have at most ${most} ${most === 1 ? 'entry' : 'entries'}`
+
+/** A list of at most so many entries, which is checked before any of them is looked at. */
+export const listOf = <Element extends z.core.SomeType>(name: ListName, element: Element): z.ZodArray<Element> => {
+  const { most } = LIST_LIMITS[name]
+  const list = new StoppingArray({ type: 'array', element: element as unknown as z.core.$ZodType })
+  return (list as unknown as z.ZodArray<Element>).max(most, entries(most))
+}
+
+/** Names and values, of which there may be as many as entries in that list. */
+export const mapOf = <Value extends z.ZodType>(name: ListName, key: z.ZodType<string>, value: Value) => {
+  const { most } = LIST_LIMITS[name]
+  const isSmall = (given: unknown): boolean =>
+    typeof given !== 'object' || given === null || Object.keys(given).length <= most
+  return z
+    .unknown()
+    .refine(isSmall, entries(most))
+    .pipe(z.record(key as z.ZodString, value))
+}

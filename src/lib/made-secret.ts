@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+/**
+ * Secrets that are handed out: `<prefix>_`, 43 characters of base62 (256 random bits) and 6 of a CRC-32, as GitHub's
+ * tokens have it. So scanners find them in code and in logs, and a mistyped one can be told from a wrong one without
+ * the database. No character of them changes when it is percent-encoded.
+ */
+
+const PREFIXES = { ghas: 'app_secret', ghcs: 'clientSecret' } as const
+type MadePrefix = keyof typeof PREFIXES
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const RANDOM_DIGITS = 43
+const CHECK_DIGITS = 6
+
+function base62(value: bigint, length: number): string {
+  let text = ''
+  for (let rest = value; text.length < length; rest /= 62n) text = DIGITS[Number(rest % 62n)] + text
+  return text
+}
+
+/** Over prefix and random digits, so that neither can be changed alone. */
+const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECK_DIGITS)
+
+/** Random digits of base62, as secrets have them whose form others set. */
+export const randomDigits = (length: number): string =>
+  base62(BigInt(`0x${randomBytes(length).toString('hex')}`), length)
+
+export function makeSecret(prefix: MadePrefix): string {
+  const random = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), RANDOM_DIGITS)
+  const text = `${prefix}_${random}`
+  return text + checksum(text)
+}
+
+export type SecretCheck =
+  | { readonly kind: (typeof PREFIXES)[MadePrefix]; readonly verdict: 'intact' | 'mistyped' }
+  | { readonly verdict: 'unknown' }
+
+/** What a text is by its form alone; secrets made before they had a prefix, and those of others, are unknown. */
+export function checkSecret(text: string): SecretCheck {
+  const [, prefix, rest = ''] = /^(ghas|ghcs)_?(.*)$/s.exec(text.trim()) ?? []
+  if (prefix !== 'ghas' && prefix !== 'ghcs') return { verdict: 'unknown' }
+  const random = rest.slice(0, RANDOM_DIGITS)
+  const intact = text === `${prefix}_${random}${checksum(`${prefix}_${random}`)}` && random.length === RANDOM_DIGITS
+  return { kind: PREFIXES[prefix], verdict: intact ? 'intact' : 'mistyped' }
+}

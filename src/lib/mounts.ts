@@ -1,0 +1,48 @@
+/**
+ * MTP_PATH_PREFIXES. Each entry is a prefix in front of /mtp/api, such as `/rhone`, or says that a path stands for
+ * another one: `/sandbox/api/dispatch=/mtp/api`, `/rhone-doc=/rhone`. Partners keep the paths that their programs have;
+ * a signature covers the path as it was sent, so no proxy can rewrite it.
+ */
+
+/** Where partners call, below a prefix. */
+export const MOUNT = '/mtp/api'
+
+// `:` and `*` would be a pattern to the router, which nothing that is signed as it was sent can match.
+const PATH = /^(\/[^\s/?#%:*]+)*$/
+
+const pairOf = (entry: string): [path: string, standsFor: string] => {
+  const [path = '', standsFor = path] = entry.split('=')
+  return [path, standsFor]
+}
+
+const mountOf = (entry: string): string => {
+  const [path, standsFor] = pairOf(entry)
+  return standsFor.endsWith(MOUNT) ? path : path + MOUNT
+}
+
+/** The paths below which the endpoints of area B are, `/mtp/api` among them. */
+export const mountsOf = (prefixes: readonly string[]): string[] => [...new Set(prefixes.map(mountOf))]
+
+/** What stands before `/mtp/api` in a mount, all of which is for partners' programs; undefined where nothing does. */
+export const prefixOf = (mount: string): string | undefined =>
+  mount.endsWith(MOUNT) && mount !== MOUNT ? mount.slice(0, -MOUNT.length) : undefined
+
+/** What is wrong with an entry; undefined for a right one. */
+export function prefixProblem(entry: string, all: readonly string[]): string | undefined {
+  const [path, standsFor] = pairOf(entry)
+  if (entry.split('=').length > 2 || !PATH.test(path) || !PATH.test(standsFor)) {
+    return `has "${entry.slice(0, 80)}": write a prefix such as /rhone, or a path and what it stands for, such as /dispatch=/mtp/api`
+  }
+  if (entry.startsWith('=')) return `has "${entry.slice(0, 80)}", which has no path before the =`
+  // Each answers what it does not know by itself, and of one path only one can.
+  const mount = mountOf(entry)
+  if (mountsOf(all).some((other) => prefixOf(other) === mount)) {
+    return `has "${entry.slice(0, 80)}", and ${mount} is also a prefix`
+  }
+  if (path === standsFor) return undefined
+  const known = mountsOf(['', ...all.filter((one) => !one.includes('='))])
+  const meant = standsFor.endsWith(MOUNT) ? standsFor : standsFor + MOUNT
+  return known.includes(meant)
+    ? undefined
+    : `has "${entry.slice(0, 80)}", and ${standsFor} is neither ${MOUNT} nor a prefix`
+}

@@ -1,0 +1,39 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+export interface CookieSettings {
+  /** On plain http; under https `__Host-` stands before it. */
+  readonly name: string
+  /** Below which path it is sent on plain http; under https it is `/`, which `__Host-` demands. */
+  readonly path?: string
+  readonly maxAgeS: number
+}
+
+/** One cookie that this service sets and reads. */
+export interface OwnCookie {
+  readonly name: string
+  read(request: FastifyRequest): string | undefined
+  set(reply: FastifyReply, value: string): void
+  clear(reply: FastifyReply): void
+}
+
+/**
+ * HttpOnly and SameSite=Lax. Where browsers reach the service over https it is Secure too, and its name begins with
+ * `__Host-`: a browser takes such a cookie from this very host alone, so that another host of the same domain, or
+ * somebody who answers for us on plain http, can neither plant nor replace it. The name without the prefix is not read
+ * there: it could have been planted.
+ */
+export function ownCookie(publicUrl: string, { name: plain, path = '/', maxAgeS }: CookieSettings): OwnCookie {
+  const secure = publicUrl.startsWith('https:')
+  const name = secure ? `__Host-${plain}` : plain
+  const options = { path: secure ? '/' : path, httpOnly: true, sameSite: 'lax', secure } as const
+  return {
+    name,
+    read: (request) => request.cookies[name],
+    set: (reply, value) => {
+      reply.setCookie(name, value, { ...options, maxAge: maxAgeS })
+    },
+    clear: (reply) => {
+      reply.clearCookie(name, options)
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import type { IncomingMessage } from 'node:http'
+import type { HeldBody } from './body-memory.ts'
+
+export interface ReadLimits {
+  readonly bytes: number
+  readonly seconds: number
+}
+
+/** The bytes of a body, or why they are not there. */
+export type ReadBody = Buffer | 'too-large' | 'too-slow' | 'no-room'
+
+/** A piece costs more than its bytes: without this a million pieces of one byte would hold a hundred times as much. */
+const PIECE = 256
+/** A body beyond its limit is read on, so that its sender gets to the answer; but not for ever. */
+const READ_ON = 4 * 1_048_576
+
+/**
+ * Reads a body, or finds out that it will not be kept. What is not kept is read on and dropped: many clients look for an
+ * answer only when they have sent everything. Rejects when the connection breaks.
+ */
+export function readBody(raw: IncomingMessage, held: HeldBody, limits: ReadLimits): Promise<ReadBody> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = []
+    let size = 0
+    let refused: 'too-large' | 'no-room' | undefined
+
+    const onData = (piece: Buffer) => {
+      size += piece.length
+      if (size > limits.bytes + READ_ON) return end('too-large')
+      if (size > limits.bytes) refuse('too-large')
+      if (refused) return
+      if (held.add(piece.length + PIECE)) pieces.push(piece)
+      else refuse('no-room')
+    }
+    const refuse = (why: 'too-large' | 'no-room') => {
+      refused ??= why
+      pieces.length = 0
+      held.release()
+    }
+    const onEnd = () => end(refused ?? Buffer.concat(pieces))
+    const onBroken = () => {
+      stop()
+      held.release()
+      reject(Object.assign(new Error('the body broke off'), { statusCode: 400 }))
+    }
+    const timer = setTimeout(() => end(refused ?? 'too-slow'), limits.seconds * 1000)
+    const stop = () => {
+      clearTimeout(timer)
+      raw.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken)
+    }
+    const end = (body: ReadBody) => {
+      stop()
+      if (!Buffer.isBuffer(body)) held.release()
+      resolve(body)
+    }
+    raw.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken)
+  })
+}
+
+const REST_BYTES = 4 * 1_048_576
+const REST_MS = 10_000
+
+/**
+ * For a request that is answered before its body is there: what still comes is dropped, so that the answer arrives (a
+ * connection that is closed with bytes unread is reset). Whoever goes on sending after that loses the connection.
+ */
+export function dropRest(raw: IncomingMessage): void {
+  if (raw.complete !== false) return
+  const { socket } = raw
+  let left = REST_BYTES
+  const timer = setTimeout(() => socket.destroy(), REST_MS).unref()
+  const over = () => clearTimeout(timer)
+  raw.on('error', over).once('end', over).once('close', over)
+  raw.on('data', (piece: Buffer) => {
+    left -= piece.length
+    if (left < 0) socket.destroy()
+  })
+  raw.resume()
+}

@@ -1,0 +1,76 @@
+import type { Log } from './log.ts'
+
+/** How a line is written; a request's own log adds the request's id. */
+type Writer = Record<SampledLine['level'], (fields: object, message: string) => void>
+
+export interface SampledLine {
+  readonly level: 'info' | 'warn' | 'error'
+  /** Lines of one kind share a sample. From a small set of our own words, never from what a caller sent. */
+  readonly kind: string
+  readonly message: string
+  /** Only asked for the line that is written. */
+  readonly fields?: () => object
+}
+
+/**
+ * Lines that many requests could cause at once: the first of a kind is written at once, those that follow within a minute
+ * are counted, and a line at the end of that minute says how many there were.
+ */
+export interface SampledLog {
+  write(line: SampledLine, log?: Writer): void
+  /** Says how many were left out so far. */
+  close(): void
+}
+
+interface Sample {
+  readonly line: SampledLine
+  readonly endsAt: number
+  leftOut: number
+}
+
+const EVERY_MS = 60_000
+/** Beyond that, kinds share one sample: a log must not grow by a kind that is not as bounded as it should be. */
+const MOST_KINDS = 200
+const OTHER = 'other'
+
+export function openSampledLog(log: Log, everyMs = EVERY_MS): SampledLog {
+  const samples = new Map<string, Sample>()
+  let timer: NodeJS.Timeout | undefined
+
+  const summarize = ({ line, leftOut }: Sample): void => {
+    if (leftOut > 0) log[line.level]({ kind: line.kind, leftOut }, `${line.message} (lines of this kind left out)`)
+  }
+  /** Ends the samples that are over; runs once a minute while there are any. */
+  const endSamples = (): void => {
+    const now = performance.now()
+    for (const [kind, sample] of samples) {
+      if (sample.endsAt > now) continue
+      samples.delete(kind)
+      summarize(sample)
+    }
+    timer = samples.size > 0 ? setTimeout(endSamples, everyMs).unref() : undefined
+  }
+
+  return {
+    write: (line, writer = log) => {
+      if (!log.isLevelEnabled(line.level)) return
+      const now = performance.now()
+      const kind = samples.has(line.kind) || samples.size < MOST_KINDS ? line.kind : OTHER
+      const sample = samples.get(kind)
+      if (sample && sample.endsAt > now) {
+        sample.leftOut += 1
+        return
+      }
+      if (sample) summarize(sample)
+      samples.set(kind, { line: { ...line, kind }, endsAt: now + everyMs, leftOut: 0 })
+      writer[line.level]({ kind: line.kind, ...line.fields?.() }, line.message)
+      timer ??= setTimeout(endSamples, everyMs).unref()
+    },
+    close: () => {
+      clearTimeout(timer)
+      timer = undefined
+      for (const sample of samples.values()) summarize(sample)
+      samples.clear()
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import { parseAllowedAddress } from './allowed-address.ts'
+import { prefixProblem } from './mounts.ts'
+
+/** Kinds of settings, with what is said about a value that is none. */
+
+export const whole = (from: number, to: number) =>
+  z.coerce
+    .number('must be a whole number')
+    .int('must be a whole number')
+    .min(from, `must be at least ${from}`)
+    .max(to, `must be at most ${to}`)
+
+export const onOff = z.enum(['on', 'off'], 'must be on or off').transform((value) => value === 'on')
+
+export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+
+export const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== ''),
+)
+
+/** Of PARTNER_ADDRESS_ALLOW, whose entries are no secrets: each bad one is named. */
+export const allowedAddresses = list.superRefine((entries, context) => {
+  for (const entry of entries.filter((text) => parseAllowedAddress(text) === undefined)) {
+    context.addIssue({
+      code: 'custom',
+      message: `has "${entry.slice(0, 80)}", which is no host, address or network: write partner.internal, 10.1.2.3, 10.1.0.0/16 or [fd00::1], each with :port if you like`,
+    })
+  }
+})
+
+/** Of MTP_PATH_PREFIXES; each bad entry is named. */
+export const pathPrefixes = list.superRefine((entries, context) => {
+  for (const entry of entries) {
+    const message = prefixProblem(entry, entries)
+    if (message !== undefined) context.addIssue({ code: 'custom', message })
+  }
+})
+
+const port = whole(1, 65_535)
+export const ports = list
+  .refine((items) => items.every((item) => port.safeParse(item).success), 'must be ports, separated by commas')
+  .transform((items) => items.map(Number))
+
+/** RFC 9116 wants URIs, and https rather than http. No white space: each becomes a line of its own. */
+const CONTACT = /^(?:mailto:[^\s@,]+@[^\s@,]+|https:\/\/[^\s,]+)$/
+export const contactUris = list.refine(
+  (items) => items.every((item) => CONTACT.test(item)),
+  'must be mailto: or https: addresses, separated by commas',
+)

@@ -1,0 +1,20 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { forOperatorsOnly } from '../lib/admin-auth.ts'
+import { answerLossless } from '../lib/envelope.ts'
+import { parseInput } from '../lib/input.ts'
+import { listNotices } from './received.ts'
+import { noticeFilter } from './wire.ts'
+
+interface OnePartner {
+  Params: { partner_id: string }
+}
+
+/** The operator's view of what partners send, below /admin/v1. */
+export const noticeRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  forOperatorsOnly(app, deps.config)
+  app.get<OnePartner>('/partners/:partner_id/notices', { config: { readsQuery: true } }, async (request, reply) => {
+    const filter = parseInput(noticeFilter, { ...(request.query as object), ...request.params })
+    return answerLossless(request, reply, { notices: await listNotices(deps, filter) })
+  })
+}

@@ -1,0 +1,40 @@
+import type { Mistake } from './recipe.ts'
+
+/** Mistakes in who the call says that it is, and what keeps a signature from being looked into. */
+export const CREDENTIAL_MISTAKES = {
+  headerDoubled: {
+    name: 'header-doubled',
+    explanation: 'Authorization, Date or PartnerId came more than once; send each exactly once.',
+  },
+  clientIdUnknown: {
+    name: 'client-id-unknown',
+    explanation: 'No partner has this clientId.',
+  },
+  partnerIdForClientId: {
+    name: 'partner-id-instead-of-client-id',
+    explanation: 'The Authorization header holds the PartnerId where the clientId belongs.',
+  },
+  partnerIdMissing: {
+    name: 'partner-id-missing',
+    explanation: 'The PartnerId header is missing; every call carries PartnerId, Date and Authorization.',
+  },
+  partnerIdMismatch: {
+    name: 'partner-id-mismatch',
+    explanation: 'The PartnerId header does not belong to this clientId.',
+  },
+  suspended: {
+    name: 'partner-suspended',
+    explanation:
+      'The call is right, but the partner is suspended: nothing that it sends is accepted until it is active.',
+  },
+  unrecognised: {
+    name: 'signature-unrecognised',
+    explanation:
+      'The signature matches no known mistake, alone or combined. Check first that clientId and clientSecret are the ones that were issued together.',
+  },
+  busy: {
+    name: 'diagnosis-busy',
+    explanation:
+      'The signature does not match. Too many calls are being looked into to say why; try again in a minute, or paste the call into the signature tool in the sandbox.',
+  },
+} as const satisfies Record<string, Mistake>

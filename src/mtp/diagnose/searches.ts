@@ -1,0 +1,129 @@
+import { Piscina } from 'piscina'
+import type { Diagnosis } from './index.ts'
+import type searchFor from './search-worker.ts'
+import type { Search } from './search-worker.ts'
+
+/** Who has a search made: anybody who names a clientId, or a partner that is signed in. */
+export type Asker = 'caller' | 'partner'
+
+interface Share {
+  /** Milliseconds of searching in a minute. */
+  readonly msPerMinute: number
+  /** Searches that are under way or wait at once. */
+  readonly atOnce: number
+}
+
+/** What strangers ask for takes nothing away from partners that are signed in. Together at most half of a processor. */
+const SHARES: Readonly<Record<Asker, Share>> = {
+  caller: { msPerMinute: 10_000, atOnce: 5 },
+  partner: { msPerMinute: 20_000, atOnce: 15 },
+}
+/** A search takes 30 to 100 ms; starting its thread some hundreds, and seconds on a machine that is busy. */
+const PATIENCE_MS = 10_000
+const IDLE_MS = 60_000
+const MINUTE_MS = 60_000
+
+/** Threads run JavaScript only: where the sources themselves run (in tests), the built file is taken. */
+const FILE = new URL(
+  import.meta.url.endsWith('.ts') ? '../../../.build/mtp/diagnose/search-worker.js' : './search-worker.js',
+  import.meta.url,
+).href
+
+interface Used {
+  atOnce: number
+  ms: number
+  /** By performance.now(). */
+  minuteEndsAt: number
+}
+
+/**
+ * Searches for the mistakes in a signature, one after the other in one thread beside the one that answers requests. The
+ * thread starts with the first search and ends when there was none for a minute.
+ */
+export class Searches {
+  readonly #shares: Readonly<Record<Asker, Share>>
+  readonly #patienceMs: number
+  readonly #file: string
+  readonly #used: Readonly<Record<Asker, Used>> = {
+    caller: { atOnce: 0, ms: 0, minuteEndsAt: 0 },
+    partner: { atOnce: 0, ms: 0, minuteEndsAt: 0 },
+  }
+  #thread: Piscina<Search, ReturnType<typeof searchFor>> | undefined
+
+  constructor(shares: Readonly<Record<Asker, Share>> = SHARES, patienceMs = PATIENCE_MS, file = FILE) {
+    this.#shares = shares
+    this.#patienceMs = patienceMs
+    this.#file = file
+  }
+
+  #isOpen(asker: Asker): boolean {
+    const used = this.#usedBy(asker)
+    const { atOnce, msPerMinute } = this.#shares[asker]
+    return used.atOnce < atOnce && used.ms < msPerMinute
+  }
+
+  /** Undefined, at once, when the share of `asker` is used up; or when the search took too long or was stopped. */
+  async run(asker: Asker, search: Search): Promise<Diagnosis | undefined> {
+    if (!this.#isOpen(asker)) return undefined
+    const used = this.#usedBy(asker)
+    used.atOnce++
+    const began = performance.now()
+    const patience = AbortSignal.timeout(this.#patienceMs)
+    const thread = this.#open()
+    try {
+      const { diagnosis, ms } = await thread.run(search, { signal: patience })
+      used.ms += ms
+      return diagnosis
+    } catch (error) {
+      used.ms += performance.now() - began
+      if (patience.aborted || thread !== this.#thread) return undefined
+      this.#giveUp(thread)
+      throw error
+    } finally {
+      used.atOnce--
+    }
+  }
+
+  /** Ends the thread, and with it what is being searched for. The next search starts another one. */
+  async stop(): Promise<void> {
+    const thread = this.#thread
+    this.#thread = undefined
+    await thread?.destroy()
+  }
+
+  /** Of a thread that broke: what waits for it finds nothing, and the next search starts another one. */
+  #giveUp(thread: Piscina): void {
+    if (thread === this.#thread) void this.stop()
+  }
+
+  #usedBy(asker: Asker): Used {
+    const used = this.#used[asker]
+    const now = performance.now()
+    if (used.minuteEndsAt <= now) {
+      used.ms = 0
+      used.minuteEndsAt = now + MINUTE_MS
+    }
+    return used
+  }
+
+  #open() {
+    if (this.#thread) return this.#thread
+    const thread = new Piscina<Search, ReturnType<typeof searchFor>>({
+      filename: this.#file,
+      minThreads: 0,
+      maxThreads: 1,
+      concurrentTasksPerWorker: 1,
+      idleTimeout: IDLE_MS,
+      // Nothing of ours but the search is in there.
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: 64 },
+    })
+    thread.on('error', () => this.#giveUp(thread)) // one that nobody listens to would end the process
+    this.#thread = thread
+    return thread
+  }
+}
+
+/** One thread and one budget a process. */
+export const searches = new Searches()

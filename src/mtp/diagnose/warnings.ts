@@ -1,0 +1,88 @@
+import { openBody } from '../../lib/aes-body.ts'
+import { parseLossless } from '../../lib/lossless.ts'
+import type { PartnerWithSecrets } from '../../registry/partner.ts'
+import { requireJson } from '../body-guard.ts'
+import { CallRejected } from '../errors.ts'
+import { MOST_VALUES } from '../wire.ts'
+import { CREDENTIAL_MISTAKES } from './credentials.ts'
+import { QUERY_SIGNED } from './path-recipes.ts'
+import type { Mistake } from './recipe.ts'
+
+/** What a call is taken with all the same, under stable names. */
+export const WARNINGS = {
+  contentType: {
+    name: 'content-type-not-json',
+    explanation: 'The Content-Type is not application/json; charset=utf-8: a notice with it is refused.',
+  },
+  bodyTooLong: {
+    name: 'body-too-long',
+    explanation: 'The HTTP body is too long: a notice with it is refused.',
+  },
+  bodyNotJson: {
+    name: 'body-not-json',
+    explanation: 'The HTTP body is empty, cut off or not JSON in UTF-8: a notice with it is refused.',
+  },
+  bodyPartnerIdMissing: {
+    name: 'body-partner-id-missing',
+    explanation: 'The JSON object has no partnerId: a notice without it is refused until the partner is live.',
+  },
+  bodyPartnerIdMismatch: {
+    name: 'body-partner-id-mismatch',
+    explanation: 'The partnerId in the JSON object does not belong to this clientId: a notice with it is refused.',
+  },
+  voucherListMissing: {
+    name: 'voucher-list-missing',
+    explanation:
+      'The order has one code a ticket, and its consumption notice has no voucherList: codes are marked by count where that leaves no choice. A notice without it is refused until the partner is live.',
+  },
+  partnerIdMissing: CREDENTIAL_MISTAKES.partnerIdMissing,
+  querySigned: QUERY_SIGNED,
+} as const satisfies Record<string, Mistake>
+
+export type Warning = (typeof WARNINGS)[keyof typeof WARNINGS]['name']
+
+/** What came with a call that no signature covers. */
+export interface SentContent {
+  /** The Content-Type. */
+  readonly type: string | undefined
+  /** Its X-Encryption-Status. */
+  readonly encryption: unknown
+  /** Throws for a body that was too long to be read. */
+  readonly bytes: () => Buffer
+}
+
+type ContentOwner = Pick<PartnerWithSecrets, 'partner_id' | 'aes_key'>
+
+/** What a notice would be refused for with this content, which no signature covers. */
+export function contentWarnings(partner: ContentOwner, { type, encryption, bytes }: SentContent): Warning[] {
+  const refusedType = isRefused(() => requireJson(type))
+  const tooLong = isRefused(bytes)
+  const opened = tooLong ? undefined : openBody(bytes(), encryption, partner.aes_key)
+  const json = opened && ('problem' in opened ? opened : parseLossless(opened.bytes, MOST_VALUES))
+  return [
+    ...(refusedType ? [WARNINGS.contentType.name] : []),
+    ...(tooLong ? [WARNINGS.bodyTooLong.name] : []),
+    ...(json && 'problem' in json ? [WARNINGS.bodyNotJson.name] : []),
+    ...(json && 'value' in json ? partnerIdWarnings(partner.partner_id, json.value) : []),
+  ]
+}
+
+function isRefused(check: () => unknown): boolean {
+  try {
+    check()
+    return false
+  } catch (error) {
+    if (error instanceof CallRejected) return true
+    throw error
+  }
+}
+
+/** Of `{}`, which says nothing at all, there is nothing to warn about. */
+function partnerIdWarnings(partnerId: bigint, value: unknown): Warning[] {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return []
+  const given = (value as { partnerId?: unknown }).partnerId
+  if (given === undefined || given === null) return [WARNINGS.bodyPartnerIdMissing.name]
+  const text = String(given)
+  const fits = /^\d{1,19}$/.test(text) && BigInt(text) === partnerId
+  return fits ? [] : [WARNINGS.bodyPartnerIdMismatch.name]
+}

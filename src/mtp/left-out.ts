@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto'
+import type { Deps } from '../deps.ts'
+import type { Partner } from '../registry/partner-wire.ts'
+import type { Rates } from '../throttle/rates.ts'
+import { insertRejectedCall } from './store.ts'
+
+/** Refused calls of one partner that were too many to be kept. */
+interface LeftOut {
+  readonly partner: Pick<Partner, 'partner_id' | 'client_id'>
+  readonly verified: boolean
+  calls: number
+  readonly timer: NodeJS.Timeout
+}
+
+/** Of each process; two of a partner at most, and none when its window is over. */
+const counts = new WeakMap<Rates, Map<string, LeftOut>>()
+
+/** Counts one more in memory; when the window ends, one row says how many there were. */
+export function countLeftOut(deps: Deps, partner: LeftOut['partner'], verified: boolean, windowEndsInMs: number): void {
+  const known = counts.get(deps.rates) ?? new Map<string, LeftOut>()
+  counts.set(deps.rates, known)
+  const key = `${verified} ${partner.client_id}`
+  const current = known.get(key)
+  if (current) {
+    current.calls++
+    return
+  }
+  const timer = setTimeout(() => {
+    known.delete(key)
+    // Without a database the count is lost; requests tell the log that it is away.
+    writeCount(deps, entry).catch(() => {})
+  }, windowEndsInMs).unref()
+  const entry: LeftOut = { partner, verified, calls: 1, timer }
+  known.set(key, entry)
+}
+
+/** Writes every count now: the process is about to end. */
+export async function writeLeftOut(deps: Deps): Promise<void> {
+  const known = counts.get(deps.rates) ?? new Map<string, LeftOut>()
+  const entries = [...known.values()]
+  known.clear()
+  for (const { timer } of entries) clearTimeout(timer)
+  await Promise.allSettled(entries.map((entry) => writeCount(deps, entry)))
+}
+
+const writeCount = ({ db, clock }: Deps, { partner, verified, calls }: LeftOut): Promise<number> =>
+  insertRejectedCall(
+    db,
+    {
+      callId: randomUUID(),
+      partnerId: partner.partner_id,
+      clientId: partner.client_id,
+      path: '',
+      reason: '',
+      headers: {},
+      body: '',
+      answer: '',
+      verified,
+      leftOut: calls,
+    },
+    clock.now(),
+  )

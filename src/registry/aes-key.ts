@@ -1,0 +1,35 @@
+import type { Deps } from '../deps.ts'
+import { randomDigits } from '../lib/made-secret.ts'
+import { noAesKey } from './errors.ts'
+import { changePartner, existingPartner } from './partner-change.ts'
+import { sealAesKey } from './partner-sealed.ts'
+import * as store from './partner-store.ts'
+import type { AesKeyInput, ShownPartner } from './partner-wire.ts'
+
+/** All that every partner's program takes: some read 32 hex digits, all read 16 characters. They hold 95 random bits. */
+const MADE_CHARACTERS = 16
+
+const keepAesKey = (deps: Deps, partnerId: bigint, key: string, made: boolean): Promise<ShownPartner> =>
+  changePartner(deps, partnerId, 'partner_aes_key_set', async (db, now) => {
+    await store.setAesKey(db, partnerId, sealAesKey(deps.keys, partnerId, key), now)
+    return { made }
+  })
+
+/** Keeps the key that the partner encrypts bodies with, in place of the one before. It is never shown. */
+export const setAesKey = (deps: Deps, partnerId: bigint, { aes_key }: AesKeyInput): Promise<ShownPartner> =>
+  keepAesKey(deps, partnerId, aes_key, false)
+
+/** A new key in place of the one before, shown this once. What is encrypted with the former is refused from now on. */
+export async function makeAesKey(deps: Deps, partnerId: bigint): Promise<ShownPartner & { aes_key: string }> {
+  const aes_key = randomDigits(MADE_CHARACTERS)
+  return { ...(await keepAesKey(deps, partnerId, aes_key, true)), aes_key }
+}
+
+/** Without a key calls go out readable, and what the partner encrypts is refused. */
+export const removeAesKey = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
+  changePartner(deps, partnerId, 'partner_aes_key_removed', async (db, now) => {
+    const { aes_key_set_at } = await existingPartner({ ...deps, db }, partnerId)
+    if (aes_key_set_at === null) throw noAesKey()
+    await store.setAesKey(db, partnerId, null, now)
+    return {}
+  })

@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { type Db, sql } from '../db/sql.ts'
+import type { Contact, ContactRole } from './partner-wire.ts'
+
+const webhook = z.object({ webhook_url: z.string().nullable(), webhook_secret: z.instanceof(Buffer).nullable() })
+
+export const findWebhook = (
+  db: Db,
+  partnerId: bigint,
+  role: ContactRole,
+): Promise<z.output<typeof webhook> | undefined> =>
+  db.maybe(
+    webhook,
+    sql`select webhook_url, webhook_secret from partner_contact where partner_id = ${partnerId} and role = ${role}`,
+  )
+
+export const putContact = (
+  db: Db,
+  partnerId: bigint,
+  role: ContactRole,
+  contact: Contact & { readonly webhook_secret: Buffer | null },
+): Promise<number> =>
+  db.exec(
+    sql`insert into partner_contact (partner_id, role, name, mail, webhook_url, webhook_secret)
+    values (${partnerId}, ${role}, ${contact.name}, ${contact.mail}, ${contact.webhook_url}, ${contact.webhook_secret})
+    on conflict (partner_id, role) do update set name = excluded.name, mail = excluded.mail,
+      webhook_url = excluded.webhook_url, webhook_secret = excluded.webhook_secret`,
+  )
+
+/** False where there is no webhook. */
+export const setWebhookSecret = async (
+  db: Db,
+  partnerId: bigint,
+  role: ContactRole,
+  sealed: Buffer,
+): Promise<boolean> =>
+  (await db.exec(
+    sql`update partner_contact set webhook_secret = ${sealed}
+    where partner_id = ${partnerId} and role = ${role} and webhook_url is not null`,
+  )) === 1

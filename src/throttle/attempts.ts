@@ -1,0 +1,36 @@
+import type { Db } from '../db/sql.ts'
+import { countFailure, readFailures } from './attempts-store.ts'
+
+/** How often one subject may fail within a window. */
+export interface Limit {
+  readonly subject: Buffer
+  readonly most: number
+}
+
+/** The end of the window of the first limit that is used up; undefined while nobody has to wait. */
+export async function exhaustedUntil(
+  db: Db,
+  limits: readonly Limit[],
+  now: Date,
+  windowSeconds: number,
+): Promise<Date | undefined> {
+  const found = await Promise.all(limits.map(({ subject }) => readFailures(db, subject, now, windowSeconds)))
+  return found.find((counted, index) => counted && counted.failures >= (limits[index]?.most ?? 0))?.windowEndsAt
+}
+
+/**
+ * Counts one failure under each limit, the narrowest first; where it is one too many, the end of its window is told
+ * and the wider ones are left alone: whoever is refused already uses up no limit that others share.
+ */
+export async function failedOnce(
+  db: Db,
+  limits: readonly Limit[],
+  now: Date,
+  windowSeconds: number,
+): Promise<Date | undefined> {
+  for (const { subject, most } of limits) {
+    const { failures, windowEndsAt } = await countFailure(db, subject, now, windowSeconds)
+    if (failures > most) return windowEndsAt
+  }
+  return undefined
+}

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto'
+import type { Deps } from '../deps.ts'
+import { addSeconds, epochSeconds } from '../lib/clock.ts'
+import { hmacSha256 } from '../lib/digest.ts'
+import { equalSecrets, type Keys } from '../lib/keys.ts'
+
+/**
+ * Marks of browsers from which somebody has signed in before (OWASP, "device cookies"). A mark says nothing but that: it
+ * lets this browser try to sign in to the same account while guesses from elsewhere have used up the limits. It names
+ * nobody, opens no session, and holds for one account only.
+ */
+
+export const DEVICE_LIFETIME_S = 180 * 86_400
+/** Of people who share a browser, the latest few are known. */
+const MOST_MARKS = 3
+const ID_BYTES = 12
+const MARK = /^([\w-]{16})\.([0-9a-z]{6,8})\.[\w-]{22}$/
+
+/** Whose sign-in: a user's by passport, a partner's by clientId. */
+export interface Account {
+  readonly kind: 'passport' | 'partner'
+  readonly name: string
+}
+
+const marksOf = (cookie: string | undefined): string[] =>
+  (cookie ?? '').split('~', MOST_MARKS).filter((mark) => MARK.test(mark))
+
+function signed(keys: Pick<Keys, 'device'>, { kind, name }: Account, id: string, endsAt: string): string {
+  const mac = hmacSha256(keys.device, `${kind}\n${id}.${endsAt}\n${name}`)
+  return `${id}.${endsAt}.${mac.subarray(0, 16).toString('base64url')}`
+}
+
+function belongsTo(deps: Pick<Deps, 'keys' | 'clock'>, account: Account, mark: string): boolean {
+  const [id = '', endsAt = ''] = mark.split('.')
+  if (Number.parseInt(endsAt, 36) <= epochSeconds(deps.clock.now())) return false
+  return equalSecrets(mark, signed(deps.keys, account, id, endsAt))
+}
+
+/** The id of this browser's mark for the account; undefined for a browser that is not known. */
+export function knownDevice(
+  deps: Pick<Deps, 'keys' | 'clock'>,
+  account: Account,
+  cookie: string | undefined,
+): string | undefined {
+  return marksOf(cookie)
+    .find((mark) => belongsTo(deps, account, mark))
+    ?.split('.', 1)[0]
+}
+
+/** The cookie of this browser after a good sign-in: a new mark for the account, and the marks of others that it had. */
+export function rememberDevice(
+  deps: Pick<Deps, 'keys' | 'clock'>,
+  account: Account,
+  cookie: string | undefined,
+): string {
+  const endsAt = epochSeconds(addSeconds(deps.clock.now(), DEVICE_LIFETIME_S)).toString(36)
+  const mark = signed(deps.keys, account, randomBytes(ID_BYTES).toString('base64url'), endsAt)
+  const others = marksOf(cookie).filter((other) => !belongsTo(deps, account, other))
+  return [mark, ...others].slice(0, MOST_MARKS).join('~')
+}

@@ -1,0 +1,58 @@
+import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { Config } from '../config.ts'
+import { networkOf, siteOf } from '../lib/attempts.ts'
+import { tooManyRequests } from '../lib/rescode.ts'
+import type { Rates } from './rates.ts'
+
+const MINUTE_S = 60
+/** How much more than one network (/64) the whole site (/48) of an IPv6 address may do: it can change between 65,536. */
+const SITE_FACTOR = 16
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly rates: Rates
+  }
+}
+
+/** Lets `limitRate` count for all processes of the database; called once, before the rooms. */
+export function registerRates(app: FastifyInstance, rates: Rates): void {
+  app.decorate('rates', rates)
+}
+
+interface RequestLimit {
+  /** What is counted, such as `signature test`. Limits of one kind share their counts. */
+  readonly kind: string
+  readonly perMinute: number | ((request: FastifyRequest) => number)
+  /** Whose requests are counted together; otherwise those of one network, and of an IPv6 site. */
+  readonly by?: (request: FastifyRequest) => string
+  /** What is thrown, with the seconds until the window ends. */
+  readonly refuse: (seconds: number) => Error
+}
+
+/** A hook that refuses requests beyond so many a minute. */
+export function limitRate(app: FastifyInstance, limit: RequestLimit): onRequestAsyncHookHandler {
+  const { kind, perMinute, by, refuse } = limit
+  const count = (most: number, subject: string) => ({
+    most,
+    ...app.rates.count({ kind, most, windowS: MINUTE_S }, subject),
+  })
+  return async (request, reply) => {
+    const most = typeof perMinute === 'number' ? perMinute : perMinute(request)
+    const own = count(most, by ? by(request) : networkOf(request.ip))
+    // What is refused already uses up nothing that neighbours share.
+    const site = by === undefined && !own.exceeded ? siteOf(request.ip) : undefined
+    const ofSite = site === undefined ? own : count(SITE_FACTOR * most, site)
+    const told = ofSite.exceeded ? ofSite : own
+    const seconds = Math.ceil(told.endsInMs / 1000)
+    reply.headers({
+      'x-ratelimit-limit': told.most,
+      'x-ratelimit-remaining': Math.max(0, told.most - told.uses),
+      'x-ratelimit-reset': seconds,
+    })
+    if (told.exceeded) throw refuse(Math.max(1, seconds))
+  }
+}
+
+/** Of pages, those that do not exist included: whoever asks for more than people do waits. */
+export const limitPages = (app: FastifyInstance, { PAGES_PER_MINUTE }: Config): onRequestAsyncHookHandler =>
+  limitRate(app, { kind: 'page', perMinute: PAGES_PER_MINUTE, refuse: tooManyRequests })

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { type Db, sql } from '../db/sql.ts'
+
+/** What one process has counted since it last said so. */
+export interface CountedUses {
+  readonly subject: Buffer
+  readonly uses: number
+  readonly windowS: number
+}
+
+const sharedCount = z.object({ subject: z.instanceof(Buffer), uses: z.number(), endsInMs: z.number() })
+
+/** What all processes have counted in the current window, and when that ends. */
+export type SharedCount = z.infer<typeof sharedCount>
+
+/**
+ * Adds to the counts of several subjects, each named once, and returns what they are now. By the database's clock, which
+ * is the same for all processes; where that goes back, no window lasts longer than it is long. Sorted, so that two
+ * processes which count the same subjects wait for one another in the same order.
+ */
+export const addUses = (db: Db, counted: readonly CountedUses[]): Promise<SharedCount[]> =>
+  db.many(
+    sharedCount,
+    sql`insert into rate_count as known (subject, uses, window_ends_at)
+        select subject, uses, now() + window_s * interval '1 second'
+        from unnest(${counted.map((one) => one.subject)}::bytea[], ${counted.map((one) => one.uses)}::int[],
+                    ${counted.map((one) => one.windowS)}::int[]) as counted (subject, uses, window_s)
+        order by subject
+        on conflict (subject) do update set
+          uses = excluded.uses + case when known.window_ends_at > now() then known.uses else 0 end,
+          window_ends_at = case when known.window_ends_at > now()
+            then least(known.window_ends_at, excluded.window_ends_at) else excluded.window_ends_at end
+        returning subject, uses, ceil(extract(epoch from window_ends_at - now()) * 1000)::int as "endsInMs"`,
+  )
+
+/** Takes away windows that are over; rows that another process is at work on are passed over. */
+export const deleteOverCounts = (db: Db, most: number): Promise<number> =>
+  db.exec(
+    sql`delete from rate_count where ctid = any (array(
+          select ctid from rate_count where window_ends_at <= now() limit ${most} for update skip locked))`,
+  )

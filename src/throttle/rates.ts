@@ -1,0 +1,154 @@
+import type { Db } from '../db/sql.ts'
+import { hmacSha256, sha256 } from '../lib/digest.ts'
+import type { Keys } from '../lib/keys.ts'
+import { addUses, deleteOverCounts } from './rates-store.ts'
+
+/** How often something may be done within a window. */
+interface Rate {
+  /** What is counted, such as `sign-in page`. Rates of one kind have one window and share their counts. */
+  readonly kind: string
+  readonly most: number
+  readonly windowS: number
+}
+
+interface Counted {
+  readonly uses: number
+  /** Whether this use is one too many. */
+  readonly exceeded: boolean
+  /** Until the window ends. */
+  readonly endsInMs: number
+}
+
+/**
+ * Rates that hold for all processes of a database. Each counts in its memory and answers at once; once a second it adds
+ * what it has counted to what the others have, with one statement for all subjects, and takes the sums along. So for a
+ * second a process may let through what others have counted meanwhile. Without a database each goes on with its own counts.
+ */
+export interface Rates {
+  /** Counts one use by `subject`: an address, an app_key, a PartnerId. */
+  count(rate: Rate, subject: string): Counted
+  /** Shares what was counted last, and stops. */
+  close(): Promise<void>
+}
+
+interface Entry {
+  readonly windowS: number
+  /** By performance.now(), which never goes back. */
+  endsAt: number
+  /** Of all processes, when it was shared last. */
+  shared: number
+  /** Counted here since then. */
+  own: number
+}
+
+interface RateBounds {
+  readonly everyMs: number
+  /** Subjects that are kept in memory; the one that was seen longest ago goes first. */
+  readonly subjects: number
+  /** Subjects that are shared by one statement; others wait for the next. */
+  readonly batch: number
+  /** How often windows that are over are taken away. */
+  readonly tidyEveryMs: number
+}
+
+const BOUNDS: RateBounds = { everyMs: 1_000, subjects: 20_000, batch: 500, tidyEveryMs: 10_000 }
+/** Subjects that have used less than this part of what they may are not shared: most people cost no statement. */
+const UNSHARED_PART = 50
+/** More than a process can add meanwhile. */
+const OVER_AT_ONCE = 10_000
+const LONGEST_SUBJECT = 64
+
+export function openRates(db: Db, keys: Pick<Keys, 'storage'>, bounds: Partial<RateBounds> = {}): Rates {
+  const { everyMs, subjects, batch, tidyEveryMs } = { ...BOUNDS, ...bounds }
+  const entries = new Map<string, Entry>()
+  const unshared = new Map<string, Entry>()
+  let timer: NodeJS.Timeout | undefined
+  let sharing: Promise<void> | undefined
+  let sharedAt = Number.NEGATIVE_INFINITY
+  let tidiedAt = performance.now()
+  let closed = false
+
+  const forget = (key: string): void => {
+    entries.delete(key)
+    unshared.delete(key)
+  }
+
+  const entryOf = (key: string, windowS: number, now: number): Entry => {
+    const known = entries.get(key)
+    if (known) entries.delete(key) // and in again, as the latest
+    const entry = known && known.endsAt > now ? known : { windowS, endsAt: now + windowS * 1000, shared: 0, own: 0 }
+    entries.set(key, entry)
+    if (entries.size > subjects) forget(entries.keys().next().value as string)
+    return entry
+  }
+
+  const shareLater = (): void => {
+    if (timer || sharing || closed) return
+    timer = setTimeout(
+      () => {
+        timer = undefined
+        void share().then(() => unshared.size > 0 && shareLater())
+      },
+      Math.max(0, sharedAt + everyMs - performance.now()),
+    ).unref()
+  }
+
+  const share = (): Promise<void> => {
+    sharedAt = performance.now()
+    sharing = shareSome().finally(() => {
+      sharing = undefined
+    })
+    return sharing
+  }
+
+  const shareSome = async (): Promise<void> => {
+    const some = [...unshared].slice(0, batch)
+    const sent = new Map<string, { entry: Entry; uses: number }>()
+    for (const [key] of some) unshared.delete(key)
+    const counted = some.map(([key, entry]) => {
+      const subject = hmacSha256(keys.storage, `rate\n${key}`)
+      sent.set(subject.toString('latin1'), { entry, uses: entry.own })
+      return { subject, uses: entry.own, windowS: entry.windowS }
+    })
+    try {
+      for (const { subject, uses, endsInMs } of await addUses(db, counted)) {
+        const one = sent.get(subject.toString('latin1'))
+        if (!one) continue
+        one.entry.shared = uses
+        one.entry.own -= one.uses
+        one.entry.endsAt = performance.now() + endsInMs
+      }
+      if (performance.now() - tidiedAt < tidyEveryMs) return
+      tidiedAt = performance.now()
+      await deleteOverCounts(db, OVER_AT_ONCE)
+    } catch {
+      // Requests tell the log that the database is away. Counting goes on, and what was not shared is with the next turn.
+      const now = performance.now()
+      for (const [key, entry] of some) if (entries.get(key) === entry && entry.endsAt > now) unshared.set(key, entry)
+    }
+  }
+
+  return {
+    count: ({ kind, most, windowS }, subject) => {
+      const now = performance.now()
+      const key = `${kind}\n${subject.length <= LONGEST_SUBJECT ? subject : sha256(subject).toString('base64url')}`
+      const entry = entryOf(key, windowS, now)
+      // Beyond the limit nothing depends on the count any more.
+      if (entry.shared + entry.own <= most) {
+        entry.own += 1
+        if (entry.shared > 0 || entry.own * UNSHARED_PART >= most) {
+          unshared.set(key, entry)
+          shareLater()
+        }
+      }
+      const uses = entry.shared + entry.own
+      return { uses, exceeded: uses > most, endsInMs: Math.max(0, entry.endsAt - now) }
+    },
+    close: async () => {
+      closed = true
+      clearTimeout(timer)
+      await sharing
+      if (unshared.size > 0) await share()
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import type { Deps } from '../deps.ts'
+import { attemptSubject, networkOf, siteOf, subnetOf } from '../lib/attempts.ts'
+import { exhaustedUntil, failedOnce, type Limit } from './attempts.ts'
+import { clearFailures } from './attempts-store.ts'
+import { type Account, knownDevice } from './device.ts'
+
+/**
+ * How often signing in may fail: for one account from one network, for one account from anywhere (higher, so that a
+ * stranger elsewhere cannot lock its owner out with a few guesses), and from one address whatever the accounts. A
+ * browser that has signed in to the account before has a budget of its own and stands outside of these, until that is
+ * used up. Accounts that do not exist are counted alike.
+ */
+
+const WINDOW_S = 15 * 60
+/** How much more the /48 of an IPv6 address may do than one /64 of it. */
+const SITE_FACTOR = 16
+
+export interface SignInAttempt extends Account {
+  /** Where the request came from. */
+  readonly address: string
+  /** The browser's device cookie. */
+  readonly device?: string | undefined
+}
+
+export interface SignInLimits {
+  /** The end of the window, once a limit is used up. */
+  exhausted(): Promise<Date | undefined>
+  /** Counts a failure; as above, where it is one too many. */
+  failed(): Promise<Date | undefined>
+  /** Forgets the failures of whoever has just signed in. */
+  forget(): Promise<void>
+}
+
+/** The narrowest first. */
+function strangerLimits({ config, keys }: Deps, { kind, name, address }: SignInAttempt): [Limit, ...Limit[]] {
+  const site = siteOf(address)
+  const perAddress = config.SIGN_IN_FAILURES_PER_ADDRESS
+  return [
+    {
+      subject: attemptSubject(keys, `${kind}-network`, `${subnetOf(address)}\n${name}`),
+      most: config.SIGN_IN_FAILURES_PER_PASSPORT,
+    },
+    { subject: attemptSubject(keys, 'address', networkOf(address)), most: perAddress },
+    ...(site ? [{ subject: attemptSubject(keys, 'address', site), most: SITE_FACTOR * perAddress }] : []),
+    { subject: attemptSubject(keys, kind, name), most: config.SIGN_IN_FAILURES_PER_PASSPORT_ANYWHERE },
+  ]
+}
+
+export async function signInLimits(deps: Deps, attempt: SignInAttempt): Promise<SignInLimits> {
+  const { config, db, clock, keys } = deps
+  const exhaustedOf = (limits: readonly Limit[]) => exhaustedUntil(db, limits, clock.now(), WINDOW_S)
+  const device = knownDevice(deps, attempt, attempt.device)
+  const own: Limit | undefined = device
+    ? { subject: attemptSubject(keys, 'device', device), most: config.SIGN_IN_FAILURES_PER_PASSPORT }
+    : undefined
+  const isTrusted = own !== undefined && (await exhaustedOf([own])) === undefined
+  const limits = isTrusted ? [own] : strangerLimits(deps, attempt)
+  return {
+    exhausted: () => exhaustedOf(limits),
+    failed: () => failedOnce(db, limits, clock.now(), WINDOW_S),
+    forget: async () => {
+      await clearFailures(db, (limits[0] as Limit).subject)
+    },
+  }
+}

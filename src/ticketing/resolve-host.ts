@@ -1,0 +1,117 @@
+import { type LookupAddress, lookup } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
+import { readFile, stat } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { Turns } from '../lib/turns.ts'
+
+/**
+ * Addresses of partners' hosts. `dns.lookup` asks the system in one of the four threads that password hashes and file
+ * reads use too, and waits for many seconds where a name server is silent: some partners with such a server could stop
+ * sign-in. So names are looked up here in the hosts file, then by queries of our own, which use no thread and have a
+ * time-out. The system is asked only when these find nothing (search domains, other name services), one name at a time.
+ */
+export type HostResolver = (hostname: string) => Promise<LookupAddress[]>
+
+export interface ResolverOptions {
+  /** Name servers, `address:port`; those of the system by default. */
+  readonly servers?: readonly string[]
+  readonly hostsFile?: string
+  readonly askSystem?: HostResolver
+}
+
+const HOSTS_FILE = process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts'
+/** The second try takes twice as long: both fit into the time that a connection may take. */
+const QUERY = { timeout: 800, tries: 2 }
+/** Once there are addresses of one family, the other one is waited for so long. */
+const OTHER_FAMILY_MS = 200
+const LOOPBACK: readonly LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+]
+
+const systemLookup = promisify(lookup)
+const turns = new Turns({ name: "the system's resolver", most: 1, length: 50, waitMs: 3_000 })
+const askTheSystem: HostResolver = (hostname) => turns.run(() => systemLookup(hostname, { all: true }))
+
+export function hostResolver({
+  servers,
+  hostsFile = HOSTS_FILE,
+  askSystem = askTheSystem,
+}: ResolverOptions = {}): HostResolver {
+  const inHostsFile = hostsFileReader(hostsFile)
+  return async (hostname) => {
+    const name = hostname.toLowerCase().replace(/\.$/, '')
+    const written = await inHostsFile(name)
+    if (written.length > 0) return written
+    if (name === 'localhost' || name.endsWith('.localhost')) return [...LOOPBACK]
+    const { found, silent } = await queryAddresses(name, servers)
+    if (found.length > 0) return found
+    if (silent) throw silent
+    return askSystem(name)
+  }
+}
+
+interface Queried {
+  readonly found: LookupAddress[]
+  /** Set when no name server has answered: then the system would wait for it too. */
+  readonly silent?: Error
+}
+
+async function queryAddresses(name: string, servers: readonly string[] | undefined): Promise<Queried> {
+  const resolver = new Resolver(QUERY) // reads the system's name servers anew
+  if (servers) resolver.setServers(servers)
+  const found: LookupAddress[] = []
+  let silent: Error | undefined
+  const ask = (family: 4 | 6) =>
+    (family === 4 ? resolver.resolve4(name) : resolver.resolve6(name)).then(
+      (addresses) => {
+        found.push(...addresses.map((address) => ({ address, family })))
+        return addresses.length > 0
+      },
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ETIMEOUT') silent = error
+        return false
+      },
+    )
+  const both = [ask(4), ask(6)]
+  const all = Promise.all(both)
+  // The first family that has addresses starts the short wait for the other one.
+  const first = Promise.any(both.map((one) => one.then((has) => has || Promise.reject(new Error('none')))))
+  const late = first.then(() => sleep(OTHER_FAMILY_MS, undefined, { ref: false }))
+  await Promise.race([all, late.catch(() => all)])
+  resolver.cancel()
+  return { found: found.sort((one, other) => one.family - other.family), ...(silent ? { silent } : {}) }
+}
+
+/** The system's own table of names; read again when it has changed. */
+function hostsFileReader(path: string): HostResolver {
+  let readAt = Number.NaN
+  let names = new Map<string, LookupAddress[]>()
+  return async (name) => {
+    const changedAt = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    )
+    if (changedAt !== readAt) {
+      names = parseHosts(await readFile(path, 'utf8').catch(() => ''))
+      readAt = changedAt
+    }
+    return names.get(name) ?? []
+  }
+}
+
+function parseHosts(text: string): Map<string, LookupAddress[]> {
+  const names = new Map<string, LookupAddress[]>()
+  for (const line of text.split('\n')) {
+    const [address = '', ...hosts] = line.replace(/#.*/, '').trim().split(/\s+/)
+    const family = isIP(address)
+    if (family === 0) continue
+    for (const host of hosts) {
+      const name = host.toLowerCase()
+      names.set(name, [...(names.get(name) ?? []), { address, family }])
+    }
+  }
+  return names
+}

@@ -1,0 +1,89 @@
+import { spawnSync } from 'node:child_process'
+import { afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
+import { freshDatabase, SECRET_KEY } from '../harness.ts'
+import { type PgBouncer, pgbouncerMissing, startPgBouncer } from '../pgbouncer.ts'
+import { ALICE, Client, DEMO_APP, dataOf } from './client.ts'
+import { httpWire } from './http.ts'
+import { startProcess } from './system.ts'
+
+/** The built service behind Debian's PgBouncer. `npm run test:pgbouncer` runs all of test/acceptance behind it. */
+
+const ROOT = new URL('../../', import.meta.url).pathname
+const DROPS_OPTIONS = 'ignore_startup_parameters = extra_float_digits, options'
+
+describe.skipIf(pgbouncerMissing)('behind PgBouncer', () => {
+  let database: { url: string; drop(): Promise<void> }
+  let pooler: PgBouncer
+  const begin = async (...settings: string[]) => {
+    pooler = await startPgBouncer(inject('serverUrl'), settings)
+    return pooler.through(database.url)
+  }
+  beforeAll(async () => {
+    database = await freshDatabase()
+    return () => database.drop()
+  })
+  afterEach(() => pooler.stop())
+
+  /** What a program of ours says when it ends by itself. */
+  const run = (program: readonly string[], environment: Record<string, string>) => {
+    const { status, stderr, signal } = spawnSync(process.execPath, program, {
+      cwd: ROOT,
+      env: { PATH: process.env.PATH, SECRET_KEY, PORT: '0', DEMO: 'off', LOG_LEVEL: 'error', ...environment },
+      timeout: 15_000,
+      encoding: 'utf8',
+    })
+    return { status, signal, stderr }
+  }
+  const PROGRAMS = [['.build/main.js'], ['.build/worker.js'], ['.build/cli.js', 'migrate']]
+
+  it.each(PROGRAMS.map((program) => [program.join(' '), program] as const))(
+    'in transaction mode %s is refused with one sentence that says what to do',
+    async (_name, program) => {
+      const url = await begin('pool_mode = transaction', DROPS_OPTIONS)
+      const { status, stderr } = run(program, { DATABASE_URL: url, DATABASE_PLANNING: 'server' })
+      expect(stderr).toMatch(/pooler .* set its pool_mode to session, or connect to PostgreSQL directly/)
+      expect(stderr).not.toMatch(/\n\s+at /)
+      expect(status).toBe(1)
+    },
+    30_000,
+  )
+
+  it('in statement mode the same', async () => {
+    const url = await begin('pool_mode = statement', DROPS_OPTIONS)
+    const { status, stderr } = run(['.build/main.js'], { DATABASE_URL: url, DATABASE_PLANNING: 'server' })
+    expect(stderr).toMatch(/set its pool_mode to session/)
+    expect(status).toBe(1)
+  })
+
+  it.each([
+    ['refused', []],
+    ['dropped without a word', [DROPS_OPTIONS]],
+  ])('startup options that are %s are found out', async (_how, settings) => {
+    const url = await begin('pool_mode = session', ...settings)
+    const { status, stderr } = run(['.build/main.js'], { DATABASE_URL: url })
+    expect(stderr).toMatch(/does not pass on startup options: set DATABASE_PLANNING=server/)
+    expect(status).toBe(1)
+  })
+
+  it('sessions that are handed over as they were left are found out', async () => {
+    const url = await begin('pool_mode = session', 'server_reset_query =')
+    const start = () => run(['.build/cli.js', 'app', 'list'], { DATABASE_URL: url, DATABASE_PLANNING: 'server' })
+    start()
+    expect(start().stderr).toMatch(/server_reset_query = DISCARD ALL/)
+  })
+
+  it('in session mode it starts and works', async () => {
+    const running = await startProcess({
+      DATABASE_URL: await begin('pool_mode = session'),
+      DATABASE_PLANNING: 'server',
+      SECRET_KEY,
+    })
+    try {
+      const client = new Client(httpWire(running.origin), running.origin)
+      const { access_token } = await client.getTokens(await client.signedIn(ALICE), DEMO_APP)
+      expect(dataOf(await client.userInfo(access_token))).toHaveProperty('uinfo')
+    } finally {
+      await running.stop()
+    }
+  })
+})

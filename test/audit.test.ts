@@ -1,0 +1,276 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createPartner } from '../src/registry/partner.ts'
+import { rotatePartnerSecret, switchSigning } from '../src/registry/partner-secret.ts'
+import { newPartner } from '../src/registry/partner-wire.ts'
+import { Client, newState, tokenSetOf } from './acceptance/client.ts'
+import { injectWire } from './acceptance/http.ts'
+import { gatehouse } from './cli-runner.ts'
+import { openWorld, SECRET_KEY, type World } from './harness.ts'
+
+/** Who did what: each operation leaves its row in the transaction of the change, so that there is never one without the other. */
+
+let world: World
+let client: Client
+beforeAll(async () => {
+  world = await openWorld({ CODE_DUPLICATE_WINDOW_S: '0', REFRESH_DUPLICATE_WINDOW_S: '0' })
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+})
+afterAll(() => world?.close())
+
+/** Prepares what it needs, and gives the operation. Whether it is refused is looked at by its traces only. */
+type Prepare = () => Promise<() => Promise<unknown>>
+interface Audited {
+  readonly event: string
+  readonly actor: string
+  /** What the row must name besides. */
+  readonly detail?: object
+  readonly prepare: Prepare
+}
+
+const APP = { name: 'Audited', hosts: ['app.example.com'], scopes: ['USER_INFO'] }
+const USER = {
+  cid: 7,
+  passport: 'audited',
+  password: 'password-of-a-test-user',
+  name: 'X',
+  big_avatar_url: 'https://a.example/',
+}
+const partner = async (): Promise<bigint> => {
+  const made = await createPartner(world.deps, newPartner.parse({ name: 'Audited' }))
+  return made.partner_id
+}
+const onApp =
+  (method: string, path: string, body?: object): Prepare =>
+  async () => {
+    const { app_key } = await client.makeApp()
+    return () => client.admin(method, `/apps/${app_key}${path}`, body)
+  }
+const onUser =
+  (path: string): Prepare =>
+  async () => {
+    const { cid, user_id } = await client.makeUser()
+    return () => client.admin('POST', `/users${path}`, { cid, user_id })
+  }
+const onPartner =
+  (method: string, path: string, body?: object): Prepare =>
+  async () => {
+    const id = await partner()
+    return () => client.admin(method, `/partners/${id}${path}`, body)
+  }
+const consenting = async (changes: object = {}) => {
+  const app = await client.makeApp({ ...changes })
+  const user = await client.makeUser()
+  const browser = await client.signedIn(user, app)
+  return { app, user, browser }
+}
+const CONTACT = { name: 'Lin', mail: 'lin@example.com' }
+const operator = (event: string, prepare: Prepare, detail?: object): Audited => ({
+  event,
+  actor: 'operator',
+  prepare,
+  ...(detail ? { detail } : {}),
+})
+
+const rotatesWebhook = (role: string): Audited =>
+  operator('partner_webhook_secret_rotated', async () => {
+    const id = await partner()
+    const webhook_url = 'https://a.example/hook'
+    await client.admin('PUT', `/partners/${id}/contacts/${role}`, { ...CONTACT, webhook_url })
+    return () => client.admin('POST', `/partners/${id}/contacts/${role}/rotate-webhook-secret`)
+  })
+
+/** By route, as fastify prints them; what is not a route of operators has a name of its own. */
+const OPERATIONS: Readonly<Record<string, Audited>> = {
+  'POST /admin/v1/apps': operator('app_created', async () => () => client.admin('POST', '/apps', APP)),
+  'PATCH /admin/v1/apps/:app_key': operator('app_updated', onApp('PATCH', '', { hosts: ['new.example.com'] }), {
+    before: { hosts: ['app.example.com'] },
+    after: { hosts: ['new.example.com'] },
+  }),
+  'POST /admin/v1/apps/:app_key/approve': operator('app_approved', onApp('POST', '/approve')),
+  'POST /admin/v1/apps/:app_key/suspend': operator('app_suspended', onApp('POST', '/suspend')),
+  'POST /admin/v1/apps/:app_key/rotate-secret': operator('app_secret_rotated', onApp('POST', '/rotate-secret')),
+  'POST /admin/v1/users': operator('user_created', async () => {
+    const user_id = `u${newState()}`
+    return () => client.admin('POST', '/users', { ...USER, user_id, passport: user_id })
+  }),
+  'POST /admin/v1/users/block': operator('user_blocked', onUser('/block')),
+  'POST /admin/v1/users/unblock': operator('user_unblocked', onUser('/unblock')),
+  'POST /admin/v1/partners': operator(
+    'partner_created',
+    async () => () => client.admin('POST', '/partners', { name: 'X' }),
+  ),
+  'PATCH /admin/v1/partners/:partner_id': operator('partner_updated', onPartner('PATCH', '', { name: 'Y' }), {
+    fields: ['name'],
+  }),
+  'POST /admin/v1/partners/:partner_id/suspend': operator('partner_suspended', onPartner('POST', '/suspend')),
+  'POST /admin/v1/partners/:partner_id/activate': operator('partner_activated', onPartner('POST', '/activate')),
+  'POST /admin/v1/partners/:partner_id/stage': operator(
+    'partner_stage_set',
+    onPartner('POST', '/stage', { stage: 'live' }),
+  ),
+  'PUT /admin/v1/partners/:partner_id/contacts/product': operator(
+    'partner_contact_set',
+    onPartner('PUT', '/contacts/product', CONTACT),
+  ),
+  'PUT /admin/v1/partners/:partner_id/contacts/business': operator(
+    'partner_contact_set',
+    onPartner('PUT', '/contacts/business', CONTACT),
+  ),
+  'POST /admin/v1/partners/:partner_id/contacts/product/rotate-webhook-secret': rotatesWebhook('product'),
+  'POST /admin/v1/partners/:partner_id/contacts/business/rotate-webhook-secret': rotatesWebhook('business'),
+  'PUT /admin/v1/partners/:partner_id/aes-key': operator(
+    'partner_aes_key_set',
+    onPartner('PUT', '/aes-key', { aes_key: '0123456789abcdef' }),
+  ),
+  'POST /admin/v1/partners/:partner_id/make-aes-key': operator(
+    'partner_aes_key_set',
+    onPartner('POST', '/make-aes-key'),
+  ),
+  'DELETE /admin/v1/partners/:partner_id/aes-key': operator('partner_aes_key_removed', async () => {
+    const id = await partner()
+    await client.admin('PUT', `/partners/${id}/aes-key`, { aes_key: '0123456789abcdef' })
+    return () => client.admin('DELETE', `/partners/${id}/aes-key`)
+  }),
+  'POST /admin/v1/partners/:partner_id/rotate-secret': operator(
+    'partner_secret_rotated',
+    onPartner('POST', '/rotate-secret'),
+  ),
+  'POST /admin/v1/partners/:partner_id/switch-signing': operator('partner_signing_switched', async () => {
+    const id = await partner()
+    await rotatePartnerSecret(world.deps, id, { overlap_s: 60 })
+    return () => switchSigning({ ...world.deps, actor: 'operator' }, id, async () => ({ ok: true, detail: '' }))
+  }),
+  'POST /admin/v1/partners/:partner_id/retire-secret': operator('partner_secret_retired', async () => {
+    const id = await partner()
+    await rotatePartnerSecret(world.deps, id, { overlap_s: 60 })
+    await switchSigning(world.deps, id, async () => ({ ok: true, detail: '' }))
+    return () => client.admin('POST', `/partners/${id}/retire-secret`)
+  }),
+  'POST /admin/v1/grants/revoke': operator('grant_withdrawn', async () => {
+    const { app, user, browser } = await consenting()
+    await client.getCode(browser, app)
+    return () => client.withdraw(user)
+  }),
+  'a user refuses': {
+    event: 'user_denied_authorization',
+    actor: 'user',
+    prepare: async () => {
+      const { app, browser } = await consenting()
+      const form = await client.consentFormFor(browser, client.request(app))
+      return () => browser.submit(form, { decision: 'refuse' })
+    },
+  },
+  'a user refuses after approving': {
+    event: 'grant_withdrawn',
+    actor: 'user',
+    prepare: async () => {
+      const { app, browser } = await consenting()
+      const form = await client.consentFormFor(browser, client.request(app))
+      await browser.submit(form, { decision: 'approve' })
+      return () => browser.submit(form, { decision: 'refuse' })
+    },
+  },
+  'an app sends a used code again': {
+    event: 'code_replayed',
+    actor: 'app',
+    prepare: async () => {
+      const { app, browser } = await consenting()
+      const consented = await client.getCode(browser, app)
+      tokenSetOf(await client.exchange(app, consented))
+      return () => client.exchange(app, consented)
+    },
+  },
+  'an app sends a rotated refresh token again': {
+    event: 'refresh_token_reused',
+    actor: 'app',
+    prepare: async () => {
+      const { app, browser } = await consenting({ refresh_policy: 'rotating' })
+      const { refresh_token } = await client.getTokens(browser, app)
+      tokenSetOf(await client.refresh(app, refresh_token))
+      return () => client.refresh(app, refresh_token)
+    },
+  },
+}
+
+/** Routes whose traces are elsewhere: the history of orders, the records of calls, the queue of jobs. */
+const TOLD_ELSEWHERE = [/\/orders/, /\/products\//, /\/jobs\//]
+
+const rows = async (where: World) =>
+  (await where.pool.query('select event, actor, app_key, cid, user_id, detail from audit_event order by at, audit_id'))
+    .rows
+const newRows = async (work: () => Promise<unknown>) => {
+  const before = (await rows(world)).map((row) => JSON.stringify(row))
+  await work()
+  return (await rows(world)).filter((row) => {
+    const at = before.indexOf(JSON.stringify(row))
+    if (at >= 0) before.splice(at, 1)
+    return at < 0
+  })
+}
+
+describe.each(Object.entries(OPERATIONS))('%s', (_name, { event, actor, detail = {}, prepare }) => {
+  it(`leaves one row, ${event}`, async () => {
+    const operation = await prepare()
+    const left = await newRows(operation)
+    expect(left).toMatchObject([{ event, actor, detail }])
+    expect(JSON.stringify(left)).not.toMatch(/password|_secret":"/)
+  })
+
+  it('changes nothing when its row cannot be written', async () => {
+    const operation = await prepare()
+    const before = await state()
+    await world.pool.query(`create function fail() returns trigger language plpgsql as $$ begin raise 'no audit'; end $$;
+      create trigger fail before insert on audit_event for each row execute function fail()`)
+    try {
+      await operation().catch(() => {})
+    } finally {
+      await world.pool.query('drop trigger fail on audit_event; drop function fail')
+    }
+    expect(await state()).toEqual(before)
+  })
+})
+
+const TABLES = ['micro_app', 'micro_app_secret', 'user_profile', 'user_credential', 'partner', 'partner_secret']
+const state = async () =>
+  Promise.all(
+    [...TABLES, 'partner_contact', 'user_grant', 'consent_decision'].map(
+      async (table) => (await world.pool.query(`select t::text from ${table} t order by 1`)).rows,
+    ),
+  )
+
+describe('the table of operations', () => {
+  it('has every route with which operators change something', () => {
+    const printed = world.app.printRoutes({ commonPrefix: false }).split('\n')
+    const path: string[] = []
+    const changing = printed.flatMap((line) => {
+      const [, indent = '', segment = '', methods = ''] = /^([│├└─ ]*)(\S+) \(([A-Z, ]+)\)$/.exec(line) ?? []
+      const depth = indent.length / 4
+      path.length = depth
+      path[depth] = segment
+      const route = path.join('')
+      return methods
+        .split(', ')
+        .flatMap((method) =>
+          /^(POST|PUT|PATCH|DELETE)$/.test(method) && route.includes('/admin/v1')
+            ? [`${method} ${route.replace(/^\/+/, '/')}`]
+            : [],
+        )
+    })
+    expect(changing.length).toBeGreaterThan(15)
+    const untold = changing.filter((route) => !TOLD_ELSEWHERE.some((other) => other.test(route)))
+    expect(untold.sort()).toEqual(
+      Object.keys(OPERATIONS)
+        .filter((name) => name.includes('/admin/'))
+        .sort(),
+    )
+  })
+})
+
+describe('the command line', () => {
+  it('is an actor of its own', async () => {
+    const settings = { DATABASE_URL: world.databaseUrl, SECRET_KEY }
+    const typed = ['--name', 'X', '--host', 'example.com', '--scope', 'USER_INFO', '--app-key', 'by-hand']
+    const left = await newRows(() => gatehouse(settings, 'app', 'create', ...typed))
+    expect(left).toMatchObject([{ event: 'app_created', actor: 'cli', app_key: 'by-hand' }])
+  })
+})

@@ -1,0 +1,14 @@
+import { inject } from 'vitest'
+
+/**
+ * With `npm run test:pgbouncer` these settings of a process of ours, changed to lead to its database by way of PgBouncer;
+ * otherwise, and for a database that is not on the server of the tests, as they are.
+ */
+export function behindPgBouncer(settings: Record<string, string>): Record<string, string> {
+  const port = inject('pgbouncerPort')
+  if (!port || !settings.DATABASE_URL) return settings
+  const url = new URL(settings.DATABASE_URL)
+  if (url.port !== new URL(inject('serverUrl')).port) return settings
+  url.port = String(port)
+  return { DATABASE_PLANNING: 'server', ...settings, DATABASE_URL: url.href }
+}

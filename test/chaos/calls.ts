@@ -1,0 +1,82 @@
+import { Agent, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { percentile } from '../bench/statistics.ts'
+import { ms, percent } from './scenario.ts'
+
+export interface Call {
+  readonly method: 'GET' | 'POST'
+  readonly target: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** What became of one call. */
+export interface Outcome {
+  /** 0 where no answer came. */
+  readonly status: number
+  /** The reason where no answer came. */
+  readonly failure?: string
+  readonly ms: number
+}
+
+/** As many connections as there are calls waiting, so that none waits in this process. */
+const agent = new Agent({ keepAlive: true })
+
+/** Makes one call; gives up after `patienceMs`. Never rejects. */
+export function call(
+  port: number,
+  { method, target, headers, body }: Call,
+  patienceMs: number,
+  localAddress?: string,
+): Promise<Outcome> {
+  const began = performance.now()
+  return new Promise((resolve) => {
+    const end = (status: number, failure?: string) =>
+      resolve({ status, ms: performance.now() - began, ...(failure === undefined ? {} : { failure }) })
+    const sent = request(
+      { agent, host: '127.0.0.1', port, localAddress, method, path: target, headers: { ...headers } },
+      (answer) => {
+        answer.resume()
+        answer.once('end', () => end(answer.statusCode ?? 0))
+        answer.once('error', (error: Error) => end(0, error.message))
+      },
+    )
+    const signal = setTimeout(() => sent.destroy(new Error('no answer')), patienceMs)
+    sent.once('close', () => clearTimeout(signal))
+    sent.once('error', (error: NodeJS.ErrnoException) => end(0, error.code ?? error.message))
+    sent.end(body)
+  })
+}
+
+/** Calls at a steady rate for some seconds, whatever the answers do; resolves when the last one has ended. */
+export async function callsAt(
+  perSecond: number,
+  seconds: number,
+  port: number,
+  next: () => Call,
+  patienceMs: number,
+  localAddress?: string,
+): Promise<Outcome[]> {
+  const running: Promise<Outcome>[] = []
+  const began = performance.now()
+  for (let n = 0; n < perSecond * seconds; n++) {
+    await sleep(Math.max(0, began + (n * 1000) / perSecond - performance.now()))
+    running.push(call(port, next(), patienceMs, localAddress))
+  }
+  return Promise.all(running)
+}
+
+export const count = (outcomes: readonly Outcome[], status: number): number =>
+  outcomes.filter((outcome) => outcome.status === status).length
+
+/** `longest, middle one; how many 503; how many without an answer` */
+export function waitsText(outcomes: readonly Outcome[]): string {
+  const waits = outcomes.map((outcome) => outcome.ms).sort((one, other) => one - other)
+  const unanswered = count(outcomes, 0)
+  const parts = [
+    `${ms(waits.at(-1) ?? 0)} at most, ${ms(percentile(waits, 0.5))} in the middle`,
+    `503: ${percent(count(outcomes, 503), outcomes.length)}`,
+  ]
+  if (unanswered > 0) parts.push(`no answer: ${unanswered}`)
+  return parts.join('; ')
+}

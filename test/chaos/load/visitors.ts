@@ -1,0 +1,121 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/**
+ * Keep-alive connections with one request at a time, as a balancer or a server-side client has them: they honour
+ * `Connection: close`, and they tell a request that was lost from a connection that was closed between two of them.
+ */
+export interface Visitors {
+  readonly counts: VisitorCounts
+  /** Resolves when every connection has ended. */
+  readonly ended: Promise<void>
+  /** No further request. */
+  stop(): void
+}
+
+interface VisitorCounts {
+  answered: number
+  /** Requests that were sent and got no whole answer: the connection was reset or closed before. */
+  reset: number
+  /** Answers that were not 200. */
+  failed: number
+  /** Why, each once: for the log of a run. */
+  readonly reasons: Set<string>
+  /** Connections that were refused. */
+  refused: number
+}
+
+export interface VisitPlan {
+  readonly port: number
+  readonly connections: number
+  readonly request: () => string
+  /** Milliseconds between an answer and the next request, at most; drawn at random. */
+  readonly pauseMs: number
+  /** Whether a new connection may be opened now; a balancer opens none to a service that is not ready. */
+  readonly mayConnect: () => boolean
+  /** What a refused connection means: the end of this visitor, or another try. */
+  readonly onRefused: 'end' | 'again'
+}
+
+/** Long enough for a balancer to give up and say so. */
+const SILENCE_MS = 15_000
+
+export function startVisitors(plan: VisitPlan): Visitors {
+  const counts: VisitorCounts = { answered: 0, reset: 0, failed: 0, reasons: new Set(), refused: 0 }
+  let over = false
+  const visit = async (): Promise<void> => {
+    while (!over) {
+      if (!plan.mayConnect()) {
+        await sleep(20)
+        continue
+      }
+      const socket = connect({ port: plan.port, host: '127.0.0.1', noDelay: true })
+      const opened = await once(socket, 'connect').then(
+        () => true,
+        () => false,
+      )
+      if (opened) await talk(socket, plan, counts, () => over)
+      else {
+        counts.refused++
+        if (plan.onRefused === 'end') return
+        await sleep(20)
+      }
+      socket.destroy()
+    }
+  }
+  return {
+    counts,
+    ended: Promise.all(Array.from({ length: plan.connections }, visit)).then(() => {}),
+    stop: () => {
+      over = true
+    },
+  }
+}
+
+/** Requests one after another on one connection, until either side closes it. */
+async function talk(socket: Socket, plan: VisitPlan, counts: VisitorCounts, isOver: () => boolean): Promise<void> {
+  let closed = false
+  socket.on('error', (error: NodeJS.ErrnoException) => counts.reasons.add(error.code ?? error.message))
+  for (const event of ['close', 'end']) socket.once(event, () => (closed = true))
+  while (!isOver()) {
+    if (plan.pauseMs > 0) await sleep(Math.random() * plan.pauseMs)
+    if (closed) return // between two requests: nothing is lost
+    socket.write(plan.request())
+    const answer = await readWhole(socket)
+    if (answer === undefined) {
+      counts.reset++
+      return
+    }
+    const status = answer.slice(9, 12)
+    if (status === '200') counts.answered++
+    else {
+      counts.failed++
+      counts.reasons.add(answer.slice(0, answer.indexOf('\r\n')))
+    }
+    if (/\r\nconnection: *close/i.test(answer)) return
+  }
+}
+
+/** The next whole answer, or undefined when the connection ends before it. */
+function readWhole(socket: Socket): Promise<string | undefined> {
+  let text = ''
+  return new Promise((resolve) => {
+    const end = (answer: string | undefined) => {
+      clearTimeout(timer)
+      for (const event of ['end', 'close'] as const) socket.off(event, gone)
+      socket.off('data', read)
+      resolve(answer)
+    }
+    const gone = () => end(undefined)
+    const read = (chunk: Buffer) => {
+      text += chunk.toString('latin1')
+      const head = text.indexOf('\r\n\r\n')
+      const length = /\r\ncontent-length: *(\d+)/i.exec(text.slice(0, head + 2))?.[1]
+      if (head >= 0 && text.length >= head + 4 + Number(length ?? 0)) end(text)
+    }
+    const timer = setTimeout(gone, SILENCE_MS)
+    for (const event of ['end', 'close'] as const) socket.once(event, gone)
+    socket.on('data', read)
+  })
+}

@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startVisitors } from '../load/visitors.ts'
+import { type Figure, type Ground, ms, type Scenario } from '../scenario.ts'
+import { isReady, type Service } from '../service.ts'
+import { userInfoCalls } from '../works.ts'
+
+const CONNECTIONS = 64
+const CHECK_EVERY_MS = 500
+
+/** A read as bytes, for connections that are watched closely. */
+export function rawReads(world: Ground['world']): () => string {
+  const next = userInfoCalls(world)
+  return () => `POST ${next().target} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`
+}
+
+/** Item 29: SIGTERM while 64 keep-alive connections are busy. Callers look at /readyz, as a balancer does. */
+export const shutdown: Scenario = async (ground) => {
+  const figures: Figure[] = []
+  for (const [name, pauseMs, settings] of [
+    ['busy', 0, {}],
+    ['half idle', 100, {}],
+    ['busy, WORKERS=2', 0, { WORKERS: '2' }],
+  ] as const) {
+    const service = await ground.start({ SHUTDOWN_DELAY_S: '3', ...settings })
+    figures.push(...(await stopUnderLoad(ground, service, name, pauseMs)))
+  }
+  return figures
+}
+
+async function stopUnderLoad(ground: Ground, service: Service, name: string, pauseMs: number): Promise<Figure[]> {
+  let ready = true
+  const visitors = startVisitors({
+    port: service.port,
+    connections: CONNECTIONS,
+    request: rawReads(ground.world),
+    pauseMs,
+    mayConnect: () => ready,
+    onRefused: 'end',
+  })
+  const watching = setInterval(async () => {
+    ready = await isReady(service.port)
+  }, CHECK_EVERY_MS)
+  await sleep(2_000 * ground.options.scale)
+  const taken = await service.stop()
+  clearInterval(watching)
+  visitors.stop()
+  ready = true
+  await visitors.ended
+  const { answered, reset, failed, refused, reasons } = visitors.counts
+  ground.progress(
+    `${name}: ${answered} answered, ${reset} reset, ${failed} not 200, ${refused} refused; ${[...reasons]}`,
+  )
+  return [
+    { figure: `requests lost of ${CONNECTIONS} connections, ${name}`, value: `${reset + failed} (of ${answered})` },
+    { figure: `time from SIGTERM to the end, ${name}`, value: `${ms(taken)}, exit ${service.ended()}` },
+  ]
+}

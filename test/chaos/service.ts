@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../../src/lib/listen.ts'
+import { INHERITED } from '../bench/contestants/contestant.ts'
+import { startOptions } from '../start-options.ts'
+
+/** The built service as a process, as `npm start` runs it. */
+export interface Service {
+  readonly port: number
+  readonly pid: number
+  readonly child: ChildProcess
+  /** Whether it has ended, and how. */
+  ended(): string | undefined
+  /** Everything that it has written. */
+  output(): string
+  /** SIGTERM; resolves with the milliseconds that it took to end. */
+  stop(): Promise<number>
+}
+
+export interface StartOptions {
+  readonly checkout: string
+  /** Where its output goes. */
+  readonly folder: string
+  readonly settings: Readonly<Record<string, string>>
+}
+
+/** Longer than any end in order takes; then it is killed, so that no run leaves a process behind. */
+const KILL_AFTER_MS = 40_000
+let started = 0
+
+export async function startService({ checkout, folder, settings }: StartOptions): Promise<Service> {
+  const port = settings.PORT ? Number(settings.PORT) : await freePort()
+  const file = join(folder, `service-${++started}.log`)
+  const log = openSync(file, 'a')
+  const child = spawn(process.execPath, [...startOptions(checkout), '.build/main.js'], {
+    cwd: checkout,
+    env: { ...INHERITED, PORT: String(port), DEMO: 'on', DEMO_PORT: '0', DEMO_PARTNER_PORT: '0', ...settings },
+    stdio: ['ignore', log, log],
+  })
+  const ended = once(child, 'exit')
+  const service: Service = {
+    port,
+    pid: child.pid as number,
+    child,
+    ended: () =>
+      child.exitCode === null && child.signalCode === null ? undefined : String(child.signalCode ?? child.exitCode),
+    output: () => readFileSync(file, 'utf8'),
+    stop: async () => {
+      const began = performance.now()
+      if (service.ended() !== undefined) return 0
+      child.kill('SIGTERM')
+      const timer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS)
+      await ended
+      clearTimeout(timer)
+      return performance.now() - began
+    },
+  }
+  await untilReady(service)
+  return service
+}
+
+export const isReady = (port: number): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) })
+    .then((answer) => answer.status === 200)
+    .catch(() => false)
+
+async function untilReady(service: Service): Promise<void> {
+  for (let waited = 0; waited < 1_500; waited++) {
+    if (service.ended() !== undefined) throw new Error(`the service does not start:\n${service.output().slice(-2_000)}`)
+    if (await isReady(service.port)) return
+    await sleep(20)
+  }
+  service.child.kill('SIGKILL')
+  throw new Error(`the service is not ready after 30 s:\n${service.output().slice(-2_000)}`)
+}

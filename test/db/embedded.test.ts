@@ -1,0 +1,224 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
+import { diagnoseEnd, diagnoseStart } from '../../src/db/embedded/diagnosis.ts'
+import { keepRunning } from '../../src/db/embedded/keep-running.ts'
+import { launch } from '../../src/db/embedded/launch.ts'
+import { keptSecrets } from '../../src/db/embedded/secrets.ts'
+import { startEmbedded } from '../../src/db/embedded/server.ts'
+import { openLog } from '../../src/lib/log.ts'
+import { type RunningProcess, startProcess } from '../acceptance/system.ts'
+import { until } from '../until.ts'
+
+/** The PostgreSQL that the service runs itself: what is wrong with its folder, and its sudden end. */
+
+const log = openLog({ level: 'silent', pretty: false })
+const home = mkdtempSync(join(tmpdir(), 'gatehouse-embedded-'))
+chmodSync(home, 0o755)
+const mounts: string[] = []
+let service: RunningProcess | undefined
+afterEach(async () => {
+  if (service?.child.exitCode === null) await service.stop()
+  service = undefined
+})
+afterAll(() => {
+  for (const folder of mounts) execFileSync('umount', [folder])
+  rmSync(home, { recursive: true, force: true })
+})
+
+/** A data folder that has been used: with a cluster, as far as can be told before PostgreSQL starts. */
+function usedFolder(name: string, version = '18'): string {
+  const folder = join(home, name)
+  mkdirSync(join(folder, 'postgres'), { recursive: true })
+  keptSecretsBefore(folder)
+  writeFileSync(join(folder, 'postgres', 'PG_VERSION'), `${version}\n`)
+  return folder
+}
+const keptSecretsBefore = (folder: string) =>
+  writeFileSync(join(folder, 'secrets.json'), JSON.stringify({ password: 'p', secretKey: 'k'.repeat(48) }))
+
+/** A small file system of its own; undefined where this user may not mount one. */
+function smallDisk(name: string, options: string): string | undefined {
+  const folder = join(home, name)
+  mkdirSync(folder)
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'none', folder], { stdio: 'ignore' })
+  } catch {
+    process.stderr.write(`SKIPPED: ${name} needs the right to mount a file system (root)\n`)
+    return undefined
+  }
+  mounts.push(folder)
+  return folder
+}
+
+describe('a data folder', () => {
+  const restore = 'restore it from a backup; to begin anew, set DATA_DIR to an empty folder'
+  it('whose secrets.json is lost, cut or unreadable is refused, and nothing is put in its place', async () => {
+    const folder = usedFolder('secrets')
+    const file = join(folder, 'secrets.json')
+    const whole = readFileSync(file, 'utf8')
+    for (const cut of ['', whole.slice(0, 40), '{}', '{"password":"p"}']) {
+      writeFileSync(file, cut)
+      await expect(startEmbedded(folder, log)).rejects.toThrow(
+        `${file} is cut short or was changed, and the database cannot be opened without: ${restore}`,
+      )
+      expect(readFileSync(file, 'utf8')).toBe(cut)
+    }
+    rmSync(file)
+    await expect(startEmbedded(folder, log)).rejects.toThrow(
+      `DATA_DIR ${folder} holds a database, and its keys in secrets.json are gone: ${restore}`,
+    )
+    mkdirSync(file) // what even root cannot read
+    await expect(startEmbedded(folder, log)).rejects.toThrow(
+      /secrets\.json cannot be read \(EISDIR.*\): give it to the user that runs Gatehouse, with mode 600$/,
+    )
+  })
+
+  it('gets its secrets once', () => {
+    const folder = join(home, 'fresh')
+    mkdirSync(folder)
+    expect(keptSecrets(folder)).toEqual(keptSecrets(folder))
+  })
+
+  it("with another PostgreSQL version's data is refused", async () => {
+    const folder = usedFolder('version', '17')
+    await expect(startEmbedded(folder, log)).rejects.toThrow(
+      `DATA_DIR ${folder} holds data of PostgreSQL 17, and this Gatehouse brings 18: carry it over with pg_dump of 17, or set DATA_DIR to another folder`,
+    )
+  })
+
+  it('on a read-only file system is refused', async (test) => {
+    const folder = smallDisk('read-only', 'size=1m,ro')
+    if (!folder) return test.skip()
+    await expect(startEmbedded(folder, log)).rejects.toThrow(
+      /^DATA_DIR .*read-only cannot be used: EROFS: .*\nset it to a folder that this user may write to$/,
+    )
+  })
+
+  it('on a disk that is too small for a first start is refused', { timeout: 60_000 }, async (test) => {
+    const folder = smallDisk('too-small', 'size=8m,mode=755')
+    if (!folder) return test.skip()
+    await expect(startEmbedded(folder, log)).rejects.toThrow(
+      `the disk that holds ${folder} is full; free some space on it`,
+    )
+  })
+})
+
+describe('what PostgreSQL says', () => {
+  it.each([
+    [
+      'FATAL:  pre-existing shared memory block (key 5, ID 7) is still in use',
+      /^a process of the PostgreSQL that ran on \/data before has not ended yet/,
+      true,
+    ],
+    [
+      'FATAL:  could not write lock file "postmaster.pid": No space left on device',
+      /^the disk that holds \/data is full/,
+      false,
+    ],
+    ['LOG:  starting\nFATAL:  something new\n', /^something new$/, false],
+    ['FATAL:  the database system is starting up\n', /^it ended without giving a reason$/, false],
+  ])('%s', (said, sentence, passes) => {
+    expect(diagnoseStart(said, '/data')).toEqual({ sentence: expect.stringMatching(sentence), passes })
+  })
+  it('to clients is not taken for the reason of its end', () => {
+    expect(diagnoseEnd('FATAL:  password authentication failed for user "x"\nLOG:  bye', '/data')).toBeUndefined()
+    const panic = 'PANIC:  could not write to file "pg_wal/xlogtemp.1": No space left on device'
+    expect(diagnoseEnd(panic, '/data')).toMatch(/^the disk that holds \/data is full/)
+  })
+})
+
+const statusOf = async ({ origin }: RunningProcess): Promise<number | undefined> =>
+  (await fetch(`${origin}/readyz`).catch(() => undefined))?.status
+
+async function startOn(folder: string) {
+  const running = await startProcess({ DATA_DIR: folder, LOG_LEVEL: 'info' })
+  service = running
+  await until(() => running.output().includes('Gatehouse is ready'), running.output)
+  const cluster = realpathSync(join(folder, 'postgres'))
+  const [pid, , , port] = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')
+  const { password } = keptSecrets(folder)
+  return {
+    running,
+    postmaster: Number(pid),
+    url: `postgres://gatehouse:${password}@127.0.0.1:${port}/postgres`,
+  }
+}
+
+describe('a PostgreSQL that is killed', () => {
+  it('beside a backend that hangs is back when that has ended; until then 503', { timeout: 90_000 }, async () => {
+    const folder = join(home, 'killed')
+    mkdirSync(folder)
+    chmodSync(folder, 0o755)
+    const { running, postmaster, url } = await startOn(folder)
+    const client = new pg.Client(url)
+    client.on('error', () => {})
+    await client.connect()
+    const backend: number = (await client.query('select pg_backend_pid() as pid')).rows[0].pid
+    process.kill(backend, 'SIGSTOP')
+    try {
+      process.kill(postmaster, 'SIGKILL')
+      await until(() => running.output().includes('has not ended yet'), running.output)
+      await sleep(1_000)
+      expect(await statusOf(running)).toBe(503)
+    } finally {
+      process.kill(backend, 'SIGKILL')
+    }
+    await until(async () => (await statusOf(running)) === 200, running.output)
+    expect(running.output()).toContain('the embedded PostgreSQL is back')
+    expect(running.output()).not.toContain('durable jobs have stopped')
+    expect(await running.stop()).toBe(0)
+  })
+
+  it('on a full disk is back when there is space again', { timeout: 90_000 }, async (test) => {
+    const folder = smallDisk('full', 'size=180m,mode=755')
+    if (!folder) return test.skip()
+    const { running, url } = await startOn(folder)
+    const filler = join(folder, 'filler')
+    execFileSync('sh', ['-c', 'cat /dev/zero > "$1" || true', 'sh', filler], { stdio: 'ignore' })
+    // PostgreSQL ends when it cannot write its log, and again whenever it tries to recover.
+    const client = new pg.Client(url)
+    client.on('error', () => {})
+    await client.connect()
+    const write = `select pg_logical_emit_message(true, '', repeat('x', 8000000))`
+    while (
+      await client.query(write).then(
+        () => true,
+        () => false,
+      )
+    );
+    await until(
+      () => running.output().includes(`the disk that holds ${folder} is full; free some space on it`),
+      running.output,
+    )
+    expect(await statusOf(running)).toBe(503)
+    rmSync(filler)
+    await until(async () => (await statusOf(running)) === 200, running.output)
+    expect(await running.stop()).toBe(0)
+  })
+
+  it('again and again is given up, with what is wrong', async () => {
+    const exit = vi.spyOn(process, 'exit').mockReturnValue(undefined as never)
+    const lines: string[] = []
+    const listener = openLog({ level: 'info', pretty: false }, { write: (line: string) => lines.push(line) })
+    let starts = 0
+    const script = () =>
+      ++starts === 1
+        ? 'echo "LOG:  database system is ready to accept connections" >&2; sleep 0.2'
+        : 'echo "FATAL:  could not write lock file: No space left on device" >&2; exit 1'
+    const stop = await keepRunning(() => launch(['/bin/sh', '-c', script()], undefined, log), '/data', listener, 1_000)
+    await until(() => exit.mock.calls.length > 0)
+    await stop()
+    exit.mockRestore()
+    expect(starts).toBeGreaterThan(2)
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
+      level: 60,
+      reason: 'the disk that holds /data is full; free some space on it',
+      msg: 'the embedded PostgreSQL does not come back; Gatehouse ends',
+    })
+  })
+})

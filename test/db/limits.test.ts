@@ -1,0 +1,173 @@
+import { type AddressInfo, createServer, connect as dial } from 'node:net'
+import pg, { type Pool } from 'pg'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { z } from 'zod'
+import { openPool } from '../../src/db/pool.ts'
+import { type Db, dbOf, sql } from '../../src/db/sql.ts'
+import { openLog } from '../../src/lib/log.ts'
+import type { DatabaseUnavailable } from '../../src/lib/unavailable.ts'
+import { freshDatabase } from '../harness.ts'
+
+/** What becomes of statements that take too long, of lost connections, and of a database that takes no writes. */
+
+let database: { url: string; drop(): Promise<void> }
+let other: pg.Client
+const pools: Pool[] = []
+const log = openLog({ level: 'silent', pretty: false })
+const connect = (url = database.url): { pool: Pool; db: Db } => {
+  const pool = openPool({ connectionString: url, size: 1 }, log)
+  pools.push(pool)
+  return { pool, db: dbOf(pool) }
+}
+
+beforeEach(async () => {
+  database = await freshDatabase()
+  other = new pg.Client({ connectionString: database.url })
+  other.on('error', () => {})
+  await other.connect()
+  await other.query('create table mark (name text)')
+})
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.end()))
+  await other.end()
+  await database.drop()
+})
+
+const mark = (db: Db, name: string) => db.exec(sql`insert into mark (name) values (${name})`)
+const marks = async () => (await other.query('select name from mark order by name')).rows.map(({ name }) => name)
+const failureOf = (work: Promise<unknown>): Promise<DatabaseUnavailable> =>
+  work.then(
+    () => Promise.reject(new Error('it should have failed')),
+    (error) => error,
+  )
+const pid = (db: Db) => db.one(z.object({ pid: z.number() }), sql`select pg_backend_pid() as pid`)
+
+it('what waits for a lock is given up by PostgreSQL before the client gives up, and never done', async () => {
+  const { db } = connect()
+  const before = await pid(db)
+  await other.query('begin; lock table mark')
+  const startedAt = performance.now()
+  const failures = await Promise.all([
+    failureOf(mark(connect().db, 'alone')),
+    failureOf(db.tx((inside) => mark(inside, 'in a transaction'))),
+  ])
+  expect(performance.now() - startedAt).toBeLessThan(8_000)
+  for (const failure of failures) {
+    expect(failure).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false })
+    expect(failure.message).toContain('lock')
+  }
+  await other.query('commit')
+  expect(await pid(db), 'the connection is used again').toEqual(before)
+  expect(await marks()).toEqual([])
+})
+
+it('a statement that takes too long is cancelled, unless it was allowed to', async () => {
+  const { db } = connect(`${database.url}?options=-c%20statement_timeout%3D300`)
+  const failure = await failureOf(db.exec(sql`select pg_sleep(2)`))
+  expect(failure).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false })
+  expect(failure.message).toContain('took longer')
+  expect(await db.slowTx(5, (inside) => inside.exec(sql`select pg_sleep(0.6)`))).toBe(1)
+})
+
+it('limits are in force where startup options cannot be given', async () => {
+  const pool = openPool({ connectionString: database.url, size: 1, startupOptions: false }, log)
+  pools.push(pool)
+  const { rows } = await pool.query(
+    "select current_setting('statement_timeout') as s, current_setting('lock_timeout') as l",
+  )
+  expect(rows).toEqual([{ s: '8s', l: '3s' }])
+})
+
+it('a database that takes no writes is an outage, and its connection is closed', async () => {
+  const { db } = connect(`${database.url}?options=-c%20default_transaction_read_only%3Don`)
+  const before = await pid(db)
+  for (const work of [mark(db, 'alone'), db.tx((inside) => mark(inside, 'in a transaction'))]) {
+    const failure = await failureOf(work)
+    expect(failure).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false })
+    expect(failure.message).toContain('takes no writes')
+  }
+  expect(await pid(db)).not.toEqual(before)
+})
+
+/** Takes what the database answers from now on, and hangs up instead of passing it on. */
+async function cutBetween(url: string) {
+  let cut = false
+  const server = createServer((incoming) => {
+    const outgoing = dial(Number(new URL(url).port), new URL(url).hostname)
+    incoming.on('error', () => {}).pipe(outgoing)
+    outgoing
+      .on('error', () => {})
+      .on('data', (data) => {
+        if (cut) incoming.destroy()
+        else incoming.write(data)
+      })
+    incoming.on('close', () => outgoing.end())
+  })
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
+  const through = new URL(url)
+  through.port = String((server.address() as AddressInfo).port)
+  return {
+    url: through.href,
+    cutNow: () => {
+      cut = true
+    },
+    close: () => server.close(),
+  }
+}
+
+it('where the answer is lost after a write was sent, the failure says that nobody knows whether it was done', async () => {
+  const line = await cutBetween(database.url)
+  try {
+    const { db } = connect(line.url)
+    await mark(db, 'before')
+    line.cutNow()
+    const failure = await failureOf(mark(db, 'lost'))
+    expect(failure).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: true })
+    expect(failure.message).toContain('whether this was done is not known')
+    await expect.poll(marks).toEqual(['before', 'lost'])
+  } finally {
+    line.close()
+  }
+})
+
+it('a read, or a transaction that was not yet to be committed, leaves no such question', async () => {
+  const [one, two] = [await cutBetween(database.url), await cutBetween(database.url)]
+  try {
+    const reading = connect(one.url).db
+    await pid(reading)
+    one.cutNow()
+    expect(await failureOf(pid(reading))).toMatchObject({ outcomeUnknown: false })
+    const writing = connect(two.url).db
+    const failure = failureOf(
+      writing.tx(async (inside) => {
+        await pid(inside)
+        two.cutNow()
+        await mark(inside, 'rolled back')
+      }),
+    )
+    expect(await failure).toMatchObject({ outcomeUnknown: false })
+    expect(await marks()).toEqual([])
+  } finally {
+    one.close()
+    two.close()
+  }
+})
+
+it('a column that changes its type while statements are prepared fails nothing outside of a transaction', async () => {
+  const { db, pool } = connect()
+  const read = (through: Db) => through.many(z.object({ name: z.string() }), sql`select name from mark`)
+  await mark(db, 'a')
+  await read(db)
+  await other.query('alter table mark alter column name type varchar(40)')
+  expect(await read(db)).toEqual([{ name: 'a' }])
+  await read(db) // on the connection that has taken the place of that one
+  await other.query('alter table mark alter column name type text')
+  const failure = await failureOf(
+    db.tx(async (inside) => {
+      await read(inside)
+    }),
+  )
+  expect(failure).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false, keepsConnection: false })
+  expect(await db.tx(read)).toEqual([{ name: 'a' }])
+  expect(pool.totalCount).toBe(1)
+})

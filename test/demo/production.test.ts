@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createUser } from '../../src/account/user.ts'
+import { newUser } from '../../src/account/wire.ts'
+import { refuseDemoRows } from '../../src/demo/refuse.ts'
+import { removeDemo } from '../../src/demo/remove.ts'
+import { seedDemo } from '../../src/demo/seed.ts'
+import { createMicroApp, suspendMicroApp } from '../../src/registry/micro-app.ts'
+import { suspendPartner } from '../../src/registry/partner.ts'
+import { newMicroApp } from '../../src/registry/wire.ts'
+import { Client, DEMO_APP } from '../acceptance/client.ts'
+import { injectWire } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+
+let world: World
+beforeEach(async () => {
+  world = await openWorld({ PORT: '0' })
+})
+afterEach(() => world.close())
+
+const count = async (table: string): Promise<number> =>
+  (await world.pool.query(`select count(*)::int as n from ${table}`)).rows[0].n
+
+describe('refuseDemoRows', () => {
+  it('lets a database pass that has never seen the demo', async () => {
+    await createMicroApp(world.deps, newMicroApp.parse({ name: 'Mine', hosts: ['example.com'], scopes: ['USER_INFO'] }))
+    await expect(refuseDemoRows(world.deps)).resolves.toBeUndefined()
+  })
+
+  it('names what is active and the command that removes it', async () => {
+    await seedDemo(world.deps)
+    const problem = await refuseDemoRows(world.deps).catch((error: Error) => error.message)
+    for (const name of ['demo-app', 'demo-phone-only', 'demo-pending', 'alice', 'bob', '7001']) {
+      expect(problem).toContain(name)
+    }
+    expect(problem).not.toContain('mallory') // blocked already
+    expect(problem).toContain('npx gatehouse demo remove')
+  })
+
+  it('lets a database pass whose demo is suspended and blocked', async () => {
+    await seedDemo(world.deps)
+    for (const key of ['demo-app', 'demo-phone-only', 'demo-pending']) await suspendMicroApp(world.deps, key)
+    await suspendPartner(world.deps, 7001n)
+    await expect(refuseDemoRows(world.deps)).rejects.toThrow('alice')
+    await world.pool.query("update user_profile set status = 'blocked'")
+    await expect(refuseDemoRows(world.deps)).resolves.toBeUndefined()
+  })
+
+  it('knows the demo in a database whose schema is older than the mark', async () => {
+    await seedDemo(world.deps)
+    for (const table of ['micro_app', 'user_profile', 'partner']) {
+      await world.pool.query(`alter table ${table} drop column demo`)
+    }
+    await expect(refuseDemoRows(world.deps)).rejects.toThrow('demo-app')
+    await world.pool.query('drop table micro_app cascade')
+    await expect(refuseDemoRows(world.deps)).resolves.toBeUndefined()
+  })
+})
+
+describe('removeDemo', () => {
+  const mine = newUser.parse({
+    cid: 1,
+    user_id: '77',
+    passport: 'carol',
+    password: 'carol-password',
+    name: 'Carol',
+    big_avatar_url: 'https://pictures.example/carol.png',
+  })
+
+  it('takes everything of the demo, and nothing of anybody else', async () => {
+    await seedDemo(world.deps)
+    await createUser(world.deps, mine)
+    await createMicroApp(world.deps, newMicroApp.parse({ name: 'Mine', hosts: ['example.com'], scopes: ['USER_INFO'] }))
+    const client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+    const alice = { passport: 'alice', password: 'alice-password' }
+    const { access_token } = await client.getTokens(await client.signedIn(alice), DEMO_APP)
+    const removed = await removeDemo(world.deps)
+    expect(removed).toEqual({ micro_apps: 3, users: 3, partners: 1, partners_kept: 0 })
+    await expect(refuseDemoRows(world.deps)).resolves.toBeUndefined()
+    expect(JSON.parse((await client.userInfo(access_token)).text)).toMatchObject({ rescode: 20009 })
+    for (const table of ['user_grant', 'authorization_code', 'access_token', 'refresh_token', 'browser_session']) {
+      expect([table, await count(table)]).toEqual([table, 0])
+    }
+    expect(await count('user_credential')).toBe(1)
+    expect(await count('micro_app')).toBe(1)
+    expect(await count('partner_secret')).toBe(0)
+    expect(await removeDemo(world.deps)).toEqual({ micro_apps: 0, users: 0, partners: 0, partners_kept: 0 })
+  })
+
+  it('keeps a partner that orders refer to, without its secrets and URLs, suspended', async () => {
+    await seedDemo(world.deps)
+    await world.pool.query(
+      `insert into ticket_order (order_id, partner_id, partner_deal_id, state, state_since, quantity, buy_price, unit_price,
+         total_price, request, created_at, updated_at)
+       values (1, 7001, 'DEMO-BOAT', 'paid', now(), 1, 1, 1, 1, '{}', now(), now())`,
+    )
+    expect(await removeDemo(world.deps)).toMatchObject({ partners: 0, partners_kept: 1 })
+    const { rows } = await world.pool.query('select status, base_url, interface_urls from partner')
+    expect(rows).toEqual([{ status: 'suspended', base_url: null, interface_urls: {} }])
+    expect(await count('partner_secret')).toBe(0)
+    await expect(refuseDemoRows(world.deps)).resolves.toBeUndefined()
+    expect(await removeDemo(world.deps)).toMatchObject({ partners: 0, partners_kept: 0 })
+  })
+})

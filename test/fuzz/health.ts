@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'vitest'
+import type { RunningProcess } from '../acceptance/system.ts'
+
+/** Resident memory of a process in MB; 0 where the system has no /proc. */
+export function residentMb({ child }: RunningProcess): number {
+  if (process.platform !== 'linux') return 0
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024
+}
+
+const LINES_OF_AN_ERROR = 12
+
+/** What the log says at error and above, with the lines that follow. */
+function errorsIn(output: string): string[] {
+  const lines = output.split('\n')
+  return lines.flatMap((line, place) =>
+    /"level":(50|60)|ERROR|FATAL|[Uu]nhandled/.test(line)
+      ? [lines.slice(place, place + LINES_OF_AN_ERROR).join('\n')]
+      : [],
+  )
+}
+
+/** Alive, without an error in its log, and with a memory that has stopped growing once caches were full. */
+export function expectSound(running: RunningProcess, memory: readonly number[]): void {
+  expect(running.child.exitCode, 'the process is alive').toBeNull()
+  expect(errorsIn(running.output()).slice(0, 3).join('\n\n'), 'nothing is logged as an error').toBe('')
+  const settled = memory[Math.floor(memory.length / 3)] ?? 0
+  if (memory.length >= 10) expect(memory.at(-1), memory.map(Math.round).join(' ')).toBeLessThan(settled * 1.3 + 60)
+}

@@ -1,0 +1,111 @@
+import { httpWire, type Wire } from '../acceptance/http.ts'
+import { type Seller, send } from '../acceptance/seller.ts'
+import { ADMIN_TOKEN, type System } from '../acceptance/system.ts'
+import type { Random } from './random.ts'
+
+/** Steps of the sandbox that call the partner and wait for no notice of its own. */
+const STEPS = [
+  ...['product-pull', 'poi-pull', 'price-calendar', 'level-price-calendar', 'balance-query', 'heartbeat'],
+  ...[
+    'order-create',
+    'order-pay',
+    'order-query',
+    'refund-at-once',
+    'order-close',
+    'order-reschedule',
+    'wrong-signature',
+  ],
+]
+const FUNCTIONS = [
+  ...['poi-pull', 'price-calendar', 'level-price-calendar', 'pay-at-once', 'refund-at-once', 'order-close'],
+  ...['order-reschedule', 'balance-query', 'heartbeat'],
+]
+
+/** Longer than an operation takes that this partner answers. */
+const ANSWER_WITHIN_MS = 40_000
+
+/** Says which call it was that got no answer. */
+function within<Answer>(answer: Promise<Answer>, what: string): Promise<Answer> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer to ${what}`)), ANSWER_WITHIN_MS)
+  })
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer))
+}
+
+interface Told {
+  readonly what: string
+  readonly status: number
+  readonly text: string
+}
+
+/** Everything that we ask of partners, as an operator has it asked. */
+export class Operator {
+  readonly #system: System
+  readonly told: Told[] = []
+  readonly #wire: Wire
+
+  constructor(system: System) {
+    this.#system = system
+    this.#wire = httpWire(system.origin)
+  }
+
+  /** The text of the answer: ids in it are larger than JavaScript's numbers. */
+  async ask(path: string, body?: object): Promise<string> {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' }
+    const answer = await within(
+      this.#wire({ method: 'POST', path: `/admin/v1${path}`, headers, body: JSON.stringify(body ?? {}) }),
+      path,
+    )
+    this.told.push({ what: `${path} ${JSON.stringify(body ?? {})}`, status: answer.status, text: answer.text })
+    return answer.text
+  }
+
+  async catalogue(random: Random, seller: Seller): Promise<void> {
+    const products = `/partners/${seller.partnerId}/products`
+    await this.ask(random.chance(0.3) ? `${products}/pull` : `${products}/DEAL-1/pull`)
+    await this.ask(`${products}/DEAL-1/pull-prices`, random.chance(0.3) ? { level: true } : {})
+  }
+
+  async order(random: Random, seller: Seller): Promise<void> {
+    const visitors = [{ name: 'A', mobile: '13800000000', credentials: { '0': '11010519491231002X' } }]
+    const made = await this.ask('/orders', {
+      partner_id: Number(seller.partnerId),
+      partner_deal_id: 'DEAL-1',
+      quantity: 2,
+      unit_price: '10.00',
+      buy_price: '8.00',
+      visitors,
+    })
+    const [, id] = /"order_id":"?(\d+)/.exec(made) ?? []
+    if (id === undefined) return
+    for (const next of ['pay', 'query', 'refund', 'query', 'close', 'refunded']) {
+      if (!random.chance(0.8)) continue
+      await this.ask(`/orders/${id}/${next}`, next === 'refunded' ? { type: random.pick([1, 2, 3]) } : {})
+    }
+  }
+
+  /** A step of the sandbox by the headless API, and its end waited for. */
+  async step(random: Random, seller: Seller): Promise<void> {
+    const call = async (method: string, path: string, body = '') => {
+      const answer = await within(send(this.#system.origin, seller, { method, path, body }), `${method} ${path}`)
+      this.told.push({ what: `${method} ${path}`, status: answer.status, text: answer.text })
+      return JSON.parse(answer.text) as { run_id?: string; run?: { run_id: string }; code?: number }
+    }
+    const body = { functions: FUNCTIONS, products: { main: 'DEAL-1', level: 'DEAL-1' } }
+    await call('POST', '/sandbox/api/runs', JSON.stringify({ partnerId: seller.partnerId, overwrite: true, body }))
+    const step = random.pick(STEPS)
+    // Steps come in order; to reach one with a partner that passes none, the run is moved there.
+    const moved = 'update sandbox_run set current_step = $2 where partner_id = $1 and superseded_at is null'
+    await this.#system.query(moved, [seller.partnerId, step]).catch(() => {})
+    await call('POST', `/sandbox/api/runs/present/steps/${step}/start`)
+    for (let after = 0, turn = 0; turn < 20; turn++) {
+      const { events = [], last_seq = after } = (await call(
+        'GET',
+        `/sandbox/api/runs/present/events?after=${after}&wait=2`,
+      )) as { events?: { kind: string }[]; last_seq?: number }
+      if (events.some(({ kind }) => kind === 'ended') || events.length === 0) return
+      after = last_seq
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/** Random choices that a number repeats: request 4711 of seed 1 is the same in every run, whatever came before it. */
+export interface Random {
+  /** At least 0, below `limit`. */
+  int(limit: number): number
+  pick<T>(list: readonly T[]): T
+  /** True in this share of cases, 0 to 1. */
+  chance(share: number): boolean
+}
+
+/** mulberry32, of two numbers mixed: the seed of the run and the place in it. */
+export function randomAt(seed: number, place: number): Random {
+  let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(place + 1, 0x85ebca6b)) >>> 0
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const int = (limit: number): number => Math.floor(next() * limit)
+  return {
+    int,
+    pick: (list) => list[int(list.length)] as (typeof list)[number],
+    chance: (share) => next() < share,
+  }
+}
+
+/** What the environment asks for: FUZZ_SEED repeats a run, FUZZ_REQUESTS, FUZZ_ANSWERS and FUZZ_PULLS make it longer. */
+export const fuzzSettings = () => ({
+  seed: Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31)),
+  requests: Number(process.env.FUZZ_REQUESTS ?? 5_000),
+  answers: Number(process.env.FUZZ_ANSWERS ?? 5_000),
+  pulls: Number(process.env.FUZZ_PULLS ?? 1_500),
+})

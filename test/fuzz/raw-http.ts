@@ -1,0 +1,96 @@
+import { connect, type Socket } from 'node:net'
+
+/** HTTP as bytes: what libraries refuse to send has to be sent too. */
+
+export interface RawRequest {
+  readonly method: string
+  readonly target: string
+  /** Sent in this order, as they are. */
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: Buffer
+  /** The request itself breaks HTTP. */
+  readonly malformed: boolean
+}
+
+export interface RawAnswer {
+  readonly status: number
+  readonly head: string
+  readonly body: string
+}
+
+const ANSWER_WITHIN_MS = 20_000
+/** Of a body that was refused the service reads so much, so that the answer arrives; then it closes the connection. */
+const READ_AT_MOST = 4 * 1_048_576
+
+/** Whether the server may close the connection, be it without an answer. */
+export const mayBeCutOff = ({ malformed, body }: RawRequest): boolean => malformed || body.length > READ_AT_MOST
+
+export const bytesOf = ({ method, target, headers, body }: RawRequest): Buffer => {
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  return Buffer.concat([Buffer.from(`${method} ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\n${lines}\r\n`, 'latin1'), body])
+}
+
+/** A complete answer at the start of `bytes`; undefined while there is none. */
+function readAnswer(bytes: Buffer, ended: boolean, headOnly: boolean): RawAnswer | undefined {
+  const end = bytes.indexOf('\r\n\r\n')
+  if (end < 0) return undefined
+  const head = bytes.toString('latin1', 0, end)
+  const status = Number(head.slice(9, 12))
+  const rest = bytes.subarray(end + 4)
+  if (/\r\ncontent-type: text\/event-stream/i.test(head) || headOnly) return { status, head, body: '' }
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
+  if (length !== undefined) return rest.length < Number(length) ? undefined : { status, head, body: rest.toString() }
+  if (status === 204 || status === 304) return { status, head, body: '' }
+  const whole = /\r\ntransfer-encoding: *chunked/i.test(head) ? rest.includes('0\r\n\r\n') : ended
+  return whole ? { status, head, body: rest.toString() } : undefined
+}
+
+/** One request at a time over a connection that is kept while the server keeps it. */
+export class RawConnection {
+  readonly #port: number
+  #socket: Socket | undefined
+
+  constructor(port: number) {
+    this.#port = port
+  }
+
+  /** The answer, or undefined when the connection was closed without one; throws when nothing happens. */
+  send(request: RawRequest): Promise<RawAnswer | undefined> {
+    const socket = this.#socket ?? connect({ port: this.#port, host: '127.0.0.1', noDelay: true })
+    this.#socket = socket
+    let received = Buffer.alloc(0)
+    return new Promise((resolve, reject) => {
+      const finish = (answer: RawAnswer | undefined, keep: boolean) => {
+        clearTimeout(timer)
+        socket.removeAllListeners()
+        socket.on('error', () => {})
+        if (!keep) {
+          socket.destroy()
+          this.#socket = undefined
+        }
+        resolve(answer)
+      }
+      const timer = setTimeout(() => {
+        finish(undefined, false)
+        reject(new Error(`no answer within ${ANSWER_WITHIN_MS / 1000} seconds`))
+      }, ANSWER_WITHIN_MS)
+      const read = (ended: boolean) => {
+        const answer = readAnswer(received, ended, request.method === 'HEAD')
+        const stays = answer && !ended && !mayBeCutOff(request) && /\r\nconnection: keep-alive/i.test(answer.head)
+        if (answer) finish(answer, stays === true && !/event-stream/.test(answer.head))
+        else if (ended) finish(undefined, false)
+      }
+      socket.on('data', (chunk: Buffer) => {
+        received = Buffer.concat([received, chunk])
+        read(false)
+      })
+      socket.on('close', () => read(true))
+      socket.on('error', () => read(true))
+      socket.write(bytesOf(request))
+    })
+  }
+
+  close(): void {
+    this.#socket?.destroy()
+  }
+}

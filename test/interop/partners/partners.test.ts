@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Client } from '../../acceptance/client.ts'
+import { httpWire } from '../../acceptance/http.ts'
+import { makeSeller, type Seller } from '../../acceptance/seller.ts'
+import { type System, startSystem } from '../../acceptance/system.ts'
+import { certify } from './certify.ts'
+import * as partners from './partners.ts'
+import type { Json, PartnerProgram } from './program.ts'
+
+let system: System
+let client: Client
+beforeAll(async () => {
+  system = await startSystem({ PARTNER_ADDRESS_ALLOW: '127.0.0.1', SANDBOX_WAIT_S: '20' })
+  client = new Client(httpWire(system.origin), system.origin)
+})
+afterAll(() => system.stop())
+
+/** A program that is known to the platform and listens. */
+async function begin<Program extends PartnerProgram>(Kind: new () => Program, fields: object = {}): Promise<Program> {
+  const program = new Kind()
+  program.platformUrl = system.origin
+  const made: Seller = await makeSeller(client, { stage: 'sandbox', base_url: await program.listen(), ...fields })
+  program.me = made
+  if (program.aesKey) {
+    await client.admin('PUT', `/partners/${made.partnerId}/aes-key`, { aes_key: program.aesKey })
+    await client.admin('PATCH', `/partners/${made.partnerId}`, { encrypts_calls: true })
+  }
+  return program
+}
+
+/** Certifies it, then pulls its whole catalogue page by page, which no step of the sandbox does. */
+async function walk(program: PartnerProgram) {
+  const certified = await certify(program)
+  const report = await client.admin('POST', `/partners/${program.me.partnerId}/products/pull`)
+  return { ...certified, pulled: (report.pulled as string[]).length }
+}
+
+interface Quirk {
+  readonly name: string
+  readonly kind: new () => PartnerProgram
+  /** Warnings that the seller gets all the same. */
+  readonly warned?: readonly string[]
+  /** Why it is not certified: the step, the check and what it says. */
+  readonly refused?: readonly [step: string, check: Json]
+}
+
+const QUIRKS: readonly Quirk[] = [
+  { name: 'none', kind: partners.Plain },
+  { name: 'code, quantities and prices as text', kind: partners.CodeAsText },
+  { name: 'null for lists and texts', kind: partners.NullsForLists },
+  { name: 'a bad signature is 410; the Date is not looked at', kind: partners.SaysFourTen, warned: ['date-checked'] },
+  { name: 'a bad signature is HTTP 401', kind: partners.SaysUnauthorized },
+  { name: 'pages of twenty, and no total', kind: partners.PagesOfTwenty },
+  { name: 'no product pull', kind: partners.NoProductPull },
+  { name: 'bodies are encrypted', kind: partners.Encrypted },
+  { name: 'codes come by pay notice, after 598', kind: partners.CodesByNotice },
+  { name: 'codes come by pay notice, after 200 with asyReturnVoucher', kind: partners.CodesFollow },
+  { name: 'codes stand beside documents only', kind: partners.CodesBesideDocuments },
+  {
+    name: 'notices name the partnerOrderId of another order',
+    kind: partners.ForeignOrderId,
+    refused: [
+      'consumption',
+      { id: 'notice-accepted', actual: expect.stringContaining('partnerOrderId is P-of-somebody') },
+    ],
+  },
+  {
+    name: 'consumption notices say nothing of codes',
+    kind: partners.SilentAboutCodes,
+    refused: ['consumption', { id: 'notice-accepted', actual: expect.stringContaining('voucherList is required') }],
+  },
+  {
+    name: 'ids are read as doubles',
+    kind: partners.RoundedIds,
+    refused: ['order-pay-again', { id: 'order-id', path: 'body.orderId', actual: expect.stringContaining('rounded') }],
+  },
+  {
+    name: 'signatures are not looked at',
+    kind: partners.ChecksNothing,
+    refused: ['wrong-signature', { actual: expect.stringMatching(/^accepted a call whose signature/) }],
+  },
+]
+
+describe('a partner whose habit is', () => {
+  it.each(QUIRKS)('$name', async ({ kind, refused, warned = [] }) => {
+    const program = await begin(kind)
+    const { passed, step, failures, warnings, pulled } = await walk(program).finally(() => program.close())
+    expect({ passed, step, failures }).toEqual(
+      refused
+        ? { passed: false, step: refused[0], failures: expect.arrayContaining([expect.objectContaining(refused[1])]) }
+        : { passed: true, step: undefined, failures: [] },
+    )
+    expect(warnings).toEqual(warned)
+    expect(pulled).toBe(program instanceof partners.NoProductPull ? 0 : program.products.length)
+    if (program instanceof partners.CodesByNotice) {
+      expect(program.told).toContainEqual(expect.objectContaining({ path: '/mtp/api/order/pay/notice' }))
+      expect(program.told.filter(({ code }) => code !== 200)).toEqual([])
+    }
+    if (program instanceof partners.Encrypted) {
+      expect([...program.seen].sort()).toEqual(['/order/create', '/order/pay', '/order/query', '/order/refund'])
+    }
+  })
+})

@@ -1,0 +1,212 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { enqueue, listJobs } from '../../src/db/jobs-store.ts'
+import type { Db } from '../../src/db/sql.ts'
+import { retryJob } from '../../src/jobs/job.ts'
+import { type JobWorker, startWorker } from '../../src/jobs/worker.ts'
+import { createPartner } from '../../src/registry/partner.ts'
+import { newPartner } from '../../src/registry/partner-wire.ts'
+import { breakerForgets, note, refusalOf } from '../../src/ticketing/breaker.ts'
+import { pullDue } from '../../src/ticketing/due-pulls.ts'
+import { applyProductChange, type ProductChange } from '../../src/ticketing/report.ts'
+import { openWorld, type World } from '../harness.ts'
+import { type FakeSeller, fakeSeller, ok, refusal, status } from '../ticketing/fake-seller.ts'
+import { PRODUCT } from '../ticketing/interfaces/product-example.ts'
+import { duePulls, waitingJobs } from '../ticketing/orders.ts'
+import { until } from '../until.ts'
+
+let world: World
+let seller: FakeSeller
+let worker: JobWorker | undefined
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  seller = await fakeSeller(world)
+})
+afterAll(async () => {
+  await seller.close()
+  await world.close()
+})
+beforeEach(async () => {
+  await world.pool.query('delete from graphile_worker._private_jobs')
+  await world.pool.query('delete from pull_due')
+  breakerForgets(world.deps, 7001n)
+  seller.calls.length = 0
+})
+afterEach(async () => {
+  await worker?.stop()
+  worker = undefined
+})
+
+const NOTICE = { kind: 'notice', id: 'n' } as const
+const tell = (entries: readonly ProductChange[], partnerId = 7001n, deps = world.deps) =>
+  applyProductChange(deps, partnerId, entries, NOTICE)
+const changed = (...ids: string[]) => ids.map((partnerDealId) => ({ partnerDealId, status: 1 as const }))
+const many = (count: number) => changed(...Array.from({ length: count }, (_, place) => `p-${place}`))
+const run = () => pullDue(world.deps, 7001n, AbortSignal.timeout(60_000))
+const jobs = (failed = false) => listJobs(world.deps.db, { failed, limit: 100 })
+const entries = ({ partnerDealIds }: { partnerDealIds: string[] }) =>
+  ok(partnerDealIds.map((partnerDealId) => ({ ...PRODUCT, partnerDealId })) as object)
+
+/** Counts the statements of a transaction. */
+function counted(): { deps: World['deps']; count: () => number } {
+  let count = 0
+  const counting = (db: Db): Db =>
+    new Proxy(db, {
+      get: (target, name) => {
+        const part = target[name as keyof Db]
+        if (name === 'tx') return (work: (db: Db) => Promise<unknown>) => target.tx((inside) => work(counting(inside)))
+        if (typeof part === 'function') count++
+        return part
+      },
+    })
+  return { deps: { ...world.deps, db: counting(world.deps.db) }, count: () => count }
+}
+
+describe('a product notice', () => {
+  it('of a thousand entries takes as many statements as one of one, and leaves one job', async () => {
+    const one = counted()
+    await tell(many(1), 7001n, one.deps)
+    const thousand = counted()
+    await tell(many(1_000), 7001n, thousand.deps)
+    // One after the other, these were 2,000, and 1,000 jobs.
+    expect([one.count(), thousand.count()]).toEqual([2, 2])
+    expect(await duePulls(world.pool)).toHaveLength(1_000)
+    expect(await waitingJobs(world.pool)).toEqual(['pull-due pull-due:7001'])
+  })
+
+  it('makes each product due once, whatever it says of it', async () => {
+    await tell([
+      ...[1, 0, 5, 2, 1].map((status) => ({ partnerDealId: 'd-1', status: status as 0 | 1 | 2 | 5 })),
+      { partnerDealId: 'd-2', status: 0 },
+    ])
+    expect(await duePulls(world.pool)).toEqual(['prices 7001:d-1', 'product 7001:d-1'])
+    const { rows } = await world.pool.query(
+      "select sale_state from product where partner_deal_id like 'd-%' order by 1",
+    )
+    expect(rows).toEqual([{ sale_state: 'off_sale' }, { sale_state: 'on_sale' }])
+  })
+
+  it('that says nothing to pull leaves no job', async () => {
+    await tell([{ partnerDealId: 'd-2', status: 0 }])
+    expect(await waitingJobs(world.pool)).toEqual([])
+  })
+
+  it('during the pull is not lost', async () => {
+    seller.on('/product/query', async (body) => {
+      if (seller.calls.length === 1) await tell(changed('d-3'))
+      return entries(body)
+    })
+    await tell(changed('d-3'))
+    worker = await startWorker(world.deps, world.log, world.databaseUrl)
+    await until(async () => (await jobs()).length === 0, jobs)
+    expect(seller.calls).toHaveLength(2)
+    expect(await duePulls(world.pool)).toEqual([])
+  })
+})
+
+describe('what is due', () => {
+  it('is pulled, and what does not fit costs no other', async () => {
+    seller.on('/product/query', (body) =>
+      body.partnerDealIds[0] === 'p-1'
+        ? ok([{ ...PRODUCT, partnerDealId: 'p-1', title: '' }] as object)
+        : entries(body),
+    )
+    await tell(many(60))
+    expect(await run()).toEqual({ settled: 60, left: false, failure: null, problems: 'p-1: title must not be empty' })
+    expect(seller.calls).toHaveLength(60)
+    expect(await duePulls(world.pool)).toEqual(['product 7001:p-1'])
+    await tell(changed('p-2'))
+    expect(await run()).toMatchObject({ settled: 1, problems: null })
+    expect(seller.calls).toHaveLength(61)
+  })
+
+  it('and was given up is taken up again when an operator retries the job', async () => {
+    seller.on('/product/query', ok([] as object), entries)
+    await tell(changed('d-4'))
+    worker = await startWorker(world.deps, world.log, world.databaseUrl)
+    await until(async () => (await jobs(true)).length === 1)
+    const [job] = await jobs(true)
+    expect(job).toMatchObject({ task: 'pull-due', key: 'pull-due:7001', last_error: 'd-4:  is not in the answer' })
+    await retryJob(world.deps, { job_id: job?.job_id ?? '' })
+    await until(async () => (await jobs()).length === 0, jobs)
+    expect(await duePulls(world.pool)).toEqual([])
+  })
+
+  it('waits when the partner seems to be down, and the rest of it is not tried', async () => {
+    seller.on('/product/query', status(500))
+    await tell(many(20))
+    expect(await run()).toMatchObject({ settled: 0, left: true, failure: 'http-status: HTTP status 500' })
+    expect(seller.calls.length).toBeLessThan(5)
+    expect(await duePulls(world.pool)).toHaveLength(20)
+  })
+
+  it('goes on after a pause where some of it came through', async () => {
+    seller.on('/product/query', entries, refusal(302))
+    await tell(many(10))
+    worker = await startWorker(world.deps, world.log, world.databaseUrl)
+    const failed = async () => (await jobs()).find(({ last_error }) => last_error !== null)
+    await until(async () => (await failed()) !== undefined)
+    expect(await failed()).toMatchObject({ key: 'pull-due:7001', last_error: expect.stringContaining('partner-code') })
+    expect((await duePulls(world.pool)).length).toBeLessThan(10)
+  })
+
+  it('of one product alone, as builds before queued it, is pulled too', async () => {
+    seller.on('/product/query', entries)
+    await enqueue(world.deps.db, 'pull-product', { partnerId: '7001', partnerDealId: 'd-5' })
+    worker = await startWorker(world.deps, world.log, world.databaseUrl)
+    await until(async () => (await jobs()).length === 0, jobs)
+    expect(seller.calls.map(({ body }) => body.partnerDealIds)).toEqual([['d-5']])
+  })
+})
+
+describe('partners that are slow', () => {
+  it('do not hold up the pulls of another, nor the purge', async () => {
+    const slow = await Promise.all([7101, 7102].map((id) => fakeSeller(world, id)))
+    for (const one of slow) {
+      one.on('/product/query', async (body) => {
+        await sleep(2_000)
+        return entries(body)
+      })
+      await tell(many(50), one.partnerId)
+    }
+    worker = await startWorker(world.deps, world.log, world.databaseUrl)
+    await until(() => slow.every(({ calls }) => calls.length > 0))
+    seller.on('/product/query', entries)
+    await tell(many(20))
+    await enqueue(world.deps.db, 'purge', {})
+    await until(async () => (await jobs()).every(({ key }) => /:710\d$/.test(key ?? '')))
+    expect(seller.calls).toHaveLength(20)
+    // Five jobs at once, one a product, would all have waited for these two.
+    for (const { calls } of slow) expect(calls.length).toBeLessThanOrEqual(6)
+    await worker.stop()
+    worker = undefined
+    for (const one of slow) await one.close()
+  }, 30_000)
+
+  it('are spared the calls that nobody waits for, not the others, until little time goes there', async () => {
+    await createPartner(world.deps, newPartner.parse({ partner_id: 7103, client_id: 'slow', name: 'Slow' }), 's')
+    const admitted = () => [true, false].map((background) => refusalOf(world.deps, 7103n, background) === undefined)
+    for (let calls = 0; calls < 100; calls++) note(world.deps, 7103n, true, 4_000)
+    expect(admitted(), 'many answers, none of them slow').toEqual([true, true])
+    for (let calls = 0; calls < 3; calls++) note(world.deps, 7103n, true, 14_000)
+    expect(admitted()).toEqual([false, true])
+    world.clock.advance(20)
+    expect(admitted()).toEqual([false, true])
+    world.clock.advance(20)
+    expect(admitted()).toEqual([true, true])
+    note(world.deps, 7103n, true, 14_000)
+    expect(admitted()).toEqual([false, true])
+    breakerForgets(world.deps, 7103n)
+    expect(admitted()).toEqual([true, true])
+  })
+
+  it('end the run of their pulls, which goes on later', async () => {
+    seller.on('/product/query', entries)
+    for (let calls = 0; calls < 3; calls++) note(world.deps, 7001n, true, 14_000)
+    await tell(many(5))
+    expect(await run()).toMatchObject({ settled: 0, left: true, failure: expect.stringMatching(/^breaker: .*slow/) })
+    expect(seller.calls).toEqual([])
+    world.clock.advance(60)
+    expect(await run()).toMatchObject({ settled: 5, left: false })
+  })
+})

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { Overloaded, Turns } from '../../src/lib/turns.ts'
+
+/** Work whose end the test decides. */
+function work() {
+  let end = () => {}
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  let begun = false
+  const run = async () => {
+    begun = true
+    await ended
+  }
+  return { run, end, begun: () => begun }
+}
+
+const turns = (changes: object = {}) => new Turns({ name: 'the test', most: 1, length: 2, waitMs: 60_000, ...changes })
+
+describe('turns', () => {
+  it('are taken in the order in which work came, so many at once', async () => {
+    const queue = turns({ most: 2, length: 10 })
+    const all = Array.from({ length: 5 }, work)
+    const done = Promise.all(all.map(({ run }) => queue.run(run)))
+    const begun = () => all.map((one) => one.begun())
+    await Promise.resolve()
+    expect(begun()).toEqual([true, true, false, false, false])
+    all[1]?.end()
+    await expect.poll(begun).toEqual([true, true, true, false, false])
+    for (const { end } of all) end()
+    await done
+    expect(queue.waiting).toBe(0)
+  })
+
+  it('are refused at once when too many wait', async () => {
+    const queue = turns()
+    const all = Array.from({ length: 4 }, work)
+    const outcomes = all.map(({ run }) => queue.run(run))
+    await expect(outcomes[3]).rejects.toThrow(new Overloaded('the test'))
+    for (const { end } of all) end()
+    await Promise.all(outcomes.slice(0, 3))
+    expect(all.map((one) => one.begun())).toEqual([true, true, true, false])
+  })
+
+  it('are refused after the deadline, and the work is never begun', async () => {
+    const queue = turns({ waitMs: 50 })
+    const [first, second] = [work(), work()]
+    const held = queue.run(first.run)
+    await expect(queue.run(second.run)).rejects.toThrow(Overloaded)
+    first.end()
+    await held
+    expect(second.begun()).toBe(false)
+    await expect(queue.run(async () => 'next')).resolves.toBe('next')
+  })
+
+  it('come back when work fails', async () => {
+    const queue = turns()
+    await expect(queue.run(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+    await expect(queue.run(async () => 'next')).resolves.toBe('next')
+  })
+
+  it('within others count there too, and one deadline holds for both', async () => {
+    const all = turns({ most: 2, length: 10, waitMs: 50 })
+    const [one, other] = [turns({ within: all, waitMs: 50 }), turns({ within: all, most: 5, waitMs: 50 })]
+    const held = [work(), work()]
+    const holding = [one.run(held[0]?.run ?? fail), other.run(held[1]?.run ?? fail)]
+    await expect(other.run(fail)).rejects.toThrow(Overloaded)
+    for (const { end } of held) end()
+    await Promise.all(holding)
+  })
+})
+
+const fail = (): Promise<void> => Promise.reject(new Error('begun all the same'))

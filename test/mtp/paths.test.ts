@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { formatHttpDate } from '../../src/lib/http-date.ts'
+import { mountsOf } from '../../src/lib/mounts.ts'
+import { spelled } from '../../src/mtp/endpoints.ts'
+import { createPartner } from '../../src/registry/partner.ts'
+import { newPartner } from '../../src/registry/partner-wire.ts'
+import { openWorld, type World } from '../harness.ts'
+import { signedHeaders } from '../signer.ts'
+
+const SECRET = '123456ce8b61f8e608eaf2e9702864a9'
+const CHANGE = '/mtp/api/deal/change/notice'
+const ENCODED = '/%E6%97%85'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld({ MTP_PATH_PREFIXES: '/rhone,/旅,/sandbox/api/dispatch=/mtp/api,/rhone-doc=/rhone' })
+  await createPartner(world.deps, newPartner.parse({ partner_id: 7001, client_id: 'seller', name: 'Seller' }), SECRET)
+})
+afterAll(() => world.close())
+
+async function post(path: string, signed = path) {
+  const date = formatHttpDate(world.clock.now())
+  const headers = signedHeaders({ clientId: 'seller', partnerId: '7001', clientSecret: SECRET }, { path: signed, date })
+  const payload = JSON.stringify({ partnerId: '7001', body: { partnerDealId: 'd-1', status: 0 } })
+  const answer = await world.app.inject({ method: 'POST', url: path, headers: { ...headers }, payload })
+  return { status: answer.statusCode, ...(answer.json() as object) }
+}
+
+const success = { status: 200, code: 200, describe: 'success', partnerId: '7001' }
+const none = { status: 404, code: 404, describe: 'no such path', partnerId: '7001' }
+
+describe('a path of area B', () => {
+  it('has one spelling, which a prefix beyond ASCII percent-encodes', async () => {
+    expect([spelled('/rhone/a'), spelled('/旅/a'), spelled(`${ENCODED}/a`)]).toEqual([
+      '/rhone/a',
+      `${ENCODED}/a`,
+      `${ENCODED}/a`,
+    ])
+    expect(await post(ENCODED + CHANGE)).toEqual(success)
+    expect(await post(ENCODED + CHANGE, `/旅${CHANGE}`), 'signed decoded').toEqual(success)
+    expect(await post(ENCODED.toLowerCase() + CHANGE)).toEqual(none)
+    expect(await post(`/%72hone${CHANGE}`, `/rhone${CHANGE}`)).toEqual(none)
+  })
+
+  it.each(['/rhone/lvx', '/rhone/', '/rhone/mtp', '/rhone/mtp/apis', `${ENCODED}/x`, '/mtp/api/x'])(
+    '%s does not exist: 404 in the envelope of area B',
+    async (path) => {
+      expect(await post(path)).toEqual(none)
+      const get = await world.app.inject({ method: 'GET', url: path, headers: { accept: 'text/html' } })
+      expect([get.statusCode, get.json()]).toEqual([404, { code: 404, describe: 'no such path', partnerId: '' }])
+    },
+  )
+
+  it.each(['POST', 'GET'] as const)('of the first version says which one is spoken: %s', async (method) => {
+    const headers = { partnerid: '7001', 'content-type': 'application/json' }
+    const answer = await world.app.inject({ method, url: '/rhone/lv/order/consume/notice', headers })
+    const describe = 'no such path: the first version of the protocol (/lv/) is not supported; use /rhone/mtp/api/'
+    expect([answer.statusCode, answer.json()]).toEqual([404, { code: 404, describe, partnerId: '7001' }])
+  })
+
+  it.each(['/sandbox/api/dispatch', '/rhone-doc/mtp/api'])(
+    '%s may stand for another one, and is what is signed',
+    async (mount) => {
+      const path = mount + CHANGE.slice('/mtp/api'.length)
+      expect(await post(path)).toEqual(success)
+      expect(await post(path, CHANGE)).toMatchObject({ code: 300, describe: 'BA verification failed' })
+      expect(await post(`${mount}/x`)).toEqual(none)
+    },
+  )
+
+  it.each(['/rhone,/rhone/v1=/mtp/api', '/rhone/v1,/rhone=/mtp/api,/rhone/mtp=/mtp/api', '/a=/mtp/api,/a/b=/mtp/api'])(
+    'may lie below another one: a service starts with %s, and each answers',
+    async (MTP_PATH_PREFIXES) => {
+      const nested = await openWorld({ MTP_PATH_PREFIXES })
+      try {
+        for (const mount of mountsOf(nested.deps.config.MTP_PATH_PREFIXES)) {
+          const url = mount + CHANGE.slice('/mtp/api'.length)
+          const answer = await nested.app.inject({ method: 'POST', url, payload: '{}' })
+          expect([url, answer.json()]).toMatchObject([url, { code: 300, describe: 'BA verification failed' }])
+          const none = await nested.app.inject({ method: 'POST', url: `${mount}/x`, payload: '{}' })
+          expect([none.statusCode, none.json()]).toMatchObject([404, { code: 404, describe: 'no such path' }])
+        }
+      } finally {
+        await nested.close()
+      }
+    },
+  )
+
+  it('elsewhere is somebody else’s', async () => {
+    const answer = await world.app.inject({ method: 'GET', url: '/rhonemtp', headers: { accept: 'application/json' } })
+    expect([answer.statusCode, answer.json()]).toMatchObject([404, { rescode: 20007 }])
+  })
+})

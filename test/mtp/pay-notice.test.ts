@@ -1,0 +1,340 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { MOST_ADDITIONAL } from '../../src/ticketing/additional.ts'
+import { showOrder } from '../../src/ticketing/show-order.ts'
+import { openWorld, type World } from '../harness.ts'
+import { sendNotice } from '../sandbox/notices.ts'
+import { desk, newId, stands } from '../ticketing/desk.ts'
+import { type FakeSeller, fakeSeller, ok, refusal, reset, status } from '../ticketing/fake-seller.ts'
+import { historyOf, waitingJobs } from '../ticketing/orders.ts'
+
+const PATH = '/mtp/api/order/pay/notice'
+
+let world: World
+let seller: FakeSeller
+let order: ReturnType<typeof desk>
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  seller = await fakeSeller(world)
+  order = desk(world)
+})
+afterAll(async () => {
+  await seller.close()
+  await world.close()
+})
+
+let orderId: bigint
+beforeEach(async () => {
+  orderId = newId()
+  await order.create(orderId)
+  seller.on('/order/pay', refusal(598, 'issuing'))
+})
+
+/** A pay notice as text: ids beyond 2^53 stay exact. */
+const told = (issueType: number | string, body: object = {}, top: object = {}): string =>
+  JSON.stringify({
+    partnerId: 7001,
+    issueType,
+    ...top,
+    body: { orderId: '#', partnerOrderId: `P-${orderId}`, ...body },
+  }).replace('"#"', String(orderId))
+const issued = (vouchers: readonly string[] = ['a', 'b'], more: object = {}) =>
+  told(1, { voucherType: 1, vouchers, voucherPics: [], realNameType: 0, ...more })
+const failed = (more: object = {}) => told(2, {}, { code: 599, describe: 'no seats left', ...more })
+const send = (body: string, path = PATH) => sendNotice(world, seller, { path, body })
+const SUCCESS = { code: 200, describe: 'success', partnerId: '7001' }
+const refused = (describe: unknown) => ({ code: 400, describe, partnerId: '7001' })
+
+const shown = async () => {
+  const { state, vouchers, last_code, last_describe } = (await showOrder(world.deps, orderId)).order
+  return { state, codes: vouchers.map(({ voucher, quantity }) => `${voucher} ${quantity}`), last_code, last_describe }
+}
+const history = () => historyOf(world.pool, orderId)
+const jobs = async () => (await waitingJobs(world.pool)).filter((job) => job.includes(String(orderId)))
+const setState = (state: string) =>
+  world.pool.query('update ticket_order set state = $2 where order_id = $1', [String(orderId), state])
+
+describe('a pay notice that says issued', () => {
+  it.each([
+    ['one code a ticket', { voucherType: 1, vouchers: ['a', 'b'] }, ['a 1', 'b 1']],
+    ['one an order', { voucherType: 2, vouchers: ['all'] }, ['all 2']],
+    ['no code', { voucherType: 0, vouchers: [], voucherPics: null }, []],
+    [
+      'codes beside documents',
+      {
+        voucherType: 1,
+        realNameType: 1,
+        vouchers: [],
+        credentialList: [
+          { credentialType: 0, credentialNo: '1', voucher: 'c1' },
+          { credentialType: 1, credentialNo: '2', voucher: 'c2' },
+        ],
+      },
+      ['c1 1', 'c2 1'],
+    ],
+    ['no voucherType', { vouchers: ['all'], requestTime: 1762, code: 0, describe: 'OK' }, ['all 2']],
+  ])('ends an order that waits: %s', async (_kind, body, codes) => {
+    await order.pay(orderId)
+    expect(await send(told(1, body))).toEqual(SUCCESS)
+    expect(await shown()).toEqual({ state: 'paid', codes, last_code: 200, last_describe: null })
+    expect(await jobs()).toEqual([])
+  })
+
+  it('is taken under every prefix', async () => {
+    await order.pay(orderId)
+    expect(await send(issued(), `/rhone${PATH}`)).toEqual(SUCCESS)
+    expect((await shown()).state).toBe('paid')
+  })
+
+  it('again, in the same or in other bytes, has no second effect', async () => {
+    await order.pay(orderId)
+    await send(issued())
+    const before = await history()
+    expect(await send(issued())).toEqual(SUCCESS)
+    expect(await send(issued(['b', 'a']))).toEqual(SUCCESS)
+    expect(await history()).toEqual(before)
+  })
+
+  it('that contradicts what is decided is refused, and named', async () => {
+    await order.pay(orderId)
+    await send(issued())
+    const before = await history()
+    expect(await send(issued(['a', 'x']))).toEqual(refused(`voucher x is not of order ${orderId}`))
+    expect(await send(failed())).toEqual(
+      refused(`order ${orderId} is paid (tickets are issued); it cannot become pay_failed`),
+    )
+    expect(await history()).toEqual(before)
+  })
+
+  it('before the answer to order pay was read ends the order; a late answer of any kind takes nothing back', async () => {
+    for (const answer of [refusal(598), refusal(599), reset, ok({ voucherType: 1, vouchers: ['a', 'b'] })]) {
+      orderId = newId()
+      await order.create(orderId)
+      seller.on('/order/pay', async () => {
+        expect(await send(issued())).toEqual(SUCCESS)
+        return answer
+      })
+      await order.pay(orderId)
+      expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
+      expect(await jobs()).toEqual([])
+    }
+  })
+
+  it('ends an order of which the answer to order pay was lost', async () => {
+    seller.on('/order/pay', reset)
+    expect((await order.pay(orderId)).order.state).toBe('pay_unknown')
+    expect(await send(issued())).toEqual(SUCCESS)
+    expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
+  })
+
+  it('brings the codes of an order that order query has called issued without any', async () => {
+    await order.pay(orderId)
+    seller.on('/order/query', stands(orderId, 4))
+    expect((await order.query(orderId)).order).toMatchObject({ state: 'paid', vouchers: [] })
+    expect(await send(issued())).toEqual(SUCCESS)
+    expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
+  })
+
+  it('completes codes of which the answer to order pay had some', async () => {
+    seller.on('/order/pay', ok({ voucherType: 1, vouchers: ['a'], asyReturnVoucher: true }))
+    await order.pay(orderId)
+    expect(await send(issued(['b']))).toEqual(SUCCESS)
+    expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
+  })
+
+  it('and that more codes follow leaves the order waiting', async () => {
+    await order.pay(orderId)
+    expect(await send(issued(['a'], { asyReturnVoucher: true }))).toEqual(SUCCESS)
+    expect(await shown()).toMatchObject({ state: 'paying', codes: ['a 1'], last_code: 598 })
+    expect(await jobs()).toEqual([`query-order query-order:${orderId}`])
+    expect(await send(failed())).toEqual(refused(`order ${orderId} has voucher a; it cannot become pay_failed`))
+    expect(await send(issued())).toEqual(SUCCESS)
+    expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
+  })
+
+  it.each([
+    [['a'], 1, /1 codes; order \d+ with 2 tickets needs 2 \(voucherType 1\)$/],
+    [['a', 'b', 'c'], 1, /3 codes; order \d+ with 2 tickets needs 2 \(voucherType 1\)$/],
+    [[], 1, /0 codes; order \d+ with 2 tickets needs 2 \(voucherType 1\)$/],
+    [['a', 'b'], 2, /2 codes; order \d+ with 2 tickets needs 1 \(voucherType 2\)$/],
+    [['a', 'b', 'c'], 0, /3 codes; order \d+ with 2 tickets needs at most 2$/],
+  ])(
+    'with codes %j for voucherType %i is refused, and the order goes on waiting',
+    async (vouchers, voucherType, why) => {
+      await order.pay(orderId)
+      expect(await send(told(1, { voucherType, vouchers }))).toEqual(refused(expect.stringMatching(why)))
+      expect(await shown()).toMatchObject({ state: 'paying', codes: [] })
+      expect(await jobs()).toEqual([`query-order query-order:${orderId}`])
+    },
+  )
+
+  it.each(['creating', 'create_unknown', 'create_failed', 'created', 'closing', 'closed'])(
+    'about an order that is %s is refused by the names of both states',
+    async (state) => {
+      await setState(state)
+      expect(await send(issued())).toEqual(
+        refused(expect.stringMatching(`^order ${orderId} is ${state} \\(.+\\); it cannot become paid$`)),
+      )
+    },
+  )
+
+  it('after a failure brings the tickets all the same, until the order is closed', async () => {
+    await order.pay(orderId)
+    await send(failed())
+    expect(await send(issued())).toEqual(SUCCESS)
+    expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
+  })
+
+  it('with one code of several, and no voucherType, leaves the order waiting for the others', async () => {
+    seller.on('/order/pay', ok({ vouchers: ['a'], asyReturnVoucher: 'TRUE' }))
+    await order.pay(orderId)
+    expect(await shown()).toMatchObject({ state: 'paying', codes: ['a 1'] })
+    expect(await send(issued())).toEqual(SUCCESS)
+    expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
+  })
+
+  it('may bring the codes that an answer to order pay lacks', async () => {
+    seller.on('/order/pay', ok({ voucherType: 1, vouchers: ['a'], asyReturnVoucher: '0' }))
+    await order.pay(orderId)
+    expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1'] })
+    expect(await send(issued())).toEqual(SUCCESS)
+    expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
+  })
+
+  it('with a document that does not fit costs no ticket', async () => {
+    await order.pay(orderId)
+    const credentialList = [{ credentialType: 9, credentialNo: '', voucher: 'a' }]
+    expect(await send(issued(['a', 'b'], { credentialList }))).toEqual(SUCCESS)
+    expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
+  })
+
+  it('keeps and shows what stands in the additional lists, within a bound', async () => {
+    await order.pay(orderId)
+    const list = '[{"id":9007199254740993,"n":null},{"text":"x"}]'
+    const body = issued(['a', 'b'], { voucherAdditionalList: '#v', orderAdditionalList: { single: true } })
+    expect(await send(body.replace('"#v"', list))).toEqual(SUCCESS)
+    expect((await showOrder(world.deps, orderId)).order).toMatchObject({
+      voucher_additional: [{ id: 9007199254740993n, n: null }, { text: 'x' }],
+      order_additional: [{ single: true }],
+      additional_left_out: 0,
+    })
+    const many = Array.from({ length: 3 }, () => ({ text: 'y'.repeat(MOST_ADDITIONAL / 2) }))
+    await send(issued(['a', 'b'], { voucherAdditionalList: many }))
+    expect((await showOrder(world.deps, orderId)).order).toMatchObject({
+      voucher_additional: many.slice(0, 1),
+      order_additional: [],
+      additional_left_out: 2,
+    })
+  })
+})
+
+describe('a pay notice that says failed', () => {
+  it.each([
+    ['code and describe at the top', () => failed(), 599, '599: no seats left'],
+    ['both in the body', () => told(2, { code: 501, describe: 'top up' }), 501, '501: top up'],
+    ['issueType 0', () => told(0, {}, { code: 200, describe: 'why' }), null, 'why'],
+    ['nothing but the ids', () => told('2'), null, ''],
+  ])('ends an order that waits: %s', async (_form, body, last_code, last_describe) => {
+    await order.pay(orderId)
+    expect(await send(body())).toEqual(SUCCESS)
+    expect(await shown()).toEqual({ state: 'pay_failed', codes: [], last_code, last_describe })
+    expect(await jobs()).toEqual([])
+    const before = await history()
+    expect(await send(failed({ describe: 'told again' }))).toEqual(SUCCESS)
+    expect(await history()).toEqual(before)
+  })
+
+  it('decides nothing about an order that was paid again: the partner is asked', async () => {
+    await order.pay(orderId)
+    seller.on('/order/query', stands(orderId, 6))
+    expect((await order.query(orderId)).order.state).toBe('pay_failed')
+    await order.pay(orderId)
+    expect(await send(failed({ describe: 'of the first payment' }))).toEqual(SUCCESS)
+    expect(await shown()).toMatchObject({ state: 'pay_unknown' })
+    expect(await jobs()).toEqual([`query-order query-order:${orderId}`])
+    expect(await send(issued())).toEqual(SUCCESS)
+    expect(await shown()).toMatchObject({ state: 'paid', codes: ['a 1', 'b 1'] })
+  })
+
+  it.each([refusal(599), status(503)])('is not believed of an order that has a code: %#', async (answer) => {
+    seller.on('/order/pay', async () => {
+      await send(issued(['a'], { asyReturnVoucher: true }))
+      return answer
+    })
+    expect((await order.pay(orderId)).order).toMatchObject({ state: 'pay_unknown', vouchers: [{ voucher: 'a' }] })
+    seller.on('/order/query', stands(orderId, 6))
+    expect(await order.query(orderId)).toMatchObject({
+      order: { state: 'pay_unknown' },
+      failure: { detail: 'body.orderStatus is 6; the order has voucher a' },
+    })
+  })
+
+  it('leaves the order to be closed as one whose pay answer failed, or to be paid again', async () => {
+    await order.pay(orderId)
+    await send(failed())
+    expect(await order.close(orderId)).toMatchObject({ order: { state: 'closed' }, failure: null })
+    expect(seller.calls.findLast(({ path }) => path === '/order/close')?.body).toEqual({ orderId, closeType: 3 })
+    expect(await send(failed({ describe: 'late' }))).toEqual(SUCCESS)
+  })
+
+  it('before an answer to order pay that brings the tickets gives none of them back', async () => {
+    seller.on('/order/pay', async () => {
+      await send(failed())
+      return ok({ voucherType: 1, vouchers: ['a', 'b'] })
+    })
+    expect((await order.pay(orderId)).order).toMatchObject({ state: 'paid', vouchers: [{}, {}] })
+  })
+
+  it('before an answer to order pay that promises codes is believed', async () => {
+    seller.on('/order/pay', async () => {
+      await send(failed())
+      return ok({ voucherType: 1, asyReturnVoucher: true })
+    })
+    expect((await order.pay(orderId)).order).toMatchObject({ state: 'pay_failed', vouchers: [] })
+  })
+
+  it.each(['creating', 'create_unknown', 'create_failed', 'consumed', 'refunded'])(
+    'about an order that is %s is refused',
+    async (state) => {
+      await setState(state)
+      expect(await send(failed())).toEqual(refused(expect.stringContaining(`it cannot become pay_failed`)))
+    },
+  )
+})
+
+describe('a pay notice that is not taken', () => {
+  it.each([
+    ['an unknown issueType', () => told(3), /^issueType must be one of|^issueType Invalid/],
+    ['no issueType', () => told(1).replace('"issueType":1,', ''), /^issueType is required$/],
+    [
+      'issued and failed at once',
+      () => told(1, { vouchers: ['a', 'b'] }, { code: 599 }),
+      /^code is 599 and issueType 1/,
+    ],
+    ['no partnerOrderId', () => told(2, { partnerOrderId: '' }), /^body.partnerOrderId/],
+    [
+      "another order's partnerOrderId",
+      () => told(2, { partnerOrderId: 'P-x' }),
+      /^partnerOrderId is P-x; that of order \d+ is P-/,
+    ],
+    ['an unknown order', () => told(2).replace(String(orderId), '12345'), /^order 12345 does not exist$/],
+    ['another partnerId', () => told(2).replace('7001', '7002'), /^partnerId does not belong/],
+    ['no JSON', () => 'issued', /^HTTP body: not JSON/],
+  ])('is answered with code 400, never 300: %s', async (_what, body, why) => {
+    await order.pay(orderId)
+    const before = await history()
+    expect(await send(body())).toEqual(refused(expect.stringMatching(why)))
+    expect(await history()).toEqual(before)
+    expect((await shown()).state).toBe('paying')
+    const { rows } = await world.pool.query(
+      `select answer from rejected_call where path = $1 order by received_at desc, call_id limit 1`,
+      [PATH],
+    )
+    expect(JSON.parse(rows[0].answer).code).toBe(400)
+  })
+
+  it('is told no more than elsewhere where its signature is wrong', async () => {
+    const signing = { secret: 'wrong' }
+    const answer = await sendNotice(world, seller, { path: PATH, body: issued(), signing })
+    expect(answer).toEqual({ code: 300, describe: 'BA verification failed', partnerId: '7001' })
+  })
+})

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { purge } from '../../src/jobs/purge.ts'
+import type { Browser } from '../acceptance/browser.ts'
+import { type App, Client, dataOf, newState, tokenSetOf, type User } from '../acceptance/client.ts'
+import { expectFailure } from '../acceptance/expectations.ts'
+import { type Form, visibleText } from '../acceptance/form.ts'
+import { type Answer, header, injectWire } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+
+/** A consent form is decided once (README, decisions). Whoever presses "refuse", first or later, ends up not granted. */
+
+let world: World
+let client: Client
+let app: App
+let user: User
+let browser: Browser
+beforeAll(async () => {
+  world = await openWorld()
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+  app = await client.makeApp()
+  user = await client.makeUser()
+  browser = await client.signedIn(user, app)
+})
+afterAll(() => world?.close())
+
+interface Shown {
+  readonly form: Form
+  readonly state: string
+}
+const shown = async (): Promise<Shown> => {
+  const state = newState()
+  return { state, form: await client.consentFormFor(browser, client.request(app, { state })) }
+}
+const press = (form: Form, decision: 'approve' | 'refuse') => browser.submit(form, { decision })
+const codeOf = (answer: Answer): string => {
+  expect(answer.status, visibleText(answer.text)).toBe(303)
+  return new URL(header(answer, 'location')).searchParams.get('code') ?? ''
+}
+function expectPage(answer: Answer, message: RegExp): void {
+  expect(header(answer, 'location')).toBe('')
+  expect(visibleText(answer.text)).toContain('20007')
+  expect(visibleText(answer.text)).toMatch(message)
+}
+const auditOf = async (event: string): Promise<number> =>
+  (await world.pool.query('select count(*)::int as n from audit_event where event = $1', [event])).rows[0].n
+const liveGrants = async (): Promise<number> =>
+  (await world.pool.query('select count(*)::int as n from user_grant where revoked_at is null')).rows[0].n
+
+describe('the first decision on a consent form', () => {
+  it('refused: approving the same form afterwards gives no code and no grant', async () => {
+    const { form, state } = await shown()
+    const before = await liveGrants()
+    expect(header(await press(form, 'refuse'), 'location')).toBe(`${app.redirect_uri}?state=${state}`)
+    expectPage(await press(form, 'approve'), /was refused already/)
+    expect(await liveGrants()).toBe(before)
+  })
+
+  it('refused: the same again gets the same answer, and one line in the audit log', async () => {
+    const { form, state } = await shown()
+    const before = await auditOf('user_denied_authorization')
+    const answers = await Promise.all(Array.from({ length: 5 }, () => press(form, 'refuse')))
+    for (const answer of answers) expect(header(answer, 'location')).toBe(`${app.redirect_uri}?state=${state}`)
+    expect(await auditOf('user_denied_authorization')).toBe(before + 1)
+  })
+
+  it('approved: refusing it afterwards withdraws the grant, so that the code gives no tokens', async () => {
+    const { form, state } = await shown()
+    const code = codeOf(await press(form, 'approve'))
+    expectPage(await press(form, 'refuse'), /was approved already.*withdrawn/)
+    expectFailure(await client.exchange(app, { code, state }), { rescode: 20006 })
+  })
+
+  it('approved, exchanged and then refused: the tokens end too', async () => {
+    const { form, state } = await shown()
+    const code = codeOf(await press(form, 'approve'))
+    const tokens = tokenSetOf(await client.exchange(app, { code, state }))
+    expectPage(await press(form, 'refuse'), /withdrawn/)
+    expectFailure(await client.userInfo(tokens.access_token), { rescode: 20009 })
+    expectFailure(await client.refresh(app, tokens.refresh_token), { rescode: 20006 })
+  })
+
+  it('approved and then refused: told the same each time, withdrawn once, and approving it again gives no code', async () => {
+    const { form } = await shown()
+    const before = await auditOf('grant_withdrawn')
+    codeOf(await press(form, 'approve'))
+    for (let pressed = 0; pressed < 3; pressed++) expectPage(await press(form, 'refuse'), /withdrawn/)
+    expectPage(await press(form, 'approve'), /withdrawn/)
+    expect(await auditOf('grant_withdrawn')).toBe(before + 1)
+  })
+
+  it('approved: refusing takes the grant back even when the app may not ask any more', async () => {
+    const other = await client.makeApp()
+    const state = newState()
+    const form = await client.consentFormFor(browser, client.request(other, { state }))
+    const code = codeOf(await press(form, 'approve'))
+    await client.suspend(other)
+    expectPage(await press(form, 'refuse'), /withdrawn/)
+    await client.approve(other)
+    expectFailure(await client.exchange(other, { code, state }), { rescode: 20006 })
+  })
+
+  it('is one of the two when both are pressed at once: a code that works only if nobody was told of a refusal', async () => {
+    for (let round = 0; round < 10; round++) {
+      const { form, state } = await shown()
+      const presses = ['approve', 'refuse', 'approve', 'refuse'] as const
+      const answers = await Promise.all(presses.map((decision) => press(form, decision)))
+      const codes = new Set(answers.filter(({ status }) => status === 303).map(codeOf))
+      codes.delete('')
+      expect(codes.size).toBeLessThanOrEqual(1)
+      for (const code of codes) expectFailure(await client.exchange(app, { code, state }), { rescode: 20006 })
+    }
+  })
+
+  it('is forgotten after the form is too old to be used', async () => {
+    const { form } = await shown()
+    codeOf(await press(form, 'approve'))
+    const kept = async () => (await world.pool.query('select count(*)::int as n from consent_decision')).rows[0].n
+    const before = await kept()
+    await purge(world.deps, {})
+    expect(await kept()).toBe(before)
+    world.clock.advance(30 * 60 + 3_601)
+    await purge(world.deps, {})
+    expect(await kept()).toBe(0)
+    expectPage(await press(form, 'refuse'), /too old/)
+  })
+})
+
+describe('A2: a code_verifier', () => {
+  it('where A1 had no challenge is refused (20006) and does not spend the code', async () => {
+    const consented = await client.getCode(await client.signedIn(user, app), app)
+    expectFailure(await client.exchange(app, consented, { code_verifier: 'a'.repeat(43) }), { rescode: 20006 })
+    dataOf(await client.exchange(app, consented))
+  })
+
+  it('that is empty counts as not given', async () => {
+    const consented = await client.getCode(await client.signedIn(user, app), app)
+    dataOf(await client.exchange(app, consented, { code_verifier: '' }))
+  })
+})
+
+describe('A1: a redirect_uri', () => {
+  it.each(['code=1', 'state=1', 'a=1&state=', 'code', 'c%6Fde=1', 'a=1&%73tate=x'])(
+    'with ?%s is refused',
+    async (query) => {
+      const redirect_uri = `https://app.example.com/cb?${query}`
+      const answer = await client.call('GET', client.authorizePath(client.request(app, { redirect_uri })))
+      expectFailure(answer, { rescode: 20012 })
+    },
+  )
+
+  it.each(['Code=1', 'a=code', 'mystate=1'])('with ?%s is not', async (query) => {
+    const redirect_uri = `https://app.example.com/cb?${query}`
+    await client.consentFormFor(browser, client.request(app, { redirect_uri }))
+  })
+
+  it('with either cannot be pinned', async () => {
+    for (const name of ['code', 'state']) {
+      const redirect_uris = [`https://app.example.com/cb?${name}=1`]
+      await expect(client.makeApp({ redirect_uris })).rejects.toThrow(/redirect_uris.*code.*state/)
+    }
+  })
+})

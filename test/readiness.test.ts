@@ -1,0 +1,174 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { expect, inject, it, onTestFinished } from 'vitest'
+import { buildApp } from '../src/app.ts'
+import { databaseState } from '../src/db/installation.ts'
+import { openPool } from '../src/db/pool.ts'
+import { dbOf } from '../src/db/sql.ts'
+import { deriveKeys } from '../src/lib/keys.ts'
+import { checkSecretKey } from '../src/registry/secret-key.ts'
+import { TEMPLATE } from './global-setup.ts'
+import { openWorld, SECRET_KEY, type World } from './harness.ts'
+
+/** `/readyz` says what is true: also of a database that takes no writes, has no room, or was made with another key. */
+
+async function world(): Promise<World> {
+  const opened = await openWorld()
+  onTestFinished(() => opened.close())
+  await checkSecretKey(opened.deps)
+  return opened
+}
+const readyz = async ({ app }: Pick<World, 'app'>) => {
+  const answer = await app.inject('/readyz')
+  return [answer.statusCode, answer.json().status]
+}
+const linesWith = (opened: World, text: string) =>
+  opened
+    .logged()
+    .split('\n')
+    .filter((line) => line.includes(text))
+
+const asAdmin = async (...statements: string[]) => {
+  const client = new pg.Client({ connectionString: inject('serverUrl') })
+  await client.connect()
+  for (const statement of statements) await client.query(statement)
+  await client.end()
+}
+const nameOf = ({ databaseUrl }: World) => new URL(databaseUrl).pathname.slice(1)
+/** As if the service had been failed over to: its connections are made anew. */
+const endSessions = (opened: World) =>
+  asAdmin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${nameOf(opened)}'`)
+
+it('is not ready while the database takes no writes; a write is answered 503 with Retry-After', async () => {
+  const opened = await world()
+  expect(await readyz(opened)).toEqual([200, 'ok'])
+  await asAdmin(`alter database ${nameOf(opened)} set default_transaction_read_only = on`)
+  await endSessions(opened)
+  await expect.poll(() => readyz(opened), { timeout: 10_000 }).toEqual([503, 'read-only'])
+  await readyz(opened)
+  expect(linesWith(opened, 'not ready').length).toBeLessThanOrEqual(2) // "unreachable" may have come first
+  expect(linesWith(opened, '"reason":"read-only"')).toHaveLength(1)
+  const answer = await opened.app.inject({
+    method: 'POST',
+    url: '/admin/v1/apps',
+    headers: { authorization: `Bearer ${opened.deps.config.ADMIN_TOKEN}` },
+    payload: { name: 'x', hosts: ['example.com'], scopes: ['USER_INFO'] },
+  })
+  expect([answer.statusCode, Number(answer.headers['retry-after']) > 0]).toEqual([503, true])
+  await asAdmin(`alter database ${nameOf(opened)} reset default_transaction_read_only`)
+  await expect.poll(() => readyz(opened), { timeout: 12_000 }).toEqual([200, 'ok'])
+  expect(linesWith(opened, 'ready again')).not.toHaveLength(0)
+}, 40_000)
+
+it('says within two seconds that a database does not answer, and asks it once for all who want to know', async () => {
+  const opened = await world()
+  let asked = 0
+  const silent = { ...opened.deps.db, many: () => new Promise<never>(() => asked++) }
+  const state = databaseState(silent, opened.deps.keys)
+  expect(await Promise.all([state(), state(), state()])).toEqual(['unreachable', 'unreachable', 'unreachable'])
+  expect(await state()).toBe('unreachable')
+  expect(asked).toBe(1)
+}, 15_000)
+
+it('is not ready once the database is one of another SECRET_KEY', async () => {
+  const opened = await world()
+  await opened.pool.query("update installation set secret_key_fingerprint = 'another'")
+  expect(await readyz(opened)).toEqual([503, 'another SECRET_KEY'])
+  expect(await readyz(opened)).toEqual([503, 'another SECRET_KEY'])
+  expect(linesWith(opened, '"reason":"another SECRET_KEY"')).toHaveLength(1)
+})
+
+it('of several keys at once the first one counts, and each later start with another one is refused', async () => {
+  const opened = await openWorld()
+  onTestFinished(() => opened.close())
+  const starts = Array.from({ length: 8 }, (_, n) => ({ db: opened.deps.db, keys: deriveKeys(`${SECRET_KEY} ${n}`) }))
+  const outcomes = await Promise.allSettled(starts.map(checkSecretKey))
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  for (const { db, keys } of starts.filter((_, n) => outcomes[n]?.status === 'rejected')) {
+    await expect(checkSecretKey({ db, keys })).rejects.toThrow('this database was made with another SECRET_KEY')
+  }
+})
+
+it('a database of an older version is not claimed by a key that does not open what is sealed in it', async () => {
+  const opened = await openWorld()
+  onTestFinished(() => opened.close())
+  await opened.app.inject({
+    method: 'POST',
+    url: '/admin/v1/partners',
+    headers: { authorization: `Bearer ${opened.deps.config.ADMIN_TOKEN}` },
+    payload: { partner_id: 7001, client_id: 'seller', name: 'Seller' },
+  })
+  expect((await opened.pool.query('select from partner_secret')).rowCount).toBe(1)
+  const wrong = { db: opened.deps.db, keys: deriveKeys('another secret key, as long as it has to be') }
+  await expect(checkSecretKey(wrong)).rejects.toThrow('another SECRET_KEY')
+  await checkSecretKey(opened.deps)
+})
+
+it.each([['.build/main.js'], ['.build/worker.js'], ['.build/cli.js', 'app', 'list']])(
+  '%s with another SECRET_KEY ends with a sentence',
+  async (...program) => {
+    const opened = await world()
+    const key = 'another secret key, as long as it has to be'
+    const { status, stderr } = spawnSync(process.execPath, program, {
+      cwd: new URL('..', import.meta.url).pathname,
+      env: { PATH: process.env.PATH, DATABASE_URL: opened.databaseUrl, SECRET_KEY: key, PORT: '0', LOG_LEVEL: 'error' },
+      timeout: 15_000,
+      encoding: 'utf8',
+    })
+    expect(stderr).toMatch(/this database was made with another SECRET_KEY/)
+    expect(stderr).not.toContain(key)
+    expect(status).toBe(1)
+  },
+  30_000,
+)
+
+/** A file system of 64 MB, which only root can make; undefined where that is not allowed. */
+function smallDisk(): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-disk-'))
+  if (process.getuid?.() !== 0 || spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'small', folder]).status !== 0) {
+    rmSync(folder, { recursive: true })
+    return undefined
+  }
+  onTestFinished(() => {
+    execFileSync('umount', ['-l', folder])
+    rmSync(folder, { recursive: true })
+  })
+  chmodSync(folder, 0o755)
+  return folder
+}
+
+it('is not ready while the disk of the database is full', async (context) => {
+  const disk = smallDisk()
+  if (disk === undefined) {
+    process.stderr.write('SKIPPED: readiness on a full disk, which takes root and mount to make\n')
+    return context.skip()
+  }
+  const opened = await world()
+  const [name, place] = [`${nameOf(opened)}_full`, join(disk, 'data')]
+  mkdirSync(place)
+  chownSync(place, 65_534, 65_534)
+  await asAdmin(
+    `create tablespace ${name} location '${place}'`,
+    `create database ${name} template ${TEMPLATE} tablespace ${name}`,
+  )
+  const url = new URL(opened.databaseUrl)
+  url.pathname = name
+  const pool = openPool({ connectionString: url.href, size: 2 }, opened.log)
+  const deps = { ...opened.deps, db: dbOf(pool) }
+  const app = await buildApp({ deps, log: opened.log, readiness: { draining: false } })
+  try {
+    expect(await readyz({ app })).toEqual([200, 'ok'])
+    const filler = join(disk, 'filler')
+    spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=64k'])
+    await expect.poll(() => readyz({ app }), { timeout: 10_000 }).toEqual([503, 'disk full'])
+    writeFileSync(filler, '')
+    await expect.poll(() => readyz({ app }), { timeout: 10_000 }).toEqual([200, 'ok'])
+  } finally {
+    await app.close()
+    await pool.end()
+    await asAdmin(`drop database ${name} with (force)`, `drop tablespace ${name}`)
+  }
+}, 60_000)

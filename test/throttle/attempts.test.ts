@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { countFailure } from '../../src/throttle/attempts-store.ts'
+import { openWorld, type World } from '../harness.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const count = (subject: string) => countFailure(world.deps.db, Buffer.from(subject), world.clock.now(), 60)
+
+it('guesses at ever new names do not fill the table: what is over goes as new ones come', async () => {
+  for (let guess = 0; guess < 20; guess++) await count(`old ${guess}`)
+  world.clock.advance(61)
+  await Promise.all(Array.from({ length: 20 }, (_, guess) => count(`new ${guess}`)))
+  const { rows } = await world.pool.query('select convert_from(subject, $1) as subject from failed_attempt', ['UTF8'])
+  expect(rows.filter(({ subject }) => subject.startsWith('old'))).toEqual([])
+  expect(rows).toHaveLength(20)
+})
+
+it('a subject whose window is over starts anew', async () => {
+  await count('again')
+  expect((await count('again')).failures).toBe(2)
+  world.clock.advance(61)
+  expect((await count('again')).failures).toBe(1)
+})

@@ -87,7 +87,7 @@ const isWhole = (entry: Entry | null): boolean =>
   entry.partnerDealId === 'd-1' &&
   DAYS.concat('2026-06-30').includes(String(entry.date)) &&
   [entry.marketPrice, entry.mtPrice, entry.settlementPrice].every(isPrice) &&
-  /^(-1|\d{1,9})$/.test(String(entry.stock))
+  /^(-1|-?0|\d{1,9})$/.test(String(entry.stock))
 
 const sayingDay = (list: readonly Entry[], date: string, values: readonly unknown[]): boolean =>
   list.some(

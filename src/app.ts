@@ -2,32 +2,33 @@ import { randomUUID } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { accountRoom } from './account/index.ts'
+import { catalogueRoom } from './catalogue/index.ts'
 import { databaseState } from './db/installation.ts'
 import type { Room } from './db/shares.ts'
 import type { Deps } from './deps.ts'
 import { jobsRoom } from './jobs/index.ts'
-import { MOST_HEADER_BYTES, rawRequestError, unreadableRequest } from './lib/bad-request.ts'
-import { boundBodyMemory } from './lib/body-memory.ts'
-import { boundRequests } from './lib/bound-requests.ts'
-import { closeInTime } from './lib/close-in-time.ts'
-import { drainingResponse } from './lib/drain.ts'
-import { asRescodeError } from './lib/envelope.ts'
-import { type Readiness, registerHealth } from './lib/health.ts'
-import { keepToHttps } from './lib/https-only.ts'
 import type { Log } from './lib/log.ts'
-import { observeRequests } from './lib/observe.ts'
-import { registerPages, sendErrorPage } from './lib/page.ts'
-import { noSuchPath } from './lib/rescode.ts'
-import { registerSecurityTxt } from './lib/security-txt.ts'
-import { tellOfUntrustedProxy } from './lib/untrusted-proxy.ts'
+import { MOST_HEADER_BYTES, rawRequestError, unreadableRequest } from './lib/web/bad-request.ts'
+import { boundBodyMemory } from './lib/web/body-memory.ts'
+import { boundRequests } from './lib/web/bound-requests.ts'
+import { closeInTime } from './lib/web/close-in-time.ts'
+import { drainingResponse } from './lib/web/drain.ts'
+import { asRescodeError } from './lib/web/envelope.ts'
+import { type Readiness, registerHealth } from './lib/web/health.ts'
+import { keepToHttps } from './lib/web/https-only.ts'
+import { observeRequests } from './lib/web/observe.ts'
+import { registerPages, sendErrorPage } from './lib/web/page.ts'
+import { noSuchPath } from './lib/web/rescode.ts'
+import { registerSecurityTxt } from './lib/web/security-txt.ts'
+import { tellOfUntrustedProxy } from './lib/web/untrusted-proxy.ts'
 import { mtpRoom } from './mtp/index.ts'
 import { oauthRoom } from './oauth/index.ts'
+import { ordersRoom } from './orders/index.ts'
+import { heartbeatWith } from './partner-calls/test-call.ts'
 import { registryRoom } from './registry/index.ts'
 import { resourceRoom } from './resource/index.ts'
 import { sandboxRoom } from './sandbox/index.ts'
 import { limitPages, registerRates } from './throttle/index.ts'
-import { ticketingRoom } from './ticketing/index.ts'
-import { heartbeatWith } from './ticketing/test-call.ts'
 
 export interface AppParts {
   readonly deps: Deps
@@ -82,7 +83,8 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
   await app.register(oauthRoom, forRoom(deps, 'oauth'))
   await app.register(resourceRoom, forRoom(deps, 'resource'))
   await app.register(mtpRoom, forRoom(deps, 'notices'))
-  await app.register(ticketingRoom, forRoom(deps, 'operators'))
+  await app.register(catalogueRoom, forRoom(deps, 'operators'))
+  await app.register(ordersRoom, forRoom(deps, 'operators'))
   await app.register(sandboxRoom, forRoom(deps, 'sandbox'))
   await app.register(jobsRoom, forRoom(deps, 'operators'))
   return app

@@ -17,7 +17,7 @@ import { secretCommands } from './cli/secret.ts'
 import { userCommands } from './cli/user.ts'
 import { removeDemo } from './demo/remove.ts'
 import { DEMO_PRODUCTS, openDemoPartner } from './demo/sandbox-part.ts'
-import { heartbeatWith } from './ticketing/test-call.ts'
+import { heartbeatWith } from './partner-calls/test-call.ts'
 
 /** The operator's command line: the operations of the admin routes, on the service's own database. */
 const context = openContext()

@@ -1,8 +1,8 @@
-import type { Config } from './config.ts'
-import type { Actor } from './db/audit/store.ts'
+import type { Actor } from './audit/store.ts'
+import type { Config } from './config/index.ts'
 import type { Db } from './db/sql.ts'
 import type { Clock } from './lib/clock.ts'
-import type { Keys } from './lib/keys.ts'
+import type { Keys } from './lib/crypto/keys.ts'
 import type { Rates } from './throttle/rates.ts'
 
 /** What operations are given; they find nothing by themselves. */

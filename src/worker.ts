@@ -1,12 +1,12 @@
 import closeWithGrace from 'close-with-grace'
 import { findDatabase } from './cli/context.ts'
-import { readConfig } from './config.ts'
+import { readConfig } from './config/index.ts'
 import { awaitDatabase } from './db/await-database.ts'
 import { refuseDemoRows } from './demo/refuse.ts'
 import { startWorker } from './jobs/worker.ts'
 import { openLog } from './lib/log.ts'
+import { openDeps } from './process/http-server.ts'
 import { checkSecretKey } from './registry/secret-key.ts'
-import { openDeps } from './serving.ts'
 
 /** `npm run worker`: durable jobs in a process of their own, beside services with WORKER=off, on the same database. */
 async function start() {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { progressLine } from '../src/cli/progress.ts'
 import { enqueue, failJobForGood, listJobs } from '../src/db/jobs-store.ts'
-import { parseLossless } from '../src/lib/lossless.ts'
+import { parseLossless } from '../src/lib/json/lossless.ts'
 import { gatehouse } from './cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'
-import { stands } from './ticketing/desk.ts'
-import { type FakeSeller, fakeSeller, ok, refusal } from './ticketing/fake-seller.ts'
-import { PRODUCT } from './ticketing/interfaces/product-example.ts'
+import { stands } from './orders/desk.ts'
+import { type FakeSeller, fakeSeller, ok, refusal } from './partner-calls/fake-seller.ts'
+import { PRODUCT } from './partner-calls/interfaces/product-example.ts'
 
 let world: World
 let seller: FakeSeller

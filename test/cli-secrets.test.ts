@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signIn } from '../src/account/sign-in.ts'
-import { makeSecret } from '../src/lib/made-secret.ts'
+import { makeSecret } from '../src/lib/crypto/made-secret.ts'
 import { findPartner } from '../src/registry/partner.ts'
 import { gatehouse, gatehouseWith } from './cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { storedForm } from '../src/lib/keys.ts'
+import { storedForm } from '../src/lib/crypto/keys.ts'
 import { findMicroAppForAuthentication } from '../src/registry/secret.ts'
 import { gatehouse } from './cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'

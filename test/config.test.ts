@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig, withPorts } from '../src/config.ts'
-import { mountsOf } from '../src/lib/mounts.ts'
+import { ConfigError, readConfig, withPorts } from '../src/config/index.ts'
+import { mountsOf } from '../src/config/mounts.ts'
 
 const PRODUCTION = { NODE_ENV: 'production', SECRET_KEY: 'x'.repeat(32) }
 

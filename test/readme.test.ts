@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { readConfig } from '../src/config.ts'
-import { RESCODES } from '../src/lib/rescode.ts'
-import { settings } from '../src/settings.ts'
-import { SOFT_FIELDS } from '../src/ticketing/interfaces/soft-fields.ts'
+import { readConfig } from '../src/config/index.ts'
+import { settings } from '../src/config/schema.ts'
+import { RESCODES } from '../src/lib/web/rescode.ts'
+import { SOFT_FIELDS } from '../src/partner-calls/interfaces/soft-fields.ts'
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 

@@ -1,5 +1,5 @@
-import { InvalidInput } from '../lib/input.ts'
-import { invalidRequest, type RescodeError } from '../lib/rescode.ts'
+import { InvalidInput } from '../lib/json/input.ts'
+import { invalidRequest, type RescodeError } from '../lib/web/rescode.ts'
 
 /** The sign-in was not accepted: wrong passport or password, or (with `retryAt`) too many failures before it. */
 export class SignInRefused extends Error {

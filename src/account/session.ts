@@ -1,8 +1,8 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/index.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { type OwnCookie, ownCookie } from '../lib/own-cookie.ts'
-import { mint, PREFIX, readSelfDating } from '../lib/self-dating.ts'
+import { mint, PREFIX, readSelfDating } from '../lib/crypto/self-dating.ts'
+import { type OwnCookie, ownCookie } from '../lib/web/own-cookie.ts'
 import { routingKeyOf } from './routing-key.ts'
 import * as store from './store.ts'
 

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/index.ts'
 import type { Deps } from '../deps.ts'
 import { Turns } from '../lib/turns.ts'
 import { signInLimits } from '../throttle/sign-in.ts'

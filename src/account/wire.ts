@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { visibleLine } from '../lib/visible.ts'
-import { webUrl } from '../lib/web-url.ts'
+import { webUrl } from '../lib/web/web-url.ts'
 
 const passport = visibleLine(128)
 

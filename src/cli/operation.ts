@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
-import { InvalidInput, parseInput } from '../lib/input.ts'
-import { echo, type Problem } from '../lib/rescode.ts'
+import { InvalidInput, parseInput } from '../lib/json/input.ts'
+import { echo, type Problem } from '../lib/web/rescode.ts'
 import type { CliContext } from './context.ts'
 import { print } from './report.ts'
 

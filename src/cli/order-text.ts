@@ -1,8 +1,9 @@
-import { stringifyLossless } from '../lib/lossless.ts'
-import type { Failure } from '../ticketing/call-result.ts'
-import type { OrderAnswer, ShownOrder } from '../ticketing/order-answer.ts'
-import type { OrderStory } from '../ticketing/show-order.ts'
-import type { HistoryRow, OrderSummary } from '../ticketing/show-store.ts'
+import type { HistoryRow } from '../audit/history-store.ts'
+import { stringifyLossless } from '../lib/json/lossless.ts'
+import type { OrderAnswer, ShownOrder } from '../orders/order-answer.ts'
+import type { OrderStory } from '../orders/show-order.ts'
+import type { OrderSummary } from '../orders/show-store.ts'
+import type { Failure } from '../partner-calls/call-result.ts'
 import { aligned, readable } from './text.ts'
 
 /** What went wrong, as lines below what an operation shows. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { InvalidInput } from '../lib/input.ts'
+import { InvalidInput } from '../lib/json/input.ts'
 
 /** Secrets are typed at a prompt without echo or come over standard input: arguments are seen by everybody who lists processes. */
 

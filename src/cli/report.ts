@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
 import { stringify } from 'lossless-json'
-import { InvalidInput } from '../lib/input.ts'
-import { RescodeError } from '../lib/rescode.ts'
+import { InvalidInput } from '../lib/json/input.ts'
+import { RescodeError } from '../lib/web/rescode.ts'
 import { aligned } from './text.ts'
 
 /** Writes an output to standard output: JSON for a program (a `bigint` as a plain number), text for a person. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { environment } from '../config.ts'
+import { environment } from '../config/index.ts'
 import { findPartner } from '../registry/partner.ts'
 import { partnerId } from '../registry/partner-wire.ts'
 import type { CliContext } from './context.ts'

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { environment } from '../config.ts'
+import { environment } from '../config/index.ts'
 import type { Help } from './sandbox-drive.ts'
 import type { Awaited } from './sandbox-wire.ts'
 

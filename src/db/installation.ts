@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { hmacSha256 } from '../lib/digest.ts'
-import type { Keys } from '../lib/keys.ts'
-import { DatabaseUnavailable } from '../lib/unavailable.ts'
+import { hmacSha256 } from '../lib/crypto/digest.ts'
+import type { Keys } from '../lib/crypto/keys.ts'
+import { DatabaseUnavailable } from '../lib/web/unavailable.ts'
 import { pendingMigrations } from './migrate.ts'
 import { type Db, sql } from './sql.ts'
 

@@ -1,5 +1,5 @@
 import { type ClientBase, type ClientConfig, Pool, types } from 'pg'
-import { type Config, environment } from '../config.ts'
+import { type Config, environment } from '../config/index.ts'
 import type { Log } from '../lib/log.ts'
 import { BY_KEY_SETTINGS, type ServerSettings, startupOptions } from './planning.ts'
 

@@ -1,8 +1,8 @@
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg'
 import type { z } from 'zod'
-import { sha256 } from '../lib/digest.ts'
+import { sha256 } from '../lib/crypto/digest.ts'
 import type { Turns } from '../lib/turns.ts'
-import { isStalePlan, keepsConnection, rethrowUnavailable } from '../lib/unavailable.ts'
+import { isStalePlan, keepsConnection, rethrowUnavailable } from '../lib/web/unavailable.ts'
 import {
   GATHER_LIMITS,
   type Gather,

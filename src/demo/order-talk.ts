@@ -1,17 +1,17 @@
+import { OPERATOR } from '../audit/history.ts'
+import { pullCatalogue } from '../catalogue/pull-catalogue.ts'
+import { pullPrices } from '../catalogue/pull-prices.ts'
 import type { Deps } from '../deps.ts'
 import { addDays, beijingDate } from '../lib/beijing.ts'
+import { createOrder } from '../orders/create-order.ts'
+import type { OrderAnswer } from '../orders/order-answer.ts'
+import { payOrder } from '../orders/pay-order.ts'
+import { queryOrder } from '../orders/query-order.ts'
+import { refundOrder } from '../orders/refund-order.ts'
+import { showOrder } from '../orders/show-order.ts'
+import { newOrder, newRefund } from '../orders/wire.ts'
+import { RefusedRequest } from '../partner-calls/errors.ts'
 import { findPartner } from '../registry/partner.ts'
-import { createOrder } from '../ticketing/create-order.ts'
-import { TicketingRefusal } from '../ticketing/errors.ts'
-import { OPERATOR } from '../ticketing/history.ts'
-import type { OrderAnswer } from '../ticketing/order-answer.ts'
-import { payOrder } from '../ticketing/pay-order.ts'
-import { pullCatalogue } from '../ticketing/pull-catalogue.ts'
-import { pullPrices } from '../ticketing/pull-prices.ts'
-import { queryOrder } from '../ticketing/query-order.ts'
-import { refundOrder } from '../ticketing/refund-order.ts'
-import { showOrder } from '../ticketing/show-order.ts'
-import { newOrder, newRefund } from '../ticketing/wire.ts'
 import { type AtPartner, partnerControls } from './partner-controls.ts'
 import { DEMO_PARTNER } from './seed.ts'
 import { historyLines, openTranscript } from './transcript.ts'
@@ -96,7 +96,7 @@ async function issued({ deps, wait }: Talk, orderId: bigint): Promise<void> {
     await wait(1)
     // Refused while the service itself is asking.
     const answer = await queryOrder(deps, orderId, OPERATOR).catch((error: unknown) => {
-      if (error instanceof TicketingRefusal) return undefined
+      if (error instanceof RefusedRequest) return undefined
       throw error
     })
     if (answer?.order.state === 'paid') return

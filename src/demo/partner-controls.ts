@@ -1,5 +1,5 @@
 import { request } from 'undici'
-import { stringifyLossless } from '../lib/lossless.ts'
+import { stringifyLossless } from '../lib/json/lossless.ts'
 
 /** Makes something happen at the demo partner, such as a visitor at the gate; see partner/control. */
 export type AtPartner = (action: string, input: object) => Promise<void>

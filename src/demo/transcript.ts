@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { beijingTime } from '../lib/beijing.ts'
-import { parseLossless } from '../lib/lossless.ts'
-import type { OrderStory } from '../ticketing/show-order.ts'
+import { parseLossless } from '../lib/json/lossless.ts'
+import type { OrderStory } from '../orders/show-order.ts'
 import { type Heard, heardSince } from './store.ts'
 
 /** The fields that are read aloud, in this order. */

@@ -3,7 +3,7 @@ import { failJobForGood, findJob, type Job, removeJob, rescheduleJob } from '../
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { fullJitter } from '../lib/jitter.ts'
-import { RescodeError } from '../lib/rescode.ts'
+import { RescodeError } from '../lib/web/rescode.ts'
 import { GiveUp } from './task.ts'
 
 const FIRST_PAUSE_S = 4

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { forOperatorsOnly } from '../lib/admin-auth.ts'
+import { forOperatorsOnly } from '../lib/web/admin-auth.ts'
 import { jobRoutes } from './routes.ts'
 
 /** Where operators look after durable jobs. What runs them is src/jobs/worker.ts. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { findJob, type Job, listJobs as readJobs, rescheduleJob } from '../db/jobs-store.ts'
 import type { Deps } from '../deps.ts'
-import { invalidRequest, type RescodeError } from '../lib/rescode.ts'
+import { invalidRequest, type RescodeError } from '../lib/web/rescode.ts'
 
 export const jobFilter = z.strictObject({
   failed: z

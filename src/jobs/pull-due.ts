@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { pullDue } from '../catalogue/due-pulls.ts'
+import { applyProductChange, type ProductChange } from '../catalogue/product-change.ts'
+import { queuePulls } from '../catalogue/queue-pulls.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { int64 } from '../lib/lossless.ts'
-import { pullDue } from '../ticketing/due-pulls.ts'
-import { queuePulls } from '../ticketing/follow-up.ts'
-import { applyProductChange, type ProductChange } from '../ticketing/report.ts'
+import { int64 } from '../lib/json/lossless.ts'
 import { GiveUp, type Task } from './task.ts'
 
 /** A partner of which some calls have failed is left alone for so long. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { int64 } from '../lib/lossless.ts'
-import { followOrder } from '../ticketing/follow-order.ts'
+import { int64 } from '../lib/json/lossless.ts'
+import { followOrder } from '../orders/follow-order.ts'
 import { GiveUp, type Task } from './task.ts'
 
 const payload = z.object({ orderId: int64(), asked: z.number() })

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { answerSuccess } from '../lib/envelope.ts'
-import { parseInput } from '../lib/input.ts'
+import { parseInput } from '../lib/json/input.ts'
+import { answerSuccess } from '../lib/web/envelope.ts'
 import { jobFilter, listJobs, oneJob, retryJob } from './job.ts'
 
 interface OneJobRoute {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { int64 } from '../lib/lossless.ts'
-import { sendRefundedMessage } from '../ticketing/refunded-message.ts'
+import { int64 } from '../lib/json/lossless.ts'
+import { sendRefundedMessage } from '../orders/refunded-message.ts'
 import type { Task } from './task.ts'
 
 const payload = z.object({

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { forOperatorsOnly } from '../lib/admin-auth.ts'
-import { answerLossless } from '../lib/envelope.ts'
-import { parseInput } from '../lib/input.ts'
+import { parseInput } from '../lib/json/input.ts'
+import { forOperatorsOnly } from '../lib/web/admin-auth.ts'
+import { answerLossless } from '../lib/web/envelope.ts'
 import { listNotices } from './received.ts'
 import { noticeFilter } from './wire.ts'
 

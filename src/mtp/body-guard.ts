@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Config } from '../config.ts'
-import { ENCRYPTION_STATUS, openBody } from '../lib/aes-body.ts'
-import { HeldBody, releaseWhenAnswered } from '../lib/body-memory.ts'
-import { dropRest, readBody } from '../lib/read-body.ts'
-import { unavailable } from '../lib/rescode.ts'
-import { hasBody } from '../lib/unread-body.ts'
+import type { Config } from '../config/index.ts'
+import { ENCRYPTION_STATUS, openBody } from '../lib/crypto/aes-body.ts'
+import { HeldBody, releaseWhenAnswered } from '../lib/web/body-memory.ts'
+import { dropRest, readBody } from '../lib/web/read-body.ts'
+import { unavailable } from '../lib/web/rescode.ts'
+import { hasBody } from '../lib/web/unread-body.ts'
 import { bodyRejected } from './errors.ts'
 
 declare module 'fastify' {

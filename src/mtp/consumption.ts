@@ -1,6 +1,5 @@
 import type { GatheredWork } from '../db/gather.ts'
 import type { Db } from '../db/sql.ts'
-import type { PartnerWithSecrets } from '../registry/partner.ts'
 import {
   type ConsumptionReport,
   decideConsumption,
@@ -8,8 +7,9 @@ import {
   type LockedOrders,
   lockReported,
   saveConsumptions,
-} from '../ticketing/consumption.ts'
-import { TicketingRefusal } from '../ticketing/report.ts'
+} from '../orders/consumption.ts'
+import { RefusedRequest } from '../partner-calls/errors.ts'
+import type { PartnerWithSecrets } from '../registry/partner.ts'
 import { WARNINGS } from './diagnose/warnings.ts'
 import { bodyRejected, type CallRejected } from './errors.ts'
 import { claimNotices, firstAnswers, type NoticeRow } from './store.ts'
@@ -67,7 +67,7 @@ function decide(orders: LockedOrders, { row, report, stage }: Consumption): Deci
   const save = decideConsumption(orders, row.partnerId, report, at)
   if (!isWithoutVoucherList(orders, report)) return { answer: row.answer, news: row, save }
   if (stage === 'sandbox') {
-    throw new TicketingRefusal(`body.voucherList is required: order ${report.orderId} has one code a ticket`)
+    throw new RefusedRequest(`body.voucherList is required: order ${report.orderId} has one code a ticket`)
   }
   const warnings = [...row.warnings, WARNINGS.voucherListMissing.name]
   return { answer: row.answer, news: { ...row, warnings }, save }
@@ -77,7 +77,7 @@ function unlessRefused(decide: () => Decision): Decision {
   try {
     return decide()
   } catch (error) {
-    if (error instanceof TicketingRefusal) return { refusal: bodyRejected(error.describe) }
+    if (error instanceof RefusedRequest) return { refusal: bodyRejected(error.describe) }
     throw error
   }
 }

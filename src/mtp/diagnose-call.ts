@@ -1,5 +1,5 @@
+import { mountsOf } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
-import { mountsOf } from '../lib/mounts.ts'
 import type { PartnerWithSecrets } from '../registry/partner.ts'
 import type { PartnerCall } from './authenticate.ts'
 import {

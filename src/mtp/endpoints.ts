@@ -1,4 +1,4 @@
-import { MOUNT, mountsOf } from '../lib/mounts.ts'
+import { MOUNT, mountsOf } from '../config/mounts.ts'
 
 /** The endpoints below MOUNT (source, B1; pay and reschedule as the field has them; the signature tool: sandbox, step 2). */
 export const PATH = {

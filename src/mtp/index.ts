@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { mountsOf, prefixOf } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
-import { mountsOf, prefixOf } from '../lib/mounts.ts'
 import { limitRate } from '../throttle/index.ts'
 import { noticeRoutes } from './admin-routes.ts'
 import { tooManyCalls } from './errors.ts'

@@ -1,19 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
+import type { Cause } from '../audit/history.ts'
+import { applyLevelPrices } from '../catalogue/level-prices.ts'
+import { applyProductChange } from '../catalogue/product-change.ts'
+import type { Entry } from '../catalogue/product-store.ts'
 import type { Deps } from '../deps.ts'
-import { sha256 } from '../lib/digest.ts'
-import { parseLossless } from '../lib/lossless.ts'
+import { sha256 } from '../lib/crypto/digest.ts'
+import { parseLossless } from '../lib/json/lossless.ts'
+import { applyPayResult } from '../orders/pay-result.ts'
+import { applyRefundResult } from '../orders/refund-result.ts'
+import { codesIn } from '../orders/reported-codes.ts'
+import { RefusedRequest } from '../partner-calls/errors.ts'
 import type { PartnerWithSecrets } from '../registry/partner.ts'
-import {
-  applyLevelPrices,
-  applyPayResult,
-  applyProductChange,
-  applyRefundResult,
-  type Cause,
-  type Entry,
-  TicketingRefusal,
-} from '../ticketing/report.ts'
-import { codesIn } from '../ticketing/reported-codes.ts'
 import { accepted } from './answer.ts'
 import { ORDER_NOTICE_REPEAT_S, takeConsumption } from './consumption.ts'
 import { WARNINGS } from './diagnose/warnings.ts'
@@ -171,7 +169,7 @@ function takeByItself(
     const claimed = await claimNotices(db, [row], repeatWithinS)
     if (claimed === 0) return firstAnswer(db, row)
     await apply({ ...deps, db }, { kind: 'notice', id: row.noticeId }).catch((error: unknown) => {
-      throw error instanceof TicketingRefusal ? bodyRejected(error.describe) : error
+      throw error instanceof RefusedRequest ? bodyRejected(error.describe) : error
     })
     return row.answer
   })

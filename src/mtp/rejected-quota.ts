@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { networkOf } from '../lib/attempts.ts'
+import { networkOf } from '../lib/crypto/attempts.ts'
 
 /**
  * How much of one refused call is kept, in characters. Anybody can send one that is not verified; what a person reads of

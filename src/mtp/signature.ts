@@ -1,8 +1,8 @@
-import { equalSecrets } from '../lib/keys.ts'
-import { authorizationHeader } from '../lib/signing.ts'
+import { equalSecrets } from '../lib/crypto/keys.ts'
+import { authorizationHeader } from '../lib/crypto/signing.ts'
 
 // Signing itself is in lib, because calls to partners are signed in the same way.
-export { authorizationHeader, sign, stringToSign } from '../lib/signing.ts'
+export { authorizationHeader, sign, stringToSign } from '../lib/crypto/signing.ts'
 
 /**
  * Takes an Authorization header apart. Base64 has no colon, so the signature is what follows the last one and a

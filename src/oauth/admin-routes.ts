@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { forOperatorsOnly } from '../lib/admin-auth.ts'
-import { answerSuccess } from '../lib/envelope.ts'
-import { parseInput } from '../lib/input.ts'
+import { parseInput } from '../lib/json/input.ts'
+import { forOperatorsOnly } from '../lib/web/admin-auth.ts'
+import { answerSuccess } from '../lib/web/envelope.ts'
 import { listGrants, withdrawGrant } from './grant.ts'
 import { grantReference, userReference } from './wire.ts'
 

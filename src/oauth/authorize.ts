@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { invalidRequest } from '../lib/rescode.ts'
+import { invalidRequest } from '../lib/web/rescode.ts'
 import { hostMatches } from '../registry/host.ts'
 import { findMicroAppForAuthentication } from '../registry/secret.ts'
 import type { MicroApp } from '../registry/wire.ts'

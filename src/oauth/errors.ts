@@ -1,4 +1,4 @@
-import { echo, type Failure, invalidRequest, RescodeError } from '../lib/rescode.ts'
+import { echo, type Failure, invalidRequest, RescodeError } from '../lib/web/rescode.ts'
 
 /** Every way in which A1–A3 refuse (decisions, section 1). `detail` goes to the log only. */
 

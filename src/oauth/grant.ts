@@ -1,7 +1,7 @@
 import { routingKeyOf } from '../account/routing-key.ts'
-import { recordAudit } from '../db/audit/store.ts'
+import { recordAudit } from '../audit/store.ts'
 import type { Deps } from '../deps.ts'
-import { invalidRequest } from '../lib/rescode.ts'
+import { invalidRequest } from '../lib/web/rescode.ts'
 import { type Grant, grantsOfUser, revokeGrantOfUser } from './grant-store.ts'
 import type { GrantReference, UserReference } from './wire.ts'
 

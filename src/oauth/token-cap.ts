@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { SampledLog } from '../lib/sampled-log.ts'
 import { endOldestTokens } from './refresh-store.ts'

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { userKey } from '../account/wire.ts'
 import { secondsLeft } from '../lib/clock.ts'
-import { parseQuery, queryOf } from '../lib/query-string.ts'
-import { echo, invalidRequest } from '../lib/rescode.ts'
-import type { SelfDating } from '../lib/self-dating.ts'
+import type { SelfDating } from '../lib/crypto/self-dating.ts'
+import { parseQuery, queryOf } from '../lib/web/query-string.ts'
+import { echo, invalidRequest } from '../lib/web/rescode.ts'
 import { SCOPES } from '../registry/wire.ts'
 import { missing } from './errors.ts'
 

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { randomDigits } from '../lib/made-secret.ts'
+import { randomDigits } from '../lib/crypto/made-secret.ts'
 import { noAesKey } from './errors.ts'
 import { changePartner, existingPartner } from './partner-change.ts'
 import { sealAesKey } from './partner-sealed.ts'

@@ -1,5 +1,5 @@
-import { InvalidInput } from '../lib/input.ts'
-import { echo, invalidRequest, type RescodeError } from '../lib/rescode.ts'
+import { InvalidInput } from '../lib/json/input.ts'
+import { echo, invalidRequest, type RescodeError } from '../lib/web/rescode.ts'
 
 export const noSuchMicroApp = (): RescodeError => invalidRequest('no such micro-app', { status: 404 })
 

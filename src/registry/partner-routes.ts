@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { answerLossless } from '../lib/envelope.ts'
-import { readBodiesExactly } from '../lib/exact-body.ts'
-import { parseInput } from '../lib/input.ts'
-import { noteForLog } from '../lib/observe.ts'
-import { echo } from '../lib/rescode.ts'
+import { parseInput } from '../lib/json/input.ts'
+import { answerLossless } from '../lib/web/envelope.ts'
+import { readBodiesExactly } from '../lib/web/exact-body.ts'
+import { noteForLog } from '../lib/web/observe.ts'
+import { echo } from '../lib/web/rescode.ts'
 import { makeAesKey, removeAesKey, setAesKey } from './aes-key.ts'
 import {
   activatePartner,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Keys } from '../lib/keys.ts'
-import { open, seal } from '../lib/sealing.ts'
+import type { Keys } from '../lib/crypto/keys.ts'
+import { open, seal } from '../lib/crypto/sealing.ts'
 import type { SealedSecret } from './partner-store.ts'
 
 /** A live clientSecret of a partner, readable: to verify the partner's calls and, if it `signs`, to sign ours. */

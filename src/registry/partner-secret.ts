@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { makeSecret } from '../lib/made-secret.ts'
+import { makeSecret } from '../lib/crypto/made-secret.ts'
 import { noOldSecret, oldSecretSigns, rotatedMeanwhile, signsAlready, testCallFailed } from './errors.ts'
 import { changePartner, existingPartner } from './partner-change.ts'
 import { openSecret, type PartnerSecret, sealSecret } from './partner-sealed.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { AES_KEY } from '../lib/aes-body.ts'
-import { mapOf } from '../lib/lists.ts'
-import { int64 } from '../lib/lossless.ts'
+import { AES_KEY } from '../lib/crypto/aes-body.ts'
+import { mapOf } from '../lib/json/lists.ts'
+import { int64 } from '../lib/json/lossless.ts'
 import { visibleLine } from '../lib/visible.ts'
 import { endpointUrl } from './wire.ts'
 

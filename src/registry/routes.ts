@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { answerSuccess } from '../lib/envelope.ts'
-import { parseInput } from '../lib/input.ts'
-import { noteForLog } from '../lib/observe.ts'
-import { echo } from '../lib/rescode.ts'
+import { parseInput } from '../lib/json/input.ts'
+import { answerSuccess } from '../lib/web/envelope.ts'
+import { noteForLog } from '../lib/web/observe.ts'
+import { echo } from '../lib/web/rescode.ts'
 import {
   approveMicroApp,
   createMicroApp,

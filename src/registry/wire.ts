@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { listOf } from '../lib/lists.ts'
+import { listOf } from '../lib/json/lists.ts'
 import { visibleLine } from '../lib/visible.ts'
-import { webUrl } from '../lib/web-url.ts'
+import { webUrl } from '../lib/web/web-url.ts'
 import { parseHostEntry } from './host.ts'
 
 /** What the admin routes and the command line take and give. Names are those of the wire, and of the table's columns. */

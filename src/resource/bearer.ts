@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { PREFIX, readSelfDating, type SelfDating } from '../lib/self-dating.ts'
+import { PREFIX, readSelfDating, type SelfDating } from '../lib/crypto/self-dating.ts'
 import { insufficientScope, userNotTrusted } from '../oauth/errors.ts'
 import { type Parameters, required, type Scope } from '../oauth/wire.ts'
 import { accessDenied, expiredToken, invalidToken } from './errors.ts'

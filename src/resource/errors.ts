@@ -1,4 +1,4 @@
-import { RescodeError } from '../lib/rescode.ts'
+import { RescodeError } from '../lib/web/rescode.ts'
 
 /** Every way in which A4 and A5 refuse beyond those of A1–A3 (decisions, section 1). */
 

@@ -1,12 +1,12 @@
+import { runIsOver, stepRunning } from '../certification/errors.ts'
+import { type Proof, proofOf } from '../certification/evidence-store.ts'
+import { reportUrl, storeReport } from '../certification/report.ts'
+import type { ReportFacts } from '../certification/report-wire.ts'
+import { type RunView, showRun } from '../certification/run.ts'
+import { lockRun, markPassed } from '../certification/run-store.ts'
 import type { Deps } from '../deps.ts'
 import { showPartner } from '../registry/partner.ts'
-import { runIsOver, stepRunning } from './errors.ts'
-import { type Proof, proofOf } from './evidence-store.ts'
 import { tellContacts } from './notify/tell-contacts.ts'
-import { reportUrl, storeReport } from './report.ts'
-import type { ReportFacts } from './report-wire.ts'
-import { type RunView, showRun } from './run.ts'
-import { lockRun, markPassed } from './run-store.ts'
 
 /** What the acceptance check ("query orders") came to. */
 export interface Acceptance {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Locale } from '../lib/locale.ts'
+import type { Locale } from '../lib/web/locale.ts'
 import { MISTAKES } from '../mtp/diagnose/index.ts'
 import { WARNINGS } from '../mtp/diagnose/warnings.ts'
 

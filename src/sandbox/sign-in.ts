@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { PartnerSignInRefused } from '../certification/errors.ts'
 import type { Deps } from '../deps.ts'
-import { equalSecrets } from '../lib/keys.ts'
+import { equalSecrets } from '../lib/crypto/keys.ts'
 import { findPartnerByClientId, type PartnerWithSecrets } from '../registry/partner.ts'
 import { signInLimits } from '../throttle/sign-in.ts'
-import { PartnerSignInRefused } from './errors.ts'
 import { endPartnerSession, startPartnerSession } from './session.ts'
 
 /** A partner has two live secrets at most; whoever has fewer, or does not exist, is compared with nobody's. */

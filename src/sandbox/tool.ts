@@ -1,8 +1,8 @@
+import { mountsOf } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { beijingTime } from '../lib/beijing.ts'
-import { formatHttpDate, parseHttpDate } from '../lib/http-date.ts'
-import type { Locale } from '../lib/locale.ts'
-import { mountsOf } from '../lib/mounts.ts'
+import { formatHttpDate, parseHttpDate } from '../lib/web/http-date.ts'
+import type { Locale } from '../lib/web/locale.ts'
 import { ENDPOINTS, PATH } from '../mtp/endpoints.ts'
 import {
   hasPassedSignatureTool,

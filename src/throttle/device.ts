@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { addSeconds, epochSeconds } from '../lib/clock.ts'
-import { hmacSha256 } from '../lib/digest.ts'
-import { equalSecrets, type Keys } from '../lib/keys.ts'
+import { hmacSha256 } from '../lib/crypto/digest.ts'
+import { equalSecrets, type Keys } from '../lib/crypto/keys.ts'
 
 /**
  * Marks of browsers from which somebody has signed in before (OWASP, "device cookies"). A mark says nothing but that: it

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
-import type { Config } from '../config.ts'
-import { networkOf, siteOf } from '../lib/attempts.ts'
-import { tooManyRequests } from '../lib/rescode.ts'
+import type { Config } from '../config/index.ts'
+import { networkOf, siteOf } from '../lib/crypto/attempts.ts'
+import { tooManyRequests } from '../lib/web/rescode.ts'
 import type { Rates } from './rates.ts'
 
 const MINUTE_S = 60

@@ -1,6 +1,6 @@
 import type { Db } from '../db/sql.ts'
-import { hmacSha256, sha256 } from '../lib/digest.ts'
-import type { Keys } from '../lib/keys.ts'
+import { hmacSha256, sha256 } from '../lib/crypto/digest.ts'
+import type { Keys } from '../lib/crypto/keys.ts'
 import { addUses, deleteOverCounts } from './rates-store.ts'
 
 /** How often something may be done within a window. */

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { attemptSubject, networkOf, siteOf, subnetOf } from '../lib/attempts.ts'
+import { attemptSubject, networkOf, siteOf, subnetOf } from '../lib/crypto/attempts.ts'
 import { exhaustedUntil, failedOnce, type Limit } from './attempts.ts'
 import { clearFailures } from './attempts-store.ts'
 import { type Account, knownDevice } from './device.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { seedOrder, seedRefund } from '../ticketing/orders.ts'
+import { seedOrder, seedRefund } from '../orders/orders.ts'
 import { ALICE, Client, DEMO_APP } from './client.ts'
 import { httpWire } from './http.ts'
 import { decision, makeSeller, REFUND, type Seller, send } from './seller.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { historyOf, recordOf, seedOrder, seedRefund } from '../ticketing/orders.ts'
+import { historyOf, recordOf, seedOrder, seedRefund } from '../orders/orders.ts'
 import { Client } from './client.ts'
 import { httpWire } from './http.ts'
 import {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { historyOf, recordOf, seedOrder, seedRefund } from '../ticketing/orders.ts'
+import { historyOf, recordOf, seedOrder, seedRefund } from '../orders/orders.ts'
 import { Client } from './client.ts'
 import { httpWire } from './http.ts'
 import { CONSUME, consumption, decision, makeSeller, REFUND, type Seller, send, success } from './seller.ts'

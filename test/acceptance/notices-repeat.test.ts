@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { duePulls, historyOf, recordOf, seedOrder, seedRefund, waitingJobs } from '../ticketing/orders.ts'
+import { duePulls, historyOf, recordOf, seedOrder, seedRefund, waitingJobs } from '../orders/orders.ts'
 import { Client } from './client.ts'
 import { type Answer, header, httpWire } from './http.ts'
 import {

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { seedOrder } from '../orders/orders.ts'
 import { signatureOf } from '../signer.ts'
-import { seedOrder } from '../ticketing/orders.ts'
 import { Client } from './client.ts'
 import { type Answer, header, httpWire } from './http.ts'
 import {

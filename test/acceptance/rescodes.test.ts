@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { RESCODES } from '../../src/lib/rescode.ts'
+import { RESCODES } from '../../src/lib/web/rescode.ts'
 import type { Browser } from './browser.ts'
 import { ALICE, Client, DEMO_APP, envelopeOf, MALLORY, PENDING_APP, PHONE_ONLY_APP } from './client.ts'
 import { ERROR_TABLE } from './expectations.ts'

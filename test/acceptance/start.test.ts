@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { freePort } from '../../src/lib/listen.ts'
+import { freePort } from '../../src/lib/web/listen.ts'
 import { freshDatabase, SECRET_KEY } from '../harness.ts'
 import { until } from '../until.ts'
 

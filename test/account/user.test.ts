@@ -3,7 +3,7 @@ import { routingKeyOf } from '../../src/account/routing-key.ts'
 import { signIn } from '../../src/account/sign-in.ts'
 import { blockUser, createUser, listUsers, unblockUser } from '../../src/account/user.ts'
 import { newUser, userKey } from '../../src/account/wire.ts'
-import { InvalidInput, parseInput } from '../../src/lib/input.ts'
+import { InvalidInput, parseInput } from '../../src/lib/json/input.ts'
 import { openWorld, type World } from '../harness.ts'
 import { ALICE, BOB } from './people.ts'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { startEmbedded } from '../../src/db/embedded/server.ts'
-import { deriveKeys } from '../../src/lib/keys.ts'
+import { deriveKeys } from '../../src/lib/crypto/keys.ts'
 import { openLog } from '../../src/lib/log.ts'
 import { newDataFolder, removeDataFolder } from '../bench/data-folder.ts'
 import type { Endings } from '../bench/endings.ts'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../../src/lib/listen.ts'
+import { freePort } from '../../src/lib/web/listen.ts'
 import { INHERITED } from '../bench/contestants/contestant.ts'
 import { startOptions } from '../start-options.ts'
 

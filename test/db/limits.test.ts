@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { openPool } from '../../src/db/pool.ts'
 import { type Db, dbOf, sql } from '../../src/db/sql.ts'
 import { openLog } from '../../src/lib/log.ts'
-import type { DatabaseUnavailable } from '../../src/lib/unavailable.ts'
+import type { DatabaseUnavailable } from '../../src/lib/web/unavailable.ts'
 import { freshDatabase } from '../harness.ts'
 
 /** What becomes of statements that take too long, of lost connections, and of a database that takes no writes. */

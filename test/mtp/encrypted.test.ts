@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { formatHttpDate } from '../../src/lib/http-date.ts'
+import { formatHttpDate } from '../../src/lib/web/http-date.ts'
 import { removeAesKey, setAesKey } from '../../src/registry/aes-key.ts'
 import { createPartner, findPartner } from '../../src/registry/partner.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'
 import { replay } from '../../src/sandbox/traffic/replay.ts'
 import { aesEncrypted } from '../aes.ts'
 import { openWorld, type World } from '../harness.ts'
+import { recordOf, seedOrder } from '../orders/orders.ts'
 import { signedHeaders } from '../signer.ts'
-import { recordOf, seedOrder } from '../ticketing/orders.ts'
 
 /** Notices with encrypted bodies: taken in either form from a partner that has a key. */
 

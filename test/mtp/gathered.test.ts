@@ -3,14 +3,14 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openPool } from '../../src/db/pool.ts'
 import { type Db, dbOf } from '../../src/db/sql.ts'
-import { formatHttpDate } from '../../src/lib/http-date.ts'
+import { formatHttpDate } from '../../src/lib/web/http-date.ts'
 import { takeConsumption } from '../../src/mtp/consumption.ts'
 import { createPartner } from '../../src/registry/partner.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'
 import { CONSUME, consumption, failure, type Seller, success } from '../acceptance/seller.ts'
 import { openWorld, type World } from '../harness.ts'
+import { historyOf, recordOf, seedOrder } from '../orders/orders.ts'
 import { signedHeaders } from '../signer.ts'
-import { historyOf, recordOf, seedOrder } from '../ticketing/orders.ts'
 
 /** Consumption notices that share a transaction: good, repeated, refused, foreign and duplicate ones, each its own answer. */
 

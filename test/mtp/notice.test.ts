@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { formatHttpDate } from '../../src/lib/http-date.ts'
+import { formatHttpDate } from '../../src/lib/web/http-date.ts'
 import { createPartner } from '../../src/registry/partner.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'
 import { openWorld, type World } from '../harness.ts'
+import { seedOrder } from '../orders/orders.ts'
 import { signedHeaders } from '../signer.ts'
-import { seedOrder } from '../ticketing/orders.ts'
 
 const CONSUME = '/mtp/api/order/consume/notice'
 const SECRET = '123456ce8b61f8e608eaf2e9702864a9'

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { MOST_ADDITIONAL } from '../../src/ticketing/additional.ts'
-import { showOrder } from '../../src/ticketing/show-order.ts'
+import { MOST_ADDITIONAL } from '../../src/orders/additional.ts'
+import { showOrder } from '../../src/orders/show-order.ts'
 import { openWorld, type World } from '../harness.ts'
+import { desk, newId, stands } from '../orders/desk.ts'
+import { historyOf, waitingJobs } from '../orders/orders.ts'
+import { type FakeSeller, fakeSeller, ok, refusal, reset, status } from '../partner-calls/fake-seller.ts'
 import { sendNotice } from '../sandbox/notices.ts'
-import { desk, newId, stands } from '../ticketing/desk.ts'
-import { type FakeSeller, fakeSeller, ok, refusal, reset, status } from '../ticketing/fake-seller.ts'
-import { historyOf, waitingJobs } from '../ticketing/orders.ts'
 
 const PATH = '/mtp/api/order/pay/notice'
 

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { listTraffic } from '../../src/sandbox/traffic/list.ts'
 import { trafficQuery } from '../../src/sandbox/traffic/wire.ts'
 import { openWorld, type World } from '../harness.ts'
+import { type FakeSeller, fakeSeller } from '../partner-calls/fake-seller.ts'
 import { sendNotice } from '../sandbox/notices.ts'
-import { type FakeSeller, fakeSeller } from '../ticketing/fake-seller.ts'
 
 /** Whoever knows a clientId may call as often as it likes: what is kept of that is bounded. */
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { orderReschedule } from '../../src/partner-calls/interfaces/order.ts'
+import { readAnswer } from '../../src/partner-calls/interfaces/read-answer.ts'
 import { setAesKey } from '../../src/registry/aes-key.ts'
-import { orderReschedule } from '../../src/ticketing/interfaces/order.ts'
-import { readAnswer } from '../../src/ticketing/interfaces/read-answer.ts'
 import { aesEncrypted } from '../aes.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
+import { type FakeSeller, fakeSeller } from '../partner-calls/fake-seller.ts'
 import { sendNotice } from '../sandbox/notices.ts'
-import { type FakeSeller, fakeSeller } from '../ticketing/fake-seller.ts'
 
 const PATH = '/mtp/api/order/reschedule/notice'
 

@@ -5,9 +5,9 @@ import { showEntry } from '../../src/sandbox/traffic/entry.ts'
 import { listTraffic } from '../../src/sandbox/traffic/list.ts'
 import { trafficQuery } from '../../src/sandbox/traffic/wire.ts'
 import { openWorld, type World } from '../harness.ts'
+import { recordOf, seedOrder } from '../orders/orders.ts'
 import { newSandboxPartner, type SandboxPartner } from '../sandbox/partners.ts'
 import { signatureOf } from '../signer.ts'
-import { recordOf, seedOrder } from '../ticketing/orders.ts'
 
 /** Decisions of 2026-11-22: strict for partners of stage sandbox, a warning for live ones. */
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseInput } from '../../src/lib/input.ts'
-import { deriveKeys } from '../../src/lib/keys.ts'
+import { deriveKeys } from '../../src/lib/crypto/keys.ts'
+import { parseInput } from '../../src/lib/json/input.ts'
 import { makeAesKey, removeAesKey, setAesKey } from '../../src/registry/aes-key.ts'
 import { createPartner, findPartner, listPartners, showPartner, updatePartner } from '../../src/registry/partner.ts'
 import { aesKeyInput, newPartner } from '../../src/registry/partner-wire.ts'

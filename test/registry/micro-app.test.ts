@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseInput } from '../../src/lib/input.ts'
-import { storedForm } from '../../src/lib/keys.ts'
+import { storedForm } from '../../src/lib/crypto/keys.ts'
+import { parseInput } from '../../src/lib/json/input.ts'
 import {
   approveMicroApp,
   createMicroApp,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { parseInput } from '../../src/lib/input.ts'
+import { parseInput } from '../../src/lib/json/input.ts'
 import { createPartner, findPartner, listPartners, showPartner } from '../../src/registry/partner.ts'
 import { setContact } from '../../src/registry/partner-contact.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'

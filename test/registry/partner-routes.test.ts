@@ -1,6 +1,6 @@
 import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { observeRequests } from '../../src/lib/observe.ts'
+import { observeRequests } from '../../src/lib/web/observe.ts'
 import { createPartner } from '../../src/registry/partner.ts'
 import { partnerRoutes } from '../../src/registry/partner-routes.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addSeconds } from '../../src/lib/clock.ts'
-import { parseInput } from '../../src/lib/input.ts'
-import { deriveKeys } from '../../src/lib/keys.ts'
+import { deriveKeys } from '../../src/lib/crypto/keys.ts'
+import { parseInput } from '../../src/lib/json/input.ts'
 import { createPartner, findPartner, findPartnerByClientId, showPartner } from '../../src/registry/partner.ts'
 import {
   noTestCall,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parseInput } from '../../src/lib/input.ts'
-import { parseLossless } from '../../src/lib/lossless.ts'
+import { parseInput } from '../../src/lib/json/input.ts'
+import { parseLossless } from '../../src/lib/json/lossless.ts'
 import { contact, newPartner, partnerChanges, readPartnerId, stageChange } from '../../src/registry/partner-wire.ts'
 import { problemsOf } from './problems.ts'
 

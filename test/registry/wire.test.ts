@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { failureEnvelope } from '../../src/lib/envelope.ts'
-import { InvalidInput, parseInput } from '../../src/lib/input.ts'
+import { InvalidInput, parseInput } from '../../src/lib/json/input.ts'
+import { failureEnvelope } from '../../src/lib/web/envelope.ts'
 import { microAppChanges, newMicroApp, rotation } from '../../src/registry/wire.ts'
 import { problemsOf } from './problems.ts'
 

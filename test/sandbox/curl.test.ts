@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { stringifyLossless } from '../../src/lib/lossless.ts'
+import { stringifyLossless } from '../../src/lib/json/lossless.ts'
+import { callPartner } from '../../src/partner-calls/call-partner.ts'
 import { setAesKey } from '../../src/registry/aes-key.ts'
 import { findPartner, updatePartner } from '../../src/registry/partner.ts'
 import { curlOf } from '../../src/sandbox/traffic/curl.ts'
 import { showEntry } from '../../src/sandbox/traffic/entry.ts'
-import { callPartner } from '../../src/ticketing/call-partner.ts'
 import { openWorld, type World } from '../harness.ts'
-import { type FakeSeller, fakeSeller, ok, refusal } from '../ticketing/fake-seller.ts'
+import { type FakeSeller, fakeSeller, ok, refusal } from '../partner-calls/fake-seller.ts'
 
 /** Of a partner without an AES key. */
 const PLAIN = { encrypted: false, namesApp: false }

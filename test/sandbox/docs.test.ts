@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import { parseLossless } from '../../src/lib/lossless.ts'
-import { readShape, type ShapeProblem } from '../../src/lib/shape.ts'
+import { parseLossless } from '../../src/lib/json/lossless.ts'
+import { readShape, type ShapeProblem } from '../../src/lib/json/shape.ts'
 import {
   consumeNotice,
   dealChangeNotice,
@@ -11,14 +11,14 @@ import {
   refundNotice,
   rescheduleNotice,
 } from '../../src/mtp/wire.ts'
+import { INTERFACES } from '../../src/partner-calls/interfaces/index.ts'
+import type { PartnerInterface } from '../../src/partner-calls/interfaces/interface.ts'
+import { readAnswer } from '../../src/partner-calls/interfaces/read-answer.ts'
 import { docsAnchor, docsLink } from '../../src/sandbox/docs/anchor.ts'
 import { CODES_ZH } from '../../src/sandbox/docs/meanings/codes.ts'
 import { MEANINGS, meaningKey } from '../../src/sandbox/docs/meanings/index.ts'
 import { fieldReference, type Part, type Section } from '../../src/sandbox/docs/reference.ts'
 import { interfaceTitle } from '../../src/sandbox/interface-title.ts'
-import { INTERFACES } from '../../src/ticketing/interfaces/index.ts'
-import type { PartnerInterface } from '../../src/ticketing/interfaces/interface.ts'
-import { readAnswer } from '../../src/ticketing/interfaces/read-answer.ts'
 
 const { notices, interfaces } = fieldReference('en')
 const sections = [...notices, ...interfaces]

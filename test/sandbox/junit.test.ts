@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { choice } from '../../src/certification/choice.ts'
 import { addSeconds, utcDate } from '../../src/lib/clock.ts'
 import { junitOf } from '../../src/sandbox/api/junit.ts'
 import type { FailedCheck, ReportedAttempt, ReportedStep, RunReport } from '../../src/sandbox/api/report.ts'
-import { choice } from '../../src/sandbox/choice.ts'
 import { junitProblems } from './junit.ts'
 import { SIMPLE } from './lab.ts'
 

@@ -1,7 +1,7 @@
 import { finishRejected } from '../../src/mtp/reject.ts'
 import type { World } from '../harness.ts'
+import type { FakeSeller } from '../partner-calls/fake-seller.ts'
 import { type Signing, signatureOf } from '../signer.ts'
-import type { FakeSeller } from '../ticketing/fake-seller.ts'
 
 export interface SentNotice {
   readonly path: string

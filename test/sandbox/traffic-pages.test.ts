@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { callPartner } from '../../src/partner-calls/call-partner.ts'
 import { findPartner } from '../../src/registry/partner.ts'
 import { fieldReference } from '../../src/sandbox/docs/reference.ts'
-import { callPartner } from '../../src/ticketing/call-partner.ts'
 import { openWorld, type World } from '../harness.ts'
-import { type FakeSeller, fakeSeller, ok } from '../ticketing/fake-seller.ts'
+import { type FakeSeller, fakeSeller, ok } from '../partner-calls/fake-seller.ts'
 import { sendNotice } from './notices.ts'
 import { get, post, sessionOf } from './partners.ts'
 

@@ -1,9 +1,9 @@
-import type { CheckId } from '../../src/sandbox/checks.ts'
-import { findLinkedOrder } from '../../src/sandbox/evidence-store.ts'
-import { FUNCTION_IDS } from '../../src/sandbox/functions.ts'
-import { nextStep, showRun } from '../../src/sandbox/run.ts'
-import type { OrderRole } from '../../src/sandbox/scene.ts'
-import { showOrder } from '../../src/ticketing/show-order.ts'
+import type { CheckId } from '../../src/certification/checks.ts'
+import { findLinkedOrder } from '../../src/certification/evidence-store.ts'
+import { FUNCTION_IDS } from '../../src/certification/functions.ts'
+import { nextStep, showRun } from '../../src/certification/run.ts'
+import type { OrderRole } from '../../src/certification/scene.ts'
+import { showOrder } from '../../src/orders/show-order.ts'
 import type { Lab, Made } from './lab.ts'
 
 /** Everything that the demo partner can do. */

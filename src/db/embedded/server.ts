@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os'
 import { resolve } from 'node:path'
-import { freePort } from '../../lib/listen.ts'
 import type { Log } from '../../lib/log.ts'
+import { freePort } from '../../lib/web/listen.ts'
 import { locateBinaries, unprivilegedOwner } from './binaries.ts'
 import { ensureCluster, SUPERUSER } from './cluster.ts'
 import { diagnoseFolder } from './diagnosis.ts'

@@ -8,9 +8,9 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import type { Log } from '../../lib/log.ts'
-import { registerPages, sendPage } from '../../lib/page.ts'
-import { parseQuery, queryOf } from '../../lib/query-string.ts'
-import { acceptAnyBodyUnread } from '../../lib/unread-body.ts'
+import { registerPages, sendPage } from '../../lib/web/page.ts'
+import { parseQuery, queryOf } from '../../lib/web/query-string.ts'
+import { acceptAnyBodyUnread } from '../../lib/web/unread-body.ts'
 import type { Client } from './gatehouse.ts'
 import { arrive, begin, describe, renew, type Visit } from './visit.ts'
 

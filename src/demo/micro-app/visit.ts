@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { equalSecrets } from '../../lib/keys.ts'
+import { equalSecrets } from '../../lib/crypto/keys.ts'
 import { jsTicket } from '../../resource/ticket.ts'
 import { authorizeUrl, type Client, type Envelope, exchangeCode, phoneNumber, refresh, userInfo } from './gatehouse.ts'
 

@@ -1,4 +1,4 @@
-import { parseHttpDate } from '../../lib/http-date.ts'
+import { parseHttpDate } from '../../lib/web/http-date.ts'
 import { namedForm } from './date-forms.ts'
 import type { Mistake } from './recipe.ts'
 

@@ -1,4 +1,4 @@
-import { MOUNT } from '../../lib/mounts.ts'
+import { MOUNT } from '../../config/mounts.ts'
 import { PATH } from '../endpoints.ts'
 import type { Evidence, Mistake, Recipe } from './recipe.ts'
 

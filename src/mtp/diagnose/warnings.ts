@@ -1,5 +1,5 @@
-import { openBody } from '../../lib/aes-body.ts'
-import { parseLossless } from '../../lib/lossless.ts'
+import { openBody } from '../../lib/crypto/aes-body.ts'
+import { parseLossless } from '../../lib/json/lossless.ts'
 import type { PartnerWithSecrets } from '../../registry/partner.ts'
 import { requireJson } from '../body-guard.ts'
 import { CallRejected } from '../errors.ts'

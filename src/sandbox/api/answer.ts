@@ -1,9 +1,9 @@
-import type { Translate } from '../../lib/locale.ts'
+import { CHECKS, type CheckId, levelOf } from '../../certification/checks.ts'
+import type { Choice } from '../../certification/choice.ts'
+import type { Outcome, RunEvent } from '../../certification/event.ts'
+import type { Progress, Run, RunView } from '../../certification/run.ts'
+import type { Translate } from '../../lib/web/locale.ts'
 import type { Acceptance } from '../acceptance.ts'
-import { CHECKS, type CheckId, levelOf } from '../checks.ts'
-import type { Choice } from '../choice.ts'
-import type { Outcome, RunEvent } from '../event.ts'
-import type { Progress, Run, RunView } from '../run.ts'
 
 /** What the headless API says of runs. Names are those of the tables' columns; times are ISO 8601 in UTC. */
 

@@ -1,8 +1,8 @@
+import { attemptsOf } from '../../certification/attempt-store.ts'
+import { type Run, showRun, startRun } from '../../certification/run.ts'
+import { findPresentRun, lockRun, lockRunsOf } from '../../certification/run-store.ts'
 import type { Deps } from '../../deps.ts'
-import { invalidRequest } from '../../lib/rescode.ts'
-import { attemptsOf } from '../attempt-store.ts'
-import { type Run, showRun, startRun } from '../run.ts'
-import { findPresentRun, lockRun, lockRunsOf } from '../run-store.ts'
+import { invalidRequest } from '../../lib/web/rescode.ts'
 import type { NewRun } from './wire.ts'
 
 /**

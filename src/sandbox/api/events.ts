@@ -1,7 +1,7 @@
+import type { RunEvent } from '../../certification/event.ts'
+import { nextEventsWithin } from '../../certification/follow.ts'
+import { showRun } from '../../certification/run.ts'
 import type { Deps } from '../../deps.ts'
-import type { RunEvent } from '../event.ts'
-import { nextEventsWithin } from '../follow.ts'
-import { showRun } from '../run.ts'
 import type { EventsQuery } from './wire.ts'
 
 export interface Lines {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import type { Finding } from '../../certification/event.ts'
 import { type Db, sql } from '../../db/sql.ts'
-import type { Finding } from '../event.ts'
 
 /** The SQL of reports. */
 

@@ -1,9 +1,9 @@
+import type { Finding } from '../../certification/event.ts'
+import { reportOfRun, reportUrl } from '../../certification/report.ts'
+import { showRun } from '../../certification/run.ts'
 import type { Deps } from '../../deps.ts'
-import type { Translate } from '../../lib/locale.ts'
+import type { Translate } from '../../lib/web/locale.ts'
 import { acceptanceOf } from '../acceptance.ts'
-import type { Finding } from '../event.ts'
-import { reportOfRun, reportUrl } from '../report.ts'
-import { showRun } from '../run.ts'
 import {
   type AcceptanceAnswer,
   type AttemptAnswer,

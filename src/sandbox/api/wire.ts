@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { numericText } from '../../lib/lossless.ts'
-import { maybe } from '../../ticketing/interfaces/fields.ts'
-import { choice } from '../choice.ts'
+import { choice } from '../../certification/choice.ts'
+import { numericText } from '../../lib/json/lossless.ts'
+import { maybe } from '../../partner-calls/interfaces/fields.ts'
 
 /** POST /sandbox/api/runs: what pages ask on "choose system functions", in the request form of area B. */
 export const newRun = z.looseObject({

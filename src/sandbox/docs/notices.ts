@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { MOUNT } from '../../lib/mounts.ts'
+import { MOUNT } from '../../config/mounts.ts'
 import { PATH } from '../../mtp/endpoints.ts'
 import {
   consumeNotice,

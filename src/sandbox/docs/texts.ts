@@ -1,4 +1,4 @@
-import { type Locale, translator } from '../../lib/locale.ts'
+import { type Locale, translator } from '../../lib/web/locale.ts'
 import { interfaceTitle } from '../interface-title.ts'
 import type { Direction, NoticeName } from './anchor.ts'
 import type { Field, FieldKind } from './field.ts'

@@ -1,6 +1,6 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/index.ts'
 import { beijingTime } from '../../lib/beijing.ts'
-import { translator } from '../../lib/locale.ts'
+import { translator } from '../../lib/web/locale.ts'
 import type { Notification } from './wire.ts'
 
 /** A mail as nodemailer takes it; it keeps line breaks in names and addresses from becoming headers. */

@@ -1,10 +1,10 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport, type NodemailerError, type SMTPTransportOptions } from 'nodemailer'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/index.ts'
+import { parseSmtpUrl } from '../../config/smtp-url.ts'
 import type { Deps } from '../../deps.ts'
-import { isLoopbackHost } from '../../lib/loopback.ts'
-import { parseSmtpUrl } from '../../lib/smtp-url.ts'
+import { isLoopbackHost } from '../../lib/web/loopback.ts'
 import { type Letter, letterOf } from './letter.ts'
 import { type Notification, NotSent } from './wire.ts'
 

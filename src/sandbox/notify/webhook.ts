@@ -1,9 +1,9 @@
 import type { Deps } from '../../deps.ts'
 import { epochSeconds } from '../../lib/clock.ts'
-import { hmacSha256 } from '../../lib/digest.ts'
+import { hmacSha256 } from '../../lib/crypto/digest.ts'
+import { addressGuard } from '../../partner-calls/address-guard.ts'
+import { type CallFailure, HttpCallError, PARTNER_LIMITS, post } from '../../partner-calls/http-call.ts'
 import { webhookKey } from '../../registry/webhook-secret.ts'
-import { addressGuard } from '../../ticketing/address-guard.ts'
-import { type CallFailure, HttpCallError, PARTNER_LIMITS, post } from '../../ticketing/http-call.ts'
 import { type Notification, NotSent } from './wire.ts'
 
 /** Nobody reads the answer. */

@@ -1,10 +1,10 @@
+import { reportOfRun } from '../../certification/report.ts'
+import type { RunView } from '../../certification/run.ts'
 import type { Deps } from '../../deps.ts'
 import { beijingTime } from '../../lib/beijing.ts'
-import type { Translate } from '../../lib/locale.ts'
+import type { Translate } from '../../lib/web/locale.ts'
 import { acceptanceOf } from '../acceptance.ts'
 import { notificationsOf, type ShownNotification } from '../notify/notifications.ts'
-import { reportOfRun } from '../report.ts'
-import type { RunView } from '../run.ts'
 import type { Tone } from './log-line.ts'
 import { stepHref } from './step-item.ts'
 

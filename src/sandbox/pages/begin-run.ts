@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
+import { attemptsOf } from '../../certification/attempt-store.ts'
+import type { Choice } from '../../certification/choice.ts'
+import { signatureFirst } from '../../certification/errors.ts'
+import { type Run, startRun } from '../../certification/run.ts'
+import { findPresentRun, lockRunsOf } from '../../certification/run-store.ts'
 import type { Deps } from '../../deps.ts'
 import { hasPassedSignatureTool } from '../../mtp/signature-test.ts'
 import { updatePartner } from '../../registry/partner.ts'
-import { attemptsOf } from '../attempt-store.ts'
-import type { Choice } from '../choice.ts'
-import { signatureFirst } from '../errors.ts'
-import { type Run, startRun } from '../run.ts'
-import { findPresentRun, lockRunsOf } from '../run-store.ts'
 import type { Wish } from './functions-form.ts'
 
 export interface Beginning {

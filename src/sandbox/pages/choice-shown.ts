@@ -1,6 +1,6 @@
-import type { Translate } from '../../lib/locale.ts'
-import { type Choice, travelDate } from '../choice.ts'
-import { FUNCTIONS } from '../functions.ts'
+import { type Choice, travelDate } from '../../certification/choice.ts'
+import { FUNCTIONS } from '../../certification/functions.ts'
+import type { Translate } from '../../lib/web/locale.ts'
 
 /** What a run was started with, for people to read. */
 export interface ShownChoice {

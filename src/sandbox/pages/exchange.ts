@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { beijingTime } from '../../lib/beijing.ts'
-import { RescodeError } from '../../lib/rescode.ts'
+import { RescodeError } from '../../lib/web/rescode.ts'
 import { showEntry, type TrafficEntry } from '../traffic/entry.ts'
 import type { ShownText } from '../traffic/text.ts'
 import type { TrafficKind } from '../traffic-store.ts'

@@ -1,7 +1,7 @@
+import { findAttempt } from '../../certification/attempt-store.ts'
+import type { RunEvent } from '../../certification/event.ts'
+import { nextEventsWithin } from '../../certification/follow.ts'
 import type { Deps } from '../../deps.ts'
-import { findAttempt } from '../attempt-store.ts'
-import type { RunEvent } from '../event.ts'
-import { nextEventsWithin } from '../follow.ts'
 import { type LineContext, type LogLine, logLine } from './log-line.ts'
 
 /** A sign of life for proxies and for browsers whose network has gone; also when the session is looked at again. */

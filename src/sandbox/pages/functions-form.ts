@@ -1,8 +1,8 @@
+import { type Choice, choice } from '../../certification/choice.ts'
+import { FUNCTION_IDS, type FunctionId } from '../../certification/functions.ts'
+import { INTERFACES, type InterfaceName } from '../../partner-calls/interfaces/index.ts'
 import type { PartnerChanges } from '../../registry/partner-wire.ts'
 import { partnerChanges } from '../../registry/partner-wire.ts'
-import { INTERFACES, type InterfaceName } from '../../ticketing/interfaces/index.ts'
-import { type Choice, choice } from '../choice.ts'
-import { FUNCTION_IDS, type FunctionId } from '../functions.ts'
 import { INTERFACE_OF } from './function-groups.ts'
 
 export const PRODUCT_ROLES = ['main', 'later', 'review', 'level', 'sold_out'] as const

@@ -1,5 +1,5 @@
 import type { Deps } from '../../deps.ts'
-import type { Translate } from '../../lib/locale.ts'
+import type { Translate } from '../../lib/web/locale.ts'
 import { hasPassedSignatureTool } from '../../mtp/signature-test.ts'
 import { presentRunOf } from './present-run.ts'
 

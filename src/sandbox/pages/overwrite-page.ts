@@ -1,5 +1,5 @@
+import type { Run } from '../../certification/run.ts'
 import type { Deps } from '../../deps.ts'
-import type { Run } from '../run.ts'
 import type { FormTexts } from './functions-form.ts'
 import { standings } from './present-run.ts'
 

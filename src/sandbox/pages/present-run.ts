@@ -1,6 +1,6 @@
+import { type Run, stepsOf } from '../../certification/run.ts'
+import { findPresentRun } from '../../certification/run-store.ts'
 import type { Deps } from '../../deps.ts'
-import { type Run, stepsOf } from '../run.ts'
-import { findPresentRun } from '../run-store.ts'
 import { passedSteps } from './history-store.ts'
 
 /** How far a run has come. */

@@ -1,5 +1,5 @@
-import type { Translate } from '../../lib/locale.ts'
-import type { SandboxRefusal } from '../errors.ts'
+import type { SandboxRefusal } from '../../certification/errors.ts'
+import type { Translate } from '../../lib/web/locale.ts'
 
 /** Texts of refusals that a page may be asked to show, by the address that a refused form leads to. */
 const TEXTS = [

@@ -1,8 +1,8 @@
+import { type AttemptRow, eventsOfAttempt } from '../../certification/attempt-store.ts'
+import { CHECKS } from '../../certification/checks.ts'
+import type { RunEvent } from '../../certification/event.ts'
 import type { Deps } from '../../deps.ts'
-import type { Translate } from '../../lib/locale.ts'
-import { type AttemptRow, eventsOfAttempt } from '../attempt-store.ts'
-import { CHECKS } from '../checks.ts'
-import type { RunEvent } from '../event.ts'
+import type { Translate } from '../../lib/web/locale.ts'
 import { type LogLine, logLine, outcome, type Tone } from './log-line.ts'
 
 /** The log of one attempt as a page shows it. */

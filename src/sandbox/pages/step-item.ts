@@ -1,5 +1,5 @@
-import type { Translate } from '../../lib/locale.ts'
-import type { Progress } from '../run.ts'
+import type { Progress } from '../../certification/run.ts'
+import type { Translate } from '../../lib/web/locale.ts'
 import type { Tone } from './log-line.ts'
 
 /** A step in the list of steps. */

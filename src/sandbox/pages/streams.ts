@@ -1,4 +1,4 @@
-import { tooManyRequests, unavailable } from '../../lib/rescode.ts'
+import { tooManyRequests, unavailable } from '../../lib/web/rescode.ts'
 
 /** Streams that are open at once: of one browser session (a tab each), of one partner, of this process. */
 const MOST = { session: 12, partner: 120, process: 1_000 }

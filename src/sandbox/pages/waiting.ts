@@ -1,11 +1,11 @@
+import type { RunEvent } from '../../certification/event.ts'
+import { mountsOf } from '../../config/mounts.ts'
 import type { Deps } from '../../deps.ts'
 import { fromEpochSeconds, secondsUntil } from '../../lib/clock.ts'
-import { mountsOf } from '../../lib/mounts.ts'
 import { at } from '../../mtp/endpoints.ts'
 import { findPartner } from '../../registry/partner.ts'
 import { docsLink } from '../docs/anchor.ts'
 import { NOTICES } from '../docs/notices.ts'
-import type { RunEvent } from '../event.ts'
 import { type DemoHelp, demoHelp } from './demo-help.ts'
 
 /** What a step waits for: the partner's call. */

@@ -1,8 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isAlike } from '../../certification/reachability.ts'
 import type { Deps } from '../../deps.ts'
-import { addressGuard } from '../../ticketing/address-guard.ts'
-import { type CallFailure, type CallLimits, type CallTimings, HttpCallError, post } from '../../ticketing/http-call.ts'
-import { isAlike } from '../reachability.ts'
+import { addressGuard } from '../../partner-calls/address-guard.ts'
+import {
+  type CallFailure,
+  type CallLimits,
+  type CallTimings,
+  HttpCallError,
+  post,
+} from '../../partner-calls/http-call.ts'
 
 /** What one request to a URL came to. */
 export type Probe =

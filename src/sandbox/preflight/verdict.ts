@@ -1,5 +1,5 @@
-import { parseHttpDate } from '../../lib/http-date.ts'
-import { isLoopbackHost } from '../../lib/loopback.ts'
+import { parseHttpDate } from '../../lib/web/http-date.ts'
+import { isLoopbackHost } from '../../lib/web/loopback.ts'
 import { zoneOfOffset } from '../../mtp/diagnose/date-header.ts'
 import type { Probe } from './probe.ts'
 import type { Reason } from './texts.ts'

@@ -1,4 +1,4 @@
-import { APP_KEY_HEADER, ENCRYPTION_HEADER } from '../../lib/aes-body.ts'
+import { APP_KEY_HEADER, ENCRYPTION_HEADER } from '../../lib/crypto/aes-body.ts'
 
 export interface CurlCall {
   readonly url: string

@@ -1,15 +1,15 @@
+import { noSuchEntry } from '../../certification/errors.ts'
+import { shownFailure } from '../../certification/reachability.ts'
 import type { Deps } from '../../deps.ts'
-import { APP_KEY_HEADER, ENCRYPTION_HEADER } from '../../lib/aes-body.ts'
+import { APP_KEY_HEADER, ENCRYPTION_HEADER } from '../../lib/crypto/aes-body.ts'
 import { SIGNATURE_UNFIT } from '../../mtp/authenticate.ts'
 import { MISTAKES } from '../../mtp/diagnose/index.ts'
 import { refusalCode } from '../../mtp/endpoints.ts'
 import { BA_FAILED } from '../../mtp/errors.ts'
 import { stringToSign } from '../../mtp/signature.ts'
+import { masker } from '../../partner-calls/masking.ts'
+import { BODY_DECRYPTED } from '../../partner-calls/readable-answer.ts'
 import { findPartner, type PartnerWithSecrets, secretTexts } from '../../registry/partner.ts'
-import { masker } from '../../ticketing/masking.ts'
-import { BODY_DECRYPTED } from '../../ticketing/readable-answer.ts'
-import { noSuchEntry } from '../errors.ts'
-import { shownFailure } from '../reachability.ts'
 import {
   findCall,
   findNotice,

@@ -1,6 +1,6 @@
-import { type Locale, translator } from '../../lib/locale.ts'
+import type { NotReplayable } from '../../certification/errors.ts'
+import { type Locale, translator } from '../../lib/web/locale.ts'
 import { docsTexts } from '../docs/texts.ts'
-import type { NotReplayable } from '../errors.ts'
 import { explainMistake } from '../mistake-texts.ts'
 import type { TrafficKind, TrafficSummary } from '../traffic-store.ts'
 import type { TrafficEntry } from './entry.ts'

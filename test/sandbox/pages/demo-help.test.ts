@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventsAfter } from '../../../src/certification/attempt-store.ts'
+import type { Waiting } from '../../../src/certification/event.ts'
+import { nextStep, showRun } from '../../../src/certification/run.ts'
 import { findPartner, type PartnerWithSecrets } from '../../../src/registry/partner.ts'
-import { eventsAfter } from '../../../src/sandbox/attempt-store.ts'
-import type { Waiting } from '../../../src/sandbox/event.ts'
 import { demoHelp } from '../../../src/sandbox/pages/demo-help.ts'
-import { nextStep, showRun } from '../../../src/sandbox/run.ts'
 import { type Lab, openLab } from '../lab.ts'
 import { EVERYTHING, makeStep } from '../walk.ts'
 

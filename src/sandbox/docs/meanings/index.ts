@@ -1,4 +1,4 @@
-import type { Locale } from '../../../lib/locale.ts'
+import type { Locale } from '../../../lib/web/locale.ts'
 import { CATALOGUE_MEANINGS } from './catalogue.ts'
 import { CODES_ZH } from './codes.ts'
 import type { Meaning, Meanings } from './meaning.ts'

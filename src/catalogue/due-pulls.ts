@@ -1,0 +1,101 @@
+import type { Deps } from '../deps.ts'
+import { MOST_PROBLEMS } from '../lib/json/lists.ts'
+import type { Failure } from '../partner-calls/call-result.ts'
+import { clearDue, type DuePull, giveUpDue, nextDue, takeUpGivenUp, tellProblems } from './due-store.ts'
+import { entryProblemsText } from './entries.ts'
+import { pullPrices } from './pull-prices.ts'
+import { pullProduct } from './pull-product.ts'
+
+/** Calls to one partner at once. */
+const AT_ONCE = 2
+const BATCH = 50
+/** After so many calls that failed the rest waits: the partner seems to be down. */
+const MOST_FAILURES = 3
+/** How long one run may hold its place among the jobs; what is left is queued behind those of other partners. */
+const LONGEST_RUN_MS = 30_000
+
+/** Where a run has left a partner's pulls. */
+export interface RunReport {
+  /** Pulls that were done or given up. */
+  readonly settled: number
+  /** Whether some are still due. */
+  readonly left: boolean
+  /** Why calls failed, if any did. */
+  readonly failure: string | null
+  /** What was given up and nobody was told of yet; told when nothing is due any more. */
+  readonly problems: string | null
+}
+
+/**
+ * Pulls what is due from a partner, what has been due longest first. A run that finds nothing due was asked for by an
+ * operator, and takes up again what was given up.
+ */
+export async function pullDue(deps: Deps, partnerId: bigint, signal: AbortSignal): Promise<RunReport> {
+  const run = new Run(deps, partnerId, signal)
+  let batch = await run.next()
+  if (batch.length === 0 && (await takeUpGivenUp(deps.db, partnerId)) > 0) batch = await run.next()
+  while (batch.length > 0 && !run.over) {
+    await run.work(batch)
+    batch = run.over ? batch : await run.next()
+  }
+  const left = (await nextDue(deps.db, partnerId, 1)).length > 0
+  const problems = left ? [] : await tellProblems(deps.db, partnerId)
+  const shown = [...problems.slice(0, MOST_PROBLEMS), ...(problems.length > MOST_PROBLEMS ? ['and more'] : [])]
+  return { settled: run.settled, left, failure: run.failure, problems: shown.join('; ') || null }
+}
+
+class Run {
+  readonly #deps: Deps
+  readonly #partnerId: bigint
+  readonly #signal: AbortSignal
+  readonly #end = performance.now() + LONGEST_RUN_MS
+  readonly #failed = new Set<string>()
+  settled = 0
+  failure: string | null = null
+  #refused = false
+
+  constructor(deps: Deps, partnerId: bigint, signal: AbortSignal) {
+    this.#deps = deps
+    this.#partnerId = partnerId
+    this.#signal = signal
+  }
+
+  get over(): boolean {
+    return this.#refused || this.#failed.size >= MOST_FAILURES || this.#signal.aborted || performance.now() >= this.#end
+  }
+
+  /** What is due and has not failed in this run. */
+  async next(): Promise<DuePull[]> {
+    const due = await nextDue(this.#deps.db, this.#partnerId, BATCH)
+    return due.filter((pull) => !this.#failed.has(nameOf(pull)))
+  }
+
+  async work(batch: readonly DuePull[]): Promise<void> {
+    const waiting = [...batch]
+    const lane = async () => {
+      for (let pull = waiting.shift(); pull && !this.over; pull = waiting.shift()) await this.#pull(pull)
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, lane))
+  }
+
+  async #pull(pull: DuePull): Promise<void> {
+    const { db } = this.#deps
+    const of = { partner_id: this.#partnerId, partner_deal_id: pull.partner_deal_id }
+    const { failure, problems } = await (pull.kind === 'product' ? pullProduct : pullPrices)(this.#deps, of, {
+      background: true,
+    })
+    if (failure) return this.#fail(pull, failure)
+    if (problems.length > 0) await giveUpDue(db, this.#partnerId, pull, entryProblemsText(problems))
+    else await clearDue(db, this.#partnerId, pull)
+    this.settled++
+  }
+
+  #fail(pull: DuePull, { kind, detail }: Failure): void {
+    this.#failed.add(nameOf(pull))
+    this.failure ??= `${kind}: ${detail}`
+    // Not even tried: nor would the next one be.
+    this.#refused ||= kind === 'breaker'
+  }
+}
+
+const nameOf = ({ partner_deal_id, kind }: DuePull): string => `${kind} ${partner_deal_id}`

@@ -1,0 +1,86 @@
+import type { z } from 'zod'
+import { LIST_LIMITS, MOST_PROBLEMS } from '../lib/json/lists.ts'
+import { readShape, type ShapeProblem } from '../lib/json/shape.ts'
+import { echo } from '../lib/web/rescode.ts'
+import type { CallResult, Failure } from '../partner-calls/call-result.ts'
+import { saysSuccess } from '../partner-calls/interfaces/read-answer.ts'
+import type { Entry } from './product-store.ts'
+
+/** One thing wrong with one entry of a list: the entry by its day or product, else by its place, and the field's path. */
+export interface EntryProblem extends ShapeProblem {
+  readonly entry: string
+}
+
+export interface Entries<Parsed> {
+  readonly good: readonly { readonly parsed: Parsed; readonly raw: Entry }[]
+  readonly problems: readonly EntryProblem[]
+}
+
+/**
+ * With so many problems the rest of the list is not read: something is wrong with all of it, and every entry that does not
+ * fit costs time. A page of fifty products in each of which everything is missing has a thousand.
+ */
+export const MOST_ENTRY_PROBLEMS = 1_000
+
+/** The answer of an interface whose `body` is a list. */
+type ListAnswer = z.ZodObject<{ readonly body: z.ZodArray }>
+type EntryOf<Answer extends ListAnswer> = z.output<Answer['shape']['body']['element']>
+
+export interface ListRead<Answer extends ListAnswer> extends Entries<EntryOf<Answer>> {
+  /** The other fields of the answer, its list empty; undefined when one of them does not fit, and for what will follow. */
+  readonly fields: z.output<Answer> | undefined
+  /** Entries that came, whether they fit or not. */
+  readonly received: number
+}
+
+/**
+ * The entries of an answer that is a list. One that does not fit the interface's schema is reported field by field, and
+ * costs no other; so is what does not fit beside the list. A failure when the partner does not say that it has
+ * succeeded, or brings no list, or one longer than it may be: a failure is never taken for an empty list.
+ */
+export function readEntries<Answer extends ListAnswer>(
+  result: CallResult<unknown>,
+  answer: Answer,
+  name: 'products' | 'prices',
+): ListRead<Answer> | Failure {
+  if (result.outcome === 'pending') return { fields: undefined, received: 0, good: [], problems: [] }
+  const list = (result.json as { readonly body?: unknown } | null | undefined)?.body
+  if (result.outcome === 'success') {
+    const fields = result.answer as z.output<Answer>
+    const parsed = (fields as { readonly body: readonly EntryOf<Answer>[] }).body
+    const good = parsed.map((one, place) => ({ parsed: one, raw: (list as Entry[])[place] as Entry }))
+    return { fields, received: good.length, good, problems: [] }
+  }
+  const { kind, problems: found = [] } = result.failure
+  const readable = Array.isArray(list) && list.length <= LIST_LIMITS[name].most
+  if (kind !== 'schema' || !saysSuccess(result.json) || !readable) return result.failure
+  const problems: EntryProblem[] = found
+    .filter(({ path }) => !path.startsWith('body['))
+    .map((one) => ({ ...one, entry: WHOLE }))
+  const fields = readShape(answer, { ...(result.json as object), body: [] })
+  const entries = list as Entry[]
+  const good: { parsed: EntryOf<Answer>; raw: Entry }[] = []
+  for (const [place, raw] of entries.entries()) {
+    const shape = readShape(answer.shape.body.element as z.ZodType<EntryOf<Answer>>, raw)
+    if ('value' in shape) good.push({ raw, parsed: shape.value })
+    else for (const problem of shape.problems) problems.push({ ...problem, entry: nameOf(raw, place) })
+    if (problems.length >= MOST_ENTRY_PROBLEMS) break
+  }
+  return { fields: 'value' in fields ? fields.value : undefined, received: entries.length, good, problems }
+}
+
+/** Where an entry would be named, when it is none that does not fit. */
+export const WHOLE = 'the answer'
+
+const nameOf = (raw: Entry | null, place: number): string => {
+  const name = raw?.date ?? raw?.priceDate ?? raw?.partnerDealId
+  return typeof name === 'string' || typeof name === 'number' ? echo(String(name)) : `[${place}]`
+}
+
+/** `d-1: title is required; …`, at most five of them, and whether there are more. */
+export function entryProblemsText(problems: readonly EntryProblem[]): string {
+  const shown = problems
+    .slice(0, MOST_PROBLEMS)
+    .map(({ entry, path, problem }) => `${entry}: ${path} ${problem}`.trim())
+  return [...shown, ...(problems.length > shown.length ? ['and more'] : [])].join('; ')
+}

@@ -1,0 +1,81 @@
+import type { Cause } from '../audit/history.ts'
+import type { Deps } from '../deps.ts'
+import type { EntryProblem } from './entries.ts'
+import { heldRemoval } from './hold-removal.ts'
+import { type Price, type PricesToSave, savePrices } from './price-store.ts'
+import { type Entry, markProduct, recordProductChange } from './product-store.ts'
+
+/** Days, both included. */
+export interface Range {
+  readonly from: string
+  readonly to: string
+}
+
+/** A price of the deal that the entry names. */
+export type NamedPrice = Price & { readonly dealId: string }
+
+/** What entries of both kinds of calendar have. */
+export interface CommonPrice {
+  readonly dealId: string
+  readonly priceDate: string
+  readonly key: string
+  readonly marketPrice: number
+  readonly mtPrice: number
+  readonly settlementPrice: number
+  readonly stock: number
+}
+
+/** `raw` is the entry as it came, which is kept whole. */
+export const namedPrice = (
+  { dealId, priceDate, key, marketPrice, mtPrice, settlementPrice, stock }: CommonPrice,
+  raw: Entry,
+): NamedPrice => ({
+  dealId,
+  price_date: priceDate,
+  partner_primary_key: key,
+  market_price: marketPrice,
+  mt_price: mtPrice,
+  settlement_price: settlementPrice,
+  stock,
+  details: raw,
+})
+
+/** Keeps what was asked for: this product, these days, and of two entries for the same day and key the later one. */
+export function sift(
+  { good, problems }: { readonly good: readonly NamedPrice[]; readonly problems: readonly EntryProblem[] },
+  partnerDealId: string,
+  { from, to }: Range,
+): { good: Price[]; problems: EntryProblem[] } {
+  const byKey = new Map<string, Price>()
+  const strangers: EntryProblem[] = []
+  for (const { dealId, ...price } of good) {
+    const { price_date: day, partner_primary_key: key } = price
+    if (dealId !== partnerDealId) {
+      strangers.push({ entry: day, path: 'partnerDealId', problem: `is ${dealId}; asked was ${partnerDealId}` })
+    } else if (day < from || day > to) {
+      strangers.push({ entry: day, path: 'date', problem: `is not within ${from} and ${to}` })
+    } else byKey.set(`${day} ${key}`, price)
+  }
+  return { good: [...byKey.values()], problems: [...problems, ...strangers] }
+}
+
+export interface Kept {
+  readonly changed: number
+  readonly removed: number
+  /** Why nothing was removed, if much would have been. */
+  readonly held: readonly EntryProblem[]
+}
+
+/** Stores a calendar, or a part of it, and says so in the product's history; what is not complete takes nothing away. */
+export async function keepPrices(deps: Deps, prices: PricesToSave, cause: Cause): Promise<Kept> {
+  const at = { cause, now: deps.clock.now() }
+  return deps.db.tx(async (db) => {
+    await markProduct(db, { ...prices, saleState: null }, at)
+    const held = await heldRemoval({ ...deps, db }, prices)
+    const kept = await savePrices(db, { ...prices, complete: prices.complete && !held }, at.now)
+    const gone = held ? 'most would be gone, so nothing is' : `${kept.removed} gone`
+    const said = `${prices.from} to ${prices.to}: ${kept.changed} new or changed, ${gone}`
+    if (held || kept.changed + kept.removed > 0) await recordProductChange(db, prices, { prices: [null, said] }, at)
+    return { ...kept, held: held ? [held] : [] }
+  })
+}

@@ -1,0 +1,57 @@
+import type { z } from 'zod'
+import type { Cause } from '../audit/history.ts'
+import type { Deps } from '../deps.ts'
+import { addDays, beijingDate } from '../lib/beijing.ts'
+import { LIST_LIMITS } from '../lib/json/lists.ts'
+import { echo } from '../lib/web/rescode.ts'
+import { RefusedRequest } from '../partner-calls/errors.ts'
+import type { levelPrice } from '../partner-calls/interfaces/price.ts'
+import { noSuchProduct } from './errors.ts'
+import { keepPrices, namedPrice, sift } from './keep-prices.ts'
+import { countPrices } from './price-store.ts'
+import { type Entry, lockProduct } from './product-store.ts'
+
+/** Days of one product's level price calendar, as the partner's notice tells them; every one of them fits its schema. */
+export interface ReportedLevelPrices {
+  readonly partnerDealId: string
+  readonly startTime: string
+  readonly endTime: string
+  readonly body: readonly z.output<typeof levelPrice>[]
+  /** The same entries as they came. */
+  readonly entries: readonly Entry[]
+}
+
+/** Tickets are sold a year ahead at most, and a season may be told a little before; yesterday may still be on its way. */
+const DAYS_AHEAD = 400
+const DAYS_BACK = 1
+
+/**
+ * Stores the entries. What the notice does not mention stays: it tells a closing by a stock of 0, and a calendar may come
+ * in several notices. Days that nobody sells, and more entries than a pull may have, are refused: what stays must not
+ * grow without an end.
+ */
+export async function applyLevelPrices(
+  deps: Deps,
+  partnerId: bigint,
+  { partnerDealId, startTime, endTime, body, entries }: ReportedLevelPrices,
+  cause: Cause,
+): Promise<void> {
+  const key = { partnerId, partnerDealId }
+  const range = { from: startTime, to: endTime }
+  const today = beijingDate(deps.clock.now())
+  const [first, last] = [addDays(today, -DAYS_BACK), addDays(today, DAYS_AHEAD)]
+  if (startTime < first) throw new RefusedRequest(`startTime must not be before ${first}`)
+  if (endTime > last) throw new RefusedRequest(`endTime must not be after ${last}`)
+  const good = body.map((entry, place) =>
+    namedPrice({ ...entry, dealId: partnerDealId, key: entry.partnerPrimaryKey }, entries[place] ?? {}),
+  )
+  const { good: prices } = sift({ good, problems: [] }, partnerDealId, range)
+  await deps.db.tx(async (db) => {
+    if (!(await lockProduct(db, key))) throw noSuchProduct(partnerDealId)
+    await keepPrices({ ...deps, db }, { ...key, ...range, level: true, prices, complete: false }, cause)
+    const { most } = LIST_LIMITS.prices
+    if ((await countPrices(db, key, first)) > most) {
+      throw new RefusedRequest(`body must not bring product ${echo(partnerDealId)} to more than ${most} entries`)
+    }
+  })
+}

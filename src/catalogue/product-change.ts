@@ -1,0 +1,51 @@
+import type { Cause } from '../audit/history.ts'
+import type { Deps } from '../deps.ts'
+import { type ProductNews, type PullKind, saveNews } from './due-store.ts'
+import type { SaleState } from './product-store.ts'
+import { queuePulls } from './queue-pulls.ts'
+
+/** 0 taken off sale, 1 put on sale, 2 information changed, 5 price calendar changed. */
+export interface ProductChange {
+  readonly partnerDealId: string
+  readonly status: 0 | 1 | 2 | 5
+}
+
+interface Effect {
+  /** Undefined: nothing is said about the sale. */
+  readonly saleState?: SaleState
+  readonly pull?: PullKind
+}
+
+const EFFECTS: Readonly<Record<ProductChange['status'], Effect>> = {
+  0: { saleState: 'off_sale' },
+  1: { saleState: 'on_sale', pull: 'product' },
+  2: { pull: 'product' },
+  5: { pull: 'prices' },
+}
+
+/** Creates or marks the products and notes what is to be pulled from the partner, all or nothing. */
+export async function applyProductChange(
+  deps: Deps,
+  partnerId: bigint,
+  changes: readonly ProductChange[],
+  cause: Cause,
+): Promise<void> {
+  const news = newsOf(changes)
+  await deps.db.tx(async (db) => {
+    await saveNews(db, partnerId, news, { cause, now: deps.clock.now() })
+    if (news.some(({ pulls }) => pulls.length > 0)) await queuePulls(db, partnerId)
+  })
+}
+
+/** Each product once; of what is said about its sale the last counts. */
+function newsOf(changes: readonly ProductChange[]): ProductNews[] {
+  const news = new Map<string, { saleState: SaleState | null; pulls: Set<PullKind> }>()
+  for (const { partnerDealId, status } of changes) {
+    const one = news.get(partnerDealId) ?? { saleState: null, pulls: new Set() }
+    const { saleState = one.saleState, pull } = EFFECTS[status]
+    one.saleState = saleState
+    if (pull) one.pulls.add(pull)
+    news.set(partnerDealId, one)
+  }
+  return [...news].map(([partnerDealId, { saleState, pulls }]) => ({ partnerDealId, saleState, pulls: [...pulls] }))
+}

@@ -1,0 +1,43 @@
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { parseInput } from '../lib/json/input.ts'
+import { answerLossless } from '../lib/web/envelope.ts'
+import { pullCatalogue } from './pull-catalogue.ts'
+import { pullPrices } from './pull-prices.ts'
+import { pullProduct } from './pull-product.ts'
+import { listProducts, showProduct } from './show-product.ts'
+import { onePartner, oneProduct, priceRange } from './wire.ts'
+
+interface CatalogueRoute {
+  Params: { partner_id: string }
+}
+interface ProductRoute {
+  Params: { partner_id: string; partner_deal_id: string }
+}
+
+/** The operator's routes for products, below /admin/v1. */
+export function productRoutes(app: FastifyInstance, deps: Deps): void {
+  const catalogue = '/partners/:partner_id/products'
+  const product = `${catalogue}/:partner_deal_id`
+
+  app.get<CatalogueRoute>(catalogue, async (request, reply) =>
+    answerLossless(request, reply, { products: await listProducts(deps, parseInput(onePartner, request.params)) }),
+  )
+
+  app.post<CatalogueRoute>(`${catalogue}/pull`, async (request, reply) =>
+    answerLossless(request, reply, await pullCatalogue(deps, parseInput(onePartner, request.params))),
+  )
+
+  app.get<ProductRoute>(product, async (request, reply) =>
+    answerLossless(request, reply, await showProduct(deps, parseInput(oneProduct, request.params))),
+  )
+
+  app.post<ProductRoute>(`${product}/pull`, async (request, reply) =>
+    answerLossless(request, reply, await pullProduct(deps, parseInput(oneProduct, request.params))),
+  )
+
+  app.post<ProductRoute>(`${product}/pull-prices`, async (request, reply) => {
+    const range = parseInput(priceRange, { ...((request.body ?? {}) as object), ...request.params })
+    return answerLossless(request, reply, await pullPrices(deps, range))
+  })
+}

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Deps } from '../deps.ts'
+import type { Failure } from '../partner-calls/call-result.ts'
+import { type EntryProblem, MOST_ENTRY_PROBLEMS, WHOLE } from './entries.ts'
+import { type PullReport, pullProducts } from './pull-product.ts'
+import type { OnePartner } from './wire.ts'
+
+const PAGE_SIZE = 50
+const MOST_PAGES = 10_000
+const MOST_ENTRIES = MOST_PAGES * PAGE_SIZE
+const TRIES = 3
+const PAUSE_MS = 1_000
+
+/** Told after each page: entries seen so far, and how many there are in all if the partner says so. */
+export type Progress = (seen: number, total: number | undefined) => void
+
+/**
+ * Pulls a partner's whole catalogue page by page, and keeps what it has got when a page fails three times. Pages end
+ * where all are there that the partner says it has, or where one brings nothing new: how many come on a page tells
+ * nothing, since a partner may give smaller ones than were asked for, or know no pages at all.
+ */
+export async function pullCatalogue(
+  deps: Deps,
+  { partner_id }: OnePartner,
+  progress: Progress = () => {},
+): Promise<PullReport> {
+  const known = new Set<string>()
+  const pulled = new Set<string>()
+  const problems: EntryProblem[] = []
+  const warnings: EntryProblem[] = []
+  let [expected, received, refused]: [number | null, number, number] = [null, 0, 0]
+  const report = (failure: Failure | null): PullReport => ({
+    ...{ expected, received, refused, pulled: [...pulled], failure },
+    warnings: warnings.slice(0, MOST_ENTRY_PROBLEMS),
+    problems: [...problems.slice(0, MOST_ENTRY_PROBLEMS), ...(failure ? [] : countProblem(expected, known.size))],
+  })
+  for (let currentPage = 1; currentPage <= MOST_PAGES && known.size < MOST_ENTRIES; currentPage++) {
+    const page = await pullPage(deps, partner_id, currentPage)
+    if (page.failure) return report(page.failure)
+    const names = [...page.pulled, ...page.problems.map(({ entry }) => entry)].filter((entry) => entry !== WHOLE)
+    if (currentPage === 1) problems.push(...page.problems.filter(({ entry }) => entry === WHOLE))
+    const isNew = names.some((name) => !known.has(name))
+    if (!isNew) break
+    for (const name of names) known.add(name)
+    for (const id of page.pulled) pulled.add(id)
+    if (problems.length < MOST_ENTRY_PROBLEMS) problems.push(...page.problems.filter(({ entry }) => entry !== WHOLE))
+    if (warnings.length < MOST_ENTRY_PROBLEMS) warnings.push(...page.warnings)
+    expected = page.expected ?? expected
+    received += page.received
+    refused += page.refused
+    progress(received, expected ?? undefined)
+    if (known.size === expected) break
+  }
+  return report(null)
+}
+
+/** Without a hint, half of a catalogue would look like all of it. */
+const countProblem = (expected: number | null, different: number): EntryProblem[] =>
+  expected === null || expected === different
+    ? []
+    : [{ entry: WHOLE, path: 'totalSize', problem: `is ${expected}; ${different} different entries came` }]
+
+/** Reading is safe to repeat; full jitter keeps several pulls from hitting a partner in step. */
+async function pullPage(deps: Deps, partnerId: bigint, currentPage: number) {
+  const request = { method: 'page', currentPage, pageSize: PAGE_SIZE } as const
+  for (let attempt = 1; ; attempt++) {
+    const page = await pullProducts(deps, partnerId, request)
+    if (!page.failure || page.failure.kind === 'partner-code' || attempt === TRIES) return page
+    await sleep(Math.random() * PAUSE_MS * attempt)
+  }
+}

@@ -1,0 +1,96 @@
+import type { Deps } from '../deps.ts'
+import { addDays, beijingDate } from '../lib/beijing.ts'
+import { existingPartner } from '../partner-calls/active-partner.ts'
+import { callPartner } from '../partner-calls/call-partner.ts'
+import type { CallResult, Failure } from '../partner-calls/call-result.ts'
+import { levelPriceCalendar, priceCalendar } from '../partner-calls/interfaces/price.ts'
+import type { PartnerWithSecrets } from '../registry/partner.ts'
+import { type Entries, type EntryProblem, readEntries } from './entries.ts'
+import { type CommonPrice, keepPrices, type NamedPrice, namedPrice, type Range, sift } from './keep-prices.ts'
+import { hasLevels } from './price-store.ts'
+import type { PullOptions } from './pull-product.ts'
+import type { PriceRange } from './wire.ts'
+
+const DAYS = 90
+
+/** What a pull of a price calendar has brought. */
+export interface PriceReport {
+  readonly from: string
+  readonly to: string
+  /** Entries that are stored, and how many of them are new or changed. */
+  readonly pulled: number
+  readonly changed: number
+  /** Entries that the calendar no longer has. */
+  readonly removed: number
+  readonly problems: readonly EntryProblem[]
+  /** The partner will send it later (999). */
+  readonly will_follow: boolean
+  readonly failure: Failure | null
+}
+
+/** Pulls a product's price calendar from one date to another and keeps it, whole entries too; safe to repeat. */
+export async function pullPrices(deps: Deps, input: PriceRange, options: PullOptions = {}): Promise<PriceReport> {
+  const key = { partnerId: input.partner_id, partnerDealId: input.partner_deal_id }
+  const from = input.from ?? beijingDate(deps.clock.now())
+  const range = { from, to: input.to ?? addDays(from, DAYS) }
+  const partner = await existingPartner(deps, key.partnerId)
+  const level = input.level ?? (await hasLevels(deps.db, key))
+  const ask = level ? askLevels : askDays
+  const { callId, pending, listed, prices } = await ask(
+    deps,
+    partner,
+    { ...range, partnerDealId: key.partnerDealId },
+    options,
+  )
+  const report = { ...range, pulled: 0, changed: 0, removed: 0, problems: [], will_follow: pending, failure: null }
+  if ('kind' in prices) return { ...report, failure: prices }
+  if (pending) return report
+  const { good, problems } = sift(prices, key.partnerDealId, range)
+  const toSave = { ...key, ...range, level, prices: good, complete: listed && problems.length === 0 }
+  const { held, ...kept } = await keepPrices(deps, toSave, { kind: 'call', id: callId })
+  return { ...report, ...kept, pulled: good.length, problems: [...problems, ...held] }
+}
+
+interface Wanted extends Range {
+  readonly partnerDealId: string
+}
+interface Asked {
+  readonly callId: string
+  readonly pending: boolean
+  /** Whether the partner gave a list: one that is missing is taken for an empty one, but tells of no day that it is gone. */
+  readonly listed: boolean
+  readonly prices: { readonly good: readonly NamedPrice[]; readonly problems: readonly EntryProblem[] } | Failure
+}
+
+async function askDays(deps: Deps, partner: PartnerWithSecrets, wanted: Wanted, options: PullOptions): Promise<Asked> {
+  const body = { partnerDealId: wanted.partnerDealId, startTime: wanted.from, endTime: wanted.to }
+  const result = await callPartner(deps, partner, 'price-calendar', body, options)
+  const entries = readEntries(result, priceCalendar.answer, 'prices')
+  return asked(result, entries, (entry) => ({ ...entry, dealId: entry.partnerDealId, priceDate: entry.date, key: '' }))
+}
+
+async function askLevels(
+  deps: Deps,
+  partner: PartnerWithSecrets,
+  { partnerDealId, from, to }: Wanted,
+  options: PullOptions,
+): Promise<Asked> {
+  const body = { partnerDealId, startTime: from, endTime: to, asyncType: 0 }
+  const result = await callPartner(deps, partner, 'level-price-calendar', body, options)
+  const entries = readEntries(result, levelPriceCalendar.answer, 'prices')
+  const dealId = 'kind' in entries ? partnerDealId : (entries.fields?.partnerDealId ?? partnerDealId)
+  return asked(result, entries, (entry) => ({ ...entry, dealId, key: entry.partnerPrimaryKey }))
+}
+
+function asked<Parsed>(
+  result: CallResult<unknown>,
+  entries: Entries<Parsed> | Failure,
+  common: (entry: Parsed) => CommonPrice,
+): Asked {
+  const { callId } = result
+  const pending = result.outcome === 'pending'
+  const listed = !pending && Array.isArray((result.json as { readonly body?: unknown } | null | undefined)?.body)
+  if ('kind' in entries) return { callId, pending, listed, prices: entries }
+  const good = entries.good.map(({ parsed, raw }) => namedPrice(common(parsed), raw))
+  return { callId, pending, listed, prices: { good, problems: entries.problems } }
+}

@@ -1,0 +1,105 @@
+import type { z } from 'zod'
+import type { Cause, Difference } from '../audit/history.ts'
+import type { Deps } from '../deps.ts'
+import { stringifyLossless } from '../lib/json/lossless.ts'
+import { echo } from '../lib/web/rescode.ts'
+import { existingPartner } from '../partner-calls/active-partner.ts'
+import { type CallOptions, callPartner } from '../partner-calls/call-partner.ts'
+import type { Failure } from '../partner-calls/call-result.ts'
+import { productPull } from '../partner-calls/interfaces/product.ts'
+import { softProblems, withUsableFields } from '../partner-calls/interfaces/soft-fields.ts'
+import { type EntryProblem, MOST_ENTRY_PROBLEMS, readEntries } from './entries.ts'
+import { type Entry, lockProduct, markProduct, type ProductKey, saveProduct } from './product-store.ts'
+import type { OneProduct } from './wire.ts'
+
+/** What a pull has brought. */
+export interface PullReport {
+  /** Entries that there are, as the partner says (totalSize) or as was asked for; null when it does not say. */
+  readonly expected: number | null
+  /** Entries that came. */
+  readonly received: number
+  /** Those of them that do not fit; `problems` says why. */
+  readonly refused: number
+  /** The ids that are stored. */
+  readonly pulled: readonly string[]
+  readonly problems: readonly EntryProblem[]
+  /** What was wrong with fields that bend (interfaces/soft-fields.ts) of what is stored. */
+  readonly warnings: readonly EntryProblem[]
+  /** Why the pull ended early, if it did. */
+  readonly failure: Failure | null
+}
+
+export type PullOptions = Pick<CallOptions, 'background'>
+
+type Product = z.output<typeof productPull.answer>['body'][number]
+type Pulled = { readonly parsed: Product; readonly raw: Entry }
+
+/** Pulls one product from its partner and keeps the whole entry; safe to repeat. */
+export async function pullProduct(deps: Deps, input: OneProduct, options: PullOptions = {}): Promise<PullReport> {
+  const { partner_id, partner_deal_id } = input
+  const request = { method: 'multi' as const, partnerDealIds: [partner_deal_id] }
+  const report = { ...(await pullProducts(deps, partner_id, request, options)), expected: 1 }
+  if (report.failure || report.pulled.includes(partner_deal_id) || report.problems.length > 0) return report
+  return { ...report, problems: [{ entry: partner_deal_id, path: '', problem: 'is not in the answer' }] }
+}
+
+type Request = Parameters<typeof callPartner<'product-pull'>>[3]
+
+/** One call of product pull, stored entry by entry. */
+export async function pullProducts(
+  deps: Deps,
+  partnerId: bigint,
+  request: Request,
+  options: PullOptions = {},
+): Promise<PullReport> {
+  const partner = await existingPartner(deps, partnerId)
+  const result = await callPartner(deps, partner, 'product-pull', request, options)
+  const entries = readEntries(result, productPull.answer, 'products')
+  if ('kind' in entries) {
+    return { expected: null, received: 0, refused: 0, pulled: [], problems: [], warnings: [], failure: entries }
+  }
+  const cause: Cause = { kind: 'call', id: result.callId }
+  for (const entry of entries.good) await keep(deps, partnerId, entry, cause)
+  return {
+    expected: entries.fields?.totalSize ?? null,
+    received: entries.received,
+    refused: entries.received - entries.good.length,
+    pulled: entries.good.map(({ parsed }) => parsed.partnerDealId),
+    problems: entries.problems,
+    warnings: entries.good.flatMap(warningsOf).slice(0, MOST_ENTRY_PROBLEMS),
+    failure: null,
+  }
+}
+
+const warningsOf = ({ parsed, raw }: Pulled): EntryProblem[] =>
+  softProblems(raw).map((problem) => ({ ...problem, entry: echo(parsed.partnerDealId) }))
+
+async function keep(deps: Deps, partnerId: bigint, { parsed, raw }: Pulled, cause: Cause): Promise<void> {
+  const key: ProductKey = { partnerId, partnerDealId: parsed.partnerDealId }
+  const at = { cause, now: deps.clock.now() }
+  await deps.db.tx(async (db) => {
+    await markProduct(db, { ...key, saleState: null }, at)
+    const before = (await lockProduct(db, key))?.details ?? {}
+    const kept = softProblems(raw).length > 0 ? withUsableFields(raw, parsed) : raw
+    const details = stringifyLossless(kept)
+    await saveProduct(db, { ...key, title: parsed.title, details }, changes(before, kept), at)
+  })
+}
+
+/** Field by field; of a product that is new only the title, since the whole entry is kept beside the history. */
+function changes(before: Entry, after: Entry): Difference {
+  if (Object.keys(before).length === 0) return { title: [null, after.title] }
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  const differing = names.filter((name) => textOf(before[name]) !== textOf(after[name]))
+  return Object.fromEntries(differing.map((name) => [name, [before[name] ?? null, after[name] ?? null]]))
+}
+
+/** Equal for equal values: PostgreSQL keeps the names of an object in an order of its own. */
+const textOf = (value: unknown): string => stringifyLossless({ value: sorted(value) })
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (value === null || typeof value !== 'object') return value
+  const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
+  return Object.fromEntries(fields.map(([name, field]) => [name, sorted(field)]))
+}

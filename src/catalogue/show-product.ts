@@ -1,0 +1,31 @@
+import { type HistoryRow, historyOfProduct } from '../audit/history-store.ts'
+import type { Deps } from '../deps.ts'
+import { beijingDate } from '../lib/beijing.ts'
+import { noSuchProduct } from './errors.ts'
+import { pricesFrom, type ShownPrice } from './price-store.ts'
+import { findProduct, type ProductSummary, listProducts as readProducts, type WholeProduct } from './product-store.ts'
+import type { OnePartner, OneProduct } from './wire.ts'
+
+const HISTORY = 50
+
+/** A product with its prices from today on and the newest of its changes. */
+export interface ProductStory {
+  readonly product: WholeProduct
+  readonly prices: readonly ShownPrice[]
+  readonly history: readonly HistoryRow[]
+}
+
+/** Throws for a product that is not known. */
+export async function showProduct(deps: Deps, { partner_id, partner_deal_id }: OneProduct): Promise<ProductStory> {
+  const key = { partnerId: partner_id, partnerDealId: partner_deal_id }
+  const product = await findProduct(deps.db, key)
+  if (!product) throw noSuchProduct(partner_deal_id)
+  return {
+    product,
+    prices: await pricesFrom(deps.db, key, beijingDate(deps.clock.now())),
+    history: await historyOfProduct(deps.db, partner_id, partner_deal_id, HISTORY),
+  }
+}
+
+export const listProducts = (deps: Deps, { partner_id }: OnePartner): Promise<ProductSummary[]> =>
+  readProducts(deps.db, partner_id)

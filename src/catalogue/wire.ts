@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { int64 } from '../lib/json/lossless.ts'
+import { date, text } from '../partner-calls/interfaces/fields.ts'
+
+/**
+ * What the admin routes and the command line take. Names are those of the tables' columns; ids of 64 bits come as number
+ * or text and are kept exact.
+ */
+
+/** An id of 64 bits, from 1. */
+export const id = int64().refine((value) => value > 0n, 'must be at least 1')
+/** A text that PostgreSQL can store, at most 255 characters. */
+export const storable = text()
+  .max(255)
+  .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'must not contain U+0000')
+export const oneProduct = z.strictObject({ partner_id: id, partner_deal_id: storable })
+export type OneProduct = z.output<typeof oneProduct>
+
+export const onePartner = z.strictObject({ partner_id: id })
+export type OnePartner = z.output<typeof onePartner>
+
+export const priceRange = z
+  .strictObject({
+    partner_id: id,
+    partner_deal_id: storable,
+    /** Dates, inclusive; today and the 90 days after `from` if left out. */
+    from: date().optional(),
+    to: date().optional(),
+    /** Asks the level price calendar (sessions, kinds of tickets); if left out, the one that was pulled before. */
+    level: z.boolean().optional(),
+  })
+  .refine(({ from = '', to }) => to === undefined || from <= to, { path: ['to'], error: 'must not be before --from' })
+export type PriceRange = z.output<typeof priceRange>

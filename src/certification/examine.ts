@@ -1,0 +1,167 @@
+import { isRounded, parseLossless } from '../lib/json/lossless.ts'
+import type { ShapeProblem } from '../lib/json/shape.ts'
+import type { CallRecord } from '../partner-calls/call-store.ts'
+import { interfaceNamed } from '../partner-calls/interfaces/index.ts'
+import { type PartnerInterface, SUCCESS } from '../partner-calls/interfaces/interface.ts'
+import { readAnswer, remarkIn } from '../partner-calls/interfaces/read-answer.ts'
+import { MASK } from '../partner-calls/masking.ts'
+import type { Finding } from './event.ts'
+import { type Codes, codeFinding, type Refusal, refusalFinding, shown, startOf } from './examine-code.ts'
+import { fieldsOf } from './json-fields.ts'
+
+/** What an answer should be. */
+export interface Expectation {
+  /** The answer's code; 200 if left out. Of a refusal the fields are not looked at. */
+  readonly codes?: Codes
+  /** Those that the contract names, where others will do: there is a warning then. */
+  readonly usual?: readonly number[]
+  /** The call is forged, and any refusal will do: such a code, or HTTP 401 or 403. */
+  readonly refusal?: Refusal
+}
+
+const SLOW_MS = 3_000
+const MOST_FIELDS = 20
+
+/**
+ * The checks that every answer of a partner goes through, each one only when those before it make it meaningful: was it
+ * reached, HTTP status, content type, JSON, code, every field of the interface, ids that must come back unchanged.
+ */
+export function examine(call: CallRecord, expectation: Expectation = {}): Finding[] {
+  const { refusal } = expectation
+  const entry = interfaceNamed(call.interface)
+  if (call.http_status === null || call.response_body === null) return [notReached(call)]
+  const reached: Finding = { id: 'reached', passed: true, actual: `${call.duration_ms} ms` }
+  if (refusal && REFUSING.includes(call.http_status)) {
+    return [reached, ...secretFindings(call), { id: refusal.check, passed: true, actual: `HTTP ${call.http_status}` }]
+  }
+  const status = statusFinding(call.http_status)
+  const about = [
+    reached,
+    timeFinding(call.duration_ms),
+    status,
+    typeFinding(call.response_headers),
+    ...secretFindings(call),
+  ]
+  if (!status.passed) return about
+  if (call.failure === 'encryption') return [...about, undecrypted(call)]
+  const parsed = parseLossless(Buffer.from(call.response_body))
+  if ('problem' in parsed) {
+    return [
+      ...about,
+      { id: 'json', passed: false, expected: 'JSON', actual: startOf(call.response_body) || 'an empty body' },
+    ]
+  }
+  const json: Finding = { id: 'json', passed: true }
+  if (!entry) return [...about, json]
+  if (refusal) return [...about, json, refusalFinding(entry, parsed.value, refusal)]
+  return [...about, json, ...contentFindings(entry, parsed.value, call, expectation)]
+}
+
+const REFUSING: readonly number[] = [401, 403]
+
+const notReached = ({ failure, failure_detail }: CallRecord): Finding => ({
+  id: 'reached',
+  passed: false,
+  expected: 'an answer',
+  actual: failure_detail ?? failure ?? 'no answer',
+})
+
+const undecrypted = ({ failure_detail }: CallRecord): Finding => ({
+  id: 'encryption',
+  passed: false,
+  expected: 'JSON, or JSON encrypted with your AES key',
+  actual: failure_detail ?? '',
+})
+
+const statusFinding = (status: number): Finding => ({
+  id: 'http-status',
+  passed: status === 200,
+  expected: '200',
+  actual: status >= 300 && status < 400 ? `${status}; redirects are not followed` : String(status),
+})
+
+const timeFinding = (ms: number): Finding => ({
+  id: 'answer-time',
+  passed: ms <= SLOW_MS,
+  expected: `at most ${SLOW_MS} ms`,
+  actual: `${ms} ms`,
+})
+
+/** What was masked when the answer was kept: a partner has no reason to send its secret or our signature back. */
+const secretFindings = ({ response_headers, response_body }: CallRecord): Finding[] =>
+  JSON.stringify([response_headers, response_body]).includes(MASK)
+    ? [{ id: 'no-secrets', passed: false, expected: '–', actual: MASK }]
+    : []
+
+function typeFinding(headers: object | null): Finding {
+  const type = (headers as Record<string, string> | null)?.['content-type']
+  const passed = /^application\/json\s*(;|$)/i.test(type ?? '')
+  return { id: 'content-type', passed, expected: 'application/json; charset=utf-8', actual: type ?? 'none' }
+}
+
+function contentFindings(
+  entry: PartnerInterface,
+  json: unknown,
+  call: CallRecord,
+  { codes = [SUCCESS], usual }: Expectation,
+): Finding[] {
+  const doc = `${entry.name}.answer`
+  const reading = readAnswer(entry, json)
+  const code = codeFinding(entry, json, codes)
+  const same = [partnerIdFinding(json, call.partner_id, doc), orderIdFinding(json, call.order_id, doc)]
+  const ids = same.filter((finding) => finding !== undefined)
+  if (!code.passed) return [code, ...ids.filter(({ passed }) => !passed)]
+  const named = usual ? [codeFinding(entry, json, usual, 'usual-code')] : []
+  const wrong = (id: 'fields' | 'soft-fields', problems: readonly ShapeProblem[]): Finding[] =>
+    problems.slice(0, MOST_FIELDS).map(({ path, problem }) => ({
+      id,
+      passed: false,
+      path,
+      expected: problem,
+      actual: shown(valueAt(json, path)) + (path === 'body' ? remarkOf(json) : ''),
+      doc: `${doc}.${withoutIndexes(path)}`,
+    }))
+  if (reading.outcome === 'misshapen') return [code, ...wrong('fields', reading.problems), ...ids]
+  const soft = reading.outcome === 'success' ? (entry.warnings?.(json) ?? []) : []
+  return [code, ...named, { id: 'fields', passed: true }, ...wrong('soft-fields', soft), ...ids]
+}
+
+/** Where there is no list, what the partner says is the reason. */
+function remarkOf(json: unknown): string {
+  const remark = remarkIn(json)
+  return remark === undefined ? '' : ` (${shown(remark)})`
+}
+
+/** Optional in answers; when it is there it must be the partner's own. */
+function partnerIdFinding(json: unknown, partnerId: bigint, doc: string): Finding | undefined {
+  const { partnerId: given } = fieldsOf(json)
+  if (given === undefined || given === null || given === '') return undefined
+  const passed = String(given) === String(partnerId)
+  return {
+    id: 'partner-id',
+    passed,
+    path: 'partnerId',
+    expected: String(partnerId),
+    actual: shown(given),
+    doc: `${doc}.partnerId`,
+  }
+}
+
+/** An order id that comes back must be the one that was sent, to the last digit. */
+function orderIdFinding(json: unknown, orderId: bigint | null, doc: string): Finding | undefined {
+  const { orderId: given } = fieldsOf(fieldsOf(json).body)
+  if (orderId === null || given === undefined || given === null || given === '') return undefined
+  const passed = String(given) === String(orderId)
+  const path = 'body.orderId'
+  const actual = isRounded(given, orderId) ? `${shown(given)} (rounded: read as a double)` : shown(given)
+  return { id: 'order-id', passed, path, expected: String(orderId), actual, doc: `${doc}.${path}` }
+}
+
+/** The value at `body[0].title`; undefined where the way ends early. */
+const valueAt = (json: unknown, path: string): unknown =>
+  path
+    .split(/[.[\]]+/)
+    .filter((step) => step !== '')
+    .reduce<unknown>((value, step) => fieldsOf(value)[step], json)
+
+const withoutIndexes = (path: string): string => path.replace(/\[\d+\]/g, '')

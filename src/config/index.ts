@@ -1,0 +1,139 @@
+import type { z } from 'zod'
+import { isLoopbackHost } from '../lib/web/loopback.ts'
+import { settings } from './schema.ts'
+
+type Settings = z.infer<typeof settings>
+
+/** Everything that the service can be told, checked and frozen. */
+export type Config = Readonly<
+  Omit<
+    Settings,
+    | 'SHUTDOWN_DELAY_S'
+    | 'DEMO'
+    | 'DEMO_PORT'
+    | 'DEMO_PARTNER_PORT'
+    | 'PARTNER_ADDRESS_ALLOW'
+    | 'PUBLIC_URL'
+    | 'MAIL_FROM'
+  >
+> & {
+  readonly SHUTDOWN_DELAY_S: number
+  readonly DEMO: boolean
+  /** Why the demo is not started although nobody has said so; a sentence with the mend. */
+  readonly demoLeftOut: string | undefined
+  readonly DEMO_PORT: number
+  readonly DEMO_PARTNER_PORT: number
+  readonly PARTNER_ADDRESS_ALLOW: readonly string[]
+  readonly PUBLIC_URL: string
+  readonly MAIL_FROM: string
+}
+
+/** An unusable setting: one line a problem, each with the variable's name and the mend. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+/** Of the embedded PostgreSQL; some are left for commands and jobs. */
+const EMBEDDED_CONNECTIONS = 180
+
+const mandatory = (config: Settings): string[] => {
+  const problems: string[] = []
+  const missingKey = config.SECRET_KEY === undefined
+  const mend = 'set it to a value that you keep; make one with: openssl rand -base64 48'
+  if (config.NODE_ENV === 'production' && missingKey) problems.push(`SECRET_KEY is required in production: ${mend}`)
+  else if (config.DATABASE_URL && missingKey) problems.push(`SECRET_KEY is required with DATABASE_URL: ${mend}`)
+  if (config.NODE_ENV === 'production') problems.push(...mandatoryInProduction(config))
+  const { WORKERS, DATABASE_POOL_SIZE } = config
+  if (!config.DATABASE_URL && WORKERS * DATABASE_POOL_SIZE > EMBEDDED_CONNECTIONS) {
+    problems.push(
+      `WORKERS times DATABASE_POOL_SIZE is ${WORKERS * DATABASE_POOL_SIZE}: the embedded PostgreSQL takes ${EMBEDDED_CONNECTIONS}; lower one of them`,
+    )
+  }
+  return problems
+}
+
+function mandatoryInProduction({ PUBLIC_URL, PUBLIC_URL_HTTP, DEMO }: Settings): string[] {
+  const problems: string[] = []
+  if (PUBLIC_URL === undefined) {
+    problems.push(
+      'PUBLIC_URL is required in production: set it to the https:// address under which browsers reach the service',
+    )
+  } else if (!PUBLIC_URL.startsWith('https:') && !PUBLIC_URL_HTTP) {
+    problems.push(
+      'PUBLIC_URL must be an https:// address in production; PUBLIC_URL_HTTP=on allows http:// all the same, and then passwords, sessions and codes travel unencrypted',
+    )
+  }
+  if (DEMO) problems.push('DEMO must not be on in production: everybody can read its passwords in the README')
+  return problems
+}
+
+/** Nothing of the demo is for others to reach, or to lie in a database that is used for something else. */
+function whyNoDemo({ HOST, PUBLIC_URL, DATABASE_URL }: Settings): string | undefined {
+  const anyway = 'or set DEMO=on to have it all the same'
+  if (!isLoopbackHost(HOST)) {
+    return `HOST=${HOST} lets others in, and everybody can read the demo's passwords in the README. For the demo leave HOST at 127.0.0.1, ${anyway}.`
+  }
+  if (PUBLIC_URL !== undefined && !isLoopbackHost(new URL(PUBLIC_URL).hostname)) {
+    return `PUBLIC_URL says that others come here, and everybody can read the demo's passwords in the README. For the demo unset PUBLIC_URL, ${anyway}.`
+  }
+  if (DATABASE_URL !== undefined) {
+    return `DATABASE_URL names a database of yours, and the demo would put users and secrets into it that everybody can read in the README. For the demo unset DATABASE_URL, ${anyway}.`
+  }
+  return undefined
+}
+
+const localUrl = (port: number): string => `http://localhost:${port}`
+const demoPartnerAddress = (port: number): string => `127.0.0.1:${port}`
+
+/** Reads the settings; an empty variable counts as not set. Throws ConfigError naming every bad one. */
+export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
+  const given = Object.fromEntries(
+    Object.keys(settings.shape).flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])),
+  )
+  const parsed = settings.safeParse(given)
+  if (!parsed.success) {
+    throw new ConfigError(
+      parsed.error.issues.map((issue) => `${issue.path[0]?.toString()} ${issue.message}`).join('\n'),
+    )
+  }
+  const config = parsed.data
+  const problems = mandatory(config)
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'))
+  const undecided = config.NODE_ENV !== 'production' && config.DEMO === undefined
+  const demoLeftOut = undecided ? whyNoDemo(config) : undefined
+  const DEMO = config.DEMO ?? (undecided && demoLeftOut === undefined)
+  const DEMO_PARTNER_PORT = config.DEMO_PARTNER_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 2)
+  const PUBLIC_URL = config.PUBLIC_URL ?? localUrl(config.PORT)
+  return Object.freeze({
+    ...config,
+    PUBLIC_URL,
+    MAIL_FROM: config.MAIL_FROM ?? `Gatehouse <no-reply@${new URL(PUBLIC_URL).hostname}>`,
+    SHUTDOWN_DELAY_S: config.SHUTDOWN_DELAY_S ?? (config.NODE_ENV === 'production' ? 3 : 0),
+    DEMO,
+    demoLeftOut,
+    DEMO_PORT: config.DEMO_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 1),
+    DEMO_PARTNER_PORT,
+    PARTNER_ADDRESS_ALLOW: config.PARTNER_ADDRESS_ALLOW ?? (DEMO ? [demoPartnerAddress(DEMO_PARTNER_PORT)] : []),
+  })
+}
+
+/** Ports that were chosen when the service started, where the settings said 0. */
+export interface ChosenPorts {
+  readonly port: number
+  readonly demoPartnerPort: number
+}
+
+/** Once free ports are chosen: the address of the service, and the one that the demo's partner may be called at, hold them. */
+export const withPorts = (config: Config, { port, demoPartnerPort }: ChosenPorts): Config =>
+  Object.freeze({
+    ...config,
+    PORT: port,
+    PUBLIC_URL: config.PUBLIC_URL === localUrl(0) ? localUrl(port) : config.PUBLIC_URL,
+    DEMO_PARTNER_PORT: demoPartnerPort,
+    PARTNER_ADDRESS_ALLOW: config.PARTNER_ADDRESS_ALLOW.map((entry) =>
+      entry === demoPartnerAddress(0) ? demoPartnerAddress(demoPartnerPort) : entry,
+    ),
+  })
+
+/** For what is no setting of the service: PGOPTIONS; and the secret that a partner's commands are given, and what they start. */
+export const environment = (): Readonly<Record<string, string | undefined>> => process.env

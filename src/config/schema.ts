@@ -1,0 +1,172 @@
+import { z } from 'zod'
+import { loadSettings } from './load.ts'
+import { isNetwork } from './network.ts'
+import { partnerSettings } from './partner.ts'
+import { contactUris, httpUrl, list, onOff, whole } from './setting.ts'
+import { MAIL_SENDER, parseSmtpUrl } from './smtp-url.ts'
+
+/** Every setting, with its default; the README's table is compared with this schema by a test. */
+
+export const settings = z.object({
+  NODE_ENV: z
+    .enum(['development', 'production', 'test'], 'must be development, production or test')
+    .default('development')
+    .describe(
+      '`production` demands `SECRET_KEY` and an https `PUBLIC_URL`, calls partners on usual ports only, logs JSON, and neither starts the demo nor runs on a database that holds it',
+    ),
+  HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on; `0.0.0.0` for every interface'),
+  PORT: whole(0, 65_535).default(3000).describe('port to listen on; 0 takes a free one'),
+  PUBLIC_URL: httpUrl
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional()
+    .describe(
+      'address under which browsers reach the service (default: `http://localhost:PORT`; required in production); with `https://` cookies are bound to this host and browsers are told to keep to https',
+    ),
+  PUBLIC_URL_HTTP: onOff
+    .default(false)
+    .describe(
+      '`on` lets production run under an `http://` `PUBLIC_URL`: passwords, sessions and codes then travel unencrypted',
+    ),
+  SECURITY_CONTACT: contactUris
+    .default([])
+    .describe(
+      'where to report a weakness, told at `/.well-known/security.txt` (RFC 9116): `mailto:` or `https:` addresses, separated by commas; without it that path does not exist',
+    ),
+  TRUST_PROXY: list
+    .refine(
+      (items) => items.every(isNetwork),
+      'must be IP addresses or networks such as 10.0.0.0/8, separated by commas',
+    )
+    .default([])
+    .describe('addresses or networks of reverse proxies whose `X-Forwarded-For` is believed, separated by commas'),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
+    .optional()
+    .describe('PostgreSQL to use; without it the service runs one of its own in `DATA_DIR`'),
+  DATABASE_WAIT_S: whole(0, 3_600)
+    .default(60)
+    .describe('seconds that a start waits for a database that is not up yet or does not answer; 0 tries once'),
+  DATABASE_POOL_SIZE: whole(1, 500).default(10).describe('connections of one process to PostgreSQL at most'),
+  DATABASE_PLANNING: z
+    .enum(['by-key', 'server'])
+    .default('by-key')
+    .describe(
+      '`server` where a pooler refuses startup options (PgBouncer, RDS Proxy); statements are then planned as the server is set',
+    ),
+  GATHER_ITEMS: whole(1, 1_000)
+    .default(200)
+    .describe('requests of one moment that share one database statement at most; 1 sends each by itself'),
+  GATHER_BATCHES: whole(1, 100)
+    .default(2)
+    .describe(
+      'shared statements of one kind at work at once; later requests gather meanwhile. More only helps where PostgreSQL has idle cores',
+    ),
+  ...loadSettings,
+  DATA_DIR: z.string().min(1).default('.data').describe('folder of the embedded PostgreSQL and its keys'),
+  MIGRATE: onOff.default(true).describe('`off` leaves the schema to `npm run migrate`'),
+  SECRET_KEY: z
+    .string()
+    .min(32, 'must have at least 32 characters; make one with: openssl rand -base64 48')
+    .optional()
+    .describe(
+      'key from which all others are derived; required with `DATABASE_URL` and in production, else kept in `DATA_DIR`',
+    ),
+  ADMIN_TOKEN: z
+    .string()
+    .min(24, 'must have at least 24 characters; make one with: openssl rand -base64 32')
+    .optional()
+    .describe('bearer token of `/admin/v1`; without it those routes refuse everybody'),
+  ENVELOPE_HTTP_STATUS: z
+    .enum(['200', 'native'], 'must be 200 or native')
+    .default('200')
+    .describe('`native` answers a mistake of the caller with the HTTP status of the error table'),
+  ACCESS_TOKEN_LIFETIME_S: whole(60, 31_536_000).default(604_800).describe('life of an access token, seconds'),
+  ACCESS_TOKENS_PER_GRANT: whole(1, 10_000)
+    .default(100)
+    .describe(
+      'live access tokens that one grant keeps; the oldest beyond are ended after some 128 refreshes in one process. Enough for a hundred servers of one app that each hold one',
+    ),
+  REFRESHES_PER_MINUTE: whole(1, 10_000_000).default(60_000).describe('refreshes of one app a minute, before 20003'),
+  CODE_DUPLICATE_WINDOW_S: whole(0, 300)
+    .default(60)
+    .describe(
+      'a used code sent again by its app within this many seconds is only refused; later the grant is revoked too',
+    ),
+  REFRESH_DUPLICATE_WINDOW_S: whole(0, 300)
+    .default(60)
+    .describe('a rotated refresh token sent again within this many seconds gets the same answer again'),
+  SESSION_LIFETIME_S: whole(300, 31_536_000).default(43_200).describe('life of a browser session, seconds'),
+  SIGN_IN_FAILURES_PER_PASSPORT: whole(1, 10_000)
+    .default(5)
+    .describe(
+      'failed sign-ins of one passport, or of one clientId in the sandbox, from one network (IPv4 /24, IPv6 /64) in 15 minutes before it has to wait there; a browser that has signed in before has as many of its own',
+    ),
+  SIGN_IN_FAILURES_PER_PASSPORT_ANYWHERE: whole(1, 1_000_000)
+    .default(50)
+    .describe(
+      'failed sign-ins of one passport or clientId from all networks together in 15 minutes before only browsers that have signed in before may try',
+    ),
+  SIGN_IN_FAILURES_PER_ADDRESS: whole(1, 100_000)
+    .default(50)
+    .describe(
+      'failed sign-ins from one address (IPv6: one /64, and sixteen times as many from its /48) in 15 minutes before it has to wait',
+    ),
+  CLIENT_FAILURES: whole(1, 100_000)
+    .default(20)
+    .describe('failed authentications of one app from one address in 5 minutes before 20003'),
+  AUTHORIZE_PER_MINUTE: whole(1, 1_000_000)
+    .default(300)
+    .describe('authorization page requests of one address a minute before 20003'),
+  PAGES_PER_MINUTE: whole(1, 1_000_000)
+    .default(1_200)
+    .describe(
+      'pages (home, sign-in, sandbox, paths that do not exist) that one address may ask for a minute before 20003; people behind one NAT count as one address',
+    ),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'must be a pino level')
+    .default('info')
+    .describe('least level that is logged'),
+  ...partnerSettings,
+  WORKERS: whole(1, 64)
+    .default(1)
+    .describe('processes that answer requests, all on `PORT`; jobs, the embedded database and the demo run once'),
+  SANDBOX_WAIT_S: whole(5, 3_600)
+    .default(300)
+    .describe("seconds that a step of the sandbox waits for the partner's notice"),
+  SMTP_URL: z
+    .string()
+    .refine(
+      (text) => parseSmtpUrl(text) !== undefined,
+      'must be smtp(s)://user:password@host:port, with special characters percent-encoded',
+    )
+    .optional()
+    .describe(
+      'server that mails are sent by, `smtp(s)://user:password@host:port`; without it they are written to `MAIL_FOLDER`',
+    ),
+  MAIL_FROM: z
+    .string()
+    .regex(MAIL_SENDER, 'must be a@b.example, or Name <a@b.example>')
+    .optional()
+    .describe('sender of mails (default: `Gatehouse <no-reply@HOST>` with the host of `PUBLIC_URL`)'),
+  MAIL_FOLDER: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('folder for mails where no `SMTP_URL` is set (default: `mail` in `DATA_DIR`)'),
+  WORKER: onOff.default(true).describe('`off` leaves durable jobs to `npm run worker`'),
+  SHUTDOWN_DELAY_S: whole(0, 120)
+    .optional()
+    .describe(
+      'seconds at shutdown in which requests are served as before while `/readyz` says 503, so that balancers send theirs elsewhere (default: 3 in production, else 0)',
+    ),
+  SHUTDOWN_GRACE_S: whole(0, 600)
+    .default(10)
+    .describe('seconds that requests in flight get at shutdown, once it listens no more'),
+  DEMO: onOff
+    .optional()
+    .describe(
+      'the demo users, apps, micro-app and partner, whose passwords everybody knows (default: `on` only with the embedded database and a `HOST` and `PUBLIC_URL` of this machine; never in production)',
+    ),
+  DEMO_PORT: whole(0, 65_535).optional().describe('port of the demo micro-app (default: PORT + 1)'),
+  DEMO_PARTNER_PORT: whole(0, 65_535).optional().describe('port of the demo partner (default: PORT + 2)'),
+})

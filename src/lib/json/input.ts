@@ -1,0 +1,68 @@
+import type { z } from 'zod'
+import { echo, type Problem, RescodeError } from '../web/rescode.ts'
+
+/** Input with problems, all of them, each with its field (20007). */
+export class InvalidInput extends RescodeError {
+  readonly problems: readonly Problem[]
+
+  constructor(problems: readonly Problem[]) {
+    const what = problems.map(({ field, problem }) => `${field} ${problem}`).join('; ')
+    super(20007, { what, problems })
+    this.problems = problems
+  }
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a JSON object',
+}
+
+/** What zod says, in the words of someone who fills in a form. A schema's own message comes first. */
+const inWords: z.core.$ZodErrorMap = (issue) => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is required' : `must be ${KINDS[issue.expected] ?? issue.expected}`
+    case 'invalid_value':
+      return issue.input === undefined ? 'is required' : `must be ${issue.values.join(' or ')}`
+    case 'invalid_key':
+      return issue.issues[0]?.message
+    case 'too_small':
+      return `must ${amount(issue.origin, 'at least', issue.minimum)}`
+    case 'too_big':
+      return `must ${amount(issue.origin, 'at most', issue.maximum)}`
+    default:
+      return undefined
+  }
+}
+
+function amount(origin: string, bound: string, size: number | bigint): string {
+  if (origin === 'string') return `have ${bound} ${size} ${size === 1 ? 'character' : 'characters'}`
+  if (origin === 'array') return `have ${bound} ${size} entries`
+  return `be ${bound} ${size}`
+}
+
+/** `hosts[1]` for ['hosts', 1]; the whole input is called `body`. */
+const fieldOf = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>((field, key) => {
+    if (typeof key === 'number') return `${field}[${key}]`
+    return field === '' ? echo(String(key)) : `${field}.${echo(String(key))}`
+  }, '') || 'body'
+
+function problemsOf(issue: z.core.$ZodIssue): Problem[] {
+  if (issue.code !== 'unrecognized_keys') return [{ field: fieldOf(issue.path), problem: issue.message }]
+  return issue.keys.map((key) => ({ field: fieldOf([...issue.path, key]), problem: 'is not a known field' }))
+}
+
+/** Whoever has made more mistakes than these mends them first. */
+const MOST_PROBLEMS = 50
+
+/** The value as the schema describes it; throws InvalidInput with its problems at once, fifty at most. */
+export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value, { error: inWords })
+  if (parsed.success) return parsed.data
+  throw new InvalidInput(parsed.error.issues.slice(0, MOST_PROBLEMS).flatMap(problemsOf).slice(0, MOST_PROBLEMS))
+}

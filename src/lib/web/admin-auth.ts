@@ -1,0 +1,50 @@
+import type { FastifyInstance, onRequestAsyncHookHandler, preValidationAsyncHookHandler } from 'fastify'
+import { z } from 'zod'
+import { equalSecrets } from '../crypto/keys.ts'
+import { parseInput } from '../json/input.ts'
+import { envelopeErrorHandler } from './envelope.ts'
+import { readJsonBodies } from './exact-body.ts'
+import { RescodeError } from './rescode.ts'
+
+const BEARER = /^Bearer +(\S+) *$/i
+
+interface AdminSettings {
+  readonly ADMIN_TOKEN?: string | undefined
+}
+
+/** Lets only the bearer of ADMIN_TOKEN in (20015, 401); without ADMIN_TOKEN, nobody. Runs before the body is read. */
+function requireAdmin({ ADMIN_TOKEN }: AdminSettings): onRequestAsyncHookHandler {
+  return async (request) => {
+    const given = BEARER.exec(request.headers.authorization ?? '')?.[1]
+    if (ADMIN_TOKEN !== undefined && given !== undefined && equalSecrets(given, ADMIN_TOKEN)) return
+    throw new RescodeError(20015, {
+      headers: { 'WWW-Authenticate': 'Bearer' },
+      detail: ADMIN_TOKEN === undefined ? 'ADMIN_TOKEN is not set' : 'missing or wrong admin token',
+    })
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route reads its query itself, and refuses there what it does not know. */
+    readsQuery?: boolean
+  }
+}
+
+const NO_QUERY = z.strictObject({})
+
+/** A filter that a list does not have would be taken for one that has matched: `?status=pending` and all are shown. */
+const refuseStrayQuery: preValidationAsyncHookHandler = async ({ routeOptions, query }) => {
+  if (!routeOptions.config.readsQuery) parseInput(NO_QUERY, query)
+}
+
+/**
+ * Makes all routes of this plugin answer the operator only, failures with their native HTTP status. An empty
+ * body is none; what stands in the query without belonging there is refused.
+ */
+export function forOperatorsOnly(app: FastifyInstance, config: AdminSettings): void {
+  app.addHook('onRequest', requireAdmin(config))
+  app.setErrorHandler(envelopeErrorHandler(true))
+  readJsonBodies(app)
+  app.addHook('preValidation', refuseStrayQuery)
+}

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import fastifyStatic from '@fastify/static'
+import type { FastifyInstance } from 'fastify'
+
+const OWN = fileURLToPath(new URL('../../../views/assets', import.meta.url))
+const require = createRequire(import.meta.url)
+const PICO = require.resolve('@picocss/pico/css/pico.classless.min.css')
+
+/**
+ * Serves views/assets and Pico's style sheet under /assets/ and returns how a page writes their addresses. The version
+ * in the address is a digest of all files, so browsers may keep them for good.
+ */
+export async function serveAssets(app: FastifyInstance): Promise<(name: string) => string> {
+  const own = readdirSync(OWN).sort()
+  const digest = createHash('sha256').update(readFileSync(PICO))
+  for (const name of own) digest.update(name).update(readFileSync(`${OWN}/${name}`))
+  const version = digest.digest('hex').slice(0, 8)
+  const served = new Set([...own, basename(PICO)].map((name) => `/${name}`))
+  await app.register(fastifyStatic, {
+    root: [OWN, dirname(PICO)],
+    prefix: '/assets/',
+    decorateReply: false,
+    index: false,
+    allowedPath: (path) => served.has(path),
+    maxAge: '365d',
+    immutable: true,
+    setHeaders: (answer) => {
+      answer.setHeader('X-Content-Type-Options', 'nosniff')
+    },
+  })
+  return (name) => {
+    if (!served.has(`/${name}`)) throw new Error(`no asset ${name}`)
+    return `/assets/${name}?v=${version}`
+  }
+}

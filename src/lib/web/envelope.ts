@@ -1,0 +1,94 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { stringifyLossless } from '../json/lossless.ts'
+import { Overloaded } from '../turns.ts'
+import { noteForLog } from './observe.ts'
+import { invalidRequest, type Problem, RescodeError, serverError, unavailable } from './rescode.ts'
+import { DatabaseUnavailable } from './unavailable.ts'
+
+/** The envelope of area A (source, "Response envelope of area A"). */
+const success = (data: object): { rescode: 0; data: object } => ({ rescode: 0, data })
+
+export interface FailureEnvelope {
+  readonly rescode: number
+  readonly data: { readonly message: string; readonly problems?: readonly Problem[] }
+}
+
+export const failureEnvelope = (error: RescodeError): FailureEnvelope => ({
+  rescode: error.rescode,
+  data: { message: error.message, ...(error.failure.problems ? { problems: error.failure.problems } : {}) },
+})
+
+/** Headers of every answer of area A, pages included (decisions, section 1). */
+export const AREA_A_HEADERS = {
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
+const JSON_HEADERS = { ...AREA_A_HEADERS, 'Content-Type': JSON_TYPE } as const
+
+/** Translates whatever a handler threw into the failure that goes out; what is our own fault is logged. */
+export function asRescodeError(error: unknown, request: FastifyRequest): RescodeError {
+  if (error instanceof RescodeError) return error
+  if (error instanceof Overloaded) return unavailable(error.message)
+  if (error instanceof DatabaseUnavailable) {
+    logFailure(request, error, 'the database is not available')
+    // Each one is of interest: the caller was told a failure, and a support engineer may be asked what has become of it.
+    if (error.outcomeUnknown) request.log.warn('a request was answered 503, and whether it was done is not known')
+    return unavailable()
+  }
+  const status = (error as FastifyError | undefined)?.statusCode ?? 500
+  if (status >= 400 && status < 500)
+    return invalidRequest('the request cannot be read', { detail: String((error as Error).message) })
+  logFailure(request, error, 'unexpected failure')
+  return serverError()
+}
+
+/** With its stack, once a minute: an outage fails every request alike. */
+export function logFailure({ server, log, routeOptions }: FastifyRequest, error: unknown, message: string): void {
+  const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown }
+  const kind = error instanceof DatabaseUnavailable ? message : `${message} ${routeOptions.url} ${name} ${code}`
+  const line = { level: 'error', kind, message, fields: () => ({ err: error }) } as const
+  if (server.sampledLog) server.sampledLog.write(line, log)
+  else log.error({ err: error }, message) // an app of its own, such as the demo's
+}
+
+/** Notes the failure for the log and sets status and headers; the caller sends envelope or page. */
+export function prepareFailure(
+  error: RescodeError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  native: boolean,
+): void {
+  const { detail, headers } = error.failure
+  noteForLog(request, { code: error.rescode, ...(detail ? { detail } : {}) })
+  reply.code(error.status(native)).headers({ ...AREA_A_HEADERS, ...headers })
+}
+
+/** An error handler that answers with the JSON envelope. */
+export const envelopeErrorHandler =
+  (native: boolean) =>
+  (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const error = asRescodeError(thrown, request)
+    prepareFailure(error, request, reply, native)
+    reply.header('Content-Type', JSON_TYPE).send(JSON.stringify(failureEnvelope(error)))
+  }
+
+const answerWith =
+  (write: (envelope: object) => string) =>
+  (request: FastifyRequest, reply: FastifyReply, data: object): string => {
+    noteForLog(request, { code: 0 })
+    reply.headers(JSON_HEADERS)
+    return write(success(data))
+  }
+
+/**
+ * The JSON envelope, which the handler returns: where it sends the answer itself and returns the reply, Fastify waits for
+ * the end of the stream.
+ */
+export const answerSuccess = answerWith(JSON.stringify)
+
+/** As `answerSuccess`, for data that holds a `bigint`: 64-bit ids as plain numbers. */
+export const answerLossless = answerWith(stringifyLossless)

@@ -1,0 +1,24 @@
+import { utcDate } from '../clock.ts'
+
+const WEEKDAYS = 'Mon|Tue|Wed|Thu|Fri|Sat|Sun'
+const MONTHS = 'Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec'
+const FORM = new RegExp(`^(${WEEKDAYS}), (\\d{1,2}) (${MONTHS}) (\\d{4}) (\\d\\d):(\\d\\d):(\\d\\d) GMT$`)
+
+/** The Date header of area B, for example `Tue, 05 May 2015 06:11:34 GMT`. */
+export const formatHttpDate = (date: Date): string => date.toUTCString()
+
+/**
+ * Reads a Date header (decisions, section 3): names in English as RFC 9110 spells them, GMT, a day of one or two
+ * digits. JavaScript's own parser would take 30 February and a wrong weekday, so the date is checked by formatting back.
+ */
+export function parseHttpDate(text: string): Date | { problem: string } {
+  const [, weekday, day = '', month = '', year = '', hour, minute, second] = FORM.exec(text) ?? []
+  if (weekday === undefined) return { problem: 'not of the form "Tue, 05 May 2015 06:11:34 GMT"' }
+  const monthNumber = MONTHS.split('|').indexOf(month) + 1
+  const date = utcDate(Number(year), monthNumber, Number(day), Number(hour), Number(minute), Number(second))
+  const formatted = formatHttpDate(date)
+  const wanted = `${day.padStart(2, '0')} ${month} ${year} ${hour}:${minute}:${second} GMT`
+  if (formatted.slice(5) !== wanted) return { problem: 'no such date or time' }
+  if (!formatted.startsWith(weekday)) return { problem: `the weekday is ${formatted.slice(0, 3)}, not ${weekday}` }
+  return date
+}

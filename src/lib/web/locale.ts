@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { parseWeighted } from './accept.ts'
+
+/** Languages that pages come in, by what each calls itself. */
+const LOCALES = { en: 'English', 'zh-CN': '中文' } as const
+
+export type Locale = keyof typeof LOCALES
+
+export const LOCALE_CODES = Object.keys(LOCALES) as Locale[]
+
+const languageOf = (tag: string): string | undefined => tag.toLowerCase().split('-', 1)[0]
+
+/** Languages that are read of `ui_locales`. */
+const MOST_ASKED = 32
+
+/** The first tag that we have, by its primary language: `zh`, `zh-Hant-TW` and `zh-CN` are all Chinese. */
+export function supportedLocale(tags: readonly string[]): Locale | undefined {
+  for (const tag of tags) {
+    const found = LOCALE_CODES.find((code) => languageOf(code) === languageOf(tag))
+    if (found) return found
+  }
+  return undefined
+}
+
+export interface LocaleWishes {
+  /** `ui_locales` as OpenID Connect has it: tags separated by spaces, best first. */
+  readonly asked?: string | undefined
+  readonly cookie?: string | undefined
+  readonly acceptLanguage?: string | undefined
+}
+
+/** What was asked for in the address, else what was chosen earlier, else what the browser prefers, else English. */
+export function chooseLocale({ asked = '', cookie = '', acceptLanguage }: LocaleWishes): Locale {
+  return supportedLocale([...asked.split(' ', MOST_ASKED), cookie, ...parseWeighted(acceptLanguage)]) ?? 'en'
+}
+
+type Texts = Readonly<Record<string, string>>
+
+const read = (locale: Locale): Texts =>
+  JSON.parse(readFileSync(new URL(`../../../views/locales/${locale}.json`, import.meta.url), 'utf8'))
+
+const TEXTS = Object.fromEntries(LOCALE_CODES.map((code) => [code, read(code)])) as Record<Locale, Texts>
+
+/** Looks a text up and fills its `{names}`; a key that does not exist throws (a test holds views and texts together). */
+export type Translate = (key: string, values?: Readonly<Record<string, string>>) => string
+
+export function translator(locale: Locale): Translate {
+  return (key, values = {}) => {
+    const text = TEXTS[locale][key]
+    if (text === undefined) throw new Error(`no text '${key}' in ${locale}`)
+    return text.replace(/\{(\w+)\}/g, (_whole, name: string) => values[name] ?? '')
+  }
+}
+
+/** "in 12 minutes", "12分钟后": whole minutes, never fewer than one. */
+export const inMinutes = (locale: Locale, seconds: number): string =>
+  new Intl.RelativeTimeFormat(locale, { numeric: 'always' }).format(Math.max(1, Math.ceil(seconds / 60)), 'minute')
+
+export interface LanguageLink {
+  readonly code: Locale
+  readonly name: string
+  readonly href: string
+}
+
+/**
+ * The same page in each language: `ui_locales` replaced in the query, everything else byte for byte. The links are a
+ * query only, so they stay on the page's own path whatever that looked like (`//host/…` would lead away).
+ */
+export function languageLinks(query: string): LanguageLink[] {
+  const others = query.split('&').filter((pair) => pair !== '' && pair.split('=', 1)[0] !== 'ui_locales')
+  return LOCALE_CODES.map((code) => ({
+    code,
+    name: LOCALES[code],
+    href: `?${[...others, `ui_locales=${code}`].join('&')}`,
+  }))
+}

@@ -1,0 +1,126 @@
+import { fileURLToPath } from 'node:url'
+import fastifyView from '@fastify/view'
+import { Eta } from 'eta'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { prefersHtml } from './accept.ts'
+import { serveAssets } from './assets.ts'
+import { AREA_A_HEADERS, envelopeErrorHandler, prepareFailure } from './envelope.ts'
+import { chooseLocale, inMinutes, type Locale, languageLinks, supportedLocale, translator } from './locale.ts'
+import { type OwnCookie, ownCookie } from './own-cookie.ts'
+import { parseQuery, queryOf } from './query-string.ts'
+import type { RescodeError } from './rescode.ts'
+
+const VIEWS = fileURLToPath(new URL('../../../views', import.meta.url))
+const YEAR_S = 31_536_000
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The language that a reader has chosen. */
+    languageCookie: OwnCookie
+  }
+}
+
+/** Views (eta, views/), their assets and the language cookie; called once, before the rooms. */
+export async function registerPages(app: FastifyInstance, publicUrl: string): Promise<void> {
+  app.decorate('languageCookie', ownCookie(publicUrl, { name: 'gatehouse_lang', maxAgeS: YEAR_S }))
+  const asset = await serveAssets(app)
+  await app.register(fastifyView, {
+    engine: { eta: new Eta({ views: VIEWS, cache: true }) },
+    templates: VIEWS,
+    production: true,
+    defaultContext: { asset },
+  })
+}
+
+const askedLanguages = (request: FastifyRequest): string | undefined =>
+  parseQuery(queryOf(request.url)).values.get('ui_locales')
+
+/** The language of whoever sits at this browser: `ui_locales`, else what was chosen earlier, else Accept-Language. */
+export const localeOfRequest = (request: FastifyRequest): Locale =>
+  chooseLocale({
+    asked: askedLanguages(request),
+    // Null where a hook that runs before the cookies' refuses the request.
+    cookie: request.cookies ? request.server.languageCookie.read(request) : undefined,
+    acceptLanguage: request.headers['accept-language'],
+  })
+
+/** A language that was chosen by a link stays chosen. */
+function rememberLanguage(request: FastifyRequest, reply: FastifyReply): void {
+  const chosen = supportedLocale(askedLanguages(request)?.split(' ') ?? [])
+  if (!chosen) return
+  request.server.languageCookie.set(reply, chosen)
+}
+
+/** Nothing inline, ever, and no script unless asked. Chromium holds the redirect after a form post against form-action too. */
+const contentSecurityPolicy = ({ formAction = [], scripts = false }: PageOptions): string =>
+  [
+    "default-src 'none'",
+    ...(scripts ? ["script-src 'self'", "connect-src 'self'"] : []),
+    "style-src 'self'",
+    "img-src 'self' https: data:",
+    ['form-action', "'self'", ...formAction].join(' '),
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+
+/** Nothing of what a browser gives to a page that asks for it. */
+const PERMISSIONS =
+  'camera=(), display-capture=(), fullscreen=(), geolocation=(), microphone=(), midi=(), payment=(), serial=(), usb=()'
+
+export interface PageOptions {
+  /** Where forms of the page may lead besides ourselves, as CSP writes sources: `https://app.example`. */
+  readonly formAction?: readonly string[]
+  /** The query that shows this page again by GET, for the language links of a page that answers a POST. */
+  readonly query?: string
+  /** Whether scripts of ours (files in views/assets) may run and call us. */
+  readonly scripts?: boolean
+}
+
+/** Renders a view inside the layout in the reader's language; it finds its texts as `it.t`. The status is the caller's. */
+export async function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  view: string,
+  data: object,
+  options: PageOptions = {},
+): Promise<FastifyReply> {
+  const locale = localeOfRequest(request)
+  const query = options.query ?? (request.method === 'GET' ? queryOf(request.url) : undefined)
+  const languages = query === undefined ? [] : languageLinks(query)
+  const html = await reply.viewAsync(view, { ...data, t: translator(locale), locale, languages })
+  rememberLanguage(request, reply)
+  return reply
+    .headers({
+      ...AREA_A_HEADERS,
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': contentSecurityPolicy(options),
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Permissions-Policy': PERMISSIONS,
+      'X-Frame-Options': 'DENY',
+    })
+    .send(html)
+}
+
+/** A failure: as a page for a browser, as the envelope for everybody else. */
+export async function sendErrorPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: RescodeError,
+  native: boolean,
+): Promise<FastifyReply> {
+  if (!prefersHtml(request.headers.accept)) {
+    envelopeErrorHandler(native)(error, request, reply)
+    return reply
+  }
+  prepareFailure(error, request, reply, native)
+  const wait = error.failure.status === 429 ? error.failure.headers?.['Retry-After'] : undefined
+  const retry = wait && inMinutes(localeOfRequest(request), Number(wait))
+  return sendPage(request, reply, 'error', {
+    rescode: error.rescode,
+    message: error.message,
+    retry,
+    busy: error.failure.status === 503,
+    requestId: request.id,
+    returnTo: request.method === 'GET' ? request.url : '/',
+  })
+}

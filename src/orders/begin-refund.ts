@@ -1,0 +1,87 @@
+import type { Cause } from '../audit/history.ts'
+import type { Deps } from '../deps.ts'
+import { echo } from '../lib/web/rescode.ts'
+import { RefusedRequest } from '../partner-calls/errors.ts'
+import { changeRefund } from './change-refund.ts'
+import { illegalOrderMove, noSuchRefund } from './errors.ts'
+import { isRefundInFlight } from './in-flight.ts'
+import { isOpenRefund, type RefundWish, refundContent } from './new-refund.ts'
+import { type OrderRow, vouchersOf } from './order-store.ts'
+import { findRefund, insertRefund, type RefundRow, refundsOf } from './refund-store.ts'
+
+/** A refund that the caller has moved to `asking`, so that nobody else sends it. */
+export interface ToAsk {
+  readonly order: OrderRow
+  readonly refund: RefundRow
+  /** Whether it may have reached the partner before. */
+  readonly repeated: boolean
+}
+
+/** `lost`: the partner has to be asked how the order stands; `settled`: nothing is to be done. */
+export type Begun = ToAsk | 'lost' | 'settled'
+
+/** Stores a new refund of a locked order, or takes up one that is there. */
+export async function beginRefund(
+  deps: Deps,
+  order: OrderRow,
+  refundId: string,
+  wish: RefundWish,
+  cause: Cause,
+): Promise<Begun> {
+  const { db, clock } = deps
+  const known = await findRefund(db, order.partner_id, refundId)
+  if (known) {
+    if (isAnother(known, order, wish))
+      throw new RefusedRequest(`refund ${echo(refundId)} exists already, with other contents`)
+    return takeUp(deps, order, known, cause)
+  }
+  if (order.state !== 'paid') throw illegalOrderMove(order.order_id, order.state, 'refunded')
+  const content = refundContent(order, await vouchersOf(db, order.order_id), await refundsOf(db, order.order_id), wish)
+  const { order_id, partner_id } = order
+  const row = { ...content, partner_id, order_id, refund_id: refundId, state: 'asking' } as const
+  return { order, refund: await insertRefund(db, row, { cause, now: clock.now() }), repeated: false }
+}
+
+const isAnother = (known: RefundRow, order: OrderRow, wish: RefundWish): boolean =>
+  known.order_id !== order.order_id ||
+  (wish.quantity ?? known.refund_quantity) !== known.refund_quantity ||
+  (wish.refund_price ?? known.refund_price) !== known.refund_price ||
+  (wish.vouchers.length > 0 && [...wish.vouchers].sort().join('\n') !== [...known.vouchers].sort().join('\n'))
+
+async function takeUp(deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<Begun> {
+  if (refund.state === 'unknown') return 'lost'
+  if (refund.state === 'requested') return { order, refund: await asking(deps, order, refund, cause), repeated: false }
+  if (refund.state !== 'asking' || isRefundInFlight(deps, refund)) return 'settled'
+  await changeRefund(
+    deps,
+    order,
+    refund,
+    { state: 'unknown', decision_code: null, reason: 'no answer was kept' },
+    cause,
+  )
+  return 'lost'
+}
+
+/** After the order was queried: the partner's count tells whether it has refunded; if not, it is asked again. */
+export async function resumeRefund(deps: Deps, order: OrderRow, refundId: string, cause: Cause): Promise<Begun> {
+  const refund = await findRefund(deps.db, order.partner_id, refundId)
+  if (!refund) throw noSuchRefund(refundId)
+  if (refund.state !== 'unknown') return 'settled'
+  if (isCounted(order, refund, await refundsOf(deps.db, order.order_id))) {
+    const reason = `the partner counts ${order.refunded_quantity} tickets as refunded`
+    await changeRefund(deps, order, refund, { state: 'refunded', decision_code: null, reason }, cause)
+    return 'settled'
+  }
+  return { order, refund: await asking(deps, order, refund, cause), repeated: true }
+}
+
+/** Whether the partner's count holds this refund; while others are open too, nobody can tell whose tickets it counts. */
+function isCounted(order: OrderRow, refund: RefundRow, refunds: readonly RefundRow[]): boolean {
+  const others = refunds.filter(({ refund_id }) => refund_id !== refund.refund_id)
+  const done = others.filter(({ state }) => state === 'refunded')
+  const counted = done.reduce((sum, { refund_quantity }) => sum + refund_quantity, refund.refund_quantity)
+  return !others.some(isOpenRefund) && order.refunded_quantity >= counted
+}
+
+const asking = (deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<RefundRow> =>
+  changeRefund(deps, order, refund, { state: 'asking', decision_code: null, reason: null }, cause)

@@ -1,0 +1,71 @@
+import { type Cause, type Change, changeOf } from '../audit/history.ts'
+import type { Deps } from '../deps.ts'
+import { illegalOrderMove } from './errors.ts'
+import {
+  type ChangeableOrder,
+  type OrderRow,
+  type OrderSave,
+  type OrderUpdate,
+  saveOrders,
+  type VoucherRow,
+} from './order-store.ts'
+import { orderMayMove } from './states.ts'
+
+/**
+ * The one way in which a locked order changes: refuses transitions that src/orders/states.ts does not have, writes
+ * what differs with its history, and writes nothing when nothing does.
+ */
+export async function changeOrder(
+  deps: Deps,
+  order: OrderRow,
+  update: Partial<OrderUpdate>,
+  cause: Cause,
+  vouchersBefore: readonly VoucherRow[] = [],
+): Promise<OrderRow> {
+  const now = deps.clock.now()
+  const save = orderSave(order, update, { cause, now }, vouchersBefore)
+  if (!save) return order
+  await saveOrders(deps.db, [save])
+  const { vouchers: _, ...fields } = save.update
+  const moved = fields.state !== order.state
+  return {
+    ...order,
+    ...fields,
+    state_since: moved ? now : order.state_since,
+    revision: order.revision + (moved ? 1 : 0),
+    updated_at: now,
+  }
+}
+
+/** The same up to the writing, for changes that are written together; undefined when nothing differs. */
+export function orderSave(
+  order: ChangeableOrder,
+  update: Partial<OrderUpdate>,
+  { cause, now }: { cause: Cause; now: Date },
+  vouchersBefore: readonly VoucherRow[] = [],
+): OrderSave | undefined {
+  const { vouchers = [], ...fields } = { ...unchanged(order), ...update }
+  if (!orderMayMove(order.state, fields.state)) throw illegalOrderMove(order.order_id, order.state, fields.state)
+  const { vouchers_open, ...visible } = fields
+  const before = new Map(vouchers.length > 0 ? vouchersBefore.map((voucher) => [voucher.voucher, voucher]) : [])
+  const changes = [
+    ...changeOf('order', String(order.order_id), order, visible),
+    ...vouchers.flatMap((voucher) => voucherChange(voucher, before.get(voucher.voucher) ?? null)),
+  ]
+  if (changes.length === 0 && vouchers_open === order.vouchers_open) return undefined
+  return { order, update: { ...fields, vouchers }, changes, cause, now }
+}
+
+const unchanged = (order: ChangeableOrder): Omit<OrderUpdate, 'vouchers'> => ({
+  state: order.state,
+  used_quantity: order.used_quantity,
+  refunded_quantity: order.refunded_quantity,
+  partner_order_id: order.partner_order_id,
+  last_code: order.last_code,
+  last_describe: order.last_describe,
+  vouchers_open: order.vouchers_open,
+  close_type: order.close_type,
+})
+
+const voucherChange = ({ voucher, ...fields }: VoucherRow, was: VoucherRow | null): readonly Change[] =>
+  changeOf('voucher', voucher, was, fields)

@@ -1,0 +1,63 @@
+import { type Cause, difference } from '../audit/history.ts'
+import type { Deps } from '../deps.ts'
+import { changeOrder } from './change-order.ts'
+import { illegalRefundMove } from './errors.ts'
+import { type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
+import { withQuantities } from './quantities.ts'
+import { type RefundRow, type RefundUpdate, refundsOf, saveRefund } from './refund-store.ts'
+import { laterVoucherState, refundMayMove } from './states.ts'
+
+/** Moves a refund whose order is locked; a refund that is done moves tickets and vouchers of the order too. */
+export async function changeRefund(
+  deps: Deps,
+  order: OrderRow,
+  refund: RefundRow,
+  update: RefundUpdate,
+  cause: Cause,
+): Promise<RefundRow> {
+  if (!refundMayMove(refund.state, update.state)) throw illegalRefundMove(refund.refund_id, refund.state, update.state)
+  const now = deps.clock.now()
+  await saveRefund(deps.db, refund, update, difference(refund, update), { cause, now })
+  const changed = { ...refund, ...update, updated_at: now }
+  if (update.state === 'refunded') await moveTickets(deps, order, changed, cause)
+  return changed
+}
+
+/** Refunds of ours and the partner's cumulative count describe the same tickets, so the larger of both sums holds. */
+async function moveTickets(deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<void> {
+  const refunds = await refundsOf(deps.db, order.order_id)
+  const done = refunds.filter(({ state }) => state === 'refunded')
+  const quantities = withQuantities(order, { usedQuantity: order.used_quantity, refundedQuantity: ticketsOf(done) })
+  const nothingLeft = quantities.used_quantity + quantities.refunded_quantity === order.quantity
+  const before = nothingLeft || refund.vouchers.length > 0 ? await vouchersOf(deps.db, order.order_id) : []
+  const named = ticketsByVoucher(refund, done)
+  const ended = before.filter(
+    ({ voucher, state, quantity }) =>
+      (nothingLeft && state === 'unused') || quantity <= (named.get(voucher) ?? Number.NEGATIVE_INFINITY),
+  )
+  const update = { ...quantities, vouchers: ended.map(asRefunded) }
+  await changeOrder(deps, order, update, cause, before)
+}
+
+const ticketsOf = (refunds: readonly RefundRow[]): number =>
+  refunds.reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
+
+/**
+ * How many tickets the refunds are for that name a voucher of this one: one voucher for several tickets outlives the refund
+ * of some of them.
+ */
+function ticketsByVoucher(refund: RefundRow, done: readonly RefundRow[]): ReadonlyMap<string, number> {
+  const tickets = new Map(refund.vouchers.map((voucher) => [voucher, 0]))
+  for (const { vouchers, refund_quantity } of done) {
+    for (const voucher of new Set(vouchers)) {
+      const sum = tickets.get(voucher)
+      if (sum !== undefined) tickets.set(voucher, sum + refund_quantity)
+    }
+  }
+  return tickets
+}
+
+const asRefunded = (voucher: VoucherRow): VoucherRow => ({
+  ...voucher,
+  state: laterVoucherState(voucher.state, 'refunded'),
+})

@@ -1,0 +1,58 @@
+import type { Cause } from '../audit/history.ts'
+import type { Deps } from '../deps.ts'
+import { existingPartner } from '../partner-calls/active-partner.ts'
+import { callPartner } from '../partner-calls/call-partner.ts'
+import { type CallResult, failureOf } from '../partner-calls/call-result.ts'
+import { changeOrder } from './change-order.ts'
+import { dropQuery } from './follow-up.ts'
+import { isLost } from './in-flight.ts'
+import { answerFor, existingOrder, type OrderAnswer, withOrder } from './order-answer.ts'
+import type { OrderRow } from './order-store.ts'
+import { queryOrder } from './query-order.ts'
+import type { OrderState } from './states.ts'
+
+/** closeType on the wire, and the state that it closes: 1 not paid, 2 create failed, 3 pay failed and refunded. */
+const CLOSES = { 1: 'created', 2: 'create_failed', 3: 'pay_failed' } as const satisfies Record<number, OrderState>
+type CloseType = keyof typeof CLOSES
+
+const closeTypeOf = ({ state, close_type }: OrderRow): CloseType | undefined => {
+  const types = [1, 2, 3] as const
+  return types.find((type) => (state === 'closing' ? type === close_type : CLOSES[type] === state))
+}
+
+/**
+ * Closes an order that was not paid. Repeating is safe, since an order that is closed already answers 200; so an order
+ * whose answer was lost stays `closing` until it is closed again. Throws for an order that cannot be closed.
+ */
+export async function closeOrder(deps: Deps, orderId: bigint, cause: Cause): Promise<OrderAnswer> {
+  const known = await existingOrder(deps, orderId)
+  const partner = await existingPartner(deps, known.partner_id)
+  const asked = isLost(deps, known) ? await queryOrder(deps, orderId, cause) : undefined
+  if (asked?.failure) return asked
+  const closing = await withOrder(deps, orderId, async (inside, order) => {
+    if (order.state === 'closed') return undefined
+    return changeOrder(inside, order, { state: 'closing', close_type: closeTypeOf(order) ?? null }, cause)
+  })
+  if (!closing) return answerFor(deps, orderId)
+  const closeType = closeTypeOf(closing) ?? 1
+  const result = await callPartner(deps, partner, 'order-close', { orderId, closeType }, { orderId })
+  await withOrder(deps, orderId, async (inside, order) => {
+    if (order.state !== 'closing') return
+    await changeOrder(
+      inside,
+      order,
+      { state: stateAfter(result, closeType, known.state === 'closing') },
+      { kind: 'call', id: result.callId },
+    )
+    await dropQuery(inside.db, orderId)
+  })
+  return answerFor(deps, orderId, failureOf(result))
+}
+
+/** Back to where it was when the partner said no, or cannot have heard of it. */
+function stateAfter(result: CallResult<unknown>, closeType: CloseType, repeated: boolean): OrderState {
+  if (result.outcome === 'success') return 'closed'
+  if (result.outcome === 'pending') return 'closing'
+  const { kind, maybe_received } = result.failure
+  return kind === 'partner-code' || !(maybe_received || repeated) ? CLOSES[closeType] : 'closing'
+}

@@ -1,0 +1,125 @@
+import type { Cause } from '../audit/history.ts'
+import type { Db } from '../db/sql.ts'
+import type { Deps } from '../deps.ts'
+import { echo } from '../lib/web/rescode.ts'
+import { RefusedRequest } from '../partner-calls/errors.ts'
+import { orderSave } from './change-order.ts'
+import { noSuchOrder } from './errors.ts'
+import { codesByCount, lacksVoucherList, missingListChange } from './missing-voucher-list.ts'
+import {
+  type ChangeableOrder,
+  lockFreeOrders,
+  lockOrder,
+  type OrderSave,
+  saveOrders,
+  type VoucherRow,
+  vouchersOfAll,
+} from './order-store.ts'
+import { checkQuantities, type Quantities, type ReportedVoucher, withQuantities, withVouchers } from './quantities.ts'
+
+/**
+ * Consumption reports of partners, in three steps within one transaction, so that reports about different orders can be
+ * taken together: lock the orders, decide each report by itself, write what came of it.
+ */
+
+/** Quantities are cumulative: used and refunded so far, out of the `quantity` tickets of the order. */
+export interface ConsumptionReport extends Quantities {
+  readonly orderId: bigint
+  readonly partnerOrderId: string
+  readonly vouchers?: readonly ReportedVoucher[] | undefined
+}
+
+interface LockedOrder {
+  readonly order: ChangeableOrder
+  readonly vouchers: readonly VoucherRow[]
+}
+
+/** By order_id. */
+export type LockedOrders = ReadonlyMap<bigint, LockedOrder>
+
+/**
+ * Locks the orders that the reports are about, no two about one. A single report waits for its order; of several those
+ * are left out whose order somebody else holds, so that one slow order holds up no other.
+ */
+export async function lockReported(db: Db, reports: readonly ConsumptionReport[]): Promise<LockedOrders> {
+  const ids = reports.map(({ orderId }) => orderId)
+  const [first, ...others] = ids
+  // Sent together; the vouchers are read after the locking all the same.
+  const [found, vouchers] = await Promise.all([
+    first !== undefined && others.length === 0 ? lockOrder(db, first) : lockFreeOrders(db, ids),
+    vouchersOfAll(db, ids),
+  ])
+  const locked = new Map([found ?? []].flat().map((order) => [order.order_id, { order, vouchers: [] as VoucherRow[] }]))
+  for (const { order_id, ...voucher } of vouchers) locked.get(order_id)?.vouchers.push(voucher)
+  return locked
+}
+
+/** What a report makes of its order; undefined when it says nothing new. Throws a RefusedRequest. */
+export function decideConsumption(
+  orders: LockedOrders,
+  partnerId: bigint,
+  report: ConsumptionReport,
+  at: { readonly cause: Cause; readonly now: Date },
+): OrderSave | undefined {
+  checkQuantities(report)
+  const { order, vouchers: before = [] } = orders.get(report.orderId) ?? {}
+  const own = ownOrder(order, partnerId, report.orderId)
+  checkPartnerOrderId(own, report.partnerOrderId)
+  if (report.quantity !== own.quantity) {
+    throw new RefusedRequest(`quantity is ${report.quantity}; order ${own.order_id} has ${own.quantity}`)
+  }
+  const quantities = withQuantities(own, report)
+  const lacking = lacksVoucherList(own, before, report.vouchers)
+  const isOldNews = report.usedQuantity < own.used_quantity
+  const codes = !lacking ? (report.vouchers ?? []) : isOldNews ? [] : codesByCount(before, own.quantity, quantities)
+  const update = {
+    ...quantities,
+    partner_order_id: own.partner_order_id ?? report.partnerOrderId,
+    ...withVouchers(own, before, codes),
+  }
+  const save = orderSave(own, update, at, before)
+  if (!save || !lacking) return save
+  return { ...save, changes: [...save.changes, missingListChange(own, before, codes)] }
+}
+
+/** Whether the report had to name codes of an order that was locked for it, and does not. */
+export function isWithoutVoucherList(orders: LockedOrders, { orderId, vouchers }: ConsumptionReport): boolean {
+  const found = orders.get(orderId)
+  return found !== undefined && lacksVoucherList(found.order, found.vouchers, vouchers)
+}
+
+/** Writes what was decided, in one statement. */
+export const saveConsumptions: (db: Db, saves: readonly OrderSave[]) => Promise<void> = saveOrders
+
+/** Moves an order's tickets and vouchers. The order's row is locked, so of simultaneous reports the larger values hold. */
+export async function applyConsumption(
+  deps: Deps,
+  partnerId: bigint,
+  report: ConsumptionReport,
+  cause: Cause,
+): Promise<void> {
+  await deps.db.tx(async (db) => {
+    const orders = await lockReported(db, [report])
+    const save = decideConsumption(orders, partnerId, report, { cause, now: deps.clock.now() })
+    if (save) await saveConsumptions(db, [save])
+  })
+}
+
+/** Another partner's order is told apart from none by nobody. */
+export function ownOrder<Order extends Pick<ChangeableOrder, 'partner_id'>>(
+  order: Order | undefined,
+  partnerId: bigint,
+  orderId: bigint,
+): Order {
+  if (order?.partner_id !== partnerId) throw noSuchOrder(orderId)
+  return order
+}
+
+/** A notice names its order twice, and both have to be the same one: exact text. An order that has none yet fits any. */
+export function checkPartnerOrderId(
+  { order_id, partner_order_id: own }: Pick<ChangeableOrder, 'order_id' | 'partner_order_id'>,
+  given: string,
+): void {
+  if (own === null || own === given) return
+  throw new RefusedRequest(`partnerOrderId is ${echo(given)}; that of order ${order_id} is ${echo(own)}`)
+}

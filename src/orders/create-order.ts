@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto'
+import type { Cause } from '../audit/history.ts'
+import type { Deps } from '../deps.ts'
+import { stringifyLossless } from '../lib/json/lossless.ts'
+import { activePartner } from '../partner-calls/active-partner.ts'
+import { type AnswerOf, callPartner } from '../partner-calls/call-partner.ts'
+import { type CallResult, failureOf } from '../partner-calls/call-result.ts'
+import { RefusedRequest } from '../partner-calls/errors.ts'
+import type { PartnerWithSecrets } from '../registry/partner.ts'
+import { changeOrder } from './change-order.ts'
+import { dropQuery, queueQuery } from './follow-up.ts'
+import { ASK_AGAIN_IN_S, CALL_OVER_S, isLost } from './in-flight.ts'
+import { findOffer, insertOrder, requestOf } from './new-order-store.ts'
+import { answerFor, existingOrder, type OrderAnswer, withOrder } from './order-answer.ts'
+import { type CreateRequest, completeRequest, differs } from './order-request.ts'
+import { findOrder, type OrderUpdate } from './order-store.ts'
+import { queryOrder } from './query-order.ts'
+import { orderMayMove } from './states.ts'
+import type { NewOrder } from './wire.ts'
+
+/** An order that this call has moved to `creating`, so that nobody else sends it. */
+interface ToSend {
+  readonly orderId: bigint
+  readonly request: CreateRequest
+  readonly revision: number
+}
+
+/**
+ * Creates an order at the partner; it is stored before the call. The same order_id again is the same order: it is
+ * returned, or sent again when the partner does not have it, after asking when nobody knows. `sandbox` marks one of a
+ * test run; all orders of a partner that is not live yet are marked.
+ */
+export async function createOrder(deps: Deps, input: NewOrder, cause: Cause, sandbox = false): Promise<OrderAnswer> {
+  const found = await activePartner(deps, input.partner_id)
+  const partner = sandbox ? { ...found, stage: 'sandbox' as const } : found
+  const orderId = input.order_id ?? newOrderId(deps.config.ORDER_ID_BITS)
+  const stored = (await findOrder(deps.db, orderId)) ? undefined : await store(deps, partner, orderId, input, cause)
+  const begun = stored ?? (await takeUpAgain(deps, orderId, input, cause))
+  return 'request' in begun ? send(deps, partner, begun) : begun
+}
+
+/** A random id of just so many bits. Beyond 53 it is odd: whoever reads it as a double cannot give it back. */
+export function newOrderId(bits: number): bigint {
+  const highest = 2n ** BigInt(bits - 1)
+  return (highest + BigInt.asUintN(bits - 1, randomBytes(8).readBigUInt64BE())) | (bits > 53 ? 1n : 0n)
+}
+
+/** Stores a new order as `creating`; undefined when somebody else has taken the id meanwhile. */
+async function store(
+  deps: Deps,
+  { partner_id, stage }: PartnerWithSecrets,
+  orderId: bigint,
+  input: NewOrder,
+  cause: Cause,
+): Promise<ToSend | undefined> {
+  const { partner_deal_id, travel_date = null, partner_primary_key = '', quantity } = input
+  const offered = { partnerId: partner_id, partnerDealId: partner_deal_id, date: travel_date }
+  const offer = await findOffer(deps.db, { ...offered, primaryKey: partner_primary_key })
+  const request = completeRequest(orderId, input, offer)
+  const order = {
+    order_id: orderId,
+    partner_id,
+    partner_deal_id,
+    sandbox: stage === 'sandbox',
+    quantity,
+    buy_price: Number(request.buyPrice),
+    unit_price: Number(request.unitPrice),
+    total_price: Number(request.totalPrice),
+    travel_date,
+    request: stringifyLossless(request),
+  }
+  return deps.db.tx(async (db) => {
+    if (!(await insertOrder(db, order, { cause, now: deps.clock.now() }))) return undefined
+    await queueQuery({ ...deps, db }, order, CALL_OVER_S)
+    return { orderId, request, revision: 0 }
+  })
+}
+
+/** An order that is there already: to be sent again when the partner does not have it, else as it is. */
+async function takeUpAgain(deps: Deps, orderId: bigint, input: NewOrder, cause: Cause): Promise<ToSend | OrderAnswer> {
+  const order = await existingOrder(deps, orderId)
+  const request = await requestOf(deps.db, orderId)
+  if (order.partner_id !== input.partner_id || differs(request, input)) {
+    throw new RefusedRequest(`order ${orderId} exists already, with other contents`)
+  }
+  const asked = isLost(deps, order) ? await queryOrder(deps, orderId, cause) : undefined
+  // Order create is idempotent at the partner: once it has answered, whatever it answered, it may be sent again.
+  if (asked?.failure && asked.failure.kind !== 'partner-code') return asked
+  const revision = await withOrder(deps, orderId, async (inside, found) => {
+    if (found.state !== 'create_failed' && found.state !== 'create_unknown') return undefined
+    const update = { state: 'creating', last_code: null, last_describe: null } as const
+    await queueQuery(inside, found, CALL_OVER_S)
+    return (await changeOrder(inside, found, update, cause)).revision
+  })
+  if (revision === undefined) return answerFor(deps, orderId)
+  return { orderId, request: request as CreateRequest, revision }
+}
+
+async function send(
+  deps: Deps,
+  partner: PartnerWithSecrets,
+  { orderId, request, revision }: ToSend,
+): Promise<OrderAnswer> {
+  const result = await callPartner(deps, partner, 'order-create', request, { orderId })
+  const update = outcomeOf(result)
+  await withOrder(deps, orderId, async (inside, order) => {
+    // Whatever an older call brings besides success is old news.
+    if (order.revision !== revision && update.state !== 'created') return
+    // The order may have been asked about, and paid, since: a late answer takes none of that back.
+    const open = order.state === 'creating' || order.state === 'create_unknown'
+    if (!open || !orderMayMove(order.state, update.state)) return
+    await changeOrder(inside, order, update, { kind: 'call', id: result.callId })
+    if (update.state === 'create_unknown') await queueQuery(inside, order, ASK_AGAIN_IN_S)
+    else await dropQuery(inside.db, orderId)
+  })
+  return answerFor(deps, orderId, failureOf(result))
+}
+
+type Created = Pick<OrderUpdate, 'state' | 'last_code' | 'last_describe'> & Partial<OrderUpdate>
+
+function outcomeOf(result: CallResult<AnswerOf<'order-create'>>): Created {
+  if (result.outcome === 'success') {
+    const { partnerOrderId } = result.answer.body
+    return { state: 'created', partner_order_id: partnerOrderId, last_code: 200, last_describe: null }
+  }
+  if (result.outcome === 'pending') {
+    return { state: 'create_unknown', last_code: result.code, last_describe: result.describe }
+  }
+  const { kind, code = null, detail, maybe_received } = result.failure
+  const decided = kind === 'partner-code' || !maybe_received
+  return { state: decided ? 'create_failed' : 'create_unknown', last_code: code, last_describe: detail }
+}

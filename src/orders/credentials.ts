@@ -1,0 +1,40 @@
+import type { Deps } from '../deps.ts'
+import { LIST_LIMITS } from '../lib/json/lists.ts'
+import type { RequestOf } from '../partner-calls/call-partner.ts'
+import type { IssuedTickets } from '../partner-calls/interfaces/issued.ts'
+import { credentialsOf, saveCredentials } from './credential-store.ts'
+import type { OrderRow } from './order-store.ts'
+import type { RefundRow } from './refund-store.ts'
+
+/** Keeps the documents that a partner names with the tickets (within a transaction that holds the order). */
+export async function keepCredentials(
+  { db }: Pick<Deps, 'db'>,
+  orderId: bigint,
+  { credentialList = [] }: Pick<IssuedTickets, 'credentialList'>,
+): Promise<void> {
+  const rows = credentialList
+    .filter((one) => one !== undefined)
+    .map(({ voucher = '', credentialNo, credentialType }) => ({
+      ...{ voucher, credential_no: credentialNo, credential_type: credentialType },
+    }))
+  if (rows.length > 0) await saveCredentials(db, orderId, rows, LIST_LIMITS.vouchers.most)
+}
+
+type Sent = NonNullable<RequestOf<'order-refund'>['credentialList']>
+
+/**
+ * The documents of the tickets that a refund gives back: those of its codes, or all where it is for the whole order. None
+ * where there are more people than tickets: it is not known who of those that share a code gives theirs back.
+ */
+export async function credentialListOf(
+  { db }: Pick<Deps, 'db'>,
+  { order_id, quantity }: OrderRow,
+  { vouchers, refund_quantity }: Pick<RefundRow, 'vouchers' | 'refund_quantity'>,
+): Promise<Sent> {
+  const whole = refund_quantity === quantity
+  const concerned = (await credentialsOf(db, order_id)).filter(({ voucher }) => whole || vouchers.includes(voucher))
+  if (concerned.length > refund_quantity) return []
+  return concerned.map(({ voucher, credential_no, credential_type }) => ({
+    ...{ credentialType: credential_type as Sent[number]['credentialType'], credentialNo: credential_no, voucher },
+  }))
+}

@@ -1,0 +1,45 @@
+import type { Cause } from '../audit/history.ts'
+import type { Deps } from '../deps.ts'
+import { addSeconds, secondsUntil } from '../lib/clock.ts'
+import { fullJitter } from '../lib/jitter.ts'
+import { queueQuery } from './follow-up.ts'
+import { CALL_OVER_S, isInFlight } from './in-flight.ts'
+import { existingOrder } from './order-answer.ts'
+import type { OrderRow } from './order-store.ts'
+import { queryOrder } from './query-order.ts'
+import type { OrderState } from './states.ts'
+
+const OPEN: readonly OrderState[] = ['creating', 'create_unknown', 'paying', 'pay_unknown']
+const FIRST_PAUSE_S = 4
+const LONGEST_PAUSE_S = 600
+const LONGEST_S = 86_400
+
+/**
+ * Asks about an order that is open and, while it stays so, queues the next time to ask: soon at first, every ten minutes
+ * at most later. After a day it is left to people; `givenUp` says so.
+ */
+export async function followOrder(
+  deps: Deps,
+  orderId: bigint,
+  asked: number,
+  cause: Cause,
+): Promise<{ givenUp: string | null }> {
+  const found = await existingOrder(deps, orderId)
+  if (!OPEN.includes(found.state)) return { givenUp: null }
+  if (isInFlight(deps, found)) {
+    const over = addSeconds(found.state_since, CALL_OVER_S)
+    await queueQuery(deps, found, secondsUntil(over, deps.clock.now()), asked)
+    return { givenUp: null }
+  }
+  const { order, failure } = await queryOrder(deps, orderId, cause)
+  if (!OPEN.includes(order.state)) return { givenUp: null }
+  if (isOld(deps, order)) {
+    const why = failure ? `; the last query failed by ${failure.kind}: ${failure.detail}` : ''
+    return { givenUp: `order ${orderId} is ${order.state} for a day${why}` }
+  }
+  await queueQuery(deps, found, fullJitter(asked, FIRST_PAUSE_S, LONGEST_PAUSE_S), asked + 1)
+  return { givenUp: null }
+}
+
+const isOld = ({ clock }: Deps, { state_since }: Pick<OrderRow, 'state_since'>): boolean =>
+  clock.now() >= addSeconds(state_since, LONGEST_S)

@@ -1,0 +1,122 @@
+import type { Cause } from '../audit/history.ts'
+import type { Deps } from '../deps.ts'
+import { addSeconds } from '../lib/clock.ts'
+import { problemsText, type ShapeProblem } from '../lib/json/shape.ts'
+import type { AnswerOf } from '../partner-calls/call-partner.ts'
+import type { CallResult, Failure } from '../partner-calls/call-result.ts'
+import { ORDER_STATUS } from '../partner-calls/interfaces/order.ts'
+import { keepAdditional } from './additional.ts'
+import { changeOrder } from './change-order.ts'
+import { keepCredentials } from './credentials.ts'
+import { dropQuery, queueQuery } from './follow-up.ts'
+import { ISSUING } from './in-flight.ts'
+import { type OrderRow, vouchersOf } from './order-store.ts'
+import { mergedVouchers, withQuantities } from './quantities.ts'
+import { codesIn, promisedCodes } from './reported-codes.ts'
+import { ISSUED_STATES, type OrderState } from './states.ts'
+
+type Answer = AnswerOf<'order-query'>
+type Body = Answer['body']
+
+const { created, createFailed, issued, paying, payFailed } = ORDER_STATUS
+
+/** What the partner's orderStatus decides about an order that is open. It decides nothing about any other. */
+const DECISIONS: Readonly<Partial<Record<OrderState, Readonly<Partial<Record<Body['orderStatus'], OrderState>>>>>> = {
+  create_unknown: {
+    [created]: 'created',
+    [createFailed]: 'create_failed',
+    // The platform has not paid it, so it is no more than created, whatever the partner has done since.
+    [issued]: 'created',
+    [paying]: 'created',
+    [payFailed]: 'created',
+  },
+  pay_unknown: { [created]: 'created', [issued]: 'paid', [paying]: 'paying', [payFailed]: 'pay_failed' },
+  paying: { [issued]: 'paid', [payFailed]: 'pay_failed' },
+  pay_failed: { [issued]: 'paid', [paying]: 'paying' },
+}
+const WAITING: readonly OrderState[] = ['paying', 'pay_unknown']
+const NO_SUCH_ORDER = 301
+/** voucherType */
+const NO_CODES = 0
+const ISSUING_AGAIN_IN_S = 5
+const PAY_SETTLES_S = 60
+
+/**
+ * Changes a locked order by the answer to order query. The state stays when it is another one than at the time of
+ * asking (`revision`): the answer is about the past then. Returns what was wrong with the answer.
+ */
+export async function followQuery(
+  deps: Deps,
+  order: OrderRow,
+  result: CallResult<Answer>,
+  revision: number,
+): Promise<Failure | null> {
+  const cause: Cause = { kind: 'call', id: result.callId }
+  const current = order.revision === revision
+  if (result.outcome === 'pending') return null
+  if (result.outcome === 'failed') {
+    const { failure } = result
+    if (!current || order.state !== 'create_unknown' || failure.code !== NO_SUCH_ORDER) return failure
+    const update = { state: 'create_failed', last_code: NO_SUCH_ORDER, last_describe: failure.detail } as const
+    await changeOrder(deps, order, update, cause)
+    await dropQuery(deps.db, order.order_id)
+    return null
+  }
+  const { body } = result.answer
+  const problems = [...contradictions(order, body), ...(await contradictedCodes(deps, order, body))]
+  if (problems.length > 0) return { kind: 'schema', detail: problemsText(problems), maybe_received: true, problems }
+  const decided = current ? await decide(deps, order, body, cause) : order
+  if (ISSUED_STATES.includes(decided.state)) await moveTickets(deps, decided, body, cause)
+  return null
+}
+
+/** What cannot be true of this order. */
+function contradictions(order: OrderRow, { orderQuantity, usedQuantity, refundedQuantity }: Body): ShapeProblem[] {
+  if (orderQuantity !== order.quantity) {
+    return [{ path: 'body.orderQuantity', problem: `is ${orderQuantity}; the order has ${order.quantity}` }]
+  }
+  const used = Math.max(order.used_quantity, usedQuantity)
+  const refunded = Math.max(order.refunded_quantity, refundedQuantity)
+  if (used + refunded <= order.quantity) return []
+  return [{ path: 'body', problem: `makes ${used} used and ${refunded} refunded, of ${order.quantity}` }]
+}
+
+/** Of an order that has codes the partner has issued tickets: that there are none is for a person to look at. */
+async function contradictedCodes({ db }: Deps, order: OrderRow, { orderStatus }: Body): Promise<ShapeProblem[]> {
+  const state = DECISIONS[order.state]?.[orderStatus]
+  if (state !== 'pay_failed' && state !== 'created') return []
+  if (!WAITING.includes(order.state)) return []
+  const [issued] = await vouchersOf(db, order.order_id)
+  return issued
+    ? [{ path: 'body.orderStatus', problem: `is ${orderStatus}; the order has voucher ${issued.voucher}` }]
+    : []
+}
+
+/** A slow partner may still be paying an order that it calls created: only after a while does that mean "not paid". */
+const isTooEarly = ({ clock }: Deps, order: OrderRow, state: OrderState): boolean =>
+  order.state === 'pay_unknown' && state === 'created' && clock.now() < addSeconds(order.state_since, PAY_SETTLES_S)
+
+async function decide(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<OrderRow> {
+  const partner_order_id = order.partner_order_id ?? body.partnerOrderId ?? null
+  const state = DECISIONS[order.state]?.[body.orderStatus]
+  if (state === undefined || isTooEarly(deps, order, state)) return order
+  const issuing = state === 'paying'
+  const said = { last_code: issuing ? ISSUING : null, last_describe: `orderStatus ${body.orderStatus}` }
+  if (issuing) await queueQuery(deps, order, ISSUING_AGAIN_IN_S)
+  else await dropQuery(deps.db, order.order_id)
+  const vouchers_open = order.vouchers_open && state !== 'created' && state !== 'pay_failed'
+  return changeOrder(deps, order, { state, partner_order_id, ...said, vouchers_open }, cause)
+}
+
+/** Unlike in a notice, a voucher that is new here is the order's: the partner was asked about this order. */
+async function moveTickets(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<void> {
+  const before = await vouchersOf(deps.db, order.order_id)
+  const vouchers = mergedVouchers(before, codesIn(body.voucherList, body.credentialList))
+  // Tickets without a code may get one later.
+  const known = new Set([...before, ...vouchers].map(({ voucher }) => voucher)).size
+  const tooFew = known < (promisedCodes(body, order.quantity) ?? 0)
+  const vouchers_open = order.vouchers_open && (vouchers.length === 0 || body.voucherType === NO_CODES || tooFew)
+  await changeOrder(deps, order, { ...withQuantities(order, body), vouchers, vouchers_open }, cause, before)
+  await keepAdditional(deps, order.order_id, body)
+  await keepCredentials(deps, order.order_id, body)
+}

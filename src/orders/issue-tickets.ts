@@ -1,0 +1,49 @@
+import type { Cause } from '../audit/history.ts'
+import type { Deps } from '../deps.ts'
+import type { IssuedTickets } from '../partner-calls/interfaces/issued.ts'
+import { keepAdditional } from './additional.ts'
+import { changeOrder } from './change-order.ts'
+import { keepCredentials } from './credentials.ts'
+import { dropQuery, queueQuery } from './follow-up.ts'
+import { ASK_AGAIN_IN_S, ISSUING } from './in-flight.ts'
+import { type OrderRow, type OrderUpdate, vouchersOf } from './order-store.ts'
+import { mergedVouchers } from './quantities.ts'
+import { awaitsCodes, issuedCodes, promisedCodes } from './reported-codes.ts'
+import { orderMayMove } from './states.ts'
+
+/**
+ * A locked order whose partner says that its tickets are issued: by the answer to order pay, or by a pay notice. Vouchers
+ * that a notice has told of already keep the state that it gave them. While codes are still to come it waits for them
+ * as after 598, with those that are there.
+ */
+export async function issueTickets(
+  deps: Deps,
+  order: OrderRow,
+  issued: IssuedTickets & { readonly partnerOrderId?: string | undefined },
+  cause: Cause,
+): Promise<void> {
+  const before = await vouchersOf(deps.db, order.order_id)
+  const vouchers = mergedVouchers(before, issuedCodes(issued, order.quantity))
+  const known = new Set([...before, ...vouchers].map(({ voucher }) => voucher)).size
+  const partly = awaitsCodes(issued, order.quantity, known)
+  // A notice may have decided the order before the answer to order pay was read.
+  const failedBefore = order.state === 'pay_failed' && known > 0
+  const awaited = partly && (order.state === 'paying' || order.state === 'pay_unknown' || failedBefore)
+  const update: Partial<OrderUpdate> = {
+    partner_order_id: order.partner_order_id ?? issued.partnerOrderId ?? null,
+    vouchers,
+    // Tickets without a code may get one later, and so may those of which the partner has told too few.
+    vouchers_open: partly || known === 0 || known < (promisedCodes(issued, order.quantity) ?? 0),
+    ...(awaited ? WAITING : partly ? {} : paidNow(order)),
+  }
+  await changeOrder(deps, order, update, cause, before)
+  await keepAdditional(deps, order.order_id, issued)
+  await keepCredentials(deps, order.order_id, issued)
+  if (awaited) await queueQuery(deps, order, ASK_AGAIN_IN_S)
+  else if (!partly) await dropQuery(deps.db, order.order_id)
+}
+
+const paidNow = ({ state }: OrderRow): Partial<OrderUpdate> =>
+  orderMayMove(state, 'paid') ? { state: 'paid', last_code: 200, last_describe: null } : {}
+
+const WAITING = { state: 'paying', last_code: ISSUING, last_describe: 'asyReturnVoucher: codes come later' } as const

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import type { Cause } from '../audit/history.ts'
+import { type Entry, exactEntry } from '../catalogue/product-store.ts'
+import { type Db, sql } from '../db/sql.ts'
+
+/** The SQL of creating orders: the order with its request, and what the records know about its price. */
+
+export interface OrderToStore {
+  readonly order_id: bigint
+  readonly partner_id: bigint
+  readonly partner_deal_id: string
+  readonly sandbox: boolean
+  readonly quantity: number
+  readonly buy_price: number
+  readonly unit_price: number
+  readonly total_price: number
+  readonly travel_date: string | null
+  /** The request's body as JSON, in which 64-bit ids are exact. */
+  readonly request: string
+}
+
+/** Stores an order that is about to be sent; false when the id is taken. */
+export const insertOrder = async (
+  db: Db,
+  order: OrderToStore,
+  { cause, now }: { cause: Cause; now: Date },
+): Promise<boolean> =>
+  (await db.exec(
+    sql`with stored as (
+      insert into ticket_order (order_id, partner_id, partner_deal_id, sandbox, state, state_since, quantity, buy_price,
+        unit_price, total_price, travel_date, request, created_at, updated_at)
+      values (${order.order_id}, ${order.partner_id}, ${order.partner_deal_id}, ${order.sandbox}, 'creating', ${now},
+        ${order.quantity}, ${order.buy_price}, ${order.unit_price}, ${order.total_price}, ${order.travel_date},
+        ${order.request}::jsonb, ${now}, ${now})
+      on conflict (order_id) do nothing
+      returning order_id, partner_id
+    )
+    insert into record_change (at, partner_id, record, record_id, order_id, cause, cause_id, change)
+    select ${now}, partner_id, 'order', order_id::text, order_id, ${cause.kind}, ${cause.id},
+      '{"state": [null, "creating"]}'::jsonb
+    from stored`,
+  )) === 1
+
+/** The stored body of order create, with its ids exact. */
+export const requestOf = async (db: Db, orderId: bigint): Promise<Entry> => {
+  const row = await db.one(
+    z.object({ request: exactEntry }),
+    sql`select request::text as request from ticket_order where order_id = ${orderId}`,
+  )
+  return row.request
+}
+
+const money = z.coerce.number().nullable()
+const offer = z.object({
+  mt_deal_id: z.coerce.bigint(),
+  unit_price: money,
+  buy_price: money,
+})
+export type Offer = z.output<typeof offer>
+
+/** What the platform asks and pays for one ticket: from the price calendar on a day, else from the product itself. */
+export const findOffer = (
+  db: Db,
+  key: { partnerId: bigint; partnerDealId: string; date: string | null; primaryKey: string },
+): Promise<Offer | undefined> =>
+  db.maybe(
+    offer,
+    sql`select p.mt_deal_id,
+      coalesce(day.mt_price, (p.details ->> 'mtPrice')::numeric) as unit_price,
+      coalesce(day.settlement_price, (p.details ->> 'settlementPrice')::numeric) as buy_price
+    from product p
+    left join product_price day on day.partner_id = p.partner_id and day.partner_deal_id = p.partner_deal_id
+      and day.price_date = ${key.date}::date and day.partner_primary_key = ${key.primaryKey}
+    where p.partner_id = ${key.partnerId} and p.partner_deal_id = ${key.partnerDealId}`,
+  )

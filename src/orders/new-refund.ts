@@ -1,0 +1,90 @@
+import { echo } from '../lib/web/rescode.ts'
+import { RefusedRequest } from '../partner-calls/errors.ts'
+import type { OrderRow, VoucherRow } from './order-store.ts'
+import type { NewRefundRow, RefundRow } from './refund-store.ts'
+import { REFUND_STATES, type RefundState } from './states.ts'
+
+/** What is asked to be refunded; what is left out is everything that is left. */
+export interface RefundWish {
+  readonly quantity?: number | undefined
+  readonly vouchers: readonly string[]
+  readonly refund_price?: number | undefined
+  readonly refund_fee?: number | undefined
+}
+
+export type RefundContent = Pick<NewRefundRow, 'refund_quantity' | 'vouchers' | 'refund_price' | 'refund_fee'>
+
+/** Whether a refund may still come to take its tickets. */
+export const isOpenRefund = ({ state }: { readonly state: RefundState }): boolean =>
+  REFUND_STATES[state].next.length > 0
+
+/** The refund's content, or a refusal when the order has no such tickets left: those in other open refunds are spoken for. */
+export function refundContent(
+  order: OrderRow,
+  vouchers: readonly VoucherRow[],
+  refunds: readonly RefundRow[],
+  wish: RefundWish,
+): RefundContent {
+  const open = refunds.filter(isOpenRefund)
+  const spokenFor = open.reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
+  const left = order.quantity - order.used_quantity - order.refunded_quantity - spokenFor
+  const wished = [...new Set(wish.vouchers)]
+  const known = new Map(vouchers.map((voucher) => [voucher.voucher, voucher]))
+  const inOthers = new Set(open.flatMap((refund) => refund.vouchers))
+  const chosen = wished.map((voucher) => refundable(order, known.get(voucher), inOthers, voucher))
+  const ofVouchers = chosen.reduce((sum, voucher) => sum + voucher.quantity, 0)
+  const quantity = wish.quantity ?? (wished.length > 0 ? ofVouchers : left)
+  if (wished.length > 0) checkFits(chosen, ofVouchers, quantity)
+  if (quantity < 1 || quantity > left) {
+    throw new RefusedRequest(`order ${order.order_id} has ${left} tickets left to refund, not ${Math.max(quantity, 1)}`)
+  }
+  return {
+    refund_quantity: quantity,
+    vouchers: wished.length > 0 ? wished : unusedVouchers(vouchers, inOthers, { quantity, left }),
+    refund_price: wish.refund_price ?? Math.round(order.unit_price * 100 * quantity) / 100,
+    refund_fee: wish.refund_fee ?? 0,
+  }
+}
+
+/**
+ * The codes of so many tickets, where nobody named any: partners refund what they are told. Codes for one ticket each, the
+ * one that all share, or everything that is left. None where that does not tell which tickets are meant, as when a partner
+ * reports how many were used and not which: it has to choose itself.
+ */
+function unusedVouchers(
+  vouchers: readonly VoucherRow[],
+  inOthers: ReadonlySet<string>,
+  { quantity, left }: { readonly quantity: number; readonly left: number },
+): string[] {
+  const free = vouchers.filter((one) => one.state === 'unused' && (one.quantity > 1 || !inOthers.has(one.voucher)))
+  const singles = free.filter((one) => one.quantity === 1)
+  if (singles.length > left) return []
+  const names = free.map(({ voucher }) => voucher)
+  if (singles.length === free.length) return free.length >= quantity ? names.slice(0, quantity) : []
+  const isOneForAll = free.length === 1
+  const tickets = free.reduce((sum, one) => sum + one.quantity, 0)
+  return tickets === quantity || (isOneForAll && tickets > quantity) ? names : []
+}
+
+/** Only a voucher for several tickets may be refunded in part; a voucher for one is refunded or not. */
+function checkFits(chosen: readonly VoucherRow[], ofVouchers: number, quantity: number): void {
+  const divisible = chosen.some((voucher) => voucher.quantity > 1)
+  if (quantity <= ofVouchers && (divisible || quantity === ofVouchers)) return
+  throw new RefusedRequest(`the vouchers are for ${ofVouchers} tickets, not ${quantity}`)
+}
+
+/** The voucher, or a refusal when it cannot be refunded. */
+function refundable(
+  order: OrderRow,
+  found: VoucherRow | undefined,
+  inOthers: ReadonlySet<string>,
+  voucher: string,
+): VoucherRow {
+  if (!found) throw new RefusedRequest(`voucher ${echo(voucher)} is not of order ${order.order_id}`)
+  if (found.state !== 'unused') throw new RefusedRequest(`voucher ${echo(voucher)} is ${found.state}`)
+  // One voucher for several tickets may be refunded in parts.
+  if (found.quantity === 1 && inOthers.has(voucher)) {
+    throw new RefusedRequest(`voucher ${echo(voucher)} is in another refund`)
+  }
+  return found
+}

@@ -1,0 +1,53 @@
+import type { Deps } from '../deps.ts'
+import type { Failure } from '../partner-calls/call-result.ts'
+import { type Additional, findAdditional } from './additional-store.ts'
+import { noSuchOrder } from './errors.ts'
+import { findOrder, lockOrder, type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
+import { type RefundRow, refundsOf } from './refund-store.ts'
+
+/** An order as an operator sees it, with its vouchers, its refunds and what the partner sent beside the tickets. */
+export interface ShownOrder extends Omit<OrderRow, 'revision' | 'vouchers_open'>, Additional {
+  readonly vouchers: readonly VoucherRow[]
+  readonly refunds: readonly RefundRow[]
+}
+
+/** Where an operation has left the order, and what went wrong with its call; null when nothing did. */
+export interface OrderAnswer {
+  readonly order: ShownOrder
+  readonly failure: Failure | null
+}
+
+export async function existingOrder({ db }: Deps, orderId: bigint): Promise<OrderRow> {
+  const order = await findOrder(db, orderId)
+  if (!order) throw noSuchOrder(orderId)
+  return order
+}
+
+const NOTHING_ADDITIONAL: Additional = { voucher_additional: [], order_additional: [], additional_left_out: 0 }
+
+export async function shownOrder(deps: Deps, orderId: bigint): Promise<ShownOrder> {
+  const { revision: _, vouchers_open: __, ...order } = await existingOrder(deps, orderId)
+  return {
+    ...order,
+    vouchers: await vouchersOf(deps.db, orderId),
+    refunds: await refundsOf(deps.db, orderId),
+    ...((await findAdditional(deps.db, orderId)) ?? NOTHING_ADDITIONAL),
+  }
+}
+
+export const answerFor = async (deps: Deps, orderId: bigint, failure: Failure | null = null): Promise<OrderAnswer> => ({
+  order: await shownOrder(deps, orderId),
+  failure,
+})
+
+/** Runs `work` in a transaction with the order locked. */
+export const withOrder = <Result>(
+  deps: Deps,
+  orderId: bigint,
+  work: (inside: Deps, order: OrderRow) => Promise<Result>,
+): Promise<Result> =>
+  deps.db.tx(async (db) => {
+    const order = await lockOrder(db, orderId)
+    if (!order) throw noSuchOrder(orderId)
+    return work({ ...deps, db }, order)
+  })

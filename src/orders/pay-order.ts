@@ -1,0 +1,78 @@
+import type { Cause } from '../audit/history.ts'
+import type { Deps } from '../deps.ts'
+import { activePartner } from '../partner-calls/active-partner.ts'
+import { type AnswerOf, callPartner } from '../partner-calls/call-partner.ts'
+import { type CallResult, failureOf } from '../partner-calls/call-result.ts'
+import { changeOrder } from './change-order.ts'
+import { dropQuery, queueQuery } from './follow-up.ts'
+import { ASK_AGAIN_IN_S, CALL_OVER_S, ISSUING, isLost } from './in-flight.ts'
+import { issueTickets } from './issue-tickets.ts'
+import { answerFor, existingOrder, type OrderAnswer, withOrder } from './order-answer.ts'
+import { type OrderRow, type OrderUpdate, vouchersOf } from './order-store.ts'
+import { queryOrder } from './query-order.ts'
+import { type OrderState, orderMayMove } from './states.ts'
+
+/** Nothing is left to pay: it is done, or under way. */
+const PAID: readonly OrderState[] = ['paying', 'pay_unknown', 'paid', 'consumed', 'refunded']
+
+/**
+ * Pays an order, for which the partner issues the tickets. Of any number of simultaneous calls one calls the partner:
+ * the one that has moved the order to `paying`, and committed that. After a lost answer the partner is asked first.
+ */
+export async function payOrder(deps: Deps, orderId: bigint, cause: Cause): Promise<OrderAnswer> {
+  const known = await existingOrder(deps, orderId)
+  const partner = await activePartner(deps, known.partner_id)
+  const asked = isLost(deps, known) ? await queryOrder(deps, orderId, cause) : undefined
+  if (asked?.failure) return asked
+  const claimed = await withOrder(deps, orderId, (inside, order) => claim(inside, order, cause))
+  if (!claimed) return answerFor(deps, orderId)
+  const body = { orderId, partnerOrderId: claimed.partner_order_id ?? '' }
+  const result = await callPartner(deps, partner, 'order-pay', body, { orderId })
+  await withOrder(deps, orderId, (inside, order) => settle(inside, order, result, claimed.revision))
+  return answerFor(deps, orderId, failureOf(result))
+}
+
+/** The order as `paying`; undefined when there is nothing to pay. */
+async function claim(deps: Deps, order: OrderRow, cause: Cause): Promise<OrderRow | undefined> {
+  if (PAID.includes(order.state)) return undefined
+  await queueQuery(deps, order, CALL_OVER_S)
+  const update = { state: 'paying', last_code: null, last_describe: null, vouchers_open: true } as const
+  return changeOrder(deps, order, update, cause)
+}
+
+/** What the answer means for the order as it stands now: a notice, or the time, may have moved it on. */
+async function settle(
+  deps: Deps,
+  order: OrderRow,
+  result: CallResult<AnswerOf<'order-pay'>>,
+  revision: number,
+): Promise<void> {
+  const cause: Cause = { kind: 'call', id: result.callId }
+  if (result.outcome === 'success') {
+    if (orderMayMove(order.state, 'paid') || PAID.includes(order.state)) {
+      await issueTickets(deps, order, result.answer.body, cause)
+    }
+    return
+  }
+  if (order.revision !== revision) return
+  // Codes that a notice has brought meanwhile are tickets: the order cannot have failed without a word about them.
+  const [issued] = await vouchersOf(deps.db, order.order_id)
+  const update = issued ? { ...unpaid(result), state: 'pay_unknown' as const, vouchers_open: true } : unpaid(result)
+  await changeOrder(deps, order, update, cause)
+  if (update.state === 'paying' || update.state === 'pay_unknown') await queueQuery(deps, order, ASK_AGAIN_IN_S)
+  else await dropQuery(deps.db, order.order_id)
+}
+
+type Unpaid = Pick<OrderUpdate, 'state' | 'last_code' | 'last_describe'> & Partial<OrderUpdate>
+
+function unpaid(result: Exclude<CallResult<unknown>, { outcome: 'success' }>): Unpaid {
+  if (result.outcome === 'pending') {
+    const issuing = result.code === ISSUING
+    return { state: issuing ? 'paying' : 'pay_unknown', last_code: result.code, last_describe: result.describe }
+  }
+  const { kind, code = null, detail, maybe_received } = result.failure
+  const said = { last_code: code, last_describe: detail }
+  if (kind === 'partner-code') return { state: 'pay_failed', ...said, vouchers_open: false }
+  if (!maybe_received) return { state: 'created', ...said, vouchers_open: false }
+  return { state: 'pay_unknown', ...said }
+}

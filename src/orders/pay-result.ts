@@ -1,0 +1,111 @@
+import type { Cause } from '../audit/history.ts'
+import type { Deps } from '../deps.ts'
+import { echo } from '../lib/web/rescode.ts'
+import { RefusedRequest } from '../partner-calls/errors.ts'
+import type { IssuedTickets } from '../partner-calls/interfaces/issued.ts'
+import { keepAdditional } from './additional.ts'
+import { changeOrder } from './change-order.ts'
+import { checkPartnerOrderId, ownOrder } from './consumption.ts'
+import { illegalOrderMove } from './errors.ts'
+import { dropQuery, queueQuery } from './follow-up.ts'
+import { ASK_AGAIN_IN_S } from './in-flight.ts'
+import { issueTickets } from './issue-tickets.ts'
+import { lockOrder, type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
+import { timesPaid } from './pay-result-store.ts'
+import { foreignVoucher, takesCodes } from './quantities.ts'
+import { awaitsCodes, issuedCodes, promisedCodes } from './reported-codes.ts'
+import { ISSUED_STATES, type OrderState } from './states.ts'
+
+/** The late result of an order pay: the tickets, or why there are none. */
+export interface PayResult {
+  readonly orderId: bigint
+  readonly partnerOrderId: string
+  readonly outcome: 'issued' | 'failed'
+  /** The partner's code; undefined where it gave none. */
+  readonly code: number | undefined
+  /** The reason of a failure. */
+  readonly describe: string
+  readonly tickets: IssuedTickets
+}
+
+/** Codes from here on are failures; programs also send 0 and 1 where nothing went wrong. */
+const FIRST_FAILURE = 300
+
+const WAITING: readonly OrderState[] = ['paying', 'pay_unknown']
+/** Where the tickets are not issued, and never were: "failed" is no news. */
+const NOT_ISSUED: readonly OrderState[] = ['created', 'pay_failed', 'closing', 'closed']
+
+/**
+ * Ends an order that waits for its tickets, also when the answer to order pay is not read yet or was lost. The same again
+ * changes nothing; whatever contradicts what is decided already is refused: tickets that were issued are not taken
+ * back, and those of an order that has failed are not taken. Runs inside the caller's transaction when `deps.db` is one.
+ */
+export async function applyPayResult(deps: Deps, partnerId: bigint, result: PayResult, cause: Cause): Promise<void> {
+  await deps.db.tx(async (db) => {
+    const order = ownOrder(await lockOrder(db, result.orderId), partnerId, result.orderId)
+    checkPartnerOrderId(order, result.partnerOrderId)
+    const before = await vouchersOf(db, order.order_id)
+    const apply = result.outcome === 'issued' ? issue : fail
+    await apply({ ...deps, db }, order, before, result, cause)
+  })
+}
+
+async function issue(
+  deps: Deps,
+  order: OrderRow,
+  before: readonly VoucherRow[],
+  { code, tickets, partnerOrderId }: PayResult,
+  cause: Cause,
+): Promise<void> {
+  if (code !== undefined && code >= FIRST_FAILURE) {
+    throw new RefusedRequest(`code is ${code} and issueType 1: issued, and failed`)
+  }
+  // A failure that was told before may have been about another payment, and the tickets are there.
+  const waits = WAITING.includes(order.state) || order.state === 'pay_failed'
+  if (!waits && !ISSUED_STATES.includes(order.state)) throw illegalOrderMove(order.order_id, order.state, 'paid')
+  const fresh = checkCodes({ ...order, vouchers_open: order.vouchers_open || waits }, before, tickets)
+  // Told again, by this notice or by the answer that it follows.
+  if (!waits && fresh.length === 0) return keepAdditional(deps, order.order_id, tickets)
+  await issueTickets(deps, order, { ...tickets, partnerOrderId }, cause)
+}
+
+/** As many codes as voucherType promises, all of them this order's; those that are new. */
+function checkCodes(order: OrderRow, before: readonly VoucherRow[], tickets: IssuedTickets): string[] {
+  const known = new Set(before.map(({ voucher }) => voucher))
+  const told = issuedCodes(tickets, order.quantity).map(({ voucher }) => voucher)
+  const fresh = told.filter((voucher) => !known.has(voucher))
+  const [strange] = fresh
+  if (strange !== undefined && !takesCodes(order, before)) throw foreignVoucher(order.order_id, strange)
+  const codes = known.size + fresh.length
+  const promised = promisedCodes(tickets, order.quantity)
+  const enough = promised === undefined ? codes <= order.quantity : codes === promised
+  if (enough || awaitsCodes(tickets, order.quantity, codes)) return fresh
+  const wanted =
+    promised === undefined ? `at most ${order.quantity}` : `${promised} (voucherType ${tickets.voucherType})`
+  throw new RefusedRequest(
+    `body.vouchers and body.credentialList: ${codes} codes; order ${order.order_id} with ${order.quantity} tickets needs ${wanted}`,
+  )
+}
+
+async function fail(
+  deps: Deps,
+  order: OrderRow,
+  before: readonly VoucherRow[],
+  { code, describe }: PayResult,
+  cause: Cause,
+): Promise<void> {
+  if (NOT_ISSUED.includes(order.state)) return
+  if (!WAITING.includes(order.state)) throw illegalOrderMove(order.order_id, order.state, 'pay_failed')
+  const [issued] = before
+  if (issued) {
+    throw new RefusedRequest(`order ${order.order_id} has voucher ${echo(issued.voucher)}; it cannot become pay_failed`)
+  }
+  // Of an order that was paid again nobody knows which payment is meant: the partner is asked how it stands.
+  const again = (await timesPaid(deps.db, order.order_id)) > 1
+  const failure = code !== undefined && code >= FIRST_FAILURE ? code : null
+  const said = { last_code: failure, last_describe: echo(failure === null ? describe : `${failure}: ${describe}`) }
+  const state = again ? 'pay_unknown' : 'pay_failed'
+  await changeOrder(deps, order, { state, ...said, vouchers_open: again }, cause)
+  if (again) await queueQuery(deps, order, ASK_AGAIN_IN_S)
+  else await dropQuery(deps.db, order.order_id)
+}

@@ -1,0 +1,24 @@
+import type { Cause } from '../audit/history.ts'
+import type { Deps } from '../deps.ts'
+import { existingPartner } from '../partner-calls/active-partner.ts'
+import { callPartner } from '../partner-calls/call-partner.ts'
+import { RefusedRequest } from '../partner-calls/errors.ts'
+import { changeOrder } from './change-order.ts'
+import { followQuery } from './follow-query.ts'
+import { awaitsAnswer, isInFlight } from './in-flight.ts'
+import { answerFor, type OrderAnswer, withOrder } from './order-answer.ts'
+
+/** Asks the partner how an order stands and follows what it says: safe at any time, and the way out of *_unknown. */
+export async function queryOrder(deps: Deps, orderId: bigint, cause: Cause): Promise<OrderAnswer> {
+  const order = await withOrder(deps, orderId, async (inside, found) => {
+    if (isInFlight(deps, found)) throw new RefusedRequest(`order ${orderId} is ${found.state}: a call is under way`)
+    if (!awaitsAnswer(found)) return found
+    const state = found.state === 'creating' ? 'create_unknown' : 'pay_unknown'
+    return changeOrder(inside, found, { state }, cause)
+  })
+  const partner = await existingPartner(deps, order.partner_id)
+  const body = { orderId, partnerOrderId: order.partner_order_id ?? '' }
+  const result = await callPartner(deps, partner, 'order-query', body, { orderId })
+  const failure = await withOrder(deps, orderId, (inside, found) => followQuery(inside, found, result, order.revision))
+  return answerFor(deps, orderId, failure)
+}

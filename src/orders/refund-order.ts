@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import type { Cause } from '../audit/history.ts'
+import type { Deps } from '../deps.ts'
+import { beijingTime } from '../lib/beijing.ts'
+import { existingPartner } from '../partner-calls/active-partner.ts'
+import { type AnswerOf, callPartner } from '../partner-calls/call-partner.ts'
+import { type CallResult, failureOf } from '../partner-calls/call-result.ts'
+import type { PartnerWithSecrets } from '../registry/partner.ts'
+import { beginRefund, resumeRefund, type ToAsk } from './begin-refund.ts'
+import { changeRefund } from './change-refund.ts'
+import { credentialListOf } from './credentials.ts'
+import { noSuchRefund } from './errors.ts'
+import { answerFor, existingOrder, type OrderAnswer, withOrder } from './order-answer.ts'
+import type { OrderRow } from './order-store.ts'
+import { queryOrder } from './query-order.ts'
+import { findRefund, type RefundRow, type RefundUpdate } from './refund-store.ts'
+import { refundMayMove } from './states.ts'
+import type { NewRefund } from './wire.ts'
+
+/** Where an operation has left a refund, with its order. */
+export type RefundAnswer = OrderAnswer & { readonly refund: RefundRow }
+
+const ALREADY_REFUNDED = 601
+
+/**
+ * Asks the partner to refund tickets: with 200 they are, with 602 it reviews and will send a notice. The same refund_id
+ * again is the same refund: it is returned, or sent again, after asking how the order stands when an answer was lost.
+ */
+export async function refundOrder(deps: Deps, input: NewRefund, cause: Cause): Promise<RefundAnswer> {
+  const { order_id: orderId, refund_id: refundId = randomUUID() } = input
+  const partner = await existingPartner(deps, (await existingOrder(deps, orderId)).partner_id)
+  const done = async (answer: OrderAnswer): Promise<RefundAnswer> => {
+    const refund = await findRefund(deps.db, partner.partner_id, refundId)
+    if (!refund) throw noSuchRefund(refundId)
+    return { ...answer, refund }
+  }
+  let begun = await withOrder(deps, orderId, (inside, order) => beginRefund(inside, order, refundId, input, cause))
+  if (begun === 'lost') {
+    const asked = await queryOrder(deps, orderId, cause)
+    if (asked.failure) return done(asked)
+    begun = await withOrder(deps, orderId, (inside, order) => resumeRefund(inside, order, refundId, cause))
+  }
+  if (typeof begun === 'string') return done(await answerFor(deps, orderId))
+  const result = await ask(deps, partner, begun)
+  const update = decisionOf(result, begun)
+  await withOrder(deps, orderId, (inside, order) => settle(inside, order, refundId, update, result.callId))
+  return done(await answerFor(deps, orderId, failureOf(result)))
+}
+
+async function ask(deps: Deps, partner: PartnerWithSecrets, { order, refund }: ToAsk) {
+  const { order_id: orderId } = order
+  const body = {
+    orderId,
+    refundId: refund.refund_id,
+    partnerOrderId: order.partner_order_id ?? '',
+    partnerDealId: order.partner_deal_id,
+    voucherList: refund.vouchers,
+    credentialList: await credentialListOf(deps, order, refund),
+    refundQuantity: refund.refund_quantity,
+    unitPrice: order.unit_price,
+    refundPrice: refund.refund_price,
+    refundFee: refund.refund_fee,
+    refundTime: beijingTime(deps.clock.now()),
+  }
+  return callPartner(deps, partner, 'order-refund', body, { orderId })
+}
+
+/** A notice may have decided while the call was under way: what no longer is a legal move is old news. */
+async function settle(
+  deps: Deps,
+  order: OrderRow,
+  refundId: string,
+  update: RefundUpdate,
+  callId: string,
+): Promise<void> {
+  const refund = await findRefund(deps.db, order.partner_id, refundId)
+  if (!refund || !refundMayMove(refund.state, update.state) || refund.state === update.state) return
+  await changeRefund(deps, order, refund, update, { kind: 'call', id: callId })
+}
+
+function decisionOf(result: CallResult<AnswerOf<'order-refund'>>, { repeated }: ToAsk): RefundUpdate {
+  if (result.outcome === 'success') return { state: 'refunded', decision_code: 200, reason: null }
+  if (result.outcome === 'pending') return { state: 'reviewing', decision_code: result.code, reason: result.describe }
+  const { kind, code = null, detail, maybe_received } = result.failure
+  // Of a refund that was sent before, "already refunded" is the answer that was lost.
+  if (code === ALREADY_REFUNDED && repeated) return { state: 'refunded', decision_code: code, reason: detail }
+  if (kind === 'partner-code') return { state: 'refused', decision_code: code, reason: detail }
+  // What may have arrived once may have arrived for good, even when this call certainly did not.
+  return { state: maybe_received || repeated ? 'unknown' : 'requested', decision_code: null, reason: detail }
+}

@@ -1,0 +1,40 @@
+import type { Cause } from '../audit/history.ts'
+import type { Deps } from '../deps.ts'
+import { RefusedRequest } from '../partner-calls/errors.ts'
+import { changeRefund } from './change-refund.ts'
+import { checkPartnerOrderId, ownOrder } from './consumption.ts'
+import { noSuchRefund } from './errors.ts'
+import { lockOrder } from './order-store.ts'
+import { findRefund } from './refund-store.ts'
+import { REFUND_STATES } from './states.ts'
+
+/** The partner's decision on a refund that it had under review: 200 refunded, 606 and 699 refused. */
+export interface RefundResult {
+  readonly refundId: string
+  readonly orderId: bigint
+  readonly partnerOrderId: string
+  readonly code: 200 | 606 | 699
+  readonly describe: string
+}
+
+/** Ends a refund; the same decision again changes nothing, the opposite one is refused. */
+export async function applyRefundResult(
+  deps: Deps,
+  partnerId: bigint,
+  result: RefundResult,
+  cause: Cause,
+): Promise<void> {
+  await deps.db.tx(async (db) => {
+    const order = ownOrder(await lockOrder(db, result.orderId), partnerId, result.orderId)
+    checkPartnerOrderId(order, result.partnerOrderId)
+    const refund = await findRefund(db, partnerId, result.refundId)
+    if (!refund || refund.order_id !== order.order_id) throw noSuchRefund(result.refundId)
+    const state = result.code === 200 ? 'refunded' : 'refused'
+    if (refund.state === state) return
+    if (REFUND_STATES[refund.state].next.length === 0) {
+      throw new RefusedRequest(`refund ${refund.refund_id} is ${refund.state} already; it cannot become ${state}`)
+    }
+    const update = { state, decision_code: result.code, reason: result.describe } as const
+    await changeRefund({ ...deps, db }, order, refund, update, cause)
+  })
+}

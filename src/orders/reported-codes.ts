@@ -1,0 +1,90 @@
+import type { IssuedTickets } from '../partner-calls/interfaces/issued.ts'
+import type { ReportedVoucher } from './quantities.ts'
+
+/** The codes in what partners say of tickets: lists of codes, and documents with the codes that they open. */
+
+type Status = ReportedVoucher['status']
+
+/** A document as answers and notices name it. */
+interface Credential {
+  readonly voucher?: string | undefined
+  readonly status?: Status | undefined
+}
+
+interface VoucherEntry {
+  readonly voucher: string
+  readonly voucherPics?: string | undefined
+  readonly voucherInvalidTime: string
+  readonly quantity: number
+  readonly status: Status
+}
+
+/**
+ * The codes of a voucherList, and those that only a credentialList names. Several people may share a code: it is as far
+ * as the one of them who has come least far.
+ */
+export function codesIn(
+  voucherList: readonly VoucherEntry[] = [],
+  credentialList: readonly (Credential | undefined)[] = [],
+): ReportedVoucher[] {
+  const listed = voucherList.map(
+    ({ voucher, voucherPics, voucherInvalidTime, quantity, status }): ReportedVoucher => ({
+      voucher,
+      quantity,
+      status,
+      picture: voucherPics,
+      invalidAt: voucherInvalidTime,
+    }),
+  )
+  const named = new Set(listed.map(({ voucher }) => voucher))
+  return [...listed, ...codesOfPeople(credentialList).filter(({ voucher }) => !named.has(voucher))]
+}
+
+function codesOfPeople(people: readonly (Credential | undefined)[]): ReportedVoucher[] {
+  const codes = new Map<string, { quantity: number; status: Status }>()
+  for (const { voucher, status = 0 } of people.filter((one) => one !== undefined)) {
+    if (voucher === undefined) continue
+    const code = codes.get(voucher)
+    codes.set(voucher, {
+      quantity: (code?.quantity ?? 0) + 1,
+      status: code && code.status < status ? code.status : status,
+    })
+  }
+  return [...codes].map(([voucher, code]) => ({ voucher, ...code, ofPeople: true }))
+}
+
+/**
+ * The codes of tickets that are issued, for an order of so many tickets. One code admits one person, or everybody where
+ * there is one for the order; of real-name orders the codes may stand beside the documents alone.
+ */
+export function issuedCodes(issued: IssuedTickets, quantity: number): ReportedVoucher[] {
+  const { vouchers = [], voucherPics = [], credentialList = [], voucherType } = issued
+  const people = new Map(codesOfPeople(credentialList).map((code) => [code.voucher, code.quantity]))
+  const codes = new Set([...vouchers, ...people.keys()])
+  const forAll = voucherType === 2 || (voucherType !== 1 && codes.size === 1 && !issued.asyReturnVoucher)
+  // Of a code that is there twice the first picture counts, so it is set last.
+  const pictures = new Map(vouchers.map((voucher, place) => [voucher, voucherPics[place]] as const).reverse())
+  const admits = (voucher: string): number => {
+    if (forAll) return quantity
+    return voucherType === 1 ? 1 : (people.get(voucher) ?? 1)
+  }
+  return [...codes].map((voucher) => ({
+    voucher,
+    quantity: admits(voucher),
+    status: 0,
+    picture: pictures.get(voucher),
+  }))
+}
+
+/** How many codes voucherType promises; undefined where it promises none. */
+export function promisedCodes(
+  { voucherType }: Pick<IssuedTickets, 'voucherType'>,
+  quantity: number,
+): number | undefined {
+  if (voucherType === 1) return quantity
+  return voucherType === 2 ? 1 : undefined
+}
+
+/** Whether the partner will still tell codes: it says so, and not all of them are there. */
+export const awaitsCodes = (issued: IssuedTickets, quantity: number, codes: number): boolean =>
+  issued.asyReturnVoucher === true && codes < (promisedCodes(issued, quantity) ?? quantity)

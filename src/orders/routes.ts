@@ -1,0 +1,60 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { OPERATOR } from '../audit/history.ts'
+import type { Deps } from '../deps.ts'
+import { parseInput } from '../lib/json/input.ts'
+import { answerLossless } from '../lib/web/envelope.ts'
+import { closeOrder } from './close-order.ts'
+import { createOrder } from './create-order.ts'
+import { payOrder } from './pay-order.ts'
+import { queryOrder } from './query-order.ts'
+import { refundOrder } from './refund-order.ts'
+import { tellRefunded } from './refunded-message.ts'
+import { listOrders, showOrder } from './show-order.ts'
+import { newOrder, newRefund, newRefundedMessage, oneOrder, orderFilter } from './wire.ts'
+
+interface OneOrderRoute {
+  Params: { order_id: string }
+}
+
+const idOf = (request: FastifyRequest<OneOrderRoute>): bigint => parseInput(oneOrder, request.params).order_id
+
+/** The input of a route below /orders/:order_id; the path's order_id counts. */
+const withId = (request: FastifyRequest<OneOrderRoute>): object => ({
+  ...((request.body ?? {}) as object),
+  ...request.params,
+})
+
+/** The operator's routes for orders, below /admin/v1. A call that failed is part of the answer: the order stands as shown. */
+export function orderRoutes(app: FastifyInstance, deps: Deps): void {
+  app.get('/orders', { config: { readsQuery: true } }, async (request, reply) =>
+    answerLossless(request, reply, { orders: await listOrders(deps, parseInput(orderFilter, request.query)) }),
+  )
+
+  app.post('/orders', async (request, reply) =>
+    answerLossless(request, reply, await createOrder(deps, parseInput(newOrder, request.body), OPERATOR)),
+  )
+
+  app.get<OneOrderRoute>('/orders/:order_id', async (request, reply) =>
+    answerLossless(request, reply, await showOrder(deps, idOf(request))),
+  )
+
+  app.post<OneOrderRoute>('/orders/:order_id/pay', async (request, reply) =>
+    answerLossless(request, reply, await payOrder(deps, idOf(request), OPERATOR)),
+  )
+
+  app.post<OneOrderRoute>('/orders/:order_id/query', async (request, reply) =>
+    answerLossless(request, reply, await queryOrder(deps, idOf(request), OPERATOR)),
+  )
+
+  app.post<OneOrderRoute>('/orders/:order_id/close', async (request, reply) =>
+    answerLossless(request, reply, await closeOrder(deps, idOf(request), OPERATOR)),
+  )
+
+  app.post<OneOrderRoute>('/orders/:order_id/refund', async (request, reply) =>
+    answerLossless(request, reply, await refundOrder(deps, parseInput(newRefund, withId(request)), OPERATOR)),
+  )
+
+  app.post<OneOrderRoute>('/orders/:order_id/refunded', async (request, reply) =>
+    answerLossless(request, reply, await tellRefunded(deps, parseInput(newRefundedMessage, withId(request)), OPERATOR)),
+  )
+}

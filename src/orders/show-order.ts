@@ -1,0 +1,22 @@
+import { type HistoryRow, historyOfOrder } from '../audit/history-store.ts'
+import type { Deps } from '../deps.ts'
+import { type CallSummary, callsOf } from '../partner-calls/call-store.ts'
+import { type ShownOrder, shownOrder } from './order-answer.ts'
+import { type OrderSummary, listOrders as readOrders } from './show-store.ts'
+import type { OrderFilter } from './wire.ts'
+
+/** The order with everything that happened to it: every change with its cause, every call with what it came to. */
+export interface OrderStory {
+  readonly order: ShownOrder
+  readonly history: readonly HistoryRow[]
+  readonly calls: readonly CallSummary[]
+}
+
+/** Throws for an order that does not exist. */
+export async function showOrder(deps: Deps, orderId: bigint): Promise<OrderStory> {
+  const order = await shownOrder(deps, orderId)
+  return { order, history: await historyOfOrder(deps.db, orderId), calls: await callsOf(deps.db, orderId) }
+}
+
+/** The newest orders, newest first. */
+export const listOrders = (deps: Deps, filter: OrderFilter): Promise<OrderSummary[]> => readOrders(deps.db, filter)

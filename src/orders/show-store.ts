@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { type Db, sql } from '../db/sql.ts'
+
+const orderSummary = z.object({
+  order_id: z.coerce.bigint(),
+  partner_id: z.coerce.bigint(),
+  partner_deal_id: z.string(),
+  /** Made in the sandbox: nobody has paid for it. */
+  sandbox: z.boolean(),
+  state: z.string(),
+  quantity: z.number(),
+  used_quantity: z.number(),
+  refunded_quantity: z.number(),
+  total_price: z.coerce.number(),
+  created_at: z.date(),
+})
+export type OrderSummary = z.output<typeof orderSummary>
+
+/** Newest first; an undefined filter lets everything through. */
+export const listOrders = (
+  db: Db,
+  filter: {
+    partner_id?: bigint | undefined
+    state?: string | undefined
+    sandbox?: boolean | undefined
+    limit: number
+  },
+): Promise<OrderSummary[]> =>
+  db.search(
+    orderSummary,
+    sql`select order_id, partner_id, partner_deal_id, sandbox, state, quantity, used_quantity, refunded_quantity,
+          total_price, created_at
+        from ticket_order
+        where (${filter.partner_id}::bigint is null or partner_id = ${filter.partner_id})
+          and (${filter.state}::text is null or state = ${filter.state})
+          and (${filter.sandbox}::boolean is null or sandbox = ${filter.sandbox})
+        order by created_at desc, order_id desc limit ${filter.limit}`,
+  )

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { id, storable } from '../catalogue/wire.ts'
+import { LIST_LIMITS, listOf } from '../lib/json/lists.ts'
+import { date, price, text } from '../partner-calls/interfaces/fields.ts'
+import { person } from '../partner-calls/interfaces/people.ts'
+import { ORDER_STATE_NAMES } from './states.ts'
+
+/**
+ * What the admin routes and the command line take. Names are those of the tables' columns; ids of 64 bits come as number
+ * or text and are kept exact.
+ */
+
+const money = price().refine((value) => value >= 0 && value < 100_000_000, 'must be from 0 to 99999999.99')
+const count = z.int().min(1).max(LIST_LIMITS.vouchers.most)
+
+export const newOrder = z.strictObject({
+  partner_id: id,
+  /** The key of idempotency: the same id is the same order. A new one if it is left out. */
+  order_id: id.optional(),
+  partner_deal_id: storable,
+  quantity: count.default(1),
+  /** Absent for open-date tickets. */
+  travel_date: date().optional(),
+  /** Those of the pulled product or price calendar if left out. */
+  unit_price: money.optional(),
+  buy_price: money.optional(),
+  /** unit_price × quantity if left out. */
+  total_price: money.optional(),
+  mt_deal_id: id.optional(),
+  visitors: listOf('visitors', person).optional(),
+  contact_person: person.optional(),
+  /** Of level price calendars. */
+  partner_primary_key: storable.optional(),
+  level_ids: listOf('levels', storable).optional(),
+})
+export type NewOrder = z.output<typeof newOrder>
+
+export const oneOrder = z.strictObject({ order_id: id })
+
+export const newRefund = z.strictObject({
+  order_id: id,
+  /** The key of idempotency: the same id is the same refund. A new one if it is left out. */
+  refund_id: storable.optional(),
+  /** All tickets that are left, or those of `vouchers`, if left out. */
+  quantity: count.optional(),
+  vouchers: listOf('vouchers', storable).default([]),
+  /** unit_price × quantity if left out. */
+  refund_price: money.optional(),
+  refund_fee: money.default(0),
+})
+export type NewRefund = z.output<typeof newRefund>
+
+/** 1 by customer service, 2 payment never confirmed, 3 review timed out. */
+export const newRefundedMessage = z.strictObject({
+  order_id: id,
+  /** With type 3 the refund under review. */
+  refund_id: storable.optional(),
+  type: z.literal([1, 2, 3]),
+  quantity: count.optional(),
+  vouchers: listOf('vouchers', storable).default([]),
+  refund_price: money.optional(),
+  reason: text().max(500).optional(),
+})
+export type NewRefundedMessage = z.output<typeof newRefundedMessage>
+
+export const orderFilter = z.strictObject({
+  partner_id: id.optional(),
+  state: z.enum(ORDER_STATE_NAMES).optional(),
+  /** True: only orders of the sandbox; false: only live ones. */
+  sandbox: z
+    .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], 'must be true or false')
+    .optional(),
+  limit: z.coerce.number().int().min(1).max(1_000).default(50),
+})
+export type OrderFilter = z.output<typeof orderFilter>

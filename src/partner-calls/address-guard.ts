@@ -1,0 +1,152 @@
+import type { LookupAddress } from 'node:dns'
+import { BlockList, isIP, type LookupFunction, Socket } from 'node:net'
+import { buildConnector } from 'undici'
+import { familyOf, isSingle, type Network, parseAllowedAddress, parseNetwork } from '../config/allowed-address.ts'
+import type { Config } from '../config/index.ts'
+import { type HostResolver, hostResolver } from './resolve-host.ts'
+
+/** The partner's URL leads to an address that the platform does not call. */
+export class AddressRefused extends Error {
+  override readonly name: string = 'AddressRefused'
+}
+
+/** It has a port that partners may not have. */
+class PortRefused extends AddressRefused {
+  override readonly name: string = 'PortRefused'
+}
+
+/** IANA's special-purpose IPv4 blocks, multicast and reserved space: nothing that a partner on the Internet has. */
+const SPECIAL_V4 = [
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
+  ...['192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24', '192.168.0.0/16', '192.175.48.0/24'],
+  ...['198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
+]
+
+/**
+ * Of IPv6 only global unicast is called. Everything else lies outside of it: unspecified, loopback, IPv4-mapped and
+ * -compatible, NAT64 (64:ff9b::), unique local, link-local, site-local, multicast, discard, SRv6.
+ */
+const GLOBAL_V6 = ['2000::/3']
+
+/** And of global unicast not these: protocol assignments with Teredo and ORCHID, documentation, 6to4. */
+const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
+
+function listOf(networks: readonly Network[]): BlockList {
+  const list = new BlockList()
+  for (const { address, bits, family } of networks) list.addSubnet(address, bits, family)
+  return list
+}
+
+const named = (texts: readonly string[]): BlockList => listOf(texts.flatMap((text) => parseNetwork(text) ?? []))
+
+/**
+ * Where clouds tell a machine its credentials: link-local (AWS, Google, Azure, Tencent, Oracle and most others), Azure's
+ * host agent, which is a public address, Alibaba, Oracle's older one, and the IPv6 ones of AWS and Google. A wider
+ * exception does not reach them: an operator who means one has to name that very address.
+ */
+const CLOUDS = [
+  ...['169.254.0.0/16', '168.63.129.16', '100.100.100.200', '192.0.0.192'],
+  ...['fe80::/10', 'fd00:ec2::/32', 'fd20:ce::254'],
+]
+
+const specialV4 = named(SPECIAL_V4)
+const globalV6 = named(GLOBAL_V6)
+const specialV6 = named(SPECIAL_V6)
+const clouds = named(CLOUDS)
+
+const isPublic = (address: string, family: 'ipv4' | 'ipv6'): boolean =>
+  family === 'ipv4'
+    ? !specialV4.check(address, family)
+    : globalV6.check(address, family) && !specialV6.check(address, family)
+
+export interface AddressGuard {
+  /**
+   * Whether an IP address must not be called on this port; anything that is no plain IP address must not. `trusted`: the
+   * host name was allowed by name, wherever it leads, except to what clouds keep for themselves.
+   */
+  refuses(address: string, port: number, trusted?: boolean): boolean
+  /** Whether a host name is allowed by name on this port. */
+  trusts(hostname: string, port: number): boolean
+  /** Whether nothing is called on this port, whatever the address. */
+  refusesPort(port: number): boolean
+  /** Where a host's addresses come from. */
+  readonly resolve: HostResolver
+}
+
+type GuardSettings = Pick<Config, 'NODE_ENV' | 'PARTNER_ADDRESS_ALLOW' | 'PARTNER_PORTS'>
+
+const USUAL_PORTS = [80, 443]
+
+const resolveHost = hostResolver()
+
+/** The guard of these settings. An exception that names a port holds for that one; any other for the ports that partners may have. */
+export function addressGuard(
+  { NODE_ENV, PARTNER_ADDRESS_ALLOW, PARTNER_PORTS }: GuardSettings,
+  resolve: HostResolver = resolveHost,
+): AddressGuard {
+  const exceptions = PARTNER_ADDRESS_ALLOW.flatMap((entry) => parseAllowedAddress(entry) ?? [])
+  const anyPort = NODE_ENV !== 'production' && PARTNER_PORTS.length === 0
+  const isUsual = (port: number): boolean => anyPort || USUAL_PORTS.includes(port) || PARTNER_PORTS.includes(port)
+  const holding = (port: number) =>
+    exceptions.filter((entry) => entry.port === port || (entry.port === undefined && isUsual(port)))
+  return {
+    refuses: (address, port, trusted = false) => {
+      const family = familyOf(address)
+      if (family === undefined || address.includes('%')) return true
+      const networks = holding(port).flatMap((entry) => ('network' in entry ? [entry.network] : []))
+      if (clouds.check(address, family)) return !listOf(networks.filter(isSingle)).check(address, family)
+      if (trusted || listOf(networks).check(address, family)) return false
+      return !isUsual(port) || !isPublic(address, family)
+    },
+    trusts: (hostname, port) => {
+      const host = hostname.toLowerCase().replace(/\.$/, '')
+      return holding(port).some((entry) => 'host' in entry && entry.host === host)
+    },
+    refusesPort: (port) => !isUsual(port) && holding(port).length === 0,
+    resolve,
+  }
+}
+
+/** Lets only addresses through that may be called, so what was checked is what is dialled. */
+const guardedLookup =
+  (guard: AddressGuard, port: number): LookupFunction =>
+  (hostname, options, callback) => {
+    const connect = (addresses: readonly LookupAddress[]): void => {
+      const trusted = guard.trusts(hostname, port)
+      const usable = addresses.filter(({ address }) => !guard.refuses(address, port, trusted))
+      const [first] = usable
+      if (first === undefined) callback(new AddressRefused(), [])
+      else if (options.all) callback(null, usable)
+      else callback(null, first.address, first.family)
+    }
+    guard.resolve(hostname).then(connect, (error: Error) => callback(error, []))
+  }
+
+/** What a connection is waiting for. */
+export type ConnectPhase = 'dns' | 'connect' | 'tls'
+
+/**
+ * An undici connector that dials only what the guard lets through, and tells which phase begins. Literal addresses never
+ * reach a lookup (traps 13), so they are checked here; the URL parser has turned `0x7f.1` and the like into plain ones.
+ */
+export function guardedConnector(
+  guard: AddressGuard,
+  timeoutMs: number,
+  onPhase: (phase: ConnectPhase) => void,
+): buildConnector.connector {
+  return (options, callback) => {
+    const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80)
+    const connect = buildConnector({ timeout: timeoutMs, allowH2: false, lookup: guardedLookup(guard, port) })
+    const isLiteral = isIP(options.hostname) !== 0
+    if (guard.refusesPort(port)) return callback(new PortRefused(), null)
+    if (isLiteral && guard.refuses(options.hostname, port)) return callback(new AddressRefused(), null)
+    onPhase(isLiteral ? 'connect' : 'dns')
+    // undici's types say void; it is the socket, and only its events tell the phases apart.
+    const socket: unknown = connect(options, callback)
+    if (!(socket instanceof Socket)) return
+    socket.once('lookup', (error: Error | null) => {
+      if (!error) onPhase('connect')
+    })
+    if (options.protocol === 'https:') socket.once('connect', () => onPhase('tls'))
+  }
+}

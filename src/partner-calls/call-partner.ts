@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto'
+import type { z } from 'zod'
+import type { Deps } from '../deps.ts'
+import { addSeconds } from '../lib/clock.ts'
+import { APP_KEY_HEADER, ENCRYPTION_HEADER, encryptBody } from '../lib/crypto/aes-body.ts'
+import { authorizationHeader } from '../lib/crypto/signing.ts'
+import { stringifyLossless } from '../lib/json/lossless.ts'
+import { formatHttpDate } from '../lib/web/http-date.ts'
+import { interfaceUrl, type PartnerWithSecrets, secretTexts } from '../registry/partner.ts'
+import { addressGuard } from './address-guard.ts'
+import { note, refusalOf } from './breaker.ts'
+import { type CallResult, failed, MEANINGS, type Reply } from './call-result.ts'
+import { insertCall } from './call-store.ts'
+import { HttpCallError, post } from './http-call.ts'
+import { INTERFACES, type InterfaceName } from './interfaces/index.ts'
+import type { PartnerInterface } from './interfaces/interface.ts'
+import { maskedHeaders, masker, shortened } from './masking.ts'
+import { codeOf, readReply } from './read-reply.ts'
+import { keptHeaders, type ReadableAnswer, readable } from './readable-answer.ts'
+
+/** Older than any tolerance for clocks that differ (MTP_CLOCK_SKEW_S is 600). */
+export const FORGED_DATE_AGE_S = 1_200
+
+type Entry<Name extends InterfaceName> = Extract<(typeof INTERFACES)[number], { name: Name }>
+
+/** The field `body` of the request, and the whole answer, of an interface. */
+export type RequestOf<Name extends InterfaceName> = z.input<Entry<Name>['request']>
+export type AnswerOf<Name extends InterfaceName> = z.output<Entry<Name>['answer']>
+
+export interface CallOptions {
+  /** The order that the call is about; an answer that names another one is misshapen. */
+  readonly orderId?: bigint
+  /** Signs with this secret instead of the one in force: for the test call before a new one signs. */
+  readonly secret?: string
+  /** Nobody waits for it: it is not made while the partner is slow (breaker.ts). */
+  readonly background?: boolean
+  /** Makes a call that the partner has to refuse: whether it verifies us. */
+  readonly forge?: Forgery
+}
+
+/** A signature that does not fit, a Date of twenty minutes ago, or a clientId that nobody has; the rest of the call is right. */
+export type Forgery = 'signature' | 'date' | 'client'
+
+/** What goes over the wire. */
+interface Request {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** The body as it can be read; the same unless it is encrypted. */
+  readonly text: string
+}
+
+/** What came of it. */
+interface Outcome {
+  readonly reply: Reply<unknown>
+  readonly durationMs: number
+  readonly http?: ReadableAnswer
+}
+
+/**
+ * One signed call to a partner. It is made once, never inside of a transaction, and recorded with its secrets masked.
+ * Everything that a partner can do wrong is a result; only a fault of ours throws.
+ */
+export async function callPartner<Name extends InterfaceName>(
+  deps: Deps,
+  partner: PartnerWithSecrets,
+  name: Name,
+  body: RequestOf<Name>,
+  options: CallOptions = {},
+): Promise<CallResult<AnswerOf<Name>>> {
+  const entry = INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
+  const callId = randomUUID()
+  const startedAt = deps.clock.now()
+  const request = prepare(deps, partner, entry, body, options)
+  const mask = masker([...secretTexts(partner), options.secret ?? '', signatureOf(request)])
+  const read = (answer: ReadableAnswer) => readReply(entry, answer, { mask, orderId: options.orderId })
+  const { reply, durationMs, http } = await send(deps, partner, entry, request, read, options.background === true)
+  const failure = reply.outcome === 'failed' ? reply.failure : undefined
+  await insertCall(deps.db, {
+    call_id: callId,
+    partner_id: partner.partner_id,
+    interface: name,
+    order_id: options.orderId ?? null,
+    started_at: startedAt,
+    duration_ms: durationMs,
+    url: mask(request.url),
+    request_headers: maskedHeaders(withShortSignature(request.headers), mask),
+    request_body: mask(request.text),
+    http_status: http?.status ?? null,
+    response_headers: http ? maskedHeaders(keptHeaders(http), mask) : null,
+    response_body: http ? mask(http.body.toString()) : null,
+    code: codeOf(reply),
+    failure: failure?.kind ?? null,
+    failure_detail: failure?.detail ?? null,
+  })
+  return { ...(reply as Reply<AnswerOf<Name>>), callId }
+}
+
+const signatureOf = ({ headers }: Request): string => headers.Authorization?.split(':')[1] ?? ''
+
+const withShortSignature = ({ Authorization = '', ...headers }: Request['headers']) => ({
+  ...headers,
+  Authorization: shortened(Authorization),
+})
+
+/** The Date is that of this attempt, and so is the signature over it. */
+function prepare(
+  { clock }: Deps,
+  partner: PartnerWithSecrets,
+  entry: PartnerInterface,
+  body: unknown,
+  { secret = partner.secrets.find(({ signs }) => signs)?.secret ?? '', forge }: CallOptions,
+): Request {
+  const url = interfaceUrl(partner, entry.name, entry.defaultPath) ?? ''
+  const path = URL.canParse(url) ? new URL(url).pathname : '/'
+  const date = formatHttpDate(forge === 'date' ? addSeconds(clock.now(), -FORGED_DATE_AGE_S) : clock.now())
+  const clientId = forge === 'client' ? `unknown-${randomUUID().slice(0, 8)}` : partner.client_id
+  const key = forge === 'signature' ? randomUUID() : secret
+  const text = stringifyLossless({ partnerId: partner.partner_id, body: entry.request.parse(body) })
+  const encryptWith = entry.encrypted && partner.encrypts_calls ? partner.aes_key : null
+  return {
+    url,
+    headers: {
+      'Content-Type': 'application/json; charset=utf-8',
+      PartnerId: String(partner.partner_id),
+      Date: date,
+      Authorization: authorizationHeader(clientId, key, { method: 'POST', path, date }),
+      ...(partner.aes_key === null ? {} : { [APP_KEY_HEADER]: clientId }),
+      ...(encryptWith === null ? {} : { [ENCRYPTION_HEADER]: 'encrypted' }),
+    },
+    body: encryptWith === null ? text : encryptBody(encryptWith, text),
+    text,
+  }
+}
+
+async function send(
+  deps: Deps,
+  { partner_id, aes_key }: PartnerWithSecrets,
+  entry: PartnerInterface,
+  request: Request,
+  read: (answer: ReadableAnswer) => Reply<unknown>,
+  background: boolean,
+): Promise<Outcome> {
+  const notTried = (kind: 'address' | 'breaker', detail: string): Outcome => ({
+    reply: failed({ kind, detail, maybe_received: false }),
+    durationMs: 0,
+  })
+  if (request.url === '') return notTried('address', `no URL is registered for ${entry.name}`)
+  deps.assertMayCall?.()
+  const refusal = refusalOf(deps, partner_id, background)
+  if (refusal) return notTried('breaker', refusal)
+  let answered = false
+  const began = performance.now()
+  try {
+    const http = readable(await post(request, addressGuard(deps.config)), aes_key)
+    answered = http.status === 200
+    return { reply: read(http), durationMs: http.timings.total, http }
+  } catch (error) {
+    if (!(error instanceof HttpCallError)) throw error
+    const { failure: kind, maybeReceived, timings } = error
+    answered = kind === 'address'
+    const detail = `${MEANINGS[kind]}: ${error.message}`
+    return { reply: failed({ kind, detail, maybe_received: maybeReceived }), durationMs: timings.total }
+  } finally {
+    note(deps, partner_id, answered, performance.now() - began)
+  }
+}

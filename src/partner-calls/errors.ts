@@ -1,0 +1,17 @@
+import { type Failure, RescodeError } from '../lib/web/rescode.ts'
+
+/**
+ * What a partner or an operator asked for is refused. `describe` is the sentence that goes out: in a notice's answer
+ * (code 300), over /admin/v1 (20007) and on the command line.
+ */
+export class RefusedRequest extends RescodeError {
+  readonly describe: string
+
+  constructor(describe: string, failure: Failure = {}) {
+    super(20007, { ...failure, what: describe })
+    this.describe = describe
+  }
+}
+
+export const noSuchPartner = (partnerId: bigint): RefusedRequest =>
+  new RefusedRequest(`partner ${partnerId} does not exist`, { status: 404 })

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { utcDate } from '../../lib/clock.ts'
+import { smallInt } from '../../lib/json/lossless.ts'
+
+/**
+ * The kinds of fields that notices and interfaces are made of (spec: area B payloads). `wire` says what stands in the
+ * JSON, for the field reference of the sandbox.
+ */
+
+/** A field that a partner may leave out; null and empty text count as left out, as many clients send them. */
+export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional()).optional()
+
+/** A text that must not be empty. */
+export const text = () => z.string().min(1, 'must not be empty')
+
+/** A text of a request that is "" where there is nothing to say: programs exist that fail where they find no field. */
+export const sentText = () => z.string().default('')
+
+/** An id that is text; some clients send it as a number, which must not have been rounded on the way. */
+export const idText = () =>
+  z
+    .union([z.string(), z.int(), z.bigint()], 'must be a text')
+    .transform(String)
+    .pipe(z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters'))
+    .meta({ wire: 'id' })
+
+/** A small number out of a list, as number or numeric text. */
+export const oneOf = <const Values extends readonly [number, ...number[]]>(...values: Values) =>
+  smallInt().pipe(z.literal(values))
+
+const SAYS: Readonly<Record<string, boolean>> = { true: true, 1: true, false: false, 0: false }
+
+/** Yes or no: a boolean, its name in a text, or 0 and 1, as number or text; anything else counts as left out. */
+export const yesOrNo = () =>
+  z
+    .preprocess(
+      (value) => (typeof value === 'object' ? undefined : SAYS[String(value).toLowerCase()]),
+      z.boolean().optional(),
+    )
+    .meta({ wire: 'boolean' })
+
+const CALENDAR = /^(\d{4})-(\d\d)-(\d\d)$/
+const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/
+
+/** `yyyy-MM-dd`, a day that exists. */
+function isCalendarDay(value: string): boolean {
+  const [, year, month, day] = CALENDAR.exec(value) ?? []
+  if (day === undefined) return false
+  return utcDate(Number(year), Number(month), Number(day)).toISOString().startsWith(value)
+}
+
+/** A date, `yyyy-MM-dd`, kept as text. */
+export const date = () => z.string().refine(isCalendarDay, 'must be a date, yyyy-MM-dd').meta({ wire: 'date' })
+
+/** A date of a request; "" where there is none. */
+export const sentDate = () => date().or(z.literal('')).meta({ wire: 'date' }).default('')
+
+/** Beijing local time, `yyyy-MM-dd HH:mm:ss`, kept as text. */
+export const dateTime = () =>
+  z
+    .string()
+    .refine((value) => {
+      const [day = '', time = '', ...rest] = value.split(' ')
+      return rest.length === 0 && isCalendarDay(day) && time.length === 8 && TIME_OF_DAY.test(time)
+    }, 'must be a time, yyyy-MM-dd HH:mm:ss')
+    .meta({ wire: 'datetime' })
+
+/** A time of day, `HH:mm`. */
+export const timeOfDay = () =>
+  z
+    .string()
+    .refine((value) => value.length === 5 && TIME_OF_DAY.test(value), 'must be a time of day, HH:mm')
+    .meta({ wire: 'time' })
+
+const PRICE = /^-?\d{1,10}(\.\d{1,2}0*)?$/
+
+/** Yuan with at most two decimals, as number or numeric text; a `number` afterwards (exact: far below 2^53 fen). */
+export const price = () =>
+  z
+    .union([z.number(), z.string(), z.bigint()], 'must be a price')
+    .transform(String)
+    .refine((value) => PRICE.test(value), 'must be a price in yuan with at most two decimals')
+    .transform(Number)
+    .meta({ wire: 'price' })
+
+const UNLIMITED = -1
+const UNLIMITED_IN_THE_FIELD = [999_999, 100_000_000]
+
+/** Tickets left; -1 is unlimited, and so are 999999 and 100000000, which partners send for it. */
+export const stock = () =>
+  smallInt()
+    .refine((count) => count >= UNLIMITED, 'must be -1 (unlimited), 0 or more')
+    .transform((count) => (UNLIMITED_IN_THE_FIELD.includes(count) ? UNLIMITED : count))
+    .meta({ wire: 'stock' })

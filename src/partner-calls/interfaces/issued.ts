@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { listOf } from '../../lib/json/lists.ts'
+import { idText, maybe, oneOf, yesOrNo } from './fields.ts'
+import { readableCredential } from './people.ts'
+
+/** 0 none, 1 one code a ticket, 2 one an order. */
+export const voucherType = () => oneOf(0, 1, 2)
+
+/** Whose entries nobody has described: whatever stands there is kept as it is (additional.ts). */
+export const additionalLists = {
+  voucherAdditionalList: z.unknown().optional(),
+  orderAdditionalList: z.unknown().optional(),
+}
+
+/** What order pay and the pay notice both say of the tickets. asyReturnVoucher: the codes, or some of them, come later. */
+export const issuedTickets = {
+  vouchers: maybe(listOf('vouchers', idText())),
+  voucherPics: maybe(listOf('vouchers', z.string())),
+  realNameType: maybe(oneOf(0, 1)),
+  credentialList: maybe(listOf('vouchers', readableCredential)),
+  asyReturnVoucher: maybe(yesOrNo()),
+  ...additionalLists,
+}
+
+/** The same once it is read. */
+export interface IssuedTickets {
+  readonly voucherType?: 0 | 1 | 2 | undefined
+  readonly vouchers?: readonly string[] | undefined
+  readonly voucherPics?: readonly string[] | undefined
+  readonly credentialList?: readonly z.output<typeof readableCredential>[] | undefined
+  readonly asyReturnVoucher?: boolean | undefined
+  readonly voucherAdditionalList?: unknown
+  readonly orderAdditionalList?: unknown
+}

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { listOf } from '../../lib/json/lists.ts'
+import { smallInt } from '../../lib/json/lossless.ts'
+import { idText, maybe, oneOf, price, stock, text } from './fields.ts'
+import { softFields } from './soft-fields.ts'
+
+const flag = () => maybe(z.boolean())
+
+const flags = (...names: string[]) => z.looseObject(Object.fromEntries(names.map((name) => [name, flag()])))
+
+const visitorInfoRule = flags(
+  ...['name', 'pinyin', 'mobile', 'address', 'email', 'credentials', 'passport', 'hkmlp', 'tlp', 'mtp'],
+)
+const validWeekRule = flags('monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday')
+
+/** refundFeeMode: 1 none, 2 per ticket, 3 per order, 4 ratio. */
+const refundStair = z.looseObject({
+  refundTimeType: oneOf(0, 1, 2, 3),
+  refundLimitMinutes: maybe(smallInt()),
+  refundFeeMode: oneOf(1, 2, 3, 4),
+  refundFee: maybe(price()),
+  refundNote: maybe(z.string()),
+})
+
+const exchangeRule = z.looseObject({
+  effectiveCertificate: maybe(z.unknown()),
+  voucherLoaders: maybe(listOf('details', smallInt())),
+  needCertificateSupplement: flag(),
+  certificateSupplement: maybe(z.string()),
+})
+
+const visitors = {
+  /** 1 none, 2 one, 3 all, 4 per group */
+  visitorInfoType: oneOf(1, 2, 3, 4),
+  visitorInfoGroupSize: maybe(smallInt()),
+  visitorInfoRule: maybe(visitorInfoRule),
+  idLimitDays: maybe(smallInt()),
+  idLimitCount: maybe(smallInt()),
+  phoneLimitDays: maybe(smallInt()),
+  /** 0 none */
+  phoneLimitCount: smallInt(),
+  /** 0 none */
+  maxBuyCount: smallInt(),
+  minBuyCount: smallInt().refine((count) => count >= 1, 'must be at least 1'),
+}
+
+const refunds = {
+  /** 1 any time, 3 never, 4 conditional */
+  refundType: oneOf(1, 3, 4),
+  partlyRefund: z.boolean(),
+  refundNote: maybe(z.string()),
+  refundStairsRules: maybe(listOf('details', refundStair)),
+}
+
+const tickets = {
+  needTicket: z.boolean(),
+  getTicketRule: maybe(exchangeRule),
+  getVoucherRule: exchangeRule,
+  returnVoucher: z.boolean(),
+  voucherText: maybe(z.string().max(20, 'must have at most 20 characters')),
+  voucherTimes: maybe(listOf('times', z.unknown())),
+}
+
+const sale = {
+  scheduleOnlineTime: maybe(text()),
+  scheduleOfflineTime: text(),
+  aheadHoursType: maybe(smallInt()),
+  aheadMinutes: maybe(smallInt()),
+  aheadTimeRules: maybe(z.unknown()),
+  unavailableDates: maybe(z.unknown()),
+}
+
+/** Required for an open-date product; a dated one has a price calendar instead. */
+const openDate = {
+  stock: maybe(stock()),
+  marketPrice: maybe(price()),
+  mtPrice: maybe(price()),
+  settlementPrice: maybe(price()),
+  voucherDateBegin: maybe(text()),
+  voucherDateEnd: maybe(text()),
+  validWeekRule: maybe(validWeekRule),
+}
+
+type ConditionalField = keyof typeof openDate | 'voucherText'
+
+/**
+ * A product as partners describe it (spec: Product). Where the spec marks one field of a group as required, that one is;
+ * the platform keeps the whole entry beside the few fields that it queries.
+ */
+export const product = z
+  .looseObject({
+    partnerDealId: idText(),
+    partnerPoiId: maybe(idText()),
+    title: text(),
+    include: z.string(),
+    exclude: maybe(z.string()),
+    otherNote: z.string(),
+    /** 0 open date; n: valid n days from the booked date, and a price calendar exists */
+    useDateMode: smallInt(),
+    ...visitors,
+    ...refunds,
+    ...tickets,
+    ...sale,
+    ...openDate,
+    ...softFields,
+  })
+  .superRefine((entry, context) => {
+    const needed: ConditionalField[] = [
+      ...(entry.useDateMode === 0 ? (Object.keys(openDate) as ConditionalField[]) : []),
+      ...(entry.returnVoucher ? [] : (['voucherText'] as const)),
+    ]
+    for (const field of needed) {
+      if (entry[field] === undefined) context.addIssue({ code: 'custom', path: [field], message: 'is required' })
+    }
+  })

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { LIST_LIMITS, listOf } from '../../lib/json/lists.ts'
+import { smallInt } from '../../lib/json/lossless.ts'
+import { readShape, type ShapeProblem } from '../../lib/json/shape.ts'
+import { maybe, text } from './fields.ts'
+
+/**
+ * Fields of a product that bend: one that does not fit costs a warning, not the product. Nothing hangs on them but what a
+ * buyer is told; prices, stock, dates, quantities, visitors, and the rules of refunds and vouchers stay strict. The README's
+ * table is compared with this one by a test.
+ */
+export const SOFT_FIELDS = {
+  subTitle: 'nothing',
+  servicePhones: 'the list without what is over 100; an empty one for what is no list',
+  getInAddresses: 'the addresses that are texts, 100 at most',
+  orderCancelTime: 'nothing',
+  dealImageInfos: 'the pictures that have an `imageUrl`, 5 at most',
+} as const satisfies Readonly<Record<string, string>>
+
+const image = z.looseObject({ imageName: maybe(z.string()), imageUrl: text(), frontImage: maybe(z.unknown()) })
+
+/** As the contract has them. */
+const STRICT = {
+  subTitle: maybe(z.string()),
+  servicePhones: listOf('details', z.unknown()),
+  getInAddresses: listOf('details', text()),
+  orderCancelTime: maybe(
+    smallInt().refine((minutes) => minutes > 30 && minutes <= 120, 'must be more than 30 and at most 120 minutes'),
+  ),
+  dealImageInfos: maybe(listOf('images', image)),
+} satisfies Readonly<Record<keyof typeof SOFT_FIELDS, z.ZodType>>
+
+/** What can be used of a list. */
+const usable = <Element extends z.ZodType>(element: Element, name: 'details' | 'images') =>
+  (({ input }) =>
+    (Array.isArray(input) ? input : [])
+      .slice(0, LIST_LIMITS.details.most)
+      .flatMap((value) => {
+        const read = element.safeParse(value)
+        return read.success ? [read.data] : []
+      })
+      .slice(0, LIST_LIMITS[name].most)) satisfies (context: { input: unknown }) => z.output<Element>[]
+
+/** The same fields as they are read: what does not fit is left out. */
+export const softFields = {
+  subTitle: STRICT.subTitle.catch(undefined),
+  servicePhones: STRICT.servicePhones.catch(usable(z.unknown(), 'details')),
+  getInAddresses: STRICT.getInAddresses.catch(usable(text(), 'details')),
+  orderCancelTime: STRICT.orderCancelTime.catch(undefined),
+  dealImageInfos: STRICT.dealImageInfos.catch(usable(image, 'images')),
+}
+
+const strictFields = z.looseObject(STRICT)
+
+/** What is wrong with the fields of a product that bend. */
+export function softProblems(product: unknown): readonly ShapeProblem[] {
+  const read = readShape(strictFields, product)
+  return 'problems' in read ? read.problems : []
+}
+
+/** A product as it is kept: the whole entry, with what can be used of the fields that bend. */
+export function withUsableFields<Raw extends object>(raw: Raw, parsed: Readonly<Record<string, unknown>>): Raw {
+  const fields = Object.keys(SOFT_FIELDS).filter((name) => name in raw)
+  return Object.fromEntries(
+    Object.entries({ ...raw, ...Object.fromEntries(fields.map((name) => [name, parsed[name]])) }).filter(
+      ([, value]) => value !== undefined,
+    ),
+  ) as Raw
+}

@@ -1,0 +1,67 @@
+import { KEY_DOES_NOT_FIT } from '../lib/crypto/aes-body.ts'
+import { isRounded, parseLossless } from '../lib/json/lossless.ts'
+import { problemsText, type ShapeProblem } from '../lib/json/shape.ts'
+import { echo } from '../lib/web/rescode.ts'
+import { failed, type Reply } from './call-result.ts'
+import { type PartnerInterface, SUCCESS } from './interfaces/interface.ts'
+import { readAnswer, remarkIn } from './interfaces/read-answer.ts'
+import type { ReadableAnswer } from './readable-answer.ts'
+
+interface Reading {
+  /** What a partner says is kept and logged: not even a secret that it repeats may come along. */
+  readonly mask: (text: string) => string
+  readonly orderId: bigint | undefined
+}
+
+/** What an HTTP answer says: status, then JSON, then the envelope's code, then the fields of the interface. */
+export function readReply(entry: PartnerInterface, http: ReadableAnswer, { mask, orderId }: Reading): Reply<unknown> {
+  if (http.status !== 200) return failed({ kind: 'http-status', detail: statusText(http.status), maybe_received: true })
+  if (http.problem !== undefined) return failed({ kind: 'encryption', detail: http.problem, maybe_received: true })
+  const parsed = parseLossless(http.body)
+  if ('problem' in parsed) {
+    if (http.decrypted) return failed({ kind: 'encryption', detail: KEY_DOES_NOT_FIT, maybe_received: true })
+    // The problem quotes the answer, which may hold what PostgreSQL and a terminal cannot take.
+    return failed({ kind: 'json', detail: `the answer is ${echo(mask(parsed.problem))}`, maybe_received: true })
+  }
+  const json = parsed.value
+  const reading = readAnswer(entry, json)
+  switch (reading.outcome) {
+    case 'misshapen':
+      return misshapen(reading.problems, json, mask)
+    case 'pending':
+      return { outcome: 'pending', code: reading.code, describe: echo(mask(reading.describe)) }
+    case 'failed': {
+      const detail = `${reading.code} (${reading.meaning}): ${echo(mask(reading.describe))}`
+      return failed({ kind: 'partner-code', detail, maybe_received: true, code: reading.code }, json)
+    }
+    case 'success': {
+      const stranger = aboutAnother(reading.answer, orderId)
+      return stranger ? misshapen([stranger], json, mask) : { outcome: 'success', answer: reading.answer, json }
+    }
+  }
+}
+
+const statusText = (status: number): string =>
+  status >= 300 && status < 400 ? `HTTP status ${status}; redirects are not followed` : `HTTP status ${status}`
+
+/** What the partner itself says comes first: it knows best why its answer is not what was asked for. */
+function misshapen(problems: readonly ShapeProblem[], json: unknown, mask: Reading['mask']): Reply<never> {
+  const remark = remarkIn(json)
+  const said = remark === undefined ? '' : `the partner says "${echo(mask(remark))}"; `
+  return failed({ kind: 'schema', detail: said + mask(problemsText(problems)), maybe_received: true, problems }, json)
+}
+
+/** An answer that names another order than the one that was asked about must not decide about ours. */
+function aboutAnother(answer: unknown, orderId: bigint | undefined): ShapeProblem | undefined {
+  const body = (answer as { body?: { orderId?: unknown } }).body
+  const named = body?.orderId
+  if (orderId === undefined || typeof named !== 'bigint' || named === orderId) return undefined
+  const why = isRounded(named, orderId) ? ': it was rounded, so the partner reads ids as doubles' : ''
+  return { path: 'body.orderId', problem: `is ${named}; the call was about ${orderId}${why}` }
+}
+
+/** The code that is recorded for a reply; null where the partner gave none. */
+export function codeOf(reply: Reply<unknown>): number | null {
+  if (reply.outcome === 'success') return SUCCESS
+  return reply.outcome === 'pending' ? reply.code : (reply.failure.code ?? null)
+}

@@ -1,0 +1,85 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { ChosenPorts, Config } from '../config/index.ts'
+import type { Log } from '../lib/log.ts'
+import type { Database, Serving } from './http-server.ts'
+
+/** What a server process is told; not through its environment, which others may read. */
+export interface Handover extends Database, ChosenPorts {}
+export type ToServer = Handover | 'stop'
+
+/** `asks` for the handover, `ready` once it answers requests, `failed` with what is wrong. */
+export type FromServer = 'asks' | 'ready' | { readonly failed: string }
+
+const PROGRAM = fileURLToPath(new URL('./http-worker.js', import.meta.url))
+/** Longer than a server process takes to end by itself when something hangs (src/process/http-worker.ts). */
+const KILL_AFTER_GRACE_S = 7
+const AGAIN_AFTER_MS = 1_000
+const SETTLE_MS = 100
+
+/**
+ * Answers requests in WORKERS processes on one port (node:cluster). One that ends is replaced. They end with this
+ * process, even if it is killed.
+ */
+export async function serveInProcesses(config: Config, database: Database, log: Log): Promise<Serving> {
+  // Each process accepts for itself. Handed out in turn by this one (Node's default), a connection that is on its way to
+  // a process which is killed would hang for as long as its client waits.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
+  cluster.setupPrimary({ exec: PROGRAM })
+  const handover: Handover = { ...database, port: config.PORT, demoPartnerPort: config.DEMO_PARTNER_PORT }
+  let stopping = false
+
+  const launch = async (): Promise<void> => {
+    const child = cluster.fork()
+    await answering(child, handover)
+    child.once('exit', (code, signal) => replace({ ended: child.process.pid, code, signal }))
+  }
+  const replace = async (ended: object): Promise<void> => {
+    await sleep(SETTLE_MS) // Ctrl-C reaches all processes at once, and this one may hear of their end first
+    if (stopping) return
+    log.error(ended, 'a server process has ended; starting another one')
+    while (!stopping) {
+      const failure = await launch().catch((error: Error) => error)
+      if (!failure) return
+      if (!stopping) log.error({ reason: failure.message }, 'a server process does not start; trying again')
+      await sleep(AGAIN_AFTER_MS)
+    }
+  }
+  const stop = async () => {
+    stopping = true
+    const killAfterMs = (config.SHUTDOWN_DELAY_S + config.SHUTDOWN_GRACE_S + KILL_AFTER_GRACE_S) * 1000
+    await Promise.all(Object.values(cluster.workers ?? {}).map((child) => child && end(child, killAfterMs)))
+  }
+
+  try {
+    await Promise.all(Array.from({ length: config.WORKERS }, launch))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { stop }
+}
+
+/** Resolves once the process answers requests; rejects with the reason when it cannot. */
+function answering(child: Worker, handover: Handover): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.on('error', () => {}) // of sending to one that has just ended; its exit says so too
+    child.on('message', (message: FromServer) => {
+      if (message === 'asks') child.send(handover)
+      else if (message === 'ready') resolve()
+      else reject(new Error(message.failed))
+    })
+    child.once('exit', (code, signal) => reject(new Error(`a server process has ended with ${signal ?? code}`)))
+  })
+}
+
+async function end(child: Worker, killAfterMs: number): Promise<void> {
+  if (child.isDead()) return
+  const ended = once(child, 'exit')
+  child.send('stop' satisfies ToServer)
+  const timer = setTimeout(() => child.process.kill('SIGKILL'), killAfterMs)
+  await ended
+  clearTimeout(timer)
+}

@@ -1,0 +1,63 @@
+import { buildApp } from '../app.ts'
+import type { Config } from '../config/index.ts'
+import { connectionSettings, openPool } from '../db/pool.ts'
+import { dbOf } from '../db/sql.ts'
+import type { Deps } from '../deps.ts'
+import { systemClock } from '../lib/clock.ts'
+import { deriveKeys } from '../lib/crypto/keys.ts'
+import type { Log } from '../lib/log.ts'
+import { drain } from '../lib/web/drain.ts'
+import { listenOn } from '../lib/web/listen.ts'
+import { openRates } from '../throttle/index.ts'
+
+/** Where the data is, and the key from which all others are derived. */
+export interface Database {
+  readonly databaseUrl: string
+  readonly secretKey: string
+}
+
+export interface Opened {
+  readonly deps: Deps
+  close(): Promise<void>
+}
+
+/** What operations are given, on connections of this process's own. */
+export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: Database): Opened {
+  const pool = openPool({ ...connectionSettings(config, databaseUrl), size: config.DATABASE_POOL_SIZE }, log)
+  const limits = {
+    items: config.GATHER_ITEMS,
+    batches: config.GATHER_BATCHES,
+    length: config.QUEUE_LENGTH,
+    waitMs: config.QUEUE_WAIT_MS,
+  }
+  const keys = deriveKeys(secretKey)
+  const db = dbOf(pool, limits)
+  const rates = openRates(db, keys)
+  const close = async () => {
+    await rates.close()
+    await pool.end()
+  }
+  return { deps: { config, db, clock: systemClock, keys, rates }, close }
+}
+
+export interface Serving {
+  /** Readiness off; after SHUTDOWN_DELAY_S no new connections; requests in flight finish. */
+  stop(): Promise<void>
+}
+
+/** Answers requests on PORT in this process. */
+export async function serve(deps: Deps, log: Log): Promise<Serving> {
+  const { HOST, PORT, SHUTDOWN_DELAY_S } = deps.config
+  const readiness = { draining: false }
+  const app = await buildApp({ deps, log, readiness })
+  const stop = async () => {
+    if (app.server.listening) await drain(app.server, readiness, SHUTDOWN_DELAY_S)
+    readiness.draining = true
+    await app.close()
+  }
+  await listenOn(app, HOST, PORT, 'PORT').catch(async (error: Error) => {
+    await stop()
+    throw error
+  })
+  return { stop }
+}

@@ -1,0 +1,44 @@
+import closeWithGrace from 'close-with-grace'
+import { readConfig, withPorts } from '../config/index.ts'
+import { openLog } from '../lib/log.ts'
+import type { FromServer, Handover, ToServer } from './http-cluster.ts'
+import { openDeps, serve } from './http-server.ts'
+
+/** One of the WORKERS processes. What is done once for all of them, the process that has started this one does. */
+
+const settings = readConfig()
+const stops: (() => Promise<void>)[] = []
+const log = openLog({ level: settings.LOG_LEVEL, pretty: settings.NODE_ENV === 'development' }).child({
+  pid: process.pid,
+})
+
+let ending = false
+const patienceMs = (settings.SHUTDOWN_DELAY_S + settings.SHUTDOWN_GRACE_S + 5) * 1000
+const closing = closeWithGrace({ delay: patienceMs, logger: false }, async ({ err }) => {
+  ending = true
+  if (err) log.fatal({ err }, 'ending because of an unexpected failure')
+  for (const stop of stops) await stop()
+})
+const end = (): void => {
+  if (!ending) closing.close() // a terminal's Ctrl-C reaches this process too
+}
+
+process.on('message', (message: ToServer) => {
+  if (message === 'stop') end()
+  else start(message).catch((error: Error) => tell({ failed: error.message }, end))
+})
+tell('asks')
+
+async function start({ port, demoPartnerPort, ...database }: Handover): Promise<void> {
+  const config = withPorts(settings, { port, demoPartnerPort })
+  const { deps, close } = openDeps(config, log, database)
+  stops.unshift(close)
+  const { stop } = await serve(deps, log)
+  stops.unshift(stop)
+  log.info('a server process is ready')
+  tell('ready')
+}
+
+function tell(message: FromServer, then = () => {}): void {
+  process.send?.(message, then)
+}

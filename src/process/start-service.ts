@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Config, withPorts } from '../config/index.ts'
+import { awaitDatabase } from '../db/await-database.ts'
+import { checkSessions } from '../db/check-sessions.ts'
+import { type EmbeddedServer, startEmbedded } from '../db/embedded/server.ts'
+import { migrate } from '../db/migrate.ts'
+import { connectionSettings } from '../db/pool.ts'
+import { type Demo, startDemo } from '../demo/index.ts'
+import { refuseDemoRows } from '../demo/refuse.ts'
+import { seedDemo } from '../demo/seed.ts'
+import { type JobWorker, startWorker } from '../jobs/worker.ts'
+import { type Log, openLog } from '../lib/log.ts'
+import { checkPorts, freePort, type WantedPort } from '../lib/web/listen.ts'
+import { checkSecretKey } from '../registry/secret-key.ts'
+import { serveInProcesses } from './http-cluster.ts'
+import { type Database, type Opened, openDeps, type Serving, serve } from './http-server.ts'
+
+export interface Service {
+  readonly config: Config
+  readonly log: Log
+  /** Undefined where no demo runs. */
+  readonly demoUrl: string | undefined
+  /** The back office of the demo partner; undefined where none runs. */
+  readonly officeUrl: string | undefined
+  /** Readiness off, requests and jobs in flight finish, then pool and database close. */
+  stop(): Promise<void>
+}
+
+/** What the database's connections get to close. */
+const LET_GO_MS = 2_000
+
+interface Running {
+  embedded?: EmbeddedServer
+  opened?: Opened
+  serving?: Serving
+  demo?: Demo
+  worker?: JobWorker
+}
+
+/** config → log → database → app → listen; what was started is stopped again when a later step fails. */
+export async function startService(settings: Config, signal?: AbortSignal): Promise<Service> {
+  const config = await withFreePorts(settings)
+  const log = openLog({
+    level: config.LOG_LEVEL,
+    pretty: config.NODE_ENV === 'development',
+  })
+  await checkPorts(portsOf(config))
+  const running: Running = {}
+  const stop = async () => {
+    await Promise.all([running.demo?.stop(), running.serving?.stop(), running.worker?.stop()]) // each may take SHUTDOWN_GRACE_S
+    // A statement that hangs must not keep the process: nobody waits for its answer any more.
+    await Promise.race([running.opened?.close(), sleep(LET_GO_MS)])
+    await running.embedded?.stop()
+  }
+  try {
+    const database = await openDatabase(config, log, running, signal)
+    running.opened = openDeps(config, log, database)
+    const { deps } = running.opened
+    await checkSecretKey(deps)
+    if (config.NODE_ENV === 'production') await refuseDemoRows(deps)
+    if (config.DEMO) await seedDemo(deps) // before anybody can be told that we are ready
+    running.serving = await (config.WORKERS > 1 ? serveInProcesses(config, database, log) : serve(deps, log))
+    if (config.WORKER) running.worker = await startWorker(deps, log, database.databaseUrl)
+    running.worker?.ended.catch((error: Error) => log.fatal({ err: error }, 'durable jobs have stopped'))
+    if (config.DEMO) running.demo = await startDemo(deps, log)
+    return { config, log, demoUrl: running.demo?.url, officeUrl: running.demo?.officeUrl, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Chosen before anything is told its address: PUBLIC_URL and PARTNER_ADDRESS_ALLOW hold the ports. */
+async function withFreePorts(config: Config): Promise<Config> {
+  const port = config.PORT || (await freePort())
+  let demoPartnerPort = config.DEMO_PARTNER_PORT
+  if (config.DEMO && demoPartnerPort === 0) {
+    do demoPartnerPort = await freePort()
+    while (demoPartnerPort === port)
+  }
+  return withPorts(config, { port, demoPartnerPort })
+}
+
+/** The demo partner's back office asks for no password, so it listens on the loopback address whatever HOST says. */
+function portsOf({ HOST, PORT, DEMO, DEMO_PORT, DEMO_PARTNER_PORT }: Config): WantedPort[] {
+  const own: WantedPort = { setting: 'PORT', host: HOST, port: PORT }
+  if (!DEMO) return [own]
+  return [
+    own,
+    { setting: 'DEMO_PORT', host: HOST, port: DEMO_PORT },
+    { setting: 'DEMO_PARTNER_PORT', host: '127.0.0.1', port: DEMO_PARTNER_PORT },
+  ]
+}
+
+async function openDatabase(config: Config, log: Log, running: Running, signal?: AbortSignal): Promise<Database> {
+  const { DATABASE_URL, DATABASE_WAIT_S } = config
+  if (DATABASE_URL) await awaitDatabase(DATABASE_URL, { seconds: DATABASE_WAIT_S, log, signal })
+  else running.embedded = await startEmbedded(config.DATA_DIR, log)
+  const databaseUrl = config.DATABASE_URL ?? running.embedded?.databaseUrl ?? ''
+  const secretKey = config.SECRET_KEY ?? running.embedded?.secretKey ?? ''
+  try {
+    if (config.DATABASE_URL) await checkSessions(connectionSettings(config, databaseUrl))
+    if (config.MIGRATE) await migrate(databaseUrl)
+  } catch (error) {
+    const { message } = error as Error
+    throw new Error(`the database cannot be used: ${message}\ncheck DATABASE_URL, or unset it to use the embedded one`)
+  }
+  return { databaseUrl, secretKey }
+}

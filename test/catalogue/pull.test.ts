@@ -1,0 +1,475 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { pullCatalogue } from '../../src/catalogue/pull-catalogue.ts'
+import { pullPrices } from '../../src/catalogue/pull-prices.ts'
+import { pullProduct } from '../../src/catalogue/pull-product.ts'
+import { listProducts, showProduct } from '../../src/catalogue/show-product.ts'
+import { priceRange } from '../../src/catalogue/wire.ts'
+import { parseInput } from '../../src/lib/json/input.ts'
+import { openWorld, type World } from '../harness.ts'
+import { type FakeSeller, fakeSeller, ok, refusal, reset, status } from '../partner-calls/fake-seller.ts'
+import { PRODUCT } from '../partner-calls/interfaces/product-example.ts'
+
+let world: World
+let seller: FakeSeller
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  seller = await fakeSeller(world)
+})
+afterAll(async () => {
+  await seller.close()
+  await world.close()
+})
+beforeEach(() => {
+  seller.calls.length = 0
+})
+
+/** What programs send when their database is down, beside a list. */
+const NO_SUCCESS: readonly object[] = [
+  { code: 'FAIL', describe: 'database down' },
+  { code: 500, describe: 'database down' },
+  { code: null, describe: 'success' },
+  { code: true },
+  { describe: 'success' },
+  { Code: 200 },
+  { code: [200] },
+]
+
+const entry = (partnerDealId: string, fields: object = {}) => ({ ...PRODUCT, partnerDealId, ...fields })
+const pull = (partner_deal_id: string) => pullProduct(world.deps, { partner_id: 7001n, partner_deal_id })
+const show = (partner_deal_id: string) => showProduct(world.deps, { partner_id: 7001n, partner_deal_id })
+
+describe('pullProduct', () => {
+  it('keeps the whole entry, ids exact, and what changed the next time', async () => {
+    seller.on('/product/query', ok([entry('d-1', { title: '门票', theirId: 8_985_652_356_562_370_001n })] as object))
+    expect(await pull('d-1')).toMatchObject({ pulled: ['d-1'], problems: [], failure: null })
+    expect(seller.calls[0]?.body).toEqual({ method: 'multi', partnerDealIds: ['d-1'] })
+    const { product } = await show('d-1')
+    expect(product).toMatchObject({
+      title: '门票',
+      sale_state: 'unknown',
+      mt_deal_id: 100001n,
+      pulled_at: world.clock.now(),
+    })
+    expect(product.details.theirId).toBe(8_985_652_356_562_370_001n)
+    await pull('d-1')
+    seller.on('/product/query', ok([entry('d-1', { title: 'Ticket', theirId: 8_985_652_356_562_370_001n })] as object))
+    await pull('d-1')
+    expect((await show('d-1')).history.map(({ cause, change }) => [cause, change])).toEqual([
+      ['call', { sale_state: [null, 'unknown'] }],
+      ['call', { title: [null, '门票'] }],
+      ['call', { title: ['门票', 'Ticket'] }],
+    ])
+  })
+
+  it('reports an entry that does not fit, field by field, and one that is not there', async () => {
+    seller.on('/product/query', ok([entry('d-2', { title: undefined, minBuyCount: 0 })] as object), ok([] as object))
+    expect(await pull('d-2')).toEqual({
+      ...{ expected: 1, received: 1, refused: 1, pulled: [] },
+      problems: [
+        { entry: 'd-2', path: 'title', problem: 'is required' },
+        { entry: 'd-2', path: 'minBuyCount', problem: 'must be at least 1' },
+      ],
+      warnings: [],
+      failure: null,
+    })
+    expect(await pull('d-2')).toMatchObject({ problems: [{ entry: 'd-2', problem: 'is not in the answer' }] })
+    await expect(show('d-2')).rejects.toMatchObject({ describe: 'product d-2 does not exist' })
+  })
+
+  it.each([
+    ['http-status', status(500)],
+    ['partner-code', refusal(302)],
+    ['schema', ok({})],
+    ['broken', reset],
+  ])('says how the call failed: %s', async (kind, answer) => {
+    seller.on('/product/query', answer)
+    expect(await pull('d-3')).toMatchObject({ pulled: [], failure: { kind } })
+  })
+})
+
+describe('a field that bends', () => {
+  const soft = { orderCancelTime: 30, getInAddresses: ['', 'East gate', 7], servicePhones: null, subTitle: ['x'] }
+  const warnings = [
+    { path: 'subTitle', problem: 'must be a string' },
+    { path: 'servicePhones', problem: 'must be an array' },
+    { path: 'getInAddresses[0]', problem: 'must not be empty' },
+    { path: 'getInAddresses[2]', problem: 'must be a string' },
+    { path: 'orderCancelTime', problem: 'must be more than 30 and at most 120 minutes' },
+  ]
+
+  it('costs no product: what can be used is stored, and the operator is told', async () => {
+    seller.on('/product/query', ok([entry('d-6', { ...soft, theirId: 8_985_652_356_562_370_001n })] as object))
+    const report = await pull('d-6')
+    expect(report).toMatchObject({ pulled: ['d-6'], problems: [], failure: null })
+    expect(report.warnings).toEqual(expect.arrayContaining(warnings.map((warning) => ({ entry: 'd-6', ...warning }))))
+    expect(report.warnings).toHaveLength(warnings.length)
+    const { details } = (await show('d-6')).product
+    expect(details).toMatchObject({
+      getInAddresses: ['East gate'],
+      servicePhones: [],
+      theirId: 8_985_652_356_562_370_001n,
+    })
+    expect(details).not.toHaveProperty('orderCancelTime')
+    expect(details).not.toHaveProperty('subTitle')
+  })
+
+  it('saves no product whose price or validity does not fit', async () => {
+    seller.on('/product/query', ok([entry('d-7', { ...soft, minBuyCount: 0 })] as object))
+    expect(await pull('d-7')).toMatchObject({
+      pulled: [],
+      warnings: [],
+      problems: [{ entry: 'd-7', path: 'minBuyCount' }],
+    })
+  })
+
+  it('is told of a whole catalogue', async () => {
+    seller.on('/product/query', ok([entry('d-6', soft), entry('d-8')] as object, { totalSize: 2 }))
+    const { pulled, warnings: told } = await pullCatalogue(world.deps, { partner_id: 7001n })
+    expect(pulled).toEqual(['d-6', 'd-8'])
+    expect(told).toHaveLength(5)
+  })
+
+  it('is a picture too many, of which the first five stay', async () => {
+    const pictures = Array.from({ length: 7 }, (_, n) => ({ imageUrl: `https://x.example/${n}` }))
+    seller.on('/product/query', ok([entry('d-9', { dealImageInfos: pictures })] as object))
+    expect(await pull('d-9')).toMatchObject({ pulled: ['d-9'], warnings: [{ path: 'dealImageInfos' }] })
+    expect((await show('d-9')).product.details.dealImageInfos).toHaveLength(5)
+  })
+})
+
+describe('an answer that says no success', () => {
+  it.each(NO_SUCCESS)('stores no product: %j', async (said) => {
+    seller.on('/product/query', { ...said, body: [entry('d-4')] })
+    expect(await pull('d-4')).toMatchObject({ pulled: [], failure: expect.anything() })
+    await expect(show('d-4')).rejects.toMatchObject({ describe: 'product d-4 does not exist' })
+  })
+})
+
+describe('an answer of 200 without the list', () => {
+  it('tells first what the partner says', async () => {
+    seller.on('/product/query', { code: 200, describe: 'BA验证错误' })
+    expect((await pull('d-6')).failure).toMatchObject({
+      kind: 'schema',
+      detail: 'the partner says "BA验证错误"; body is required',
+    })
+    seller.on('/product/query', { code: 200, describe: 'success', body: null })
+    expect((await pull('d-6')).failure).toMatchObject({ kind: 'schema', detail: 'body is required' })
+  })
+})
+
+describe('pullCatalogue', () => {
+  const pages = (count: number) => ({
+    all: Array.from({ length: count }, (_, n) => entry(`p-${String(n).padStart(3, '0')}`)),
+    at(currentPage: number, size: number) {
+      return this.all.slice((currentPage - 1) * size, currentPage * size)
+    },
+  })
+
+  it('goes through all pages, tells its progress, and keeps what fits', async () => {
+    const catalogue = pages(120)
+    catalogue.all[60] = entry('p-060', { include: 7 })
+    seller.on('/product/query', ({ currentPage, pageSize }) =>
+      ok(catalogue.at(currentPage, pageSize) as object, { totalSize: 120 }),
+    )
+    const told: unknown[] = []
+    const report = await pullCatalogue(world.deps, { partner_id: 7001n }, (...progress) => told.push(progress))
+    expect(report).toMatchObject({ problems: [{ entry: 'p-060', path: 'include' }], failure: null })
+    expect(report).toMatchObject({ expected: 120, received: 120, refused: 1 })
+    expect(report.pulled).toHaveLength(119)
+    expect(told).toEqual([
+      [50, 120],
+      [100, 120],
+      [120, 120],
+    ])
+    expect(seller.calls.map(({ body }) => body.currentPage)).toEqual([1, 2, 3])
+    const stored = await listProducts(world.deps, { partner_id: 7001n })
+    expect(stored.filter(({ partner_deal_id }) => partner_deal_id.startsWith('p-'))).toHaveLength(119)
+  })
+
+  it('knows how many there are although an entry of a page does not fit', async () => {
+    const catalogue = pages(45)
+    catalogue.all[3] = entry('p-003', { title: undefined })
+    seller.on('/product/query', ({ currentPage }) => ok(catalogue.at(currentPage, 20) as object, { totalSize: 45 }))
+    const report = await pullCatalogue(world.deps, { partner_id: 7001n })
+    expect(report.pulled).toHaveLength(44)
+    expect(report.problems).toEqual([{ entry: 'p-003', path: 'title', problem: 'is required' }])
+  })
+
+  it('keeps what fits on pages whose total does not', async () => {
+    seller.on('/product/query', () => ok([entry('d-5')] as object, { totalSize: 'n/a' }))
+    expect(await pullCatalogue(world.deps, { partner_id: 7001n })).toMatchObject({
+      pulled: ['d-5'],
+      problems: [{ entry: 'the answer', path: 'totalSize' }],
+      failure: null,
+    })
+  })
+
+  it('goes on when the partner gives smaller pages than were asked for', async () => {
+    const catalogue = pages(70)
+    seller.on('/product/query', ({ currentPage }) => ok(catalogue.at(currentPage, 20) as object, { totalSize: 70 }))
+    expect((await pullCatalogue(world.deps, { partner_id: 7001n })).pulled).toHaveLength(70)
+  })
+
+  it('goes on with a partner that gives smaller pages and does not say how many there are', async () => {
+    const catalogue = pages(45)
+    catalogue.all[3] = entry('p-003', { title: '' })
+    seller.on('/product/query', ({ currentPage }) => ok(catalogue.at(currentPage, 20) as object))
+    const report = await pullCatalogue(world.deps, { partner_id: 7001n })
+    expect(report).toMatchObject({
+      expected: null,
+      received: 45,
+      refused: 1,
+      problems: [{ entry: 'p-003', path: 'title' }],
+    })
+    expect(report.pulled).toHaveLength(44)
+  })
+
+  it.each([
+    [60, 'is 60; 45 different entries came'],
+    [20, 'is 20; 40 different entries came'],
+  ])('says when a total of %j is not what came', async (totalSize, problem) => {
+    const catalogue = pages(totalSize === 60 ? 45 : 40)
+    seller.on('/product/query', ({ currentPage }) => ok(catalogue.at(currentPage, 25) as object, { totalSize }))
+    const { problems, pulled } = await pullCatalogue(world.deps, { partner_id: 7001n })
+    expect(problems).toEqual([{ entry: 'the answer', path: 'totalSize', problem }])
+    expect(pulled).toHaveLength(totalSize === 60 ? 45 : 40)
+  })
+
+  it('ends with a partner that does not know pages', async () => {
+    seller.on('/product/query', () => ok(pages(50).all as object))
+    expect((await pullCatalogue(world.deps, { partner_id: 7001n })).pulled).toHaveLength(50)
+    expect(seller.calls).toHaveLength(2)
+    seller.on('/product/query', () => ok(Array.from({ length: 50 }, () => ({})) as object))
+    expect((await pullCatalogue(world.deps, { partner_id: 7001n })).pulled).toEqual([])
+    expect(seller.calls).toHaveLength(4)
+  })
+
+  it('tries a page three times, and keeps what it has got', async () => {
+    const first = pages(50).all
+    seller.on('/product/query', ok(first as object), reset, status(500), ok([entry('last')] as object))
+    expect(await pullCatalogue(world.deps, { partner_id: 7001n })).toMatchObject({ failure: null })
+    expect((await show('last')).product.title).toBe(PRODUCT.title)
+    seller.on('/product/query', ok(first as object), status(500))
+    const report = await pullCatalogue(world.deps, { partner_id: 7001n })
+    expect(report).toMatchObject({ failure: { kind: 'http-status' } })
+    expect(report.pulled).toHaveLength(50)
+  })
+})
+
+describe('pullPrices', () => {
+  const day = (date: string, fields: object = {}) => ({
+    partnerDealId: 'd-9',
+    date,
+    marketPrice: '120.00',
+    mtPrice: 99.5,
+    settlementPrice: 80,
+    stock: 10,
+    ...fields,
+  })
+  const prices = (fields: object = {}) =>
+    pullPrices(world.deps, parseInput(priceRange, { partner_id: 7001, partner_deal_id: 'd-9', ...fields }))
+  const stored = async () =>
+    (await show('d-9')).prices.map(({ price_date, partner_primary_key: key, mt_price, stock }) => [
+      price_date,
+      key,
+      mt_price,
+      stock,
+    ])
+
+  it('keeps a range of days; days that are gone go, days outside stay', async () => {
+    seller.on(
+      '/product/price/query',
+      ok([day('2026-06-01'), day('2026-06-02', { stock: 999999 }), day('2026-06-03')] as object),
+    )
+    expect(await prices({ from: '2026-06-01', to: '2026-06-30' })).toEqual({
+      from: '2026-06-01',
+      to: '2026-06-30',
+      pulled: 3,
+      changed: 3,
+      removed: 0,
+      problems: [],
+      will_follow: false,
+      failure: null,
+    })
+    expect(seller.calls[0]?.body).toEqual({ partnerDealId: 'd-9', startTime: '2026-06-01', endTime: '2026-06-30' })
+    seller.on('/product/price/query', ok([day('2026-06-02', { mtPrice: '98' })] as object))
+    expect(await prices({ from: '2026-06-02', to: '2026-06-30' })).toMatchObject({ pulled: 1, changed: 1, removed: 1 })
+    expect(await stored()).toEqual([
+      ['2026-06-01', '', 99.5, 10],
+      ['2026-06-02', '', 98, 10],
+    ])
+    expect((await show('d-9')).history.at(-1)?.change).toEqual({
+      prices: [null, '2026-06-02 to 2026-06-30: 1 new or changed, 1 gone'],
+    })
+  })
+
+  it('asks for today and 90 days if nothing is said', async () => {
+    seller.on('/product/price/query', ok([] as object))
+    await prices()
+    expect(seller.calls[0]?.body).toEqual({ partnerDealId: 'd-9', startTime: '2026-05-06', endTime: '2026-08-04' })
+  })
+
+  it('reports what does not fit and keeps the rest, and takes nothing away then', async () => {
+    seller.on('/product/price/query', ok([day('2026-06-01'), day('2026-06-05')] as object))
+    await prices()
+    const odd = [
+      day('2026-06-01', { mtPrice: 97 }),
+      day('2026-06-05', { mtPrice: '1.234' }),
+      day('2027-01-01'),
+      day('2026-06-07', { partnerDealId: 'x' }),
+    ]
+    seller.on('/product/price/query', ok(odd as object))
+    expect(await prices()).toMatchObject({
+      pulled: 1,
+      removed: 0,
+      problems: [
+        { entry: '2026-06-05', path: 'mtPrice', problem: 'must be a price in yuan with at most two decimals' },
+        { entry: '2027-01-01', path: 'date', problem: 'is not within 2026-05-06 and 2026-08-04' },
+        { entry: '2026-06-07', path: 'partnerDealId', problem: 'is x; asked was d-9' },
+      ],
+    })
+    expect(await stored()).toEqual([
+      ['2026-06-01', '', 97, 10],
+      ['2026-06-05', '', 99.5, 10],
+    ])
+  })
+
+  it.each([...NO_SUCCESS, { code: 200, describe: 'success', body: {} }])(
+    'changes nothing for an answer that says no success, or brings no list: %j',
+    async (said) => {
+      seller.on('/product/price/query', ok([day('2026-06-01'), day('2026-06-05')] as object))
+      await prices()
+      const before = await stored()
+      for (const body of [[], [day('2026-06-05', { mtPrice: 1 })]]) {
+        seller.on('/product/price/query', { body, ...said })
+        expect(await prices()).toMatchObject({ pulled: 0, removed: 0, failure: expect.anything() })
+      }
+      expect(await stored()).toEqual(before)
+    },
+  )
+
+  describe('of which most is gone', () => {
+    const date = (n: number) => `2026-06-${String(n).padStart(2, '0')}`
+    const days = (from: number, to: number) =>
+      Array.from({ length: to - from + 1 }, (_, n) => day(date(from + n))) as unknown as object
+    const give = (calendar: object) => seller.on('/product/price/query', ok(calendar))
+    const held = { removed: 0, problems: [{ entry: '2026-05-06 to 2026-08-04', path: 'body' }] }
+    beforeEach(async () => {
+      await world.pool.query('delete from product_price; delete from price_removal')
+      give(days(1, 12))
+      expect(await prices()).toMatchObject({ pulled: 12, problems: [] })
+    })
+
+    it('loses nothing until the partner says the same a minute later', async () => {
+      give(days(1, 5))
+      const report = await prices()
+      expect(report).toMatchObject(held)
+      expect(report.problems[0]?.problem).toBe(
+        'no longer has 7 of 12 stored entries, which are kept until the same is pulled again, 60 seconds later or more',
+      )
+      world.clock.advance(59)
+      expect(await prices()).toMatchObject(held)
+      expect(await stored()).toHaveLength(12)
+      expect((await show('d-9')).history.at(-1)?.change).toEqual({
+        prices: [null, '2026-05-06 to 2026-08-04: 0 new or changed, most would be gone, so nothing is'],
+      })
+      world.clock.advance(1)
+      expect(await prices()).toMatchObject({ removed: 7, problems: [] })
+      expect(await stored()).toHaveLength(5)
+    })
+
+    it('is held anew when the partner says something else meanwhile', async () => {
+      give([])
+      expect(await prices()).toMatchObject(held)
+      give(days(1, 12))
+      expect(await prices()).toMatchObject({ removed: 0, problems: [] })
+      world.clock.advance(60)
+      give([])
+      expect(await prices()).toMatchObject(held)
+      world.clock.advance(60)
+      give(days(1, 1))
+      expect(await prices()).toMatchObject(held)
+      expect(await stored()).toHaveLength(12)
+    })
+
+    it('stores what is new all the same', async () => {
+      give([day(date(1), { mtPrice: 1 }), day(date(20))] as object)
+      expect(await prices()).toMatchObject({ ...held, pulled: 2, changed: 2 })
+      expect(await stored()).toHaveLength(13)
+    })
+
+    it('is believed at once when half of it stays, or when it was short', async () => {
+      give(days(1, 6))
+      expect(await prices()).toMatchObject({ removed: 6, problems: [] })
+      give([])
+      expect(await prices()).toMatchObject({ removed: 6, problems: [] })
+    })
+  })
+
+  it('takes a level price calendar without a body, unless the partner gives another reason', async () => {
+    const path = '/product/level/price/calendar/v2'
+    seller.on(path, { code: 200, describe: 'success', partnerDealId: 'd-9' })
+    expect(await prices({ level: true })).toMatchObject({ pulled: 0, problems: [], failure: null })
+    seller.on(path, { code: 200, describe: 'BA验证错误', partnerDealId: 'd-9' })
+    expect((await prices({ level: true })).failure?.detail).toBe('the partner says "BA验证错误"; body is required')
+    seller.on(path, { code: 200, describe: 'success' })
+    expect((await prices({ level: true })).failure?.detail).toBe('partnerDealId is required')
+    seller.on('/product/price/query', { code: 200, describe: 'success', partnerDealId: 'd-9' })
+    expect((await prices({ level: false })).failure?.detail).toBe('body is required')
+  })
+
+  it.each([
+    ['no list', {}],
+    ['a list that is null', { body: null }],
+    ['its list under another name', { data: [] }],
+  ])('takes nothing off sale for a level price calendar with %s', async (_name, fields) => {
+    const path = '/product/level/price/calendar/v2'
+    const { date: priceDate, partnerDealId: _, ...rest } = day('2026-06-01')
+    const entry = { ...rest, priceDate, partnerPrimaryKey: 'am', skuInfo: {} }
+    seller.on(path, ok([entry] as object, { partnerDealId: 'd-9' }))
+    const asked = { level: true, from: '2026-06-01', to: '2026-06-01' }
+    expect(await prices(asked)).toMatchObject({ pulled: 1 })
+    seller.on(path, { code: 200, describe: 'success', partnerDealId: 'd-9', ...fields })
+    expect(await prices(asked)).toMatchObject({ pulled: 0, removed: 0, problems: [], failure: null })
+    seller.on(path, ok([] as object, { partnerDealId: 'd-9' }))
+    expect(await prices(asked), 'an empty list is one').toMatchObject({ pulled: 0, removed: 1 })
+  })
+
+  it('knows level price calendars, and asks for one again once a product has it', async () => {
+    const level = (partnerPrimaryKey: string) => {
+      const { date: priceDate, partnerDealId: _, ...rest } = day('2026-06-01')
+      return { ...rest, priceDate, partnerPrimaryKey, skuInfo: { startTime: '09:00', endTime: '12:00' } }
+    }
+    seller.on(
+      '/product/level/price/calendar/v2',
+      ok([level('am'), level('pm')] as object, { partnerDealId: 'd-9' }),
+      refusal(999),
+    )
+    expect(await prices({ level: true, from: '2026-06-01', to: '2026-06-01' })).toMatchObject({ pulled: 2, changed: 2 })
+    expect(await stored()).toEqual(
+      expect.arrayContaining([
+        ['2026-06-01', 'am', 99.5, 10],
+        ['2026-06-01', 'pm', 99.5, 10],
+      ]),
+    )
+    expect(await prices()).toMatchObject({ will_follow: true, failure: null, pulled: 0, removed: 0 })
+    seller.on('/product/level/price/calendar/v2', ok([level('eve')] as object))
+    expect(await prices(), 'nothing goes, since the answer does not say whose prices these are').toMatchObject({
+      pulled: 1,
+      removed: 0,
+      problems: [{ entry: 'the answer', path: 'partnerDealId' }],
+    })
+    expect(seller.paths()).toEqual(Array(3).fill('/product/level/price/calendar/v2'))
+  })
+
+  it.each([[201], [299]])('says what the partner said: %i', async (code) => {
+    seller.on('/product/price/query', refusal(code))
+    expect(await prices({ level: false })).toMatchObject({ failure: { kind: 'partner-code', code } })
+  })
+
+  it('refuses a range that ends before it begins', () => {
+    expect(() =>
+      parseInput(priceRange, { partner_id: 1, partner_deal_id: 'd', from: '2026-06-02', to: '2026-06-01' }),
+    ).toThrow('to ')
+  })
+})

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import { levelOf } from '../../src/certification/checks.ts'
+import { examine } from '../../src/certification/examine.ts'
+import type { CallRecord } from '../../src/partner-calls/call-store.ts'
+import { PRODUCT } from '../partner-calls/interfaces/product-example.ts'
+
+const answered = (http_status: number, body: unknown, name = 'order-query'): CallRecord =>
+  ({
+    partner_id: 7001n,
+    interface: name,
+    order_id: null,
+    duration_ms: 5,
+    http_status,
+    response_headers: { 'content-type': 'application/json' },
+    response_body: typeof body === 'string' ? body : JSON.stringify(body),
+    failure: null,
+    failure_detail: null,
+  }) as unknown as CallRecord
+
+const refusal = { check: 'signature-checked', accepted: 'accepted a call whose signature is wrong' } as const
+const failed = (...of: Parameters<typeof examine>) =>
+  examine(...of).flatMap(({ id, passed, actual }) => (passed ? [] : [[id, actual]]))
+
+describe('a forged call', () => {
+  it.each([
+    [200, { code: 300, describe: 'BA verification failed' }],
+    [200, { code: 410, describe: 'BA验证错误' }],
+    [200, { code: '599' }],
+    [200, { code: 300, partnerId: 'nobody' }],
+    [401, ''],
+    [403, '<h1>Forbidden</h1>'],
+  ])('is refused by HTTP %i with %j', (status, body) => {
+    expect(failed(answered(status, body), { refusal })).toEqual([])
+  })
+
+  it.each([
+    ['success', 200, { code: 200, describe: 'success' }, 'code 200: "success"'],
+    ['no code', 200, { describe: 'no' }, 'code missing: "no"'],
+    ['no number for a code', 200, { code: 'FAIL' }, 'code "FAIL"'],
+  ])('is not refused by %s', (_name, status, body, said) => {
+    expect(failed(answered(status, body), { refusal })).toEqual([
+      ['signature-checked', `accepted a call whose signature is wrong (${said})`],
+    ])
+  })
+
+  it('is not refused by a code that means "not yet"', () => {
+    const later = answered(200, { code: 999 }, 'level-price-calendar')
+    expect(failed(later, { refusal })).toMatchObject([['signature-checked', expect.stringContaining('999')]])
+  })
+
+  it('is not refused by the words with which the right one was answered', () => {
+    const none = { code: 301, describe: 'no such order' }
+    expect(failed(answered(200, none), { refusal: { ...refusal, honest: none } })).toHaveLength(1)
+    expect(failed(answered(200, { code: 301, describe: 'bad BA' }), { refusal: { ...refusal, honest: none } })).toEqual(
+      [],
+    )
+  })
+
+  it.each([
+    [500, '', 'http-status'],
+    [404, '{"code":300}', 'http-status'],
+    [302, '', 'http-status'],
+    [200, 'no', 'json'],
+  ])('is not refused by HTTP %i with %j, which is no answer', (status, body, check) => {
+    expect(failed(answered(status, body), { refusal })).toMatchObject([[check, expect.anything()]])
+  })
+})
+
+describe('a failure that is due', () => {
+  const due = { codes: 'failure', usual: [420] } as const
+
+  it('may have another code than the contract names, with a warning', () => {
+    expect(failed(answered(200, { code: 420 }, 'order-create'), due)).toEqual([])
+    expect(failed(answered(200, { code: 410, describe: 'none left' }, 'order-create'), due)).toEqual([
+      ['usual-code', '410: "none left"'],
+    ])
+  })
+
+  it('is no success', () => {
+    const sold = { code: 200, describe: 'success', body: { partnerOrderId: 'P' } }
+    expect(failed(answered(200, sold, 'order-create'), due)).toEqual([['code', '200: "success"']])
+  })
+})
+
+describe('a product whose fields bend', () => {
+  it('costs the seller a warning that names each', () => {
+    const body = [PRODUCT, { ...PRODUCT, orderCancelTime: 30, getInAddresses: [''] }]
+    expect(failed(answered(200, { code: 200, describe: 'success', body }, 'product-pull'))).toEqual([
+      ['soft-fields', '""'],
+      ['soft-fields', '30'],
+    ])
+    expect(levelOf('soft-fields')).toBe('warning')
+  })
+})

@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { findLinkedOrder } from '../../src/certification/evidence-store.ts'
+import { type Lab, openLab, walkTo } from '../sandbox/lab.ts'
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await openLab()
+})
+afterAll(() => lab.close())
+
+it('finds the notice that a step waits for among hundreds of others', async () => {
+  const runId = await lab.run()
+  await walkTo(lab, runId, 'consumption')
+  // A partner that is live and in the sandbox at once sends notices of its other orders meanwhile.
+  await lab.world.pool.query(
+    `insert into notice (notice_id, partner_id, client_id, path, body_hash, body, answer, received_at)
+     select gen_random_uuid(), $1, 'lab', '/mtp/api/order/consume/notice', sha256(i::text::bytea),
+       '{"body":{"orderId":' || i || '}}', '{}', $2
+     from generate_series(1, 250) i`,
+    [lab.partnerId, lab.world.clock.now()],
+  )
+  const made = await lab.make(runId, 'consumption', async () => {
+    await sleep(300)
+    await lab.control('consume', { orderId: await findLinkedOrder(lab.world.deps.db, runId, 'main'), quantity: 2 })
+    setTimeout(() => lab.world.clock.advance(10_000), 10_000).unref()
+  })
+  expect(made.failures).toEqual([])
+  expect(made.outcome).toBe('passed')
+  expect(made.events.length).toBeLessThan(50)
+}, 40_000)

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { CheckId } from '../../src/certification/checks.ts'
+import { MISTAKES, type Mistake } from '../../src/demo/partner/mistakes/mistakes.ts'
+import { type Lab, openLab } from '../sandbox/lab.ts'
+import { EVERYTHING, makeStep, walk } from '../sandbox/walk.ts'
+
+/** The step that a mistake fails, the check that fails in it, and what that check says. */
+const FAILS: Readonly<Partial<Record<Mistake, [step: string, check: CheckId, says: object]>>> = {
+  'wrong-signature-accepted': [
+    'wrong-signature',
+    'signature-checked',
+    { actual: 'accepted a call whose signature is wrong (code 200: "success")' },
+  ],
+  'unknown-client-accepted': [
+    'unknown-client',
+    'client-checked',
+    { actual: 'accepted a call whose clientId nobody has (code 200: "success")' },
+  ],
+  'order-create-not-idempotent': ['order-create-again', 'same-order', { path: 'body.partnerOrderId' }],
+  'out-of-stock-sold': [
+    'sold-out',
+    'code',
+    { expected: 'a code other than 200', actual: expect.stringContaining('200') },
+  ],
+  'pay-again-issues-again': ['order-pay-again', 'same-vouchers', { path: 'body.vouchers' }],
+  'refund-twice-refunds-twice': ['refund-again', 'quantities', { expected: '1', actual: '2' }],
+  'close-twice-fails': ['order-close-again', 'code', { actual: expect.stringContaining('closed already') }],
+  'answer-not-json': ['product-pull', 'json', { actual: expect.stringContaining('It works!') }],
+  'answer-wrong-aes-key': ['balance-query', 'encryption', { actual: expect.stringContaining('does not fit') }],
+  'answer-empty': ['heartbeat', 'json', { actual: 'an empty body' }],
+  'answer-http-500': ['poi-pull', 'http-status', { expected: '200', actual: '500' }],
+  'answer-code-300': ['balance-query', 'code', { actual: expect.stringContaining('300') }],
+  'answer-missing-field': ['order-query', 'fields', { path: 'body.orderStatus', actual: 'missing' }],
+  'answer-wrong-types': ['level-price-calendar', 'fields', { path: expect.stringContaining('body[0].') }],
+  'answer-rounded-order-id': ['order-pay-again', 'order-id', { actual: expect.stringContaining('rounded') }],
+  'answer-redirects': ['product-status', 'http-status', { actual: expect.stringContaining('302') }],
+  'answer-too-large': ['price-calendar', 'reached', { actual: expect.stringContaining('1 MiB') }],
+  'answer-slow': ['refunded-message', 'reached', { actual: expect.stringContaining('too long') }],
+  'notice-wrong-signature': ['product-change', 'notice-arrived', { actual: expect.stringContaining('not verified') }],
+  'query-forgets-paid-order': ['order-query', 'code', { actual: expect.stringContaining('301') }],
+  'prices-out-of-range': ['price-calendar', 'in-range', { actual: '2099-12-31' }],
+  'prices-of-another-product': ['price-calendar', 'product-found', { path: 'body[0].partnerDealId' }],
+  'vouchers-do-not-fit-type': [
+    'order-pay',
+    'vouchers',
+    { path: 'body.vouchers', expected: expect.stringContaining('2') },
+  ],
+  'refund-answers-another-refund': ['refund-at-once', 'refund-id', { path: 'body.refundId' }],
+  'reschedule-count-wrong': ['order-reschedule', 'reschedule-count', { path: 'body.successCount', expected: '2' }],
+  'answer-other-order-id': ['order-pay-again', 'order-id', { path: 'body.orderId' }],
+  'answer-other-partner-id': ['heartbeat', 'partner-id', { path: 'partnerId', expected: '7001' }],
+  'answer-echoes-secrets': ['product-pull', 'no-secrets', { actual: '[secret]' }],
+  'notice-missing-field': ['refund-notice', 'notice-accepted', { actual: expect.stringContaining('refundId') }],
+  'pay-notice-code-missing': [
+    'order-pay-later',
+    'notice-accepted',
+    { actual: expect.stringContaining('1 codes; order') },
+  ],
+  'notice-rounded-order-id': ['consumption', 'notice-accepted', { actual: expect.stringContaining('does not exist') }],
+  'notice-not-sent': ['consumption', 'notice-arrived', { expected: 'POST /mtp/api/order/consume/notice' }],
+  'notice-local-time': ['consumption', 'notice-arrived', { actual: expect.stringContaining('Date') }],
+}
+
+/**
+ * What fails no step: the same notice again gets the first answer by contract; a text may hold HTML, which pages escape;
+ * and of a wrong content type and an old Date there is a warning.
+ */
+const HARMLESS: Readonly<Partial<Record<Mistake, string>>> = {
+  'stale-date-accepted': 'stale-date',
+  'notice-sent-twice': 'refund-notice',
+  'answer-scripts': 'product-pull',
+  'answer-wrong-content-type': 'heartbeat',
+}
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await openLab({ SANDBOX_WAIT_S: '12' })
+})
+afterAll(() => lab.close())
+
+describe('the mistakes of the demo partner', () => {
+  it('each have their step, or are harmless', () => {
+    expect([...Object.keys(FAILS), ...Object.keys(HARMLESS)].sort()).toEqual(Object.keys(MISTAKES).sort())
+  })
+
+  it('each fail that step with a check that names it; once mended, the step passes', async () => {
+    const failed: string[] = []
+    const walked = await walk(lab, EVERYTHING, async (runId, step) => {
+      for (const [mistake, [where, check, says]] of Object.entries(FAILS)) {
+        if (where !== step) continue
+        await lab.mistakes(mistake)
+        // Only here does a step wait to its end.
+        const passing = check === 'notice-arrived' ? setInterval(() => lab.world.clock.advance(1), 300) : undefined
+        const made = await makeStep(lab, runId, step).finally(() => clearInterval(passing))
+        await lab.mistakes()
+        expect(made.outcome, mistake).toBe('failed')
+        const found = made.failures.find(({ id }) => id === check)
+        expect(found, `${mistake}: ${JSON.stringify(made.failures)}`).toMatchObject(says)
+        failed.push(mistake)
+      }
+      await lab.mistakes(...Object.entries(HARMLESS).flatMap(([name, where]) => (where === step ? [name] : [])))
+    })
+    expect(walked.failed).toBeUndefined()
+    expect(walked.warned).toEqual(expect.arrayContaining(['content-type', 'date-checked']))
+    expect(failed.sort()).toEqual(Object.keys(FAILS).sort())
+  }, 180_000)
+})

@@ -1,0 +1,238 @@
+import { createPublicKey, randomUUID, verify } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findReport, reportOfRun, reportUrl, storeReport, verifyReport } from '../../src/certification/report.ts'
+import { reportKey } from '../../src/certification/report-key.ts'
+import type { StoredReport } from '../../src/certification/report-store.ts'
+import type { ReportFacts } from '../../src/certification/report-wire.ts'
+import { deriveKeys } from '../../src/lib/crypto/keys.ts'
+import { VERSION } from '../../src/lib/version.ts'
+import { openWorld, SECRET_KEY, type World } from '../harness.ts'
+import { get, newSandboxPartner, post } from '../sandbox/partners.ts'
+
+const NASTY = `Lake <script>alert(1)</script>"'&`
+const AT = '2026-05-06T10:34:20.000Z'
+const FACTS: ReportFacts = {
+  partner_id: '9007199254740993',
+  partner_name: NASTY,
+  run_number: 3,
+  functions: ['product-pull', 'a-function-of-the-past'],
+  steps: [
+    { id: 'heartbeat', passed_at: AT, attempts: 1 },
+    { id: 'a-step-of-the-past', passed_at: AT, attempts: 7 },
+  ],
+  evidence: { consumption: ['8985652356562000001'], refund: ['8985652356562000002', '8985652356562000003'] },
+  passed_at: AT,
+}
+
+let world: World
+let kept: StoredReport
+async function newRun(): Promise<string> {
+  const { partner_id } = await newSandboxPartner(world)
+  const runId = randomUUID()
+  await world.pool.query(
+    `insert into sandbox_run (run_id, partner_id, number, choice, created_at) values ($1, $2, 3, '{}', now())`,
+    [runId, partner_id],
+  )
+  return runId
+}
+beforeAll(async () => {
+  world = await openWorld({ PUBLIC_URL: 'https://gate.example' })
+  kept = await storeReport(world.deps, await newRun(), FACTS)
+})
+afterAll(() => world.close())
+
+const paste = (content: string, signature = kept.signature, headers: Record<string, string> = {}) =>
+  post(world, '/sandbox/verify', { content, signature }, headers)
+const pretty = (change: (report: Record<string, unknown>) => void = () => {}) => {
+  const report = Object.fromEntries(Object.entries(JSON.parse(kept.content)).reverse())
+  change(report)
+  return JSON.stringify(report, null, 2).replaceAll('\n', '\r\n')
+}
+
+describe('a report', () => {
+  it('says what was passed, by whom, with what evidence, and is signed', () => {
+    expect(JSON.parse(kept.content)).toEqual({
+      ...FACTS,
+      format: 'gatehouse-sandbox-report-1',
+      issuer: 'https://gate.example',
+      report_id: kept.report_id,
+      service_version: VERSION,
+    })
+    expect(VERSION).toMatch(/^\d+\.\d+\.\d+/)
+    expect(kept.content).toMatch(/^\{"evidence":\{"consumption":\["8985652356562000001"\],/)
+    expect(kept.report_id).toMatch(/^[\w-]{22}$/)
+    expect(reportUrl(world.deps, kept.report_id)).toBe(`https://gate.example/sandbox/verify/${kept.report_id}`)
+    expect(verifyReport(world.deps, kept.content, kept.signature)).toBe(true)
+  })
+
+  it('is made once a run', async () => {
+    const runId = await newRun()
+    expect(await reportOfRun(world.deps, runId)).toBeUndefined()
+    const all = await Promise.all(Array.from({ length: 5 }, () => storeReport(world.deps, runId, FACTS)))
+    expect(new Set(all.map(({ report_id }) => report_id)).size).toBe(1)
+    expect(await storeReport(world.deps, runId, { ...FACTS, run_number: 9 })).toEqual(all[0])
+    expect(await reportOfRun(world.deps, runId)).toEqual(all[0])
+    expect(await findReport(world.deps, String(all[0]?.report_id))).toEqual(all[0])
+    for (const wrong of ['', runId, 'x'.repeat(22), '\0', `${kept.report_id}=`])
+      expect(await findReport(world.deps, wrong)).toBeUndefined()
+  })
+
+  it('with anything changed is not ours, nor is one that another key has signed', () => {
+    for (let at = 0; at < kept.content.length; at++) {
+      const character = kept.content[at] === 'x' ? 'y' : 'x'
+      const changed = kept.content.slice(0, at) + character + kept.content.slice(at + 1)
+      expect(verifyReport(world.deps, changed, kept.signature), changed).toBe(false)
+    }
+    for (const signature of ['', 'x', 'A'.repeat(86), `${kept.signature}A`, kept.signature.toLowerCase()])
+      expect(verifyReport(world.deps, kept.content, signature)).toBe(false)
+    const other = { keys: deriveKeys(`${SECRET_KEY}!`) }
+    expect(verifyReport(other, kept.content, kept.signature)).toBe(false)
+  })
+})
+
+describe('the key', () => {
+  it('is made of its seed as RFC 8037, appendix A, has it', () => {
+    const seed = Buffer.from('9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60', 'hex')
+    expect(reportKey({ ...world.deps.keys, report: seed }).jwk).toEqual({
+      kty: 'OKP',
+      crv: 'Ed25519',
+      x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+      kid: 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k',
+      use: 'sig',
+      alg: 'EdDSA',
+    })
+  })
+
+  it('is published, the same for ever, and verifies; its secret half is not', async () => {
+    const answer = await get(world, '/sandbox/report-key')
+    expect(answer.headers['content-type']).toMatch(/^application\/jwk\+json/)
+    const jwk = answer.json()
+    expect(Object.keys(jwk).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x'])
+    expect(jwk.kid).toBe(kept.key_id)
+    expect(jwk).toEqual(reportKey(deriveKeys(SECRET_KEY)).jwk)
+    const key = createPublicKey({ key: jwk, format: 'jwk' })
+    expect(verify(null, Buffer.from(kept.content), key, Buffer.from(kept.signature, 'base64url'))).toBe(true)
+    const pem = (await get(world, '/sandbox/report-key.pem')).body
+    expect(pem).toMatch(/^-----BEGIN PUBLIC KEY-----/)
+    expect(createPublicKey(pem).equals(key)).toBe(true)
+  })
+})
+
+describe('the page of a report', () => {
+  const page = (id = kept.report_id, headers = {}) => get(world, `/sandbox/verify/${id}`, '', headers)
+
+  it('shows everybody what was signed, escaped', async () => {
+    const { statusCode, body, headers } = await page()
+    expect(statusCode).toBe(200)
+    for (const text of [
+      '<h1>The report is genuine</h1>',
+      'Lake &lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;',
+      '(PartnerId 9007199254740993)',
+      '<time datetime="2026-05-06T10:34:20.000Z"><span>2026-05-06</span> <span>10:34:20 UTC</span></time>',
+      'Product pull · a-function-of-the-past',
+      'Heartbeat <small>heartbeat</small>',
+      'a-step-of-the-past <small>',
+      ...['8985652356562000001', '8985652356562000002', '8985652356562000003'],
+      ...[kept.signature, kept.key_id, reportKey(world.deps.keys).jwk.x],
+      'Steps passed: 2',
+    ])
+      expect(body).toContain(text)
+    expect(body).not.toMatch(/<script|<[^>]*\s(style|on\w+)=/i)
+    expect(headers['content-security-policy']).toContain("default-src 'none'; style-src 'self'")
+    expect(headers['referrer-policy']).toBe('no-referrer')
+  })
+
+  it('is there in Chinese', async () => {
+    const { body } = await page(kept.report_id, { 'accept-language': 'zh' })
+    expect(body).toContain('<h1>报告真实有效</h1>')
+    expect(body).toContain('心跳')
+  })
+
+  it('offers what was signed to the byte', async () => {
+    const file = (name: string) => get(world, `/sandbox/verify/${kept.report_id}/${name}`)
+    expect((await file('report.json')).body).toBe(kept.content)
+    expect((await file('report.sig')).rawPayload).toEqual(Buffer.from(kept.signature, 'base64url'))
+    for (const name of ['report.json', 'report.sig'])
+      expect((await get(world, `/sandbox/verify/${'x'.repeat(22)}/${name}`)).statusCode).toBe(404)
+  })
+
+  it('says that there is no such report', async () => {
+    for (const id of ['x'.repeat(22), 'x', '%00', kept.run_id]) {
+      const { statusCode, body } = await page(id)
+      expect(statusCode).toBe(404)
+      expect(body).toContain('<h1>There is no such report</h1>')
+    }
+  })
+
+  it('says when the row was altered', async () => {
+    const { report_id } = await storeReport(world.deps, await newRun(), FACTS)
+    await world.pool.query(
+      `update sandbox_report set content = replace(content, 'Lake', 'Pond') where report_id = $1`,
+      [report_id],
+    )
+    const { body } = await page(report_id)
+    expect(body).toContain('<h1>The report is not genuine</h1>')
+    expect(body).not.toContain('Pond')
+  })
+})
+
+describe('the form', () => {
+  it('knows a genuine report, however it is laid out', async () => {
+    for (const content of [kept.content, `\ufeff \n${kept.content}\n`, pretty()]) {
+      const { statusCode, body } = await paste(content, ` ${kept.signature}\n`)
+      expect(statusCode).toBe(200)
+      expect(body).toContain('<h1>The report is genuine</h1>')
+      expect(body).toContain('8985652356562000003')
+    }
+  })
+
+  it.each<[string, (report: Record<string, unknown>) => void]>([
+    ['another name', (report) => Object.assign(report, { partner_name: 'Pond' })],
+    ['another run', (report) => Object.assign(report, { run_number: 4 })],
+    ['a step less', (report) => (report.steps as unknown[]).pop()],
+    ['another order', (report) => Object.assign(report, { evidence: { consumption: ['1'], refund: ['2'] } })],
+  ])('knows a forged one: %s', async (_what, change) => {
+    const { statusCode, body } = await paste(pretty(change))
+    expect(statusCode).toBe(200)
+    expect(body).toContain('<h1>The report is not genuine</h1>')
+    expect(body).not.toContain('<h2>Evidence')
+  })
+
+  it('knows a signature that is of another report', async () => {
+    const other = await storeReport(world.deps, await newRun(), { ...FACTS, run_number: 4 })
+    expect((await paste(kept.content, other.signature)).body).toContain('not genuine')
+    expect((await paste(kept.content, '')).body).toContain('not genuine')
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['no JSON', '<script>alert(1)</script>'],
+    ['something else', '{"a":1}'],
+    ['an array', '[]'],
+    ['deep nesting', '['.repeat(9_000)],
+    ['another format', '{"format":"gatehouse-sandbox-report-2"}'],
+  ])('says what is no report: %s', async (_what, content) => {
+    const { statusCode, body } = await paste(content, kept.signature, { 'x-forwarded-for': '9.9.9.9' })
+    expect(statusCode).toBe(400)
+    expect(body).toContain('<h1>This is not a report</h1>')
+    expect(body).not.toContain('<script')
+  })
+
+  it('takes no report that says one thing twice, or more than we would sign', async () => {
+    const twice = `{"partner_name":"Pond",${kept.content.slice(1)}`
+    expect((await paste(twice)).body).toContain('This is not a report')
+    const more = `{"partner_note":"Pond",${kept.content.slice(1)}`
+    expect((await paste(more)).body).toContain('This is not a report')
+  })
+
+  it('takes nothing huge, no foreign form, and only so much a minute', async () => {
+    expect((await paste('x'.repeat(70_000))).statusCode).toBe(400)
+    expect((await paste(kept.content, '', { 'sec-fetch-site': 'cross-site' })).statusCode).toBe(403)
+    const more = await Promise.all(Array.from({ length: 30 }, () => paste(kept.content)))
+    expect(more.map(({ statusCode }) => statusCode)).toContain(429)
+    const limited = await paste(kept.content)
+    expect(limited.statusCode).toBe(429)
+    expect(Number(limited.headers['retry-after'])).toBeGreaterThan(0)
+    expect((await get(world, `/sandbox/verify/${kept.report_id}`)).statusCode).toBe(200)
+  })
+})

@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { interruptSteps, startStep } from '../../src/certification/attempt.ts'
+import {
+  appendEvent,
+  attemptsOf,
+  endAttempt,
+  eventsOfAttempt,
+  insertAttempt,
+} from '../../src/certification/attempt-store.ts'
+import type { Waiting } from '../../src/certification/event.ts'
+import { findLinkedOrder, proofOf } from '../../src/certification/evidence-store.ts'
+import { nextEventsWithin } from '../../src/certification/follow.ts'
+import { listRuns, nextStep, presentRun, showRun, startRun } from '../../src/certification/run.ts'
+import { checkAcceptance } from '../../src/sandbox/acceptance.ts'
+import { type Lab, openLab, simpleChoice, walkTo } from '../sandbox/lab.ts'
+import { signatureOf } from '../signer.ts'
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await openLab()
+})
+afterAll(() => lab.close())
+
+const consumed = async (runId: string) => {
+  const orderId = await findLinkedOrder(lab.world.deps.db, runId, 'main')
+  await lab.control('consume', { orderId, quantity: 2 })
+}
+
+describe('a test run', () => {
+  it('is walked step by step, and leaves proof in the records', async () => {
+    const { deps } = lab.world
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'consumption')
+    const made = await lab.make(runId, 'consumption', () => consumed(runId))
+    expect(made.failures).toEqual([])
+    expect(made.outcome).toBe('passed')
+    expect(made.events.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['started', 'waiting', 'notice', 'check', 'ended']),
+    )
+    const waiting = made.events.find(({ kind }) => kind === 'waiting')?.data as Waiting
+    expect(waiting.path).toBe('/mtp/api/order/consume/notice')
+    const { run, steps } = await showRun(deps, lab.partnerId, runId)
+    const passed = steps.flatMap(({ step, state }) => (state === 'passed' ? [step.id] : []))
+    expect(passed).toEqual(steps.slice(0, passed.length).map(({ step }) => step.id))
+    expect(passed.at(-1)).toBe('consumption')
+    expect(run.passed_at).toBeNull()
+    expect((await proofOf(deps.db, runId)).consumed).toHaveLength(1)
+  })
+
+  it('numbers its lines from 1 without a gap, whoever reads them when', async () => {
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'stale-date')
+    const all = await nextEventsWithin(lab.world.deps, runId, 0, new AbortController().signal, 1_000)
+    expect(all.map(({ seq }) => seq)).toEqual(all.map((_event, index) => index + 1))
+    const rest = await nextEventsWithin(lab.world.deps, runId, 5, new AbortController().signal, 1_000)
+    expect(rest).toEqual(all.slice(5))
+  })
+
+  it('goes on only from the current step, once it has passed', async () => {
+    const { deps } = lab.world
+    const runId = await lab.run()
+    const next = (step: string) => nextStep(deps, lab.partnerId, runId, step)
+    await expect(next('product-pull')).rejects.toThrow('has not passed')
+    await expect(next('wrong-signature')).rejects.toThrow('not the step')
+    await lab.mistakes('answer-missing-field')
+    expect((await lab.make(runId, 'product-pull')).outcome).toBe('failed')
+    await expect(next('product-pull')).rejects.toThrow('has not passed')
+    await lab.mistakes()
+    expect((await lab.make(runId, 'product-pull')).outcome).toBe('passed')
+    const results = await Promise.allSettled(Array.from({ length: 10 }, () => next('product-pull')))
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect((await presentRun(deps, lab.partnerId)).current_step).toBe('wrong-signature')
+  })
+
+  it('names the field that is missing, with where it is described', async () => {
+    const runId = await lab.run()
+    await lab.mistakes('answer-missing-field')
+    const { failures } = await lab.make(runId, 'product-pull')
+    await lab.mistakes()
+    expect(failures[0]).toMatchObject({
+      id: 'fields',
+      path: 'body[0].title',
+      actual: 'missing',
+      doc: 'product-pull.answer.body.title',
+    })
+  })
+
+  it('makes one attempt of any number of starts at once', async () => {
+    const { deps, log } = lab.world
+    const runId = await lab.run()
+    const start = () => startStep(deps, log, { partnerId: lab.partnerId, runId, stepId: 'product-pull' })
+    const ids = await Promise.all(Array.from({ length: 20 }, start))
+    expect(new Set(ids).size).toBe(1)
+    await sleep(500)
+    expect(await attemptsOf(deps.db, runId)).toHaveLength(1)
+  })
+
+  it('is not shown, started or moved by another partner', async () => {
+    const { deps, log } = lab.world
+    const runId = await lab.run()
+    const other = 9999n
+    await expect(showRun(deps, other, runId)).rejects.toThrow('no such run')
+    await expect(nextStep(deps, other, runId, 'product-pull')).rejects.toThrow('no such run')
+    await expect(startStep(deps, log, { partnerId: other, runId, stepId: 'product-pull' })).rejects.toThrow(
+      'no such run',
+    )
+  })
+})
+
+describe('a step that is being made', () => {
+  it('ends as interrupted when the run is started anew, and cannot write into the new one', async () => {
+    const { deps } = lab.world
+    const runId = await lab.run()
+    await lab.mistakes('answer-slow')
+    const made = lab.make(runId, 'product-pull')
+    await sleep(300)
+    const second = await startRun(deps, lab.partnerId, simpleChoice())
+    expect((await made).outcome).toBe('interrupted')
+    await lab.mistakes()
+    expect((await showRun(deps, lab.partnerId, second.run_id)).steps[0]?.state).toBe('open')
+    expect((await listRuns(deps, lab.partnerId)).map(({ run_id }) => run_id).slice(0, 2)).toEqual([
+      second.run_id,
+      runId,
+    ])
+    await expect(nextStep(deps, lab.partnerId, runId, 'product-pull')).rejects.toThrow('newer run')
+  })
+
+  it('has to end before the acceptance check says anything', async () => {
+    const runId = await lab.run()
+    await lab.mistakes('answer-slow')
+    const made = lab.make(runId, 'product-pull')
+    await sleep(300)
+    await expect(checkAcceptance(lab.world.deps, lab.partnerId, runId)).rejects.toThrow('being made')
+    await lab.mistakes()
+    await lab.run()
+    expect((await made).outcome).toBe('interrupted')
+  })
+
+  it('ends as interrupted when its process stops, and can be started again', async () => {
+    const { deps } = lab.world
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'consumption')
+    const made = lab.make(runId, 'consumption')
+    await sleep(300)
+    await interruptSteps(deps)
+    expect((await made).outcome).toBe('interrupted')
+    expect((await lab.make(runId, 'consumption', () => consumed(runId))).outcome).toBe('passed')
+  })
+
+  it('writes no line after its last one, however both race', async () => {
+    const { deps } = lab.world
+    const runId = await lab.run()
+    for (let round = 1; round <= 20; round++) {
+      const attemptId = randomUUID()
+      const now = deps.clock.now()
+      await insertAttempt(deps.db, { attemptId, runId, stepId: 'product-pull' }, now, now)
+      const line = { kind: 'check', data: { id: 'json', passed: true } } as const
+      const lines = () => Array.from({ length: 10 }, () => appendEvent(deps.db, attemptId, line, now))
+      await Promise.all([...lines(), endAttempt(deps.db, attemptId, 'failed', now), ...lines()])
+      const events = await eventsOfAttempt(deps.db, attemptId)
+      expect(events.filter(({ kind }) => kind === 'ended')).toHaveLength(1)
+      expect(events.at(-1)?.kind).toBe('ended')
+    }
+  })
+
+  it('is taken for interrupted when its process has died', async () => {
+    const { deps, clock, pool } = lab.world
+    const runId = await lab.run()
+    // What a killed process leaves behind: an open attempt, and nobody who makes it.
+    await pool.query(
+      `with run as (update sandbox_run set open_attempt = '00000000-0000-4000-8000-000000000001' where run_id = $1)
+       insert into sandbox_attempt (attempt_id, run_id, step_id, number, started_at, alive_till)
+       values ('00000000-0000-4000-8000-000000000001', $1, 'product-pull', 1, $2, $2)`,
+      [runId, clock.now()],
+    )
+    expect((await showRun(deps, lab.partnerId, runId)).current?.running).toBe(true)
+    clock.advance(1)
+    expect((await showRun(deps, lab.partnerId, runId)).current?.state).toBe('interrupted')
+    expect((await lab.make(runId, 'product-pull')).outcome).toBe('passed')
+  })
+
+  it('is not ended by what a stranger sends in the name of the partner', async () => {
+    const { clock } = lab.world
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'consumption')
+    const path = '/mtp/api/order/consume/notice'
+    const forge = (date: string, secret: string) =>
+      fetch(lab.url + path, {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          PartnerId: String(lab.partnerId),
+          Date: date,
+          Authorization: `MWS lab:${signatureOf({ path, date, secret })}`,
+        },
+        body: '{"body":{}}',
+      })
+    const made = await lab.make(runId, 'consumption', async () => {
+      await forge(clock.now().toUTCString(), 'a guess')
+      // Seen on the wire an hour ago: the body is not signed.
+      await forge(new Date(clock.now().getTime() - 3_600_000).toUTCString(), lab.secret)
+      await sleep(500)
+      await consumed(runId)
+    })
+    expect(made.events.filter(({ kind }) => kind === 'unverified')).toHaveLength(2)
+    expect(made.failures).toEqual([])
+    expect(made.outcome).toBe('passed')
+  })
+
+  it('fails at once, with the reason, when the notice comes and is refused', async () => {
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'consumption')
+    await lab.mistakes('notice-rounded-order-id')
+    const made = await lab.make(runId, 'consumption', () => consumed(runId))
+    await lab.mistakes()
+    expect(made.outcome).toBe('failed')
+    expect(made.failures[0]).toMatchObject({ id: 'notice-accepted', actual: expect.stringContaining('does not exist') })
+  })
+})

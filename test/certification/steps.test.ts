@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startStep } from '../../src/certification/attempt.ts'
+import { reportOfRun, verifyReport } from '../../src/certification/report.ts'
+import { nextStep, showRun } from '../../src/certification/run.ts'
+import { STEPS } from '../../src/certification/steps/index.ts'
+import { formatHttpDate } from '../../src/lib/web/http-date.ts'
+import { showOrder } from '../../src/orders/show-order.ts'
+import { checkAcceptance } from '../../src/sandbox/acceptance.ts'
+import { notificationsOf } from '../../src/sandbox/notify/notifications.ts'
+import { type Lab, openLab, walkTo } from '../sandbox/lab.ts'
+import { EVERYTHING, makeStep, orderOf, walk } from '../sandbox/walk.ts'
+import { signedHeaders } from '../signer.ts'
+import { until } from '../until.ts'
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await openLab()
+})
+afterAll(() => lab.close())
+
+describe('the steps', () => {
+  it('have ids of their own', () => {
+    expect(new Set(STEPS.map(({ id }) => id)).size).toBe(STEPS.length)
+  })
+
+  it('are all passed by the demo partner, and then the integration is', async () => {
+    const { deps } = lab.world
+    const walked = await walk(lab, EVERYTHING)
+    expect(walked.failed).toBeUndefined()
+    expect(walked.steps).toEqual(STEPS.map(({ id }) => id))
+    const checks = await Promise.all(
+      Array.from({ length: 10 }, () => checkAcceptance(deps, lab.partnerId, walked.runId)),
+    )
+    expect(checks.filter(({ justNow }) => justNow)).toHaveLength(1)
+    expect(checks.every(({ passed }) => passed)).toBe(true)
+    const again = { partnerId: lab.partnerId, runId: walked.runId, stepId: STEPS[0]?.id ?? '' }
+    await expect(startStep(deps, lab.world.log, again)).rejects.toThrow('has passed')
+    const { notifications } = await notificationsOf(deps, walked.runId)
+    expect(notifications.map(({ role, channel }) => `${role} ${channel}`).sort()).toEqual([
+      'business mail',
+      'product mail',
+    ])
+    const report = await reportOfRun(deps, walked.runId)
+    expect(verifyReport(deps, report?.content ?? '', report?.signature ?? '')).toBe(true)
+    expect(JSON.parse(report?.content ?? '').steps).toHaveLength(STEPS.length)
+  }, 60_000)
+
+  it('of a payment that is issued later passes by the pay notice, which stands in its log', async () => {
+    const wish = { functions: ['pay-later', 'refund-at-once', 'price-calendar'], products: { main: 'DEMO-CASTLE' } }
+    const runId = await lab.run(wish)
+    await walkTo(lab, runId, 'order-pay-later')
+    const made = await makeStep(lab, runId, 'order-pay-later')
+    expect(made).toMatchObject({ outcome: 'passed', failures: [] })
+    expect(made.events.filter(({ kind }) => kind === 'notice' || kind === 'rejected')).toMatchObject([
+      { kind: 'notice', data: { path: '/mtp/api/order/pay/notice' } },
+    ])
+    const { order, history } = await showOrder(lab.world.deps, await orderOf(lab, runId, 'main'))
+    expect(order).toMatchObject({ state: 'paid', vouchers: [{}, {}] })
+    expect(history.find(({ change }) => change.state?.[1] === 'paid')).toMatchObject({ cause: 'notice' })
+  }, 30_000)
+
+  it('of a payment that is issued later goes on after a pay notice that says that the codes come later', async () => {
+    const { deps, clock } = lab.world
+    const wish = { functions: ['pay-later', 'refund-at-once', 'price-calendar'], products: { main: 'DEMO-CASTLE' } }
+    const runId = await lab.run(wish)
+    await walkTo(lab, runId, 'order-pay-later')
+    const orderId = await orderOf(lab, runId, 'main')
+    const step = makeStep(lab, runId, 'order-pay-later')
+    const paying = await until(async () => {
+      const { order } = await showOrder(deps, orderId)
+      return order.state === 'paying' && order
+    })
+    const path = '/mtp/api/order/pay/notice'
+    const caller = { clientId: 'lab', partnerId: '7001', clientSecret: lab.secret }
+    const body = { orderId: String(orderId), partnerOrderId: paying.partner_order_id, asyReturnVoucher: true }
+    const answer = await fetch(lab.url + path, {
+      method: 'POST',
+      headers: { ...signedHeaders(caller, { path, date: formatHttpDate(clock.now()) }) },
+      body: JSON.stringify({ partnerId: 7001, issueType: 1, body }),
+    })
+    expect(await answer.json()).toMatchObject({ code: 200 })
+    expect(await step).toMatchObject({ outcome: 'passed', failures: [] })
+  }, 30_000)
+
+  it.each([
+    [
+      'the smallest choice',
+      { functions: ['product-pull', 'pay-at-once', 'refund-at-once'], products: { main: 'DEMO-OPEN' } },
+    ],
+    [
+      'a seller who does everything later',
+      {
+        functions: ['product-pull', 'pay-later', 'refund-after-review', 'price-calendar'],
+        products: { main: 'DEMO-TOWER' },
+      },
+    ],
+    [
+      'a seller with sessions only',
+      {
+        functions: ['product-pull', 'pay-at-once', 'refund-at-once', 'level-price-calendar'],
+        products: { main: 'DEMO-SHOW' },
+      },
+    ],
+  ])(
+    'fit %s',
+    async (_name, wish) => {
+      const walked = await walk(lab, wish)
+      expect(walked.failed).toBeUndefined()
+      expect((await checkAcceptance(lab.world.deps, lab.partnerId, walked.runId)).passed).toBe(true)
+    },
+    60_000,
+  )
+})
+
+describe('the acceptance check', () => {
+  it('says what is missing and changes nothing', async () => {
+    const runId = await lab.run()
+    const found = await checkAcceptance(lab.world.deps, lab.partnerId, runId)
+    expect(found).toMatchObject({ passed: false, proof: { consumed: [], refunded: [] } })
+    expect(found.openSteps).toContain('consumption')
+    expect((await showRun(lab.world.deps, lab.partnerId, runId)).run.passed_at).toBeNull()
+  })
+})
+
+describe('orders of the sandbox', () => {
+  it('are marked, of a live partner too', async () => {
+    await lab.world.pool.query(`update partner set stage = 'live'`)
+    const runId = await lab.run({
+      functions: ['product-pull', 'pay-at-once', 'refund-at-once'],
+      products: { main: 'DEMO-OPEN' },
+    })
+    for (const step of ['product-pull', 'wrong-signature', 'stale-date', 'unknown-client', 'order-create']) {
+      expect((await makeStep(lab, runId, step)).outcome).toBe('passed')
+      await nextStep(lab.world.deps, lab.partnerId, runId, step)
+    }
+    expect((await showOrder(lab.world.deps, await orderOf(lab, runId, 'main'))).order.sandbox).toBe(true)
+    await lab.world.pool.query(`update partner set stage = 'sandbox'`)
+  })
+})

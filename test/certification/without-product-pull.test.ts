@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { choice } from '../../src/certification/choice.ts'
+import { updatePartner } from '../../src/registry/partner.ts'
+import { checkAcceptance } from '../../src/sandbox/acceptance.ts'
+import { type Lab, openLab } from '../sandbox/lab.ts'
+import { makeStep, orderOf, walk } from '../sandbox/walk.ts'
+
+/** A seller that pushes its changes and has no product pull: whoever calls it there gets no answer. */
+let lab: Lab
+beforeAll(async () => {
+  lab = await openLab()
+  const nowhere = 'http://127.0.0.1:1/product/query'
+  await updatePartner(lab.world.deps, lab.partnerId, { interface_urls: { 'product-pull': nowhere } })
+})
+afterAll(() => lab.close())
+beforeEach(() => lab.mistakes())
+
+const LEAST = ['pay-at-once', 'refund-at-once']
+const PRICES = { unit_price: '45', buy_price: 39.99 }
+
+describe('a partner without product pull', () => {
+  it.each([
+    ['prices of its own', { functions: LEAST, products: { main: 'DEMO-OPEN' }, ...PRICES }],
+    ['a price calendar', { functions: [...LEAST, 'price-calendar'], products: { main: 'DEMO-BOAT' } }],
+    ['a level price calendar', { functions: [...LEAST, 'level-price-calendar'], products: { main: 'DEMO-SHOW' } }],
+  ])(
+    'is certified, with %s',
+    async (_name, wish) => {
+      const walked = await walk(lab, wish)
+      expect(walked.failed?.made.failures).toBeUndefined()
+      expect(walked.steps).not.toContain('product-pull')
+      expect(walked.steps.slice(0, 3)).toEqual(['wrong-signature', 'stale-date', 'unknown-client'])
+      expect((await checkAcceptance(lab.world.deps, lab.partnerId, walked.runId)).passed).toBe(true)
+      const { rows } = await lab.world.pool.query(
+        `select from partner_call where interface = 'product-pull' and order_id is null`,
+      )
+      expect(rows).toEqual([])
+    },
+    60_000,
+  )
+
+  it('has its defences tried all the same, by order query if there is nothing else', async () => {
+    const runId = await lab.run({ functions: LEAST, products: { main: 'DEMO-OPEN' }, ...PRICES })
+    await lab.mistakes('wrong-signature-accepted')
+    const made = await makeStep(lab, runId, 'wrong-signature')
+    expect(made.outcome).toBe('failed')
+    expect(made.failures).toMatchObject([
+      {
+        id: 'signature-checked',
+        actual: expect.stringMatching(/^accepted a call whose signature is wrong \(code 301/),
+      },
+    ])
+    await lab.mistakes()
+    expect((await makeStep(lab, runId, 'wrong-signature')).outcome).toBe('passed')
+    expect(await orderOf(lab, runId, 'main')).toBe(0n)
+  })
+
+  it('is not taken for careful because it refuses everything', async () => {
+    const runId = await lab.run({ functions: [...LEAST, 'balance-query'], products: { main: 'DEMO-OPEN' }, ...PRICES })
+    await lab.mistakes('answer-code-300')
+    const made = await makeStep(lab, runId, 'wrong-signature')
+    expect(made.failures).toMatchObject([{ id: 'code', expected: '200', actual: expect.stringContaining('300') }])
+  })
+
+  it('says its prices where nobody can be asked for them', () => {
+    const problems = (wish: object) => choice.safeParse(wish).error?.issues.map(({ path }) => path.join('.')) ?? []
+    const products = { main: 'A' }
+    expect(problems({ functions: LEAST, products })).toEqual(['unit_price', 'buy_price'])
+    expect(problems({ functions: LEAST, products, unit_price: '1.005', buy_price: -1 })).toEqual([
+      'unit_price',
+      'buy_price',
+    ])
+    expect(problems({ functions: LEAST, products, ...PRICES })).toEqual([])
+    expect(problems({ functions: [...LEAST, 'product-pull'], products })).toEqual([])
+  })
+})
+
+it('an old Date that is accepted is a warning, which says how old', async () => {
+  const runId = await lab.run({ functions: LEAST, products: { main: 'DEMO-OPEN' }, ...PRICES })
+  await lab.world.pool.query(`update sandbox_run set current_step = 'stale-date' where run_id = $1`, [runId])
+  await lab.mistakes('stale-date-accepted')
+  const made = await makeStep(lab, runId, 'stale-date')
+  expect(made.outcome).toBe('passed')
+  expect(made.failures).toMatchObject([
+    { id: 'date-checked', actual: expect.stringMatching(/^accepted a call whose Date is 20 minutes old/) },
+  ])
+})

@@ -1,0 +1,204 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { type Entries, readEntries } from '../../../src/catalogue/entries.ts'
+import { examineReport } from '../../../src/certification/report.ts'
+import { LIST_LIMITS, listOf, mapOf } from '../../../src/lib/json/lists.ts'
+import { parseLossless } from '../../../src/lib/json/lossless.ts'
+import { problemsText, readShape } from '../../../src/lib/json/shape.ts'
+import { consumeNotice, dealChangeNotice, readNotice } from '../../../src/mtp/wire.ts'
+import { decideConsumption } from '../../../src/orders/consumption.ts'
+import type { ChangeableOrder } from '../../../src/orders/order-store.ts'
+import { INTERFACES } from '../../../src/partner-calls/interfaces/index.ts'
+import { productPull } from '../../../src/partner-calls/interfaces/product.ts'
+import { readAnswer } from '../../../src/partner-calls/interfaces/read-answer.ts'
+
+const ROOT = new URL('../../../', import.meta.url).pathname
+const MIB = 1_048_576
+
+/** Objects that note when somebody looks at them. */
+function watched(count: number, value: unknown): { list: object[]; seen: () => number } {
+  const seen = new Set<number>()
+  const list = Array.from({ length: count }, (_, place) =>
+    Object.defineProperty({}, 'text', {
+      enumerable: true,
+      get: () => {
+        seen.add(place)
+        return value
+      },
+    }),
+  )
+  return { list, seen: () => seen.size }
+}
+
+/** Milliseconds of processor time, which a busy machine does not stretch. */
+function processorTime(work: () => void): number {
+  const before = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+const objects = (bytes: number): string => Array.from({ length: bytes / 3 }, () => '{}').join()
+
+describe('a list from the network', () => {
+  const schema = z.object({ list: listOf('vouchers', z.object({ text: z.string() })) })
+
+  it('that is too long is refused before any of its entries is looked at', () => {
+    const { list, seen } = watched(LIST_LIMITS.vouchers.most + 1, 'x')
+    expect(readShape(schema, { list })).toEqual({
+      problems: [{ path: 'list', problem: 'must have at most 1000 entries' }],
+    })
+    expect(seen()).toBe(0)
+  })
+
+  it('of the greatest length is read', () => {
+    const { list, seen } = watched(LIST_LIMITS.vouchers.most, 'x')
+    expect(readShape(schema, { list })).toMatchObject({ value: { list: list.map(() => ({ text: 'x' })) } })
+    expect(seen()).toBe(list.length)
+  })
+
+  it('is read up to the problem after the fifth, which says that there are more', () => {
+    const { list, seen } = watched(500, 7)
+    const result = readShape(schema, { list })
+    const text = problemsText('problems' in result ? result.problems : [])
+    expect(text).toMatch(/^list\[0\]\.text must be a string; .*; list\[4\]\.text must be a string; and more$/)
+    expect(seen()).toBe(6)
+  })
+
+  it('may have checks of its own, and be none', () => {
+    const list = listOf('deals', z.string()).min(1, 'must have at least one entry')
+    expect(readShape(list, [])).toEqual({ problems: [{ path: '', problem: 'must have at least one entry' }] })
+    expect(readShape(list, {})).toEqual({ problems: [{ path: '', problem: 'must be an array' }] })
+    expect(readShape(list.meta({ any: 'thing' }), Array(1_001).fill('a'))).toMatchObject({ problems: [{ path: '' }] })
+    expect(readShape(list.optional(), ['a'])).toEqual({ value: ['a'] })
+  })
+
+  it('and a map of names have one', () => {
+    const map = mapOf('registered', z.string(), z.string())
+    const names = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`n${n}`, 'x']))
+    expect(readShape(map, names(100))).toMatchObject({ value: { n99: 'x' } })
+    expect(readShape(map, names(101))).toEqual({ problems: [{ path: '', problem: 'must have at most 100 entries' }] })
+    expect(readShape(map, [])).toMatchObject({ problems: [{ path: '' }] })
+  })
+
+  it('is bounded wherever there is one: zod’s own arrays are for rows of the database and for our own command line', () => {
+    const own = /(store\.ts|^cli\/.*|signature-test-store\.ts)$/
+    // The micro-app as it is kept and shown.
+    const shown: Readonly<Record<string, number>> = { 'registry/wire.ts': 3 }
+    const files = readdirSync(`${ROOT}src`, { recursive: true, encoding: 'utf8' }).filter(
+      (file) => file.endsWith('.ts') && !own.test(file) && !file.startsWith('demo/'),
+    )
+    const found = files.flatMap((file) => {
+      const count = readFileSync(`${ROOT}src/${file}`, 'utf8').split('z.array(').length - 1
+      return count === (shown[file] ?? 0) ? [] : [`${file}: ${count}`]
+    })
+    expect(found).toEqual([])
+  })
+
+  it('has its row in the README', () => {
+    const readme = readFileSync(`${ROOT}README.md`, 'utf8')
+    const [, after = ''] = readme.split('<!-- lists:')
+    const rows = after
+      .slice(after.indexOf('\n') + 1)
+      .split(/\n\n/, 1)[0]
+      ?.split('\n')
+      .slice(2)
+    expect(rows).toEqual(
+      Object.entries(LIST_LIMITS).map(
+        ([name, { most, about }]) => `| ${name} | ${most.toLocaleString('en')} | ${about} |`,
+      ),
+    )
+  })
+})
+
+describe('nobody is kept busy by', () => {
+  // Before lists had limits these took from 1.8 s (the 90 KB) to a minute.
+  const LONGEST_MS = 1_500
+
+  it.each([
+    [
+      '90 KB of empty vouchers',
+      () => readNotice(consumeNotice, Buffer.from(`{"body":{"voucherList":[${objects(90_000)}]}}`)),
+    ],
+    [
+      'a mebibyte of empty vouchers',
+      () => readNotice(consumeNotice, Buffer.from(`{"body":{"voucherList":[${objects(MIB)}]}}`)),
+    ],
+    ['a mebibyte of empty products', () => readNotice(dealChangeNotice, Buffer.from(`{"body":[${objects(MIB)}]}`))],
+    ['a report of a mebibyte', () => examineReport({ keys: {} } as never, `{"steps":[${objects(MIB)}]}`, '')],
+    ['a number of a mebibyte', () => parseLossless(Buffer.from(`[${'9'.repeat(MIB)}]`))],
+    ['a fraction of a mebibyte', () => parseLossless(Buffer.from(`[0.${'9'.repeat(MIB)}e-9999999999]`))],
+    ['exponents', () => parseLossless(Buffer.from(`[${'1e400000000,-1E+999999999999,'.repeat(1_000)}1]`))],
+  ])('%s', (_what, read) => {
+    expect(processorTime(read)).toBeLessThan(LONGEST_MS)
+  })
+
+  it('a notice of a mebibyte with more values than the longest lists have, which is not parsed', () => {
+    const entries = Array.from({ length: 20_000 }, (_, place) => `{"partnerDealId":"deal-${place}","status":2}`)
+    const bytes = Buffer.from(`{"body":[${entries.join()}]}`)
+    expect(readNotice(dealChangeNotice, bytes)).toEqual({ problem: 'HTTP body: more than 40000 values' })
+    const longest = Buffer.from(`{"body":[${entries.slice(0, LIST_LIMITS.deals.most + 1).join()}]}`)
+    expect(readNotice(dealChangeNotice, longest)).toEqual({ problem: 'body must have at most 1000 entries' })
+  })
+
+  it.each(INTERFACES.map((entry) => [entry.name, entry] as const))('an answer to %s', (_name, entry) => {
+    const answers = ['"body":[{}]', '"body":{"vouchers":[{}],"voucherList":[{}],"credentialList":[{}]}'].map((body) => {
+      const parsed = parseLossless(Buffer.from(`{"code":200,${body.replaceAll('{}', objects(200_000))}}`))
+      return 'value' in parsed ? parsed.value : parsed
+    })
+    expect(processorTime(() => answers.map((answer) => readAnswer(entry, answer)))).toBeLessThan(LONGEST_MS)
+  })
+
+  it('a page of products of which none fits, of which the problems are told up to a number', () => {
+    const body = Array.from({ length: LIST_LIMITS.products.most }, () => ({}))
+    const result = { outcome: 'failed', failure: { kind: 'schema' }, json: { code: 200, body }, callId: '' } as never
+    let read: unknown
+    expect(processorTime(() => (read = readEntries(result, productPull.answer, 'products')))).toBeLessThan(LONGEST_MS)
+    const { problems } = read as Entries<unknown>
+    expect(problems.length).toBeGreaterThanOrEqual(1_000)
+    expect(problems.length).toBeLessThan(1_030)
+    const longer = {
+      outcome: 'failed',
+      failure: { kind: 'schema' },
+      json: { code: 200, body: [...body, {}] },
+      callId: '',
+    } as never
+    expect(readEntries(longer, productPull.answer, 'products')).toEqual({ kind: 'schema' })
+  })
+
+  it('a report about tens of thousands of vouchers', () => {
+    const count = 40_000
+    const voucher = (place: number) => `V${place}`
+    const before = Array.from({ length: count }, (_, place) => ({
+      ...{ voucher: voucher(place), state: 'unused', quantity: 1, picture: null, invalid_at: null },
+    })) as never
+    const order = {
+      order_id: 1n,
+      partner_id: 7001n,
+      partner_order_id: 'P',
+      state: 'paid',
+      quantity: count,
+      used_quantity: 0,
+    }
+    const report = {
+      ...{ orderId: 1n, partnerOrderId: 'P', quantity: count, usedQuantity: count, refundedQuantity: 0 },
+      vouchers: Array.from({ length: count }, (_, place) => ({
+        voucher: voucher(place),
+        quantity: 1,
+        status: 1 as const,
+      })),
+    }
+    const orders = new Map([[1n, { order: { ...order, refunded_quantity: 0 } as ChangeableOrder, vouchers: before }]])
+    const at = { cause: { kind: 'notice' }, now: new Date(0) } as const
+    let save: ReturnType<typeof decideConsumption>
+    // One pass over all for each of them took half a minute.
+    expect(
+      processorTime(() => {
+        save = decideConsumption(orders, 7001n, report, at)
+      }),
+    ).toBeLessThan(3_000)
+    expect(save?.update.vouchers).toHaveLength(count)
+    expect(save?.changes).toHaveLength(count + 1)
+  })
+})

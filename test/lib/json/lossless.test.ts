@@ -1,0 +1,143 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { int64, numericText, parseLossless, smallInt, stringifyLossless } from '../../../src/lib/json/lossless.ts'
+
+const read = (text: string) => parseLossless(Buffer.from(text))
+const parsed = (text: string) => {
+  const result = read(text)
+  if ('problem' in result) throw new Error(result.problem)
+  return result.value
+}
+
+describe('lossless JSON', () => {
+  it('keeps every 64-bit integer from wire to wire', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (id) => {
+        expect(stringifyLossless({ body: parsed(`{"id":${id}}`) as object })).toBe(`{"body":{"id":${id}}}`)
+        expect(int64().parse(parsed(String(id)))).toBe(id)
+        expect(int64().parse(String(id))).toBe(id)
+      }),
+    )
+  })
+
+  it('reads whatever JSON.parse reads, as JSON.parse reads it', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+        const text = JSON.stringify(value)
+        if (/\\u0000|\\ud[89a-f]/i.test(text)) return
+        const large = (part: unknown) => (typeof part === 'bigint' ? Number(part) : part)
+        expect(JSON.parse(JSON.stringify(parsed(text), (_name, part) => large(part)))).toEqual(JSON.parse(text))
+      }),
+    )
+  })
+
+  it('makes a bigint only of an integer that would be rounded', () => {
+    expect(parsed('[8985652356562370000, 9007199254740991, 9007199254740993, -0, 1.5, 1e3]')).toEqual([
+      8985652356562370000n,
+      9007199254740991,
+      9007199254740993n,
+      -0,
+      1.5,
+      1000,
+    ])
+    expect(parsed('9'.repeat(500_000))).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  it('skips a byte order mark and white space', () => {
+    expect(parsed('\ufeff {"a":1}\r\n')).toEqual({ a: 1 })
+  })
+
+  it('takes __proto__ for a name like any other', () => {
+    const value = parsed('{"__proto__":{"admin":true},"constructor":{"prototype":1}}') as Record<string, unknown>
+    expect(Object.keys(value)).toEqual(['__proto__', 'constructor'])
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
+    expect(value.admin).toBeUndefined()
+    expect(({} as Record<string, unknown>).admin).toBeUndefined()
+  })
+
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+
+  it('reads 32 levels', () => {
+    expect(read(nested(32))).toHaveProperty('value')
+  })
+
+  it.each([
+    ['nested deeper than 32 levels', nested(33)],
+    ['nested deeper than 32 levels', nested(10_000)],
+    ['nested deeper than 32 levels', '{"a":'.repeat(500_000)],
+    ['the name "a" appears twice in one object', '{"a":1,"a":2}'],
+    ['the name "a" appears twice in one object', '{"a":1,"a":1}'],
+    ['the name "body" appears twice in one object', '{"body":[],"body":{}}'],
+    ['the name "a" appears twice in one object', '{"a":1,"\\u0061" :2}'],
+    ['the name "__proto__" appears twice in one object', '[{"x":{"__proto__":1,"__proto__":1}}]'],
+    ['a text holds U+0000 or half of a surrogate pair', '{"a":"x\\u0000"}'],
+    ['a text holds U+0000 or half of a surrogate pair', '{"\\ud83d":1}'],
+    ['empty', ''],
+    ['empty', ' \n'],
+  ])('says: %s', (problem, text) => {
+    expect(read(text)).toEqual({ problem })
+  })
+
+  it.each(['{', '{"a"', '{"a":1,}', '[1,]', '01', '1.', '-', 'nul', '"\n"', '"\\x"', '"abc', "{'a':1}", '1 2', 'NaN'])(
+    'refuses %j as JSON.parse does',
+    (text) => {
+      expect(() => JSON.parse(text)).toThrow()
+      expect(read(text)).toEqual({ problem: expect.stringMatching(/^not JSON: /) })
+    },
+  )
+
+  it('refuses invalid UTF-8', () => {
+    expect(parseLossless(Buffer.from([0x22, 0xc3, 0x28, 0x22]))).toEqual({ problem: 'not valid UTF-8' })
+    expect(parseLossless(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]))).toEqual({ problem: 'not valid UTF-8' })
+  })
+
+  it('equal names in different objects, and equal texts in one array, are fine', () => {
+    expect(parsed('{"a":{"a":["a","a"]},"b":{"a":"a"}}')).toEqual({ a: { a: ['a', 'a'] }, b: { a: 'a' } })
+  })
+
+  it('stays linear on a megabyte of anything', () => {
+    for (const part of ['"\\"', '\\"', '"', '{', '"a":', '9', ' ', '\\u0061', '[]', '"a",']) {
+      const started = performance.now()
+      read(part.repeat(Math.ceil(1_048_576 / part.length)))
+      expect(performance.now() - started, part).toBeLessThan(2_000)
+    }
+  })
+})
+
+describe('number or numeric text', () => {
+  it.each([[1], ['1'], [1n], ['01']])('%o is a 64-bit id, a count and digits', (given) => {
+    expect(int64().parse(given)).toBe(1n)
+    expect(smallInt().parse(given)).toBe(1)
+    expect(numericText().parse(given)).toBe('1')
+  })
+
+  it.each([
+    1.5,
+    '1.5',
+    '',
+    ' 1',
+    '1 ',
+    '0x1',
+    '1e3',
+    'one',
+    null,
+    true,
+    [1],
+    2n ** 64n,
+    2n ** 63n,
+    '9223372036854775808',
+  ])('%s is none of them', (given) => {
+    for (const schema of [int64(), smallInt(), numericText()]) expect(schema.safeParse(given).success).toBe(false)
+  })
+
+  it('refuses a number that has lost digits on its way here', () => {
+    expect(int64().safeParse(parsed('8985652356562370001.0')).success).toBe(false)
+    expect(int64().safeParse(2 ** 53).success).toBe(false)
+  })
+
+  it('a count ends at 32 bits', () => {
+    expect(smallInt().parse(2147483647)).toBe(2147483647)
+    expect(smallInt().safeParse(2147483648).success).toBe(false)
+    expect(smallInt().parse('-2147483648')).toBe(-2147483648)
+  })
+})

@@ -1,0 +1,84 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseWeighted, prefersHtml } from '../../../src/lib/web/accept.ts'
+import { chooseLocale, inMinutes, languageLinks } from '../../../src/lib/web/locale.ts'
+
+describe('the language of a page', () => {
+  it.each([
+    [{}, 'en'],
+    [{ acceptLanguage: 'de-DE,de;q=0.9,zh;q=0.8,en;q=0.7' }, 'zh-CN'],
+    [{ acceptLanguage: 'en;q=0.5,zh-TW;q=0.9' }, 'zh-CN'],
+    [{ acceptLanguage: 'zh;q=0,en;q=0.1' }, 'en'],
+    [{ acceptLanguage: ';;q=x,,;' }, 'en'],
+    [{ cookie: 'zh-CN', acceptLanguage: 'en' }, 'zh-CN'],
+    [{ cookie: '<script>', acceptLanguage: 'zh' }, 'zh-CN'],
+    [{ asked: 'fr en-GB zh', cookie: 'zh-CN', acceptLanguage: 'zh' }, 'en'],
+    [{ asked: 'fr', cookie: 'zh-CN', acceptLanguage: 'en' }, 'zh-CN'],
+  ])('%j gives %s', (wishes, expected) => {
+    expect(chooseLocale(wishes)).toBe(expected)
+  })
+
+  it('is switched by links that keep the rest of the query byte for byte', () => {
+    expect(languageLinks('scope=A%20B&ui_locales=en&state=x')).toEqual([
+      { code: 'en', name: 'English', href: '?scope=A%20B&state=x&ui_locales=en' },
+      { code: 'zh-CN', name: '中文', href: '?scope=A%20B&state=x&ui_locales=zh-CN' },
+    ])
+    expect(languageLinks('')[0]?.href).toBe('?ui_locales=en')
+  })
+
+  it('never leads to another path or host, whatever the query', () => {
+    fc.assert(
+      fc.property(fc.webQueryParameters(), (query) => {
+        for (const { href } of languageLinks(query)) {
+          expect(new URL(href, 'https://here.example/p').href).toMatch(/^https:\/\/here\.example\/p\?/)
+        }
+      }),
+    )
+  })
+
+  it('tells a wait in whole minutes, rounded up', () => {
+    expect(inMinutes('en', 0)).toBe('in 1 minute')
+    expect(inMinutes('en', 61)).toBe('in 2 minutes')
+    expect(inMinutes('zh-CN', 720)).toBe('12分钟后')
+  })
+})
+
+describe('prefersHtml', () => {
+  it.each([
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8', true],
+    ['text/html', true],
+    ['image/avif, text/html;q=0.5', true],
+    ['application/json;q=0.5, text/html', true],
+    ['application/json, text/plain, */*', false],
+    ['application/json, text/html;q=0.9', false],
+    ['text/html;q=0', false],
+    ['*/*', false],
+    ['', false],
+    [undefined, false],
+  ])('%s: %s', (accept, expected) => {
+    expect(prefersHtml(accept)).toBe(expected)
+  })
+})
+
+describe('a header that is longer than browsers send', () => {
+  it('is read for its first 1,024 characters, and what is cut through is left out', () => {
+    const filler = 'de;q=0.9,'.repeat(20)
+    expect(parseWeighted(`${'x'.repeat(1_020)},zh-CN`)).toEqual(['x'.repeat(1_020)])
+    expect(parseWeighted('x'.repeat(30_000))).toEqual([])
+    expect(chooseLocale({ acceptLanguage: `${filler}zh` })).toBe('zh-CN')
+    expect(parseWeighted(`${filler.repeat(10)}zh`).length).toBeLessThanOrEqual(32)
+  })
+
+  it('costs little: 1,000 of 32 KB take less processor time than 30 did', () => {
+    const nasty = [',', ', ', 'a,', 'a;q=0.1,', ';'].map((part) => part.repeat(32_768 / part.length))
+    const before = process.cpuUsage()
+    for (let n = 0; n < 200; n++) {
+      for (const header of nasty) {
+        chooseLocale({ acceptLanguage: header, asked: ' '.repeat(8_000) })
+        prefersHtml(header)
+      }
+    }
+    const { user } = process.cpuUsage(before)
+    expect(user / 1_000, 'milliseconds').toBeLessThan(700)
+  })
+})

@@ -1,0 +1,122 @@
+import cookie from '@fastify/cookie'
+import Fastify from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { registerPages, sendErrorPage, sendPage } from '../../../src/lib/web/page.ts'
+import { invalidRequest, tooManyRequests } from '../../../src/lib/web/rescode.ts'
+
+const app = Fastify()
+const NASTY = `<img src=x onerror=alert(1)>"'&`
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+
+beforeAll(async () => {
+  await app.register(cookie)
+  await registerPages(app, 'http://localhost')
+  app.get('/home', (request, reply) =>
+    sendPage(
+      request,
+      reply,
+      'index',
+      { user: { name: NASTY, avatarUrl: '' }, demoUrl: null },
+      { formAction: ['https://app.example'] },
+    ),
+  )
+  app.get('/broken', (request, reply) => sendErrorPage(request, reply, invalidRequest(NASTY), false))
+  app.get('/limited', (request, reply) => sendErrorPage(request, reply, tooManyRequests(90), false))
+})
+afterAll(() => app.close())
+
+const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers })
+
+describe('a page', () => {
+  it('carries the headers that keep it private and unframed, and allows no script', async () => {
+    const { headers } = await get('/home')
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'cross-origin-opener-policy': 'same-origin',
+      'permissions-policy': expect.stringContaining('camera=(), '),
+      'content-security-policy':
+        "default-src 'none'; style-src 'self'; img-src 'self' https: data:; form-action 'self' https://app.example; " +
+        "base-uri 'none'; frame-ancestors 'none'",
+    })
+  })
+
+  it('escapes what people call themselves', async () => {
+    const { body } = await get('/home')
+    expect(body).not.toContain('<img src=x')
+    expect(body).toContain('&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;')
+    expect(body).not.toMatch(/<script|<[^>]*\s(style|on\w+)=/i)
+  })
+
+  it('comes in the language asked for and remembers the choice', async () => {
+    const chosen = await get('/home?x=1&ui_locales=zh-CN', { 'accept-language': 'en' })
+    expect(chosen.body).toContain('<html lang="zh-CN">')
+    expect(chosen.body).toContain('href="?x=1&amp;ui_locales=en"')
+    expect(chosen.headers['set-cookie']).toMatch(
+      /^gatehouse_lang=zh-CN; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax$/,
+    )
+    const later = await get('/home', { cookie: 'gatehouse_lang=zh-CN' })
+    expect(later.body).toContain('<html lang="zh-CN">')
+    expect(later.headers['set-cookie']).toBeUndefined()
+    expect((await get('/home?ui_locales=fr')).headers['set-cookie']).toBeUndefined()
+  })
+
+  it('remembers it Secure and bound to this host where browsers come over https, whoever ends TLS', async () => {
+    const secure = Fastify()
+    await secure.register(cookie)
+    await registerPages(secure, 'https://gate.example')
+    secure.get('/home', (request, reply) => sendPage(request, reply, 'index', { user: null, demoUrl: null }))
+    const chosen = await secure.inject('/home?ui_locales=zh-CN')
+    const later = await secure.inject({ url: '/home', headers: { cookie: '__Host-gatehouse_lang=zh-CN' } })
+    await secure.close()
+    expect(chosen.headers['set-cookie']).toMatch(
+      /^__Host-gatehouse_lang=zh-CN; Max-Age=31536000; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    )
+    expect(later.body).toContain('<html lang="zh-CN">')
+  })
+
+  it('points at assets that may be kept for good', async () => {
+    const { body } = await get('/home')
+    const addresses = [...body.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, address]) => String(address))
+    expect(addresses.length).toBeGreaterThanOrEqual(3)
+    for (const address of addresses) {
+      const { statusCode, headers } = await get(address)
+      expect(statusCode).toBe(200)
+      expect(headers['cache-control']).toBe('public, max-age=31536000, immutable')
+    }
+  })
+
+  it.each(['/assets/pico.css', '/assets/../layout.eta', '/assets/%2e%2e/layout.eta', '/assets/', '/assets/x.css'])(
+    'serves nothing else: %s',
+    async (url) => {
+      expect((await get(url)).statusCode).toBe(404)
+    },
+  )
+})
+
+describe('an error', () => {
+  it('is a page for a browser, with code, message and request number', async () => {
+    const { statusCode, headers, body } = await get('/broken', { accept: BROWSER })
+    expect(statusCode).toBe(200)
+    expect(headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(body).toContain('<strong>20007</strong>')
+    expect(body).toContain('Invalid request: &lt;img')
+    expect(body).toMatch(/<code>req-\w+<\/code>/)
+  })
+
+  it('is the envelope for everybody else', async () => {
+    const { headers, json } = await get('/broken', { accept: '*/*' })
+    expect(headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(json()).toEqual({ rescode: 20007, data: { message: `Invalid request: ${NASTY}` } })
+  })
+
+  it('says when to try again', async () => {
+    const { statusCode, headers, body } = await get('/limited', { accept: BROWSER })
+    expect(statusCode).toBe(429)
+    expect(headers['retry-after']).toBe('90')
+    expect(body).toContain('Try again in 2 minutes.')
+  })
+})

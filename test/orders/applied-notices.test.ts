@@ -1,0 +1,399 @@
+import { randomInt } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { applyProductChange } from '../../src/catalogue/product-change.ts'
+import { applyConsumption, type ConsumptionReport } from '../../src/orders/consumption.ts'
+import { applyRefundResult, type RefundResult } from '../../src/orders/refund-result.ts'
+import { openWorld, type World } from '../harness.ts'
+import { duePulls, historyOf, recordOf, seedOrder, seedPartner, seedRefund, waitingJobs } from './orders.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+  await seedPartner(world.pool)
+  await seedPartner(world.pool, 7002)
+})
+afterAll(() => world.close())
+
+const NOTICE = { kind: 'notice', id: 'n-1' } as const
+const newId = () => 8_985_652_356_562_000_000n + BigInt(randomInt(2 ** 40))
+
+async function order(fields: Omit<Parameters<typeof seedOrder>[1], 'orderId'> = {}): Promise<bigint> {
+  const orderId = newId()
+  await seedOrder(world.pool, { orderId, ...fields })
+  return orderId
+}
+const consume = (
+  orderId: bigint,
+  used: number,
+  refunded = 0,
+  more: Partial<ConsumptionReport> = {},
+  partnerId = 7001n,
+) =>
+  applyConsumption(
+    world.deps,
+    partnerId,
+    { orderId, partnerOrderId: 'P-1', quantity: 2, usedQuantity: used, refundedQuantity: refunded, ...more },
+    NOTICE,
+  )
+const decide = (orderId: bigint, refundId: string, code: RefundResult['code'], partnerId = 7001n) =>
+  applyRefundResult(world.deps, partnerId, { refundId, orderId, partnerOrderId: 'P-1', code, describe: 'why' }, NOTICE)
+
+describe('a consumption report', () => {
+  it('moves the order with every step kept in its history', async () => {
+    const orderId = await order({ vouchers: ['a', 'b'] })
+    await consume(orderId, 1, 0, { vouchers: [{ voucher: 'a', quantity: 1, status: 1 }] })
+    expect(await recordOf(world.pool, orderId)).toMatchObject({
+      state: 'paid',
+      used: 1,
+      vouchers: { a: 'used', b: 'unused' },
+    })
+    await consume(orderId, 2, 0, { vouchers: [{ voucher: 'b', quantity: 1, status: 1 }] })
+    expect(await recordOf(world.pool, orderId)).toMatchObject({ state: 'consumed', used: 2, vouchers: { b: 'used' } })
+    expect(await historyOf(world.pool, orderId)).toEqual([
+      `order ${orderId}: used_quantity 0→1 (notice n-1)`,
+      'voucher a: state unused→used (notice n-1)',
+      `order ${orderId}: state paid→consumed, used_quantity 1→2 (notice n-1)`,
+      'voucher b: state unused→used (notice n-1)',
+    ])
+  })
+
+  it('told again, or late, changes nothing and adds no history', async () => {
+    const orderId = await order({ vouchers: ['a', 'b'] })
+    await consume(orderId, 2, 0, { vouchers: [{ voucher: 'a', quantity: 1, status: 1 }] })
+    const before = await historyOf(world.pool, orderId)
+    await consume(orderId, 2, 0, { vouchers: [{ voucher: 'a', quantity: 1, status: 1 }] })
+    await consume(orderId, 1, 0, { vouchers: [{ voucher: 'a', quantity: 1, status: 0 }] })
+    await consume(orderId, 0)
+    expect(await historyOf(world.pool, orderId)).toEqual(before)
+    expect(await recordOf(world.pool, orderId)).toMatchObject({ state: 'consumed', used: 2, vouchers: { a: 'used' } })
+  })
+
+  it.each([
+    [1, 1, 'consumed'],
+    [0, 2, 'refunded'],
+    [0, 1, 'paid'],
+  ])('used %i and refunded %i of 2 is %s', async (used, refunded, state) => {
+    const orderId = await order()
+    await consume(orderId, used, refunded)
+    expect(await recordOf(world.pool, orderId)).toMatchObject({ state, used, refunded })
+  })
+
+  it('about an order whose pay answer is not there yet says that it was paid, and which vouchers there are', async () => {
+    for (const state of ['paying', 'pay_unknown']) {
+      const orderId = await order({ state })
+      await consume(orderId, 1, 0, {
+        vouchers: [{ voucher: 'x', quantity: 1, status: 1, invalidAt: '2026-06-01 00:00:00' }],
+      })
+      expect(await recordOf(world.pool, orderId)).toMatchObject({ state: 'paid', used: 1, vouchers: { x: 'used' } })
+    }
+  })
+
+  it.each([
+    ['usedQuantity must not be negative', { usedQuantity: -1 }],
+    ['refundedQuantity must not be negative', { refundedQuantity: -1 }],
+    ['usedQuantity and refundedQuantity together must not exceed quantity', { usedQuantity: 2, refundedQuantity: 1 }],
+    [/^quantity is 3; order \d+ has 2$/, { quantity: 3 }],
+    [/^voucher stranger is not of order \d+$/, { vouchers: [{ voucher: 'stranger', quantity: 1, status: 1 }] }],
+    [/has 2 tickets; 1 used and 2 refunded are more than that$/, { usedQuantity: 0, refundedQuantity: 2 }],
+  ] satisfies [string | RegExp, Partial<ConsumptionReport>][])('is refused: %s', async (describe, more) => {
+    const orderId = await order({ vouchers: ['a'] })
+    await consume(orderId, 1)
+    const before = await historyOf(world.pool, orderId)
+    await expect(consume(orderId, 1, 0, more)).rejects.toMatchObject({
+      describe: typeof describe === 'string' ? describe : expect.stringMatching(describe),
+    })
+    expect(await historyOf(world.pool, orderId)).toEqual(before)
+  })
+
+  it.each([
+    ['another one', { partnerOrderId: 'P-2' }, 'P-1', /^partnerOrderId is P-2; that of order \d+ is P-1$/],
+    ['one that differs in case', { partnerOrderId: 'p-1' }, 'P-1', /^partnerOrderId is p-1; /],
+    ['one with a space', { partnerOrderId: 'P-1 ' }, 'P-1', /^partnerOrderId is P-1 ; /],
+    ['another number', { partnerOrderId: '7' }, '07', /^partnerOrderId is 7; that of order \d+ is 07$/],
+  ])('with the partnerOrderId of an order that is not this one is refused: %s', async (_name, more, own, describe) => {
+    const orderId = await order({ partnerOrderId: own })
+    await expect(consume(orderId, 1, 0, more)).rejects.toMatchObject({ describe: expect.stringMatching(describe) })
+    expect(await recordOf(world.pool, orderId)).toMatchObject({ used: 0 })
+    expect(await historyOf(world.pool, orderId)).toEqual([])
+  })
+
+  it('gives its partnerOrderId to an order that has none yet; from then on it counts', async () => {
+    const orderId = await order({ partnerOrderId: null })
+    await consume(orderId, 1, 0, { partnerOrderId: 'P-7' })
+    await expect(consume(orderId, 2, 0, { partnerOrderId: 'P-8' })).rejects.toMatchObject({
+      describe: `partnerOrderId is P-8; that of order ${orderId} is P-7`,
+    })
+    await consume(orderId, 2, 0, { partnerOrderId: 'P-7' })
+    expect(await recordOf(world.pool, orderId)).toMatchObject({ state: 'consumed' })
+  })
+
+  describe('without voucherList, of an order with one code a ticket', () => {
+    const UNUSED = { a: 'unused', b: 'unused' }
+    const all = (state: string) => ({ a: state, b: state })
+
+    it.each([
+      ['all used', [[2, 0]], all('used')],
+      ['all refunded', [[0, 2]], all('refunded')],
+      ['one used', [[1, 0]], UNUSED],
+      ['one used, one refunded', [[1, 1]], UNUSED],
+      [
+        'one after the other',
+        [
+          [1, 0],
+          [2, 0],
+        ],
+        all('used'),
+      ],
+    ] as [string, [number, number][], object][])(
+      'marks the codes where the numbers leave no choice: %s',
+      async (_name, told, vouchers) => {
+        const orderId = await order({ vouchers: ['a', 'b'] })
+        for (const [used, refunded] of told) await consume(orderId, used, refunded)
+        expect(await recordOf(world.pool, orderId)).toMatchObject({ vouchers })
+      },
+    )
+
+    it('counts the codes whose state is known already', async () => {
+      const orderId = await order({ vouchers: ['a', 'b'] })
+      await consume(orderId, 0, 1, { vouchers: [{ voucher: 'a', quantity: 1, status: 2 }] })
+      await consume(orderId, 1, 1)
+      expect(await recordOf(world.pool, orderId)).toMatchObject({ vouchers: { a: 'refunded', b: 'used' } })
+    })
+
+    it('leaves them alone while a refund that names no code may be of either', async () => {
+      const orderId = await order({ vouchers: ['a', 'b', 'c'], quantity: 3 })
+      const more = { quantity: 3 }
+      await consume(orderId, 0, 1, more)
+      await consume(orderId, 1, 1, more)
+      expect(await recordOf(world.pool, orderId)).toMatchObject({ vouchers: { ...UNUSED, c: 'unused' } })
+      await consume(orderId, 2, 1, more)
+      expect(await recordOf(world.pool, orderId)).toMatchObject({
+        state: 'consumed',
+        vouchers: { ...UNUSED, c: 'unused' },
+      })
+    })
+
+    it('leaves them alone where one is void, or tickets have no code', async () => {
+      const refunded = await order({ vouchers: ['a', 'b'] })
+      await consume(refunded, 0, 1, { vouchers: [{ voucher: 'a', quantity: 1, status: 3 }] })
+      await consume(refunded, 0, 1)
+      expect(await recordOf(world.pool, refunded)).toMatchObject({ vouchers: { a: 'void', b: 'unused' } })
+      const fewer = await order({ vouchers: ['a', 'b'], quantity: 3 })
+      await consume(fewer, 2, 0, { quantity: 3 })
+      expect(await recordOf(world.pool, fewer)).toMatchObject({ vouchers: UNUSED })
+    })
+
+    it('says so in the history, once for each change', async () => {
+      const orderId = await order({ vouchers: ['a', 'b'] })
+      await consume(orderId, 1)
+      await consume(orderId, 1)
+      await consume(orderId, 2)
+      expect(await historyOf(world.pool, orderId)).toEqual([
+        `order ${orderId}: used_quantity 0→1 (notice n-1)`,
+        `order ${orderId}: voucherList null→missing: of its codes 2 stay unused, since it is not known which of them are meant (notice n-1)`,
+        `order ${orderId}: state paid→consumed, used_quantity 1→2 (notice n-1)`,
+        'voucher a: state unused→used (notice n-1)',
+        'voucher b: state unused→used (notice n-1)',
+        `order ${orderId}: voucherList null→missing: of its codes 2 unused marked as used by count (notice n-1)`,
+      ])
+    })
+
+    it.each([
+      ['one code for all tickets', { vouchers: ['all'], voucherQuantity: 2 }, { all: 'unused' }],
+      ['no codes', {}, {}],
+    ])('is nothing to tell of an order with %s', async (_name, fields, vouchers) => {
+      const orderId = await order(fields)
+      await consume(orderId, 2)
+      expect(await recordOf(world.pool, orderId)).toMatchObject({ state: 'consumed', vouchers })
+      expect(await historyOf(world.pool, orderId)).toHaveLength(1)
+    })
+  })
+
+  it.each(['creating', 'create_unknown', 'created', 'create_failed', 'pay_failed', 'closing', 'closed'])(
+    'about an order that is %s is refused by the names of both states',
+    async (state) => {
+      const orderId = await order({ state })
+      await expect(consume(orderId, 2)).rejects.toMatchObject({
+        describe: expect.stringMatching(`^order ${orderId} is ${state} \\(.+\\); it cannot become consumed$`),
+      })
+    },
+  )
+
+  it('about an order that is not there, or is of another partner, says the same', async () => {
+    const orderId = await order()
+    await expect(consume(orderId, 1, 0, {}, 7002n)).rejects.toMatchObject({
+      describe: `order ${orderId} does not exist`,
+    })
+    await expect(consume(5n, 1)).rejects.toMatchObject({ describe: 'order 5 does not exist' })
+  })
+
+  it('inside a transaction goes with it', async () => {
+    const orderId = await order()
+    const rolledBack = world.deps.db.tx(async (db) => {
+      const report = { orderId, partnerOrderId: 'P-1', quantity: 2, usedQuantity: 2, refundedQuantity: 0 }
+      await applyConsumption({ ...world.deps, db }, 7001n, report, NOTICE)
+      throw new Error('the notice could not be kept')
+    })
+    await expect(rolledBack).rejects.toThrow('the notice')
+    expect(await recordOf(world.pool, orderId)).toMatchObject({ state: 'paid', used: 0 })
+  })
+})
+
+describe('a refund result', () => {
+  it('of every ticket that is left ends the vouchers too, whether it names them or not', async () => {
+    const orderId = await order({ vouchers: ['one', 'two'] })
+    await consume(orderId, 1, 0, { vouchers: [{ voucher: 'one', quantity: 1, status: 1 }] })
+    await seedRefund(world.pool, { refundId: `all-${orderId}`, orderId, quantity: 1 })
+    await decide(orderId, `all-${orderId}`, 200)
+    expect(await recordOf(world.pool, orderId)).toMatchObject({ vouchers: { one: 'used', two: 'refunded' } })
+  })
+
+  it('refunds the tickets and the vouchers that were asked for', async () => {
+    const orderId = await order({ vouchers: ['a', 'b'] })
+    const refundId = `r-${orderId}`
+    await seedRefund(world.pool, { refundId, orderId, vouchers: ['b'] })
+    await decide(orderId, refundId, 200)
+    expect(await recordOf(world.pool, orderId)).toEqual({
+      state: 'paid',
+      used: 0,
+      refunded: 1,
+      vouchers: { a: 'unused', b: 'refunded' },
+      refunds: { [refundId]: 'refunded' },
+    })
+    expect(await historyOf(world.pool, orderId)).toEqual([
+      `refund ${refundId}: state reviewing→refunded, reason null→why, decision_code null→200 (notice n-1)`,
+      `order ${orderId}: refunded_quantity 0→1 (notice n-1)`,
+      'voucher b: state unused→refunded (notice n-1)',
+    ])
+  })
+
+  it('and the partner’s cumulative count tell of the same tickets, whichever comes first', async () => {
+    for (const noticeFirst of [true, false]) {
+      const orderId = await order()
+      await seedRefund(world.pool, { refundId: `r-${orderId}`, orderId, quantity: 2 })
+      if (noticeFirst) await consume(orderId, 0, 2)
+      await decide(orderId, `r-${orderId}`, 200)
+      if (!noticeFirst) await consume(orderId, 0, 2)
+      expect(await recordOf(world.pool, orderId)).toMatchObject({ state: 'refunded', refunded: 2 })
+    }
+  })
+
+  it('leaves one voucher for several tickets alive while tickets are left', async () => {
+    const orderId = await order({ vouchers: ['all'], voucherQuantity: 2 })
+    for (const state of ['unused', 'refunded']) {
+      const refundId = `r-${state}-${orderId}`
+      await seedRefund(world.pool, { refundId, orderId, vouchers: ['all'] })
+      await decide(orderId, refundId, 200)
+      expect((await recordOf(world.pool, orderId)).vouchers).toEqual({ all: state })
+    }
+  })
+
+  it.each([606, 699] as const)('%i refuses it and leaves the tickets alone', async (code) => {
+    const orderId = await order()
+    await seedRefund(world.pool, { refundId: `r-${orderId}`, orderId })
+    await decide(orderId, `r-${orderId}`, code)
+    expect(await recordOf(world.pool, orderId)).toMatchObject({ refunded: 0, refunds: { [`r-${orderId}`]: 'refused' } })
+  })
+
+  it.each([
+    [200, 606, 'refunded', 'refused'],
+    [699, 200, 'refused', 'refunded'],
+  ] as const)('%i again has no second effect; %i after it is refused', async (first, second, is, cannot) => {
+    const orderId = await order()
+    const refundId = `r-${orderId}`
+    await seedRefund(world.pool, { refundId, orderId })
+    await decide(orderId, refundId, first)
+    const before = await historyOf(world.pool, orderId)
+    await decide(orderId, refundId, first)
+    await expect(decide(orderId, refundId, second)).rejects.toMatchObject({
+      describe: `refund ${refundId} is ${is} already; it cannot become ${cannot}`,
+    })
+    expect(await historyOf(world.pool, orderId)).toEqual(before)
+  })
+
+  it('with the partnerOrderId of another order is refused', async () => {
+    const orderId = await order({ partnerOrderId: 'P-9' })
+    await seedRefund(world.pool, { refundId: `r-${orderId}`, orderId })
+    await expect(decide(orderId, `r-${orderId}`, 200)).rejects.toMatchObject({
+      describe: `partnerOrderId is P-1; that of order ${orderId} is P-9`,
+    })
+    expect(await recordOf(world.pool, orderId)).toMatchObject({
+      refunded: 0,
+      refunds: { [`r-${orderId}`]: 'reviewing' },
+    })
+  })
+
+  it('about an order that has no partnerOrderId yet is taken', async () => {
+    const orderId = await order({ partnerOrderId: null })
+    await seedRefund(world.pool, { refundId: `r-${orderId}`, orderId })
+    await decide(orderId, `r-${orderId}`, 200)
+    expect(await recordOf(world.pool, orderId)).toMatchObject({ refunded: 1 })
+  })
+
+  it('about what is not there is refused', async () => {
+    const [orderId, other] = [await order(), await order()]
+    await seedRefund(world.pool, { refundId: `r-${orderId}`, orderId })
+    await expect(decide(orderId, 'none', 200)).rejects.toMatchObject({ describe: 'refund none does not exist' })
+    await expect(decide(other, `r-${orderId}`, 200)).rejects.toMatchObject({
+      describe: expect.stringMatching(/^refund r-/),
+    })
+    await expect(decide(orderId, `r-${orderId}`, 200, 7002n)).rejects.toMatchObject({
+      describe: `order ${orderId} does not exist`,
+    })
+  })
+})
+
+describe('a product change', () => {
+  it('creates or marks the product and queues one pull, however often it is told', async () => {
+    const tell = (...changes: [string, 0 | 1 | 2 | 5][]) =>
+      applyProductChange(
+        world.deps,
+        7001n,
+        changes.map(([partnerDealId, status]) => ({ partnerDealId, status })),
+        NOTICE,
+      )
+    await tell(['d-2', 2], ['d-1', 1], ['d-1', 5], ['d-0', 0])
+    await tell(['d-1', 2], ['d-1', 5], ['d-1', 1])
+    const { rows } = await world.pool.query('select partner_deal_id, sale_state from product order by 1')
+    expect(rows).toEqual([
+      { partner_deal_id: 'd-0', sale_state: 'off_sale' },
+      { partner_deal_id: 'd-1', sale_state: 'on_sale' },
+      { partner_deal_id: 'd-2', sale_state: 'unknown' },
+    ])
+    expect(await duePulls(world.pool)).toEqual(['prices 7001:d-1', 'product 7001:d-1', 'product 7001:d-2'])
+    expect(await waitingJobs(world.pool)).toEqual(['pull-due pull-due:7001'])
+    const history = await world.pool.query(
+      "select record_id, change from record_change where record = 'product' order by 1",
+    )
+    expect(history.rows).toEqual([
+      { record_id: 'd-0', change: { sale_state: [null, 'off_sale'] } },
+      { record_id: 'd-1', change: { sale_state: [null, 'on_sale'] } },
+      { record_id: 'd-2', change: { sale_state: [null, 'unknown'] } },
+    ])
+  })
+
+  it('of many notices at once about the same products blocks nobody', async () => {
+    const ids = ['x', 'y', 'z']
+    await Promise.all(
+      Array.from({ length: 30 }, (_, n) => {
+        const order = n % 2 ? ids : ids.toReversed()
+        const changes = order.map((partnerDealId) => ({ partnerDealId, status: n % 3 ? (5 as const) : (1 as const) }))
+        return applyProductChange(world.deps, 7001n, changes, NOTICE)
+      }),
+    )
+    expect((await duePulls(world.pool)).filter((pull) => /:[xyz]$/.test(pull))).toHaveLength(6)
+  })
+
+  it('without its transaction leaves no job', async () => {
+    await world.pool.query('delete from graphile_worker._private_jobs')
+    const before = await duePulls(world.pool)
+    await world.deps.db
+      .tx(async (db) => {
+        await applyProductChange({ ...world.deps, db }, 7001n, [{ partnerDealId: 'gone', status: 1 }], NOTICE)
+        throw new Error('no')
+      })
+      .catch(() => {})
+    expect(await duePulls(world.pool)).toEqual(before)
+    expect(await waitingJobs(world.pool)).toEqual([])
+  })
+})

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { answerText } from '../../src/cli/order-text.ts'
+import { applyConsumption } from '../../src/orders/consumption.ts'
+import type { ReportedVoucher } from '../../src/orders/quantities.ts'
+import { openWorld, type World } from '../harness.ts'
+import { type FakeSeller, fakeSeller, ok, refusal } from '../partner-calls/fake-seller.ts'
+import { desk, newId, stands } from './desk.ts'
+import { waitingJobs } from './orders.ts'
+
+/** Codes beside the documents of real-name orders, and codes that come after the answer to order pay. */
+
+let world: World
+let seller: FakeSeller
+let order: ReturnType<typeof desk>
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  seller = await fakeSeller(world)
+  order = desk(world)
+})
+afterAll(async () => {
+  await seller.close()
+  await world.close()
+})
+
+let orderId: bigint
+beforeEach(async () => {
+  orderId = newId()
+  await order.create(orderId)
+})
+
+const person = (voucher: string, more: object = {}) => ({
+  credentialType: 0,
+  credentialNo: `id-${voucher}`,
+  voucher,
+  ...more,
+})
+const unused = (voucher: string): ReportedVoucher => ({ voucher, quantity: 1, status: 0 })
+const consume = (vouchers: readonly ReportedVoucher[], usedQuantity = 0) =>
+  applyConsumption(
+    world.deps,
+    7001n,
+    { orderId, partnerOrderId: `P-${orderId}`, quantity: 2, usedQuantity, refundedQuantity: 0, vouchers },
+    { kind: 'notice', id: 'n-1' },
+  )
+const codesOf = async () => (await order.query(orderId)).order.vouchers.map(({ voucher }) => voucher)
+const jobs = async () => (await waitingJobs(world.pool)).filter((job) => job.includes(String(orderId)))
+
+describe('codes in credentialList', () => {
+  it.each([
+    [{ voucherType: 1, realNameType: 1, credentialList: [person('a'), person('b')] }, ['a 1', 'b 1']],
+    [{ voucherType: 0, realNameType: 1, credentialList: [person('a'), person('b')] }, ['a 1', 'b 1']],
+    [{ voucherType: 2, realNameType: 1, credentialList: [person('a'), person('a')] }, ['a 2']],
+    [{ voucherType: 1, vouchers: ['a', 'b'], credentialList: [person('a'), person('b')] }, ['a 1', 'b 1']],
+  ])('of a pay answer are vouchers: %j', async (answer, codes) => {
+    seller.on('/order/pay', ok(answer))
+    const { order: paid } = await order.pay(orderId)
+    expect([paid.state, paid.vouchers.map(({ voucher, quantity }) => `${voucher} ${quantity}`)]).toEqual([
+      'paid',
+      codes,
+    ])
+  })
+
+  it('of an order query are vouchers, each with its state', async () => {
+    seller.on('/order/pay', refusal(598, 'issuing'))
+    await order.pay(orderId)
+    const credentialList = [person('a'), person('b', { status: 1 })]
+    seller.on('/order/query', stands(orderId, 4, { voucherType: 1, usedQuantity: 1, credentialList }))
+    expect((await order.query(orderId)).order).toMatchObject({
+      state: 'paid',
+      vouchers: [
+        { voucher: 'a', state: 'unused', quantity: 1 },
+        { voucher: 'b', state: 'used', quantity: 1 },
+      ],
+    })
+  })
+
+  it('stand back behind voucherList, which says how a code for several people stands', async () => {
+    seller.on('/order/pay', ok({ voucherType: 2, vouchers: ['all'] }))
+    await order.pay(orderId)
+    const all = { voucher: 'all', voucherInvalidTime: '2026-07-01 00:00:00', quantity: 2, status: 0 }
+    const credentialList = [person('all', { status: 1 }), person('all', { status: 0 })]
+    seller.on('/order/query', stands(orderId, 4, { usedQuantity: 1, voucherList: [all], credentialList }))
+    expect((await order.query(orderId)).order.vouchers).toMatchObject([{ voucher: 'all', state: 'unused' }])
+    seller.on('/order/query', stands(orderId, 4, { usedQuantity: 1, credentialList }))
+    expect((await order.query(orderId)).order.vouchers).toMatchObject([{ voucher: 'all', state: 'unused' }])
+  })
+})
+
+describe('an order without codes (voucherType 0)', () => {
+  const query = () => seller.on('/order/query', stands(orderId, 4, { voucherType: 0 }))
+  it.each([
+    ['200', () => seller.on('/order/pay', ok({ voucherType: 0, vouchers: [] }))],
+    ['598', () => seller.on('/order/pay', refusal(598, 'issuing'))],
+  ])('takes those that a consumption notice brings, after %s', async (_code, answers) => {
+    answers()
+    query()
+    await order.pay(orderId)
+    expect((await order.query(orderId)).order).toMatchObject({ state: 'paid', vouchers: [] })
+    await consume([unused('a')])
+    await consume([{ ...unused('a'), status: 1 }, unused('b')], 1)
+    expect((await order.query(orderId)).order.vouchers).toMatchObject([
+      { voucher: 'a', state: 'used' },
+      { voucher: 'b', state: 'unused' },
+    ])
+    await expect(consume([unused('c')], 1)).rejects.toMatchObject({ describe: `voucher c is not of order ${orderId}` })
+    expect(await codesOf()).toEqual(['a', 'b'])
+  })
+
+  it('takes no more codes than it has tickets', async () => {
+    seller.on('/order/pay', ok({ voucherType: 0 }))
+    query()
+    await order.pay(orderId)
+    await expect(consume([unused('a'), unused('b'), unused('c')])).rejects.toMatchObject({
+      describe: `voucher c is one too many: order ${orderId} has 2 tickets`,
+    })
+    expect(await codesOf()).toEqual([])
+  })
+
+  it('is not one that has codes: there a foreign one is refused', async () => {
+    seller.on('/order/pay', ok({ voucherType: 0, credentialList: [person('a')] }))
+    await order.pay(orderId)
+    await expect(consume([unused('b')])).rejects.toMatchObject({ describe: `voucher b is not of order ${orderId}` })
+  })
+})
+
+describe('the additional lists of answers', () => {
+  it('are kept, the newest of them, and shown with the order', async () => {
+    const additional = (name: string) => ({ voucherAdditionalList: [{ name }], orderAdditionalList: [name, null] })
+    const shown = (name: string) => ({ voucher_additional: [{ name }], order_additional: [name, null] })
+    seller.on('/order/pay', ok({ voucherType: 0, ...additional('paid') }))
+    expect((await order.pay(orderId)).order).toMatchObject(shown('paid'))
+    seller.on('/order/query', stands(orderId, 4), stands(orderId, 4, additional('asked')))
+    expect((await order.query(orderId)).order).toMatchObject(shown('paid'))
+    const answer = await order.query(orderId)
+    expect(answer.order).toMatchObject(shown('asked'))
+    expect(answerText(answer)).toMatch(/voucher_additional +\{"name":"asked"\}/)
+  })
+
+  it.each([null, '', 'text', 5, { one: 1 }, []])('cost nothing, whatever they are: %j', async (list) => {
+    seller.on('/order/pay', ok({ voucherType: 0, voucherAdditionalList: list }))
+    expect(await order.pay(orderId)).toMatchObject({ order: { state: 'paid' }, failure: null })
+  })
+})
+
+describe('asyReturnVoucher in an answer with code 200', () => {
+  it.each([
+    [{ voucherType: 1, asyReturnVoucher: true }],
+    [{ asyReturnVoucher: 'true', vouchers: [], voucherType: null }],
+  ])('makes the order wait as after 598: %j', async (answer) => {
+    seller.on('/order/pay', ok(answer))
+    expect(await order.pay(orderId)).toMatchObject({
+      order: { state: 'paying', last_code: 598, vouchers: [] },
+      failure: null,
+    })
+    expect(await jobs()).toEqual([`query-order query-order:${orderId}`])
+    expect(await order.pay(orderId)).toMatchObject({ order: { state: 'paying' } })
+    seller.on('/order/query', stands(orderId, 4, { credentialList: [person('a'), person('b')] }))
+    expect(await codesOf()).toEqual(['a', 'b'])
+    expect(await jobs()).toEqual([])
+  })
+
+  it('keeps the codes that are there already, and waits for the others', async () => {
+    seller.on('/order/pay', ok({ voucherType: 1, vouchers: ['a'], asyReturnVoucher: true }))
+    expect((await order.pay(orderId)).order).toMatchObject({ state: 'paying', vouchers: [{ voucher: 'a' }] })
+  })
+
+  it('means nothing where all codes are there, or when it is false', async () => {
+    seller.on('/order/pay', ok({ voucherType: 1, vouchers: ['a', 'b'], asyReturnVoucher: true }))
+    expect((await order.pay(orderId)).order.state).toBe('paid')
+    orderId = newId()
+    await order.create(orderId)
+    seller.on('/order/pay', ok({ voucherType: 0, asyReturnVoucher: false }))
+    expect((await order.pay(orderId)).order.state).toBe('paid')
+  })
+
+  it('is the only case in which voucherType may be missing', async () => {
+    seller.on('/order/pay', ok({ vouchers: ['a', 'b'] }))
+    expect((await order.pay(orderId)).failure).toMatchObject({ kind: 'schema', detail: 'body.voucherType is required' })
+  })
+})

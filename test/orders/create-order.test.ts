@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config/index.ts'
+import { newOrderId } from '../../src/orders/create-order.ts'
+import { openWorld, type World } from '../harness.ts'
+import { type FakeSeller, fakeSeller, html, ok, refusal, reset, slowly, status } from '../partner-calls/fake-seller.ts'
+import { desk, newId, stands } from './desk.ts'
+import { historyOf, waitingJobs } from './orders.ts'
+
+let world: World
+let seller: FakeSeller
+let order: ReturnType<typeof desk>
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  seller = await fakeSeller(world)
+  order = desk(world)
+})
+afterAll(async () => {
+  await seller.close()
+  await world.close()
+})
+beforeEach(() => {
+  seller.calls.length = 0
+  seller.on('/order/create', ({ orderId }) => ok({ partnerOrderId: `P-${orderId}` }))
+})
+
+const jobsOf = async (orderId: bigint) => (await waitingJobs(world.pool)).filter((job) => job.includes(String(orderId)))
+
+describe('createOrder', () => {
+  it('stores the order, sends the whole request and keeps the answer', async () => {
+    const orderId = 8_985_652_356_562_370_000n
+    const visitors = [{ name: '王芳', mobile: '13800000001', credentials: { '0': '110101199001011234' } }]
+    const { order: created, failure } = await order.create(orderId, { travel_date: '2026-06-01', visitors })
+    expect(failure).toBeNull()
+    expect(created).toMatchObject({
+      order_id: orderId,
+      state: 'created',
+      partner_order_id: `P-${orderId}`,
+      total_price: 200,
+    })
+    expect(created.travel_date).toBe('2026-06-01')
+    expect(seller.calls.map(({ body }) => body)).toEqual([
+      {
+        orderId,
+        partnerDealId: 'deal-1',
+        mtDealId: 1,
+        buyPrice: 80,
+        unitPrice: 100,
+        totalPrice: 200,
+        quantity: 2,
+        travelDate: '2026-06-01',
+        visitors: [{ ...visitors[0], pinyin: '', address: '', postCode: '', email: '' }],
+        partnerPrimaryKey: '',
+        levelIds: [],
+      },
+    ])
+    expect(await historyOf(world.pool, orderId)).toEqual([
+      `order ${orderId}: state null→creating (operator)`,
+      expect.stringMatching(
+        /^order \d+: state creating→created, last_code null→200, partner_order_id null→P-\d+ \(call [0-9a-f-]+\)$/,
+      ),
+    ])
+    expect(await jobsOf(orderId)).toEqual([])
+  })
+
+  it('sends what is empty too: programs fail where they find no list or text', async () => {
+    await order.create(newId(), { contact_person: { mobile: '13800000002' } })
+    const texts = { name: '', pinyin: '', address: '', postCode: '', email: '' }
+    expect(seller.calls[0]?.body).toMatchObject({
+      ...{ visitors: [], levelIds: [], travelDate: '', partnerPrimaryKey: '' },
+      contactPerson: { ...texts, mobile: '13800000002', credentials: {} },
+    })
+  })
+
+  it.each([
+    ['53', 53],
+    ['63', 63],
+  ])('makes an id of %s bits where none is given', async (ORDER_ID_BITS, bits) => {
+    const config = readConfig({ ORDER_ID_BITS })
+    const ids = Array.from({ length: 200 }, () => newOrderId(config.ORDER_ID_BITS))
+    expect(ids.filter((id) => id < 2n ** BigInt(bits - 1) || id >= 2n ** BigInt(bits))).toEqual([])
+    expect(new Set(ids).size).toBe(200)
+    expect(ids.every((id) => (BigInt(Number(id)) === id) === (bits === 53))).toBe(true)
+  })
+
+  it('with the same id is the same order, and no second call; with other contents it is refused', async () => {
+    const orderId = newId()
+    await order.create(orderId)
+    expect(await order.create(orderId)).toMatchObject({ order: { state: 'created' }, failure: null })
+    expect(await order.create(orderId, { unit_price: undefined, mt_deal_id: undefined })).toMatchObject({
+      failure: null,
+    })
+    for (const other of [{ quantity: 3 }, { partner_deal_id: 'deal-2' }, { visitors: [{ name: 'X' }] }]) {
+      await expect(order.create(orderId, other)).rejects.toMatchObject({
+        describe: `order ${orderId} exists already, with other contents`,
+      })
+    }
+    expect(seller.paths()).toEqual(['/order/create'])
+  })
+
+  it('many times at once is one order and one call', async () => {
+    const orderId = newId()
+    seller.on('/order/create', slowly(ok({ partnerOrderId: 'P' })))
+    const answers = await Promise.all(Array.from({ length: 8 }, () => order.create(orderId)))
+    expect(seller.paths()).toEqual(['/order/create'])
+    expect(answers.filter(({ failure }) => failure !== null)).toEqual([])
+    expect((await order.create(orderId)).order.state).toBe('created')
+  })
+
+  it('takes prices and the platform’s id from the pulled product', async () => {
+    await expect(order.create(newId(), { unit_price: undefined, buy_price: undefined })).rejects.toMatchObject({
+      problems: [
+        { field: 'unit_price', problem: 'is required: the product is not known' },
+        { field: 'buy_price', problem: 'is required: the product is not known' },
+      ],
+    })
+    await world.pool.query(
+      `insert into product (partner_id, partner_deal_id, sale_state, details, created_at, updated_at)
+       values (7001, 'open', 'on_sale', '{"mtPrice": "0.1", "settlementPrice": 0.07}', now(), now()),
+              (7001, 'dated', 'on_sale', '{}', now(), now())`,
+    )
+    await world.pool.query(
+      `insert into product_price (partner_id, partner_deal_id, price_date, mt_price, settlement_price, stock, details, pulled_at)
+       values (7001, 'dated', '2026-06-01', 55.5, 44, -1, '{}', now())`,
+    )
+    const noPrices = { unit_price: undefined, buy_price: undefined, mt_deal_id: undefined }
+    const open = await order.create(newId(), { ...noPrices, partner_deal_id: 'open', quantity: 3 })
+    expect(open.order).toMatchObject({ unit_price: 0.1, buy_price: 0.07, total_price: 0.3 })
+    const dated = await order.create(newId(), { ...noPrices, partner_deal_id: 'dated', travel_date: '2026-06-01' })
+    expect(dated.order).toMatchObject({ unit_price: 55.5, buy_price: 44 })
+    expect(seller.calls.map(({ body }) => body.mtDealId)).toEqual([100001, 100002])
+    await expect(
+      order.create(newId(), { ...noPrices, partner_deal_id: 'dated', travel_date: '2026-06-02' }),
+    ).rejects.toMatchObject({ problems: [{ field: 'unit_price' }, { field: 'buy_price' }] })
+  })
+
+  it('refused by the partner is create_failed with its reason, and can be sent again', async () => {
+    const orderId = newId()
+    seller.on('/order/create', refusal(420, '卖完了'), ok({ partnerOrderId: 'P-2' }))
+    expect(await order.create(orderId)).toMatchObject({
+      order: { state: 'create_failed', last_code: 420, last_describe: '420 (out of stock): 卖完了' },
+      failure: { kind: 'partner-code', code: 420 },
+    })
+    expect(await order.create(orderId)).toMatchObject({ order: { state: 'created', partner_order_id: 'P-2' } })
+    expect(await jobsOf(orderId)).toEqual([])
+  })
+
+  it.each([
+    ['broken', reset],
+    ['http-status', status(500)],
+    ['json', html],
+    ['schema', ok({})],
+  ])(
+    'whose answer is lost (%s) is create_unknown; the partner is asked before it is sent again',
+    async (kind, lost) => {
+      const orderId = newId()
+      seller.on('/order/create', lost, ok({ partnerOrderId: 'P-late' }))
+      expect(await order.create(orderId)).toMatchObject({ order: { state: 'create_unknown' }, failure: { kind } })
+      expect(await jobsOf(orderId)).toEqual([`query-order query-order:${orderId}`])
+      seller.on('/order/query', status(500), refusal(301, 'never heard of it'))
+      expect(await order.create(orderId)).toMatchObject({
+        order: { state: 'create_unknown' },
+        failure: { kind: 'http-status' },
+      })
+      expect(await order.create(orderId)).toMatchObject({
+        order: { state: 'created', partner_order_id: 'P-late' },
+        failure: null,
+      })
+      expect(seller.paths()).toEqual(['/order/create', '/order/query', '/order/query', '/order/create'])
+      expect(await jobsOf(orderId)).toEqual([])
+    },
+  )
+
+  it('whose answer is lost is sent again at a partner that cannot say whether it has the order', async () => {
+    const orderId = newId()
+    seller.on('/order/create', reset, ok({ partnerOrderId: 'P-same' }))
+    await order.create(orderId)
+    seller.on('/order/query', refusal(399, 'no idea'))
+    expect(await order.create(orderId)).toMatchObject({ order: { state: 'created', partner_order_id: 'P-same' } })
+  })
+
+  it('whose answer is lost, but which the partner has, is created without a second call', async () => {
+    const orderId = newId()
+    seller.on('/order/create', reset)
+    await order.create(orderId)
+    seller.on('/order/query', stands(orderId, 2, { partnerOrderId: 'P-there' }))
+    expect(await order.create(orderId)).toMatchObject({ order: { state: 'created', partner_order_id: 'P-there' } })
+    expect(seller.paths()).toEqual(['/order/create', '/order/query'])
+  })
+
+  it('that died on its way is asked about once its call must be over', async () => {
+    const orderId = newId()
+    await order.create(orderId)
+    await world.pool.query("update ticket_order set state = 'creating', partner_order_id = null where order_id = $1", [
+      String(orderId),
+    ])
+    seller.on('/order/query', refusal(301))
+    expect(await order.create(orderId)).toMatchObject({ order: { state: 'creating' }, failure: null })
+    await expect(order.query(orderId)).rejects.toMatchObject({
+      describe: `order ${orderId} is creating: a call is under way`,
+    })
+    expect(seller.paths()).toEqual(['/order/create'])
+    world.clock.advance(21)
+    expect(await order.create(orderId)).toMatchObject({ order: { state: 'created' } })
+    expect(seller.paths()).toEqual(['/order/create', '/order/query', '/order/create'])
+  })
+
+  it.each([
+    ['connect', 'http://127.0.0.1:1'],
+    ['address', 'http://10.0.0.1'],
+    ['dns', 'http://nowhere.invalid'],
+  ])('that never reached the partner (%s) failed, and is sent again without asking', async (kind, base_url) => {
+    const orderId = newId()
+    await world.pool.query('update partner set base_url = $1', [base_url])
+    expect(await order.create(orderId)).toMatchObject({
+      order: { state: 'create_failed', last_code: null },
+      failure: { kind },
+    })
+    await world.pool.query('update partner set base_url = $1', [seller.url])
+    expect(await order.create(orderId)).toMatchObject({ order: { state: 'created' }, failure: null })
+    expect(seller.paths()).toEqual(['/order/create'])
+  })
+
+  it('answered late does not take back what has happened to the order since', async () => {
+    const orderId = newId()
+    seller.on('/order/create', slowly(ok({ partnerOrderId: 'late' })))
+    const creating = order.create(orderId)
+    while (seller.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    await world.pool.query(
+      "update ticket_order set state = 'paying', revision = revision + 2, state_since = $2 where order_id = $1",
+      [String(orderId), world.clock.now()],
+    )
+    expect((await creating).order.state).toBe('paying')
+  })
+
+  it('is not begun with a partner that is suspended or unknown', async () => {
+    await expect(order.create(newId(), { partner_id: 1 })).rejects.toMatchObject({
+      describe: 'partner 1 does not exist',
+    })
+    await world.pool.query("update partner set status = 'suspended'")
+    await expect(order.create(newId())).rejects.toMatchObject({ describe: 'partner 7001 is suspended' })
+    await world.pool.query("update partner set status = 'active'")
+    expect(seller.calls).toEqual([])
+  })
+})

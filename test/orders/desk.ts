@@ -1,0 +1,44 @@
+import { randomInt } from 'node:crypto'
+import { OPERATOR } from '../../src/audit/history.ts'
+import { parseInput } from '../../src/lib/json/input.ts'
+import { closeOrder } from '../../src/orders/close-order.ts'
+import { createOrder } from '../../src/orders/create-order.ts'
+import { payOrder } from '../../src/orders/pay-order.ts'
+import { queryOrder } from '../../src/orders/query-order.ts'
+import { refundOrder } from '../../src/orders/refund-order.ts'
+import { newOrder, newRefund } from '../../src/orders/wire.ts'
+import type { World } from '../harness.ts'
+import { ok } from '../partner-calls/fake-seller.ts'
+
+/** What an operator does with orders, in short forms for tests. */
+export const newId = (): bigint => 8_985_652_356_562_000_000n + BigInt(randomInt(2 ** 40))
+
+const LEAST = {
+  partner_id: 7001,
+  partner_deal_id: 'deal-1',
+  quantity: 2,
+  mt_deal_id: 1,
+  unit_price: 100,
+  buy_price: 80,
+}
+
+export const desk = (world: World) => ({
+  create: (orderId: bigint, fields: object = {}) =>
+    createOrder(world.deps, parseInput(newOrder, { ...LEAST, order_id: orderId, ...fields }), OPERATOR),
+  pay: (orderId: bigint) => payOrder(world.deps, orderId, OPERATOR),
+  query: (orderId: bigint) => queryOrder(world.deps, orderId, OPERATOR),
+  close: (orderId: bigint) => closeOrder(world.deps, orderId, OPERATOR),
+  refund: (orderId: bigint, refundId: string, fields: object = {}) =>
+    refundOrder(world.deps, parseInput(newRefund, { order_id: orderId, refund_id: refundId, ...fields }), OPERATOR),
+  /** An order that is created and paid. */
+  async paid(fields: object = {}): Promise<bigint> {
+    const orderId = newId()
+    await this.create(orderId, fields)
+    await this.pay(orderId)
+    return orderId
+  },
+})
+
+/** An answer to order query. */
+export const stands = (orderId: bigint, orderStatus: number, more: object = {}) =>
+  ok({ orderId, orderStatus, orderQuantity: 2, usedQuantity: 0, refundedQuantity: 0, ...more })

@@ -1,0 +1,329 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { applyConsumption } from '../../src/orders/consumption.ts'
+import { openWorld, type World } from '../harness.ts'
+import { type FakeSeller, fakeSeller, html, ok, refusal, reset, slowly, status } from '../partner-calls/fake-seller.ts'
+import { desk, newId, stands } from './desk.ts'
+import { historyOf, recordOf, waitingJobs } from './orders.ts'
+
+let world: World
+let seller: FakeSeller
+let order: ReturnType<typeof desk>
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  seller = await fakeSeller(world)
+  order = desk(world)
+})
+afterAll(async () => {
+  await seller.close()
+  await world.close()
+})
+
+const issued = (more: object = {}) =>
+  ok({ voucherType: 1, vouchers: ['a', 'b'], voucherPics: ['https://x/a.png', ''], ...more })
+let orderId: bigint
+beforeEach(async () => {
+  orderId = newId()
+  await order.create(orderId)
+  seller.calls.length = 0
+  seller.on('/order/pay', issued())
+})
+const jobsOf = async () => (await waitingJobs(world.pool)).filter((job) => job.includes(String(orderId)))
+const QUERY_JOB = () => [`query-order query-order:${orderId}`]
+
+describe('payOrder', () => {
+  it('keeps the vouchers that the partner issues', async () => {
+    const { order: paid, failure } = await order.pay(orderId)
+    expect(failure).toBeNull()
+    expect(paid).toMatchObject({
+      state: 'paid',
+      last_code: 200,
+      vouchers: [
+        { voucher: 'a', state: 'unused', quantity: 1, picture: 'https://x/a.png' },
+        { voucher: 'b', state: 'unused', quantity: 1 },
+      ],
+    })
+    expect(seller.calls[0]?.body).toEqual({ orderId, partnerOrderId: `P-${orderId}` })
+    expect(await jobsOf()).toEqual([])
+    expect((await historyOf(world.pool, orderId)).slice(2)).toEqual([
+      expect.stringMatching(/^order \d+: state created→paying, last_code 200→null \(operator\)$/),
+      expect.stringMatching(/^order \d+: state paying→paid, last_code null→200 \(call /),
+      expect.stringMatching(/^voucher a: state null→unused, picture/),
+      expect.stringMatching(/^voucher b: state null→unused/),
+    ])
+  })
+
+  it.each([
+    [{ voucherType: 2, vouchers: ['all'] }, [{ voucher: 'all', quantity: 2 }]],
+    [{ voucherType: 0, vouchers: null, voucherPics: null }, []],
+    [
+      { vouchers: ['a'], credentialList: [{ credentialType: 0, credentialNo: '1', voucher: 'of-1' }] },
+      [{ voucher: 'a' }, { voucher: 'of-1' }],
+    ],
+  ])('knows every kind of voucher: %j', async (answer, vouchers) => {
+    seller.on('/order/pay', issued(answer))
+    expect((await order.pay(orderId)).order).toMatchObject({ state: 'paid', vouchers })
+  })
+
+  it('many times at once calls the partner once', async () => {
+    seller.on('/order/pay', slowly(issued()))
+    await Promise.all(Array.from({ length: 8 }, () => order.pay(orderId)))
+    expect(seller.paths()).toEqual(['/order/pay'])
+    expect(await order.pay(orderId)).toMatchObject({ order: { state: 'paid' }, failure: null })
+    expect(seller.calls).toHaveLength(1)
+  })
+
+  it('that the partner issues later (598) stays paying, and is asked about until it is decided', async () => {
+    seller.on('/order/pay', refusal(598, 'issuing'))
+    expect(await order.pay(orderId)).toMatchObject({ order: { state: 'paying', last_code: 598 }, failure: null })
+    expect(await order.pay(orderId)).toMatchObject({ order: { state: 'paying' } })
+    expect(await jobsOf()).toEqual(QUERY_JOB())
+    for (const orderStatus of [5, 2]) {
+      seller.on('/order/query', stands(orderId, orderStatus))
+      expect(await order.query(orderId)).toMatchObject({ order: { state: 'paying' }, failure: null })
+    }
+    const voucherList = [{ voucher: 'q', voucherInvalidTime: '2026-07-01 00:00:00', quantity: 2, status: 0 }]
+    seller.on('/order/query', stands(orderId, 4, { voucherList }))
+    expect((await order.query(orderId)).order).toMatchObject({
+      state: 'paid',
+      vouchers: [{ voucher: 'q', state: 'unused', quantity: 2, invalid_at: '2026-07-01 00:00:00' }],
+    })
+    expect(await jobsOf()).toEqual([])
+    expect(seller.paths().filter((path) => path === '/order/pay')).toHaveLength(1)
+  })
+
+  it('answered about the id as a double says that it was rounded', async () => {
+    seller.on('/order/pay', issued({ orderId: BigInt(Number(orderId)) }))
+    const { failure } = await order.pay(orderId)
+    expect(failure?.detail).toMatch(
+      /^body\.orderId is \d+; the call was about \d+: it was rounded, so the partner reads/,
+    )
+  })
+
+  it('refused by the partner is pay_failed with its reason; it can be paid again, or be closed', async () => {
+    seller.on('/order/pay', refusal(501, 'top up'), issued())
+    expect(await order.pay(orderId)).toMatchObject({
+      order: { state: 'pay_failed', last_code: 501, last_describe: '501 (balance too low): top up' },
+      failure: { kind: 'partner-code', code: 501 },
+    })
+    expect(await jobsOf()).toEqual([])
+    expect(await order.pay(orderId)).toMatchObject({ order: { state: 'paid' }, failure: null })
+  })
+
+  it.each([
+    ['broken', reset],
+    ['http-status', status(500)],
+    ['json', html],
+    ['schema', ok({ voucherType: 7 })],
+  ])('whose answer is lost (%s) is pay_unknown, and never paid again unasked', async (kind, lost) => {
+    seller.on('/order/pay', lost, issued())
+    expect(await order.pay(orderId)).toMatchObject({ order: { state: 'pay_unknown' }, failure: { kind } })
+    expect(await jobsOf()).toEqual(QUERY_JOB())
+    seller.on('/order/query', status(500), refusal(301), stands(orderId, 4, { usedQuantity: 1 }))
+    expect(await order.pay(orderId)).toMatchObject({
+      order: { state: 'pay_unknown' },
+      failure: { kind: 'http-status' },
+    })
+    expect(await order.pay(orderId)).toMatchObject({ order: { state: 'pay_unknown' }, failure: { code: 301 } })
+    expect(await order.pay(orderId)).toMatchObject({ order: { state: 'paid', used_quantity: 1 }, failure: null })
+    expect(seller.paths()).toEqual(['/order/pay', '/order/query', '/order/query', '/order/query'])
+  })
+
+  it.each([
+    [2, 'paid', 2],
+    [6, 'paid', 2],
+    [5, 'paying', 1],
+  ])(
+    'whose answer is lost and of which the partner says %i becomes %s after %i payments',
+    async (orderStatus, state, payments) => {
+      seller.on('/order/pay', reset, issued())
+      await order.pay(orderId)
+      seller.on('/order/query', stands(orderId, orderStatus))
+      world.clock.advance(61)
+      expect((await order.pay(orderId)).order.state).toBe(state)
+      expect(seller.paths().filter((path) => path === '/order/pay')).toHaveLength(payments)
+    },
+  )
+
+  it('is not paid again while a slow partner may still be issuing what it calls created', async () => {
+    seller.on('/order/pay', reset, issued())
+    await order.pay(orderId)
+    seller.on('/order/query', stands(orderId, 2), stands(orderId, 4))
+    expect((await order.pay(orderId)).order.state).toBe('pay_unknown')
+    expect((await order.pay(orderId)).order.state).toBe('paid')
+    expect(seller.paths()).toEqual(['/order/pay', '/order/query', '/order/query'])
+  })
+
+  it('that died on its way is asked about once its call must be over', async () => {
+    await world.pool.query("update ticket_order set state = 'paying', last_code = null where order_id = $1", [
+      String(orderId),
+    ])
+    seller.on('/order/query', stands(orderId, 4))
+    expect(await order.pay(orderId)).toMatchObject({ order: { state: 'paying' }, failure: null })
+    expect(seller.calls).toEqual([])
+    world.clock.advance(21)
+    expect((await order.pay(orderId)).order.state).toBe('paid')
+    expect(seller.paths()).toEqual(['/order/query'])
+  })
+
+  it('that never reached the partner is created still, and paid again without asking', async () => {
+    await world.pool.query("update partner set base_url = 'http://127.0.0.1:1'")
+    expect(await order.pay(orderId)).toMatchObject({ order: { state: 'created' }, failure: { kind: 'connect' } })
+    expect(await jobsOf()).toEqual([])
+    await world.pool.query('update partner set base_url = $1', [seller.url])
+    expect(await order.pay(orderId)).toMatchObject({ order: { state: 'paid' }, failure: null })
+    expect(seller.paths()).toEqual(['/order/pay'])
+  })
+
+  it('that a notice overtakes keeps what the notice said, and gets its vouchers all the same', async () => {
+    seller.on('/order/pay', async () => {
+      const vouchers = [{ voucher: 'a', quantity: 1, status: 1 as const, invalidAt: '2026-07-01 00:00:00' }]
+      const counts = { quantity: 2, usedQuantity: 1, refundedQuantity: 1 }
+      const report = { orderId, partnerOrderId: `P-${orderId}`, ...counts, vouchers }
+      await applyConsumption(world.deps, 7001n, report, { kind: 'notice', id: 'n' })
+      return issued()
+    })
+    await order.pay(orderId)
+    expect(await recordOf(world.pool, orderId)).toMatchObject({
+      state: 'consumed',
+      vouchers: { a: 'used', b: 'unused' },
+    })
+    expect(await jobsOf()).toEqual([])
+  })
+
+  it('whose refusal comes after the partner was asked is old news', async () => {
+    seller.on('/order/pay', async () => {
+      world.clock.advance(21)
+      seller.on('/order/query', stands(orderId, 4))
+      await order.query(orderId)
+      return refusal(599)
+    })
+    expect((await order.pay(orderId)).order.state).toBe('paid')
+  })
+
+  it('and a query whose answer is about an earlier payment decides nothing about the newer one', async () => {
+    seller.on('/order/pay', reset)
+    await order.pay(orderId)
+    world.clock.advance(61)
+    let first = true
+    seller.on('/order/query', async () => {
+      if (!first) return stands(orderId, 2)
+      first = false
+      await order.pay(orderId)
+      return stands(orderId, 2)
+    })
+    await order.query(orderId)
+    expect((await recordOf(world.pool, orderId)).state).toBe('pay_unknown')
+    expect(seller.paths()).toEqual(['/order/pay', '/order/query', '/order/query', '/order/pay'])
+  })
+
+  it.each(['create_failed', 'closed', 'closing'])('an order that is %s is refused by name', async (state) => {
+    await world.pool.query('update ticket_order set state = $2 where order_id = $1', [String(orderId), state])
+    await expect(order.pay(orderId)).rejects.toMatchObject({
+      describe: expect.stringMatching(`^order ${orderId} is ${state} \\(.*\\); it cannot become paying$`),
+    })
+    expect(seller.calls).toEqual([])
+  })
+})
+
+describe('queryOrder', () => {
+  it('moves tickets and vouchers, the larger values holding', async () => {
+    await order.pay(orderId)
+    const voucher = (name: string, state: number) => ({
+      voucher: name,
+      voucherInvalidTime: '2026-07-01 00:00:00',
+      quantity: 1,
+      status: state,
+    })
+    seller.on('/order/query', stands(orderId, 4, { usedQuantity: 1, voucherList: [voucher('a', 1), voucher('b', 0)] }))
+    await order.query(orderId)
+    seller.on(
+      '/order/query',
+      stands(orderId, 4, { refundedQuantity: 1, voucherList: [voucher('a', 0), voucher('b', 2)] }),
+    )
+    await order.query(orderId)
+    expect(await recordOf(world.pool, orderId)).toMatchObject({
+      state: 'consumed',
+      used: 1,
+      refunded: 1,
+      vouchers: { a: 'used', b: 'refunded' },
+    })
+  })
+
+  it('takes a voucher that the answer names twice as one, the later state holding', async () => {
+    await order.pay(orderId)
+    const twice = [0, 1, 0].map((status) => ({
+      voucher: 'twice',
+      voucherInvalidTime: '2026-07-01 00:00:00',
+      quantity: 1,
+      status,
+    }))
+    seller.on('/order/query', stands(orderId, 4, { voucherList: twice }))
+    expect(await order.query(orderId)).toMatchObject({ order: { state: 'paid' }, failure: null })
+    expect(await recordOf(world.pool, orderId)).toMatchObject({ vouchers: { twice: 'used' } })
+  })
+
+  it.each([
+    [{ orderQuantity: 3 }, 'body.orderQuantity is 3; the order has 2'],
+    [{ usedQuantity: 3 }, 'body makes 3 used and 0 refunded, of 2'],
+  ])('takes nothing from an answer that cannot be true: %j', async (wrong, detail) => {
+    await order.pay(orderId)
+    seller.on('/order/query', stands(orderId, 4, wrong))
+    expect(await order.query(orderId)).toMatchObject({
+      order: { state: 'paid', used_quantity: 0 },
+      failure: { kind: 'schema', detail },
+    })
+  })
+
+  it('does not believe that an order is paid which the platform has not paid', async () => {
+    seller.on('/order/query', stands(orderId, 4, { usedQuantity: 1 }))
+    expect(await order.query(orderId)).toMatchObject({ order: { state: 'created', used_quantity: 0 }, failure: null })
+  })
+})
+
+describe('closeOrder', () => {
+  it.each([
+    ['created', 1],
+    ['create_failed', 2],
+    ['pay_failed', 3],
+  ])('an order that is %s is closed with closeType %i, once', async (state, closeType) => {
+    await world.pool.query('update ticket_order set state = $2 where order_id = $1', [String(orderId), state])
+    expect(await order.close(orderId)).toMatchObject({ order: { state: 'closed' }, failure: null })
+    expect(await order.close(orderId)).toMatchObject({ order: { state: 'closed' }, failure: null })
+    expect(seller.calls.map(({ path, body }) => [path, body])).toEqual([['/order/close', { orderId, closeType }]])
+  })
+
+  it('whose answer is lost stays closing, and closing again is safe', async () => {
+    seller.on('/order/close', reset, ok({}))
+    expect(await order.close(orderId)).toMatchObject({ order: { state: 'closing' }, failure: { kind: 'broken' } })
+    await expect(order.pay(orderId)).rejects.toMatchObject({ describe: expect.stringContaining('is closing') })
+    expect(await order.close(orderId)).toMatchObject({ order: { state: 'closed' }, failure: null })
+    expect(seller.calls.map(({ body }) => body.closeType)).toEqual([1, 1])
+  })
+
+  it('whose answer was lost once stays closing when a later try cannot be sent', async () => {
+    seller.on('/order/close', reset)
+    await order.close(orderId)
+    await world.pool.query("update partner set base_url = 'http://127.0.0.1:1'")
+    const again = await order.close(orderId)
+    await world.pool.query('update partner set base_url = $1', [seller.url])
+    expect(again).toMatchObject({ order: { state: 'closing' }, failure: { kind: 'connect' } })
+  })
+
+  it('refused by the partner, or never there, goes back to where it was', async () => {
+    seller.on('/order/close', refusal(300, 'too late'), ok({}))
+    expect(await order.close(orderId)).toMatchObject({ order: { state: 'created' }, failure: { code: 300 } })
+    await world.pool.query("update partner set base_url = 'http://127.0.0.1:1'")
+    expect(await order.close(orderId)).toMatchObject({ order: { state: 'created' }, failure: { kind: 'connect' } })
+    await world.pool.query('update partner set base_url = $1', [seller.url])
+  })
+
+  it('after a lost payment asks first, and does not close what is paid', async () => {
+    seller.on('/order/pay', reset)
+    await order.pay(orderId)
+    seller.on('/order/query', stands(orderId, 4))
+    await expect(order.close(orderId)).rejects.toMatchObject({
+      describe: expect.stringContaining('it cannot become closing'),
+    })
+    expect(seller.paths()).not.toContain('/order/close')
+  })
+})

@@ -1,0 +1,394 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { OPERATOR } from '../../src/audit/history.ts'
+import { parseInput } from '../../src/lib/json/input.ts'
+import { applyRefundResult } from '../../src/orders/refund-result.ts'
+import { tellRefunded } from '../../src/orders/refunded-message.ts'
+import { newRefundedMessage } from '../../src/orders/wire.ts'
+import { openWorld, type World } from '../harness.ts'
+import { type FakeSeller, fakeSeller, html, ok, refusal, reset, slowly, status } from '../partner-calls/fake-seller.ts'
+import { desk, newId, stands } from './desk.ts'
+import { historyOf, recordOf, waitingJobs } from './orders.ts'
+
+let world: World
+let seller: FakeSeller
+let order: ReturnType<typeof desk>
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  seller = await fakeSeller(world)
+  order = desk(world)
+})
+afterAll(async () => {
+  await seller.close()
+  await world.close()
+})
+
+let orderId: bigint
+let refundId: string
+const [first, second] = [() => `${orderId}-1`, () => `${orderId}-2`]
+beforeEach(async () => {
+  orderId = await order.paid()
+  refundId = `r-${orderId}`
+  seller.calls.length = 0
+  seller.on('/order/refund', ok({}))
+})
+const record = () => recordOf(world.pool, orderId)
+const decide = (code: 200 | 606) =>
+  applyRefundResult(
+    world.deps,
+    7001n,
+    { refundId, orderId, partnerOrderId: `P-${orderId}`, code, describe: 'decided' },
+    { kind: 'notice', id: 'n' },
+  )
+
+describe('refundOrder', () => {
+  it('done at once moves tickets and vouchers', async () => {
+    const { refund, failure } = await order.refund(orderId, refundId, { vouchers: [second()], refund_fee: 5 })
+    expect(failure).toBeNull()
+    expect(refund).toMatchObject({ state: 'refunded', refund_quantity: 1, refund_price: 100, decision_code: 200 })
+    expect(seller.calls[0]?.body).toEqual({
+      orderId,
+      refundId,
+      partnerOrderId: `P-${orderId}`,
+      partnerDealId: 'deal-1',
+      voucherList: [second()],
+      credentialList: [],
+      refundQuantity: 1,
+      unitPrice: 100,
+      refundPrice: 100,
+      refundFee: 5,
+      refundTime: '2026-05-06 18:34:20',
+    })
+    expect(await record()).toMatchObject({
+      state: 'paid',
+      refunded: 1,
+      vouchers: { [second()]: 'refunded', [first()]: 'unused' },
+    })
+    expect((await historyOf(world.pool, orderId)).slice(-4).map((line) => line.replace(/ \(.*/, ''))).toEqual([
+      `refund ${refundId}: state null→asking`,
+      `refund ${refundId}: state asking→refunded, decision_code null→200`,
+      `order ${orderId}: refunded_quantity 0→1`,
+      `voucher ${second()}: state unused→refunded`,
+    ])
+  })
+
+  it('of everything that is left needs no more than an order', async () => {
+    expect((await order.refund(orderId, refundId)).refund.refund_quantity).toBe(2)
+    expect(await record()).toMatchObject({ state: 'refunded', refunded: 2 })
+  })
+
+  it('names the codes of the tickets where the operator names none, and the same on a retry', async () => {
+    seller.on('/order/refund', reset, ok({}))
+    seller.on('/order/query', stands(orderId, 4))
+    await order.refund(orderId, refundId, { quantity: 1 })
+    await order.refund(orderId, refundId, { quantity: 1 })
+    await order.refund(orderId, `${refundId}-rest`)
+    const sent = seller.calls.filter(({ path }) => path === '/order/refund').map(({ body }) => body.voucherList)
+    expect(sent).toEqual([[first()], [first()], [second()]])
+    expect(await record()).toMatchObject({ vouchers: { [first()]: 'refunded', [second()]: 'refunded' } })
+  })
+
+  it('names the documents beside the codes of a real-name order', async () => {
+    const one = await fakeSeller(world, 7003)
+    const people = ['a', 'b'].map((voucher) => ({ credentialType: 0, credentialNo: `1101-${voucher}`, voucher }))
+    one.on('/order/pay', ok({ voucherType: 1, vouchers: null, realNameType: 1, credentialList: people }))
+    const named = await order.paid({ partner_id: 7003 })
+    await order.refund(named, 'one-person', { quantity: 1 })
+    await order.refund(named, 'the-other')
+    await one.close()
+    expect(one.calls.slice(-2).map(({ body }) => [body.voucherList, body.credentialList])).toEqual([
+      [['a'], [people[0]]],
+      [['b'], [people[1]]],
+    ])
+    expect(JSON.stringify(await historyOf(world.pool, named))).not.toContain('1101-')
+  })
+
+  it('names no document where more people share a code than tickets are given back', async () => {
+    const one = await fakeSeller(world, 7004)
+    const people = ['1', '2'].map((credentialNo) => ({ credentialType: 0, credentialNo, voucher: 'shared' }))
+    one.on('/order/pay', ok({ voucherType: 2, vouchers: ['shared'], realNameType: 1, credentialList: people }))
+    const shared = await order.paid({ partner_id: 7004 })
+    await order.refund(shared, 'of-one', { quantity: 1 })
+    await order.refund(shared, 'of-the-other')
+    await one.close()
+    expect(one.calls.slice(-2).map(({ body }) => body.credentialList)).toEqual([[], []])
+  })
+
+  it('names each document once, though it was told without its code first', async () => {
+    const one = await fakeSeller(world, 7005)
+    const people = ['a', 'b'].map((voucher) => ({ credentialType: 0, credentialNo: `no-${voucher}`, voucher }))
+    const without = people.map((person) => ({ ...person, voucher: '' }))
+    one.on('/order/pay', ok({ voucherType: 1, asyReturnVoucher: true, credentialList: without }))
+    const named = await order.paid({ partner_id: 7005 })
+    one.on('/order/query', stands(named, 4, { voucherType: 1, credentialList: people }))
+    await order.query(named)
+    await order.refund(named, 'all')
+    await one.close()
+    expect(one.calls.at(-1)?.body).toMatchObject({ voucherList: ['a', 'b'], credentialList: people })
+  })
+
+  it('names no code where those for one and those for several do not add up', async () => {
+    const one = await fakeSeller(world, 7006)
+    const people = ['1', '2'].map((credentialNo) => ({ credentialType: 0, credentialNo, voucher: 'two' }))
+    one.on('/order/pay', ok({ voucherType: 0, vouchers: ['one'], credentialList: people }))
+    const mixed = await order.paid({ partner_id: 7006, quantity: 3 })
+    await order.refund(mixed, 'two-of-three', { quantity: 2 })
+    await order.refund(mixed, 'the-third', { quantity: 1 })
+    await one.close()
+    expect(one.calls.slice(-2).map(({ body }) => body.voucherList)).toEqual([[], []])
+  })
+
+  it('names the whole code of an order that has one', async () => {
+    const one = await fakeSeller(world, 7002)
+    one.on('/order/pay', ok({ voucherType: 2, vouchers: ['whole'] }))
+    const whole = await order.paid({ partner_id: 7002 })
+    await order.refund(whole, 'part-of-whole', { quantity: 1 })
+    await one.close()
+    expect(one.calls.at(-1)?.body).toMatchObject({ voucherList: ['whole'], refundQuantity: 1 })
+  })
+
+  it('names none where a partner said how many tickets are used and not which', async () => {
+    seller.on('/order/query', stands(orderId, 4, { usedQuantity: 1 }))
+    await order.query(orderId)
+    await order.refund(orderId, refundId)
+    expect(seller.calls.at(-1)?.body).toMatchObject({ voucherList: [], refundQuantity: 1 })
+  })
+
+  it('under review waits for the notice, and asking again changes nothing', async () => {
+    seller.on('/order/refund', refusal(602, 'we look into it'))
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'reviewing' }, failure: null })
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'reviewing' } })
+    expect(seller.paths()).toEqual(['/order/refund'])
+    await decide(200)
+    expect(await record()).toMatchObject({ state: 'refunded', refunds: { [refundId]: 'refunded' } })
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'refunded' } })
+    expect(seller.paths()).toEqual(['/order/refund'])
+  })
+
+  it('many times at once asks once', async () => {
+    seller.on('/order/refund', slowly(ok({})))
+    await Promise.all(Array.from({ length: 8 }, () => order.refund(orderId, refundId)))
+    expect(seller.paths()).toEqual(['/order/refund'])
+    expect(await record()).toMatchObject({ refunded: 2 })
+  })
+
+  it('of more tickets than are left is refused, tickets under review counted', async () => {
+    seller.on('/order/refund', refusal(602))
+    await order.refund(orderId, refundId, { vouchers: [first()] })
+    const again = (fields: object) => order.refund(orderId, `x-${refundId}`, fields)
+    await expect(again({ quantity: 2 })).rejects.toMatchObject({
+      describe: `order ${orderId} has 1 tickets left to refund, not 2`,
+    })
+    await expect(again({ vouchers: [first()] })).rejects.toMatchObject({
+      describe: `voucher ${first()} is in another refund`,
+    })
+    await expect(again({ vouchers: ['stranger'] })).rejects.toMatchObject({
+      describe: expect.stringContaining('is not of order'),
+    })
+    expect(await again({ vouchers: [second()] })).toMatchObject({ refund: { state: 'reviewing' } })
+    expect(seller.calls).toHaveLength(2)
+  })
+
+  it.each([
+    ['fewer tickets than its vouchers', (): object => ({ vouchers: [first(), second()], quantity: 1 })],
+    ['more tickets than its voucher', (): object => ({ vouchers: [first()], quantity: 2 })],
+  ])('of %s is refused', async (_what, fields) => {
+    await expect(order.refund(orderId, refundId, fields())).rejects.toThrow(/the vouchers are for/)
+    expect(seller.calls).toEqual([])
+  })
+
+  it('sends a voucher that was named twice once', async () => {
+    await order.refund(orderId, refundId, { vouchers: [first(), first()] })
+    expect(seller.calls[0]?.body).toMatchObject({ voucherList: [first()], refundQuantity: 1 })
+  })
+
+  it('with the same id and other contents is refused', async () => {
+    await order.refund(orderId, refundId, { quantity: 1 })
+    await expect(order.refund(orderId, refundId, { quantity: 2 })).rejects.toMatchObject({
+      describe: `refund ${refundId} exists already, with other contents`,
+    })
+    const other = await order.paid()
+    await expect(order.refund(other, refundId)).rejects.toMatchObject({
+      describe: expect.stringContaining('exists already'),
+    })
+  })
+
+  it.each([
+    [601, 'already refunded'],
+    [606, 'count wrong or refused'],
+    [607, 'product not refundable'],
+  ])('refused by the partner (%i) leaves the tickets for another refund', async (code, meaning) => {
+    seller.on('/order/refund', refusal(code), ok({}))
+    expect(await order.refund(orderId, refundId)).toMatchObject({
+      refund: { state: 'refused', decision_code: code, reason: `${code} (${meaning}): no` },
+      failure: { kind: 'partner-code' },
+    })
+    expect(await order.refund(orderId, `x-${refundId}`)).toMatchObject({ refund: { state: 'refunded' } })
+  })
+
+  it.each([
+    ['broken', reset],
+    ['http-status', status(500)],
+    ['json', html],
+  ])('whose answer is lost (%s) is sent again only after asking how the order stands', async (kind, lost) => {
+    seller.on('/order/refund', lost, refusal(601))
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'unknown' }, failure: { kind } })
+    seller.on('/order/query', status(500), stands(orderId, 4))
+    expect(await order.refund(orderId, refundId)).toMatchObject({
+      refund: { state: 'unknown' },
+      failure: { kind: 'http-status' },
+    })
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'refunded', decision_code: 601 } })
+    expect(seller.paths()).toEqual(['/order/refund', '/order/query', '/order/query', '/order/refund'])
+  })
+
+  it('whose answer is lost, but which the partner counts, is refunded without a second call', async () => {
+    seller.on('/order/refund', reset)
+    await order.refund(orderId, refundId)
+    seller.on('/order/query', stands(orderId, 4, { refundedQuantity: 2 }))
+    expect(await order.refund(orderId, refundId)).toMatchObject({
+      refund: { state: 'refunded', reason: 'the partner counts 2 tickets as refunded' },
+      order: { state: 'refunded' },
+    })
+    expect(seller.paths()).toEqual(['/order/refund', '/order/query'])
+  })
+
+  it('whose answer is lost while another is open is sent again: the count may be the other’s', async () => {
+    seller.on('/order/refund', refusal(602), reset, ok({}))
+    await order.refund(orderId, `x-${refundId}`, { quantity: 1 })
+    await order.refund(orderId, refundId)
+    seller.on('/order/query', stands(orderId, 4, { refundedQuantity: 1 }))
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'refunded', decision_code: 200 } })
+    expect(seller.paths()).toEqual(['/order/refund', '/order/refund', '/order/query', '/order/refund'])
+  })
+
+  it('that never reached the partner is sent again without asking', async () => {
+    await world.pool.query("update partner set base_url = 'http://127.0.0.1:1'")
+    expect(await order.refund(orderId, refundId)).toMatchObject({
+      refund: { state: 'requested' },
+      failure: { kind: 'connect' },
+    })
+    await world.pool.query('update partner set base_url = $1', [seller.url])
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'refunded' }, failure: null })
+    expect(seller.paths()).toEqual(['/order/refund'])
+  })
+
+  it('that may have arrived once stays unknown when a later try cannot be sent', async () => {
+    seller.on('/order/refund', reset)
+    await order.refund(orderId, refundId)
+    await world.pool.query(
+      'update partner set interface_urls = \'{"order-refund": "http://127.0.0.1:1/order/refund"}\'',
+    )
+    seller.on('/order/query', stands(orderId, 4))
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'unknown' } })
+    await world.pool.query("update partner set interface_urls = '{}'")
+    seller.on('/order/refund', refusal(601, 'already refunded'))
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'refunded' } })
+  })
+
+  it('that died on its way is taken up once its call must be over', async () => {
+    seller.on('/order/refund', refusal(602))
+    await order.refund(orderId, refundId)
+    await world.pool.query("update refund set state = 'asking' where refund_id = $1", [refundId])
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'asking' } })
+    world.clock.advance(21)
+    seller.on('/order/query', stands(orderId, 4))
+    expect(await order.refund(orderId, refundId)).toMatchObject({ refund: { state: 'reviewing' } })
+    expect(seller.paths()).toEqual(['/order/refund', '/order/query', '/order/refund'])
+  })
+
+  it('that a notice decides before its answer is there stays decided', async () => {
+    seller.on('/order/refund', async () => {
+      await decide(200)
+      return refusal(602)
+    })
+    expect(await order.refund(orderId, refundId)).toMatchObject({
+      refund: { state: 'refunded' },
+      order: { refunded_quantity: 2 },
+    })
+  })
+
+  it('of an order that is not paid is refused by name', async () => {
+    const created = newId()
+    await order.create(created)
+    await expect(order.refund(created, 'r')).rejects.toMatchObject({
+      describe: expect.stringMatching(/is created .* cannot become refunded$/),
+    })
+  })
+})
+
+describe('tellRefunded', () => {
+  const tell = (fields: object) =>
+    tellRefunded(world.deps, parseInput(newRefundedMessage, { order_id: orderId, ...fields }), OPERATOR)
+  const jobsOf = async () => (await waitingJobs(world.pool)).filter((job) => job.includes(String(orderId)))
+
+  it('1: customer service refunds tickets, and the partner is told', async () => {
+    const { refund } = await tell({ type: 1, vouchers: [first()], reason: 'rain' })
+    expect(await record()).toMatchObject({ refunded: 1, vouchers: { [first()]: 'refunded' } })
+    expect(seller.calls).toMatchObject([
+      {
+        path: '/order/refunded',
+        body: {
+          orderId,
+          refundSerialNo: refund.refund_id,
+          voucherList: [first()],
+          refundPrice: 100,
+          refundMessageType: 1,
+          reason: 'rain',
+          count: 1,
+        },
+      },
+    ])
+    expect(await jobsOf()).toEqual([])
+  })
+
+  it('2: a payment that was never confirmed is refunded whole', async () => {
+    await world.pool.query("update ticket_order set state = 'pay_unknown' where order_id = $1", [String(orderId)])
+    await tell({ type: 2 })
+    expect(await record()).toMatchObject({ state: 'refunded', refunded: 2 })
+    expect(seller.calls[0]?.body).toMatchObject({ refundPrice: -1, count: 2, refundMessageType: 2 })
+  })
+
+  it('2: waits for a payment that is on its way, and is of the whole order', async () => {
+    const paying = newId()
+    await order.create(paying)
+    await world.pool.query("update ticket_order set state = 'paying', state_since = $2 where order_id = $1", [
+      String(paying),
+      world.clock.now(),
+    ])
+    const message = (fields: object) =>
+      tellRefunded(world.deps, parseInput(newRefundedMessage, { order_id: paying, type: 2, ...fields }), OPERATOR)
+    await expect(message({})).rejects.toThrow(/under way/)
+    world.clock.advance(21)
+    await expect(message({ quantity: 1 })).rejects.toThrow(/whole/)
+  })
+
+  it('1: of all tickets for less than their price names the price', async () => {
+    seller.on('/order/refunded', ok({}))
+    const input = parseInput(newRefundedMessage, { order_id: orderId, type: 1, refund_price: 150 })
+    await tellRefunded(world.deps, input, OPERATOR)
+    expect(seller.calls.at(-1)?.body).toMatchObject({ refundPrice: 150, count: 2 })
+  })
+
+  it('3: a review that took too long ends as refunded, and the late decision against it is refused', async () => {
+    await expect(tell({ type: 3, refund_id: refundId })).rejects.toMatchObject({
+      describe: `refund ${refundId} does not exist`,
+    })
+    seller.on('/order/refund', refusal(602))
+    await order.refund(orderId, refundId)
+    await tell({ type: 3, refund_id: refundId })
+    expect(await record()).toMatchObject({ state: 'refunded', refunds: { [refundId]: 'refunded' } })
+    await expect(decide(606)).rejects.toMatchObject({ describe: expect.stringContaining('is refunded already') })
+  })
+
+  it('that does not arrive holds all the same, and a job sends it again under the same serial number', async () => {
+    seller.on('/order/refunded', reset, ok({}))
+    expect(await tell({ type: 1, refund_id: refundId })).toMatchObject({
+      failure: { kind: 'broken' },
+      refund: { state: 'refunded' },
+    })
+    expect(await jobsOf()).toEqual([`send-refunded-message send-refunded-message:${orderId}:${refundId}`])
+    expect(await tell({ type: 1, refund_id: refundId })).toMatchObject({ failure: null })
+    expect(await jobsOf()).toEqual([])
+    expect(seller.calls.map(({ body }) => body.refundSerialNo)).toEqual([refundId, refundId])
+  })
+})

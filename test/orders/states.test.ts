@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { illegalOrderMove, illegalRefundMove } from '../../src/orders/errors.ts'
+import {
+  laterVoucherState,
+  ORDER_STATES,
+  orderMayMove,
+  REFUND_STATES,
+  refundMayMove,
+  stateByQuantities,
+  VOUCHER_STATES,
+} from '../../src/orders/states.ts'
+
+const TABLES: [string, Record<string, { readonly means: string; readonly next: readonly string[] }>, string][] = [
+  ['orders', ORDER_STATES, 'creating'],
+  ['refunds', REFUND_STATES, 'requested'],
+]
+
+describe.each(TABLES)('the states of %s', (_, table, first) => {
+  const reachable = (from: string, seen = new Set<string>()): Set<string> => {
+    if (!seen.has(from)) {
+      seen.add(from)
+      for (const next of table[from]?.next ?? []) reachable(next, seen)
+    }
+    return seen
+  }
+
+  it('lead only to states that there are, and each can be reached', () => {
+    expect([...reachable(first)].sort()).toEqual(Object.keys(table).sort())
+  })
+
+  it('leave a way to an end from everywhere', () => {
+    const ends = Object.keys(table).filter((state) => table[state]?.next.length === 0)
+    for (const state of Object.keys(table)) {
+      expect(
+        [...reachable(state)].some((one) => ends.includes(one)),
+        state,
+      ).toBe(true)
+    }
+  })
+})
+
+describe('a move', () => {
+  it.each([
+    ['created', 'paid', false],
+    ['created', 'paying', true],
+    ['paying', 'paying', true],
+    ['pay_unknown', 'created', true],
+    ['paid', 'created', false],
+    ['consumed', 'paid', false],
+    ['closed', 'paying', false],
+    ['paid', 'closing', false],
+  ] as const)('of an order from %s to %s: %s', (from, to, legal) => {
+    expect(orderMayMove(from, to)).toBe(legal)
+  })
+
+  it.each([
+    ['reviewing', 'refunded', true],
+    ['refused', 'refunded', false],
+    ['refunded', 'reviewing', false],
+    ['requested', 'unknown', false],
+  ] as const)('of a refund from %s to %s: %s', (from, to, legal) => {
+    expect(refundMayMove(from, to)).toBe(legal)
+  })
+
+  it('that is illegal is refused by the names of both states', () => {
+    expect(illegalOrderMove(7n, 'closed', 'paid').describe).toBe(
+      'order 7 is closed (ended before it was paid); it cannot become paid',
+    )
+    expect(illegalRefundMove('r', 'refunded', 'refused').describe).toBe(
+      'refund r is refunded (done); it cannot become refused',
+    )
+  })
+
+  it('of a voucher goes forward only', () => {
+    for (const one of VOUCHER_STATES) {
+      for (const other of VOUCHER_STATES) expect(laterVoucherState(one, other)).toBe(laterVoucherState(other, one))
+    }
+    expect(laterVoucherState('unused', 'used')).toBe('used')
+    expect(laterVoucherState('refunded', 'used')).toBe('refunded')
+  })
+
+  it.each([
+    [2, 0, 0, undefined],
+    [2, 1, 0, 'paid'],
+    [2, 0, 1, 'paid'],
+    [2, 1, 1, 'consumed'],
+    [2, 2, 0, 'consumed'],
+    [2, 0, 2, 'refunded'],
+  ])('by quantities: of %i, %i used and %i refunded is %s', (quantity, used, refunded, state) => {
+    expect(stateByQuantities(quantity, used, refunded)).toBe(state)
+  })
+})

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { callPartner } from '../../src/partner-calls/call-partner.ts'
+import { findPartner } from '../../src/registry/partner.ts'
+import { openWorld, type World } from '../harness.ts'
+import { drip, type FakeSeller, fakeSeller, hang, html, huge, ok, refusal, reset, status } from './fake-seller.ts'
+
+let world: World
+let seller: FakeSeller
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  seller = await fakeSeller(world)
+})
+afterAll(async () => {
+  await seller.close()
+  await world.close()
+})
+beforeEach(() => {
+  seller.calls.length = 0
+})
+
+const ORDER = 8_985_652_356_562_370_000n
+const query = async (partnerId = 7001n, options: Parameters<typeof callPartner>[4] = { orderId: ORDER }) => {
+  const partner = await findPartner(world.deps, partnerId)
+  if (!partner) throw new Error('no such partner')
+  return callPartner(world.deps, partner, 'order-query', { orderId: ORDER, partnerOrderId: 'P' }, options)
+}
+const queried = { orderId: ORDER, orderStatus: 4, orderQuantity: 2, usedQuantity: 0, refundedQuantity: '1' }
+const recorded = async (callId: string) =>
+  (await world.pool.query('select * from partner_call where call_id = $1', [callId])).rows[0]
+
+describe('a call to a partner', () => {
+  it('is signed for its path and its moment, carries ids exactly, and its answer is read by the catalogue', async () => {
+    seller.on('/order/query', ok(queried))
+    const result = await query()
+    expect(result).toMatchObject({ outcome: 'success', answer: { body: { orderStatus: 4, refundedQuantity: 1 } } })
+    expect(seller.calls).toMatchObject([
+      {
+        path: '/order/query',
+        signedRight: true,
+        partnerId: 7001,
+        body: { orderId: ORDER, partnerOrderId: 'P' },
+        headers: {
+          partnerid: '7001',
+          'content-type': 'application/json; charset=utf-8',
+          date: 'Wed, 06 May 2026 10:34:20 GMT',
+        },
+      },
+    ])
+  })
+
+  it.each([
+    ['a NUL', '\0{"code":200}'],
+    ['a control character', '{"code":200}\x1b[31m'],
+    ['half of a character', '{"code":200,"describe":"\ud83d'],
+  ])('is recorded when its answer is spoilt by %s', async (_name, text) => {
+    seller.on('/order/query', status(200, { 'Content-Type': 'application/json' }, text))
+    const result = await query()
+    expect(result).toMatchObject({ outcome: 'failed', failure: { kind: 'json', maybe_received: true } })
+    const { failure_detail } = await recorded(result.callId)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the point of it
+    expect(failure_detail).not.toMatch(/[\0-\x1f]/)
+  })
+
+  it('is recorded whole, its secrets masked wherever they stand', async () => {
+    seller.on('/order/query', ok({ ...queried, leak: `your secret is ${seller.secret}`, nul: 'x' }))
+    const { callId } = await query()
+    const row = await recorded(callId)
+    expect(row).toMatchObject({
+      partner_id: '7001',
+      interface: 'order-query',
+      order_id: String(ORDER),
+      url: `${seller.url}/order/query`,
+      request_body: `{"partnerId":7001,"body":{"orderId":${ORDER},"partnerOrderId":"P"}}`,
+      http_status: 200,
+      code: 200,
+      failure: null,
+    })
+    expect(row.request_headers.Authorization).toMatch(/^MWS seller-7001:.{4}…$/)
+    expect(row.response_body).toContain('your secret is [secret]')
+    expect(JSON.stringify(row)).not.toContain('secret-of')
+    expect(world.logged()).not.toContain('secret-of')
+  })
+
+  it('may be signed with another secret, for a test call', async () => {
+    seller.on('/order/query', ok(queried))
+    const { callId } = await query(7001n, { secret: 'the-new-one' })
+    expect(seller.calls[0]?.signedRight).toBe(false)
+    expect(JSON.stringify(await recorded(callId))).not.toContain('the-new-one')
+  })
+
+  it('keeps what is pending apart from what failed', async () => {
+    const partner = await findPartner(world.deps, 7001n)
+    if (!partner) throw new Error('no such partner')
+    seller.on('/order/pay', refusal(598, 'issuing'))
+    const result = await callPartner(world.deps, partner, 'order-pay', { orderId: ORDER, partnerOrderId: '' })
+    expect(result).toMatchObject({ outcome: 'pending', code: 598, describe: 'issuing' })
+    expect(await recorded(result.callId)).toMatchObject({ code: 598, failure: null })
+  })
+
+  it.each([
+    ['http-status', 'HTTP status 500', status(500)],
+    [
+      'http-status',
+      'HTTP status 302; redirects are not followed',
+      status(302, { Location: 'http://169.254.169.254/' }),
+    ],
+    ['json', 'the answer is not JSON: ', html],
+    ['too-large', 'the answer is larger than 1 MiB: ', huge],
+    ['broken', 'the connection ended before the answer did', reset],
+    [
+      'schema',
+      'body.orderStatus must be one of 2, 3, 4, 5, 6; body.usedQuantity is required',
+      ok({ ...queried, orderStatus: 9, usedQuantity: undefined }),
+    ],
+    ['schema', `body.orderId is 7; the call was about ${ORDER}`, ok({ ...queried, orderId: 7n })],
+    ['schema', 'code is required', {}],
+    ['partner-code', '300 (error): no', refusal(300)],
+    ['partner-code', '301 (no such order): gone', refusal(301, 'gone')],
+  ])('that fails says how: %s, %s', async (kind, detail, answer) => {
+    seller.on('/order/query', answer)
+    const result = await query()
+    expect(result).toMatchObject({
+      outcome: 'failed',
+      failure: { kind, detail: expect.stringContaining(detail), maybe_received: true },
+    })
+    expect(await recorded(result.callId)).toMatchObject({
+      failure: kind,
+      failure_detail: expect.stringContaining(detail),
+    })
+    expect(seller.calls).toHaveLength(1)
+    seller.on('/order/query', ok(queried))
+    await query()
+  })
+
+  it('names the fields that are wrong one by one', async () => {
+    seller.on('/order/query', ok({ ...queried, orderStatus: 9, orderQuantity: 'two' }))
+    expect(await query()).toMatchObject({
+      failure: {
+        problems: [
+          { path: 'body.orderStatus', problem: 'must be one of 2, 3, 4, 5, 6' },
+          { path: 'body.orderQuantity', problem: 'must be a 32-bit integer, as number or text' },
+        ],
+      },
+    })
+  })
+
+  it.each([
+    ['connect', 'http://127.0.0.1:1'],
+    ['dns', 'http://nowhere.invalid'],
+    ['address', 'http://10.0.0.1'],
+    ['address', 'http://169.254.169.254'],
+    ['address', 'http://[::ffff:127.0.0.2]'],
+    ['address', 'http://2130706434'],
+  ])('that cannot be made fails by %s before anything is sent: %s', async (kind, base_url) => {
+    const id = 7100 + Math.floor(Math.random() * 1e6)
+    const other = await fakeSeller(world, id, { fields: { base_url } })
+    await other.close()
+    expect(await query(BigInt(id))).toMatchObject({ failure: { kind, maybe_received: false } })
+  })
+
+  it('fails by tls where no TLS is spoken, by address without a URL, and by address where a name leads inside', async () => {
+    const secure = await fakeSeller(world, 7011, { fields: { base_url: seller.url.replace('http:', 'https:') } })
+    expect(await query(7011n)).toMatchObject({ failure: { kind: 'tls', maybe_received: false } })
+    const bare = await fakeSeller(world, 7012, { fields: { base_url: null } })
+    expect(await query(7012n)).toMatchObject({
+      failure: { kind: 'address', detail: 'no URL is registered for order-query', maybe_received: false },
+    })
+    const strict = await openWorld({ DEMO: 'off' })
+    const inside = await fakeSeller(strict, 7013, { host: 'localhost' })
+    const partner = await findPartner(strict.deps, 7013n)
+    if (!partner) throw new Error('no such partner')
+    const result = await callPartner(strict.deps, partner, 'heartbeat', {})
+    expect(result).toMatchObject({ failure: { kind: 'address', maybe_received: false } })
+    expect(inside.calls).toEqual([])
+    for (const { close } of [secure, bare, inside, strict]) await close()
+  })
+
+  it('that hangs or drips ends by the clock', async () => {
+    const dripping = await fakeSeller(world, 7021)
+    dripping.on('/order/query', drip)
+    seller.on('/order/query', hang)
+    const [hung, dripped] = await Promise.all([query(), query(7021n)])
+    for (const result of [hung, dripped]) {
+      expect(result).toMatchObject({ failure: { kind: 'timeout', maybe_received: true } })
+    }
+    expect((await recorded(hung.callId)).duration_ms).toBeLessThan(12_000)
+    expect((await recorded(dripped.callId)).duration_ms).toBeLessThan(16_000)
+    await dripping.close()
+  })
+})
+
+describe('the breaker', () => {
+  it('opens after five calls without an answer, lets one try after 30 s, and closes when that is answered', async () => {
+    const broken = await fakeSeller(world, 7031)
+    broken.on('/order/query', status(502))
+    for (let n = 0; n < 5; n++) expect(await query(7031n)).toMatchObject({ failure: { kind: 'http-status' } })
+    const rested = { failure: { kind: 'breaker', maybe_received: false } }
+    const result = await query(7031n)
+    expect(result).toMatchObject(rested)
+    expect(await recorded(result.callId)).toMatchObject({
+      failure: 'breaker',
+      http_status: null,
+      response_headers: null,
+    })
+    expect(broken.calls).toHaveLength(5)
+    world.clock.advance(31)
+    const tries = await Promise.all([query(7031n), query(7031n), query(7031n)])
+    expect(tries.map((one) => one.outcome === 'failed' && one.failure.kind).sort()).toEqual([
+      'breaker',
+      'breaker',
+      'http-status',
+    ])
+    world.clock.advance(31)
+    broken.on('/order/query', refusal(301))
+    expect(await query(7031n)).toMatchObject({ failure: { kind: 'partner-code' } })
+    expect(await query(7031n)).toMatchObject({ failure: { kind: 'partner-code' } })
+    seller.on('/order/query', ok(queried))
+    expect(await query()).toMatchObject({ outcome: 'success' })
+    await broken.close()
+  })
+})

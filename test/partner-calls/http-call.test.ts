@@ -1,0 +1,190 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import { afterEach, describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config/index.ts'
+import { CALL_OVER_S, callOverS } from '../../src/orders/in-flight.ts'
+import { addressGuard } from '../../src/partner-calls/address-guard.ts'
+import { type CallLimits, HttpCallError, PARTNER_LIMITS, post } from '../../src/partner-calls/http-call.ts'
+
+const guardWith = (allow: string) => addressGuard(readConfig({ DEMO: 'off', PARTNER_ADDRESS_ALLOW: allow }))
+const guard = guardWith('127.0.0.0/8')
+const QUICK: CallLimits = { connectMs: 400, headersMs: 400, totalMs: 800, bytes: 65_536 }
+const opened: (() => void)[] = []
+
+afterEach(() => {
+  for (const close of opened.splice(0)) close()
+})
+
+async function listening(server: Server): Promise<number> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => sockets.add(socket))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  opened.push(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+const partner = async (handle: RequestListener) => `http://127.0.0.1:${await listening(createServer(handle))}/order/pay`
+const rawPartner = async (talk: (socket: Socket) => void) =>
+  `http://127.0.0.1:${await listening(createTcpServer((socket) => talk(socket.on('error', () => {}))))}/order/pay`
+
+const call = (url: string, limits: Partial<CallLimits> = {}) =>
+  post({ url, headers: { 'Content-Type': 'application/json' }, body: '{"a":1}' }, guard, { ...QUICK, ...limits })
+
+async function failing(promise: Promise<unknown>): Promise<HttpCallError> {
+  const outcome = await promise.catch((error: unknown) => error)
+  if (!(outcome instanceof HttpCallError)) throw new Error(`not a failed call: ${String(outcome)}`)
+  return outcome
+}
+
+const bodyOf = async (request: IncomingMessage) => Buffer.concat(await request.toArray()).toString()
+
+describe('a call', () => {
+  it('sends what it is given and returns the answer whole, with timings', async () => {
+    let seen: unknown
+    const url = await partner(async (request, response) => {
+      const { method, url: target, headers } = request
+      seen = { method, target, date: headers.date, authorization: headers.authorization, body: await bodyOf(request) }
+      response.writeHead(201, { 'X-Partner': 'yes' }).end('{"code":200}')
+    })
+    const headers = { Date: 'Tue, 05 May 2015 06:11:34 GMT', Authorization: 'MWS a:b' }
+    const answer = await post({ url: `${url}?x=1#y`, headers, body: '{"名":1}' }, guard)
+    expect(seen).toEqual({
+      method: 'POST',
+      target: '/order/pay?x=1',
+      date: headers.Date,
+      authorization: headers.Authorization,
+      body: '{"名":1}',
+    })
+    expect(answer).toMatchObject({ status: 201, headers: { 'x-partner': 'yes' } })
+    expect(answer.body.toString()).toBe('{"code":200}')
+    const { connected, headers: head, total } = answer.timings
+    expect([connected, head, total]).toEqual([connected, head, total].map(Number).sort((a, b) => a - b))
+  })
+
+  it('follows no redirect, least of all to a private address', async () => {
+    let hits = 0
+    const inside = await partner((_request, response) => {
+      hits++
+      response.end()
+    })
+    const url = await partner((_request, response) => response.writeHead(307, { Location: inside }).end())
+    expect((await call(url)).status).toBe(307)
+    expect(hits).toBe(0)
+  })
+
+  it.each([404, 500, 503])('leaves status %d to the caller', async (status) => {
+    const url = await partner((_request, response) => response.writeHead(status).end('<h1>no</h1>'))
+    expect((await call(url)).status).toBe(status)
+  })
+
+  it('takes an answer of the limit to the byte', async () => {
+    const url = await partner((_request, response) => response.end(Buffer.alloc(QUICK.bytes)))
+    expect((await call(url)).body.length).toBe(QUICK.bytes)
+  })
+
+  it('has the limits of the contract', () => {
+    expect(PARTNER_LIMITS).toEqual({ connectMs: 3_000, headersMs: 10_000, totalMs: 15_000, bytes: 1_048_576 })
+    // Whatever the limit is set to: nothing is called again while the longest call may still be under way.
+    expect(CALL_OVER_S).toBe(callOverS(PARTNER_LIMITS))
+    for (const totalMs of [PARTNER_LIMITS.totalMs, 1, 59_999, 120_000]) {
+      expect(callOverS({ totalMs }) * 1000).toBeGreaterThanOrEqual(totalMs + 5_000)
+    }
+  })
+})
+
+const drip = (response: ServerResponse) => {
+  response.writeHead(200).flushHeaders()
+  const timer = setInterval(() => response.write('x'), 50)
+  response.on('close', () => clearInterval(timer))
+}
+
+const dripHead = (socket: Socket) => {
+  const timer = setInterval(() => socket.write('H'), 50)
+  socket.write('HTTP/1.1 200 OK\r\n')
+  socket.on('close', () => clearInterval(timer))
+}
+
+describe('a call fails by name', () => {
+  it.each<[string, RequestListener]>([
+    ['hangs', () => {}],
+    ['drips one byte after the other', (_request, response) => drip(response)],
+  ])('timeout: the partner %s', async (_what, handle) => {
+    const failure = await failing(call(await partner(handle)))
+    expect(failure).toMatchObject({ failure: 'timeout', maybeReceived: true })
+    expect(failure.timings.connected).not.toBeNull()
+    expect(failure.timings.total).toBeLessThan(2_500)
+  })
+
+  it('timeout: no headers long before the whole call is over', async () => {
+    // undici's timers tick about twice a second.
+    const failure = await failing(call(await partner(() => {}), { totalMs: 10_000 }))
+    expect(failure.message).toBe('timeout (UND_ERR_HEADERS_TIMEOUT)')
+    expect(failure.timings.total).toBeLessThan(5_000)
+  })
+
+  it('timeout: the partner drips its headers', async () => {
+    expect((await failing(call(await rawPartner(dripHead)))).failure).toBe('timeout')
+  })
+
+  it.each<[string, RequestListener]>([
+    ['with its length', (_request, response) => response.end(Buffer.alloc(10 * 1_048_576))],
+    ['in chunks', (_request, response) => void [response.write('x'), response.end(Buffer.alloc(10 * 1_048_576))]],
+    ['one byte too long', (_request, response) => response.end(Buffer.alloc(QUICK.bytes + 1))],
+    ['in headers', (_request, response) => response.writeHead(200, { 'X-Long': 'x'.repeat(40_000) }).end()],
+  ])('too-large: an answer %s', async (_what, handle) => {
+    expect(await failing(call(await partner(handle)))).toMatchObject({ failure: 'too-large', maybeReceived: true })
+  })
+
+  it.each<[string, (socket: Socket) => void]>([
+    ['hangs up', (socket) => socket.once('data', () => socket.destroy())],
+    ['hangs up in the middle', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx')],
+    ['speaks no HTTP', (socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n')],
+  ])('broken: the partner %s', async (_what, talk) => {
+    expect(await failing(call(await rawPartner(talk)))).toMatchObject({ failure: 'broken', maybeReceived: true })
+  })
+
+  it('connect: nobody listens', async () => {
+    const server = createTcpServer()
+    const port = await listening(server)
+    await new Promise((resolve) => server.close(resolve))
+    expect(await failing(call(`http://127.0.0.1:${port}/`))).toMatchObject({
+      failure: 'connect',
+      message: 'connect (ECONNREFUSED)',
+      maybeReceived: false,
+    })
+  })
+
+  it('dns: no such name', async () => {
+    expect(await failing(call('http://nowhere.invalid/', { connectMs: 5_000, totalMs: 6_000 }))).toMatchObject({
+      failure: 'dns',
+      maybeReceived: false,
+    })
+  })
+
+  it('address: the name resolves to a private address', async () => {
+    const url = (await partner((_request, response) => response.end())).replace('127.0.0.1', 'localhost')
+    const strict = guardWith('')
+    const failure = await failing(post({ url, headers: {}, body: '' }, strict, QUICK))
+    expect(failure).toMatchObject({ failure: 'address', maybeReceived: false })
+    expect((await post({ url, headers: {}, body: '' }, guardWith('localhost'), QUICK)).status).toBe(200)
+  })
+
+  it('tls: the partner speaks plain HTTP', async () => {
+    const url = (await partner((_request, response) => response.end())).replace('http:', 'https:')
+    expect(await failing(call(url))).toMatchObject({ failure: 'tls', maybeReceived: false })
+  })
+
+  it('tls: the partner has no certificate', async () => {
+    const server = createTlsServer({}).on('tlsClientError', () => {})
+    expect((await failing(call(`https://127.0.0.1:${await listening(server)}/`))).failure).toBe('tls')
+  })
+
+  it('tls: the partner accepts and says nothing', async () => {
+    const url = (await rawPartner(() => {})).replace('http:', 'https:')
+    expect((await failing(call(url))).failure).toBe('tls')
+  })
+})

@@ -1,0 +1,141 @@
+import { createSocket, type Socket } from 'node:dgram'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { hashPassword } from '../../src/account/password.ts'
+import { readConfig } from '../../src/config/index.ts'
+import { addressGuard } from '../../src/partner-calls/address-guard.ts'
+import { type HttpCallError, PARTNER_LIMITS, post } from '../../src/partner-calls/http-call.ts'
+import { hostResolver } from '../../src/partner-calls/resolve-host.ts'
+
+/** Names of partners' hosts, asked of name servers that the test runs itself. */
+
+const servers: Socket[] = []
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close()
+})
+
+/** A name server; `answer` makes an answer of a query, or says nothing. */
+async function nameServer(answer: (query: Buffer) => Buffer | undefined): Promise<string> {
+  const server = createSocket('udp4')
+  servers.push(server)
+  server.on('message', (query, { port, address }) => {
+    const made = answer(query)
+    if (made) server.send(made, port, address)
+  })
+  await new Promise<void>((ready) => server.bind(0, '127.0.0.1', ready))
+  return `127.0.0.1:${server.address().port}`
+}
+
+/** The query with its header turned into that of an answer, its question, and these records. */
+function answerTo(query: Buffer, code: number, ...records: Buffer[]): Buffer {
+  const end = query.indexOf(0, 12) + 5
+  const head = Buffer.from(query.subarray(0, 12))
+  head.writeUInt16BE(0x8180 | code, 2)
+  head.writeUInt16BE(records.length, 6)
+  head.writeUInt32BE(0, 8)
+  return Buffer.concat([head, query.subarray(12, end), ...records])
+}
+
+const typeOf = (query: Buffer): number => query.readUInt16BE(query.indexOf(0, 12) + 1)
+
+/** An A record for the name of the question. */
+const record = (...address: number[]) => Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...address])
+
+const silence = () => nameServer(() => undefined)
+const nobody = async (): Promise<never> => {
+  throw new Error('the system was asked')
+}
+const hostsFile = (text: string): string => {
+  const path = join(mkdtempSync(join(tmpdir(), 'gatehouse-hosts-')), 'hosts')
+  writeFileSync(path, text)
+  return path
+}
+const EMPTY = hostsFile('')
+const config = readConfig({ DEMO: 'off' })
+
+describe('the address of a host', () => {
+  it('comes from a name server, without the thread that the system would take', async () => {
+    const server = await nameServer((query) =>
+      typeOf(query) === 1 ? answerTo(query, 0, record(203, 0, 113, 7)) : answerTo(query, 0),
+    )
+    const resolve = hostResolver({ servers: [server], hostsFile: EMPTY, askSystem: nobody })
+    expect(await resolve('partner.example')).toEqual([{ address: '203.0.113.7', family: 4 }])
+  })
+
+  it('is that of the hosts file first, also after it has changed', async () => {
+    const path = hostsFile('# a comment\n198.51.100.1  partner.example  PARTNER # and another\n::1 partner.example\n')
+    const resolve = hostResolver({ servers: [await silence()], hostsFile: path, askSystem: nobody })
+    expect(await resolve('Partner.Example.')).toEqual([
+      { address: '198.51.100.1', family: 4 },
+      { address: '::1', family: 6 },
+    ])
+    expect(await resolve('partner')).toEqual([{ address: '198.51.100.1', family: 4 }])
+  })
+
+  it('is the loopback address for localhost', async () => {
+    const resolve = hostResolver({ servers: [await silence()], hostsFile: EMPTY, askSystem: nobody })
+    expect((await resolve('localhost')).map(({ address }) => address)).toEqual(['127.0.0.1', '::1'])
+  })
+
+  it('is asked of the system where name servers know none: search domains and other services', async () => {
+    const server = await nameServer((query) => answerTo(query, 3))
+    const asked: string[] = []
+    const askSystem = async (name: string) => {
+      asked.push(name)
+      return [{ address: '192.0.2.9', family: 4 }]
+    }
+    const resolve = hostResolver({ servers: [server], hostsFile: EMPTY, askSystem })
+    expect(await resolve('printer')).toEqual([{ address: '192.0.2.9', family: 4 }])
+    expect(asked).toEqual(['printer'])
+  })
+
+  it('does not wait for the other family when a name server answers one of them only', async () => {
+    const server = await nameServer((query) =>
+      typeOf(query) === 1 ? answerTo(query, 0, record(203, 0, 113, 7)) : undefined,
+    )
+    const resolve = hostResolver({ servers: [server], hostsFile: EMPTY, askSystem: nobody })
+    expect(await resolve('partner.example')).toHaveLength(1)
+  })
+})
+
+describe('a name server that never answers', () => {
+  it('ends the call in time, and holds up neither password hashes nor the system', async () => {
+    const resolve = hostResolver({ servers: [await silence()], hostsFile: EMPTY, askSystem: nobody })
+    const order: string[] = []
+    const calls = Array.from({ length: 20 }, () =>
+      resolve('partner.example').then(
+        () => order.push('resolved'),
+        (error: NodeJS.ErrnoException) => order.push(String(error.code)),
+      ),
+    )
+    await hashPassword('while twenty names are looked up').then(() => order.push('hashed'))
+    await Promise.all(calls)
+    expect(order[0]).toBe('hashed')
+    expect(order.slice(1)).toEqual(Array(20).fill('ETIMEOUT'))
+  })
+
+  it('is told apart from a partner that cannot be reached', async () => {
+    const resolve = hostResolver({ servers: [await silence()], hostsFile: EMPTY, askSystem: nobody })
+    const call = { url: 'http://partner.example/', headers: {}, body: '{}' }
+    const failure = await post(call, addressGuard(config, resolve), PARTNER_LIMITS).catch(
+      (error: HttpCallError) => error,
+    )
+    expect(failure).toMatchObject({ name: 'HttpCallError', failure: 'dns', maybeReceived: false })
+  })
+})
+
+describe('every address is checked before it is called', () => {
+  it('whoever has answered', async () => {
+    const server = await nameServer((query) =>
+      typeOf(query) === 1 ? answerTo(query, 0, record(127, 0, 0, 1)) : answerTo(query, 0),
+    )
+    const resolve = hostResolver({ servers: [server], hostsFile: EMPTY, askSystem: nobody })
+    const call = { url: 'http://partner.example:9/', headers: {}, body: '{}' }
+    const failure = await post(call, addressGuard(config, resolve), PARTNER_LIMITS).catch(
+      (error: HttpCallError) => error,
+    )
+    expect(failure).toMatchObject({ failure: 'address' })
+  })
+})

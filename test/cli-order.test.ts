@@ -4,9 +4,9 @@ import { enqueue, failJobForGood, listJobs } from '../src/db/jobs-store.ts'
 import { parseLossless } from '../src/lib/json/lossless.ts'
 import { gatehouse } from './cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'
+import { PRODUCT } from './interfaces/product-example.ts'
 import { stands } from './orders/desk.ts'
 import { type FakeSeller, fakeSeller, ok, refusal } from './partner-calls/fake-seller.ts'
-import { PRODUCT } from './partner-calls/interfaces/product-example.ts'
 
 let world: World
 let seller: FakeSeller

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../src/config/index.ts'
 import { settings } from '../src/config/schema.ts'
+import { SOFT_FIELDS } from '../src/interfaces/soft-fields.ts'
 import { RESCODES } from '../src/lib/web/rescode.ts'
-import { SOFT_FIELDS } from '../src/partner-calls/interfaces/soft-fields.ts'
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
+import { saysSuccess } from '../interfaces/read-answer.ts'
 import { LIST_LIMITS, MOST_PROBLEMS } from '../lib/json/lists.ts'
 import { readShape, type ShapeProblem } from '../lib/json/shape.ts'
 import { echo } from '../lib/web/rescode.ts'
 import type { CallResult, Failure } from '../partner-calls/call-result.ts'
-import { saysSuccess } from '../partner-calls/interfaces/read-answer.ts'
 import type { Entry } from './product-store.ts'
 
 /** One thing wrong with one entry of a list: the entry by its day or product, else by its place, and the field's path. */

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { masker } from '../partner-calls/masking.ts'
+import { masker } from '../lib/crypto/masking.ts'
 import { type PartnerWithSecrets, secretTexts } from '../registry/partner.ts'
 import { appendEvent } from './attempt-store.ts'
 import { type CheckId, levelOf } from './checks.ts'

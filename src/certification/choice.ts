@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { addDays, beijingDate } from '../lib/beijing.ts'
+import { date, price } from '../lib/json/fields.ts'
 import { listOf } from '../lib/json/lists.ts'
-import { date, price } from '../partner-calls/interfaces/fields.ts'
 import { alternatives, FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from './functions.ts'
 
 const product = z

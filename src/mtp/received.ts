@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
+import { masker } from '../lib/crypto/masking.ts'
 import { noSuchPartner } from '../partner-calls/errors.ts'
-import { masker } from '../partner-calls/masking.ts'
 import { findPartner, secretTexts } from '../registry/partner.ts'
 import { NOTICE_PATHS, spellings } from './endpoints.ts'
 import { listReceived, type ReceivedNotice } from './received-store.ts'

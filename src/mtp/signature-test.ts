@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { networkOf } from '../lib/crypto/attempts.ts'
-import { masker } from '../partner-calls/masking.ts'
+import { masker } from '../lib/crypto/masking.ts'
 import { findPartner, findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../registry/partner.ts'
 import { type Answer, accepted, refused } from './answer.ts'
 import type { PartnerCall } from './authenticate.ts'

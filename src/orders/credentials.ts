@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
+import type { IssuedTickets } from '../interfaces/issued.ts'
 import { LIST_LIMITS } from '../lib/json/lists.ts'
 import type { RequestOf } from '../partner-calls/call-partner.ts'
-import type { IssuedTickets } from '../partner-calls/interfaces/issued.ts'
 import { credentialsOf, saveCredentials } from './credential-store.ts'
 import type { OrderRow } from './order-store.ts'
 import type { RefundRow } from './refund-store.ts'

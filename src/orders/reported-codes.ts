@@ -1,4 +1,4 @@
-import type { IssuedTickets } from '../partner-calls/interfaces/issued.ts'
+import type { IssuedTickets } from '../interfaces/issued.ts'
 import type { ReportedVoucher } from './quantities.ts'
 
 /** The codes in what partners say of tickets: lists of codes, and documents with the codes that they open. */

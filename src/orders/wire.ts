@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { id, storable } from '../catalogue/wire.ts'
+import { person } from '../interfaces/people.ts'
+import { date, price, text } from '../lib/json/fields.ts'
 import { LIST_LIMITS, listOf } from '../lib/json/lists.ts'
-import { date, price, text } from '../partner-calls/interfaces/fields.ts'
-import { person } from '../partner-calls/interfaces/people.ts'
 import { ORDER_STATE_NAMES } from './states.ts'
 
 /**

@@ -1,10 +1,10 @@
+import { type PartnerInterface, SUCCESS } from '../interfaces/interface.ts'
+import { readAnswer, remarkIn } from '../interfaces/read-answer.ts'
 import { KEY_DOES_NOT_FIT } from '../lib/crypto/aes-body.ts'
 import { isRounded, parseLossless } from '../lib/json/lossless.ts'
 import { problemsText, type ShapeProblem } from '../lib/json/shape.ts'
 import { echo } from '../lib/web/rescode.ts'
 import { failed, type Reply } from './call-result.ts'
-import { type PartnerInterface, SUCCESS } from './interfaces/interface.ts'
-import { readAnswer, remarkIn } from './interfaces/read-answer.ts'
 import type { ReadableAnswer } from './readable-answer.ts'
 
 interface Reading {

@@ -1,5 +1,5 @@
 import { ENCRYPTION_STATUS, openBody } from '../lib/crypto/aes-body.ts'
-import type { HttpAnswer } from './http-call.ts'
+import type { HttpAnswer } from '../outbound/http-call.ts'
 
 /** An answer whose body is decrypted if it was encrypted; where that could not be done, as it came, with the problem. */
 export interface ReadableAnswer extends HttpAnswer {

@@ -1,5 +1,5 @@
+import { INTERFACES, type InterfaceName } from '../interfaces/index.ts'
 import type { Locale } from '../lib/web/locale.ts'
-import { INTERFACES, type InterfaceName } from '../partner-calls/interfaces/index.ts'
 
 const ZH: Readonly<Record<InterfaceName, string>> = {
   'poi-pull': '景点拉取',

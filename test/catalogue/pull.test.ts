@@ -6,8 +6,8 @@ import { listProducts, showProduct } from '../../src/catalogue/show-product.ts'
 import { priceRange } from '../../src/catalogue/wire.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
 import { openWorld, type World } from '../harness.ts'
+import { PRODUCT } from '../interfaces/product-example.ts'
 import { type FakeSeller, fakeSeller, ok, refusal, reset, status } from '../partner-calls/fake-seller.ts'
-import { PRODUCT } from '../partner-calls/interfaces/product-example.ts'
 
 let world: World
 let seller: FakeSeller

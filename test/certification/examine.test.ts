@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { levelOf } from '../../src/certification/checks.ts'
 import { examine } from '../../src/certification/examine.ts'
 import type { CallRecord } from '../../src/partner-calls/call-store.ts'
-import { PRODUCT } from '../partner-calls/interfaces/product-example.ts'
+import { PRODUCT } from '../interfaces/product-example.ts'
 
 const answered = (http_status: number, body: unknown, name = 'order-query'): CallRecord =>
   ({

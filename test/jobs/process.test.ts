@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { showProduct } from '../../src/catalogue/show-product.ts'
 import { enqueue, listJobs } from '../../src/db/jobs-store.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
+import { PRODUCT } from '../interfaces/product-example.ts'
 import { type FakeSeller, fakeSeller, hang, ok } from '../partner-calls/fake-seller.ts'
-import { PRODUCT } from '../partner-calls/interfaces/product-example.ts'
 import { until } from '../until.ts'
 
 /** `npm run worker` as a process of its own, and its sudden death. */

@@ -10,9 +10,9 @@ import { breakerForgets, note, refusalOf } from '../../src/partner-calls/breaker
 import { createPartner } from '../../src/registry/partner.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'
 import { openWorld, type World } from '../harness.ts'
+import { PRODUCT } from '../interfaces/product-example.ts'
 import { duePulls, waitingJobs } from '../orders/orders.ts'
 import { type FakeSeller, fakeSeller, ok, refusal, status } from '../partner-calls/fake-seller.ts'
-import { PRODUCT } from '../partner-calls/interfaces/product-example.ts'
 import { until } from '../until.ts'
 
 let world: World

@@ -7,10 +7,10 @@ import { retryJob } from '../../src/jobs/job.ts'
 import { type JobWorker, startWorker } from '../../src/jobs/worker.ts'
 import { renewLease, takeLease, unlockExpiredWorkers } from '../../src/jobs/worker-lease-store.ts'
 import { openWorld, type World } from '../harness.ts'
+import { PRODUCT } from '../interfaces/product-example.ts'
 import { desk, newId, stands } from '../orders/desk.ts'
 import { recordOf } from '../orders/orders.ts'
 import { type FakeSeller, fakeSeller, ok, refusal, reset, status } from '../partner-calls/fake-seller.ts'
-import { PRODUCT } from '../partner-calls/interfaces/product-example.ts'
 import { until } from '../until.ts'
 
 let world: World

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { orderReschedule } from '../../src/partner-calls/interfaces/order.ts'
-import { readAnswer } from '../../src/partner-calls/interfaces/read-answer.ts'
+import { orderReschedule } from '../../src/interfaces/order.ts'
+import { readAnswer } from '../../src/interfaces/read-answer.ts'
 import { setAesKey } from '../../src/registry/aes-key.ts'
 import { aesEncrypted } from '../aes.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { INTERFACES } from '../../src/interfaces/index.ts'
 import { type CallOptions, callPartner } from '../../src/partner-calls/call-partner.ts'
-import { INTERFACES } from '../../src/partner-calls/interfaces/index.ts'
 import { removeAesKey, setAesKey } from '../../src/registry/aes-key.ts'
 import { findPartner, updatePartner } from '../../src/registry/partner.ts'
 import { aesEncrypted } from '../aes.ts'

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
+import { INTERFACES } from '../../src/interfaces/index.ts'
+import type { PartnerInterface } from '../../src/interfaces/interface.ts'
+import { readAnswer } from '../../src/interfaces/read-answer.ts'
 import { parseLossless } from '../../src/lib/json/lossless.ts'
 import { readShape, type ShapeProblem } from '../../src/lib/json/shape.ts'
 import {
@@ -11,9 +14,6 @@ import {
   refundNotice,
   rescheduleNotice,
 } from '../../src/mtp/wire.ts'
-import { INTERFACES } from '../../src/partner-calls/interfaces/index.ts'
-import type { PartnerInterface } from '../../src/partner-calls/interfaces/interface.ts'
-import { readAnswer } from '../../src/partner-calls/interfaces/read-answer.ts'
 import { docsAnchor, docsLink } from '../../src/sandbox/docs/anchor.ts'
 import { CODES_ZH } from '../../src/sandbox/docs/meanings/codes.ts'
 import { MEANINGS, meaningKey } from '../../src/sandbox/docs/meanings/index.ts'

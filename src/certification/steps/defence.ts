@@ -1,7 +1,7 @@
+import type { InterfaceName } from '../../interfaces/index.ts'
 import { newOrderId } from '../../orders/create-order.ts'
 import { type AnswerOf, type CallOptions, FORGED_DATE_AGE_S, type Forgery } from '../../partner-calls/call-partner.ts'
 import type { CallResult } from '../../partner-calls/call-result.ts'
-import type { InterfaceName } from '../../partner-calls/interfaces/index.ts'
 import { offers } from '../choice.ts'
 import type { Expectation } from '../examine.ts'
 import type { Codes, Refusal } from '../examine-code.ts'

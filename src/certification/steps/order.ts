@@ -1,6 +1,6 @@
 import { OPERATOR } from '../../audit/history.ts'
+import { ORDER_STATUS } from '../../interfaces/order.ts'
 import { closeOrder } from '../../orders/close-order.ts'
-import { ORDER_STATUS } from '../../partner-calls/interfaces/order.ts'
 import { offers } from '../choice.ts'
 import type { Step } from './step.ts'
 import { createTestOrder, payTestOrder, unpaidOrder, unusedOrder } from './test-order.ts'

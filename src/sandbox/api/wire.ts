@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { choice } from '../../certification/choice.ts'
+import { maybe } from '../../lib/json/fields.ts'
 import { numericText } from '../../lib/json/lossless.ts'
-import { maybe } from '../../partner-calls/interfaces/fields.ts'
 
 /** POST /sandbox/api/runs: what pages ask on "choose system functions", in the request form of area B. */
 export const newRun = z.looseObject({

@@ -1,4 +1,4 @@
-import type { InterfaceName } from '../../partner-calls/interfaces/index.ts'
+import type { InterfaceName } from '../../interfaces/index.ts'
 
 /** The notices of partners under stable kebab-case names, beside those of the interfaces. */
 export type NoticeName = 'deal-change' | 'consume' | 'refund' | 'pay' | 'reschedule' | 'level-prices'

@@ -1,8 +1,8 @@
 import type { Deps } from '../../deps.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import { hmacSha256 } from '../../lib/crypto/digest.ts'
-import { addressGuard } from '../../partner-calls/address-guard.ts'
-import { type CallFailure, HttpCallError, PARTNER_LIMITS, post } from '../../partner-calls/http-call.ts'
+import { addressGuard } from '../../outbound/address-guard.ts'
+import { type CallFailure, HttpCallError, PARTNER_LIMITS, post } from '../../outbound/http-call.ts'
 import { webhookKey } from '../../registry/webhook-secret.ts'
 import { type Notification, NotSent } from './wire.ts'
 

@@ -1,6 +1,6 @@
 import { type Choice, choice } from '../../certification/choice.ts'
 import { FUNCTION_IDS, type FunctionId } from '../../certification/functions.ts'
-import { INTERFACES, type InterfaceName } from '../../partner-calls/interfaces/index.ts'
+import { INTERFACES, type InterfaceName } from '../../interfaces/index.ts'
 import type { PartnerChanges } from '../../registry/partner-wire.ts'
 import { partnerChanges } from '../../registry/partner-wire.ts'
 import { INTERFACE_OF } from './function-groups.ts'

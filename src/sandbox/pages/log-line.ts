@@ -1,8 +1,8 @@
 import { CHECKS } from '../../certification/checks.ts'
 import type { Finding, Outcome, RunEvent } from '../../certification/event.ts'
 import type { Deps } from '../../deps.ts'
+import { interfaceNamed } from '../../interfaces/index.ts'
 import type { Translate } from '../../lib/web/locale.ts'
-import { interfaceNamed } from '../../partner-calls/interfaces/index.ts'
 import { type Exchange, findExchange } from './exchange.ts'
 
 export type Tone = 'plain' | 'good' | 'bad' | 'warning'

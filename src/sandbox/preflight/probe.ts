@@ -1,14 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlike } from '../../certification/reachability.ts'
 import type { Deps } from '../../deps.ts'
-import { addressGuard } from '../../partner-calls/address-guard.ts'
-import {
-  type CallFailure,
-  type CallLimits,
-  type CallTimings,
-  HttpCallError,
-  post,
-} from '../../partner-calls/http-call.ts'
+import { addressGuard } from '../../outbound/address-guard.ts'
+import { type CallFailure, type CallLimits, type CallTimings, HttpCallError, post } from '../../outbound/http-call.ts'
 
 /** What one request to a URL came to. */
 export type Probe =

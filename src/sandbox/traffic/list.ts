@@ -1,6 +1,6 @@
 import { shownFailure } from '../../certification/reachability.ts'
 import type { Deps } from '../../deps.ts'
-import { masker } from '../../partner-calls/masking.ts'
+import { masker } from '../../lib/crypto/masking.ts'
 import { findPartner, secretTexts } from '../../registry/partner.ts'
 import { listAfter, listBefore, type Place, type TrafficSummary } from '../traffic-store.ts'
 import { noticeName } from './problems.ts'

@@ -1,9 +1,9 @@
 import type { NotReplayable } from '../../certification/errors.ts'
 import type { Deps } from '../../deps.ts'
+import type { InterfaceName } from '../../interfaces/index.ts'
 import { TOO_LONG, UNREAD } from '../../mtp/body-guard.ts'
 import { BODY_MASKED, KEPT_OF_BODY } from '../../mtp/reject.ts'
 import { noticeEndpoint } from '../../mtp/replay.ts'
-import type { InterfaceName } from '../../partner-calls/interfaces/index.ts'
 import type { KeptReceived } from '../traffic-store.ts'
 
 /** Interfaces that only read: asking twice changes nothing at the partner. */

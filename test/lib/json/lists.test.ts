@@ -3,15 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Entries, readEntries } from '../../../src/catalogue/entries.ts'
 import { examineReport } from '../../../src/certification/report.ts'
+import { INTERFACES } from '../../../src/interfaces/index.ts'
+import { productPull } from '../../../src/interfaces/product.ts'
+import { readAnswer } from '../../../src/interfaces/read-answer.ts'
 import { LIST_LIMITS, listOf, mapOf } from '../../../src/lib/json/lists.ts'
 import { parseLossless } from '../../../src/lib/json/lossless.ts'
 import { problemsText, readShape } from '../../../src/lib/json/shape.ts'
 import { consumeNotice, dealChangeNotice, readNotice } from '../../../src/mtp/wire.ts'
 import { decideConsumption } from '../../../src/orders/consumption.ts'
 import type { ChangeableOrder } from '../../../src/orders/order-store.ts'
-import { INTERFACES } from '../../../src/partner-calls/interfaces/index.ts'
-import { productPull } from '../../../src/partner-calls/interfaces/product.ts'
-import { readAnswer } from '../../../src/partner-calls/interfaces/read-answer.ts'
 
 const ROOT = new URL('../../../', import.meta.url).pathname
 const MIB = 1_048_576

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { listOf } from '../../lib/json/lists.ts'
-import { date, idText, maybe, oneOf, price, stock, text, timeOfDay } from './fields.ts'
+import { date, idText, maybe, oneOf, price, stock, text, timeOfDay } from '../lib/json/fields.ts'
+import { listOf } from '../lib/json/lists.ts'
 import { partnerInterface } from './interface.ts'
 
 const failures = { 201: 'bad parameters', 299: 'other price error' }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { listOf } from '../../lib/json/lists.ts'
-import { idText, maybe, oneOf, yesOrNo } from './fields.ts'
+import { idText, maybe, oneOf, yesOrNo } from '../lib/json/fields.ts'
+import { listOf } from '../lib/json/lists.ts'
 import { readableCredential } from './people.ts'
 
 /** 0 none, 1 one code a ticket, 2 one an order. */

@@ -4,8 +4,8 @@ import { createServer as createTlsServer } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/index.ts'
 import { CALL_OVER_S, callOverS } from '../../src/orders/in-flight.ts'
-import { addressGuard } from '../../src/partner-calls/address-guard.ts'
-import { type CallLimits, HttpCallError, PARTNER_LIMITS, post } from '../../src/partner-calls/http-call.ts'
+import { addressGuard } from '../../src/outbound/address-guard.ts'
+import { type CallLimits, HttpCallError, PARTNER_LIMITS, post } from '../../src/outbound/http-call.ts'
 
 const guardWith = (allow: string) => addressGuard(readConfig({ DEMO: 'off', PARTNER_ADDRESS_ALLOW: allow }))
 const guard = guardWith('127.0.0.0/8')

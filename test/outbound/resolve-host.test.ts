@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { hashPassword } from '../../src/account/password.ts'
 import { readConfig } from '../../src/config/index.ts'
-import { addressGuard } from '../../src/partner-calls/address-guard.ts'
-import { type HttpCallError, PARTNER_LIMITS, post } from '../../src/partner-calls/http-call.ts'
-import { hostResolver } from '../../src/partner-calls/resolve-host.ts'
+import { addressGuard } from '../../src/outbound/address-guard.ts'
+import { type HttpCallError, PARTNER_LIMITS, post } from '../../src/outbound/http-call.ts'
+import { hostResolver } from '../../src/outbound/resolve-host.ts'
 
 /** Names of partners' hosts, asked of name servers that the test runs itself. */
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ShapeProblem } from '../../lib/json/shape.ts'
+import type { ShapeProblem } from '../lib/json/shape.ts'
 
 /** Success everywhere in area B. */
 export const SUCCESS = 200

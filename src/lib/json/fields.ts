@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { utcDate } from '../../lib/clock.ts'
-import { smallInt } from '../../lib/json/lossless.ts'
+import { utcDate } from '../clock.ts'
+import { smallInt } from './lossless.ts'
 
 /**
  * The kinds of fields that notices and interfaces are made of (spec: area B payloads). `wire` says what stands in the

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { listOf } from '../../lib/json/lists.ts'
-import { smallInt } from '../../lib/json/lossless.ts'
-import { idText, maybe, oneOf, price, stock, text } from './fields.ts'
+import { idText, maybe, oneOf, price, stock, text } from '../lib/json/fields.ts'
+import { listOf } from '../lib/json/lists.ts'
+import { smallInt } from '../lib/json/lossless.ts'
 import { softFields } from './soft-fields.ts'
 
 const flag = () => maybe(z.boolean())

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { listOf } from '../../lib/json/lists.ts'
-import { int64 } from '../../lib/json/lossless.ts'
-import { idText } from './fields.ts'
+import { idText } from '../lib/json/fields.ts'
+import { listOf } from '../lib/json/lists.ts'
+import { int64 } from '../lib/json/lossless.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 
 /** Balances are cents; -1 where there is no such account. */

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { LIST_LIMITS, listOf } from '../../lib/json/lists.ts'
-import { smallInt } from '../../lib/json/lossless.ts'
-import { readShape, type ShapeProblem } from '../../lib/json/shape.ts'
-import { maybe, text } from './fields.ts'
+import { maybe, text } from '../lib/json/fields.ts'
+import { LIST_LIMITS, listOf } from '../lib/json/lists.ts'
+import { smallInt } from '../lib/json/lossless.ts'
+import { readShape, type ShapeProblem } from '../lib/json/shape.ts'
 
 /**
  * Fields of a product that bend: one that does not fit costs a warning, not the product. Nothing hangs on them but what a

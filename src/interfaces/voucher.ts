@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { smallInt } from '../../lib/json/lossless.ts'
-import { dateTime, idText, maybe, oneOf } from './fields.ts'
+import { dateTime, idText, maybe, oneOf } from '../lib/json/fields.ts'
+import { smallInt } from '../lib/json/lossless.ts'
 
 /** A voucher as the consumption notice and the order query tell it; status 0 unused, 1 used, 2 refunded, 3 void. */
 export const voucherState = z.looseObject({

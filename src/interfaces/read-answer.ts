@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { smallInt } from '../../lib/json/lossless.ts'
-import { readShape, type ShapeProblem } from '../../lib/json/shape.ts'
-import { maybe } from './fields.ts'
+import { maybe } from '../lib/json/fields.ts'
+import { smallInt } from '../lib/json/lossless.ts'
+import { readShape, type ShapeProblem } from '../lib/json/shape.ts'
 import { type PartnerInterface, SUCCESS } from './interface.ts'
 
 const coded = z.looseObject({ code: smallInt() })

@@ -1,6 +1,5 @@
 import type { Cause } from '../audit/history.ts'
 import type { Db } from '../db/sql.ts'
-import type { Deps } from '../deps.ts'
 import { echo } from '../lib/web/rescode.ts'
 import { RefusedRequest } from '../partner-calls/errors.ts'
 import { orderSave } from './change-order.ts'
@@ -91,21 +90,7 @@ export function isWithoutVoucherList(orders: LockedOrders, { orderId, vouchers }
 /** Writes what was decided, in one statement. */
 export const saveConsumptions: (db: Db, saves: readonly OrderSave[]) => Promise<void> = saveOrders
 
-/** Moves an order's tickets and vouchers. The order's row is locked, so of simultaneous reports the larger values hold. */
-export async function applyConsumption(
-  deps: Deps,
-  partnerId: bigint,
-  report: ConsumptionReport,
-  cause: Cause,
-): Promise<void> {
-  await deps.db.tx(async (db) => {
-    const orders = await lockReported(db, [report])
-    const save = decideConsumption(orders, partnerId, report, { cause, now: deps.clock.now() })
-    if (save) await saveConsumptions(db, [save])
-  })
-}
-
-/** Another partner's order is told apart from none by nobody. */
+/** Another partner's order is refused as one that does not exist. */
 export function ownOrder<Order extends Pick<ChangeableOrder, 'partner_id'>>(
   order: Order | undefined,
   partnerId: bigint,

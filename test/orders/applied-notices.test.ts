@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { applyProductChange } from '../../src/catalogue/product-change.ts'
-import { applyConsumption, type ConsumptionReport } from '../../src/orders/consumption.ts'
+import type { ConsumptionReport } from '../../src/orders/consumption.ts'
 import { applyRefundResult, type RefundResult } from '../../src/orders/refund-result.ts'
 import { openWorld, type World } from '../harness.ts'
 import { duePulls, historyOf, recordOf, seedOrder, seedPartner, seedRefund, waitingJobs } from './orders.ts'
+import { reportConsumption } from './report-consumption.ts'
 
 let world: World
 beforeAll(async () => {
@@ -29,12 +30,14 @@ const consume = (
   more: Partial<ConsumptionReport> = {},
   partnerId = 7001n,
 ) =>
-  applyConsumption(
-    world.deps,
-    partnerId,
-    { orderId, partnerOrderId: 'P-1', quantity: 2, usedQuantity: used, refundedQuantity: refunded, ...more },
-    NOTICE,
-  )
+  reportConsumption(world.deps, partnerId, {
+    orderId,
+    partnerOrderId: 'P-1',
+    quantity: 2,
+    usedQuantity: used,
+    refundedQuantity: refunded,
+    ...more,
+  })
 const decide = (orderId: bigint, refundId: string, code: RefundResult['code'], partnerId = 7001n) =>
   applyRefundResult(world.deps, partnerId, { refundId, orderId, partnerOrderId: 'P-1', code, describe: 'why' }, NOTICE)
 
@@ -50,10 +53,10 @@ describe('a consumption report', () => {
     await consume(orderId, 2, 0, { vouchers: [{ voucher: 'b', quantity: 1, status: 1 }] })
     expect(await recordOf(world.pool, orderId)).toMatchObject({ state: 'consumed', used: 2, vouchers: { b: 'used' } })
     expect(await historyOf(world.pool, orderId)).toEqual([
-      `order ${orderId}: used_quantity 0→1 (notice n-1)`,
-      'voucher a: state unused→used (notice n-1)',
-      `order ${orderId}: state paid→consumed, used_quantity 1→2 (notice n-1)`,
-      'voucher b: state unused→used (notice n-1)',
+      `order ${orderId}: used_quantity 0→1 (notice)`,
+      'voucher a: state unused→used (notice)',
+      `order ${orderId}: state paid→consumed, used_quantity 1→2 (notice)`,
+      'voucher b: state unused→used (notice)',
     ])
   })
 
@@ -189,12 +192,12 @@ describe('a consumption report', () => {
       await consume(orderId, 1)
       await consume(orderId, 2)
       expect(await historyOf(world.pool, orderId)).toEqual([
-        `order ${orderId}: used_quantity 0→1 (notice n-1)`,
-        `order ${orderId}: voucherList null→missing: of its codes 2 stay unused, since it is not known which of them are meant (notice n-1)`,
-        `order ${orderId}: state paid→consumed, used_quantity 1→2 (notice n-1)`,
-        'voucher a: state unused→used (notice n-1)',
-        'voucher b: state unused→used (notice n-1)',
-        `order ${orderId}: voucherList null→missing: of its codes 2 unused marked as used by count (notice n-1)`,
+        `order ${orderId}: used_quantity 0→1 (notice)`,
+        `order ${orderId}: voucherList null→missing: of its codes 2 stay unused, since it is not known which of them are meant (notice)`,
+        `order ${orderId}: state paid→consumed, used_quantity 1→2 (notice)`,
+        'voucher a: state unused→used (notice)',
+        'voucher b: state unused→used (notice)',
+        `order ${orderId}: voucherList null→missing: of its codes 2 unused marked as used by count (notice)`,
       ])
     })
 
@@ -231,7 +234,7 @@ describe('a consumption report', () => {
     const orderId = await order()
     const rolledBack = world.deps.db.tx(async (db) => {
       const report = { orderId, partnerOrderId: 'P-1', quantity: 2, usedQuantity: 2, refundedQuantity: 0 }
-      await applyConsumption({ ...world.deps, db }, 7001n, report, NOTICE)
+      await reportConsumption({ ...world.deps, db }, 7001n, report)
       throw new Error('the notice could not be kept')
     })
     await expect(rolledBack).rejects.toThrow('the notice')
@@ -261,9 +264,9 @@ describe('a refund result', () => {
       refunds: { [refundId]: 'refunded' },
     })
     expect(await historyOf(world.pool, orderId)).toEqual([
-      `refund ${refundId}: state reviewing→refunded, reason null→why, decision_code null→200 (notice n-1)`,
-      `order ${orderId}: refunded_quantity 0→1 (notice n-1)`,
-      'voucher b: state unused→refunded (notice n-1)',
+      `refund ${refundId}: state reviewing→refunded, reason null→why, decision_code null→200 (notice)`,
+      `order ${orderId}: refunded_quantity 0→1 (notice)`,
+      'voucher b: state unused→refunded (notice)',
     ])
   })
 

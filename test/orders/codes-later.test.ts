@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { answerText } from '../../src/cli/order-text.ts'
-import { applyConsumption } from '../../src/orders/consumption.ts'
 import type { ReportedVoucher } from '../../src/orders/quantities.ts'
 import { openWorld, type World } from '../harness.ts'
 import { type FakeSeller, fakeSeller, ok, refusal } from '../partner-calls/fake-seller.ts'
 import { desk, newId, stands } from './desk.ts'
 import { waitingJobs } from './orders.ts'
+import { reportConsumption } from './report-consumption.ts'
 
 /** Codes beside the documents of real-name orders, and codes that come after the answer to order pay. */
 
@@ -36,12 +36,14 @@ const person = (voucher: string, more: object = {}) => ({
 })
 const unused = (voucher: string): ReportedVoucher => ({ voucher, quantity: 1, status: 0 })
 const consume = (vouchers: readonly ReportedVoucher[], usedQuantity = 0) =>
-  applyConsumption(
-    world.deps,
-    7001n,
-    { orderId, partnerOrderId: `P-${orderId}`, quantity: 2, usedQuantity, refundedQuantity: 0, vouchers },
-    { kind: 'notice', id: 'n-1' },
-  )
+  reportConsumption(world.deps, 7001n, {
+    orderId,
+    partnerOrderId: `P-${orderId}`,
+    quantity: 2,
+    usedQuantity,
+    refundedQuantity: 0,
+    vouchers,
+  })
 const codesOf = async () => (await order.query(orderId)).order.vouchers.map(({ voucher }) => voucher)
 const jobs = async () => (await waitingJobs(world.pool)).filter((job) => job.includes(String(orderId)))
 

@@ -80,7 +80,7 @@ export async function historyOf(pool: Pool, orderId: bigint): Promise<string[]> 
   return found.map(({ record, record_id, cause, cause_id, change }) => {
     const fields = Object.entries(change as Record<string, [unknown, unknown]>)
     const text = fields.map(([field, [before, after]]) => `${field} ${before}→${after}`).join(', ')
-    return `${record} ${record_id}: ${text} (${cause}${cause_id ? ` ${cause_id}` : ''})`
+    return `${record} ${record_id}: ${text} (${cause}${cause_id && cause !== 'notice' ? ` ${cause_id}` : ''})`
   })
 }
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { applyConsumption } from '../../src/orders/consumption.ts'
 import { openWorld, type World } from '../harness.ts'
 import { type FakeSeller, fakeSeller, html, ok, refusal, reset, slowly, status } from '../partner-calls/fake-seller.ts'
 import { desk, newId, stands } from './desk.ts'
 import { historyOf, recordOf, waitingJobs } from './orders.ts'
+import { reportConsumption } from './report-consumption.ts'
 
 let world: World
 let seller: FakeSeller
@@ -179,7 +179,7 @@ describe('payOrder', () => {
       const vouchers = [{ voucher: 'a', quantity: 1, status: 1 as const, invalidAt: '2026-07-01 00:00:00' }]
       const counts = { quantity: 2, usedQuantity: 1, refundedQuantity: 1 }
       const report = { orderId, partnerOrderId: `P-${orderId}`, ...counts, vouchers }
-      await applyConsumption(world.deps, 7001n, report, { kind: 'notice', id: 'n' })
+      await reportConsumption(world.deps, 7001n, report)
       return issued()
     })
     await order.pay(orderId)

@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto'
+import type { Deps } from '../../src/deps.ts'
+import { sha256 } from '../../src/lib/crypto/digest.ts'
+import { takeConsumption } from '../../src/mtp/consumption.ts'
+import type { ConsumptionReport } from '../../src/orders/consumption.ts'
+
+/** Takes the report as a notice of a live partner that came with a right signature; each call is a notice of its own. */
+export async function reportConsumption(deps: Deps, partnerId: bigint, report: ConsumptionReport): Promise<void> {
+  const noticeId = randomUUID()
+  const row = {
+    noticeId,
+    clientId: `client-${partnerId}`,
+    path: '/mtp/api/order/consume/notice',
+    bodyHash: sha256(noticeId),
+    partnerId,
+    receivedAt: deps.clock.now(),
+    body: '{}',
+    answer: '{}',
+    warnings: [],
+  }
+  await takeConsumption(deps.db, row, report, 'live')
+}

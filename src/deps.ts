@@ -3,7 +3,7 @@ import type { Config } from './config/index.ts'
 import type { Db } from './db/sql.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Keys } from './lib/crypto/keys.ts'
-import type { Rates } from './throttle/rates.ts'
+import type { Rates } from './lib/rates.ts'
 
 /** What operations are given; they find nothing by themselves. */
 export interface Deps {

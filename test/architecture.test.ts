@@ -97,7 +97,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       ? imports.filter((to) => (to.startsWith('src/') && named(to, 'store')) || to.startsWith('src/db/') || to === 'pg')
       : [],
   'an operation knows about the web': (path, _source, imports) =>
-    isRoom(roomOf(path)) && roomOf(path) !== 'demo' && !named(path, 'index', 'routes', 'guard')
+    isRoom(roomOf(path)) && roomOf(path) !== 'demo' && !named(path, 'plugin', 'routes', 'guard')
       ? imports.filter((to) => to === 'fastify' || to.startsWith('@fastify/') || to.startsWith('fastify-'))
       : [],
   'SQL outside of a store': (path, source, imports) => [

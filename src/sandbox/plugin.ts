@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { interruptSteps } from '../certification/attempt.ts'
 import type { Deps } from '../deps.ts'
-import { sandboxApi } from './api/index.ts'
+import { sandboxApi } from './api/plugin.ts'
 import { sandboxPages } from './routes.ts'
 
 /** The partner's sandbox: sign-in, signature tool, test run; and the test run for programs. */

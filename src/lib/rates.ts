@@ -1,0 +1,27 @@
+/** How often something may be done within a window. */
+interface Rate {
+  /** What is counted, such as `sign-in page`. Rates of one kind have one window and share their counts. */
+  readonly kind: string
+  readonly most: number
+  readonly windowS: number
+}
+
+interface Counted {
+  readonly uses: number
+  /** Whether this use is one too many. */
+  readonly exceeded: boolean
+  /** Until the window ends. */
+  readonly endsInMs: number
+}
+
+/**
+ * Rates that hold for all processes of a database. Each counts in its memory and answers at once; once a second it adds
+ * what it has counted to what the others have, with one statement for all subjects, and takes the sums along. So for a
+ * second a process may let through what others have counted meanwhile. Without a database each goes on with its own counts.
+ */
+export interface Rates {
+  /** Counts one use by `subject`: an address, an app_key, a PartnerId. */
+  count(rate: Rate, subject: string): Counted
+  /** Shares what was counted last, and stops. */
+  close(): Promise<void>
+}

@@ -1,10 +1,71 @@
+import { z } from 'zod'
+import { pullDue } from '../catalogue/due-pulls.ts'
+import { applyProductChange, type ProductChange } from '../catalogue/product-change.ts'
+import { queuePulls } from '../catalogue/queue-pulls.ts'
 import type { TaskName } from '../db/jobs-store.ts'
-import { pullDueTask, pullOneTask } from './pull-due.ts'
+import { addSeconds } from '../lib/clock.ts'
+import { int64 } from '../lib/json/lossless.ts'
+import { followOrder } from '../orders/follow-order.ts'
+import { sendRefundedMessage } from '../orders/refunded-message.ts'
+import { sendNotification } from '../sandbox/notify/send.ts'
 import { purgeTask } from './purge.ts'
-import { queryOrderTask } from './query-order.ts'
-import { sendNotificationTask } from './send-notification.ts'
-import { sendRefundedMessageTask } from './send-refunded-message.ts'
-import type { Task } from './task.ts'
+import { GiveUp, type Task } from './task.ts'
+
+/** A partner of which some calls have failed is left alone for so long. */
+const PAUSE_S = 10
+
+const ofPartner = z.object({ partnerId: int64() })
+
+/** A partner has said that products or price calendars have changed: some of them are pulled, the rest by the next run. */
+const pullDueTask: Task = async (deps, payload, { signal }) => {
+  const { partnerId } = ofPartner.parse(payload)
+  const { settled, left, failure, problems } = await pullDue(deps, partnerId, signal)
+  if (problems) throw new GiveUp(problems)
+  if (!left) return
+  if (failure && settled === 0) throw new Error(failure)
+  await queuePulls(deps.db, partnerId, failure ? addSeconds(deps.clock.now(), PAUSE_S) : undefined)
+}
+
+const ofProduct = z.object({ partnerId: int64(), partnerDealId: z.string() })
+
+/** Until 2026-11-22 each product had a job of its own; what of these is left becomes due like everything else. */
+const pullOneTask =
+  (status: Extract<ProductChange['status'], 2 | 5>): Task =>
+  async (deps, payload, { id }) => {
+    const { partnerId, partnerDealId } = ofProduct.parse(payload)
+    await applyProductChange(deps, partnerId, [{ partnerDealId, status }], { kind: 'job', id })
+  }
+
+const ofOrder = z.object({ orderId: int64(), asked: z.number() })
+
+/** An answer to create or pay was lost or is still to come: the partner is asked until the order is decided. */
+const queryOrderTask: Task = async (deps, payload, { id }) => {
+  const { orderId, asked } = ofOrder.parse(payload)
+  const { givenUp } = await followOrder(deps, orderId, asked, { kind: 'job', id })
+  if (givenUp) throw new GiveUp(givenUp)
+}
+
+const ofRefund = z.object({
+  orderId: int64(),
+  refundId: z.string(),
+  type: z.literal([1, 2, 3]),
+  reason: z.string().optional(),
+})
+
+/** The platform has refunded by itself, and its message has not arrived yet. */
+const sendRefundedMessageTask: Task = async (deps, payload) => {
+  const failure = await sendRefundedMessage(deps, ofRefund.parse(payload))
+  if (failure) throw new Error(`${failure.kind}: ${failure.detail}`)
+}
+
+const ofNotification = z.object({ notificationId: z.string() })
+
+/** An integration has passed, and a contact of the partner's is to be told over one channel. */
+const sendNotificationTask: Task = async (deps, payload) => {
+  const { failure, givenUp } = await sendNotification(deps, ofNotification.parse(payload).notificationId)
+  if (givenUp) throw new GiveUp(givenUp)
+  if (failure) throw new Error(failure)
+}
 
 /** Every task by the name under which it is queued. */
 export const TASKS: Readonly<Record<TaskName, Task>> = {

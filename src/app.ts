@@ -13,7 +13,7 @@ import { boundBodyMemory } from './lib/web/body-memory.ts'
 import { boundRequests } from './lib/web/bound-requests.ts'
 import { closeInTime } from './lib/web/close-in-time.ts'
 import { drainingResponse } from './lib/web/drain.ts'
-import { asRescodeError } from './lib/web/envelope.ts'
+import { failureAnswerOf } from './lib/web/envelope.ts'
 import { type Readiness, registerHealth } from './lib/web/health.ts'
 import { keepToHttps } from './lib/web/https-only.ts'
 import { observeRequests } from './lib/web/observe.ts'
@@ -60,7 +60,7 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
     frameworkErrors: unreadableRequest(native),
     clientErrorHandler: rawRequestError,
   })
-  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, asRescodeError(error, request), native))
+  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), native))
   app.server.maxConnections = config.MAX_CONNECTIONS
   app.removeAllContentTypeParsers() // no body is read where no room asks for it
   boundBodyMemory(app, config.BODY_MEMORY_MB)

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
-import { AREA_A_HEADERS, asRescodeError } from '../lib/web/envelope.ts'
+import { AREA_A_HEADERS, failureAnswerOf } from '../lib/web/envelope.ts'
 import { acceptForms } from '../lib/web/forms.ts'
 import { inMinutes, translator } from '../lib/web/locale.ts'
 import { noteForLog } from '../lib/web/observe.ts'
@@ -43,7 +43,7 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   await acceptForms(app, FORM_LIMIT)
   app.addHook('onRequest', limitPages(app, config))
   app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
-  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, asRescodeError(error, request), true))
+  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
 
   app.get('/', async (request, reply) => {
     const user = await findSession(deps, cookie.read(request))

@@ -1,7 +1,8 @@
 import { CommanderError } from 'commander'
 import { stringify } from 'lossless-json'
+import { contractAnswer, NamedFailure } from '../lib/failure.ts'
 import { InvalidInput } from '../lib/json/input.ts'
-import { RescodeError } from '../lib/web/rescode.ts'
+import { type FailureAnswer, RescodeError } from '../lib/web/rescode.ts'
 import { aligned } from './text.ts'
 
 /** Writes an output to standard output: JSON for a program (a `bigint` as a plain number), text for a person. */
@@ -25,10 +26,13 @@ export function reportFailure(error: unknown, json: boolean): 0 | 1 | 2 {
 // PostgreSQL, appendix A: undefined_table, undefined_column.
 const OLD_SCHEMA = new Set(['42P01', '42703'])
 
+const whatIsWrong = ({ failure, message }: FailureAnswer): string => failure.what ?? message
+
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof CommanderError) return error.message.replace(/^error: /, '')
-  if (error instanceof RescodeError) return error.failure.what ?? error.message
+  if (error instanceof NamedFailure) return whatIsWrong(contractAnswer(error))
+  if (error instanceof RescodeError) return whatIsWrong(error)
   if ('code' in error && OLD_SCHEMA.has(String(error.code))) {
     return 'the schema of the database is older than this program; run: npm run migrate'
   }

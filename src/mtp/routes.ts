@@ -3,7 +3,7 @@ import { MOUNT } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { ENCRYPTION_STATUS, KEY_DOES_NOT_FIT } from '../lib/crypto/aes-body.ts'
 import { sendAnswersTogether } from '../lib/web/answers-together.ts'
-import { asRescodeError, logFailure } from '../lib/web/envelope.ts'
+import { failureAnswerOf, logFailure } from '../lib/web/envelope.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { refused } from './answer.ts'
 import { toleratedIn } from './authenticate.ts'
@@ -98,7 +98,7 @@ export async function unknownPartnerPaths(app: FastifyInstance, { deps }: Pick<O
 async function sendRefusal(deps: Deps, thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   const claimed = String(request.caller?.partner_id ?? claimedPartnerId(request))
   if (!(thrown instanceof CallRejected)) {
-    const { failure, ...error } = asRescodeError(thrown, request)
+    const { failure, ...error } = failureAnswerOf(thrown, request)
     const unreadable = error.rescode === 20007
     const code = refusalCode(request.raw.url ?? '')
     noteForLog(request, { code, ...(failure.detail ? { detail: failure.detail } : {}) })

@@ -3,11 +3,10 @@ import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
 import { attemptSubject, networkOf } from '../lib/crypto/attempts.ts'
 import { equalSecrets, storedForm } from '../lib/crypto/keys.ts'
-import { tooManyRequests } from '../lib/web/rescode.ts'
 import { findCaller, noteSecretUse } from '../registry/secret.ts'
 import type { MicroApp } from '../registry/wire.ts'
 import { CLIENT_WINDOW_S, countFailure } from '../throttle/attempts-store.ts'
-import { appNotTrusted, badClientCredentials, conflictingCredentials, malformedBasic } from './errors.ts'
+import { refuse } from './failures.ts'
 import type { Parameters } from './wire.ts'
 
 export interface ClientCall {
@@ -30,9 +29,9 @@ export async function authenticateClient(deps: Deps, call: ClientCall): Promise<
   const basic = readBasic(call.authorization)
   const credentials = presentedCredentials(call, basic)
   const app = await verifyCredentials(deps, credentials, call.address)
-  if (basic === 'malformed') throw malformedBasic()
-  if (basic && contradicts(call.parameters, basic)) throw conflictingCredentials()
-  if (app.status !== 'approved') throw appNotTrusted(`the app is ${app.status}`)
+  if (basic === 'malformed') throw refuse('basic_malformed')
+  if (basic && contradicts(call.parameters, basic)) throw refuse('basic_contradicts_query')
+  if (app.status !== 'approved') throw refuse('app_not_approved', { detail: app.status })
   return app
 }
 
@@ -61,9 +60,9 @@ function presentedCredentials(call: ClientCall, basic: Credentials | 'malformed'
   const appKey = call.parameters.get('app_key')
   const appSecret = call.parameters.get('app_secret')
   if (appKey && appSecret) return { appKey, appSecrets: [appSecret] }
-  if (basic === 'malformed') throw malformedBasic()
+  if (basic === 'malformed') throw refuse('basic_malformed')
   if (basic) return basic
-  throw badClientCredentials(call.hasBody && !appKey ? 'parameters go in the query string, not in a body' : undefined)
+  throw refuse(call.hasBody && !appKey ? 'credentials_in_body' : 'credentials_missing')
 }
 
 const contradicts = (parameters: Parameters, basic: Credentials): boolean => {
@@ -82,15 +81,17 @@ async function verifyCredentials(deps: Deps, { appKey, appSecrets }: Credentials
   const subject = attemptSubject(keys, 'client', `${appKey}\n${networkOf(address)}`)
   const { app, failures } = await findCaller(deps, appKey, subject)
   if (failures && failures.failures >= config.CLIENT_FAILURES) {
-    throw tooManyRequests(secondsUntil(failures.windowEndsAt, now))
+    throw refuse('too_many_requests', { retryAfterS: secondsUntil(failures.windowEndsAt, now) })
   }
   const presented = appSecrets.map((appSecret) => storedForm(keys, appSecret))
   const match = app?.secrets.find(({ secret_hash }) => presented.some((one) => timingSafeEqual(secret_hash, one)))
   if (!app || !match) {
     const counted = await countFailure(db, subject, now, CLIENT_WINDOW_S)
     // Guesses that race past the check above learn nothing either.
-    if (counted.failures > config.CLIENT_FAILURES) throw tooManyRequests(secondsUntil(counted.windowEndsAt, now))
-    throw badClientCredentials()
+    if (counted.failures > config.CLIENT_FAILURES) {
+      throw refuse('too_many_requests', { retryAfterS: secondsUntil(counted.windowEndsAt, now) })
+    }
+    throw refuse('credentials_wrong')
   }
   await noteSecretUse(deps, app, match)
   return app

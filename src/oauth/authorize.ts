@@ -1,17 +1,8 @@
 import type { Deps } from '../deps.ts'
-import { invalidRequest } from '../lib/web/rescode.ts'
 import { hostMatches } from '../registry/host.ts'
 import { findMicroAppForAuthentication } from '../registry/secret.ts'
 import type { MicroApp } from '../registry/wire.ts'
-import {
-  appNotTrusted,
-  badClientCredentials,
-  insufficientScope,
-  invalidScope,
-  missing,
-  redirectMismatch,
-  unsupportedResponseType,
-} from './errors.ts'
+import { refuse } from './failures.ts'
 import { checkRedirectUri } from './redirect-uri.ts'
 import { isScope, type Parameters, required, type Scope } from './wire.ts'
 
@@ -40,41 +31,41 @@ export async function checkAuthorizationRequest(deps: Deps, parameters: Paramete
 
 function checkResponseType(parameters: Parameters): void {
   const responseType = required(parameters, 'response_type')
-  if (responseType !== 'code') throw unsupportedResponseType(responseType)
+  if (responseType !== 'code') throw refuse('response_type_unsupported', { value: responseType })
 }
 
 async function findRequestingApp(deps: Deps, parameters: Parameters): Promise<MicroApp> {
   const app = await findMicroAppForAuthentication(deps, required(parameters, 'app_key'))
-  if (!app) throw badClientCredentials()
-  if (app.status !== 'approved') throw appNotTrusted(`the app is ${app.status}`)
+  if (!app) throw refuse('app_unknown')
+  if (app.status !== 'approved') throw refuse('app_not_approved', { detail: app.status })
   return app
 }
 
 function checkRedirect(parameters: Parameters, app: MicroApp): { redirectUri: string; redirectUrl: URL } {
   const redirectUri = required(parameters, 'redirect_uri')
   const redirectUrl = checkRedirectUri(redirectUri, app, hostMatches)
-  if (redirectUrl === 'not-a-url') throw invalidRequest('redirect_uri is not an absolute URL')
-  if (redirectUrl === 'mismatch') throw redirectMismatch()
+  if (redirectUrl === 'not-a-url') throw refuse('redirect_uri_not_absolute')
+  if (redirectUrl === 'mismatch') throw refuse('redirect_uri_not_registered')
   return { redirectUri, redirectUrl }
 }
 
 function checkState(parameters: Parameters): string {
   const state = required(parameters, 'state')
-  if (!/^[A-Za-z0-9]+$/.test(state)) throw invalidRequest('state may hold only the characters a-z, A-Z and 0-9')
-  if (state.length > 128) throw invalidRequest('state is longer than 128 bytes')
+  if (!/^[A-Za-z0-9]+$/.test(state)) throw refuse('state_malformed')
+  if (state.length > 128) throw refuse('state_too_long')
   return state
 }
 
 function checkScopes(parameters: Parameters, app: MicroApp): readonly Scope[] {
   const text = parameters.get('scope')
-  if (text === undefined) throw missing('scope')
+  if (text === undefined) throw refuse('parameter_missing', { value: 'scope' })
   const asked = [...new Set(text.split(' ').filter((scope) => scope !== ''))]
-  if (asked.length === 0) throw invalidScope('')
+  if (asked.length === 0) throw refuse('scope_unknown')
   const unknown = asked.find((scope) => !isScope(scope))
-  if (unknown !== undefined) throw invalidScope(unknown)
+  if (unknown !== undefined) throw refuse('scope_unknown', { value: unknown })
   const scopes = asked.filter(isScope)
   const denied = scopes.find((scope) => !app.scopes.includes(scope))
-  if (denied) throw insufficientScope(`the app does not hold ${denied}`)
+  if (denied) throw refuse('scope_not_held', { detail: denied })
   return scopes
 }
 
@@ -82,9 +73,7 @@ function checkPkce(parameters: Parameters): string | null {
   const challenge = parameters.get('code_challenge')
   const method = parameters.get('code_challenge_method')
   if (challenge === undefined && method === undefined) return null
-  if (method !== 'S256') throw invalidRequest('code_challenge_method must be S256')
-  if (!/^[A-Za-z0-9_-]{43}$/.test(challenge ?? '')) {
-    throw invalidRequest('code_challenge must be the 43 characters of a base64url SHA-256')
-  }
+  if (method !== 'S256') throw refuse('code_challenge_method_unsupported')
+  if (!/^[A-Za-z0-9_-]{43}$/.test(challenge ?? '')) throw refuse('code_challenge_malformed')
   return challenge ?? null
 }

@@ -5,7 +5,7 @@ import { epochSeconds, fromEpochSeconds } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { equalSecrets, type Keys } from '../lib/crypto/keys.ts'
 import type { AuthorizationRequest } from './authorize.ts'
-import { unusableForm } from './errors.ts'
+import { refuse } from './failures.ts'
 
 const FORM_LIFETIME_S = 30 * 60
 
@@ -48,17 +48,13 @@ export interface OpenedForm {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-/** Throws 20007 for a form that is forged, altered, stale or another session's. */
+/** Refuses a form that is forged, altered, too old or another session's. */
 export function openConsentForm({ keys, clock }: Deps, field: string, sessionHash: Buffer): OpenedForm {
   const [text = '', mac = ''] = field.split('.', 2)
-  if (!equalSecrets(mac, macOf(keys, text))) throw unusableForm('is not one of ours', { detail: 'bad MAC' })
+  if (!equalSecrets(mac, macOf(keys, text))) throw refuse('form_forged')
   const sealed = Sealed.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')))
-  if (!equalSecrets(sealed.session, markOf(keys, sessionHash))) {
-    throw unusableForm('belongs to another session', {
-      detail: 'session differs',
-    })
-  }
-  if (epochSeconds(clock.now()) - sealed.shownAt > FORM_LIFETIME_S) throw unusableForm('is too old')
+  if (!equalSecrets(sealed.session, markOf(keys, sessionHash))) throw refuse('form_of_another_session')
+  if (epochSeconds(clock.now()) - sealed.shownAt > FORM_LIFETIME_S) throw refuse('form_too_old')
   return {
     formId: sealed.grantId,
     expiresAt: fromEpochSeconds(sealed.shownAt + FORM_LIFETIME_S),

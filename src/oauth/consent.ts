@@ -5,11 +5,10 @@ import type { Deps } from '../deps.ts'
 import { wholeSecondsAfter } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { mint, PREFIX } from '../lib/crypto/self-dating.ts'
-import { invalidRequest } from '../lib/web/rescode.ts'
 import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize.ts'
 import { type OpenedForm, openConsentForm } from './consent-form.ts'
 import { type Decided, decideFirst, findDecision } from './consent-store.ts'
-import { unusableForm, userNotTrusted } from './errors.ts'
+import { OAUTH_FAILURES, refuse } from './failures.ts'
 import { withAnswer } from './redirect-uri.ts'
 import { ensureCode, ensureGrant, revokeGrant } from './store.ts'
 import { CODE_LIFETIME_S } from './wire.ts'
@@ -25,15 +24,15 @@ export interface Decision {
  * A1 rows 12–14: what the user decided on the consent page. Returns where the browser goes next.
  *
  * The first decision on a form stands, and the same again (a double click) gets the same answer. The other one is
- * refused with a page (20007): after a refusal nothing is granted any more, and a refusal after an approval withdraws
+ * refused with a page: after a refusal nothing is granted any more, and a refusal after an approval withdraws
  * what was granted. So whoever presses "refuse", first or later, ends up not granted.
  */
 export async function decideConsent(deps: Deps, { session, form, decision }: Decision): Promise<string> {
-  if (session.status !== 'active') throw userNotTrusted()
+  if (session.status !== 'active') throw refuse('user_blocked')
   const opened = openConsentForm(deps, form, session.sessionHash)
-  if (decision === 'approve') return approve(deps, session, opened)
-  if (decision === 'refuse') return refuse(deps, session, opened)
-  throw invalidRequest('decision must be approve or refuse')
+  if (decision === 'approve') return approveForm(deps, session, opened)
+  if (decision === 'refuse') return refuseForm(deps, session, opened)
+  throw refuse('form_decision_unknown')
 }
 
 /** What was decided first: this, if nothing was yet. Runs in the transaction of what follows of it. */
@@ -46,28 +45,28 @@ async function firstDecision(
   if (await decideFirst(db, { routingKey, formId, decision, expiresAt })) return { decision, isNew: true }
   // Without a row it was purged a moment ago; then the form is too old for anything.
   const earlier = await findDecision(db, routingKey, formId)
-  if (!earlier) throw unusableForm('is too old')
+  if (!earlier) throw refuse('form_too_old')
   return { decision: earlier, isNew: false }
 }
 
-async function approve(deps: Deps, session: SignedIn, form: OpenedForm): Promise<string> {
+async function approveForm(deps: Deps, session: SignedIn, form: OpenedForm): Promise<string> {
   const request = await checkAuthorizationRequest(deps, form.parameters)
   const code = await deps.db.tx(async (db) => {
     const first = await firstDecision(db, session, form, 'approve')
-    if (first.decision === 'refuse') throw unusableForm('was refused already')
+    if (first.decision === 'refuse') throw refuse('form_refused_before')
     return issueCode({ ...deps, db }, session, request, form.formId)
   })
   return withAnswer(request.redirectUri, { code, state: request.state })
 }
 
-async function refuse(deps: Deps, session: SignedIn, form: OpenedForm): Promise<string> {
+async function refuseForm(deps: Deps, session: SignedIn, form: OpenedForm): Promise<string> {
   const wasApproved = await deps.db.tx(async (db) => {
     const first = await firstDecision(db, session, form, 'refuse')
     if (first.decision === 'approve') await withdrawApproved({ ...deps, db }, session, form)
     else if (first.isNew) await recordRefusal({ ...deps, db }, session, form)
     return first.decision === 'approve'
   })
-  if (wasApproved) throw unusableForm('was approved already, and what it allowed is now withdrawn')
+  if (wasApproved) throw refuse('form_approved_before')
   // Checked after the decision is kept: nothing is granted, even if the app may not be answered any more.
   const request = await checkAuthorizationRequest(deps, form.parameters)
   return withAnswer(request.redirectUri, { state: request.state })
@@ -80,7 +79,7 @@ const recordRefusal = (deps: Deps, session: SignedIn, form: OpenedForm) =>
   recordAudit(deps.db, {
     ...told(deps, session, form),
     event: 'user_denied_authorization',
-    detail: { rescode: 20019, scopes: form.parameters.get('scope')?.split(' ') },
+    detail: { rescode: OAUTH_FAILURES.user_refused.rescode, scopes: form.parameters.get('scope')?.split(' ') },
   })
 
 async function withdrawApproved(deps: Deps, session: SignedIn, form: OpenedForm): Promise<void> {
@@ -106,12 +105,12 @@ async function issueCode(
   const now = clock.now()
   const appKey = app.app_key
   const grant = await ensureGrant(db, { routingKey, grantId, cid, userId, appKey, scopes }, now)
-  if (grant.revoked_at) throw unusableForm('was approved already, and what it allowed has been withdrawn since')
+  if (grant.revoked_at) throw refuse('form_withdrawn_since')
   const expiresAt = wholeSecondsAfter(grant.created_at, CODE_LIFETIME_S)
   const random = hmacSha256(keys.derive, `authorization code\n${grantId}`)
   const code = mint(keys, { prefix: PREFIX.authorizationCode, routingKey, expiresAt, random })
   const row = { routingKey, codeHash: code.hash, grantId, appKey, redirectUri, state, codeChallenge, expiresAt }
   const usable = await ensureCode(db, row, now)
-  if (!usable) throw unusableForm('was used already')
+  if (!usable) throw refuse('form_used_before')
   return code.text
 }

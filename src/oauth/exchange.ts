@@ -4,9 +4,9 @@ import { addSeconds, wholeSecondsAfter } from '../lib/clock.ts'
 import { sha256 } from '../lib/crypto/digest.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
 import { mint, PREFIX, readSelfDating, type SelfDating } from '../lib/crypto/self-dating.ts'
-import { invalidRequest, type RescodeError } from '../lib/web/rescode.ts'
+import type { NamedFailure } from '../lib/failure.ts'
 import type { MicroApp } from '../registry/wire.ts'
-import { invalidCode, invalidGrant, redirectMismatch, userNotTrusted } from './errors.ts'
+import { refuse } from './failures.ts'
 import { countFailedTry, type Exchange, type FoundCode, revokeGrant, spendCode } from './store.ts'
 import { CODE_LIFETIME_S, type IssuedTokens, type Parameters, required, type TokenSet, tokenSet } from './wire.ts'
 
@@ -24,12 +24,12 @@ interface ExchangeInput {
 export async function exchangeCode(deps: Deps, app: MicroApp, parameters: Parameters): Promise<TokenSet> {
   const input = readInput(parameters)
   const code = readSelfDating(deps.keys, PREFIX.authorizationCode, input.code)
-  if (!code) throw invalidCode(input.code, 'not a code of ours')
+  if (!code) throw refuse('code_forged', { value: input.code })
 
   const now = deps.clock.now()
   const { exchange, issued } = prepare(deps, app, input, code, now)
   const found = await spendCode(deps.db, exchange, now)
-  if (!found) throw invalidCode(input.code, 'unknown')
+  if (!found) throw refuse('code_unknown', { value: input.code })
   if (!found.spent) throw await refusal(deps, app, input, exchange, found)
   return tokenSet(issued, found.scopes, now)
 }
@@ -47,10 +47,9 @@ function prepare(
   { config, keys }: Deps,
   app: MicroApp,
   input: ExchangeInput,
-  code: SelfDating,
+  { routingKey, hash: codeHash }: SelfDating,
   now: Date,
 ): { exchange: Exchange; issued: IssuedTokens } {
-  const { routingKey } = code
   const accessToken = mint(keys, {
     prefix: PREFIX.accessToken,
     routingKey,
@@ -65,7 +64,7 @@ function prepare(
   })
   const exchange: Exchange = {
     routingKey,
-    codeHash: code.hash,
+    codeHash,
     appKey: app.app_key,
     redirectUri: input.redirectUri,
     state: input.state,
@@ -85,31 +84,29 @@ async function refusal(
   input: ExchangeInput,
   exchange: Exchange,
   found: FoundCode,
-): Promise<RescodeError> {
+): Promise<NamedFailure> {
   const now = deps.clock.now()
   if (found.used_at) {
     await answerReplay(deps, app, exchange, found, found.used_at)
-    return invalidCode(input.code, 'used already')
+    return refuse('code_used', { value: input.code })
   }
-  if (found.app_key !== app.app_key) return invalidCode(input.code, "another app's")
-  if (found.expires_at <= now) return invalidCode(input.code, 'expired')
+  if (found.app_key !== app.app_key) return refuse('code_of_another_app', { value: input.code })
+  if (found.expires_at <= now) return refuse('code_expired', { value: input.code })
 
   const mismatch = findMismatch(exchange, found)
   if (mismatch) {
     const counted = await countFailedTry(deps.db, exchange.routingKey, exchange.codeHash, TRIES, now)
-    return counted > 0 ? mismatch : invalidCode(input.code, 'spent at this very moment')
+    return counted > 0 ? mismatch : refuse('code_spent_meanwhile', { value: input.code })
   }
-  if (found.user_status !== 'active') return userNotTrusted()
-  if (found.revoked_at) return invalidGrant('the grant was withdrawn')
-  return invalidCode(input.code, 'used at this very moment')
+  if (found.user_status !== 'active') return refuse('user_blocked')
+  if (found.revoked_at) return refuse('grant_withdrawn')
+  return refuse('code_spent_meanwhile', { value: input.code })
 }
 
-function findMismatch(exchange: Exchange, found: FoundCode): RescodeError | undefined {
-  if (exchange.redirectUri !== found.redirect_uri) return redirectMismatch()
-  if (exchange.state !== found.state) return invalidRequest('state differs from the one of the authorization request')
-  if (!equalSecrets(exchange.codeChallenge ?? '', found.code_challenge ?? '')) {
-    return invalidGrant('PKCE verifier missing or wrong, or sent where A1 had no challenge')
-  }
+function findMismatch(exchange: Exchange, found: FoundCode): NamedFailure | undefined {
+  if (exchange.redirectUri !== found.redirect_uri) return refuse('redirect_uri_differs')
+  if (exchange.state !== found.state) return refuse('state_differs')
+  if (!equalSecrets(exchange.codeChallenge ?? '', found.code_challenge ?? '')) return refuse('code_verifier_wrong')
   return undefined
 }
 

@@ -1,7 +1,7 @@
 import { routingKeyOf } from '../account/routing-key.ts'
 import { recordAudit } from '../audit/store.ts'
 import type { Deps } from '../deps.ts'
-import { invalidRequest } from '../lib/web/rescode.ts'
+import { refuse } from './failures.ts'
 import { type Grant, grantsOfUser, revokeGrantOfUser } from './grant-store.ts'
 import type { GrantReference, UserReference } from './wire.ts'
 
@@ -16,7 +16,7 @@ export async function withdrawGrant({ db, clock, actor = 'system' }: Deps, refer
   const now = clock.now()
   await db.tx(async (tx) => {
     const found = await revokeGrantOfUser(tx, routingKey, { cid, userId, grantId }, now)
-    if (!found) throw invalidRequest('no such grant of this user', { status: 404 })
+    if (!found) throw refuse('grant_unknown')
     const detail = { grant_id: grantId }
     await recordAudit(tx, { at: now, event: 'grant_withdrawn', actor, routingKey, cid, userId, detail })
   })

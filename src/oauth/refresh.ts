@@ -3,9 +3,9 @@ import type { Deps } from '../deps.ts'
 import { addSeconds, wholeSecondsAfter } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { mint, PREFIX, readSelfDating, type SelfDating } from '../lib/crypto/self-dating.ts'
-import { type RescodeError, tooManyRequests } from '../lib/web/rescode.ts'
+import type { NamedFailure } from '../lib/failure.ts'
 import type { MicroApp } from '../registry/wire.ts'
-import { expiredRefreshToken, insufficientScope, invalidGrant, userNotTrusted } from './errors.ts'
+import { refuse } from './failures.ts'
 import { accessTokenScopes, type FoundRefresh, findRefresh, refreshFixed, rotateRefresh } from './refresh-store.ts'
 import { revokeGrant } from './store.ts'
 import type { TokenCap } from './token-cap.ts'
@@ -19,24 +19,24 @@ export interface RefreshDeps extends Deps {
 export async function refreshTokens(deps: RefreshDeps, app: MicroApp, parameters: Parameters): Promise<TokenSet> {
   limitRefreshes(deps, app)
   const presented = readSelfDating(deps.keys, PREFIX.refreshToken, required(parameters, 'refresh_token'), app.app_key)
-  if (!presented) throw invalidGrant("not a refresh token of this app's")
+  if (!presented) throw refuse('refresh_token_forged')
   if (presented.expiresAt <= deps.clock.now()) throw await expired(deps, presented, app)
   return app.refresh_policy === 'rotating' ? rotate(deps, app, presented) : extend(deps, app, presented)
 }
 
-/** Refused (20003) at once, before anything is looked up: the app asks too often, whatever it presents. */
+/** Refused at once, before anything is looked up: the app asks too often, whatever it presents. */
 function limitRefreshes({ config, rates }: Deps, { app_key }: MicroApp): void {
   const { exceeded, endsInMs } = rates.count(
     { kind: 'refresh', most: config.REFRESHES_PER_MINUTE, windowS: 60 },
     app_key,
   )
-  if (exceeded) throw tooManyRequests(Math.ceil(endsInMs / 1000))
+  if (exceeded) throw refuse('too_many_requests', { retryAfterS: Math.ceil(endsInMs / 1000) })
 }
 
 /** Revoked wins over expired while the row is there; after its purge the token still says that it is expired. */
-async function expired({ db }: Deps, { routingKey, hash }: SelfDating, app: MicroApp): Promise<RescodeError> {
+async function expired({ db }: Deps, { routingKey, hash }: SelfDating, app: MicroApp): Promise<NamedFailure> {
   const found = await findRefresh(db, routingKey, hash, app.scopes)
-  return found?.revoked_at ? invalidGrant('revoked') : expiredRefreshToken()
+  return found?.revoked_at ? refuse('refresh_token_revoked') : refuse('refresh_token_expired')
 }
 
 /** Policy fixed: the same refresh token, one more access token. */
@@ -116,11 +116,11 @@ async function repeatRotation(deps: Deps, app: MicroApp, presented: SelfDating):
   if (!found?.rotated_at || found.revoked_at || found.user_status !== 'active') throw refusal(found)
   if (now >= addSeconds(found.rotated_at, config.REFRESH_DUPLICATE_WINDOW_S)) {
     await revokeForReuse(deps, app, presented, found)
-    throw invalidGrant('rotated token used again')
+    throw refuse('refresh_token_reused')
   }
   const issued = successorsOf(deps, app, presented, found.rotated_at)
   const scopes = await accessTokenScopes(db, routingKey, issued.accessToken.hash)
-  if (!scopes) throw invalidGrant('the successor is gone')
+  if (!scopes) throw refuse('refresh_answer_gone')
   return tokenSet(issued, scopes, now)
 }
 
@@ -140,10 +140,10 @@ async function revokeForReuse({ db, clock }: Deps, app: MicroApp, { routingKey }
 }
 
 /** Why a refresh token of the right app gave nothing, in the order of the decisions. */
-function refusal(found: FoundRefresh | undefined): RescodeError {
-  if (!found) return invalidGrant('unknown')
-  if (found.revoked_at) return invalidGrant('revoked')
-  if (found.rotated_at) return invalidGrant('rotated')
-  if (found.scopes.length === 0) return insufficientScope('the app lost every scope of the grant')
-  return userNotTrusted()
+function refusal(found: FoundRefresh | undefined): NamedFailure {
+  if (!found) return refuse('refresh_token_unknown')
+  if (found.revoked_at) return refuse('refresh_token_revoked')
+  if (found.rotated_at) return refuse('refresh_token_rotated')
+  if (found.scopes.length === 0) return refuse('no_scope_left')
+  return refuse('user_blocked')
 }

@@ -2,11 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { findSession, type SignedIn, sessionCookie } from '../account/session.ts'
 import type { Deps } from '../deps.ts'
 import { sendAnswersTogether } from '../lib/web/answers-together.ts'
-import { AREA_A_HEADERS, answerSuccess, asRescodeError, envelopeErrorHandler } from '../lib/web/envelope.ts'
+import { AREA_A_HEADERS, answerSuccess, envelopeErrorHandler, failureAnswerOf } from '../lib/web/envelope.ts'
 import { acceptForms } from '../lib/web/forms.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { sendErrorPage, sendPage } from '../lib/web/page.ts'
-import { invalidRequest, tooManyRequests } from '../lib/web/rescode.ts'
 import { refuseForeignForms } from '../lib/web/same-origin.ts'
 import { acceptAnyBodyUnread, hasBody } from '../lib/web/unread-body.ts'
 import { limitRate } from '../throttle/index.ts'
@@ -14,7 +13,7 @@ import { authenticateClient } from './authenticate.ts'
 import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize.ts'
 import { decideConsent } from './consent.ts'
 import { sealConsentForm } from './consent-form.ts'
-import { foreignForm, unusableForm, userNotTrusted } from './errors.ts'
+import { refuse } from './failures.ts'
 import { issueTokens } from './token.ts'
 import { TokenCap } from './token-cap.ts'
 import { readParameters } from './wire.ts'
@@ -26,9 +25,10 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
   const { config } = deps
   const cookie = sessionCookie(config)
   const native = config.ENVELOPE_HTTP_STATUS === 'native'
-  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, asRescodeError(error, request), native))
+  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), native))
   await acceptForms(app, 64 * 1024)
-  const limit = { kind: 'authorization page', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooManyRequests }
+  const tooMany = (retryAfterS: number) => refuse('too_many_requests', { retryAfterS })
+  const limit = { kind: 'authorization page', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooMany }
   app.addHook('onRequest', limitRate(app, limit))
 
   app.get('/authorize', async (request, reply) => {
@@ -40,22 +40,24 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
       const signIn = `/sign-in?return_to=${encodeURIComponent(request.raw.url ?? '/')}`
       return reply.headers(AREA_A_HEADERS).redirect(signIn, 303)
     }
-    if (session.status !== 'active') throw userNotTrusted()
+    if (session.status !== 'active') throw refuse('user_blocked')
     return showConsent(deps, request, reply, authorization, session)
   })
 
-  app.post('/consent', { onRequest: refuseForeignForms(config.PUBLIC_URL, foreignForm) }, async (request, reply) => {
-    const session = await findSession(deps, cookie.read(request))
-    if (!session)
-      throw unusableForm('belongs to another session', {
-        detail: 'no session',
-      })
-    const body = (request.body ?? {}) as Record<string, unknown>
-    const { authorization_request: form, decision } = body
-    if (typeof form !== 'string' || typeof decision !== 'string') throw invalidRequest('the form is incomplete')
-    const next = await decideConsent(deps, { session, form, decision })
-    return reply.headers(AREA_A_HEADERS).redirect(next, 303)
-  })
+  const fromAnotherSite = () => refuse('form_from_another_site')
+  app.post(
+    '/consent',
+    { onRequest: refuseForeignForms(config.PUBLIC_URL, fromAnotherSite) },
+    async (request, reply) => {
+      const session = await findSession(deps, cookie.read(request))
+      if (!session) throw refuse('form_without_session')
+      const body = (request.body ?? {}) as Record<string, unknown>
+      const { authorization_request: form, decision } = body
+      if (typeof form !== 'string' || typeof decision !== 'string') throw refuse('form_incomplete')
+      const next = await decideConsent(deps, { session, form, decision })
+      return reply.headers(AREA_A_HEADERS).redirect(next, 303)
+    },
+  )
 }
 
 function showConsent(

@@ -1,6 +1,6 @@
 import type { MicroApp } from '../registry/wire.ts'
-import { unsupportedGrantType } from './errors.ts'
 import { exchangeCode } from './exchange.ts'
+import { refuse } from './failures.ts'
 import { type RefreshDeps, refreshTokens } from './refresh.ts'
 import { type Parameters, required, type TokenSet } from './wire.ts'
 
@@ -9,5 +9,5 @@ export function issueTokens(deps: RefreshDeps, app: MicroApp, parameters: Parame
   const grantType = required(parameters, 'grant_type')
   if (grantType === 'authorization_code') return exchangeCode(deps, app, parameters)
   if (grantType === 'refresh_token') return refreshTokens(deps, app, parameters)
-  throw unsupportedGrantType(grantType)
+  throw refuse('grant_type_unsupported', { value: grantType })
 }

@@ -3,9 +3,8 @@ import { userKey } from '../account/wire.ts'
 import { secondsLeft } from '../lib/clock.ts'
 import type { SelfDating } from '../lib/crypto/self-dating.ts'
 import { parseQuery, queryOf } from '../lib/web/query-string.ts'
-import { echo, invalidRequest } from '../lib/web/rescode.ts'
 import { SCOPES } from '../registry/wire.ts'
-import { missing } from './errors.ts'
+import { refuse } from './failures.ts'
 
 const LONGEST_URL = 8 * 1024
 
@@ -14,21 +13,21 @@ export type Parameters = ReadonlyMap<string, string>
 
 /** The parameters of a request URL (source, A1–A5: always the query string). Refuses what is too long, came twice or cannot be decoded. */
 export function readParameters(url: string): Parameters {
-  if (url.length > LONGEST_URL) throw invalidRequest('the URL is longer than 8 KiB')
+  if (url.length > LONGEST_URL) throw refuse('url_too_long')
   const { values, repeated, undecodable } = parseQuery(queryOf(url))
-  for (const name of undecodable) throw invalidRequest(`${echo(name)} cannot be decoded`)
+  for (const name of undecodable) throw refuse('parameter_undecodable', { value: name })
   for (const [name, value] of values) {
     // PostgreSQL has no way to hold it, and no parameter has a use for it.
-    if (value.includes('\0') || name.includes('\0')) throw invalidRequest(`${echo(name)} cannot be decoded`)
+    if (value.includes('\0') || name.includes('\0')) throw refuse('parameter_undecodable', { value: name })
   }
-  for (const name of repeated) throw invalidRequest(`${echo(name)} is given twice`)
+  for (const name of repeated) throw refuse('parameter_repeated', { value: name })
   return values
 }
 
 /** A parameter that must be there; an empty one counts as missing. */
 export function required(parameters: Parameters, name: string): string {
   const value = parameters.get(name)
-  if (!value) throw missing(name)
+  if (!value) throw refuse('parameter_missing', { value: name })
   return value
 }
 

@@ -1,8 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { PREFIX, readSelfDating, type SelfDating } from '../lib/crypto/self-dating.ts'
-import { insufficientScope, userNotTrusted } from '../oauth/errors.ts'
 import { type Parameters, required, type Scope } from '../oauth/wire.ts'
-import { accessDenied, expiredToken, invalidToken } from './errors.ts'
+import { refuse } from './failures.ts'
 import { type FoundToken, findToken } from './store.ts'
 
 export type { FoundToken }
@@ -11,19 +10,19 @@ export type { FoundToken }
 export function openAccessToken({ keys, clock }: Deps, parameters: Parameters): SelfDating {
   const text = required(parameters, 'access_token')
   const token = readSelfDating(keys, PREFIX.accessToken, text)
-  if (!token) throw invalidToken('not a token of ours')
-  if (token.expiresAt <= clock.now()) throw expiredToken()
+  if (!token) throw refuse('token_forged')
+  if (token.expiresAt <= clock.now()) throw refuse('token_expired')
   return token
 }
 
 /** A4 and A5 rows 5–8 (and unknown tokens of row 3), in that order: what the token gives away, if it allows `scope`. */
 export async function readWithToken({ db }: Deps, { routingKey, hash }: SelfDating, scope: Scope): Promise<FoundToken> {
   const found = await findToken(db, { routingKey, hash, scope })
-  if (!found) throw invalidToken('unknown')
-  if (found.revoked) throw invalidToken('revoked')
-  if (found.app_status !== 'approved') throw accessDenied('the app is deleted or not approved')
-  if (found.token_holds && !found.app_holds) throw accessDenied(`the app lost ${scope}`)
-  if (found.user_status !== 'active') throw userNotTrusted()
-  if (!found.token_holds) throw insufficientScope(`the token lacks ${scope}`)
+  if (!found) throw refuse('token_unknown')
+  if (found.revoked) throw refuse('token_revoked')
+  if (found.app_status !== 'approved') throw refuse('app_not_approved')
+  if (found.token_holds && !found.app_holds) throw refuse('app_lost_scope', { detail: scope })
+  if (found.user_status !== 'active') throw refuse('user_blocked')
+  if (!found.token_holds) throw refuse('token_lacks_scope', { detail: scope })
   return found
 }

@@ -6,7 +6,7 @@ import { noteForLog } from '../lib/web/observe.ts'
 import { acceptAnyBodyUnread } from '../lib/web/unread-body.ts'
 import { readParameters, type Scope } from '../oauth/wire.ts'
 import { type FoundToken, openAccessToken, readWithToken } from './bearer.ts'
-import { noPhoneNumber } from './errors.ts'
+import { refuse } from './failures.ts'
 import { type PhoneResult, userInfoResult } from './wire.ts'
 
 /** A4 and A5. */
@@ -35,6 +35,6 @@ export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Dep
 }
 
 function phoneResult({ phone_number }: FoundToken): PhoneResult {
-  if (phone_number === null) throw noPhoneNumber()
+  if (phone_number === null) throw refuse('no_phone_number')
   return { phone_number }
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { prefersHtml } from '../lib/web/accept.ts'
-import { AREA_A_HEADERS, asRescodeError, prepareFailure } from '../lib/web/envelope.ts'
+import { AREA_A_HEADERS, failureAnswerOf, prepareFailure } from '../lib/web/envelope.ts'
 import { inMinutes } from '../lib/web/locale.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { localeOfRequest, type PageOptions, sendErrorPage, sendPage } from '../lib/web/page.ts'
@@ -96,7 +96,7 @@ export async function sendSandboxError(
   reply: FastifyReply,
   thrown: unknown,
 ): Promise<FastifyReply> {
-  const error = asRescodeError(thrown, request)
+  const error = failureAnswerOf(thrown, request)
   if (!prefersHtml(request.headers.accept)) return sendErrorPage(request, reply, error, true)
   prepareFailure(error, request, reply, true)
   const status = error.status(true)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AREA_A_HEADERS, envelopeErrorHandler, failureEnvelope, JSON_TYPE } from './envelope.ts'
+import { AREA_A_HEADERS, failureEnvelope, JSON_TYPE, sendFailure } from './envelope.ts'
 import { invalidRequest } from './rescode.ts'
 
 /** Request line and headers together. The URL may be 8 KiB long (A1), and a longer one has to be read to be told so. */
@@ -16,7 +16,7 @@ export const unreadableRequest =
   (native: boolean) =>
   (_error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     reply.header('X-Request-Id', request.id) // no hook has run
-    envelopeErrorHandler(native)(invalidRequest('the path cannot be decoded', { status: 404 }), request, reply)
+    sendFailure(invalidRequest('the path cannot be decoded', { status: 404 }), request, reply, native)
   }
 
 /** For what Node cannot parse as HTTP (headers beyond MOST_HEADER_BYTES, a broken request line): the envelope of the area, then the end. */

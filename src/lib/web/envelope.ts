@@ -1,8 +1,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { contractAnswer, NamedFailure } from '../failure.ts'
 import { stringifyLossless } from '../json/lossless.ts'
 import { Overloaded } from '../turns.ts'
 import { noteForLog } from './observe.ts'
-import { invalidRequest, type Problem, RescodeError, serverError, unavailable } from './rescode.ts'
+import { type FailureAnswer, invalidRequest, type Problem, RescodeError, serverError, unavailable } from './rescode.ts'
 import { DatabaseUnavailable } from './unavailable.ts'
 
 /** The envelope of area A (source, "Response envelope of area A"). */
@@ -13,7 +14,7 @@ export interface FailureEnvelope {
   readonly data: { readonly message: string; readonly problems?: readonly Problem[] }
 }
 
-export const failureEnvelope = (error: RescodeError): FailureEnvelope => ({
+export const failureEnvelope = (error: FailureAnswer): FailureEnvelope => ({
   rescode: error.rescode,
   data: { message: error.message, ...(error.failure.problems ? { problems: error.failure.problems } : {}) },
 })
@@ -30,7 +31,8 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 const JSON_HEADERS = { ...AREA_A_HEADERS, 'Content-Type': JSON_TYPE } as const
 
 /** Translates whatever a handler threw into the failure that goes out; what is our own fault is logged. */
-export function asRescodeError(error: unknown, request: FastifyRequest): RescodeError {
+export function failureAnswerOf(error: unknown, request: FastifyRequest): FailureAnswer {
+  if (error instanceof NamedFailure) return contractAnswer(error)
   if (error instanceof RescodeError) return error
   if (error instanceof Overloaded) return unavailable(error.message)
   if (error instanceof DatabaseUnavailable) {
@@ -57,7 +59,7 @@ export function logFailure({ server, log, routeOptions }: FastifyRequest, error:
 
 /** Notes the failure for the log and sets status and headers; the caller sends envelope or page. */
 export function prepareFailure(
-  error: RescodeError,
+  error: FailureAnswer,
   request: FastifyRequest,
   reply: FastifyReply,
   native: boolean,
@@ -67,14 +69,17 @@ export function prepareFailure(
   reply.code(error.status(native)).headers({ ...AREA_A_HEADERS, ...headers })
 }
 
-/** An error handler that answers with the JSON envelope. */
+/** Answers a failure with the JSON envelope. */
+export function sendFailure(error: FailureAnswer, request: FastifyRequest, reply: FastifyReply, native: boolean): void {
+  prepareFailure(error, request, reply, native)
+  reply.header('Content-Type', JSON_TYPE).send(JSON.stringify(failureEnvelope(error)))
+}
+
+/** An error handler that does so with whatever was thrown. */
 export const envelopeErrorHandler =
   (native: boolean) =>
-  (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const error = asRescodeError(thrown, request)
-    prepareFailure(error, request, reply, native)
-    reply.header('Content-Type', JSON_TYPE).send(JSON.stringify(failureEnvelope(error)))
-  }
+  (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void =>
+    sendFailure(failureAnswerOf(thrown, request), request, reply, native)
 
 const answerWith =
   (write: (envelope: object) => string) =>

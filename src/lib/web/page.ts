@@ -4,11 +4,11 @@ import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { prefersHtml } from './accept.ts'
 import { serveAssets } from './assets.ts'
-import { AREA_A_HEADERS, envelopeErrorHandler, prepareFailure } from './envelope.ts'
+import { AREA_A_HEADERS, prepareFailure, sendFailure } from './envelope.ts'
 import { chooseLocale, inMinutes, type Locale, languageLinks, supportedLocale, translator } from './locale.ts'
 import { type OwnCookie, ownCookie } from './own-cookie.ts'
 import { parseQuery, queryOf } from './query-string.ts'
-import type { RescodeError } from './rescode.ts'
+import type { FailureAnswer } from './rescode.ts'
 
 const VIEWS = fileURLToPath(new URL('../../../views', import.meta.url))
 const YEAR_S = 31_536_000
@@ -105,11 +105,11 @@ export async function sendPage(
 export async function sendErrorPage(
   request: FastifyRequest,
   reply: FastifyReply,
-  error: RescodeError,
+  error: FailureAnswer,
   native: boolean,
 ): Promise<FastifyReply> {
   if (!prefersHtml(request.headers.accept)) {
-    envelopeErrorHandler(native)(error, request, reply)
+    sendFailure(error, request, reply, native)
     return reply
   }
   prepareFailure(error, request, reply, native)

@@ -54,23 +54,37 @@ export interface Failure {
   readonly problems?: readonly Problem[]
 }
 
+/** What goes out for a failure in area A. */
+export interface FailureAnswer {
+  readonly rescode: Rescode
+  readonly message: string
+  readonly failure: Failure
+  /** The HTTP status: 200 for a caller's mistake unless statuses are native (decisions, section 1). */
+  status(native: boolean): number
+}
+
+/** An answer, not a fault: where it was thrown is of no interest, and recording that costs more than all the rest. */
+export class Refusal extends Error {
+  constructor(message: string) {
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
+    super(message)
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
 /** An answer of area A that reports a failure; thrown by operations, rendered in one place. */
-export class RescodeError extends Error {
+export class RescodeError extends Refusal implements FailureAnswer {
   override readonly name = 'RescodeError'
   readonly rescode: Rescode
   readonly failure: Failure
 
   constructor(rescode: Rescode, failure: Failure = {}) {
-    // An answer, not a fault: nobody looks at where it was thrown, and recording that costs more than all the rest.
-    const { stackTraceLimit } = Error
-    Error.stackTraceLimit = 0
-    super(failure.message ?? RESCODES[rescode].message.replace(/\*\w+\*/, failure.what ?? ''))
-    Error.stackTraceLimit = stackTraceLimit
+    super(failure.message ?? RESCODES[rescode].message.replace(/\*\w+\*/, () => failure.what ?? ''))
     this.rescode = rescode
     this.failure = failure
   }
 
-  /** The HTTP status: 200 for a caller's mistake unless statuses are native (decisions, section 1). */
   status(native: boolean): number {
     const fixed = this.failure.status
     if (fixed) return fixed

@@ -9,7 +9,7 @@ const forbiddenForm = (): RescodeError => new RescodeError(20003, { detail: 'a f
  * is what a sandboxed frame of anybody's sends, so it is refused; our own pages say who they are to old browsers too,
  * for their layout sets the referrer policy `same-origin`. Programs such as curl send neither, and hold no cookies of others.
  */
-export function refuseForeignForms(publicUrl: string, refusal: () => RescodeError = forbiddenForm) {
+export function refuseForeignForms(publicUrl: string, refusal: () => Error = forbiddenForm) {
   const ours = new URL(publicUrl).origin
   return async ({ method, headers }: FastifyRequest): Promise<void> => {
     if (method !== 'POST') return

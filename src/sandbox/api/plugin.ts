@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
-import { asRescodeError, logFailure } from '../../lib/web/envelope.ts'
+import { failureAnswerOf, logFailure } from '../../lib/web/envelope.ts'
 import { noteForLog } from '../../lib/web/observe.ts'
 import { refused } from '../../mtp/answer.ts'
 import { acceptRawBodies, readableBody } from '../../mtp/body-guard.ts'
@@ -78,7 +78,7 @@ async function sendRefusal(deps: Deps, thrown: unknown, request: FastifyRequest,
 
 function refusalOf(thrown: unknown, request: FastifyRequest): Pick<CallRejected, 'describe' | 'headers'> & Refusal {
   if (thrown instanceof CallRejected) return thrown
-  const error = asRescodeError(thrown, request)
+  const error = failureAnswerOf(thrown, request)
   const { what, status, headers = {}, detail } = error.failure
   const ours = error.rescode !== 20007
   return {

@@ -1,0 +1,100 @@
+import { type FailureRow, refusals } from '../lib/failure.ts'
+
+/**
+ * Every way in which A1–A3 refuse, by name (decisions, section 1): what the caller is told of it, and the only place in this
+ * room that knows a rescode. Failures that a caller must not tell from one another share a row.
+ */
+
+const BAD_CREDENTIALS: FailureRow = { rescode: 20001 }
+const INVALID_GRANT: FailureRow = { rescode: 20006 }
+/** The caller's fault, so its native status is not that of a server error. */
+const INVALID_CODE: FailureRow = {
+  rescode: 20013,
+  nativeStatus: 400,
+  message: (code) => `Invalid authorization code: ${code}`,
+}
+const TOO_MANY: FailureRow = { rescode: 20003, status: 429 }
+
+const unusableForm = (why: string): FailureRow => ({
+  rescode: 20007,
+  what: `the consent form ${why}; go back to the app and start again`,
+})
+
+export const OAUTH_FAILURES = {
+  // Parameters (A1 row 2; A2 rows 2, 8 and 9)
+  url_too_long: { rescode: 20007, what: 'the URL is longer than 8 KiB' },
+  parameter_undecodable: { rescode: 20007, what: (name) => `${name} cannot be decoded` },
+  parameter_repeated: { rescode: 20007, what: (name) => `${name} is given twice` },
+  parameter_missing: { rescode: 20007, what: (name) => `${name} is missing` },
+  too_many_requests: TOO_MANY,
+
+  // Who calls (A1 rows 4 and 5; A2 rows 3–7)
+  app_unknown: BAD_CREDENTIALS,
+  credentials_missing: BAD_CREDENTIALS,
+  credentials_wrong: BAD_CREDENTIALS,
+  credentials_in_body: {
+    rescode: 20001,
+    message: 'Bad client credentials: parameters go in the query string, not in a body',
+  },
+  basic_malformed: { rescode: 20002 },
+  basic_contradicts_query: { rescode: 20005 },
+  app_not_approved: { rescode: 20014 },
+
+  // The authorization request (A1 rows 3–12)
+  response_type_unsupported: { rescode: 20018, what: (type) => type },
+  redirect_uri_not_absolute: { rescode: 20007, what: 'redirect_uri is not an absolute URL' },
+  redirect_uri_not_registered: { rescode: 20012 },
+  state_malformed: { rescode: 20007, what: 'state may hold only the characters a-z, A-Z and 0-9' },
+  state_too_long: { rescode: 20007, what: 'state is longer than 128 bytes' },
+  scope_unknown: { rescode: 20008, what: (scope) => scope || '(empty)' },
+  scope_not_held: { rescode: 20004 },
+  code_challenge_method_unsupported: { rescode: 20007, what: 'code_challenge_method must be S256' },
+  code_challenge_malformed: {
+    rescode: 20007,
+    what: 'code_challenge must be the 43 characters of a base64url SHA-256',
+  },
+  user_blocked: { rescode: 20016 },
+
+  // The decision on the consent form (A1 rows 13 and 14)
+  form_from_another_site: unusableForm('came from another site'),
+  form_without_session: unusableForm('belongs to another session'),
+  form_of_another_session: unusableForm('belongs to another session'),
+  form_forged: unusableForm('is not one of ours'),
+  form_too_old: unusableForm('is too old'),
+  form_incomplete: { rescode: 20007, what: 'the form is incomplete' },
+  form_decision_unknown: { rescode: 20007, what: 'decision must be approve or refuse' },
+  form_refused_before: unusableForm('was refused already'),
+  form_approved_before: unusableForm('was approved already, and what it allowed is now withdrawn'),
+  form_withdrawn_since: unusableForm('was approved already, and what it allowed has been withdrawn since'),
+  form_used_before: unusableForm('was used already'),
+  /** No answer reports it: the browser goes back to the app with `state` alone, and the audit log keeps the rescode. */
+  user_refused: { rescode: 20019 },
+
+  // The exchange (A2 rows 8–15)
+  grant_type_unsupported: { rescode: 20017, what: (type) => type },
+  code_forged: INVALID_CODE,
+  code_unknown: INVALID_CODE,
+  code_used: INVALID_CODE,
+  code_of_another_app: INVALID_CODE,
+  code_expired: INVALID_CODE,
+  code_spent_meanwhile: INVALID_CODE,
+  redirect_uri_differs: { rescode: 20012 },
+  state_differs: { rescode: 20007, what: 'state differs from the one of the authorization request' },
+  code_verifier_wrong: INVALID_GRANT,
+  grant_withdrawn: INVALID_GRANT,
+
+  // Refreshing (A3)
+  refresh_token_forged: INVALID_GRANT,
+  refresh_token_unknown: INVALID_GRANT,
+  refresh_token_revoked: INVALID_GRANT,
+  refresh_token_rotated: INVALID_GRANT,
+  refresh_token_reused: INVALID_GRANT,
+  refresh_answer_gone: INVALID_GRANT,
+  refresh_token_expired: { rescode: 20021 },
+  no_scope_left: { rescode: 20004 },
+
+  // Operators
+  grant_unknown: { rescode: 20007, status: 404, what: 'no such grant of this user' },
+} as const satisfies Readonly<Record<string, FailureRow>>
+
+export const refuse = refusals<keyof typeof OAUTH_FAILURES>(OAUTH_FAILURES)

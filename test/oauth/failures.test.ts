@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { contractAnswer, type FailureRow, NamedFailure, refusals } from '../../src/lib/failure.ts'
+import { RescodeError } from '../../src/lib/web/rescode.ts'
+import { OAUTH_FAILURES } from '../../src/oauth/failures.ts'
+import { RESOURCE_FAILURES } from '../../src/resource/failures.ts'
+
+/** The tables of failures of A1–A5, and that no operation says by itself what goes out. */
+
+const TABLES: Readonly<Record<string, Readonly<Record<string, FailureRow>>>> = {
+  oauth: OAUTH_FAILURES,
+  resource: RESOURCE_FAILURES,
+}
+
+const withoutComments = (source: string): string => source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
+
+/** The sources of a room but its table. */
+const sourcesOf = (room: string): [file: string, source: string][] => {
+  const folder = new URL(`../../src/${room}/`, import.meta.url)
+  return readdirSync(folder)
+    .filter((file) => file !== 'failures.ts')
+    .map((file) => [file, withoutComments(readFileSync(new URL(file, folder), 'utf8'))])
+}
+
+describe.each(Object.entries(TABLES))('the failures of %s', (room, table) => {
+  it('are each used, and nothing else knows a rescode', () => {
+    const sources = sourcesOf(room)
+    const all = sources.map(([, source]) => source).join('\n')
+    expect(Object.keys(table).filter((name) => !new RegExp(`'${name}'|\\.${name}\\b`).test(all))).toEqual([])
+    const knowing = sources.filter(([, source]) => /\b200[0-2]\d\b|RescodeError|\binvalidRequest\b/.test(source))
+    expect(knowing.map(([file]) => file)).toEqual([])
+  })
+
+  it('that a caller must not tell from one another are answered alike', () => {
+    const alike = Object.entries(table).filter(([name]) => /^(code|token)_(forged|unknown|used|revoked)/.test(name))
+    const answers = alike.map(([name, row]) => {
+      const { rescode, message, status } = contractAnswer(refusals(table)(name, { value: 'x' }))
+      expect(row.rescode).toBe(rescode)
+      return `${rescode} ${status(true)} ${message}`
+    })
+    expect(answers.length).toBeGreaterThan(2)
+    expect(new Set(answers)).toHaveLength(1)
+  })
+})
+
+describe('a named failure in the contract’s dialect', () => {
+  const answerOf = (row: FailureRow, facts = {}) => contractAnswer(new NamedFailure('some_name', row, facts))
+
+  it.each<[string, FailureRow, object, unknown[]]>([
+    ['rescode alone', { rescode: 20006 }, {}, [200, 400, 'Invalid grant']],
+    ['a text', { rescode: 20007, what: 'it is too old' }, {}, [200, 400, 'Invalid request: it is too old']],
+    ['a status of its own', { rescode: 20007, status: 404, what: 'no' }, {}, [404, 404, 'Invalid request: no']],
+    ['a native status of its own', { rescode: 20013, nativeStatus: 400 }, {}, [200, 400, 'Server error']],
+    [
+      'what the caller sent, cut at 128 characters and without control characters',
+      { rescode: 20013, message: (code) => `Invalid authorization code: ${code}` },
+      { value: `a\u0000\nb${'c'.repeat(200)}` },
+      [200, 500, `Invalid authorization code: ab${'c'.repeat(126)}`],
+    ],
+    [
+      'what would be a pattern in a replacement',
+      { rescode: 20017, what: (type) => type },
+      { value: '$&' },
+      [200, 400, 'Unsupported grant type: $&; use authorization_code or refresh_token'],
+    ],
+  ])('%s', (_name, row, facts, [status, nativeStatus, message]) => {
+    const answer = answerOf(row, facts)
+    expect([answer.status(false), answer.status(true), answer.message]).toEqual([status, nativeStatus, message])
+  })
+
+  it('tells the log its name and detail, never what the caller sent', () => {
+    expect(answerOf({ rescode: 20006 }, { value: 'secret' }).failure.detail).toBe('some_name')
+    expect(answerOf({ rescode: 20014 }, { detail: 'suspended' }).failure.detail).toBe('some_name: suspended')
+  })
+
+  it('says when to try again, in a second at the earliest', () => {
+    expect(answerOf({ rescode: 20003, status: 429 }, { retryAfterS: 0 }).failure.headers).toEqual({
+      'Retry-After': '1',
+    })
+  })
+
+  it('records no stack, which would cost more than all the rest', () => {
+    expect(refusals({ some_name: { rescode: 20006 } })('some_name').stack).not.toContain('\n')
+    expect(new RescodeError(20007, { what: '$&' })).toMatchObject({ message: 'Invalid request: $&' })
+    expect(Error.stackTraceLimit).toBeGreaterThan(0)
+  })
+})

@@ -8,7 +8,7 @@ import type { NamedFailure } from '../lib/failure.ts'
 import type { MicroApp } from '../registry/wire.ts'
 import { refuse } from './failures.ts'
 import { countFailedTry, type Exchange, type FoundCode, revokeGrant, spendCode } from './store.ts'
-import { CODE_LIFETIME_S, type IssuedTokens, type Parameters, required, type TokenSet, tokenSet } from './wire.ts'
+import { type IssuedTokens, type Parameters, required, type TokenSet, tokenSet } from './wire.ts'
 
 const TRIES = 3
 const DAY_S = 86_400
@@ -58,8 +58,7 @@ function prepare(
   const refreshToken = mint(keys, {
     prefix: PREFIX.refreshToken,
     routingKey,
-    // Counted from the consent (decisions, A3), which is as old as the code.
-    expiresAt: addSeconds(code.expiresAt, app.refresh_days * DAY_S - CODE_LIFETIME_S),
+    expiresAt: wholeSecondsAfter(now, app.refresh_days * DAY_S),
     bearer: app.app_key,
   })
   const exchange: Exchange = {

@@ -83,14 +83,16 @@ describe('a refresh token', () => {
     expectFailure(await client.refresh(app, tokens.refresh_token), { rescode: 20006 })
   })
 
-  it('is counted from the consent, not from the exchange', async () => {
-    const consented = await client.getCode(await client.signedIn(user, app), app)
+  it.each(['fixed', 'rotating'])('is counted from its issue, not from the consent, under policy %s', async (policy) => {
+    const own = await client.makeApp({ refresh_days: 7, refresh_policy: policy })
+    const consented = await client.getCode(await client.signedIn(user, own), own)
     world.clock.advance(200)
-    const tokens = tokenSetOf(await client.exchange(app, consented))
-    world.clock.advance(7 * DAY - 201)
-    tokenSetOf(await client.refresh(app, tokens.refresh_token))
+    const first = tokenSetOf(await client.exchange(own, consented))
+    world.clock.advance(7 * DAY - 1)
+    const last = tokenSetOf(await client.refresh(own, first.refresh_token))
     world.clock.advance(1)
-    expectFailure(await client.refresh(app, tokens.refresh_token), { rescode: 20021 })
+    expectFailure(await client.refresh(own, first.refresh_token), { rescode: 20021 })
+    expectFailure(await client.refresh(own, last.refresh_token), { rescode: 20021 })
   })
 
   it('keeps its end when the app is set to more days afterwards', async () => {

@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { userInfoResult } from '../../src/resource/wire.ts'
+
+/** What the consent page calls each field of A5; nothing else is promised (decisions, "What USER_INFO gives"). */
+const WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  en: { name: 'Name', gender: 'gender', big_avatar_url: 'avatar', user_id: 'user ID', cid: 'user ID' },
+  'zh-CN': { name: '姓名', gender: '性别', big_avatar_url: '头像', user_id: '用户 ID', cid: '用户 ID' },
+}
+
+it.each(Object.entries(WORDS))('the consent page promises in %s what A5 gives, and no more', (language, words) => {
+  const file = new URL(`../../views/locales/${language}.json`, import.meta.url)
+  const promised = JSON.parse(readFileSync(file, 'utf8'))['scope.user_info.detail'].split(/, | and |、|和/)
+  const given = Object.keys(userInfoResult({} as Parameters<typeof userInfoResult>[0]).uinfo)
+  expect(promised.sort()).toEqual([...new Set(given.map((field) => words[field]))].sort())
+})

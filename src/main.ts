@@ -31,7 +31,7 @@ function welcome({ config, demoUrl, officeUrl }: Service): string {
 
     Open    ${demoUrl}   the demo micro-app: click "Sign in"
     as      alice / alice-password   or   bob / bob-password
-    API     ${config.PUBLIC_URL}   app_key demo-app, app_secret demo-secret-for-local-use-only
+    API     ${config.API_URL}   app_key demo-app, app_secret demo-secret-for-local-use-only
 ${officeUrl ? partnerLines(config.PUBLIC_URL, officeUrl) : ''}    Stop    Ctrl-C
 
 `

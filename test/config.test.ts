@@ -44,6 +44,11 @@ describe('the configuration', () => {
     ],
     [{ DATABASE_URL: 'postgres://db/gatehouse' }, /^SECRET_KEY is required with DATABASE_URL: set it/],
     [{ PUBLIC_URL: 'javascript:alert(1)' }, /^PUBLIC_URL must be an http/],
+    [
+      { ...PRODUCTION, PUBLIC_URL: 'https://gate.example', API_URL: 'http://api.gate.example' },
+      /^API_URL must be an https:.*in production; PUBLIC_URL_HTTP=on allows/,
+    ],
+    [{ PARTNER_URL: 'partner.example' }, /^PARTNER_URL must be an http/],
     [{ PORT: '65536' }, /^PORT must be at most 65535/],
     [{ ADMIN_TOKEN: 'tiny' }, /^ADMIN_TOKEN must have at least 24 characters/],
     [{ MIGRATE: 'maybe' }, /^MIGRATE must be on or off/],
@@ -83,6 +88,10 @@ describe('the configuration', () => {
       /^PUBLIC_URL says that others come here, .* unset PUBLIC_URL, or set DEMO=on/,
     ],
     [
+      { PARTNER_URL: 'https://partners.gate.example' },
+      /^PARTNER_URL says that others come here, .* unset PARTNER_URL, or set DEMO=on/,
+    ],
+    [
       { DATABASE_URL: 'postgres://db/gatehouse' },
       /^DATABASE_URL names a database of yours, .* unset DATABASE_URL, or set DEMO=on/,
     ],
@@ -115,6 +124,19 @@ describe('the configuration', () => {
       PUBLIC_URL,
       DEMO_PORT: 0,
     })
+  })
+
+  it('has one address for everybody, or one of each kind of caller', () => {
+    const PUBLIC_URL = 'https://gate.example'
+    expect(readConfig({ PUBLIC_URL })).toMatchObject({ PUBLIC_URL, API_URL: PUBLIC_URL, PARTNER_URL: PUBLIC_URL })
+    const PARTNER_URL = 'https://partners.gate.example'
+    expect(readConfig({ PUBLIC_URL, API_URL: 'https://api.gate.example/', PARTNER_URL })).toMatchObject({
+      PUBLIC_URL,
+      API_URL: 'https://api.gate.example',
+      PARTNER_URL,
+    })
+    const own = withPorts(readConfig({ PORT: '0', PARTNER_URL }), { port: 4711, demoPartnerPort: 4712 })
+    expect(own).toMatchObject({ API_URL: 'http://localhost:4711', PARTNER_URL })
   })
 
   it('takes an empty variable for one that is not set', () => {

@@ -35,7 +35,7 @@ export const callerOptions = (command: Command): Command =>
     .option('--partner <id>', 'as this partner of the database; its clientSecret is known there')
     .option('--client-id <id>', 'as this partner without a database; its clientSecret is in CLIENT_SECRET')
     .option('--partner-id <id>', 'with --client-id: its PartnerId, which only live partners may leave out')
-    .option('--url <url>', 'of the platform (default: PUBLIC_URL, http://localhost:3000)')
+    .option('--url <url>', 'of the platform (default: PARTNER_URL, http://localhost:3000)')
 
 export const typedCaller = (options: Readonly<Record<string, unknown>>) => ({
   partner: options.partner,
@@ -60,7 +60,7 @@ export async function findCaller(context: CliContext, input: CallerInput): Promi
       if (!found || !secret) throw new Error(`partner ${partner} does not exist`)
       const { client_id: clientId, base_url: baseUrl } = found
       return {
-        url: url ?? deps.config.PUBLIC_URL,
+        url: url ?? deps.config.PARTNER_URL,
         clientId,
         clientSecret: secret.secret,
         partnerId: String(partner),

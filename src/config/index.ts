@@ -14,6 +14,8 @@ export type Config = Readonly<
     | 'DEMO_PARTNER_PORT'
     | 'PARTNER_ADDRESS_ALLOW'
     | 'PUBLIC_URL'
+    | 'API_URL'
+    | 'PARTNER_URL'
     | 'MAIL_FROM'
   >
 > & {
@@ -24,7 +26,12 @@ export type Config = Readonly<
   readonly DEMO_PORT: number
   readonly DEMO_PARTNER_PORT: number
   readonly PARTNER_ADDRESS_ALLOW: readonly string[]
+  /** Where people's browsers find the pages. */
   readonly PUBLIC_URL: string
+  /** Where servers of micro-apps call A2–A6; PUBLIC_URL unless set. */
+  readonly API_URL: string
+  /** Where partners' programs call; PUBLIC_URL unless set. */
+  readonly PARTNER_URL: string
   readonly MAIL_FROM: string
 }
 
@@ -52,29 +59,36 @@ const mandatory = (config: Settings): string[] => {
   return problems
 }
 
-function mandatoryInProduction({ PUBLIC_URL, PUBLIC_URL_HTTP, DEMO }: Settings): string[] {
+/** The addresses under which the service is reached. */
+const ADDRESSES = ['PUBLIC_URL', 'API_URL', 'PARTNER_URL'] as const
+
+function mandatoryInProduction(config: Settings): string[] {
   const problems: string[] = []
-  if (PUBLIC_URL === undefined) {
+  if (config.PUBLIC_URL === undefined) {
     problems.push(
       'PUBLIC_URL is required in production: set it to the https:// address under which browsers reach the service',
     )
-  } else if (!PUBLIC_URL.startsWith('https:') && !PUBLIC_URL_HTTP) {
+  }
+  for (const name of ADDRESSES) {
+    if (config.PUBLIC_URL_HTTP || !config[name]?.startsWith('http:')) continue
     problems.push(
-      'PUBLIC_URL must be an https:// address in production; PUBLIC_URL_HTTP=on allows http:// all the same, and then passwords, sessions and codes travel unencrypted',
+      `${name} must be an https:// address in production; PUBLIC_URL_HTTP=on allows http:// all the same, and then passwords, sessions and codes travel unencrypted`,
     )
   }
-  if (DEMO) problems.push('DEMO must not be on in production: everybody can read its passwords in the README')
+  if (config.DEMO) problems.push('DEMO must not be on in production: everybody can read its passwords in the README')
   return problems
 }
 
 /** Nothing of the demo is for others to reach, or to lie in a database that is used for something else. */
-function whyNoDemo({ HOST, PUBLIC_URL, DATABASE_URL }: Settings): string | undefined {
+function whyNoDemo(config: Settings): string | undefined {
+  const { HOST, DATABASE_URL } = config
   const anyway = 'or set DEMO=on to have it all the same'
   if (!isLoopbackHost(HOST)) {
     return `HOST=${HOST} lets others in, and everybody can read the demo's passwords in the README. For the demo leave HOST at 127.0.0.1, ${anyway}.`
   }
-  if (PUBLIC_URL !== undefined && !isLoopbackHost(new URL(PUBLIC_URL).hostname)) {
-    return `PUBLIC_URL says that others come here, and everybody can read the demo's passwords in the README. For the demo unset PUBLIC_URL, ${anyway}.`
+  const open = ADDRESSES.find((name) => config[name] && !isLoopbackHost(new URL(config[name]).hostname))
+  if (open) {
+    return `${open} says that others come here, and everybody can read the demo's passwords in the README. For the demo unset ${open}, ${anyway}.`
   }
   if (DATABASE_URL !== undefined) {
     return `DATABASE_URL names a database of yours, and the demo would put users and secrets into it that everybody can read in the README. For the demo unset DATABASE_URL, ${anyway}.`
@@ -107,6 +121,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   return Object.freeze({
     ...config,
     PUBLIC_URL,
+    API_URL: config.API_URL ?? PUBLIC_URL,
+    PARTNER_URL: config.PARTNER_URL ?? PUBLIC_URL,
     MAIL_FROM: config.MAIL_FROM ?? `Gatehouse <no-reply@${new URL(PUBLIC_URL).hostname}>`,
     SHUTDOWN_DELAY_S: config.SHUTDOWN_DELAY_S ?? (config.NODE_ENV === 'production' ? 3 : 0),
     DEMO,
@@ -124,16 +140,20 @@ export interface ChosenPorts {
 }
 
 /** Once free ports are chosen: the address of the service, and the one that the demo's partner may be called at, hold them. */
-export const withPorts = (config: Config, { port, demoPartnerPort }: ChosenPorts): Config =>
-  Object.freeze({
+export function withPorts(config: Config, { port, demoPartnerPort }: ChosenPorts): Config {
+  const known = (url: string) => (url === localUrl(0) ? localUrl(port) : url)
+  return Object.freeze({
     ...config,
     PORT: port,
-    PUBLIC_URL: config.PUBLIC_URL === localUrl(0) ? localUrl(port) : config.PUBLIC_URL,
+    PUBLIC_URL: known(config.PUBLIC_URL),
+    API_URL: known(config.API_URL),
+    PARTNER_URL: known(config.PARTNER_URL),
     DEMO_PARTNER_PORT: demoPartnerPort,
     PARTNER_ADDRESS_ALLOW: config.PARTNER_ADDRESS_ALLOW.map((entry) =>
       entry === demoPartnerAddress(0) ? demoPartnerAddress(demoPartnerPort) : entry,
     ),
   })
+}
 
 /** For what is no setting of the service: PGOPTIONS; and the secret that a partner's commands are given, and what they start. */
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env

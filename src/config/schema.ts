@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { loadSettings } from './load.ts'
 import { isNetwork } from './network.ts'
 import { partnerSettings } from './partner.ts'
-import { contactUris, httpUrl, list, onOff, whole } from './setting.ts'
+import { baseUrl, contactUris, list, onOff, whole } from './setting.ts'
 import { MAIL_SENDER, parseSmtpUrl } from './smtp-url.ts'
 
 /** Every setting, with its default; the README's table is compared with this schema by a test. */
@@ -16,16 +16,25 @@ export const settings = z.object({
     ),
   HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on; `0.0.0.0` for every interface'),
   PORT: whole(0, 65_535).default(3000).describe('port to listen on; 0 takes a free one'),
-  PUBLIC_URL: httpUrl
-    .transform((url) => url.replace(/\/+$/, ''))
+  PUBLIC_URL: baseUrl
     .optional()
     .describe(
       'address under which browsers reach the service (default: `http://localhost:PORT`; required in production); with `https://` cookies are bound to this host and browsers are told to keep to https',
     ),
+  API_URL: baseUrl
+    .optional()
+    .describe(
+      'address under which servers of micro-apps reach A2–A6, where it is another than `PUBLIC_URL`; every address is served alike',
+    ),
+  PARTNER_URL: baseUrl
+    .optional()
+    .describe(
+      "address under which partners' programs reach the notices and `/sandbox/api`, where it is another than `PUBLIC_URL`; the sandbox's pages tell it",
+    ),
   PUBLIC_URL_HTTP: onOff
     .default(false)
     .describe(
-      '`on` lets production run under an `http://` `PUBLIC_URL`: passwords, sessions and codes then travel unencrypted',
+      '`on` lets production run under `http://` addresses (`PUBLIC_URL`, `API_URL`, `PARTNER_URL`): passwords, sessions and codes then travel unencrypted',
     ),
   SECURITY_CONTACT: contactUris
     .default([])

@@ -13,7 +13,10 @@ export const whole = (from: number, to: number) =>
 
 export const onOff = z.enum(['on', 'off'], 'must be on or off').transform((value) => value === 'on')
 
-export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+
+/** An address below which paths are appended. */
+export const baseUrl = httpUrl.transform((url) => url.replace(/\/+$/, ''))
 
 export const list = z.string().transform((text) =>
   text

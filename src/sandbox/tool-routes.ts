@@ -32,7 +32,7 @@ export const signatureToolRoutes: FastifyPluginAsync<{ deps: Deps }> = async (ap
       date: '',
       authorization: '',
       partner_id: String(partner.partnerId),
-      host: new URL(deps.config.PUBLIC_URL).host,
+      host: new URL(deps.config.PARTNER_URL).host,
     }
     return { ...tool, typed, alert: '', clockNote: tool.verdict ? clockNote(tool.verdict, locale) : '' }
   }

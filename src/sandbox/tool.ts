@@ -93,7 +93,7 @@ export const judgePasted = async (
   String(await testPastedSignature(deps, partnerId, { method, url, date, authorization, partnerId: partner_id, host }))
 
 const addressesOf = ({ config }: Deps): string[] =>
-  mountsOf(config.MTP_PATH_PREFIXES).map((mount) => config.PUBLIC_URL + mount + PATH.signatureTest)
+  mountsOf(config.MTP_PATH_PREFIXES).map((mount) => config.PARTNER_URL + mount + PATH.signatureTest)
 
 const listed = ({ testId, source, testedAt, mistakes, verified }: SignatureTest): ListedTest => ({
   id: String(testId),

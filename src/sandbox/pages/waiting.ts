@@ -35,7 +35,7 @@ export async function waitingIn(
   const notice = NOTICES.find((one) => one.path === path)?.name
   return {
     path,
-    urls: mountsOf(deps.config.MTP_PATH_PREFIXES).map((mount) => deps.config.PUBLIC_URL + at(mount, path)),
+    urls: mountsOf(deps.config.MTP_PATH_PREFIXES).map((mount) => deps.config.PARTNER_URL + at(mount, path)),
     about: Object.entries(about),
     secondsLeft,
     left: `${Math.floor(secondsLeft / 60)}:${String(secondsLeft % 60).padStart(2, '0')}`,

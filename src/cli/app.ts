@@ -8,13 +8,14 @@ import {
   suspendMicroApp,
   updateMicroApp,
 } from '../registry/micro-app.ts'
+import { MICRO_APP_FIELDS } from '../registry/micro-app-fields.ts'
 import { rotateSecret } from '../registry/secret.ts'
 import { type MicroApp, microAppChanges, newMicroApp, rotation, type SecretDates } from '../registry/wire.ts'
 import type { CliContext } from './context.ts'
+import { fieldsFrom, flagsOf, withFieldOptions } from './field-options.ts'
 import { runs } from './operation.ts'
-import { aligned, collect, collectWords, numberIfOne, readable } from './text.ts'
+import { aligned, numberIfOne, readable } from './text.ts'
 
-const LISTS = { hosts: '--host', redirect_uris: '--redirect-uri', scopes: '--scope', http_allowed: '--http' }
 const NAMED = { app_key: 'app_key' }
 const one = z.strictObject({ app_key: z.string() })
 
@@ -48,15 +49,14 @@ const named = (app: Command, name: string, description: string): Command =>
   app.command(name).description(description).argument('[app_key]').usage('<app_key> [options]')
 
 function createCommand(app: Command, context: CliContext): void {
-  const command = fieldOptions(app.command('create').description('register a micro-app; shows its app_secret once'))
-    .option('--app-key <key>', 'its key (default: a new one)')
-    .option('--status <status>', 'approved or pending (default: approved)')
+  const command = app.command('create').description('register a micro-app; shows its app_secret once')
+  withFieldOptions(command, MICRO_APP_FIELDS, 'created')
   runs(command, context, {
     input: newMicroApp,
-    typed: (options) => ({ ...fieldsOf(options), app_key: options.appKey, status: options.status }),
+    typed: (options) => fieldsFrom(options, MICRO_APP_FIELDS, 'created'),
     run: (deps, input) => createMicroApp(deps, input),
     text: withSecret,
-    flags: LISTS,
+    flags: flagsOf(MICRO_APP_FIELDS),
   })
 }
 
@@ -70,15 +70,14 @@ function listCommand(app: Command, context: CliContext): void {
 }
 
 function updateCommand(app: Command, context: CliContext): void {
-  const command = fieldOptions(named(app, 'update', 'change what is given; a list replaces the whole list'))
-    .option('--no-logo-url', 'without a logo')
-    .option('--no-redirect-uri', 'any redirect URI on a registered host')
+  const command = named(app, 'update', 'change what is given; a list replaces the whole list')
+  withFieldOptions(command, MICRO_APP_FIELDS, 'changed')
   runs(command, context, {
     input: microAppChanges.extend(one.shape),
-    typed: (options, app_key) => ({ ...fieldsOf(options), app_key }),
+    typed: (options, app_key) => ({ ...fieldsFrom(options, MICRO_APP_FIELDS, 'changed'), app_key }),
     run: (deps, { app_key, ...changes }) => updateMicroApp(deps, app_key, changes),
     text: details,
-    flags: { ...LISTS, ...NAMED },
+    flags: { ...flagsOf(MICRO_APP_FIELDS), ...NAMED },
   })
 }
 
@@ -96,29 +95,6 @@ function rotateSecretCommand(app: Command, context: CliContext): void {
     flags: { ...NAMED, overlap_s: '--overlap' },
   })
 }
-
-const fieldOptions = (command: Command): Command =>
-  command
-    .option('--name <name>', 'shown to users on the consent page')
-    .option('--host <host>', 'where answers may go: host, host:port or *.host (repeat for more)', collect)
-    .option('--scope <scope>', 'USER_INFO or PHONE_NUMBER (repeat for both)', collectWords)
-    .option('--redirect-uri <uri>', 'only these exact URIs instead of whole hosts (repeat for more)', collect)
-    .option('--logo-url <url>', 'shown to users on the consent page')
-    .option('--refresh-days <days>', 'life of a refresh token: 7, 30, 60 or 90 (at first 30)', numberIfOne)
-    .option('--refresh-policy <policy>', 'fixed or rotating (at first fixed)')
-    .option('--http', 'allow redirect URIs without TLS (as at first)')
-    .option('--no-http', 'https only; loopback hosts excepted')
-
-const fieldsOf = (options: Readonly<Record<string, unknown>>) => ({
-  name: options.name,
-  logo_url: options.logoUrl === false ? null : options.logoUrl,
-  hosts: options.host,
-  redirect_uris: options.redirectUri === false ? [] : options.redirectUri,
-  scopes: options.scope,
-  refresh_days: options.refreshDays,
-  refresh_policy: options.refreshPolicy,
-  http_allowed: options.http,
-})
 
 type Shown = MicroApp & { secrets?: readonly SecretDates[]; app_secret?: string }
 

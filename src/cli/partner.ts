@@ -11,6 +11,7 @@ import {
   updatePartner,
 } from '../registry/partner.ts'
 import { setContact } from '../registry/partner-contact.ts'
+import { PARTNER_FIELDS } from '../registry/partner-fields.ts'
 import {
   noTestCall,
   retireSecret,
@@ -29,15 +30,15 @@ import {
 import { rotateWebhookSecret } from '../registry/webhook-secret.ts'
 import { rotation } from '../registry/wire.ts'
 import type { CliContext } from './context.ts'
+import { fieldsFrom, flagsOf, withFieldOptions } from './field-options.ts'
 import { NAMED, named, one, second } from './one-partner.ts'
 import { runs } from './operation.ts'
 import { keyCommands } from './partner-key.ts'
 import { noticesCommand } from './partner-notices.ts'
 import { details, table, warned, withSecret, withWebhookSecret } from './partner-text.ts'
-import { collect, numberIfOne } from './text.ts'
+import { numberIfOne } from './text.ts'
 
 const contactOfOne = contact.extend({ ...one.shape, role: z.enum(CONTACT_ROLES) })
-const LISTS = { interface_urls: '--interface-url' }
 
 /** `gatehouse partner …`: as over /admin/v1/partners. */
 export function partnerCommands(program: Command, context: CliContext, testCallWith: TestCallWith = noTestCall): void {
@@ -74,36 +75,26 @@ export function partnerCommands(program: Command, context: CliContext, testCallW
 }
 
 function createCommand(partner: Command, context: CliContext): void {
-  const command = fieldOptions(partner.command('create').description('register a partner; shows its clientSecret once'))
-    .option('--partner-id <id>', 'its PartnerId (default: the next free one from 10001 up)')
-    .option('--client-id <id>', 'its clientId (default: a new one)')
-    .option('--stage <stage>', 'sandbox or live (default: sandbox)')
+  const command = partner.command('create').description('register a partner; shows its clientSecret once')
+  withFieldOptions(command, PARTNER_FIELDS, 'created')
   runs(command, context, {
     input: newPartner,
-    typed: (options) => ({
-      ...fieldsOf(options),
-      partner_id: options.partnerId,
-      client_id: options.clientId,
-      stage: options.stage,
-    }),
+    typed: (options) => fieldsFrom(options, PARTNER_FIELDS, 'created'),
     run: async (deps, input) => warned(await createPartner(deps, input)),
     text: withSecret,
-    flags: LISTS,
+    flags: flagsOf(PARTNER_FIELDS),
   })
 }
 
 function updateCommand(partner: Command, context: CliContext): void {
-  const command = fieldOptions(named(partner, 'update', 'change what is given; a list replaces the whole list'))
-    .option('--no-base-url', 'only interfaces with a URL of their own')
-    .option('--no-interface-url', 'every interface below the base URL')
-    .option('--encrypt-calls', 'encrypt our calls with its AES key')
-    .option('--no-encrypt-calls', 'send them readable')
+  const command = named(partner, 'update', 'change what is given; a list replaces the whole list')
+  withFieldOptions(command, PARTNER_FIELDS, 'changed')
   runs(command, context, {
     input: partnerChanges.extend(one.shape),
-    typed: (options, partner_id) => ({ ...fieldsOf(options), encrypts_calls: options.encryptCalls, partner_id }),
+    typed: (options, partner_id) => ({ ...fieldsFrom(options, PARTNER_FIELDS, 'changed'), partner_id }),
     run: async (deps, { partner_id, ...changes }) => warned(await updatePartner(deps, partner_id, changes)),
     text: details,
-    flags: { ...LISTS, ...NAMED, encrypts_calls: '--encrypt-calls' },
+    flags: { ...flagsOf(PARTNER_FIELDS), ...NAMED },
   })
 }
 
@@ -163,27 +154,4 @@ function webhookSecretCommand(partner: Command, context: CliContext): void {
     text: withWebhookSecret,
     flags: NAMED,
   })
-}
-
-const fieldOptions = (command: Command): Command =>
-  command
-    .option('--name <name>', 'of the seller')
-    .option('--base-url <url>', 'its interfaces are found below it by their default paths')
-    .option('--interface-url <interface=url>', 'URL of one interface, such as order-create (repeat for more)', collect)
-
-const fieldsOf = (options: Readonly<Record<string, unknown>>) => ({
-  name: options.name,
-  base_url: options.baseUrl === false ? null : options.baseUrl,
-  interface_urls: options.interfaceUrl === false ? {} : urlsOf(options.interfaceUrl),
-})
-
-/** Of `order-create=https://…`; what has no "=" becomes a name without a URL, which the schema refuses. */
-function urlsOf(typed: unknown): object | undefined {
-  if (!Array.isArray(typed)) return undefined
-  return Object.fromEntries(
-    typed.map((text: string) => {
-      const [name = '', ...url] = text.split('=')
-      return [name, url.join('=')]
-    }),
-  )
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { environment } from '../config/index.ts'
 import { findPartner } from '../registry/partner.ts'
-import { partnerId } from '../registry/partner-wire.ts'
+import { partnerId } from '../registry/partner-fields.ts'
 import type { CliContext } from './context.ts'
 import type { SandboxCaller } from './sandbox-client.ts'
 

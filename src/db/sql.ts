@@ -1,6 +1,5 @@
-import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg'
+import type { Pool, PoolClient, QueryResult } from 'pg'
 import type { z } from 'zod'
-import { sha256 } from '../lib/crypto/digest.ts'
 import type { Turns } from '../lib/turns.ts'
 import { isStalePlan, keepsConnection, rethrowUnavailable } from '../lib/web/unavailable.ts'
 import {
@@ -15,9 +14,9 @@ import {
 } from './gather.ts'
 import { FREELY, NAMES } from './planning.ts'
 import { connectionShares, type Room } from './shares.ts'
+import { type Statement, sql } from './statement.ts'
 
-/** A statement and its values; made by `` sql`…` `` only, so a value can never become part of the text. */
-export type Statement = QueryConfig
+export { type Fragment, type Statement, sql } from './statement.ts'
 
 export interface Db {
   /** The first row; throws when there is none. */
@@ -43,25 +42,6 @@ export interface Db {
   room(name: Room): Db
   /** The same database by the one connection that nobody else takes: for `/readyz`. */
   apart(): Db
-}
-
-const prepared = new WeakMap<TemplateStringsArray, { name: string; text: string }>()
-
-/**
- * A prepared statement is named by what it says: a session of PostgreSQL may be handed from one process to another, and a
- * name must never mean something else there.
- */
-const nameOf = (text: string): string => `s_${sha256(text).toString('base64url', 0, 18)}`
-
-/** Each place in the code that says sql`…` becomes one statement, prepared once a connection. */
-export function sql(strings: TemplateStringsArray, ...values: unknown[]): Statement {
-  let known = prepared.get(strings)
-  if (!known) {
-    const text = strings.reduce((before, part, index) => `${before}$${index}${part}`)
-    known = { name: nameOf(text), text }
-    prepared.set(strings, known)
-  }
-  return { name: known.name, text: known.text, values }
 }
 
 const plannedFreely = (): Statement =>

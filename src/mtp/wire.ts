@@ -9,7 +9,7 @@ import { listOf } from '../lib/json/lists.ts'
 import { int64, numericText, parseLossless, smallInt, stringifyLossless } from '../lib/json/lossless.ts'
 import { problemsText, readShape } from '../lib/json/shape.ts'
 import { echo } from '../lib/web/rescode.ts'
-import { partnerId } from '../registry/partner-wire.ts'
+import { partnerId } from '../registry/partner-fields.ts'
 import { NOTICE_PATHS } from './endpoints.ts'
 
 // The shape of the notices (spec: area B payloads). What their numbers mean together is the operations' business.

@@ -1,4 +1,4 @@
-import { holdsAnswer } from '../registry/wire.ts'
+import { holdsAnswer } from '../registry/micro-app-fields.ts'
 
 /** Where the answer of the authorization page may go (source, A1 "redirect_uri"; decisions, section 1 "redirect_uri"). */
 

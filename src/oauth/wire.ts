@@ -3,7 +3,7 @@ import { userKey } from '../account/wire.ts'
 import { secondsLeft } from '../lib/clock.ts'
 import type { SelfDating } from '../lib/crypto/self-dating.ts'
 import { parseQuery, queryOf } from '../lib/web/query-string.ts'
-import { SCOPES } from '../registry/wire.ts'
+import { SCOPES } from '../registry/micro-app-fields.ts'
 import { refuse } from './failures.ts'
 
 const LONGEST_URL = 8 * 1024

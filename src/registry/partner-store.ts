@@ -1,7 +1,22 @@
 import { z } from 'zod'
 import type { Gathered } from '../db/gather.ts'
 import { type Db, sql } from '../db/sql.ts'
-import { LAST_PARTNER_ID, type NewPartner, type Partner, type PartnerChanges, partner } from './partner-wire.ts'
+import { assignmentsOf, columnsOf, valuesOf } from './field.ts'
+import {
+  LAST_PARTNER_ID,
+  type NewPartner,
+  newPartner,
+  type Partner,
+  type PartnerChanges,
+  partner,
+  partnerChanges,
+} from './partner-wire.ts'
+
+/** Contacts are rows of another table. */
+const ownColumns = (shape: object): string[] => Object.keys(shape).filter((name) => name !== 'contacts')
+const COLUMNS = columnsOf(ownColumns(partner.shape), 'p')
+const OF_NEW = [...ownColumns(newPartner.shape), 'status', 'created_at', 'updated_at']
+const CHANGEABLE = Object.keys(partnerChanges.shape)
 
 // Inside a JSON aggregate bytea and timestamps are text.
 const date = z.union([z.null(), z.coerce.date()])
@@ -33,8 +48,7 @@ const partnersWithSealed: Gathered<Asked, PartnerWithSealed> = {
   key: ({ partnerId, clientId }) => `${partnerId ?? ''} ${clientId ?? ''}`,
   same: 'share',
   statement: (asked) =>
-    sql`select asked.nth, p.partner_id, p.client_id, p.name, p.status, p.stage, p.base_url, p.interface_urls, p.created_at, p.updated_at,
-       p.aes_key_set_at, p.encrypts_calls, p.aes_key,
+    sql`select asked.nth, ${COLUMNS}, p.aes_key,
        coalesce(live.secrets, '[]') as secrets, coalesce(people.contacts, '{}') as contacts
     from unnest(${asked.map((one) => one.partnerId)}::bigint[], ${asked.map((one) => one.clientId)}::text[],
                 ${asked.map((one) => one.now)}::timestamptz[])
@@ -64,8 +78,7 @@ export const findPartner = async (
 export const listPartners = (db: Db): Promise<Partner[]> =>
   db.many(
     partner,
-    sql`select p.partner_id, p.client_id, p.name, p.status, p.stage, p.base_url, p.interface_urls, p.created_at, p.updated_at,
-       p.aes_key_set_at, p.encrypts_calls,
+    sql`select ${COLUMNS},
        coalesce(people.contacts, '{}') as contacts
     from partner p
     left join lateral (
@@ -108,29 +121,17 @@ export const nextPartnerId = async (db: Db): Promise<bigint> => {
   return next
 }
 
-export const insertPartner = (
-  db: Db,
-  { partner_id, client_id, name, stage, base_url, interface_urls }: NewPartner,
-  now: Date,
-): Promise<number> =>
-  db.exec(
-    sql`insert into partner (partner_id, client_id, name, status, stage, base_url, interface_urls, created_at, updated_at)
-    values (${partner_id}, ${client_id}, ${name}, 'active', ${stage}, ${base_url}, ${interface_urls}, ${now}, ${now})`,
-  )
+export const insertPartner = (db: Db, input: NewPartner, now: Date): Promise<number> => {
+  const row = { ...input, status: 'active', created_at: now, updated_at: now }
+  return db.exec(sql`insert into partner (${columnsOf(OF_NEW)}) values (${valuesOf(row, OF_NEW)})`)
+}
 
 /** Dates the change and makes changes of one partner wait for each other; false when there is no such partner. */
 export const touchPartner = async (db: Db, partnerId: bigint, now: Date): Promise<boolean> =>
   (await db.exec(sql`update partner set updated_at = ${now} where partner_id = ${partnerId}`)) === 1
 
 export const updatePartner = (db: Db, partnerId: bigint, changes: PartnerChanges): Promise<number> =>
-  db.exec(
-    sql`update partner set
-      name = coalesce(${changes.name}, name),
-      base_url = case when ${changes.base_url !== undefined} then ${changes.base_url} else base_url end,
-      interface_urls = coalesce(${changes.interface_urls}, interface_urls),
-      encrypts_calls = coalesce(${changes.encrypts_calls}, encrypts_calls)
-    where partner_id = ${partnerId}`,
-  )
+  db.exec(sql`update partner set ${assignmentsOf(changes, CHANGEABLE)} where partner_id = ${partnerId}`)
 
 export const setStatus = (db: Db, partnerId: bigint, status: Partner['status']): Promise<number> =>
   db.exec(sql`update partner set status = ${status} where partner_id = ${partnerId}`)

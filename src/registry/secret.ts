@@ -4,8 +4,9 @@ import { storedForm } from '../lib/crypto/keys.ts'
 import { makeSecret } from '../lib/crypto/made-secret.ts'
 import { noSuchMicroApp } from './errors.ts'
 import { recordChange, showMicroApp } from './micro-app.ts'
+import { APP_KEY } from './micro-app-fields.ts'
 import * as store from './store.ts'
-import { APP_KEY, type MicroApp, type Rotation, type SecretDates } from './wire.ts'
+import type { MicroApp, Rotation, SecretDates } from './wire.ts'
 
 const NOTED_EVERY_S = 60
 

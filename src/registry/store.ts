@@ -2,7 +2,20 @@ import { z } from 'zod'
 import type { Gathered } from '../db/gather.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { CLIENT_WINDOW_S, type Failures, unlessOver } from '../throttle/attempts-store.ts'
-import { type MicroApp, type MicroAppChanges, microApp, type NewMicroApp, type SecretDates } from './wire.ts'
+import { assignmentsOf, columnsOf, valuesOf } from './field.ts'
+import {
+  type MicroApp,
+  type MicroAppChanges,
+  microApp,
+  microAppChanges,
+  type NewMicroApp,
+  type SecretDates,
+} from './wire.ts'
+
+const NAMES = Object.keys(microApp.shape)
+const COLUMNS = columnsOf(NAMES)
+const COLUMNS_OF_APP = columnsOf(NAMES, 'app')
+const CHANGEABLE = Object.keys(microAppChanges.shape)
 
 /** A secret that is not over, with the dates that an operator sees. */
 export interface LiveSecret extends SecretDates {
@@ -24,27 +37,17 @@ export const insertMicroApp = (
   db.maybe(
     microApp,
     sql`with app as (
-      insert into micro_app (app_key, name, logo_url, status, hosts, redirect_uris, scopes, refresh_days, refresh_policy,
-        http_allowed, created_at, updated_at)
-      values (${app.app_key}, ${app.name}, ${app.logo_url}, ${app.status}, ${app.hosts}, ${app.redirect_uris},
-        ${app.scopes}, ${app.refresh_days}, ${app.refresh_policy}, ${app.http_allowed}, ${now}, ${now})
+      insert into micro_app (${COLUMNS}) values (${valuesOf({ ...app, created_at: now, updated_at: now }, NAMES)})
       on conflict (app_key) do nothing
-      returning app_key, name, logo_url, status, hosts, redirect_uris, scopes, refresh_days, refresh_policy, http_allowed,
-      created_at, updated_at
+      returning ${COLUMNS}
     ), secret as (
       insert into micro_app_secret (app_key, secret_hash, created_at) select app_key, ${hash}, created_at from app
     )
-    select app_key, name, logo_url, status, hosts, redirect_uris, scopes, refresh_days, refresh_policy, http_allowed,
-      created_at, updated_at from app`,
+    select ${COLUMNS} from app`,
   )
 
 export const listMicroApps = (db: Db): Promise<MicroApp[]> =>
-  db.many(
-    microApp,
-    sql`select app_key, name, logo_url, status, hosts, redirect_uris, scopes, refresh_days, refresh_policy, http_allowed,
-      created_at, updated_at
-        from micro_app order by created_at, app_key`,
-  )
+  db.many(microApp, sql`select ${COLUMNS} from micro_app order by created_at, app_key`)
 
 /** Who calls, or says so. */
 interface Caller {
@@ -74,8 +77,7 @@ const callers: Gathered<Caller, z.output<typeof callerRow>> = {
   key: ({ appKey, subject }) => `${appKey}\n${subject?.toString('latin1')}`,
   same: 'share',
   statement: (asked) =>
-    sql`select asked.nth, app.app_key, app.name, app.logo_url, app.status, app.hosts, app.redirect_uris, app.scopes, app.refresh_days, app.refresh_policy, app.http_allowed,
-      app.created_at, app.updated_at,
+    sql`select asked.nth, ${COLUMNS_OF_APP},
           secret.secret_hash, secret.created_at as secret_created_at, secret.ends_at,
           secret.last_used_at, attempt.failures, attempt.window_ends_at
         from unnest(${asked.map((one) => one.appKey)}::text[], ${asked.map((one) => one.subject)}::bytea[])
@@ -120,19 +122,9 @@ export const updateMicroApp = (
 ): Promise<MicroApp | undefined> =>
   db.maybe(
     microApp,
-    sql`update micro_app set
-      name = coalesce(${changes.name}, name),
-      logo_url = case when ${changes.logo_url !== undefined} then ${changes.logo_url} else logo_url end,
-      hosts = coalesce(${changes.hosts}, hosts),
-      redirect_uris = coalesce(${changes.redirect_uris}, redirect_uris),
-      scopes = coalesce(${changes.scopes}, scopes),
-      refresh_days = coalesce(${changes.refresh_days}, refresh_days),
-      refresh_policy = coalesce(${changes.refresh_policy}, refresh_policy),
-      http_allowed = coalesce(${changes.http_allowed}, http_allowed),
-      updated_at = ${now}
+    sql`update micro_app set ${assignmentsOf(changes, CHANGEABLE)}, updated_at = ${now}
     where app_key = ${appKey}
-    returning app_key, name, logo_url, status, hosts, redirect_uris, scopes, refresh_days, refresh_policy, http_allowed,
-      created_at, updated_at`,
+    returning ${COLUMNS}`,
   )
 
 export const setStatus = (
@@ -143,8 +135,7 @@ export const setStatus = (
 ): Promise<MicroApp | undefined> =>
   db.maybe(
     microApp,
-    sql`update micro_app set status = ${status}, updated_at = ${now} where app_key = ${appKey} returning app_key, name, logo_url, status, hosts, redirect_uris, scopes, refresh_days, refresh_policy, http_allowed,
-      created_at, updated_at`,
+    sql`update micro_app set status = ${status}, updated_at = ${now} where app_key = ${appKey} returning ${COLUMNS}`,
   )
 
 /** Makes rotations of one app wait for each other; false when there is no such app. */

@@ -18,3 +18,6 @@ export const webUrl = z
     const problem = webUrlProblem(text)
     if (problem) context.addIssue({ code: 'custom', message: problem })
   })
+
+/** An http or https URL as it was typed, without user name and fragment. */
+export const endpointUrl = webUrl.refine((text) => !text.includes('#'), 'must not have a fragment')

@@ -1,0 +1,61 @@
+import { type Command, Option } from 'commander'
+import type { Field, Fields } from '../registry/field.ts'
+import { collect, collectWords, numberIfOne } from './text.ts'
+
+/** The options of fields that the registry describes, and what was typed with them. */
+
+type Use = 'created' | 'changed'
+
+const fieldsFor = (fields: Fields, use: Use): [string, Field][] =>
+  Object.entries(fields).filter(([, field]) => field[use])
+
+/** `--host` of `--host <host>`. */
+const flagOf = ({ option }: Field): string => option.split(' ', 1)[0] ?? ''
+
+const READERS: Partial<Record<NonNullable<Field['reads']>, (text: string, before: unknown) => unknown>> = {
+  number: numberIfOne,
+  list: collect,
+  words: collectWords,
+  pairs: collect,
+}
+
+export function withFieldOptions(command: Command, fields: Fields, use: Use): Command {
+  for (const [, field] of fieldsFor(fields, use)) {
+    const option = new Option(field.option, field.help)
+    const read = field.reads && READERS[field.reads]
+    command.addOption(read ? option.argParser(read) : option)
+    // What is new has nothing yet to be taken away; a switch can be off from the start.
+    if (!field.without || (use === 'created' && field.reads !== 'switch')) continue
+    command.option(flagOf(field).replace('--', '--no-'), field.without.help)
+  }
+  return command
+}
+
+/** The fields of what was typed; undefined where nothing was. */
+export const fieldsFrom = (options: Readonly<Record<string, unknown>>, fields: Fields, use: Use) =>
+  Object.fromEntries(
+    fieldsFor(fields, use).map(([name, field]) => [
+      name,
+      givenValue(field, options[new Option(field.option).attributeName()]),
+    ]),
+  )
+
+function givenValue({ reads, without }: Field, typed: unknown): unknown {
+  if (typed === false && reads !== 'switch') return without?.empty
+  return reads === 'pairs' ? pairsOf(typed) : typed
+}
+
+/** Of `order-create=https://…`; what has no "=" becomes a name without a value, which the schema refuses. */
+function pairsOf(typed: unknown): object | undefined {
+  if (!Array.isArray(typed)) return undefined
+  return Object.fromEntries(
+    typed.map((text: string) => {
+      const [name = '', ...value] = text.split('=')
+      return [name, value.join('=')]
+    }),
+  )
+}
+
+/** What the fields are called in messages: `hosts` is `--host`. */
+export const flagsOf = (fields: Fields): Record<string, string> =>
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, flagOf(field)]))

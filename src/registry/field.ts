@@ -1,0 +1,59 @@
+import type { z } from 'zod'
+import { Fragment } from '../db/statement.ts'
+
+/**
+ * All that is known of a field of a micro-app or partner. From it follow the columns that are read and written, the field
+ * of /admin/v1, the option of the command line with its help, and the row of the room's README that a test compares.
+ */
+export interface Field {
+  /** What a new one may have; missing where the field can only be changed. */
+  readonly created?: z.ZodType
+  /** What it may be changed to; missing where it is set once. */
+  readonly changed?: z.ZodType
+  /** What the column of this name holds. */
+  readonly kept: z.ZodType
+  /** Option of the command line, with its argument: `--host <host>`. */
+  readonly option: string
+  /** How the option is read: by default as a text; a list by repeating it, a pair as `name=value`. */
+  readonly reads?: 'number' | 'list' | 'words' | 'pairs' | 'switch'
+  readonly help: string
+  /** What `--no-…` is for: a switch off, else the value `empty` in place of the one so far. */
+  readonly without?: { readonly help: string; readonly empty?: unknown }
+}
+
+export type Fields = Readonly<Record<string, Field>>
+
+type Use = 'created' | 'changed' | 'kept'
+
+type Shape<Described, As extends Use> = {
+  [Name in keyof Described as Described[Name] extends Record<As, z.ZodType>
+    ? Name
+    : never]: Described[Name] extends Record<As, infer Schema> ? Schema : never
+}
+
+/** The schemas of the fields that have one for this use, for z.object. */
+export const shapeOf = <Described extends Fields, As extends Use>(fields: Described, use: As): Shape<Described, As> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, field]) => (field[use] ? [[name, field[use]]] : [])),
+  ) as Shape<Described, As>
+
+/** Between commas, each with what `write` makes of it. */
+function listed(names: readonly string[], write: (name: string) => Fragment): Fragment {
+  const parts = names.map(write)
+  return new Fragment(['', ...parts.map((_, index) => (index < parts.length - 1 ? ', ' : ''))], parts)
+}
+
+/** `a, b`, or of a table's alias `t.a, t.b`. */
+export const columnsOf = (names: readonly string[], alias?: string): Fragment =>
+  new Fragment([names.map((name) => (alias ? `${alias}.${name}` : name)).join(', ')])
+
+/** The values of these columns, as parameters. */
+export const valuesOf = (row: Readonly<Record<string, unknown>>, names: readonly string[]): Fragment =>
+  listed(names, (name) => new Fragment(['', ''], [row[name]]))
+
+/** For `update … set`: the columns that `changes` has get its values, the others of `names` stay. One text for all changes. */
+export const assignmentsOf = (changes: Readonly<Record<string, unknown>>, names: readonly string[]): Fragment =>
+  listed(names, (name) => {
+    const parts = [`${name} = case when `, ' then ', ` else ${name} end`]
+    return new Fragment(parts, [changes[name] !== undefined, changes[name]])
+  })

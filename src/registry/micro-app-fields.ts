@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { listOf } from '../lib/json/lists.ts'
+import { visibleLine } from '../lib/visible.ts'
+import { endpointUrl, webUrl } from '../lib/web/web-url.ts'
+import type { Fields } from './field.ts'
+import { parseHostEntry } from './host.ts'
+
+export const SCOPES = ['USER_INFO', 'PHONE_NUMBER'] as const
+const STATUSES = ['pending', 'approved', 'suspended'] as const
+const REFRESH_DAYS = [7, 30, 60, 90] as const
+const REFRESH_POLICIES = ['fixed', 'rotating'] as const
+
+/** Characters of an app_key; one that began with "-" would read as an option on the command line. */
+export const APP_KEY = /^[A-Za-z0-9_][A-Za-z0-9_-]{2,63}$/
+
+const host = z.string().transform((text, context) => {
+  const parsed = parseHostEntry(text)
+  if ('entry' in parsed) return parsed.entry
+  context.addIssue({ code: 'custom', message: parsed.problem })
+  return z.NEVER
+})
+
+/** Names that the answer of the authorization page adds to the query; a redirect URI may not have them of its own. */
+export const holdsAnswer = ({ searchParams }: URL): boolean => searchParams.has('code') || searchParams.has('state')
+
+const pinnedUri = endpointUrl.refine(
+  (text) => !URL.canParse(text) || !holdsAnswer(new URL(text)),
+  'must not have code or state in its query',
+)
+
+const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform((entries) => [...new Set(entries)])
+const atLeastOne = (entries: readonly unknown[]): boolean => entries.length > 0
+const ONE = 'must have at least 1 entry'
+
+const name = visibleLine(100)
+const logoUrl = webUrl.nullable()
+const hosts = setOf(host).refine(atLeastOne, ONE)
+const redirectUris = setOf(pinnedUri)
+const scopes = setOf(z.enum(SCOPES))
+const refreshDays = z.literal(REFRESH_DAYS)
+const refreshPolicy = z.enum(REFRESH_POLICIES)
+
+/** Every field of a micro-app that an operator sets. Another one needs a line here, its column and its row in README.md. */
+export const MICRO_APP_FIELDS = {
+  app_key: {
+    created: z
+      .string()
+      .regex(APP_KEY, 'must have 3 to 64 characters of A-Z a-z 0-9 _ - and not begin with "-"')
+      .optional(),
+    kept: z.string(),
+    option: '--app-key <key>',
+    help: 'its key (default: a new one)',
+  },
+  name: {
+    created: name,
+    changed: name,
+    kept: z.string(),
+    option: '--name <name>',
+    help: 'shown to users on the consent page',
+  },
+  logo_url: {
+    created: logoUrl.default(null),
+    changed: logoUrl,
+    kept: z.string().nullable(),
+    option: '--logo-url <url>',
+    help: 'shown to users on the consent page',
+    without: { help: 'without a logo', empty: null },
+  },
+  hosts: {
+    created: hosts,
+    changed: hosts,
+    kept: z.array(z.string()),
+    option: '--host <host>',
+    reads: 'list',
+    help: 'where answers may go: host, host:port or *.host (repeat for more)',
+  },
+  redirect_uris: {
+    created: redirectUris.default([]),
+    changed: redirectUris,
+    kept: z.array(z.string()),
+    option: '--redirect-uri <uri>',
+    reads: 'list',
+    help: 'only these exact URIs instead of whole hosts (repeat for more)',
+    without: { help: 'any redirect URI on a registered host', empty: [] },
+  },
+  scopes: {
+    created: scopes.refine(atLeastOne, ONE),
+    changed: scopes,
+    kept: z.array(z.enum(SCOPES)),
+    option: '--scope <scope>',
+    reads: 'words',
+    help: 'USER_INFO or PHONE_NUMBER (repeat for both)',
+  },
+  refresh_days: {
+    created: refreshDays.default(30),
+    changed: refreshDays,
+    kept: refreshDays,
+    option: '--refresh-days <days>',
+    reads: 'number',
+    help: 'life of a refresh token: 7, 30, 60 or 90 (at first 30)',
+  },
+  refresh_policy: {
+    created: refreshPolicy.default('fixed'),
+    changed: refreshPolicy,
+    kept: refreshPolicy,
+    option: '--refresh-policy <policy>',
+    help: 'fixed or rotating (at first fixed)',
+  },
+  http_allowed: {
+    created: z.boolean().default(true),
+    changed: z.boolean(),
+    kept: z.boolean(),
+    option: '--http',
+    reads: 'switch',
+    help: 'allow redirect URIs without TLS (as at first)',
+    without: { help: 'https only; loopback hosts excepted' },
+  },
+  status: {
+    created: z.enum(['pending', 'approved']).default('approved'),
+    kept: z.enum(STATUSES),
+    option: '--status <status>',
+    help: 'approved or pending (default: approved)',
+  },
+} as const satisfies Fields

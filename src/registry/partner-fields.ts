@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { mapOf } from '../lib/json/lists.ts'
+import { int64 } from '../lib/json/lossless.ts'
+import { visibleLine } from '../lib/visible.ts'
+import { endpointUrl } from '../lib/web/web-url.ts'
+import type { Fields } from './field.ts'
+
+export const STAGES = ['sandbox', 'live'] as const
+
+// It stands in the Authorization header, where a colon ends it (source, signature rule 3).
+const CLIENT_ID = /^[\x21-\x39\x3b-\x7e]{1,64}$/
+const INTERFACE_NAME = /^[a-z][a-z0-9-]{0,63}$/
+
+/** A PartnerId as number or numeric text: 64 bits, kept exact. */
+export const partnerId = int64().refine((id) => id > 0n, 'must be at least 1')
+
+const name = visibleLine(100)
+const baseUrl = endpointUrl.refine((url) => !url.includes('?'), 'must not have a query').nullable()
+const interfaceUrls = mapOf(
+  'registered',
+  z.string().regex(INTERFACE_NAME, 'is not the name of an interface, such as order-create'),
+  endpointUrl,
+)
+
+/** Every field of a partner that an operator sets. Another one needs a line here, its column and its row in README.md. */
+export const PARTNER_FIELDS = {
+  partner_id: {
+    created: partnerId.optional(),
+    kept: z.coerce.bigint(), // pg gives it as text
+    option: '--partner-id <id>',
+    help: 'its PartnerId (default: the next free one from 10001 up)',
+  },
+  client_id: {
+    created: z
+      .string()
+      .regex(CLIENT_ID, 'must have 1 to 64 visible ASCII characters, without white space and colons')
+      .optional(),
+    kept: z.string(),
+    option: '--client-id <id>',
+    help: 'its clientId (default: a new one)',
+  },
+  name: { created: name, changed: name, kept: z.string(), option: '--name <name>', help: 'of the seller' },
+  base_url: {
+    created: baseUrl.default(null),
+    changed: baseUrl,
+    kept: z.string().nullable(),
+    option: '--base-url <url>',
+    help: 'its interfaces are found below it by their default paths',
+    without: { help: 'only interfaces with a URL of their own', empty: null },
+  },
+  interface_urls: {
+    created: interfaceUrls.default({}),
+    changed: interfaceUrls,
+    kept: z.record(z.string(), z.string()),
+    option: '--interface-url <interface=url>',
+    reads: 'pairs',
+    help: 'URL of one interface, such as order-create (repeat for more)',
+    without: { help: 'every interface below the base URL', empty: {} },
+  },
+  stage: {
+    created: z.enum(STAGES).default('sandbox'),
+    kept: z.enum(STAGES),
+    option: '--stage <stage>',
+    help: 'sandbox or live (default: sandbox)',
+  },
+  encrypts_calls: {
+    changed: z.boolean(),
+    kept: z.boolean(),
+    option: '--encrypt-calls',
+    reads: 'switch',
+    help: 'encrypt our calls with its AES key',
+    without: { help: 'send them readable' },
+  },
+} as const satisfies Fields

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { appCommands } from '../../src/cli/app.ts'
+import type { CliContext } from '../../src/cli/context.ts'
+import { partnerCommands } from '../../src/cli/partner.ts'
+import { sql } from '../../src/db/sql.ts'
+import type { Field, Fields } from '../../src/registry/field.ts'
+import { MICRO_APP_FIELDS } from '../../src/registry/micro-app-fields.ts'
+import { PARTNER_FIELDS } from '../../src/registry/partner-fields.ts'
+import { newPartner, partner, partnerChanges } from '../../src/registry/partner-wire.ts'
+import { microApp, microAppChanges, newMicroApp } from '../../src/registry/wire.ts'
+import { openWorld, type World } from '../harness.ts'
+
+/** A field of the registry is described once; each place that has to know it is looked at here. */
+
+const README = readFileSync(new URL('../../src/registry/README.md', import.meta.url), 'utf8')
+
+const program = new Command('gatehouse')
+appCommands(program, {} as CliContext)
+partnerCommands(program, {} as CliContext)
+const helpOf = (...names: string[]): string =>
+  names
+    .reduce((command, name) => command.commands.find((one) => one.name() === name) ?? command, program)
+    .helpInformation()
+    .replace(/\s+/g, ' ')
+
+/** What a person would write for the value of a new one that is given none. */
+function atFirst({ created }: Field): string {
+  if (!created) return 'set later'
+  const parsed = created.safeParse(undefined)
+  if (!parsed.success) return 'required'
+  return parsed.data === undefined ? 'made' : `\`${JSON.stringify(parsed.data)}\``
+}
+
+const rowOf = (name: string, field: Field): string => {
+  const when = field.changed ? '' : 'at creation: '
+  return `| \`${name}\` | \`${field.option}\` | ${atFirst(field)} | ${when}${field.help} |`
+}
+
+function rowsAfter(marker: string): string[] {
+  const [, after = ''] = README.split(`<!-- ${marker}:`)
+  const [table = ''] = after.slice(after.indexOf('\n') + 1).split(/\n\n/, 1)
+  return table.trimEnd().split('\n').slice(2)
+}
+
+let world: World
+
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world?.close())
+
+describe.each([
+  {
+    what: 'app',
+    table: 'micro_app',
+    fields: MICRO_APP_FIELDS as Fields,
+    kept: microApp.shape,
+    created: newMicroApp.shape,
+    changed: microAppChanges.shape,
+  },
+  {
+    what: 'partner',
+    table: 'partner',
+    fields: PARTNER_FIELDS as Fields,
+    kept: partner.shape,
+    created: newPartner.shape,
+    changed: partnerChanges.shape,
+  },
+])('every described field: $what', ({ what, table, fields, kept, created, changed }) => {
+  it('is a column, and is shown', async () => {
+    const columns = await world.deps.db.many(
+      z.object({ name: z.string() }),
+      sql`select column_name as name from information_schema.columns where table_name = ${table}`,
+    )
+    const names = columns.map(({ name }) => name)
+    expect(Object.keys(fields).filter((name) => !names.includes(name))).toEqual([])
+    expect(Object.keys(fields).filter((name) => !(name in kept))).toEqual([])
+  })
+
+  it('is taken by /admin/v1 and the command line, and is in its help', () => {
+    const uses = [
+      ['created', 'create', created],
+      ['changed', 'update', changed],
+    ] as const
+    for (const [use, command, shape] of uses) {
+      const help = helpOf(what, command)
+      for (const [name, field] of Object.entries(fields)) {
+        expect(name in shape, `${name} of ${command}`).toBe(field[use] !== undefined)
+        expect(help.includes(` ${field.option} ${field.help} `), `${name} of ${command}`).toBe(field[use] !== undefined)
+      }
+    }
+  })
+
+  it('has its row in the README of the room', () => {
+    expect(rowsAfter(`fields of ${what}`)).toEqual(Object.entries(fields).map(([name, field]) => rowOf(name, field)))
+  })
+})

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { storedForm } from '../src/lib/crypto/keys.ts'
+import { hashSecret } from '../src/lib/crypto/keys.ts'
 import { findMicroAppForAuthentication } from '../src/registry/secret.ts'
 import { gatehouse } from './cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'
@@ -24,7 +24,7 @@ describe('gatehouse app create', () => {
     const { app_key, app_secret, ...rest } = await create()
     expect(rest).toMatchObject({ name: 'X', status: 'approved', hosts: ['example.com'], scopes: ['USER_INFO'] })
     const found = await findMicroAppForAuthentication(world.deps, app_key)
-    expect(found?.secrets[0]?.secret_hash).toEqual(storedForm(world.deps.keys, app_secret))
+    expect(found?.secrets[0]?.secret_hash).toEqual(hashSecret(world.deps.keys, app_secret))
   })
 
   it('takes every field, lists by repetition', async () => {

@@ -14,7 +14,7 @@ export class SignInRefused extends Error {
 
 export const noSuchUser = (): RescodeError => invalidRequest('no such user', { status: 404 })
 
-/** Which of these fields exist already. */
+/** Bad input: each of these fields that another user has. */
 export const alreadyTaken = (taken: { passport: boolean; user_id: boolean }): InvalidInput =>
   new InvalidInput(
     (['passport', 'user_id'] as const)

@@ -1,10 +1,10 @@
 import type { Config } from '../config/index.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { mint, PREFIX, readSelfDating } from '../lib/crypto/self-dating.ts'
+import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { type OwnCookie, ownCookie } from '../lib/web/own-cookie.ts'
-import { routingKeyOf } from './routing-key.ts'
 import * as store from './store.ts'
+import { routingKeyOf } from './wire.ts'
 
 /** The browser session's cookie. */
 export const sessionCookie = ({ PUBLIC_URL, SESSION_LIFETIME_S }: Config): OwnCookie =>
@@ -21,7 +21,7 @@ export interface SignedIn extends UserIdentity {
   readonly name: string
   readonly avatarUrl: string
   readonly status: 'active' | 'blocked'
-  /** Stored form of the session id; forms are bound to it. */
+  /** The hash of the session id; consent forms are bound to it. */
   readonly sessionHash: Buffer
 }
 
@@ -30,15 +30,15 @@ export async function startSession(deps: Deps, { cid, userId }: UserIdentity): P
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
   const routingKey = routingKeyOf(cid, userId)
-  const session = mint(deps.keys, { prefix: PREFIX.browserSession, routingKey, expiresAt })
+  const session = issueToken(deps.keys, { prefix: PREFIX.browserSession, routingKey, expiresAt })
   await store.insertSession(deps.db, { routingKey, cid, userId }, session.hash, now, expiresAt)
   return session.text
 }
 
-/** Who is signed in; a forged or expired cookie costs no statement, any other exactly one. */
+/** The signed-in user. A forged or expired cookie costs no statement, any other exactly one. */
 export async function findSession(deps: Deps, cookieValue: string | undefined): Promise<SignedIn | null> {
   const now = deps.clock.now()
-  const read = readSelfDating(deps.keys, PREFIX.browserSession, cookieValue ?? '')
+  const read = parseToken(deps.keys, PREFIX.browserSession, cookieValue ?? '')
   if (!read || read.expiresAt <= now) return null
   const found = await store.findSession(deps.db, read.routingKey, read.hash, now)
   return found ? { ...found, routingKey: read.routingKey, sessionHash: read.hash } : null
@@ -46,7 +46,7 @@ export async function findSession(deps: Deps, cookieValue: string | undefined): 
 
 /** Ends the session of this cookie, if there is one. */
 export async function endSession(deps: Deps, cookieValue: string | undefined): Promise<void> {
-  const read = readSelfDating(deps.keys, PREFIX.browserSession, cookieValue ?? '')
+  const read = parseToken(deps.keys, PREFIX.browserSession, cookieValue ?? '')
   if (!read) return
   await store.deleteSession(deps.db, read.routingKey, read.hash)
 }

@@ -10,9 +10,9 @@ import * as store from './store.ts'
 const turns = new WeakMap<Config, Turns>()
 
 /**
- * A password hash fills a processor and one of four threads that file reads share. Taken in turns, a flood of guesses
- * meets the limits below before it is hashed, and leaves the threads to others. So many wait; others are told to try
- * again (Overloaded).
+ * Hashing a password occupies a processor core and one of Node's four worker threads, which file reads need too. Two
+ * sign-ins run at a time, so a flood of guesses reaches the limits below before it is hashed. SIGN_IN_QUEUE more may wait;
+ * the rest is refused (Overloaded, 503).
  */
 function turnsOf(config: Config): Turns {
   const known =
@@ -36,8 +36,8 @@ export interface SignInInput {
 /**
  * Opens a session for passport and password and returns its id; throws SignInRefused.
  *
- * The limits are read again once the password is known to be right, and a wrong one that comes out above a limit is
- * told no more than "limited": however many guesses race, no more of them are answered than the limit allows.
+ * The limits are read again after the password was found right, and a wrong password counted above a limit is answered
+ * as limited. So of guesses that race, no more are answered than the limit allows.
  */
 export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
   turnsOf(deps.config).run(() => judge(deps, input))

@@ -2,9 +2,8 @@ import { recordAudit } from '../audit/store.ts'
 import type { Deps } from '../deps.ts'
 import { alreadyTaken, noSuchUser } from './errors.ts'
 import { hashPassword } from './password.ts'
-import { routingKeyOf } from './routing-key.ts'
 import * as store from './store.ts'
-import type { NewUser, User, UserKey } from './wire.ts'
+import { type NewUser, routingKeyOf, type User, type UserKey } from './wire.ts'
 
 /** Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field. */
 export async function createUser(deps: Deps, { password, ...input }: NewUser): Promise<User> {

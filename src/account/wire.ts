@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { sha256 } from '../lib/crypto/digest.ts'
 import { visibleLine } from '../lib/visible.ts'
 import { webUrl } from '../lib/web/web-url.ts'
 
@@ -7,12 +8,15 @@ const passport = visibleLine(128)
 /** The sign-in form; a field that comes twice arrives as a list and is refused. */
 export const signInForm = z.object({ passport, password: z.string().min(1).max(1024) })
 
-/** Where to go on, in a query or a form; anything unusable counts as not given. */
+/** Where the browser goes after signing in or out, in a query or form; an unusable value counts as not given. */
 export const goingOn = z.object({ return_to: z.string().optional().catch(undefined) }).catch({ return_to: undefined })
 
 /** Both identify one user, never one of the two alone (source, "User info result"). */
 export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: visibleLine(128) })
 export type UserKey = z.output<typeof userKey>
+
+/** 0 to 65535; leads every row about a user, so each hot statement stays on one shard (decisions, section 2). */
+export const routingKeyOf = (cid: number, userId: string): number => sha256(`${cid}:${userId}`).readUInt16BE(0)
 
 /** A user to be created. Names are those of the wire, and of the table's columns. */
 export const newUser = z.strictObject({

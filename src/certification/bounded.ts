@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
-import { attemptSubject } from '../lib/crypto/attempts.ts'
+import { throttleKey } from '../lib/crypto/attempts.ts'
 import { tooManyRequests } from '../lib/web/rescode.ts'
 import { countFailure } from '../throttle/attempts-store.ts'
 
@@ -12,11 +12,6 @@ const MOST = { replay: 30, preflight: 12, start: 120 } as const
 /** Counts one use, over all processes; throws 20003 with Retry-After when there were too many. */
 export async function countUse({ db, keys, clock }: Deps, what: keyof typeof MOST, partnerId: bigint): Promise<void> {
   const now = clock.now()
-  const { failures, windowEndsAt } = await countFailure(
-    db,
-    attemptSubject(keys, what, String(partnerId)),
-    now,
-    WINDOW_S,
-  )
+  const { failures, windowEndsAt } = await countFailure(db, throttleKey(keys, what, String(partnerId)), now, WINDOW_S)
   if (failures > MOST[what]) throw tooManyRequests(secondsUntil(windowEndsAt, now))
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { jsTicket } from '../resource/ticket.ts'
+import { jsTicket } from '../resource/wire.ts'
 import { print } from './report.ts'
 
 /** `gatehouse jsticket`: the jsTicket of an access token (source, A6); needs no database. */

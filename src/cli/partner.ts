@@ -10,7 +10,7 @@ import {
   suspendPartner,
   updatePartner,
 } from '../registry/partner.ts'
-import { setContact } from '../registry/partner-contact.ts'
+import { rotateWebhookSecret, setContact } from '../registry/partner-contact.ts'
 import { PARTNER_FIELDS } from '../registry/partner-fields.ts'
 import {
   noTestCall,
@@ -27,7 +27,6 @@ import {
   type ShownPartner,
   stageChange,
 } from '../registry/partner-wire.ts'
-import { rotateWebhookSecret } from '../registry/webhook-secret.ts'
 import { rotation } from '../registry/wire.ts'
 import type { CliContext } from './context.ts'
 import { fieldsFrom, flagsOf, withFieldOptions } from './field-options.ts'

@@ -44,14 +44,14 @@ export const typedCaller = (options: Readonly<Record<string, unknown>>) => ({
   url: options.url,
 })
 
-export interface FoundCaller extends SandboxCaller {
+export interface FoundCredentials extends SandboxCaller {
   /** Where the partner's interfaces are; only known to the database. */
   readonly baseUrl: string | null
 }
 
 const DEFAULT_URL = 'http://localhost:3000'
 
-export async function findCaller(context: CliContext, input: CallerInput): Promise<FoundCaller> {
+export async function credentialsOf(context: CliContext, input: CallerInput): Promise<FoundCredentials> {
   const { partner, client_id, partner_id, url } = input
   if (partner !== undefined) {
     return context.withDeps(async (deps) => {

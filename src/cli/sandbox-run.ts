@@ -4,7 +4,7 @@ import { stringify } from 'lossless-json'
 import { z } from 'zod'
 import { FUNCTION_IDS } from '../certification/functions.ts'
 import type { CliContext } from './context.ts'
-import { callerFields, type FoundCaller, findCaller, oneCaller } from './sandbox-caller.ts'
+import { callerFields, credentialsOf, type FoundCredentials, oneCaller } from './sandbox-caller.ts'
 import { SandboxClient } from './sandbox-client.ts'
 import { driveRun, type Help } from './sandbox-drive.ts'
 import { commandHelp, noHelp } from './sandbox-help.ts'
@@ -61,7 +61,7 @@ const REPORT_MS = 30_000
 export async function runSandbox(context: CliContext, demo: DemoPartner, input: Input, json: boolean): Promise<void> {
   const progress = json ? process.stderr : process.stdout
   const say = (line: string) => void progress.write(`${printable(line)}\n`)
-  const caller = await findCaller(context, input)
+  const caller = await credentialsOf(context, input)
   const help = await helpOf(input, demo, caller)
   const client = new SandboxClient(caller, AbortSignal.timeout(input.timeout * 1_000))
   const { run } = await client.post(runAnswer, '/runs', wishOf(input, demo))
@@ -80,7 +80,11 @@ const timedOut = ({ timeout }: Input): string => `not done after ${timeout} s (-
 // Texts of a partner may hold control characters, which a terminal obeys.
 const printable = (line: string): string => line.replace(/\p{Cc}/gu, '\ufffd')
 
-async function helpOf({ demo: wanted, on_wait }: Input, demo: DemoPartner, { baseUrl }: FoundCaller): Promise<Help> {
+async function helpOf(
+  { demo: wanted, on_wait }: Input,
+  demo: DemoPartner,
+  { baseUrl }: FoundCredentials,
+): Promise<Help> {
   if (wanted) return demo.open(baseUrl)
   return on_wait === undefined ? noHelp : commandHelp(on_wait)
 }

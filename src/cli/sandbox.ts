@@ -4,7 +4,7 @@ import { FUNCTION_IDS } from '../certification/functions.ts'
 import type { CliContext } from './context.ts'
 import { takes } from './operation.ts'
 import { print } from './report.ts'
-import { callerFields, callerOptions, findCaller, oneCaller, typedCaller } from './sandbox-caller.ts'
+import { callerFields, callerOptions, credentialsOf, oneCaller, typedCaller } from './sandbox-caller.ts'
 import { SandboxClient } from './sandbox-client.ts'
 import { type DemoPartner, runSandbox, sandboxRun } from './sandbox-run.ts'
 import { runTable, runText } from './sandbox-text.ts'
@@ -44,7 +44,7 @@ export function sandboxCommands(program: Command, context: CliContext, demo: Dem
     callerOptions(show).argument('[run_id]'),
     { input: one, typed: (options, run_id) => ({ ...typedCaller(options), run_id }), flags: FLAGS },
     async (input, json) => {
-      const client = new SandboxClient(await findCaller(context, input), AbortSignal.timeout(PATIENCE_MS))
+      const client = new SandboxClient(await credentialsOf(context, input), AbortSignal.timeout(PATIENCE_MS))
       const { run: shown } = await client.get(runAnswer, `/runs/${encodeURIComponent(input.run_id)}`)
       print(json, shown, runText)
     },
@@ -53,7 +53,7 @@ export function sandboxCommands(program: Command, context: CliContext, demo: Dem
   const all = z.strictObject(callerFields).superRefine(oneCaller)
   const list = sandbox.command('list').description('the runs of a partner, newest first')
   takes(callerOptions(list), { input: all, typed: typedCaller }, async (input, json) => {
-    const client = new SandboxClient(await findCaller(context, input), AbortSignal.timeout(PATIENCE_MS))
+    const client = new SandboxClient(await credentialsOf(context, input), AbortSignal.timeout(PATIENCE_MS))
     const { runs } = await client.get(runsAnswer, '/runs')
     print(json, { runs }, () => runTable(runs))
   })

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
-import { attemptSubject, networkOf } from '../lib/crypto/attempts.ts'
-import { equalSecrets, storedForm } from '../lib/crypto/keys.ts'
-import { findCaller, noteSecretUse } from '../registry/secret.ts'
+import { networkOf, throttleKey } from '../lib/crypto/attempts.ts'
+import { equalSecrets, hashSecret } from '../lib/crypto/keys.ts'
+import { findAppWithFailures, noteSecretUse } from '../registry/secret.ts'
 import type { MicroApp } from '../registry/wire.ts'
 import { CLIENT_WINDOW_S, countFailure } from '../throttle/attempts-store.ts'
 import { refuse } from './failures.ts'
@@ -14,17 +14,17 @@ export interface ClientCall {
   /** The Authorization header, if any; `Basic` is understood beside the query (decisions, A2 rows 4 and 5). */
   readonly authorization: string | undefined
   readonly address: string
-  /** A body is never read; when it is where the credentials went, the answer says so. */
+  /** A body is never read. Without credentials elsewhere, the answer says that they do not go there. */
   readonly hasBody: boolean
 }
 
 interface Credentials {
   readonly appKey: string
-  /** How what was sent can be read: as it is, and decoded where that makes a difference. */
+  /** The secret as it was sent, and form-decoded where that is another text. */
   readonly appSecrets: readonly string[]
 }
 
-/** A2 rows 3–7, in one place for A2 and A3: which approved micro-app is calling. */
+/** A2 rows 3–7, also for A3: the approved micro-app that calls. */
 export async function authenticateClient(deps: Deps, call: ClientCall): Promise<MicroApp> {
   const basic = readBasic(call.authorization)
   const credentials = presentedCredentials(call, basic)
@@ -47,7 +47,7 @@ function readBasic(header: string | undefined): Credentials | 'malformed' | unde
   return { appKey: formDecoded(text.slice(0, colon)), appSecrets: [...new Set([appSecret, formDecoded(appSecret)])] }
 }
 
-/** RFC 6749 §2.3.1 has both form-encoded, which many clients leave out; what cannot be decoded stays as it is. */
+/** RFC 6749 §2.3.1 wants both parts form-encoded, but many clients do not encode; text that cannot be decoded stays. */
 function formDecoded(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
@@ -72,22 +72,22 @@ const contradicts = (parameters: Parameters, basic: Credentials): boolean => {
 }
 
 /**
- * Row 7 is looked at before the secret is compared: once the limit is reached the answer is 20003 for right and wrong
- * secrets alike, so it never confirms a guess. Unknown apps and wrong secrets cost the same work and get one text.
+ * Row 7 comes before the secret is compared: beyond the limit right and wrong secrets get the same refusal, so it never
+ * confirms a guess. Unknown apps and wrong secrets cost the same work and get one text.
  */
 async function verifyCredentials(deps: Deps, { appKey, appSecrets }: Credentials, address: string): Promise<MicroApp> {
   const { config, db, clock, keys } = deps
   const now = clock.now()
-  const subject = attemptSubject(keys, 'client', `${appKey}\n${networkOf(address)}`)
-  const { app, failures } = await findCaller(deps, appKey, subject)
+  const subject = throttleKey(keys, 'client', `${appKey}\n${networkOf(address)}`)
+  const { app, failures } = await findAppWithFailures(deps, appKey, subject)
   if (failures && failures.failures >= config.CLIENT_FAILURES) {
     throw refuse('too_many_requests', { retryAfterS: secondsUntil(failures.windowEndsAt, now) })
   }
-  const presented = appSecrets.map((appSecret) => storedForm(keys, appSecret))
+  const presented = appSecrets.map((appSecret) => hashSecret(keys, appSecret))
   const match = app?.secrets.find(({ secret_hash }) => presented.some((one) => timingSafeEqual(secret_hash, one)))
   if (!app || !match) {
     const counted = await countFailure(db, subject, now, CLIENT_WINDOW_S)
-    // Guesses that race past the check above learn nothing either.
+    // Guesses that passed the check above at the same time are refused alike.
     if (counted.failures > config.CLIENT_FAILURES) {
       throw refuse('too_many_requests', { retryAfterS: secondsUntil(counted.windowEndsAt, now) })
     }

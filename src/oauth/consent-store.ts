@@ -13,7 +13,7 @@ export interface FirstDecision {
   readonly expiresAt: Date
 }
 
-/** True for whoever decides first; anybody else waits for that transaction to end. */
+/** True for the first decision on this form; a second one waits until the first transaction has ended. */
 export const decideFirst = async (
   db: Db,
   { routingKey, formId, decision, expiresAt }: FirstDecision,

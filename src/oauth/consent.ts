@@ -4,7 +4,7 @@ import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { wholeSecondsAfter } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
-import { mint, PREFIX } from '../lib/crypto/self-dating.ts'
+import { issueToken, PREFIX } from '../lib/crypto/opaque-token.ts'
 import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize.ts'
 import { type OpenedForm, openConsentForm } from './consent-form.ts'
 import { type Decided, decideFirst, findDecision } from './consent-store.ts'
@@ -25,7 +25,7 @@ export interface Decision {
  *
  * The first decision on a form stands, and the same again (a double click) gets the same answer. The other one is
  * refused with a page: after a refusal nothing is granted any more, and a refusal after an approval withdraws
- * what was granted. So whoever presses "refuse", first or later, ends up not granted.
+ * what was granted. So after "refuse", pressed first or later, nothing is granted.
  */
 export async function decideConsent(deps: Deps, { session, form, decision }: Decision): Promise<string> {
   if (session.status !== 'active') throw refuse('user_blocked')
@@ -35,7 +35,7 @@ export async function decideConsent(deps: Deps, { session, form, decision }: Dec
   throw refuse('form_decision_unknown')
 }
 
-/** What was decided first: this, if nothing was yet. Runs in the transaction of what follows of it. */
+/** The decision that stands: the first one on this form. Runs in the transaction that acts on it. */
 async function firstDecision(
   db: Db,
   { routingKey }: SignedIn,
@@ -108,7 +108,7 @@ async function issueCode(
   if (grant.revoked_at) throw refuse('form_withdrawn_since')
   const expiresAt = wholeSecondsAfter(grant.created_at, CODE_LIFETIME_S)
   const random = hmacSha256(keys.derive, `authorization code\n${grantId}`)
-  const code = mint(keys, { prefix: PREFIX.authorizationCode, routingKey, expiresAt, random })
+  const code = issueToken(keys, { prefix: PREFIX.authorizationCode, routingKey, expiresAt, random })
   const row = { routingKey, codeHash: code.hash, grantId, appKey, redirectUri, state, codeChallenge, expiresAt }
   const usable = await ensureCode(db, row, now)
   if (!usable) throw refuse('form_used_before')

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { addSeconds, wholeSecondsAfter } from '../lib/clock.ts'
 import { sha256 } from '../lib/crypto/digest.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
-import { mint, PREFIX, readSelfDating, type SelfDating } from '../lib/crypto/self-dating.ts'
+import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../lib/failure.ts'
 import type { MicroApp } from '../registry/wire.ts'
 import { refuse } from './failures.ts'
@@ -23,7 +23,7 @@ interface ExchangeInput {
 /** A2 rows 9–15: spends a code for a token set. */
 export async function exchangeCode(deps: Deps, app: MicroApp, parameters: Parameters): Promise<TokenSet> {
   const input = readInput(parameters)
-  const code = readSelfDating(deps.keys, PREFIX.authorizationCode, input.code)
+  const code = parseToken(deps.keys, PREFIX.authorizationCode, input.code)
   if (!code) throw refuse('code_forged', { value: input.code })
 
   const now = deps.clock.now()
@@ -47,15 +47,15 @@ function prepare(
   { config, keys }: Deps,
   app: MicroApp,
   input: ExchangeInput,
-  { routingKey, hash: codeHash }: SelfDating,
+  { routingKey, hash: codeHash }: OpaqueToken,
   now: Date,
 ): { exchange: Exchange; issued: IssuedTokens } {
-  const accessToken = mint(keys, {
+  const accessToken = issueToken(keys, {
     prefix: PREFIX.accessToken,
     routingKey,
     expiresAt: wholeSecondsAfter(now, config.ACCESS_TOKEN_LIFETIME_S),
   })
-  const refreshToken = mint(keys, {
+  const refreshToken = issueToken(keys, {
     prefix: PREFIX.refreshToken,
     routingKey,
     expiresAt: wholeSecondsAfter(now, app.refresh_days * DAY_S),
@@ -109,7 +109,7 @@ function findMismatch(exchange: Exchange, found: FoundCode): NamedFailure | unde
   return undefined
 }
 
-/** Double callbacks are common, so the same app may repeat itself for a moment; anything else is taken for theft. */
+/** Double callbacks are common, so the same app may send a code twice within the window; any other replay is taken for theft. */
 async function answerReplay(deps: Deps, app: MicroApp, exchange: Exchange, found: FoundCode, usedAt: Date) {
   const { config, db, clock } = deps
   const now = clock.now()

@@ -1,4 +1,4 @@
-import { routingKeyOf } from '../account/routing-key.ts'
+import { routingKeyOf } from '../account/wire.ts'
 import { recordAudit } from '../audit/store.ts'
 import type { Deps } from '../deps.ts'
 import { refuse } from './failures.ts'

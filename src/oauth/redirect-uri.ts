@@ -2,7 +2,7 @@ import { holdsAnswer } from '../registry/micro-app-fields.ts'
 
 /** Where the answer of the authorization page may go (source, A1 "redirect_uri"; decisions, section 1 "redirect_uri"). */
 
-/** What of a micro-app decides about its redirect URIs. */
+/** The fields of a micro-app that decide which redirect URIs it may use. */
 export interface RedirectRules {
   /** `host`, `host:port` or `*.host`, as the registry keeps them. */
   readonly hosts: readonly string[]
@@ -11,8 +11,8 @@ export interface RedirectRules {
   readonly http_allowed: boolean
 }
 
-// The parser repairs these silently (tab and newline vanish, `\` becomes `/`); whoever reads the text differently
-// would see another host, so they are refused as they stand.
+// The parser repairs these silently (tab and newline vanish, `\` becomes `/`). Another parser may see another host, so
+// they are refused.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const FORBIDDEN_CHARACTERS = /[\s\\#\u0000-\u001f\u007f-\u009f]/
 const AUTHORITY = /^https?:\/\/([^/?]+)/i
@@ -40,16 +40,16 @@ export function checkRedirectUri(
 }
 
 /** What goes back to the micro-app: both on consent, `state` alone on refusal (source, A1 "Result"). */
-export interface Answer {
+export interface AuthorizationAnswer {
   readonly code?: string
   readonly state: string
 }
 
 /**
- * A checked redirect URI with the answer added to whatever query it has. Nothing of it is written anew, save that
+ * A checked redirect URI with the answer added to whatever query it has. The URI is not normalised: only
  * characters beyond ASCII, which a Location header cannot carry, become punycode or percent-encoded UTF-8.
  */
-export function withAnswer(redirectUri: string, answer: Answer): string {
+export function withAnswer(redirectUri: string, answer: AuthorizationAnswer): string {
   const target = asciiOnly(redirectUri)
   const added = new URLSearchParams({ ...answer }).toString()
   const query = target.indexOf('?')

@@ -2,7 +2,7 @@ import { recordAudit } from '../audit/store.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, wholeSecondsAfter } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
-import { mint, PREFIX, readSelfDating, type SelfDating } from '../lib/crypto/self-dating.ts'
+import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../lib/failure.ts'
 import type { MicroApp } from '../registry/wire.ts'
 import { refuse } from './failures.ts'
@@ -18,7 +18,7 @@ export interface RefreshDeps extends Deps {
 /** A3: a new access token for a refresh token. Ownership is checked before expiry: the app_key is part of the token's MAC. */
 export async function refreshTokens(deps: RefreshDeps, app: MicroApp, parameters: Parameters): Promise<TokenSet> {
   limitRefreshes(deps, app)
-  const presented = readSelfDating(deps.keys, PREFIX.refreshToken, required(parameters, 'refresh_token'), app.app_key)
+  const presented = parseToken(deps.keys, PREFIX.refreshToken, required(parameters, 'refresh_token'), app.app_key)
   if (!presented) throw refuse('refresh_token_forged')
   if (presented.expiresAt <= deps.clock.now()) throw await expired(deps, presented, app)
   return app.refresh_policy === 'rotating' ? rotate(deps, app, presented) : extend(deps, app, presented)
@@ -34,17 +34,17 @@ function limitRefreshes({ config, rates }: Deps, { app_key }: MicroApp): void {
 }
 
 /** Revoked wins over expired while the row is there; after its purge the token still says that it is expired. */
-async function expired({ db }: Deps, { routingKey, hash }: SelfDating, app: MicroApp): Promise<NamedFailure> {
+async function expired({ db }: Deps, { routingKey, hash }: OpaqueToken, app: MicroApp): Promise<NamedFailure> {
   const found = await findRefresh(db, routingKey, hash, app.scopes)
   return found?.revoked_at ? refuse('refresh_token_revoked') : refuse('refresh_token_expired')
 }
 
 /** Policy fixed: the same refresh token, one more access token. */
-async function extend(deps: RefreshDeps, app: MicroApp, presented: SelfDating): Promise<TokenSet> {
+async function extend(deps: RefreshDeps, app: MicroApp, presented: OpaqueToken): Promise<TokenSet> {
   const { config, db, clock, keys } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
-  const accessToken = mint(keys, {
+  const accessToken = issueToken(keys, {
     prefix: PREFIX.accessToken,
     routingKey,
     expiresAt: wholeSecondsAfter(now, config.ACCESS_TOKEN_LIFETIME_S),
@@ -63,7 +63,7 @@ async function extend(deps: RefreshDeps, app: MicroApp, presented: SelfDating): 
 }
 
 /** Policy rotating: successors with the same end; the predecessor, sent again at once, gets the same answer again. */
-async function rotate(deps: RefreshDeps, app: MicroApp, presented: SelfDating): Promise<TokenSet> {
+async function rotate(deps: RefreshDeps, app: MicroApp, presented: OpaqueToken): Promise<TokenSet> {
   const { db, clock } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
@@ -87,17 +87,17 @@ async function rotate(deps: RefreshDeps, app: MicroApp, presented: SelfDating): 
  * Both successors are derived from the token that was presented and from the moment of the rotation, which is stored:
  * so the same answer can be given again although only hashes of tokens are kept.
  */
-function successorsOf({ config, keys }: Deps, app: MicroApp, presented: SelfDating, rotatedAt: Date): IssuedTokens {
+function successorsOf({ config, keys }: Deps, app: MicroApp, presented: OpaqueToken, rotatedAt: Date): IssuedTokens {
   const { routingKey, expiresAt, text } = presented
   const derived = (purpose: string) => hmacSha256(keys.derive, `${purpose}\n${text}`)
   return {
-    accessToken: mint(keys, {
+    accessToken: issueToken(keys, {
       prefix: PREFIX.accessToken,
       routingKey,
       expiresAt: wholeSecondsAfter(rotatedAt, config.ACCESS_TOKEN_LIFETIME_S),
       random: derived('rotated access token'),
     }),
-    refreshToken: mint(keys, {
+    refreshToken: issueToken(keys, {
       prefix: PREFIX.refreshToken,
       routingKey,
       expiresAt,
@@ -108,7 +108,7 @@ function successorsOf({ config, keys }: Deps, app: MicroApp, presented: SelfDati
 }
 
 /** Not rotated by this call: read again, since another worker may have done it a moment ago. */
-async function repeatRotation(deps: Deps, app: MicroApp, presented: SelfDating): Promise<TokenSet> {
+async function repeatRotation(deps: Deps, app: MicroApp, presented: OpaqueToken): Promise<TokenSet> {
   const { config, db, clock } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
@@ -124,7 +124,7 @@ async function repeatRotation(deps: Deps, app: MicroApp, presented: SelfDating):
   return tokenSet(issued, scopes, now)
 }
 
-async function revokeForReuse({ db, clock }: Deps, app: MicroApp, { routingKey }: SelfDating, found: FoundRefresh) {
+async function revokeForReuse({ db, clock }: Deps, app: MicroApp, { routingKey }: OpaqueToken, found: FoundRefresh) {
   const now = clock.now()
   await db.tx(async (tx) => {
     if (!(await revokeGrant(tx, routingKey, found.grant_id, now))) return

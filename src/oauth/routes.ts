@@ -14,7 +14,7 @@ import { type AuthorizationRequest, checkAuthorizationRequest } from './authoriz
 import { decideConsent } from './consent.ts'
 import { sealConsentForm } from './consent-form.ts'
 import { refuse } from './failures.ts'
-import { issueTokens } from './token.ts'
+import { answerTokenRequest } from './token.ts'
 import { TokenCap } from './token-cap.ts'
 import { readParameters } from './wire.ts'
 
@@ -101,6 +101,6 @@ export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: Deps }
       hasBody: hasBody(request),
     })
     noteForLog(request, { appKey: client.app_key })
-    return answerSuccess(request, reply, await issueTokens(withCap, client, parameters))
+    return answerSuccess(request, reply, await answerTokenRequest(withCap, client, parameters))
   })
 }

@@ -5,21 +5,22 @@ import { endOldestTokens } from './refresh-store.ts'
 
 /** Routing keys are of 16 bits. */
 const ROUTING_KEYS = 2 ** 16
-/** Refreshes of one routing key before its tokens are looked through, at least. */
+/** The least number of refreshes of a routing key before its tokens are read. */
 const REFRESHES = 128
-/** A key that had more tokens is looked through less often, so that looking costs each refresh the same. */
+/** Keys with more tokens are read less often, so that the cost for each refresh stays the same. */
 const TOKENS_PER_REFRESH = 4
 const MOST_REFRESHES = 2 ** 16 - 1
 const REFRESHES_AFTER_FAILURE = 4_096
 const LOOK_EVERY_MS = 100
-/** Routing keys in one statement. */
+/** Routing keys of one statement at most. */
 const AT_ONCE = 20
 
 /**
- * A grant keeps so many access tokens: otherwise an app that refreshes all the time would add a row of a week each time.
- * Who has too many is found by reading all tokens of a routing key, since an index by grant would cost every exchange and
- * refresh a tenth of its rate. That is done after some refreshes of the key, and apart from them. In between a grant may
- * have more, by about 128 a process, or a quarter of what its routing key has.
+ * Limits the live access tokens of a grant to ACCESS_TOKENS_PER_GRANT: each refresh adds a row that lives for a week.
+ *
+ * Grants above the limit are found by reading all tokens of a routing key, because an index by grant would slow every
+ * exchange and refresh down by a tenth. This runs in the background, after a number of refreshes of that key. Until then
+ * a grant may have more: about 128 a process, or a quarter of the tokens of its routing key.
  */
 export class TokenCap {
   readonly #db: Db
@@ -40,7 +41,7 @@ export class TokenCap {
     this.#due.clear()
   }
 
-  /** One token more has been issued. */
+  /** A refresh has issued an access token. */
   refreshed(routingKey: number): void {
     const left = (this.#left[routingKey] ?? 0) - 1
     this.#left[routingKey] = left > 0 ? left : REFRESHES

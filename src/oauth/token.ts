@@ -5,7 +5,7 @@ import { type RefreshDeps, refreshTokens } from './refresh.ts'
 import { type Parameters, required, type TokenSet } from './wire.ts'
 
 /** A2 row 8: which of the two grants the authenticated app asks for. */
-export function issueTokens(deps: RefreshDeps, app: MicroApp, parameters: Parameters): Promise<TokenSet> {
+export function answerTokenRequest(deps: RefreshDeps, app: MicroApp, parameters: Parameters): Promise<TokenSet> {
   const grantType = required(parameters, 'grant_type')
   if (grantType === 'authorization_code') return exchangeCode(deps, app, parameters)
   if (grantType === 'refresh_token') return refreshTokens(deps, app, parameters)

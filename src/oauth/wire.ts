@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { userKey } from '../account/wire.ts'
 import { secondsLeft } from '../lib/clock.ts'
-import type { SelfDating } from '../lib/crypto/self-dating.ts'
+import type { OpaqueToken } from '../lib/crypto/opaque-token.ts'
 import { parseQuery, queryOf } from '../lib/web/query-string.ts'
 import { SCOPES } from '../registry/micro-app-fields.ts'
 import { refuse } from './failures.ts'
@@ -50,8 +50,8 @@ export interface TokenSet {
 }
 
 export interface IssuedTokens {
-  readonly accessToken: SelfDating
-  readonly refreshToken: SelfDating
+  readonly accessToken: OpaqueToken
+  readonly refreshToken: OpaqueToken
 }
 
 export const tokenSet = (

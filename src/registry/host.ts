@@ -4,7 +4,7 @@ import { getPublicSuffix } from 'tldts'
 
 export type HostEntry = { readonly entry: string } | { readonly problem: string }
 
-// Looked for in the text as it was typed: the URL parser drops a tab or a newline and turns `\` into `/` without a word.
+// Checked before parsing: the URL parser silently drops tabs and newlines and turns `\` into `/`.
 const REFUSED: readonly (readonly [RegExp, string])[] = [
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   [/[\s\u0000-\u001f\u007f-\u009f]/, 'must not contain white space or control characters'],
@@ -45,7 +45,7 @@ export function parseHostEntry(text: string): HostEntry {
   return { entry: `*.${host}` }
 }
 
-/** Below which anybody may register a name: `co.uk`, and `github.io`. */
+/** A domain whose sub-domains belong to different owners: `co.uk`, `github.io`. */
 const isPublicSuffix = (host: string): boolean => getPublicSuffix(host, { allowPrivateDomains: true }) === host
 
 function canonicalHost(name: string): string | undefined {

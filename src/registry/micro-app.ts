@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../audit/store.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
-import { storedForm } from '../lib/crypto/keys.ts'
+import { hashSecret } from '../lib/crypto/keys.ts'
 import { makeSecret } from '../lib/crypto/made-secret.ts'
 import { appKeyTaken, noSuchMicroApp } from './errors.ts'
 import { APP_KEY } from './micro-app-fields.ts'
@@ -17,7 +17,7 @@ export async function createMicroApp(
 ): Promise<MicroApp & { app_secret: string }> {
   const app = { ...input, app_key: input.app_key ?? randomBytes(12).toString('hex') }
   const now = deps.clock.now()
-  const first = { hash: storedForm(deps.keys, secret), now }
+  const first = { hash: hashSecret(deps.keys, secret), now }
   return deps.db.tx(async (db) => {
     const created = await store.insertMicroApp(db, app, first)
     if (!created) throw appKeyTaken()

@@ -1,7 +1,67 @@
+import { randomBytes } from 'node:crypto'
 import type { Deps } from '../deps.ts'
+import type { Keys } from '../lib/crypto/keys.ts'
+import { open, seal } from '../lib/crypto/sealing.ts'
+import { noWebhook } from './errors.ts'
 import { changePartner } from './partner-change.ts'
+import * as store from './partner-contact-store.ts'
 import type { Contact, ContactRole, ShownPartner } from './partner-wire.ts'
-import { keepContact } from './webhook-secret.ts'
+
+/** As Standard Webhooks writes it: the prefix and the Base64 of the key, here 192 random bits. */
+export const newWebhookSecret = (): string => `whsec_${randomBytes(24).toString('base64')}`
+
+// A sealed secret that was moved to another row must not open there.
+const contextOf = (partnerId: bigint, role: ContactRole): string => `webhook_secret ${partnerId} ${role}`
+
+const sealWebhookSecret = (keys: Keys, partnerId: bigint, role: ContactRole, secret: string): Buffer =>
+  seal(keys, secret, contextOf(partnerId, role))
+
+/** The bytes that calls to this webhook are signed with; undefined for one that has no secret, or is no longer the contact's. */
+export async function webhookKey(
+  { db, keys }: Deps,
+  { partnerId, role, url }: { partnerId: bigint; role: ContactRole; url: string },
+): Promise<Buffer | undefined> {
+  const found = await store.findWebhook(db, partnerId, role)
+  if (!found?.webhook_secret || found.webhook_url !== url) return undefined
+  const secret = open(keys, found.webhook_secret, contextOf(partnerId, role))
+  return Buffer.from(secret.slice('whsec_'.length), 'base64')
+}
+
+/**
+ * What a contact that is set needs to be kept: its webhook's secret. A new webhook gets a new one, which is given back to
+ * be shown this once; one whose address stays keeps its own.
+ */
+export async function keepContact(
+  { db, keys }: Pick<Deps, 'db' | 'keys'>,
+  partnerId: bigint,
+  role: ContactRole,
+  contact: Contact,
+): Promise<string | undefined> {
+  const before = await store.findWebhook(db, partnerId, role)
+  const stays = contact.webhook_url === null || (before?.webhook_url === contact.webhook_url && before.webhook_secret)
+  const secret = stays ? undefined : newWebhookSecret()
+  const kept = contact.webhook_url === null ? null : (before?.webhook_secret ?? null)
+  await store.putContact(db, partnerId, role, {
+    ...contact,
+    webhook_secret: secret ? sealWebhookSecret(keys, partnerId, role, secret) : kept,
+  })
+  return secret
+}
+
+/** A new secret for a contact's webhook, from now on; shown this once. What fails meanwhile is tried again for a day. */
+export async function rotateWebhookSecret(
+  deps: Deps,
+  partnerId: bigint,
+  role: ContactRole,
+): Promise<ShownPartner & { webhook_secret: string }> {
+  const webhook_secret = newWebhookSecret()
+  const partner = await changePartner(deps, partnerId, 'partner_webhook_secret_rotated', async (db) => {
+    const sealed = sealWebhookSecret(deps.keys, partnerId, role, webhook_secret)
+    if (!(await store.setWebhookSecret(db, partnerId, role, sealed))) throw noWebhook()
+    return { role }
+  })
+  return { ...partner, webhook_secret }
+}
 
 /** Sets the partner's contact of that role, or replaces it whole. A webhook that is new comes with the secret of its calls. */
 export async function setContact(

@@ -15,7 +15,7 @@ import {
   suspendPartner,
   updatePartner,
 } from './partner.ts'
-import { setContact } from './partner-contact.ts'
+import { rotateWebhookSecret, setContact } from './partner-contact.ts'
 import { retireSecret, rotatePartnerSecret, switchSigning, type TestCall } from './partner-secret.ts'
 import { urlWarnings } from './partner-url-warnings.ts'
 import {
@@ -28,7 +28,6 @@ import {
   type ShownPartner,
   stageChange,
 } from './partner-wire.ts'
-import { rotateWebhookSecret } from './webhook-secret.ts'
 import { rotation } from './wire.ts'
 
 interface OnePartner {
@@ -37,7 +36,7 @@ interface OnePartner {
 
 const idOf = (request: FastifyRequest<OnePartner>): bigint => readPartnerId(request.params.partner_id)
 
-/** The partner as it is now; what its URLs leave unencrypted is in the answer and in the log. */
+/** Answers with the partner; warnings about URLs without TLS go into the answer and the log. */
 function warned(request: FastifyRequest, reply: FastifyReply, partner: ShownPartner): string {
   const warnings = urlWarnings(partner)
   if (warnings.length === 0) return answerLossless(request, reply, partner)

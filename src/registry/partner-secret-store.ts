@@ -45,7 +45,7 @@ const sealedSecret = z.object({
   last_used_at: z.date().nullable(),
 })
 
-/** Any one, as it is kept; undefined when there is none. */
+/** One sealed secret of any partner; undefined when there is none. */
 export const anySealedSecret = (db: Db): Promise<z.output<typeof sealedSecret> | undefined> =>
   db.maybe(
     sealedSecret,

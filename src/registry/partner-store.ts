@@ -89,7 +89,7 @@ export const listPartners = (db: Db): Promise<Partner[]> =>
     order by p.created_at, p.partner_id`,
   )
 
-/** Makes creations wait for one another, so that each sees the ids that are taken; nobody else waits. */
+/** Creations wait for one another, so that each sees the ids that are taken. Other statements do not wait. */
 export const lockForCreation = (db: Db): Promise<number> => db.exec(sql`lock table partner in share row exclusive mode`)
 
 /** Which of the two is in use already. */

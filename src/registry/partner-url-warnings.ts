@@ -5,7 +5,7 @@ import type { Partner } from './partner-wire.ts'
 const PLAIN =
   'is plain http: what is sent there, orders and visitors included, can be read and changed on the way; use https'
 
-/** URLs of a partner that are called without TLS over a network. They work, and whoever registers them is told. */
+/** Warnings about URLs of a partner that are called over a network without TLS. Such URLs are accepted. */
 export function urlWarnings({
   base_url,
   interface_urls,

@@ -6,6 +6,7 @@ import type { Keys } from '../lib/crypto/keys.ts'
 import { makeSecret } from '../lib/crypto/made-secret.ts'
 import { nothingToEncryptWith, partnerTaken } from './errors.ts'
 import { changePartner, existingPartner, findSealed, shown } from './partner-change.ts'
+import { keepContact } from './partner-contact.ts'
 import { openAesKey, openSecret, type PartnerSecret, sealSecret } from './partner-sealed.ts'
 import { insertSecret, touchSecret } from './partner-secret-store.ts'
 import * as store from './partner-store.ts'
@@ -18,7 +19,6 @@ import {
   type ShownPartner,
   type StageChange,
 } from './partner-wire.ts'
-import { keepContact } from './webhook-secret.ts'
 
 /** A partner with its live secrets, the newer one first; two at most, and exactly one of them signs our calls. */
 export type PartnerWithSecrets = Partner & {
@@ -108,7 +108,7 @@ export const setStage = (deps: Deps, partnerId: bigint, { stage }: StageChange):
 // What PostgreSQL cannot store, and what would become another text on the way to it.
 const UNSTORABLE = /[\0\p{Surrogate}]/u
 
-/** The partner whatever its status, in one statement; undefined for a clientId that nobody has, whatever text it is. */
+/** The partner whatever its status, in one statement; undefined for a clientId that no partner has, also for text that cannot be one. */
 export async function findPartnerByClientId(deps: Deps, clientId: string): Promise<PartnerWithSecrets | undefined> {
   if (UNSTORABLE.test(clientId)) return undefined
   return opened(deps.keys, await store.findPartner(deps.db, { clientId }, deps.clock.now()))

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { storedForm } from '../lib/crypto/keys.ts'
+import { hashSecret } from '../lib/crypto/keys.ts'
 import { makeSecret } from '../lib/crypto/made-secret.ts'
 import { noSuchMicroApp } from './errors.ts'
 import { recordChange, showMicroApp } from './micro-app.ts'
@@ -20,7 +20,7 @@ export async function rotateSecret(
   const now = deps.clock.now()
   await deps.db.tx(async (db) => {
     if (!APP_KEY.test(appKey) || !(await store.lockMicroApp(db, appKey))) throw noSuchMicroApp()
-    const replacement = { hash: storedForm(deps.keys, secret), now }
+    const replacement = { hash: hashSecret(deps.keys, secret), now }
     await store.replaceSecret(db, appKey, replacement, addSeconds(now, overlap_s))
     await recordChange({ ...deps, db }, appKey, 'app_secret_rotated', { overlap_s })
   })
@@ -36,11 +36,15 @@ export async function findMicroAppForAuthentication(
 }
 
 /**
- * As above, and in the same read the failures that are counted by `subject` (32 bytes); what is no app_key costs what one does.
+ * As above, and in the same read the failures counted by `subject` (32 bytes). Text that cannot be an app_key costs the same.
  */
-export const findCaller = ({ db, clock }: Deps, appKey: string, subject: Buffer): Promise<store.FoundCaller> =>
+export const findAppWithFailures = (
+  { db, clock }: Deps,
+  appKey: string,
+  subject: Buffer,
+): Promise<store.AppWithFailures> =>
   // No app has the empty app_key.
-  store.findCaller(db, { appKey: APP_KEY.test(appKey) ? appKey : '', subject }, clock.now())
+  store.findAppWithFailures(db, { appKey: APP_KEY.test(appKey) ? appKey : '', subject }, clock.now())
 
 /** Records that a secret was used, at most once a minute, so a busy app does not write a row with each request. */
 export async function noteSecretUse(

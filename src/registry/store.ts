@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Gathered } from '../db/gather.ts'
 import { type Db, sql } from '../db/sql.ts'
-import { CLIENT_WINDOW_S, type Failures, unlessOver } from '../throttle/attempts-store.ts'
+import { CLIENT_WINDOW_S, currentWindow, type Failures } from '../throttle/attempts-store.ts'
 import { assignmentsOf, columnsOf, valuesOf } from './field.ts'
 import {
   type MicroApp,
@@ -49,10 +49,10 @@ export const insertMicroApp = (
 export const listMicroApps = (db: Db): Promise<MicroApp[]> =>
   db.many(microApp, sql`select ${COLUMNS} from micro_app order by created_at, app_key`)
 
-/** Who calls, or says so. */
+/** The app that a caller claims to be. */
 interface Caller {
   readonly appKey: string
-  /** What its failed attempts are counted by; null: they are of no interest. */
+  /** What failed attempts are counted by; null where they are not asked for. */
   readonly subject: Buffer | null
 }
 
@@ -88,13 +88,13 @@ const callers: Gathered<Caller, z.output<typeof callerRow>> = {
         order by secret.ends_at desc nulls first`,
 }
 
-export interface FoundCaller {
+export interface AppWithFailures {
   readonly app: MicroAppWithSecrets | undefined
   /** Failures of the window that is not over, if there are any. */
   readonly failures: Failures | undefined
 }
 
-export async function findCaller(db: Db, caller: Caller, now: Date): Promise<FoundCaller> {
+export async function findAppWithFailures(db: Db, caller: Caller, now: Date): Promise<AppWithFailures> {
   const rows = await db.gather(callers, caller)
   const secrets = rows.flatMap(({ secret_hash, secret_created_at, ends_at, last_used_at }) =>
     secret_hash && secret_created_at && (ends_at === null || ends_at > now)
@@ -107,12 +107,12 @@ export async function findCaller(db: Db, caller: Caller, now: Date): Promise<Fou
     failures:
       failures === null || windowEndsAt === null
         ? undefined
-        : unlessOver({ failures, windowEndsAt }, now, CLIENT_WINDOW_S),
+        : currentWindow({ failures, windowEndsAt }, now, CLIENT_WINDOW_S),
   }
 }
 
 export const findMicroApp = async (db: Db, appKey: string, now: Date): Promise<MicroAppWithSecrets | undefined> =>
-  (await findCaller(db, { appKey, subject: null }, now)).app
+  (await findAppWithFailures(db, { appKey, subject: null }, now)).app
 
 export const updateMicroApp = (
   db: Db,

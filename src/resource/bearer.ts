@@ -1,22 +1,26 @@
 import type { Deps } from '../deps.ts'
-import { PREFIX, readSelfDating, type SelfDating } from '../lib/crypto/self-dating.ts'
+import { type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { type Parameters, required, type Scope } from '../oauth/wire.ts'
 import { refuse } from './failures.ts'
 import { type FoundToken, findToken } from './store.ts'
 
 export type { FoundToken }
 
-/** A4 and A5 rows 2–4: an access token of ours that has not expired. No database: whoever guesses at tokens costs a hash each. */
-export function openAccessToken({ keys, clock }: Deps, parameters: Parameters): SelfDating {
+/** A4 and A5 rows 2–4: an access token of ours that has not expired. Without the database, so a guessed token costs one hash. */
+export function openAccessToken({ keys, clock }: Deps, parameters: Parameters): OpaqueToken {
   const text = required(parameters, 'access_token')
-  const token = readSelfDating(keys, PREFIX.accessToken, text)
+  const token = parseToken(keys, PREFIX.accessToken, text)
   if (!token) throw refuse('token_forged')
   if (token.expiresAt <= clock.now()) throw refuse('token_expired')
   return token
 }
 
-/** A4 and A5 rows 5–8 (and unknown tokens of row 3), in that order: what the token gives away, if it allows `scope`. */
-export async function readWithToken({ db }: Deps, { routingKey, hash }: SelfDating, scope: Scope): Promise<FoundToken> {
+/** A4 and A5 rows 5–8 (and unknown tokens of row 3), in that order: the user's data, if the token allows `scope`. */
+export async function readWithToken(
+  { db }: Deps,
+  { routingKey, hash }: OpaqueToken,
+  scope: Scope,
+): Promise<FoundToken> {
   const found = await findToken(db, { routingKey, hash, scope })
   if (!found) throw refuse('token_unknown')
   if (found.revoked) throw refuse('token_revoked')

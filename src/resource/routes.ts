@@ -15,7 +15,7 @@ export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Dep
   acceptAnyBodyUnread(app)
   sendAnswersTogether(app)
 
-  /** Not async: what needs no database is thrown before there is a promise, since a rejected one costs more than all the checks. */
+  /** Not async: failures that need no database are thrown without a promise; a rejected one costs more than all the checks. */
   const answer = (
     request: FastifyRequest,
     reply: FastifyReply,

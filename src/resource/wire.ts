@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { FoundToken } from './store.ts'
 
 /** data of get_phonenumber (source, "Phone result"). */
@@ -20,3 +21,7 @@ export interface UserInfoResult {
 export const userInfoResult = ({ gender, user_id, cid, name, big_avatar_url }: FoundToken): UserInfoResult => ({
   uinfo: { gender, user_id, cid, name, big_avatar_url },
 })
+
+/** jsTicket of an access token: MD5 of the Base64 of its UTF-8 bytes, 32 lower-case hex characters (source, A6). */
+export const jsTicket = (accessToken: string): string =>
+  createHash('md5').update(Buffer.from(accessToken, 'utf8').toString('base64')).digest('hex')

@@ -1,7 +1,7 @@
 import type { Config } from '../config/index.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { mint, PREFIX, readSelfDating } from '../lib/crypto/self-dating.ts'
+import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { type OwnCookie, ownCookie } from '../lib/web/own-cookie.ts'
 import * as store from './session-store.ts'
 
@@ -25,7 +25,7 @@ export interface SignedInPartner {
 export async function startPartnerSession(deps: Deps, partnerId: bigint, secretId: string): Promise<string> {
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
-  const session = mint(deps.keys, { prefix: PREFIX.sandboxSession, routingKey: 0, expiresAt })
+  const session = issueToken(deps.keys, { prefix: PREFIX.sandboxSession, routingKey: 0, expiresAt })
   await store.insertSession(deps.db, { sessionHash: session.hash, partnerId, secretId, expiresAt }, now)
   return session.text
 }
@@ -36,7 +36,7 @@ export async function startPartnerSession(deps: Deps, partnerId: bigint, secretI
  */
 export async function findPartnerSession(deps: Deps, cookie: string | undefined): Promise<SignedInPartner | null> {
   const now = deps.clock.now()
-  const read = readSelfDating(deps.keys, PREFIX.sandboxSession, cookie ?? '')
+  const read = parseToken(deps.keys, PREFIX.sandboxSession, cookie ?? '')
   if (!read || read.expiresAt <= now) return null
   const found = await store.findSession(deps.db, read.hash, now)
   return found ? { ...found, sessionHash: read.hash } : null
@@ -44,6 +44,6 @@ export async function findPartnerSession(deps: Deps, cookie: string | undefined)
 
 /** Ends the session of this cookie, if there is one. */
 export async function endPartnerSession(deps: Deps, cookie: string | undefined): Promise<void> {
-  const read = readSelfDating(deps.keys, PREFIX.sandboxSession, cookie ?? '')
+  const read = parseToken(deps.keys, PREFIX.sandboxSession, cookie ?? '')
   if (read) await store.deleteSession(deps.db, read.hash)
 }

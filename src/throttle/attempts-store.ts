@@ -28,8 +28,12 @@ const CLOCKS_DIFFER_S = 60
 /** The latest end of a window that began by now. A window that ends later was begun by a clock that was set back since. */
 const latestEnd = (now: Date, windowSeconds: number): Date => addSeconds(now, windowSeconds + CLOCKS_DIFFER_S)
 
-/** A window that is over counts nothing; nor does one that a wrong clock has begun, or it would last as much longer. */
-export const unlessOver = (failures: Failures | undefined, now: Date, windowSeconds: number): Failures | undefined =>
+/** The failures, if their window is current: not over, and not begun by a clock that ran ahead (it would last too long). */
+export const currentWindow = (
+  failures: Failures | undefined,
+  now: Date,
+  windowSeconds: number,
+): Failures | undefined =>
   failures && failures.windowEndsAt > now && failures.windowEndsAt <= latestEnd(now, windowSeconds)
     ? failures
     : undefined
@@ -39,11 +43,11 @@ export const readFailures = async (
   subject: Buffer,
   now: Date,
   windowSeconds: number,
-): Promise<Failures | undefined> => unlessOver((await db.gather(failuresOf, subject))[0], now, windowSeconds)
+): Promise<Failures | undefined> => currentWindow((await db.gather(failuresOf, subject))[0], now, windowSeconds)
 
 /**
  * Adds one failure and returns the new count: one statement, so failures that race are all counted, each differently.
- * It takes away two rows whose window is over: anybody may guess at ever new names, and the table must not grow by that.
+ * It also deletes two rows whose window is over, so that guesses at ever new names do not make the table grow.
  */
 export const countFailure = (db: Db, subject: Buffer, now: Date, windowSeconds: number): Promise<Failures> => {
   const windowEndsAt = addSeconds(now, windowSeconds)

@@ -7,7 +7,7 @@ export interface Limit {
   readonly most: number
 }
 
-/** The end of the window of the first limit that is used up; undefined while nobody has to wait. */
+/** The end of the window of the first limit that is used up; undefined if none is. */
 export async function exhaustedUntil(
   db: Db,
   limits: readonly Limit[],
@@ -19,8 +19,8 @@ export async function exhaustedUntil(
 }
 
 /**
- * Counts one failure under each limit, the narrowest first; where it is one too many, the end of its window is told
- * and the wider ones are left alone: whoever is refused already uses up no limit that others share.
+ * Counts one failure under each limit, the narrowest first. Where a limit is exceeded, returns the end of its window and
+ * does not count under the wider ones, which others share.
  */
 export async function failedOnce(
   db: Db,

@@ -5,9 +5,9 @@ import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { equalSecrets, type Keys } from '../lib/crypto/keys.ts'
 
 /**
- * Marks of browsers from which somebody has signed in before (OWASP, "device cookies"). A mark says nothing but that: it
- * lets this browser try to sign in to the same account while guesses from elsewhere have used up the limits. It names
- * nobody, opens no session, and holds for one account only.
+ * Marks of browsers from which an account was signed in to before (OWASP, "device cookies"). With a mark a browser may try
+ * to sign in to the same account while guesses from elsewhere have used up the limits. A mark names no user, opens no
+ * session, and is valid for one account only.
  */
 
 export const DEVICE_LIFETIME_S = 180 * 86_400

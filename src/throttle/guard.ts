@@ -39,7 +39,7 @@ export function limitRate(app: FastifyInstance, limit: RequestLimit): onRequestA
   return async (request, reply) => {
     const most = typeof perMinute === 'number' ? perMinute : perMinute(request)
     const own = count(most, by ? by(request) : networkOf(request.ip))
-    // What is refused already uses up nothing that neighbours share.
+    // A request that is refused already is not counted for the site, which neighbours share.
     const site = by === undefined && !own.exceeded ? siteOf(request.ip) : undefined
     const ofSite = site === undefined ? own : count(SITE_FACTOR * most, site)
     const told = ofSite.exceeded ? ofSite : own
@@ -53,6 +53,6 @@ export function limitRate(app: FastifyInstance, limit: RequestLimit): onRequestA
   }
 }
 
-/** Of pages, those that do not exist included: whoever asks for more than people do waits. */
+/** Limits requests for pages, also for those that do not exist, to more than a person opens in a minute. */
 export const limitPages = (app: FastifyInstance, { PAGES_PER_MINUTE }: Config): onRequestAsyncHookHandler =>
   limitRate(app, { kind: 'page', perMinute: PAGES_PER_MINUTE, refuse: tooManyRequests })

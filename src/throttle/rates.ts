@@ -16,7 +16,7 @@ interface Entry {
 
 interface RateBounds {
   readonly everyMs: number
-  /** Subjects that are kept in memory; the one that was seen longest ago goes first. */
+  /** Subjects kept in memory at most; the least recently seen is dropped first. */
   readonly subjects: number
   /** Subjects that are shared by one statement; others wait for the next. */
   readonly batch: number
@@ -25,7 +25,7 @@ interface RateBounds {
 }
 
 const BOUNDS: RateBounds = { everyMs: 1_000, subjects: 20_000, batch: 500, tidyEveryMs: 10_000 }
-/** Subjects that have used less than this part of what they may are not shared: most people cost no statement. */
+/** Subjects below 1/50 of their limit are not shared, so that most people cost no statement. */
 const UNSHARED_PART = 50
 /** More than a process can add meanwhile. */
 const OVER_AT_ONCE = 10_000
@@ -95,7 +95,7 @@ export function openRates(db: Db, keys: Pick<Keys, 'storage'>, bounds: Partial<R
       tidiedAt = performance.now()
       await deleteOverCounts(db, OVER_AT_ONCE)
     } catch {
-      // Requests tell the log that the database is away. Counting goes on, and what was not shared is with the next turn.
+      // The requests log that the database is away. Counting continues, and the counts are shared next time.
       const now = performance.now()
       for (const [key, entry] of some) if (entries.get(key) === entry && entry.endsAt > now) unshared.set(key, entry)
     }
@@ -106,7 +106,7 @@ export function openRates(db: Db, keys: Pick<Keys, 'storage'>, bounds: Partial<R
       const now = performance.now()
       const key = `${kind}\n${subject.length <= LONGEST_SUBJECT ? subject : sha256(subject).toString('base64url')}`
       const entry = entryOf(key, windowS, now)
-      // Beyond the limit nothing depends on the count any more.
+      // Beyond the limit the exact count does not matter.
       if (entry.shared + entry.own <= most) {
         entry.own += 1
         if (entry.shared > 0 || entry.own * UNSHARED_PART >= most) {

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { attemptSubject, networkOf, siteOf, subnetOf } from '../lib/crypto/attempts.ts'
+import { networkOf, siteOf, subnetOf, throttleKey } from '../lib/crypto/attempts.ts'
 import { exhaustedUntil, failedOnce, type Limit } from './attempts.ts'
 import { clearFailures } from './attempts-store.ts'
 import { type Account, knownDevice } from './device.ts'
@@ -27,7 +27,7 @@ export interface SignInLimits {
   exhausted(): Promise<Date | undefined>
   /** Counts a failure; as above, where it is one too many. */
   failed(): Promise<Date | undefined>
-  /** Forgets the failures of whoever has just signed in. */
+  /** Clears the failures of the account in this network, or of this browser, after a good sign-in. */
   forget(): Promise<void>
 }
 
@@ -37,12 +37,12 @@ function strangerLimits({ config, keys }: Deps, { kind, name, address }: SignInA
   const perAddress = config.SIGN_IN_FAILURES_PER_ADDRESS
   return [
     {
-      subject: attemptSubject(keys, `${kind}-network`, `${subnetOf(address)}\n${name}`),
+      subject: throttleKey(keys, `${kind}-network`, `${subnetOf(address)}\n${name}`),
       most: config.SIGN_IN_FAILURES_PER_PASSPORT,
     },
-    { subject: attemptSubject(keys, 'address', networkOf(address)), most: perAddress },
-    ...(site ? [{ subject: attemptSubject(keys, 'address', site), most: SITE_FACTOR * perAddress }] : []),
-    { subject: attemptSubject(keys, kind, name), most: config.SIGN_IN_FAILURES_PER_PASSPORT_ANYWHERE },
+    { subject: throttleKey(keys, 'address', networkOf(address)), most: perAddress },
+    ...(site ? [{ subject: throttleKey(keys, 'address', site), most: SITE_FACTOR * perAddress }] : []),
+    { subject: throttleKey(keys, kind, name), most: config.SIGN_IN_FAILURES_PER_PASSPORT_ANYWHERE },
   ]
 }
 
@@ -51,7 +51,7 @@ export async function signInLimits(deps: Deps, attempt: SignInAttempt): Promise<
   const exhaustedOf = (limits: readonly Limit[]) => exhaustedUntil(db, limits, clock.now(), WINDOW_S)
   const device = knownDevice(deps, attempt, attempt.device)
   const own: Limit | undefined = device
-    ? { subject: attemptSubject(keys, 'device', device), most: config.SIGN_IN_FAILURES_PER_PASSPORT }
+    ? { subject: throttleKey(keys, 'device', device), most: config.SIGN_IN_FAILURES_PER_PASSPORT }
     : undefined
   const isTrusted = own !== undefined && (await exhaustedOf([own])) === undefined
   const limits = isTrusted ? [own] : strangerLimits(deps, attempt)

@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addSeconds } from '../../src/lib/clock.ts'
-import { attemptSubject } from '../../src/lib/crypto/attempts.ts'
-import { storedForm } from '../../src/lib/crypto/keys.ts'
+import { throttleKey } from '../../src/lib/crypto/attempts.ts'
+import { hashSecret } from '../../src/lib/crypto/keys.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
 import { createMicroApp } from '../../src/registry/micro-app.ts'
-import { findCaller, findMicroAppForAuthentication, noteSecretUse, rotateSecret } from '../../src/registry/secret.ts'
+import {
+  findAppWithFailures,
+  findMicroAppForAuthentication,
+  noteSecretUse,
+  rotateSecret,
+} from '../../src/registry/secret.ts'
 import { newMicroApp } from '../../src/registry/wire.ts'
 import { countFailure } from '../../src/throttle/attempts-store.ts'
 import { openWorld, type World } from '../harness.ts'
@@ -18,7 +23,7 @@ afterAll(() => world.close())
 const create = () =>
   createMicroApp(world.deps, parseInput(newMicroApp, { name: 'X', hosts: ['example.com'], scopes: ['USER_INFO'] }))
 const rotate = (appKey: string, overlap_s = 60) => rotateSecret(world.deps, appKey, { overlap_s })
-const hashOf = (secret: string) => storedForm(world.deps.keys, secret)
+const hashOf = (secret: string) => hashSecret(world.deps.keys, secret)
 const liveHashes = async (appKey: string) =>
   (await findMicroAppForAuthentication(world.deps, appKey))?.secrets.map((secret) => secret.secret_hash)
 
@@ -81,14 +86,14 @@ describe('findMicroAppForAuthentication', () => {
   })
 })
 
-describe('findCaller', () => {
+describe('findAppWithFailures', () => {
   const WINDOW_S = 300
-  const subjectOf = (text: string) => attemptSubject(world.deps.keys, 'client', text)
+  const subjectOf = (text: string) => throttleKey(world.deps.keys, 'client', text)
   const failed = async (subject: Buffer, times: number) => {
     for (let time = 0; time < times; time++) await countFailure(world.deps.db, subject, world.clock.now(), WINDOW_S)
     return { failures: times, windowEndsAt: addSeconds(world.clock.now(), WINDOW_S) }
   }
-  const find = (appKey: string, subject: Buffer) => findCaller(world.deps, appKey, subject)
+  const find = (appKey: string, subject: Buffer) => findAppWithFailures(world.deps, appKey, subject)
 
   it('gives app and failures, each whether or not there is the other', async () => {
     const { app_key } = await create()

@@ -6,7 +6,7 @@ import type { Keys } from './keys.ts'
  * What failures are counted by, as the only form of it that is stored. Kinds keep a passport, an app_key and a clientId
  * (`partner`) of the same spelling apart.
  */
-export const attemptSubject = (
+export const throttleKey = (
   keys: Keys,
   kind:
     | 'passport'

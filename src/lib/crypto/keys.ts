@@ -31,8 +31,8 @@ export function deriveKeys(secretKey: string): Keys {
   return Object.freeze(Object.fromEntries(derived)) as Keys
 }
 
-/** The stored form of an app_secret: HMAC-SHA256, 32 bytes. */
-export const storedForm = (keys: Keys, secret: string): Buffer => hmacSha256(keys.storage, secret)
+/** What is stored of an app_secret: HMAC-SHA256, 32 bytes. */
+export const hashSecret = (keys: Keys, secret: string): Buffer => hmacSha256(keys.storage, secret)
 
 /** Constant-time comparison of two texts of any length. */
 export function equalSecrets(left: string, right: string): boolean {

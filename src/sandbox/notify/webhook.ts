@@ -3,7 +3,7 @@ import { epochSeconds } from '../../lib/clock.ts'
 import { hmacSha256 } from '../../lib/crypto/digest.ts'
 import { addressGuard } from '../../outbound/address-guard.ts'
 import { type CallFailure, HttpCallError, PARTNER_LIMITS, post } from '../../outbound/http-call.ts'
-import { webhookKey } from '../../registry/webhook-secret.ts'
+import { webhookKey } from '../../registry/partner-contact.ts'
 import { type Notification, NotSent } from './wire.ts'
 
 /** Nobody reads the answer. */

@@ -15,7 +15,7 @@ const keys = deriveKeys(process.env.SECRET_KEY ?? '')
 const app = Fastify()
 
 const LIFETIME_S = 604_800
-const storedForm = (secret: string): Buffer => createHmac('sha256', keys.storage).update(secret).digest()
+const hashSecret = (secret: string): Buffer => createHmac('sha256', keys.storage).update(secret).digest()
 /** As Gatehouse stores tokens and codes; the bearer of a refresh token is its app. */
 const hashOfToken = (token: string, bearer = ''): Buffer =>
   createHmac('sha256', keys.token)
@@ -44,7 +44,7 @@ app.post('/oauth/v2/api/resource/get_userinfo', async (request) => {
 app.post('/oauth/v2/api/token', async (request) => {
   const query = request.query as Record<string, string>
   const { app_key, code, refresh_token: presented } = query
-  const secretHash = storedForm(query.app_secret ?? '')
+  const secretHash = hashSecret(query.app_secret ?? '')
   const routingKey = routingKeyOf(code ?? presented ?? '')
   const accessToken = newToken('ghat', routingKey)
   const access = [hashOfToken(accessToken), secondsFromNow(LIFETIME_S)]

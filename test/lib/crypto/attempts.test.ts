@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { attemptSubject, networkOf, siteOf, subnetOf } from '../../../src/lib/crypto/attempts.ts'
+import { networkOf, siteOf, subnetOf, throttleKey } from '../../../src/lib/crypto/attempts.ts'
 import { deriveKeys } from '../../../src/lib/crypto/keys.ts'
 
 describe('the network that failures are counted by', () => {
@@ -32,5 +32,5 @@ it.each([
 
 it('keeps kinds of subjects apart', () => {
   const keys = deriveKeys('a secret key that is used by tests and by nothing else')
-  expect(attemptSubject(keys, 'client', 'x')).not.toEqual(attemptSubject(keys, 'passport', 'x'))
+  expect(throttleKey(keys, 'client', 'x')).not.toEqual(throttleKey(keys, 'passport', 'x'))
 })

@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { deriveKeys } from '../../../src/lib/crypto/keys.ts'
 import { checkSecret, makeSecret } from '../../../src/lib/crypto/made-secret.ts'
-import { mint, PREFIX } from '../../../src/lib/crypto/self-dating.ts'
-import { newWebhookSecret } from '../../../src/registry/webhook-secret.ts'
+import { issueToken, PREFIX } from '../../../src/lib/crypto/opaque-token.ts'
+import { newWebhookSecret } from '../../../src/registry/partner-contact.ts'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -49,11 +49,11 @@ describe("the README's patterns for secret scanners", () => {
     ([, pattern = '']) => new RegExp(pattern, 'g'),
   )
   const keys = deriveKeys('a secret key of these tests alone')
-  const minted = Object.values(PREFIX).map(
-    (prefix) => mint(keys, { prefix, routingKey: 1, expiresAt: new Date(2_000_000_000_000) }).text,
+  const issued = Object.values(PREFIX).map(
+    (prefix) => issueToken(keys, { prefix, routingKey: 1, expiresAt: new Date(2_000_000_000_000) }).text,
   )
 
-  it.each([makeSecret('ghas'), makeSecret('ghcs'), newWebhookSecret(), ...minted])(
+  it.each([makeSecret('ghas'), makeSecret('ghcs'), newWebhookSecret(), ...issued])(
     'find %s, once and whole',
     (secret) => {
       expect(patterns.length).toBeGreaterThan(3)

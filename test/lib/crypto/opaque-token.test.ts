@@ -3,25 +3,25 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fromEpochSeconds } from '../../../src/lib/clock.ts'
 import { deriveKeys } from '../../../src/lib/crypto/keys.ts'
-import { mint, PREFIX, readSelfDating } from '../../../src/lib/crypto/self-dating.ts'
+import { issueToken, PREFIX, parseToken } from '../../../src/lib/crypto/opaque-token.ts'
 
 const keys = deriveKeys('a secret key that is used by tests and by nothing else')
 const expiresAt = fromEpochSeconds(1_800_000_000)
 
-const access = () => mint(keys, { prefix: PREFIX.accessToken, routingKey: 7, expiresAt })
+const access = () => issueToken(keys, { prefix: PREFIX.accessToken, routingKey: 7, expiresAt })
 
-describe('a self-dating token', () => {
+describe('an opaque token', () => {
   it('gives back its routing key and expiry', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 65_535 }),
         fc.integer({ min: 0, max: 2 ** 32 - 1 }),
         (routingKey, seconds) => {
-          const minted = { routingKey, expiresAt: fromEpochSeconds(seconds) }
+          const given = { routingKey, expiresAt: fromEpochSeconds(seconds) }
           const within = new Date(seconds * 1000 + 999)
-          const made = mint(keys, { prefix: PREFIX.accessToken, ...minted, expiresAt: within })
-          const read = readSelfDating(keys, PREFIX.accessToken, made.text)
-          expect(read).toEqual({ ...minted, text: expect.any(String), hash: expect.any(Buffer) })
+          const made = issueToken(keys, { prefix: PREFIX.accessToken, ...given, expiresAt: within })
+          const read = parseToken(keys, PREFIX.accessToken, made.text)
+          expect(read).toEqual({ ...given, text: expect.any(String), hash: expect.any(Buffer) })
           expect(read).toEqual(made)
         },
       ),
@@ -35,7 +35,7 @@ describe('a self-dating token', () => {
   })
 
   it('is stored as all of the HMAC-SHA256 that it carries nine bytes of', () => {
-    const { text, hash } = mint(keys, { prefix: PREFIX.refreshToken, routingKey: 7, expiresAt, bearer: 'app-1' })
+    const { text, hash } = issueToken(keys, { prefix: PREFIX.refreshToken, routingKey: 7, expiresAt, bearer: 'app-1' })
     const bytes = Buffer.from(text.slice('ghrt_'.length), 'base64url')
     const expected = createHmac('sha256', keys.token).update('ghrt\napp-1\n').update(bytes.subarray(0, 27)).digest()
     expect(hash).toEqual(expected)
@@ -47,24 +47,24 @@ describe('a self-dating token', () => {
     for (let at = 0; at < text.length; at++) {
       const other = text[at] === 'A' ? 'B' : 'A'
       const forged = text.slice(0, at) + other + text.slice(at + 1)
-      expect(readSelfDating(keys, PREFIX.accessToken, forged), forged).toBeNull()
+      expect(parseToken(keys, PREFIX.accessToken, forged), forged).toBeNull()
     }
   })
 
   it('is refused under another prefix, another key or another bearer', () => {
-    const { text } = mint(keys, { prefix: PREFIX.refreshToken, routingKey: 7, expiresAt, bearer: 'app-1' })
-    expect(readSelfDating(keys, PREFIX.refreshToken, text, 'app-1')).not.toBeNull()
-    expect(readSelfDating(keys, PREFIX.refreshToken, text, 'app-2')).toBeNull()
-    expect(readSelfDating(keys, PREFIX.accessToken, text.replace('ghrt', 'ghat'), 'app-1')).toBeNull()
+    const { text } = issueToken(keys, { prefix: PREFIX.refreshToken, routingKey: 7, expiresAt, bearer: 'app-1' })
+    expect(parseToken(keys, PREFIX.refreshToken, text, 'app-1')).not.toBeNull()
+    expect(parseToken(keys, PREFIX.refreshToken, text, 'app-2')).toBeNull()
+    expect(parseToken(keys, PREFIX.accessToken, text.replace('ghrt', 'ghat'), 'app-1')).toBeNull()
     expect(
-      readSelfDating(deriveKeys('another secret key of some length, surely'), PREFIX.refreshToken, text, 'app-1'),
+      parseToken(deriveKeys('another secret key of some length, surely'), PREFIX.refreshToken, text, 'app-1'),
     ).toBeNull()
   })
 
   it.each(['', 'ghat_', 'x', `ghat_${'A'.repeat(48)}`, `ghat_${'é'.repeat(48)}`, 'ghat_'.padEnd(8_000, 'A')])(
     'is refused when malformed: %.20s',
     (text) => {
-      expect(readSelfDating(keys, PREFIX.accessToken, text)).toBeNull()
+      expect(parseToken(keys, PREFIX.accessToken, text)).toBeNull()
     },
   )
 })

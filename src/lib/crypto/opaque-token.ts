@@ -5,13 +5,14 @@ import type { Keys } from './keys.ts'
 import { randomBytes } from './random.ts'
 
 /**
- * Text of the form `<prefix>_<base64url(routing key 2 B, expiry 4 B, random 21 B)><base64url(MAC 9 B)>`.
+ * Tokens, codes and session ids: opaque to whoever holds them (RFC 6749, section 1.4). The text is
+ * `<prefix>_<base64url(routing key 2 B, expiry 4 B, random 21 B)><base64url(MAC 9 B)>`.
  *
- * The MAC lets a forged or mistyped one be refused without the database; the expiry lets an expired one still be told
- * from an unknown one after its row has been purged. 27 and 9 bytes end on base64url borders, so no bit is slack and
- * each value has exactly one spelling.
+ * The MAC lets a forged or mistyped token be refused without the database. The expiry lets an expired token be answered as
+ * expired, not as unknown, after its row has been purged. 27 and 9 bytes are whole groups of Base64, so each token has
+ * exactly one spelling.
  *
- * One HMAC-SHA256 makes both: its first 9 bytes are the MAC, all 32 of them the only form in which the text is stored.
+ * One HMAC-SHA256 makes both the MAC (its first 9 bytes) and the hash that is stored (all 32).
  */
 const RANDOM_BYTES = 21
 const PAYLOAD_BYTES = 6 + RANDOM_BYTES
@@ -29,11 +30,11 @@ export const PREFIX = {
 
 export type Prefix = (typeof PREFIX)[keyof typeof PREFIX]
 
-/** One of ours, minted just now or presented by somebody. */
-export interface SelfDating {
-  /** What its bearer holds; a secret. */
+/** A token that this service has issued: just now, or earlier and presented again. */
+export interface OpaqueToken {
+  /** What the caller holds; a secret. */
   readonly text: string
-  /** What is stored: 32 bytes that tell the text's MAC, and nothing of its random bits. */
+  /** 32 bytes, the only form that is stored. The MAC can be computed from it, the random bits cannot. */
   readonly hash: Buffer
   /** 0 to 65535; leads the primary key of every row about the same user. */
   readonly routingKey: number
@@ -41,7 +42,7 @@ export interface SelfDating {
   readonly expiresAt: Date
 }
 
-export interface Minting extends Pick<SelfDating, 'routingKey' | 'expiresAt'> {
+export interface NewToken extends Pick<OpaqueToken, 'routingKey' | 'expiresAt'> {
   readonly prefix: Prefix
   /** 21 bytes; random unless the same value must come out again for the same request. */
   readonly random?: Buffer
@@ -52,7 +53,7 @@ export interface Minting extends Pick<SelfDating, 'routingKey' | 'expiresAt'> {
 const hashOf = (keys: Keys, prefix: Prefix, bearer: string, payload: Buffer): Buffer =>
   hmacSha256(keys.token, `${prefix}\n${bearer}\n`, payload)
 
-export function mint(keys: Keys, { prefix, routingKey, expiresAt, random, bearer = '' }: Minting): SelfDating {
+export function issueToken(keys: Keys, { prefix, routingKey, expiresAt, random, bearer = '' }: NewToken): OpaqueToken {
   const payload = Buffer.allocUnsafe(PAYLOAD_BYTES) // filled to the last byte below
   payload.writeUInt16BE(routingKey, 0)
   const seconds = epochSeconds(expiresAt)
@@ -64,8 +65,8 @@ export function mint(keys: Keys, { prefix, routingKey, expiresAt, random, bearer
   return { text: `${prefix}_${body.toString('base64url')}`, hash, routingKey, expiresAt: fromEpochSeconds(seconds) }
 }
 
-/** Null for anything that this server did not mint under that prefix (and for that bearer). */
-export function readSelfDating(keys: Keys, prefix: Prefix, text: string, bearer = ''): SelfDating | null {
+/** Null for anything that this service did not issue under that prefix and for that bearer. Needs no database. */
+export function parseToken(keys: Keys, prefix: Prefix, text: string, bearer = ''): OpaqueToken | null {
   if (!text.startsWith(`${prefix}_`)) return null
   const body = text.slice(prefix.length + 1)
   if (!BODY.test(body)) return null

@@ -1,5 +1,5 @@
 /**
- * Redirect URIs and what becomes of them (decisions, section 1 "redirect_uri"; issue 2 "Bad input and races").
+ * Redirect URIs and what becomes of them (DECISIONS "Redirect URI").
  * Used twice: against the function itself and over HTTP, where `ok` is the sign-in page, `mismatch` 20012 and
  * `not-a-url` 20007.
  */

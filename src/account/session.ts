@@ -10,7 +10,7 @@ import { routingKeyOf } from './wire.ts'
 export const sessionCookie = ({ PUBLIC_URL, SESSION_LIFETIME_S }: Config): OwnCookie =>
   ownCookie(PUBLIC_URL, { name: 'gatehouse_session', maxAgeS: SESSION_LIFETIME_S })
 
-/** (cid, userId) identifies one user, never one of the two alone (source, "User info result"). */
+/** (cid, userId) identifies one user, never one of the two alone (DECISIONS "Credentials"). */
 export interface UserIdentity {
   readonly cid: number
   readonly userId: string

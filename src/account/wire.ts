@@ -11,11 +11,11 @@ export const signInForm = z.object({ passport, password: z.string().min(1).max(1
 /** Where the browser goes after signing in or out, in a query or form; an unusable value counts as not given. */
 export const goingOn = z.object({ return_to: z.string().optional().catch(undefined) }).catch({ return_to: undefined })
 
-/** Both identify one user, never one of the two alone (source, "User info result"). */
+/** Both identify one user, never one of the two alone (DECISIONS "Credentials"). */
 export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: visibleLine(128) })
 export type UserKey = z.output<typeof userKey>
 
-/** 0 to 65535; leads every row about a user, so each hot statement stays on one shard (decisions, section 2). */
+/** 0 to 65535; leads every row about a user, so each hot statement stays on one shard (DECISIONS "Tokens and secrets"). */
 export const routingKeyOf = (cid: number, userId: string): number => sha256(`${cid}:${userId}`).readUInt16BE(0)
 
 /** A user to be created. Names are those of the wire, and of the table's columns. */

@@ -1,6 +1,6 @@
 /**
- * What a partner's system can do. The engineer chooses; the choice decides which steps the test run has (sandbox, "The
- * way through", 3). Adding a function is adding an entry, here and in the `needs` of its steps.
+ * What a partner's system can do. The engineer chooses; the choice decides which steps the test run has (README "The sandbox",
+ * 2). Adding a function is adding an entry, here and in the `needs` of its steps.
  */
 
 interface SystemFunction {

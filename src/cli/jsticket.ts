@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { jsTicket } from '../resource/wire.ts'
 import { print } from './report.ts'
 
-/** `gatehouse jsticket`: the jsTicket of an access token (source, A6); needs no database. */
+/** `gatehouse jsticket`: the jsTicket of an access token (DECISIONS "Endpoints of area A", A6); needs no database. */
 export function jsTicketCommand(program: Command): void {
   program
     .command('jsticket')

@@ -5,7 +5,7 @@ import { partnerSettings } from './partner.ts'
 import { baseUrl, contactUris, list, onOff, whole } from './setting.ts'
 import { MAIL_SENDER, parseSmtpUrl } from './smtp-url.ts'
 
-/** Every setting, with its default; the README's table is compared with this schema by a test. */
+/** Every setting, with its default; the table of OPERATIONS "Settings" is compared with this schema by a test. */
 
 export const settings = z.object({
   NODE_ENV: z

@@ -3,7 +3,7 @@ import { findActiveDemo } from './marked-store.ts'
 
 /**
  * For the start in production: throws while something of the demo is active in the database, however it got there (the
- * demo ran on it once, or the database is a copy of such a one). Its passwords and secrets are in the README.
+ * demo ran on it once, or the database is a copy of such a one). Its passwords and secrets are in src/demo/README.md.
  */
 export async function refuseDemoRows({ db }: Pick<Deps, 'db'>): Promise<void> {
   const active = await findActiveDemo(db)

@@ -6,7 +6,7 @@ import { levelPriceCalendar, priceCalendar } from './price.ts'
 import { productPull, productStatus } from './product.ts'
 import { orderRefund, orderRefunded } from './refund.ts'
 
-/** Every interface that partners implement (source, B2). Adding one is adding an entry. */
+/** Every interface that partners implement (DECISIONS "Interfaces"). Adding one is adding an entry. */
 export const INTERFACES = [
   poiPull,
   productPull,

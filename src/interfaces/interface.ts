@@ -4,7 +4,7 @@ import type { ShapeProblem } from '../lib/json/shape.ts'
 /** Success everywhere in area B. */
 export const SUCCESS = 200
 
-/** One interface that partners implement (source, B2), as data. */
+/** One interface that partners implement (DECISIONS "Interfaces"), as data. */
 export interface PartnerInterface<
   Request extends z.ZodType = z.ZodType,
   Answer extends z.ZodObject = z.ZodObject,

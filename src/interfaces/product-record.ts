@@ -84,7 +84,7 @@ const openDate = {
 type ConditionalField = keyof typeof openDate | 'voucherText'
 
 /**
- * A product as partners describe it (spec: Product). Where the spec marks one field of a group as required, that one is;
+ * A product as partners describe it (DECISIONS "Product"). Where the contract marks one field of a group as required, that one is;
  * the platform keeps the whole entry beside the few fields that it queries.
  */
 export const product = z

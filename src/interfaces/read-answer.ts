@@ -39,8 +39,8 @@ export function remarkIn(json: unknown): string | undefined {
 }
 
 /**
- * Fields of an interface stand in `body` (as partners in the field send them) or beside code and describe (source,
- * "Response envelope of area B"): without a body the envelope is taken for it. A list has to be there, or may be left
+ * Fields of an interface stand in `body` (as partners in the field send them) or beside code and describe (DECISIONS
+ * "Endpoints of area B"): without a body the envelope is taken for it. A list has to be there, or may be left
  * out where there is nothing in it and the partner has no other reason.
  */
 function withBody(entry: PartnerInterface, answer: Record<string, unknown>): Record<string, unknown> {

@@ -6,8 +6,8 @@ import { readShape, type ShapeProblem } from '../lib/json/shape.ts'
 
 /**
  * Fields of a product that bend: one that does not fit costs a warning, not the product. Nothing hangs on them but what a
- * buyer is told; prices, stock, dates, quantities, visitors, and the rules of refunds and vouchers stay strict. The README's
- * table is compared with this one by a test.
+ * buyer is told; prices, stock, dates, quantities, visitors, and the rules of refunds and vouchers stay strict. The
+ * table of DECISIONS "Product fields that are read leniently" is compared with this one by a test.
  */
 export const SOFT_FIELDS = {
   subTitle: 'nothing',

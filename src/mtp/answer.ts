@@ -1,4 +1,4 @@
-/** The envelope of area B (source, "Response envelope of area B"). */
+/** The envelope of area B (DECISIONS "Endpoints of area B"). */
 export interface Answer {
   /** 200 success, 300 error, 404 no such path; 400 a pay notice that is not taken: programs in the field read 300 as "received" */
   readonly code: 200 | RefusalCode

@@ -21,7 +21,7 @@ export interface PartnerCall {
 export const SIGNATURE_UNFIT = 'the signature does not fit'
 
 /**
- * The checks of area B's authentication (source, "Area B" rules 4 and 5), in order: headers, clientId, signature,
+ * The checks of area B's authentication (DECISIONS "Signature", rules 4 and 5), in order: headers, clientId, signature,
  * Date, what only live partners may do, PartnerId, standing. All fail with one text; which it was stays with us.
  */
 export async function authenticateCall(deps: Deps, call: PartnerCall): Promise<PartnerWithSecrets> {

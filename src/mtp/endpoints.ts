@@ -1,6 +1,6 @@
 import { MOUNT, mountsOf } from '../config/mounts.ts'
 
-/** The endpoints below MOUNT (source, B1; pay and reschedule as the field has them; the signature tool: sandbox, step 2). */
+/** The endpoints below MOUNT (DECISIONS "Endpoints of area B"). */
 export const PATH = {
   dealChange: '/deal/change/notice',
   consume: '/order/consume/notice',

@@ -2,7 +2,7 @@ import type { RefusalCode } from './answer.ts'
 import { refusalCode } from './endpoints.ts'
 
 /**
- * Every way in which a partner's call is refused (decisions, section 3). `describe` goes out, `reason` is kept with the
+ * Every way in which a partner's call is refused (DECISIONS "Order of checks of a signed call"). `describe` goes out, `reason` is kept with the
  * rejected calls, `detail` is logged.
  */
 export class CallRejected extends Error {

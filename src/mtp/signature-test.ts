@@ -49,7 +49,7 @@ interface ShownDiagnosis {
 type TestedCall = PartnerCall & { readonly host: string | undefined; readonly address: string }
 
 /**
- * The signature tool (sandbox, step 2): 200 for a right call, else 300 and what went wrong. The verdict is kept for the
+ * The signature tool (README "The sandbox", 1): 200 for a right call, else 300 and what went wrong. The verdict is kept for the
  * partner to see in the sandbox. Only who has proved to hold a secret is told what depends on the partner.
  */
 export async function testSignature(deps: Deps, call: TestedCall, content: SentContent): Promise<SignatureAnswer> {

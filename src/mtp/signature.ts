@@ -41,7 +41,7 @@ export const decodedPath = (path: string): string => {
   }
 }
 
-/** The paths that a partner may have signed (decisions, section 3): as sent, as sent with its query, percent-decoded. */
+/** The paths that a partner may have signed (DECISIONS "What a signed call may do differently"): as sent, as sent with its query, percent-decoded. */
 function acceptedPaths(url: string): string[] {
   const path = pathAsSent(url)
   const question = url.indexOf('?')

@@ -12,9 +12,9 @@ import { echo } from '../lib/web/rescode.ts'
 import { partnerId } from '../registry/partner-fields.ts'
 import { NOTICE_PATHS } from './endpoints.ts'
 
-// The shape of the notices (spec: area B payloads). What their numbers mean together is the operations' business.
+// The shape of the notices (DECISIONS "Payloads"). What their numbers mean together is the operations' business.
 
-/** `partnerId` is optional; when present it must belong to the caller's clientId (decisions, section 3). */
+/** `partnerId` is optional; when present it must belong to the caller's clientId (DECISIONS "What a signed call may do differently"). */
 const envelope = { partnerId: maybe(numericText()), code: maybe(smallInt()), describe: maybe(z.string()) }
 
 /** status: 0 taken off sale, 1 put on sale, 2 information changed, 5 price calendar changed. */

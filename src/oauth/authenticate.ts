@@ -11,7 +11,7 @@ import type { Parameters } from './wire.ts'
 
 export interface ClientCall {
   readonly parameters: Parameters
-  /** The Authorization header, if any; `Basic` is understood beside the query (decisions, A2 rows 4 and 5). */
+  /** The Authorization header, if any; `Basic` is understood beside the query (A2 rows 4–5). */
   readonly authorization: string | undefined
   readonly address: string
   /** A body is never read. Without credentials elsewhere, the answer says that they do not go there. */

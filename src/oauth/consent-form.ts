@@ -25,7 +25,7 @@ const markOf = (keys: Keys, sessionHash: Buffer): string =>
 const macOf = (keys: Keys, text: string): string => hmacSha256(keys.form, `consent\n${text}`).toString('base64url')
 
 /**
- * The hidden field of the consent form (decisions, A1 row 13): the whole request, bound to the session that saw it.
+ * The hidden field of the consent form (A1 row 13): the whole request, bound to the session that saw it.
  * In-app web views lose a second cookie, so the form itself carries what protects it.
  */
 export function sealConsentForm({ keys, clock }: Deps, request: AuthorizationRequest, sessionHash: Buffer): string {

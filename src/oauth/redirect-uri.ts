@@ -1,6 +1,6 @@
 import { holdsAnswer } from '../registry/micro-app-fields.ts'
 
-/** Where the answer of the authorization page may go (source, A1 "redirect_uri"; decisions, section 1 "redirect_uri"). */
+/** Where the answer of the authorization page may go (DECISIONS "Redirect URI"). */
 
 /** The fields of a micro-app that decide which redirect URIs it may use. */
 export interface RedirectRules {
@@ -39,7 +39,7 @@ export function checkRedirectUri(
   return registered ? url : 'mismatch'
 }
 
-/** What goes back to the micro-app: both on consent, `state` alone on refusal (source, A1 "Result"). */
+/** What goes back to the micro-app: both on consent, `state` alone on refusal (DECISIONS "Endpoints of area A"). */
 export interface AuthorizationAnswer {
   readonly code?: string
   readonly state: string

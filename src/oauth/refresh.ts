@@ -139,7 +139,7 @@ async function revokeForReuse({ db, clock }: Deps, app: MicroApp, { routingKey }
   })
 }
 
-/** Why a refresh token of the right app gave nothing, in the order of the decisions. */
+/** Why a refresh token of the right app gave nothing, in the order of A3 rows 10–13. */
 function refusal(found: FoundRefresh | undefined): NamedFailure {
   if (!found) return refuse('refresh_token_unknown')
   if (found.revoked_at) return refuse('refresh_token_revoked')

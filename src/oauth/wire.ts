@@ -11,7 +11,7 @@ const LONGEST_URL = 8 * 1024
 /** Query parameters of one request, each given at most once. */
 export type Parameters = ReadonlyMap<string, string>
 
-/** The parameters of a request URL (source, A1–A5: always the query string). Refuses what is too long, came twice or cannot be decoded. */
+/** The parameters of a request URL (always the query string: DECISIONS "Endpoints of area A"). Refuses what is too long, came twice or cannot be decoded. */
 export function readParameters(url: string): Parameters {
   if (url.length > LONGEST_URL) throw refuse('url_too_long')
   const { values, repeated, undecodable } = parseQuery(queryOf(url))
@@ -31,14 +31,14 @@ export function required(parameters: Parameters, name: string): string {
   return value
 }
 
-/** Seconds; the source's limit of 5 minutes. */
+/** Seconds (DECISIONS "Endpoints of area A"). */
 export const CODE_LIFETIME_S = 300
 
 export type Scope = (typeof SCOPES)[number]
 
 export const isScope = (text: string): text is Scope => (SCOPES as readonly string[]).includes(text)
 
-/** data of a successful token response (source, "Token set"). */
+/** data of a successful token response (DECISIONS "Answers of area A"). */
 export interface TokenSet {
   readonly access_token: string
   /** Whole seconds left at the moment of the answer. */
@@ -66,7 +66,7 @@ export const tokenSet = (
   token_type: 'bearer',
 })
 
-/** Whose grants an operator means: cid and user_id, only together (source, "User info result"). */
+/** Whose grants an operator means: cid and user_id, only together (DECISIONS "Credentials"). */
 export const userReference = userKey
 export type UserReference = z.output<typeof userReference>
 

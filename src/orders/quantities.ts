@@ -30,7 +30,7 @@ export function checkQuantities({ quantity, usedQuantity, refundedQuantity }: Qu
   }
 }
 
-/** Quantities are cumulative and reports come in any order, so of each the larger one holds (decisions, section 3). */
+/** Quantities are cumulative and reports come in any order, so of each the larger one holds (DECISIONS "Payloads"). */
 export function withQuantities(
   order: ChangeableOrder,
   reported: Pick<Quantities, 'usedQuantity' | 'refundedQuantity'>,

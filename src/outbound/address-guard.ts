@@ -127,7 +127,7 @@ export type ConnectPhase = 'dns' | 'connect' | 'tls'
 
 /**
  * An undici connector that dials only what the guard lets through, and tells which phase begins. Literal addresses never
- * reach a lookup (traps 13), so they are checked here; the URL parser has turned `0x7f.1` and the like into plain ones.
+ * reach a lookup (trap 13), so they are checked here; the URL parser has turned `0x7f.1` and the like into plain ones.
  */
 export function guardedConnector(
   guard: AddressGuard,

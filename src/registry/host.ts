@@ -1,6 +1,6 @@
 import { getPublicSuffix } from 'tldts'
 
-/** Hosts to which an app's answers may go (source, A1 "redirect_uri"; decisions, section 1 "redirect_uri"). */
+/** Hosts to which an app's answers may go (DECISIONS "Redirect URI"). */
 
 export type HostEntry = { readonly entry: string } | { readonly problem: string }
 

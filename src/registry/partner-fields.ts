@@ -7,7 +7,7 @@ import type { Fields } from './field.ts'
 
 export const STAGES = ['sandbox', 'live'] as const
 
-// It stands in the Authorization header, where a colon ends it (source, signature rule 3).
+// It stands in the Authorization header, where a colon ends it (DECISIONS "Signature", rule 3).
 const CLIENT_ID = /^[\x21-\x39\x3b-\x7e]{1,64}$/
 const INTERFACE_NAME = /^[a-z][a-z0-9-]{0,63}$/
 

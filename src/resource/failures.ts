@@ -1,6 +1,6 @@
 import { type FailureRow, refusals } from '../lib/failure.ts'
 
-/** Every way in which A4 and A5 refuse beyond those of parameters (decisions, section 1): the only place that knows a rescode. */
+/** Every way in which A4 and A5 refuse beyond those of parameters (DECISIONS "Errors of area A"): the only place that knows a rescode. */
 
 const INVALID_TOKEN: FailureRow = { rescode: 20009 }
 const ACCESS_DENIED: FailureRow = { rescode: 20011 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { FoundToken } from './store.ts'
 
-/** data of get_phonenumber (source, "Phone result"). */
+/** data of get_phonenumber (DECISIONS "Answers of area A"). */
 export interface PhoneResult {
   readonly phone_number: string
 }
 
-/** data of get_userinfo (source, "User info result"): cid and user_id identify a user only together. */
+/** data of get_userinfo (DECISIONS "Answers of area A"): cid and user_id identify a user only together. */
 export interface UserInfoResult {
   readonly uinfo: {
     /** "0" unknown, "1" male, "2" female */
@@ -22,6 +22,6 @@ export const userInfoResult = ({ gender, user_id, cid, name, big_avatar_url }: F
   uinfo: { gender, user_id, cid, name, big_avatar_url },
 })
 
-/** jsTicket of an access token: MD5 of the Base64 of its UTF-8 bytes, 32 lower-case hex characters (source, A6). */
+/** jsTicket of an access token: MD5 of the Base64 of its UTF-8 bytes, 32 lower-case hex characters (DECISIONS "Endpoints of area A", A6). */
 export const jsTicket = (accessToken: string): string =>
   createHash('md5').update(Buffer.from(accessToken, 'utf8').toString('base64')).digest('hex')

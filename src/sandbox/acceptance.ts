@@ -35,7 +35,7 @@ const isComplete = ({ openSteps, proof }: Acceptance): boolean =>
 
 /**
  * The acceptance check: every step has passed, and the platform's records show one consumption and one refund in this
- * run (source, "Sandbox test run"). Then the integration is passed, once, however many ask at the same time: the signed
+ * run (DECISIONS "States of a test run"). Then the integration is passed, once, however many ask at the same time: the signed
  * report and the messages to the contacts are committed with it.
  */
 export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: string): Promise<Acceptance> {

@@ -22,7 +22,7 @@ export interface PartnerSignIn {
 }
 
 /**
- * Opens a session for clientId and clientSecret (source, "Credentials") and returns its id; throws PartnerSignInRefused.
+ * Opens a session for clientId and clientSecret (DECISIONS "Credentials") and returns its id; throws PartnerSignInRefused.
  * Failures are counted as in src/throttle/sign-in.ts. Once a limit is reached right and wrong secrets are refused alike,
  * so that a guess is never confirmed.
  */

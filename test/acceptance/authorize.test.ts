@@ -19,7 +19,7 @@ import {
 } from './ladder.ts'
 import { type System, startSystem } from './system.ts'
 
-/** A1 of the source, by the table of decisions.md, section 1, "A1 GET /oauth/v2/authorize: order of checks". */
+/** A1 rows 1–10 (DECISIONS "A1: order of checks"). */
 
 const PATH = '/oauth/v2/authorize'
 const MODES = ['200', 'native'] as const

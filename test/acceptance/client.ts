@@ -20,7 +20,7 @@ export interface User {
   readonly user_id: string
 }
 
-/** What `npm start` seeds on an empty database (issue 2, "demo"). */
+/** What `npm start` seeds on an empty database (src/demo/README.md). */
 const demo = (app_key: string, app_secret: string): App => ({
   app_key,
   app_secret,

@@ -7,7 +7,7 @@ import { consentForm, type Form, signInForm, visibleText } from './form.ts'
 import { type Answer, header, httpWire } from './http.ts'
 import { type System, startSystem } from './system.ts'
 
-/** A1 of the source from row 11 of the table on: the sign-in page, the consent form, what comes back. */
+/** A1 rows 11–15: the sign-in page, the consent form, what comes back. */
 
 let system: System
 let client: Client

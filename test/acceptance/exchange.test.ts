@@ -8,7 +8,7 @@ import { callOf, type Defect, type Draft, defect, draftOf, illegal, pairsOf, set
 import { type System, startSystem } from './system.ts'
 import { basic, clientDefects, representativesOf, type TokenWorld } from './token-ladder.ts'
 
-/** A2 of the source, by the table of decisions.md, section 1, "A2 code exchange". */
+/** A2 rows 1–15 (DECISIONS "A2: order of checks"). */
 
 const PATH = '/oauth/v2/api/token'
 const MODES = ['200', 'native'] as const

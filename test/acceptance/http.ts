@@ -49,7 +49,7 @@ export const header = (answer: Answer, name: string): string => {
   return Array.isArray(value) ? value.join(', ') : String(value ?? '')
 }
 
-/** `name=value&…`, percent-encoded as the source shows it: a space is %20. */
+/** `name=value&…`, percent-encoded as the contract shows it: a space is %20. */
 export const queryOf = (parameters: Readonly<Record<string, string | undefined>>): string =>
   Object.entries(parameters)
     .flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`]))

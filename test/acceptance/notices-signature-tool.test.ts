@@ -5,7 +5,7 @@ import { type Answer, header, httpWire } from './http.ts'
 import { makeSeller, type Seller, type Sending, SIGNATURE_TEST, send, success } from './seller.ts'
 import { type System, startSystem } from './system.ts'
 
-/** The signature tool (issue 3): 200 for a right call, 300 and a diagnosis for a wrong one, limited per address. */
+/** The signature tool: 200 for a right call, 300 and a diagnosis for a wrong one, limited per address. */
 
 let system: System
 let client: Client

@@ -11,11 +11,17 @@ beforeAll(async () => {
 })
 afterAll(() => system.stop())
 
-it('the README’s walk through with curl works word for word', async () => {
+/** What the README's block after this marker prints when it is run as it stands. */
+async function run(marker: string, environment: Record<string, string>): Promise<string> {
   const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-  const script = /<!-- walk:.*-->\n```sh\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
-  const environment = { PATH: process.env.PATH, GATE: system.origin }
-  const { stdout } = await promisify(execFile)('bash', ['-euc', script], { env: environment })
+  const [, after = ''] = readme.split(`<!-- ${marker}: a test runs this block word for word -->\n\`\`\`sh\n`)
+  const [script = ''] = after.split('```', 1)
+  const env = { PATH: process.env.PATH, ...environment }
+  return (await promisify(execFile)('bash', ['-euc', script], { env })).stdout
+}
+
+it('the README’s walk through area A works word for word', async () => {
+  const stdout = await run('walk', { GATE: system.origin })
   const lines = new Map(
     stdout
       .trim()
@@ -35,4 +41,9 @@ it('the README’s walk through with curl works word for word', async () => {
   expect(JSON.parse(lines.get('A3') ?? '').rescode).toBe(0)
   expect(JSON.parse(lines.get('A4') ?? '')).toEqual({ rescode: 0, data: { phone_number: '13800000001' } })
   expect(JSON.parse(lines.get('A5') ?? '').data.uinfo).toMatchObject({ cid: 1, user_id: '10001', gender: '2' })
+})
+
+it('and so does its signed call', async () => {
+  const answer = JSON.parse(await run('signed call', { GATE: system.origin }))
+  expect(answer).toMatchObject({ code: 200, describe: 'success', partnerId: '7001' })
 })

@@ -7,7 +7,7 @@ import { callOf, type Defect, type Draft, defect, draftOf, illegal, pairsOf, set
 import { type RunningProcess, type System, startSystem } from './system.ts'
 import { clientDefects, representativesOf, type TokenWorld } from './token-ladder.ts'
 
-/** A3 of the source, by decisions.md, section 1, "A3 refresh". */
+/** A3 rows 9–13 after A2 rows 1–8 (DECISIONS "A3: order of checks"). */
 
 const PATH = '/oauth/v2/api/token'
 const DAY = 86_400

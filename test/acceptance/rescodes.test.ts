@@ -10,7 +10,7 @@ import { type RunningProcess, type System, startSystem } from './system.ts'
 
 /** The error codes of area A: every one can be reached, and the three lists of them say the same. */
 
-/** The source, "Errors", "Area A", copied: rescode and name. */
+/** The contract's names, copied (DECISIONS "Errors of area A"). */
 const SOURCE: Readonly<Record<number, string>> = {
   20001: 'BadClientCredentialsException',
   20002: 'ClientAuthenticationException',
@@ -35,7 +35,7 @@ const SOURCE: Readonly<Record<number, string>> = {
   20021: 'ExpiredRefreshTokenException',
 }
 
-/** decisions.md, section 1, "Error table", copied: native status and message. */
+/** The contract's statuses and messages, copied (DECISIONS "Errors of area A"). */
 const DECISIONS: Readonly<Record<number, readonly [status: string, message: string]>> = {
   20001: ['401', 'Bad client credentials'],
   20002: ['401', 'Client authentication failed'],
@@ -63,7 +63,7 @@ const DECISIONS: Readonly<Record<number, readonly [status: string, message: stri
 describe('the lists of error codes say the same', () => {
   const codes = Object.keys(SOURCE)
 
-  it('the code and the source', () => {
+  it('the code and the contract', () => {
     expect(Object.keys(RESCODES)).toEqual(codes)
     for (const [code, name] of Object.entries(SOURCE)) {
       expect(RESCODES[Number(code) as keyof typeof RESCODES].name).toBe(name)
@@ -79,9 +79,9 @@ describe('the lists of error codes say the same', () => {
     }
   })
 
-  it('the code and the README', () => {
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-    const rows = [...readme.matchAll(/^\|\s*(2\d{4})\s*\|(.*)\|\s*$/gm)].map(
+  it('the code and the document', () => {
+    const document = readFileSync(new URL('../../.github/DECISIONS.md', import.meta.url), 'utf8')
+    const rows = [...document.matchAll(/^\|\s*(2\d{4})\s*\|(.*)\|\s*$/gm)].map(
       ([, code = '', rest = '']) => [code, rest] as const,
     )
     expect(rows.map(([code]) => code)).toEqual(codes)

@@ -6,7 +6,7 @@ import { httpWire, queryOf } from './http.ts'
 import { addRaw, callOf, type Defect, type Draft, defect, draftOf, illegal, pairsOf, set, useMethod } from './ladder.ts'
 import { type RunningProcess, type System, startSystem } from './system.ts'
 
-/** A4 and A5 of the source, by the table of decisions.md, section 1, "A4, A5". */
+/** A4 and A5 rows 1–9 (DECISIONS "A4 and A5: order of checks"). */
 
 const DAY = 86_400
 const MODES = ['200', 'native'] as const

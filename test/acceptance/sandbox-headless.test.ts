@@ -192,7 +192,7 @@ describe('gatehouse sandbox', () => {
 })
 
 it('the README’s headless block works word for word', async () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  const readme = readFileSync(new URL('../../src/sandbox/api/README.md', import.meta.url), 'utf8')
   const script = /<!-- headless:.*-->\n```sh\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
   const env = { PATH: process.env.PATH, GATE: system.origin }
   const { stdout } = await promisify(execFile)('bash', ['-euc', script], { env })

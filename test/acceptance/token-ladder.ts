@@ -1,7 +1,7 @@
 import type { App } from './client.ts'
 import { addRaw, type Defect, type Draft, defect, illegal, set, useHeader, useMethod } from './ladder.ts'
 
-/** Rows 1 to 8 of the token endpoint, which code exchange and refresh have in common (decisions.md, A2). */
+/** A2 rows 1–8, which code exchange and refresh have in common. */
 
 export const basic = (appKey: string, secret: string): string =>
   `Basic ${Buffer.from(`${appKey}:${secret}`).toString('base64')}`

@@ -1,4 +1,4 @@
-/** A dated product with every field that the spec marks as required. */
+/** A dated product with every field that the contract marks as required. */
 export const PRODUCT = {
   partnerDealId: 'D1',
   title: 'Zoo, one adult',

@@ -24,7 +24,7 @@ describe('an answer of a partner', () => {
     })
   })
 
-  it('is success with its fields beside the code, as the source says', () => {
+  it('is success with its fields beside the code, as the contract says', () => {
     expect(readAnswer(orderCreate, { ...ok, partnerOrderId: 'P-1' })).toMatchObject({
       outcome: 'success',
       answer: { body: { partnerOrderId: 'P-1' } },

@@ -7,7 +7,7 @@ import { type Form, visibleText } from '../acceptance/form.ts'
 import { type Answer, header, injectWire } from '../acceptance/http.ts'
 import { openWorld, type World } from '../harness.ts'
 
-/** A consent form is decided once (README, decisions). Whoever presses "refuse", first or later, ends up not granted. */
+/** A consent form is decided once (DECISIONS "Decided about area A"). Whoever presses "refuse", first or later, ends up not granted. */
 
 let world: World
 let client: Client

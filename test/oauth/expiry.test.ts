@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-describe('an authorization code (source, "Limits": 5 minutes)', () => {
+describe('an authorization code (valid for 5 minutes)', () => {
   it.each([
     [0, 0],
     [299, 0],

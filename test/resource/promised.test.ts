@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { userInfoResult } from '../../src/resource/wire.ts'
 
-/** What the consent page calls each field of A5; nothing else is promised (decisions, "What USER_INFO gives"). */
+/** What the consent page calls each field of A5; nothing else is promised (DECISIONS "Decided about area A"). */
 const WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   en: { name: 'Name', gender: 'gender', big_avatar_url: 'avatar', user_id: 'user ID', cid: 'user ID' },
   'zh-CN': { name: '姓名', gender: '性别', big_avatar_url: '头像', user_id: '用户 ID', cid: '用户 ID' },

@@ -19,7 +19,7 @@ import { testVisitors } from './test-visitors.ts'
 
 export type Order = OrderAnswer['order']
 
-/** Fields of a product that decide how it is ordered (spec: Product). */
+/** Fields of a product that decide how it is ordered (DECISIONS "Product"). */
 interface Details {
   readonly useDateMode?: unknown
   readonly visitorInfoType?: unknown

@@ -1,4 +1,4 @@
-/** What is kept of a call to a partner must not give away how to sign one (decisions, section 3: signature shortened). */
+/** What is kept of a call to a partner must not give away how to sign one (DECISIONS "Decided about signed calls"). */
 
 /** Stands where a secret stood. */
 export const MASK = '[secret]'

@@ -1,6 +1,6 @@
 import { hmacSha1 } from './digest.ts'
 
-/** What a signature of area B covers (source, area B, signature rule 1). */
+/** What a signature of area B covers (DECISIONS "Signature", rule 1). */
 export interface Signed {
   readonly method: string
   /** URI path only: no scheme, host or query. */

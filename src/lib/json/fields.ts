@@ -3,7 +3,7 @@ import { utcDate } from '../clock.ts'
 import { smallInt } from './lossless.ts'
 
 /**
- * The kinds of fields that notices and interfaces are made of (spec: area B payloads). `wire` says what stands in the
+ * The kinds of fields that notices and interfaces are made of (DECISIONS "Payloads"). `wire` says what stands in the
  * JSON, for the field reference of the sandbox.
  */
 

@@ -2,7 +2,8 @@ import { z } from 'zod'
 
 /**
  * The most entries of every list that comes over a network: notices, partners' answers, forms, /admin/v1. No real seller
- * comes near them; whoever sends more is told so at once. The README's table is compared with this one by a test.
+ * comes near them; whoever sends more is told so at once. The table of DECISIONS "What one caller may send" is
+ * compared with this one by a test.
  */
 export const LIST_LIMITS = {
   deals: { most: 1_000, about: 'entries of a product change notice, and product ids of a request' },

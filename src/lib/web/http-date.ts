@@ -8,7 +8,7 @@ const FORM = new RegExp(`^(${WEEKDAYS}), (\\d{1,2}) (${MONTHS}) (\\d{4}) (\\d\\d
 export const formatHttpDate = (date: Date): string => date.toUTCString()
 
 /**
- * Reads a Date header (decisions, section 3): names in English as RFC 9110 spells them, GMT, a day of one or two
+ * Reads a Date header (DECISIONS "What a signed call may do differently"): names in English as RFC 9110 spells them, GMT, a day of one or two
  * digits. JavaScript's own parser would take 30 February and a wrong weekday, so the date is checked by formatting back.
  */
 export function parseHttpDate(text: string): Date | { problem: string } {

@@ -1,4 +1,4 @@
-/** Area A's error table (source, "Errors"; native statuses and messages: decisions, section 1). */
+/** Area A's error table (DECISIONS "Errors of area A"). */
 export const RESCODES = {
   20001: { name: 'BadClientCredentialsException', status: 401, message: 'Bad client credentials' },
   20002: { name: 'ClientAuthenticationException', status: 401, message: 'Client authentication failed' },
@@ -59,7 +59,7 @@ export interface FailureAnswer {
   readonly rescode: Rescode
   readonly message: string
   readonly failure: Failure
-  /** The HTTP status: 200 for a caller's mistake unless statuses are native (decisions, section 1). */
+  /** The HTTP status: 200 for a caller's mistake unless statuses are native (DECISIONS "Errors of area A"). */
   status(native: boolean): number
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-/** Parameters are in the query string (source, A2–A5): whatever body comes along is let through and dropped. */
+/** Parameters are in the query string (DECISIONS "Endpoints of area A"): whatever body comes along is let through and dropped. */
 export function acceptAnyBodyUnread(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => {

@@ -22,7 +22,7 @@ const reformatted =
 
 const ONCE = 'Format the Date once, sign that text and send the same text.'
 
-/** The Date changed its form between signing and sending (source, "Common causes of a failed signature"). */
+/** The Date changed its form between signing and sending (DECISIONS "Signature", usual mistakes). */
 export const dateRecipes: readonly Recipe[] = [
   {
     name: 'date-signed-as-iso-8601',

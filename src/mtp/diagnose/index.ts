@@ -9,7 +9,7 @@ import { type Explained, explainSignature, needsSecret, RECIPES, signedText } fr
 export { readLooseAuthorization } from './authorization.ts'
 export type { Mistake } from './recipe.ts'
 
-/** Every mistake that a diagnosis can name, for the README's table. */
+/** Every mistake that a diagnosis can name, for the table in README.md beside this file. */
 export const MISTAKES: readonly Mistake[] = [
   ...Object.values(AUTHORIZATION_MISTAKES),
   ...Object.values(CREDENTIAL_MISTAKES),
@@ -160,7 +160,7 @@ function judgePartnerId({ partnerId }: DiagnosedCall, partner: DiagnosedPartner)
 }
 
 /**
- * Names what is wrong with a signed call (sandbox, step 2), by recomputing its signature under every known mistake.
+ * Names what is wrong with a signed call (README "The sandbox", 1), by recomputing its signature under every known mistake.
  * `explainCall` says how it was signed.
  */
 export function diagnose(

@@ -16,7 +16,7 @@ const CALLS_PER_MINUTE = 600
 const RUNS_PER_MINUTE = 30
 
 /**
- * /sandbox/api: the test run without a browser. Who calls proves with the partner's own signature (source, "Area B") who
+ * /sandbox/api: the test run without a browser. Who calls proves with the partner's own signature (DECISIONS "Signature") who
  * it is; that is what the signature tool asks for too, so the run is open to it. Answers are area B's envelope.
  */
 export const sandboxApi: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {

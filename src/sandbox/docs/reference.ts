@@ -92,7 +92,7 @@ const interfaceSection = (entry: PartnerInterface & { name: InterfaceName }, loc
   codes: codesOf(entry, locale),
 })
 
-/** The field reference (spec: area B payloads), made from the schemas that calls and notices are read with. */
+/** The field reference (DECISIONS "Payloads"), made from the schemas that calls and notices are read with. */
 export function fieldReference(locale: Locale): { notices: Section[]; interfaces: Section[] } {
   const notices = NOTICES.map(({ name, path, shape }) => ({
     name,

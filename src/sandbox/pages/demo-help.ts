@@ -2,7 +2,7 @@ import type { Waiting } from '../../certification/event.ts'
 import type { Deps } from '../../deps.ts'
 import type { PartnerWithSecrets } from '../../registry/partner.ts'
 
-/** The partner that `npm start` brings along (README, Demo). Whoever tries the sandbox with it has no system of their own. */
+/** The partner that `npm start` brings along (src/demo/README.md). Whoever tries the sandbox with it has no system of their own. */
 const DEMO_CLIENT_ID = 'demo-partner'
 
 export const isDemo = ({ config }: Pick<Deps, 'config'>, { client_id }: { readonly client_id: string }): boolean =>

@@ -32,7 +32,7 @@ const AT_ONCE = 8
 const ALL_MS = 9_500
 
 /**
- * Tries the URLs that a partner offers its interfaces at, before the first step (sandbox, step 3): one unsigned POST a
+ * Tries the URLs that a partner offers its interfaces at, before the first step (README "The sandbox", 2): one unsigned POST a
  * URL, all of them within ten seconds. A host to which no connection comes about is tried once. In the order of the
  * catalogue; interfaces without a URL are left out. Throws 20003 when asked too often.
  */

@@ -17,7 +17,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /**
  * The call as a shell text that anybody may see: openssl signs it afresh with $CLIENT_SECRET when it runs. Signature and
- * Date are those of that moment (source, area B, signature rules 1 to 3).
+ * Date are those of that moment (DECISIONS "Signature", rules 1 to 3).
  */
 export function curlOf({ url, clientId, partnerId, body, encrypted, namesApp }: CurlCall): string {
   const path = URL.canParse(url) ? new URL(url).pathname : '/'

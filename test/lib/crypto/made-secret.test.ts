@@ -42,9 +42,9 @@ describe('a secret that is handed out', () => {
   })
 })
 
-describe("the README's patterns for secret scanners", () => {
-  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
-  const [, table = ''] = /<!-- secret patterns[^\n]*\n([\s\S]*?)\n\n/.exec(readme) ?? []
+describe('the patterns of OPERATIONS for secret scanners', () => {
+  const operations = readFileSync(new URL('../../../.github/OPERATIONS.md', import.meta.url), 'utf8')
+  const [, table = ''] = /<!-- secret patterns[^\n]*\n([\s\S]*?)\n\n/.exec(operations) ?? []
   const patterns = [...table.matchAll(/^\| [^|]+ \| `([^`]+)` \|$/gm)].map(
     ([, pattern = '']) => new RegExp(pattern, 'g'),
   )

@@ -95,21 +95,6 @@ describe('a list from the network', () => {
     })
     expect(found).toEqual([])
   })
-
-  it('has its row in the README', () => {
-    const readme = readFileSync(`${ROOT}README.md`, 'utf8')
-    const [, after = ''] = readme.split('<!-- lists:')
-    const rows = after
-      .slice(after.indexOf('\n') + 1)
-      .split(/\n\n/, 1)[0]
-      ?.split('\n')
-      .slice(2)
-    expect(rows).toEqual(
-      Object.entries(LIST_LIMITS).map(
-        ([name, { most, about }]) => `| ${name} | ${most.toLocaleString('en')} | ${about} |`,
-      ),
-    )
-  })
 })
 
 describe('nobody is kept busy by', () => {

@@ -1,0 +1,104 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { headings, ROOT, read } from './document.ts'
+
+/**
+ * Comments cite documents in four forms, and each citation leads somewhere:
+ * a row or rows of an order of checks, a numbered trap, a document's heading in quotation marks, a README's path.
+ */
+
+const HOME: Readonly<Record<string, string>> = {
+  README: 'README.md',
+  ARCHITECTURE: '.github/ARCHITECTURE.md',
+  CONTRIBUTING: '.github/CONTRIBUTING.md',
+  DECISIONS: '.github/DECISIONS.md',
+  OPERATIONS: '.github/OPERATIONS.md',
+  SECURITY: '.github/SECURITY.md',
+}
+const ROWS = /\b(A[1-3]|A4 and A5) rows? (\d+)(?:[–-](\d+))?/g
+const TRAP = /\btrap (\d+)\b/g
+const HEADING = new RegExp(`\\b(${Object.keys(HOME).join('|')}) "([^"]+)"`, 'g')
+const README = /\b((?:src|test)\/[\w/-]+\.md)\b/g
+/** Forms that say where something stands without saying it in a way that can be looked up. */
+const VAGUE = /\((?:source|README), |\((?:spec|decisions)[,:] |\bdecisions\.md\b|\btraps \d+|\bissue \d{1,2}\b/g
+
+/** The rows of a section's table, by the number in their first cell. */
+function numbersUnder(heading: string): Set<number> {
+  const [, after = ''] = read(HOME.DECISIONS ?? '').split(new RegExp(`^#+ ${heading}$`, 'm'))
+  const [section = ''] = after.split(/^#/m, 1)
+  return new Set([...section.matchAll(/^\| (\d+) \|/gm)].map(([, number]) => Number(number)))
+}
+
+/** Comments alone: a function may well be called with `(source, …)`. */
+const commentsOf = (source: string): string =>
+  (source.match(/\/\*[\s\S]*?\*\/|(?<=^|\s)(?:\/\/|--) .*$/gm) ?? []).join('\n')
+
+/** Comments go over several lines; here they are one. */
+const unwrapped = (source: string): string => source.replace(/\n\s*(?:\*|\/\/|--) ?/g, ' ')
+
+const between = (first: number, last: number): number[] =>
+  Array.from({ length: Math.max(1, last - first + 1) }, (_, index) => first + index)
+
+interface Citation {
+  readonly text: string
+  readonly isThere: boolean
+}
+
+function citationsIn(source: string): Citation[] {
+  const text = unwrapped(source)
+  const rows = [...text.matchAll(ROWS)].map(([found, table, first, last = first]) => {
+    const known = numbersUnder(`${table}: order of checks`)
+    return { text: found, isThere: between(Number(first), Number(last)).every((row) => known.has(row)) }
+  })
+  const traps = [...text.matchAll(TRAP)].map(([found, number]) => ({
+    text: found,
+    isThere: numbersUnder('Traps').has(Number(number)),
+  }))
+  const named = [...text.matchAll(HEADING)].map(([found, name = '', heading = '']) => ({
+    text: found,
+    isThere: headings(read(HOME[name] ?? '')).includes(heading),
+  }))
+  const paths = [...text.matchAll(README)].map(([found]) => ({ text: found, isThere: existsSync(`${ROOT}${found}`) }))
+  const vague = [...unwrapped(commentsOf(source)).matchAll(VAGUE)].map(([found]) => ({ text: found, isThere: false }))
+  return [...rows, ...traps, ...named, ...paths, ...vague]
+}
+
+const sources = ['src', 'test', 'migrations'].flatMap((folder) =>
+  readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.(ts|sql)$/.test(file))
+    .map((file) => `${folder}/${file}`)
+    .filter((path) => path !== 'test/documents/citations.test.ts'),
+)
+
+describe('what comments cite', () => {
+  const all = sources.flatMap((path) => citationsIn(read(path)).map((citation) => ({ path, ...citation })))
+
+  it('is there', () => {
+    expect(all.filter(({ isThere }) => !isThere).map(({ path, text }) => `${path}: ${text}`)).toEqual([])
+  })
+
+  it('is found at all, in each form', () => {
+    const having = (form: RegExp) => all.filter(({ text }) => new RegExp(form.source).test(text)).length
+    expect([ROWS, TRAP, HEADING, README].map((form) => having(form) > 0)).toEqual([true, true, true, true])
+    expect(having(HEADING)).toBeGreaterThan(40)
+  })
+})
+
+it.each<[string, boolean]>([
+  ['/** A2 row 9 */', true],
+  ['/** A2 rows 9–15 */', true],
+  ['/** A2 rows 9–16 */', false],
+  ['/** A4 and A5 row 9 */', true],
+  ['/** A3 row 3 */', false],
+  ['// trap 13', true],
+  ['// trap 99', false],
+  ['/** DECISIONS "Payloads" */', true],
+  ['/** (DECISIONS\n * "Order of checks of\n * a signed call") */', true],
+  ['/** DECISIONS "Nothing of the kind" */', false],
+  ['/** src/demo/README.md */', true],
+  ['/** src/demo/GONE.md */', false],
+  ['/** (decisions, section 1) */', false],
+  ['/** (spec: Product) */', false],
+])('%s is there: %s', (comment, isThere) => {
+  expect(citationsIn(comment).map((citation) => citation.isThere)).toEqual([isThere])
+})

@@ -1,0 +1,132 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { posix } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { anchorOf, DOCUMENTS, headings, prose, ROOT, read } from './document.ts'
+
+/** What documents point to is there: files, headings, scripts. And they stay as short as they were meant to be. */
+
+const MOST_BYTES = { 'README.md': 12_000, '.github/ARCHITECTURE.md': 10_000, '.github/CONTRIBUTING.md': 8_000 }
+
+/** Scripts that CONTRIBUTING names ahead of package.json. Once package.json has one of them, it leaves this list. */
+const COMING: readonly string[] = ['test:unit', 'test:room']
+
+const isFile = (path: string): boolean => statSync(`${ROOT}${path}`, { throwIfNoEntry: false })?.isFile() ?? false
+
+/** Links of this document that lead nowhere. `pathOf` is where it lies. */
+function brokenLinks(path: string, document: string): string[] {
+  const linked = [...prose(document).matchAll(/\]\(([^)\s]+)\)|\b(?:src|href)="([^"]+)"/g)]
+  return linked
+    .map(([, link = '', source = '']) => link || source)
+    .filter((target) => {
+      if (/^(https?|mailto):/.test(target)) return false
+      const [file = '', anchor] = target.split('#')
+      const to = file === '' ? path : posix.normalize(posix.join(posix.dirname(path), file))
+      if (to !== path && !existsSync(`${ROOT}${to}`)) return true
+      if (anchor === undefined) return false
+      const text = to === path ? document : read(to)
+      return !headings(text).map(anchorOf).includes(anchor)
+    })
+}
+
+const PATH = /(?<![\w./:-])((?:src|test|views|migrations|\.github|\.ci)\/[\w./-]*[\w/])/g
+
+/** Paths of the repository that a document names and that are not there. */
+const missingPaths = (document: string): string[] =>
+  [...document.replace(/\]\([^)]*\)/g, '').matchAll(PATH)]
+    .map(([, path = '']) => path)
+    .filter((path) => !existsSync(`${ROOT}${path}`))
+
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+
+/** Scripts that a text tells to run and that package.json does not have. */
+function missingScripts(text: string): string[] {
+  const named = [...text.matchAll(/\bnpm\s+(?:run\s+(?:--silent )?)?([\w:-]+)/g)].flatMap(([whole, name = '']) =>
+    /^npm\s+run/.test(whole) || ['start', 'test'].includes(name) ? [name] : [],
+  )
+  return named.filter((name) => !(name in scripts) && !COMING.includes(name))
+}
+
+describe('a document', () => {
+  it.each(Object.entries(MOST_BYTES))('%s has at most %i bytes', (path, most) => {
+    expect(readFileSync(`${ROOT}${path}`).length).toBeLessThanOrEqual(most)
+  })
+
+  it.each(DOCUMENTS)('%s has links that lead somewhere', (path) => {
+    expect(brokenLinks(path, read(path))).toEqual([])
+  })
+
+  it.each(DOCUMENTS)('%s names only files that exist', (path) => {
+    expect(missingPaths(read(path))).toEqual([])
+  })
+
+  it.each([...DOCUMENTS, '.ci/run', '.github/workflows/ci.yml', 'Dockerfile'])(
+    '%s runs only scripts that exist',
+    (path) => {
+      expect(missingScripts(read(path))).toEqual([])
+    },
+  )
+
+  it.each(DOCUMENTS)('%s has no heading twice, so that each has its own anchor', (path) => {
+    const titles = headings(read(path))
+    expect(titles.filter((title, at) => titles.indexOf(title) !== at)).toEqual([])
+  })
+
+  it('is found from the README', () => {
+    const seen = new Set<string>()
+    const visit = (path: string): void => {
+      if (seen.has(path)) return
+      seen.add(path)
+      for (const [, target = ''] of prose(read(path)).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)) {
+        const to = posix.normalize(posix.join(posix.dirname(path), target))
+        if (to.endsWith('.md') && isFile(to)) visit(to)
+      }
+    }
+    visit('README.md')
+    expect(DOCUMENTS.filter((path) => !seen.has(path))).toEqual([])
+  })
+
+  it('shows pictures, not empty files', () => {
+    const pictures = [...read('README.md').matchAll(/<img src="([^"]+)"/g)].map(([, path]) => path)
+    expect(pictures.length).toBeGreaterThan(0)
+    for (const path of pictures) expect(readFileSync(`${ROOT}${path}`).length).toBeGreaterThan(1000)
+  })
+})
+
+it('every setting of the editor is that of the formatter', () => {
+  const { formatter } = JSON.parse(read('.biome.json'))
+  const editor = Object.fromEntries(
+    [...read('.editorconfig').matchAll(/^(\w+) = (.*)$/gm)].map(([, key, value]) => [key, value]),
+  )
+  expect(editor).toMatchObject({
+    indent_style: formatter.indentStyle,
+    indent_size: String(formatter.indentWidth ?? 2),
+    max_line_length: String(formatter.lineWidth),
+  })
+})
+
+it('the scripts that are still to come are not there yet', () => {
+  expect(
+    COMING.filter((name) => name in scripts),
+    'take them off COMING above',
+  ).toEqual([])
+})
+
+/** Each rule seen failing. */
+describe('is reported', () => {
+  it('a link to a file or heading that does not exist', () => {
+    const document =
+      '# One\n[a](nowhere.md) [b](#two) [c](#one) [d](README.md#gatehouse) [e](README.md#nothing) [f](https://x.example)'
+    expect(brokenLinks('SOME.md', document)).toEqual(['nowhere.md', '#two', 'README.md#nothing'])
+  })
+
+  it('a path that does not exist', () => {
+    expect(missingPaths('`src/app.ts`, `src/gone.ts`. `test/` and test/gone, .ci/run; /sandbox/src/x')).toEqual([
+      'src/gone.ts',
+      'test/gone',
+    ])
+  })
+
+  it('a script that does not exist', () => {
+    expect(missingScripts('`npm run gone`, `npm run check`, npm start, npm ci')).toEqual(['gone'])
+  })
+})

@@ -1,0 +1,164 @@
+import { readdirSync } from 'node:fs'
+import Fastify from 'fastify'
+import { describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config/index.ts'
+import { settings } from '../../src/config/schema.ts'
+import type { Deps } from '../../src/deps.ts'
+import { INTERFACES } from '../../src/interfaces/index.ts'
+import { SOFT_FIELDS } from '../../src/interfaces/soft-fields.ts'
+import { LIST_LIMITS } from '../../src/lib/json/lists.ts'
+import { RESCODES } from '../../src/lib/web/rescode.ts'
+import { MISTAKES } from '../../src/mtp/diagnose/index.ts'
+import { WARNINGS } from '../../src/mtp/diagnose/warnings.ts'
+import { apiRoutes } from '../../src/sandbox/api/routes.ts'
+import { CONTESTANTS } from '../bench/contestants/contestant.ts'
+import { verdicts } from '../bench/goals.ts'
+import { fuzzSettings } from '../fuzz/random.ts'
+import * as programs from '../interop/partners/partners.ts'
+import { cellsOf, expectRows, ROOT, read, rowOf, rowsAfter } from './document.ts'
+
+/** Tables and figures of the documents that are made of the code's own lists. Others are compared beside what they are about. */
+
+const DECISIONS = '.github/DECISIONS.md'
+const CONTRIBUTING = '.github/CONTRIBUTING.md'
+
+/** What a person would write for the default of a setting. */
+function defaultOf(name: string): string {
+  const defaults = readConfig({}) as Readonly<Record<string, unknown>>
+  const schema = settings.shape[name as keyof typeof settings.shape]
+  if (schema.safeParse(undefined).data === undefined) return ''
+  const value = defaults[name]
+  if (typeof value === 'boolean') return value ? '`on`' : '`off`'
+  const text = Array.isArray(value) ? value.join(',') : String(value)
+  return text === '' ? '' : `\`${text}\``
+}
+
+describe('OPERATIONS', () => {
+  it('has a row for each setting, as the schema describes it', () => {
+    const expected = Object.entries(settings.shape).map(([name, schema]) =>
+      rowOf(`\`${name}\``, defaultOf(name), schema.description),
+    )
+    expectRows('.github/OPERATIONS.md', 'settings', expected)
+  })
+})
+
+describe('DECISIONS', () => {
+  it('has a row for each rescode', () => {
+    const rows = Object.entries(RESCODES).map(([rescode, { name, status, message }]) =>
+      rowOf(rescode, name, status, message),
+    )
+    expectRows(DECISIONS, 'rescodes', rows)
+  })
+
+  it('has a row for each field of a product that is read leniently', () => {
+    expectRows(
+      DECISIONS,
+      'soft fields',
+      Object.entries(SOFT_FIELDS).map(([name, kept]) => rowOf(name, kept)),
+    )
+  })
+
+  it('has a row for each list that has a maximum', () => {
+    const rows = Object.entries(LIST_LIMITS).map(([name, { most, about }]) =>
+      rowOf(name, most.toLocaleString('en'), about),
+    )
+    expectRows(DECISIONS, 'lists', rows)
+  })
+
+  it('has a row for each interface of partners', () => {
+    const rows = INTERFACES.map(({ name, title, defaultPath, encrypted }) =>
+      rowOf(name, title, defaultPath, encrypted ? 'yes' : ''),
+    )
+    expectRows(DECISIONS, 'interfaces', rows)
+  })
+
+  it('has a row for each code of their answers', () => {
+    const expected = new Map<string, string[]>()
+    for (const { name, failures, pending } of INTERFACES) {
+      for (const [kind, codes] of Object.entries({ yes: failures, no: pending })) {
+        for (const [code, meaning] of Object.entries(codes)) {
+          const known = expected.get(code)
+          expected.set(code, known ? [code, `${known[1]}, ${name}`, meaning, kind] : [code, name, meaning, kind])
+        }
+      }
+    }
+    expected.delete('300') // known to every interface
+    const rows = [...expected.values()].sort(([one], [other]) => Number(one) - Number(other))
+    expectRows(
+      DECISIONS,
+      'codes',
+      rows.map((cells) => rowOf(...cells)),
+    )
+  })
+})
+
+describe('ARCHITECTURE', () => {
+  it('names one owner for each table of the migrations', () => {
+    const migrations = readdirSync(`${ROOT}migrations`).sort()
+    const statements = migrations.map((file) => read(`migrations/${file}`)).join('\n')
+    const made = [...statements.matchAll(/^create (?:unlogged )?table (\w+)/gm)].map(([, name]) => name)
+    const dropped = [...statements.matchAll(/^drop table (?:if exists )?(\w+)/gm)].map(([, name]) => name)
+    const owned = rowsAfter('.github/ARCHITECTURE.md', 'tables').flatMap((row) => cellsOf(row)[1]?.split(', ') ?? [])
+    expect(owned.toSorted()).toEqual(made.filter((name) => !dropped.includes(name)).sort())
+  })
+})
+
+describe('the README of the signature tool', () => {
+  const path = 'src/mtp/diagnose/README.md'
+  const rows = (entries: readonly { readonly name: string; readonly explanation: string }[]) =>
+    entries.map(({ name, explanation }) => rowOf(`\`${name}\``, explanation))
+
+  it('has a row for each mistake that it names, and no other', () => expectRows(path, 'mistakes', rows(MISTAKES)))
+
+  it('has a row for each warning', () => expectRows(path, 'warnings', rows(Object.values(WARNINGS))))
+})
+
+describe('the README of the headless API', () => {
+  it('has a row for each route', async () => {
+    const routes: string[] = []
+    const app = Fastify({ exposeHeadRoutes: false })
+    app.addHook('onRoute', ({ method, url }) => void routes.push(`${method} ${url}`))
+    await app.register(apiRoutes, { deps: {} as Deps })
+    await app.ready()
+    await app.close()
+    const rows = rowsAfter('src/sandbox/api/README.md', 'calls').map((row) =>
+      (cellsOf(row)[0] ?? '').replace(/\?.*$/, '').replace(/\*(\w+)\*/g, ':$1'),
+    )
+    expect(rows.toSorted()).toEqual(routes.sort())
+  })
+})
+
+describe('the README of the benchmark', () => {
+  const path = 'test/bench/README.md'
+
+  it('has a row for each goal, with its limit', () => {
+    const goals = verdicts({ rounds: {}, coldStarts: [] }).map(({ goal, limit }) => `${goal}: ${limit}`)
+    const rows = rowsAfter(path, 'goals').map((row) => cellsOf(row).slice(0, 2).join(': '))
+    expect(rows.toSorted()).toEqual(goals.sort())
+  })
+
+  it('has a row for each contestant', () => {
+    expect(rowsAfter(path, 'contestants').map((row) => cellsOf(row)[0])).toEqual([...CONTESTANTS])
+  })
+})
+
+describe('CONTRIBUTING', () => {
+  const text = read(CONTRIBUTING).replace(/\s+/g, ' ')
+  const words = (amount: number): string => amount.toLocaleString('en')
+
+  it('says how much npm run fuzz does, and npm test', () => {
+    const { fuzz } = JSON.parse(read('package.json')).scripts
+    const given = (name: string) => words(Number(new RegExp(`FUZZ_${name}=(\\d+)`).exec(fuzz)?.[1]))
+    expect(text).toContain(`sends ${given('REQUESTS')} requests`)
+    expect(text).toContain(`gives ${given('ANSWERS')} answers`)
+    expect(text).toContain(`${given('PULLS')} broken answers to pulls`)
+    const { requests, answers, pulls } = fuzzSettings()
+    expect(requests).toBe(answers)
+    expect(text).toContain(`\`npm test\` does ${words(requests)} of the first two and ${words(pulls)} of the third`)
+  })
+
+  it('says how many programs of sellers are certified', () => {
+    expect(Object.keys(programs)).toHaveLength(15)
+    expect(text).toContain('certifies fifteen small programs')
+  })
+})

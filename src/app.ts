@@ -70,7 +70,7 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
   if (config.TRUST_PROXY.length === 0) tellOfUntrustedProxy(app, log)
   boundRequests(app, config.MAX_REQUESTS)
   registerSecurityTxt(app, config, deps.clock)
-  registerHealth(app, readiness, databaseState(deps.db.apart(), deps.keys), log)
+  registerHealth(app, readiness, databaseState(deps.db.reserved(), deps.keys), log)
   await app.register(cookie)
   await registerPages(app, config.PUBLIC_URL)
   registerRates(app, deps.rates)

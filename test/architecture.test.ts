@@ -15,7 +15,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   account: ['audit', 'throttle'],
   registry: ['audit', 'throttle'],
   oauth: ['account', 'registry', 'audit', 'throttle'],
-  resource: ['oauth', 'account', 'throttle'],
+  resource: ['oauth', 'account', 'registry', 'throttle'],
   outbound: [],
   interfaces: [],
   'partner-calls': ['interfaces', 'outbound', 'registry'],

@@ -5,8 +5,8 @@ import pg from 'pg'
 import { inject } from 'vitest'
 import { buildApp } from '../src/app.ts'
 import { type Config, readConfig } from '../src/config/index.ts'
-import { GATHER_LIMITS } from '../src/db/gather.ts'
-import { openPool } from '../src/db/pool.ts'
+import { BATCH_LIMITS } from '../src/db/batch.ts'
+import { connectionSettings, openPool } from '../src/db/pool.ts'
 import { dbOf } from '../src/db/sql.ts'
 import type { Deps } from '../src/deps.ts'
 import { addSeconds, type Clock } from '../src/lib/clock.ts'
@@ -35,7 +35,7 @@ function testClock(start = '2026-05-06T10:34:20Z'): TestClock {
 }
 
 /** On a busy machine a queue may be slow. */
-const PATIENT = { ...GATHER_LIMITS, waitMs: 20_000 }
+const PATIENT = { ...BATCH_LIMITS, waitMs: 20_000 }
 
 /** A fresh database, cloned from the migrated template. */
 export async function freshDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
@@ -103,7 +103,7 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
     },
   })
   const log = openLog({ level: config.LOG_LEVEL, pretty: false }, sink)
-  const pool = openPool({ connectionString: database.url, size: config.DATABASE_POOL_SIZE, byKey: true }, log)
+  const pool = openPool({ ...connectionSettings(config, database.url), size: config.DATABASE_POOL_SIZE }, log)
   const clock = testClock()
   const [db, keys] = [dbOf(pool, PATIENT), deriveKeys(SECRET_KEY)]
   const deps: Deps = { config, db, clock, keys, rates: openRates(db, keys) }

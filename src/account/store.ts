@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Db, sql } from '../db/sql.ts'
+import { MARGIN_S, type Retention } from '../db/retention.ts'
+import { type Db, type Fragment, sql } from '../db/sql.ts'
 import { type User, user } from './wire.ts'
 
 /** The primary key of a user; the routing key is derived from the other two. */
@@ -8,6 +9,16 @@ export interface Key {
   readonly cid: number
   readonly userId: string
 }
+
+/** One user by the primary key, for a statement of any room; `offset 0` keeps the look-up separate, as in grantByKey. */
+export const userByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
+  sql.part`lateral (select cid, user_id, name, gender, big_avatar_url, phone_number, status from user_profile
+            where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0)`
+
+/** A session says itself when it ends. */
+export const ACCOUNT_RETENTION: readonly Retention[] = [
+  { table: 'browser_session', column: 'expires_at', keptS: () => MARGIN_S },
+]
 
 export const insertSession = (db: Db, key: Key, sessionHash: Buffer, createdAt: Date, expiresAt: Date) =>
   db.exec(sql`
@@ -27,8 +38,12 @@ export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now
     sessionRow,
     sql`
     select u.cid, u.user_id as "userId", u.name, u.big_avatar_url as "avatarUrl", u.status
-    from browser_session s cross join user_by_key(s.routing_key, s.cid, s.user_id) u
-    where s.routing_key = ${routingKey} and s.session_hash = ${sessionHash} and s.expires_at > ${now}`,
+    from (
+      select cid, user_id, expires_at from browser_session
+      where routing_key = ${routingKey} and session_hash = ${sessionHash} offset 0
+    ) s
+    cross join ${userByKey(sql.part`${routingKey}`, sql.part`s.cid`, sql.part`s.user_id`)} u
+    where s.expires_at > ${now}`,
   )
 
 export const deleteSession = (db: Db, routingKey: number, sessionHash: Buffer) =>
@@ -47,7 +62,7 @@ export const findCredential = (db: Db, passport: string) =>
 export const isPassportTaken = (db: Db, passport: string) =>
   db.one(
     z.object({ taken: z.boolean() }),
-    sql`select exists (select from user_credential where passport = ${passport}) as taken`,
+    sql`select exists (select 1 from user_credential where passport = ${passport}) as taken`,
   )
 
 /** 0 when (cid, user_id) exists already. */
@@ -66,21 +81,42 @@ export const insertCredential = (db: Db, key: Key, passport: string, passwordHas
     values (${passport}, ${passwordHash}, ${key.routingKey}, ${key.cid}, ${key.userId})
     on conflict do nothing`)
 
-export const listUsers = (db: Db): Promise<User[]> =>
-  db.search(
-    user,
-    sql`
-    select cid, user_id, passport, name, gender, big_avatar_url, phone_number, status, created_at
-    from user_profile join user_credential using (routing_key, cid, user_id)
-    order by created_at, cid, user_id`,
-  )
+const profileRow = user.omit({ passport: true }).extend({ routing_key: z.number() })
+const passportRow = z.object({ routing_key: z.number(), cid: z.number(), user_id: z.string(), passport: z.string() })
 
-export const setStatus = (db: Db, key: Key, status: User['status']): Promise<User | undefined> =>
-  db.maybe(
-    user,
-    sql`
-    update user_profile u set status = ${status} from user_credential c
-    where u.routing_key = ${key.routingKey} and u.cid = ${key.cid} and u.user_id = ${key.userId}
-      and c.routing_key = u.routing_key and c.cid = u.cid and c.user_id = u.user_id
-    returning u.cid, u.user_id, c.passport, u.name, u.gender, u.big_avatar_url, u.phone_number, u.status, u.created_at`,
+type ProfileKey = Pick<z.output<typeof passportRow>, 'routing_key' | 'cid' | 'user_id'>
+const textOfKey = ({ routing_key, cid, user_id }: ProfileKey): string => `${routing_key} ${cid} ${user_id}`
+
+/** Users with a passport, oldest first. Two statements: credentials are found by passport, and may lie on another shard. */
+export async function listUsers(db: Db): Promise<User[]> {
+  const profiles = await db.listWithCustomPlan(
+    profileRow,
+    sql`select routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at
+        from user_profile order by created_at, cid, user_id`,
   )
+  const credentials = await db.listWithCustomPlan(
+    passportRow,
+    sql`select routing_key, cid, user_id, passport from user_credential`,
+  )
+  const passports = new Map(credentials.map((credential) => [textOfKey(credential), credential.passport]))
+  return profiles.flatMap(({ routing_key, ...profile }) => {
+    const passport = passports.get(textOfKey({ routing_key, ...profile }))
+    return passport === undefined ? [] : [{ ...profile, passport }]
+  })
+}
+
+/** Undefined when there is no such user. */
+export async function setStatus(db: Db, key: Key, status: User['status']): Promise<User | undefined> {
+  const profile = await db.maybe(
+    user.omit({ passport: true }),
+    sql`update user_profile set status = ${status}
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}
+        returning cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at`,
+  )
+  const credential = await db.maybe(
+    z.object({ passport: z.string() }),
+    sql`select passport from user_credential
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
+  )
+  return profile && credential && { ...profile, ...credential }
+}

@@ -3,7 +3,7 @@ import { type Db, sql } from '../db/sql.ts'
 /** Who did it: somebody over the admin API, on the command line, an app, a user, a partner, or the service by itself. */
 export type Actor = 'operator' | 'cli' | 'app' | 'user' | 'partner' | 'system'
 
-/** Something that an operator or an investigator asks about later. `detail` holds ids and codes, never a secret. */
+/** An event that an operator or investigator may ask about later. `detail` holds ids and codes, never a secret. */
 export interface AuditEvent {
   readonly at: Date
   readonly event: string
@@ -15,7 +15,7 @@ export interface AuditEvent {
   readonly detail?: object
 }
 
-/** To be called in the transaction of what it tells: either both are there after a crash, or none. */
+/** Call it in the transaction of the change: after a crash either both are there, or neither. */
 export const recordAudit = (db: Db, event: AuditEvent): Promise<number> =>
   db.exec(
     sql`insert into audit_event (routing_key, at, event, actor, app_key, cid, user_id, detail)

@@ -58,7 +58,7 @@ export const savePrices = (
       delete from product_price p
       where ${complete} and partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}
         and price_date between ${from}::date and ${to}::date and (partner_primary_key <> '') = ${level}
-        and not exists (select from incoming i
+        and not exists (select 1 from incoming i
           where i.price_date = p.price_date and i.partner_primary_key = p.partner_primary_key)
       returning 1
     )
@@ -114,7 +114,7 @@ export const forgetRemoval = (
 export const hasLevels = async (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<boolean> => {
   const row = await db.one(
     z.object({ levels: z.boolean() }),
-    sql`select exists (select from product_price where partner_id = ${partnerId}
+    sql`select exists (select 1 from product_price where partner_id = ${partnerId}
           and partner_deal_id = ${partnerDealId} and partner_primary_key <> '') as levels`,
   )
   return row.levels

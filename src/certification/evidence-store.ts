@@ -69,7 +69,7 @@ export const proofOf = (db: Db, runId: string): Promise<Proof> =>
     sql`select
           coalesce(array_agg(o.order_id::text order by o.order_id) filter (where o.used_quantity > 0), '{}') as consumed,
           coalesce(array_agg(o.order_id::text order by o.order_id) filter (where exists (
-            select from refund r where r.order_id = o.order_id and r.state = 'refunded')), '{}') as refunded
+            select 1 from refund r where r.order_id = o.order_id and r.state = 'refunded')), '{}') as refunded
         from sandbox_order s join ticket_order o using (order_id)
         where s.run_id = ${runId} and o.sandbox`,
   )

@@ -58,7 +58,7 @@ export function openContext(): CliContext {
     withDeps: (work) =>
       withFound(async ({ databaseUrl, secretKey, started }, config) => {
         if (started && config.MIGRATE) await migrate(databaseUrl)
-        const pool = openPool({ ...connectionSettings(config, databaseUrl), byKey: false, size: 1 }, log)
+        const pool = openPool({ ...connectionSettings(config, databaseUrl), genericPlan: false, size: 1 }, log)
         const [db, keys] = [dbOf(pool), deriveKeys(secretKey)]
         const deps = { config, db, clock: systemClock, keys, rates: openRates(db, keys), actor: 'cli' as const }
         return await checkSecretKey(deps)

@@ -57,10 +57,11 @@ export const settings = z.object({
     .describe('seconds that a start waits for a database that is not up yet or does not answer; 0 tries once'),
   DATABASE_POOL_SIZE: whole(1, 500).default(10).describe('connections of one process to PostgreSQL at most'),
   DATABASE_PLANNING: z
-    .enum(['by-key', 'server'])
-    .default('by-key')
+    .enum(['forced', 'server', 'by-key'])
+    .default('forced')
+    .transform((planning) => (planning === 'server' ? planning : 'forced'))
     .describe(
-      '`server` where a pooler refuses startup options (PgBouncer, RDS Proxy); statements are then planned as the server is set',
+      '`server` plans statements as the server is set, for poolers that refuse startup options (PgBouncer, RDS Proxy); `forced` (formerly `by-key`) gives each statement one generic plan',
     ),
   GATHER_ITEMS: whole(1, 1_000)
     .default(200)
@@ -68,7 +69,7 @@ export const settings = z.object({
   GATHER_BATCHES: whole(1, 100)
     .default(2)
     .describe(
-      'shared statements of one kind at work at once; later requests gather meanwhile. More only helps where PostgreSQL has idle cores',
+      'shared statements of one kind at work at once; later requests wait for the next one. More only helps where PostgreSQL has idle cores',
     ),
   ...loadSettings,
   DATA_DIR: z.string().min(1).default('.data').describe('folder of the embedded PostgreSQL and its keys'),

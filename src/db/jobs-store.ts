@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { type Db, sql } from './sql.ts'
 
 /**
- * The durable queue (graphile-worker), by the SQL functions that it offers. Everybody may queue; src/jobs does the rest.
+ * The durable queue (graphile-worker), through its SQL functions. Every room may queue jobs; src/jobs runs them.
  */
 
 /**
- * What durable jobs there are, each with its turn: lower numbers first. What people wait for comes before pulls, of which
+ * The durable jobs and their priorities: lower numbers run first. What people wait for comes before pulls, of which
  * partners can cause any number.
  */
 const PRIORITIES = {
@@ -34,7 +34,7 @@ export interface EnqueueOptions {
 // With full jitter up to ten minutes between them, about an hour.
 const MAX_ATTEMPTS = 20
 
-/** Queues a job with whatever else the caller's transaction does: it is there exactly when that commits. */
+/** Queues a job as part of the caller's transaction: it exists exactly if that commits. */
 export const enqueue = (
   db: Db,
   task: TaskName,
@@ -47,7 +47,7 @@ export const enqueue = (
           priority => ${PRIORITIES[task]})`,
   )
 
-/** Takes a waiting job back; one that runs already ends as it will, and is not repeated. */
+/** Removes a waiting job; one that is running is finished and not repeated. */
 export const dequeue = (db: Db, key: string): Promise<number> =>
   db.exec(sql`select from graphile_worker.remove_job(${key})`)
 
@@ -66,7 +66,7 @@ export type Job = z.output<typeof job>
 
 /** Jobs that are not done, newest first. */
 export const listJobs = (db: Db, filter: { failed: boolean; limit: number }): Promise<Job[]> =>
-  db.search(
+  db.listWithCustomPlan(
     job,
     sql`select id as job_id, task_identifier as task, key, attempts, max_attempts, run_at, last_error, created_at,
           case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
@@ -95,13 +95,13 @@ export const findJobsByKey = (db: Db, keys: readonly string[]): Promise<Job[]> =
         from graphile_worker.jobs where key = any(${keys})`,
   )
 
-/** Runs a job at that time, with its attempts counted from `attempts` on if given; a running one is left alone. */
+/** Runs a job at `runAt`, with `attempts` as the number of attempts made, if given. A running job is not changed. */
 export const rescheduleJob = (db: Db, jobId: string, runAt: Date, attempts?: number): Promise<number> =>
   db.exec(
     sql`select from graphile_worker.reschedule_jobs(array[${jobId}::bigint], run_at => ${runAt}, attempts => ${attempts})`,
   )
 
-/** Leaves a job for an operator to look at. */
+/** Marks a job as failed for good, for an operator to look at. */
 export const failJobForGood = (db: Db, jobId: string, message: string): Promise<number> =>
   db.exec(sql`select from graphile_worker.permanently_fail_jobs(array[${jobId}::bigint], ${message})`)
 

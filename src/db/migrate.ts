@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { runMigrations as installJobs, Logger } from 'graphile-worker'
 import { runner } from 'node-pg-migrate'
@@ -9,6 +10,29 @@ import { type Db, sql } from './sql.ts'
 const DIRECTORY = fileURLToPath(new URL('../../migrations', import.meta.url))
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
+/**
+ * The statements of a migration. Each ends with a semicolon at the end of a line; a function body with such lines would be
+ * cut in two.
+ */
+export const statementsOf = (source: string): string[] =>
+  source
+    .replace(/--.*$/gm, '')
+    .split(/;[ \t]*$/m)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '')
+
+/** Sent one by one: sharded engines refuse several changes of the schema in one message. */
+const loadStatements = (files: string[]) =>
+  Promise.all(
+    files.map(async (file) => {
+      const statements = statementsOf(await readFile(file, 'utf8'))
+      const up = (builder: { sql(statement: string): void }) => {
+        for (const statement of statements) builder.sql(statement)
+      }
+      return { id: file, filePaths: [file], actions: { up, down: false as const } }
+    }),
+  )
+
 /** Applies what is missing, in order, in one transaction; replicas that start together wait for one another. Returns the names applied. */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   const applied = await runner({
@@ -17,6 +41,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     direction: 'up',
     migrationsTable: 'migration',
     advisoryLockMode: 'wait',
+    migrationLoaderStrategies: [{ extensions: ['.sql'], loader: loadStatements }],
     logger: silent,
   })
   await withLock(databaseUrl, () => installJobs({ connectionString: databaseUrl, logger: noLogger }))

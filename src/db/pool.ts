@@ -1,14 +1,14 @@
 import { type ClientBase, type ClientConfig, Pool, types } from 'pg'
 import { type Config, environment } from '../config/index.ts'
 import type { Log } from '../lib/log.ts'
-import { BY_KEY_SETTINGS, type ServerSettings, startupOptions } from './planning.ts'
+import { GENERIC_PLAN_SETTINGS, type ServerSettings, startupOptions } from './planning.ts'
 
 /** How connections to PostgreSQL are made. */
 export interface ConnectionSettings {
   readonly connectionString: string
-  /** Plan statements by key (planning.ts) instead of as the server is set. */
-  readonly byKey?: boolean
-  /** False where a pooler refuses startup options: settings are then made on each new connection. */
+  /** Force generic plans (planning.ts) instead of planning as the server is set. */
+  readonly genericPlan?: boolean
+  /** False where a pooler refuses startup options: each new connection is then given its settings by a statement. */
   readonly startupOptions?: boolean
 }
 
@@ -19,8 +19,8 @@ const LIMITS: ServerSettings = { statement_timeout: '8s', lock_timeout: '3s' }
 
 export const connectionSettings = (config: Config, databaseUrl: string): ConnectionSettings => ({
   connectionString: databaseUrl,
-  byKey: config.DATABASE_PLANNING === 'by-key',
-  startupOptions: config.DATABASE_PLANNING === 'by-key',
+  genericPlan: config.DATABASE_PLANNING === 'forced',
+  startupOptions: config.DATABASE_PLANNING === 'forced',
 })
 
 export interface PoolSettings extends ConnectionSettings {
@@ -36,19 +36,19 @@ const getTypeParser: typeof types.getTypeParser = (oid, format) =>
 const givenOptions = (connectionString: string): string =>
   new URL(connectionString).searchParams.get('options') ?? environment().PGOPTIONS ?? ''
 
-const ourSettings = ({ byKey = false }: ConnectionSettings): ServerSettings => ({
-  ...(byKey ? BY_KEY_SETTINGS : {}),
+const ourSettings = ({ genericPlan = false }: ConnectionSettings): ServerSettings => ({
+  ...(genericPlan ? GENERIC_PLAN_SETTINGS : {}),
   ...LIMITS,
 })
 
-/** What is asked of PostgreSQL for each connection; an operator's own word on a setting counts for more. */
+/** The settings requested for each connection, except those that the operator has set. */
 export function requestedSettings(settings: ConnectionSettings): ServerSettings {
   const given = givenOptions(settings.connectionString)
   const isGiven = (name: string) => new RegExp(`\\b${name.replaceAll('_', '[-_]')}\\s*=`).test(given)
   return Object.fromEntries(Object.entries(ourSettings(settings)).filter(([name]) => !isGiven(name)))
 }
 
-/** Our options, and behind them those that the operator gave: of two the latter counts. */
+/** Our options, followed by the operator's: of two values of a setting PostgreSQL takes the last. */
 export function connectionConfig(settings: ConnectionSettings): ClientConfig {
   const { connectionString, startupOptions: asOptions = true } = settings
   const address = asOptions

@@ -12,8 +12,8 @@ export type Room = 'resource' | 'oauth' | 'notices' | 'sandbox' | 'operators' | 
 export interface Shares {
   readonly all: Turns
   readonly of: (room: Room) => Turns
-  /** One connection that no room has. */
-  readonly apart: Turns
+  /** The one connection that belongs to no room. */
+  readonly reserved: Turns
 }
 
 export function connectionShares(poolSize: number, limits: QueueLimits): Shares {
@@ -31,5 +31,5 @@ export function connectionShares(poolSize: number, limits: QueueLimits): Shares 
     operators: part('operators', connections / 3, partners),
     jobs: part('jobs', connections / 3, partners),
   }
-  return { all, of: (room) => rooms[room], apart: part('/readyz', 1) }
+  return { all, of: (room) => rooms[room], reserved: part('/readyz', 1) }
 }

@@ -3,16 +3,16 @@ import type { z } from 'zod'
 import type { Turns } from '../lib/turns.ts'
 import { isStalePlan, keepsConnection, rethrowUnavailable } from '../lib/web/unavailable.ts'
 import {
-  GATHER_LIMITS,
-  type Gather,
-  type GatherLimits,
-  type GatherWork,
-  gatherOver,
-  gatherWorkOver,
+  BATCH_LIMITS,
+  type BatchLimits,
+  batchOver,
+  batchWorkOver,
   oneByOne,
+  type RunBatch,
+  type RunBatchWork,
   workOneByOne,
-} from './gather.ts'
-import { FREELY, NAMES } from './planning.ts'
+} from './batch.ts'
+import { CUSTOM_PLAN_VALUES, PLAN_SETTINGS } from './planning.ts'
 import { connectionShares, type Room } from './shares.ts'
 import { type Statement, sql } from './statement.ts'
 
@@ -24,28 +24,28 @@ export interface Db {
   maybe<T>(row: z.ZodType<T>, statement: Statement): Promise<T | undefined>
   many<T>(row: z.ZodType<T>, statement: Statement): Promise<T[]>
   /**
-   * As `many`, but planned for these very values and with all that PostgreSQL can do (planning.ts): for lists that are
-   * looked at now and then. Within a transaction that holds until its end.
+   * As `many`, with a custom plan: planned anew for these values, with PostgreSQL's own settings (planning.ts). For lists
+   * of large tables that are read now and then. Inside a transaction the settings stay until its end.
    */
-  search<T>(row: z.ZodType<T>, statement: Statement): Promise<T[]>
+  listWithCustomPlan<T>(row: z.ZodType<T>, statement: Statement): Promise<T[]>
   /** Number of rows touched. */
   exec(statement: Statement): Promise<number>
-  /** Takes part in a statement that requests share (gather.ts); within a transaction, by itself. */
-  readonly gather: Gather
-  /** Takes part in a transaction that requests share; within a transaction, by itself and as part of that. */
-  readonly gatherWork: GatherWork<Db>
+  /** Runs the item in a statement shared with other requests (batch.ts); inside a transaction, alone. */
+  readonly batch: RunBatch
+  /** Runs the item in a transaction shared with other requests; inside a transaction, alone and as part of it. */
+  readonly batchWork: RunBatchWork<Db>
   /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
   tx<T>(work: (db: Db) => Promise<T>): Promise<T>
-  /** As `tx`, for work that no request waits for: each statement may take that many seconds. Within a transaction as `tx`. */
+  /** As `tx`, for work that no request waits for: each statement may take `seconds`. Inside a transaction the same as `tx`. */
   slowTx<T>(seconds: number, work: (db: Db) => Promise<T>): Promise<T>
-  /** The same database by those connections that this room may hold (shares.ts); within a transaction, the same. */
+  /** The same database, limited to the share of connections of this room (shares.ts); inside a transaction, itself. */
   room(name: Room): Db
-  /** The same database by the one connection that nobody else takes: for `/readyz`. */
-  apart(): Db
+  /** The same database over the one connection that is reserved for `/readyz`. */
+  reserved(): Db
 }
 
-const plannedFreely = (): Statement =>
-  sql`select set_config(name, value, true) from unnest(${NAMES}::text[], ${FREELY}::text[]) as setting (name, value)`
+const useCustomPlans = (): Statement =>
+  sql`select set_config(name, value, true) from unnest(${PLAN_SETTINGS}::text[], ${CUSTOM_PLAN_VALUES}::text[]) as setting (name, value)`
 
 const allowedToTake = (seconds: number): Statement =>
   sql`select set_config('statement_timeout', ${`${seconds}s`}, true)`
@@ -53,10 +53,10 @@ const allowedToTake = (seconds: number): Statement =>
 type Run = (statement: Statement, until?: number) => Promise<QueryResult>
 type InTx = <T>(work: (db: Db) => Promise<T>, until?: number) => Promise<T>
 
-type Gathering = (run: Run, tx: InTx) => Pick<Db, 'gather' | 'gatherWork'>
-type Views = Pick<Db, 'room' | 'apart' | 'slowTx'>
+type Batching = (run: Run, tx: InTx) => Pick<Db, 'batch' | 'batchWork'>
+type Views = Pick<Db, 'room' | 'reserved' | 'slowTx'>
 
-function dbOver(run: Run, tx: InTx, gathering: Gathering, views: Views): Db {
+function dbOver(run: Run, tx: InTx, batching: Batching, views: Views): Db {
   const many: Db['many'] = async (row, statement) => (await run(statement)).rows.map((found) => row.parse(found))
   const maybe: Db['maybe'] = async (row, statement) => {
     const found = (await run(statement)).rows[0]
@@ -64,20 +64,20 @@ function dbOver(run: Run, tx: InTx, gathering: Gathering, views: Views): Db {
   }
   const one: Db['one'] = async (row, statement) => row.parse((await run(statement)).rows[0])
   const exec: Db['exec'] = async (statement) => (await run(statement)).rowCount ?? 0
-  const search: Db['search'] = (row, statement) =>
+  const listWithCustomPlan: Db['listWithCustomPlan'] = (row, statement) =>
     tx(async (inside) => {
-      await inside.exec(plannedFreely())
+      await inside.exec(useCustomPlans())
       return inside.many(row, statement)
     })
-  return { one, maybe, many, search, exec, ...gathering(run, tx), tx, ...views }
+  return { one, maybe, many, listWithCustomPlan, exec, ...batching(run, tx), tx, ...views }
 }
 
-const byItself: Gathering = (run, tx) => ({ gather: oneByOne(run), gatherWork: workOneByOne(tx) })
+const byItself: Batching = (run, tx) => ({ batch: oneByOne(run), batchWork: workOneByOne(tx) })
 
-/** Whether it changes something, and so leaves a question when its answer is lost. */
+/** Whether it may change something, so that a lost answer leaves the outcome unknown. */
 const writes = ({ text }: Statement): boolean => /\b(insert|update|delete|graphile_worker)\b/i.test(text)
 
-/** Each statement by itself, committed when it is answered. */
+/** Each statement in a transaction of its own, committed before it is answered. */
 const runByItself =
   (pool: Pool): Run =>
   (statement) =>
@@ -85,12 +85,12 @@ const runByItself =
       .query(statement)
       .catch((error) => {
         if (!isStalePlan(error)) throw error
-        // Nothing was done. Without its name it is planned afresh, on whatever connection.
+        // Nothing was done. Sent again without a name, it is planned anew on any connection.
         return pool.query({ text: statement.text, values: statement.values ?? [] })
       })
       .catch((error) => rethrowUnavailable(error, writes(statement)))
 
-/** `patienceMs`: how long to wait for the answer, if not as long as usual. */
+/** `patienceMs`: how long to wait for an answer; the pool's query_timeout if not given. */
 const runInside =
   (client: PoolClient, patienceMs?: number): Run =>
   (statement) => {
@@ -99,10 +99,10 @@ const runInside =
     return client.query(patient).catch((error) => rethrowUnavailable(error))
   }
 
-/** Longer than the statement may take: it is PostgreSQL that gives up. */
+/** The client waits longer than statement_timeout, so that it is PostgreSQL that gives up. */
 const MARGIN_MS = 2_000
 
-/** `seconds`: how long each statement may take, if not as long as usual. */
+/** `seconds`: statement_timeout of this transaction, if not the usual one. */
 const inTxOf =
   (pool: Pool) =>
   async <T>(work: (db: Db) => Promise<T>, seconds?: number): Promise<T> => {
@@ -111,9 +111,9 @@ const inTxOf =
     let committing = false
     try {
       const run = runInside(client, seconds === undefined ? undefined : seconds * 1_000 + MARGIN_MS)
-      // A transaction begun inside of one is part of it, whatever room it is begun for.
+      // A transaction inside a transaction is part of it, whatever room it is for.
       const same = () => inside
-      const views: Views = { room: same, apart: same, slowTx: (_seconds, inner) => inner(inside) }
+      const views: Views = { room: same, reserved: same, slowTx: (_seconds, inner) => inner(inside) }
       const inside: Db = dbOver(run, (inner) => inner(inside), byItself, views)
       const begun = client.query('begin') // goes out together with the first statement
       const allowed = seconds === undefined ? undefined : inside.exec(allowedToTake(seconds))
@@ -122,7 +122,7 @@ const inTxOf =
       await client.query('commit')
       return result
     } catch (error) {
-      // A connection that was given up, or leads to a database that takes no writes, is closed: that rolls back too.
+      // A connection that timed out, or leads to a read-only database, is closed: that rolls back too.
       if (!keepsConnection(error)) broken = error as Error
       else {
         await client.query('rollback').catch((failure: Error) => {
@@ -135,11 +135,11 @@ const inTxOf =
     }
   }
 
-export function dbOf(pool: Pool, limits: GatherLimits = GATHER_LIMITS): Db {
+export function dbOf(pool: Pool, limits: BatchLimits = BATCH_LIMITS): Db {
   const run = runByItself(pool)
   const inTx = inTxOf(pool)
   const shares = connectionShares(pool.options.max, limits)
-  const gathering: Gathering = (by, tx) => ({ gather: gatherOver(by, limits), gatherWork: gatherWorkOver(tx, limits) })
+  const batching: Batching = (by, tx) => ({ batch: batchOver(by, limits), batchWork: batchWorkOver(tx, limits) })
   const rooms = new Map<Room, Db>()
   const views = {
     room: (name: Room) => {
@@ -147,13 +147,13 @@ export function dbOf(pool: Pool, limits: GatherLimits = GATHER_LIMITS): Db {
       rooms.set(name, known)
       return known
     },
-    apart: () => viewBy(shares.apart),
+    reserved: () => viewBy(shares.reserved),
   }
   const viewBy = (turns: Turns): Db =>
     dbOver(
       (statement, until) => turns.run(() => run(statement), until),
       (work, until) => turns.run(() => inTx(work), until),
-      gathering,
+      batching,
       { ...views, slowTx: (seconds, work) => turns.run(() => inTx(work, seconds)) },
     )
   return viewBy(shares.all)

@@ -96,6 +96,10 @@ export async function deleteDemoUsers(db: Db): Promise<number> {
     sql`delete from browser_session s using user_profile u
         where u.demo and (s.routing_key, s.cid, s.user_id) = (u.routing_key, u.cid, u.user_id)`,
   )
+  await db.exec(
+    sql`delete from user_credential c using user_profile u
+        where u.demo and (c.routing_key, c.cid, c.user_id) = (u.routing_key, u.cid, u.user_id)`,
+  )
   return db.exec(sql`delete from user_profile where demo`)
 }
 

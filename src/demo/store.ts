@@ -11,7 +11,7 @@ export const lockSeeding = (db: Db): Promise<number> => db.exec(sql`select pg_ad
 export const lacksDemoPartner = async (db: Db, demoApp: string): Promise<boolean> => {
   const row = await db.one(
     z.object({ lacks: z.boolean() }),
-    sql`select exists (select from micro_app where app_key = ${demoApp}) and not exists (select from partner) as lacks`,
+    sql`select exists (select 1 from micro_app where app_key = ${demoApp}) and not exists (select 1 from partner) as lacks`,
   )
   return row.lacks
 }
@@ -19,7 +19,7 @@ export const lacksDemoPartner = async (db: Db, demoApp: string): Promise<boolean
 export const hasAppsOrUsers = async (db: Db): Promise<boolean> => {
   const row = await db.one(
     z.object({ filled: z.boolean() }),
-    sql`select exists (select from micro_app) or exists (select from user_profile) as filled`,
+    sql`select exists (select 1 from micro_app) or exists (select 1 from user_profile) as filled`,
   )
   return row.filled
 }

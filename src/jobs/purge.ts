@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { addSeconds, fromEpochSeconds } from '../lib/clock.ts'
+import { deleteBatch } from './purge-store.ts'
 import { RETENTION } from './retention.ts'
 import type { Task } from './task.ts'
 
@@ -36,8 +37,8 @@ interface Watch {
 }
 
 /**
- * Deletes what is over (src/jobs/retention.ts) in small batches, table by table in turn so that none waits for another.
- * Each batch commits by itself: stopped at any moment, the next purge goes on from there. Several at once are safe.
+ * Deletes what is over (src/jobs/retention.ts) in small batches, one table after another in turn so that none waits.
+ * Each batch is a transaction: after a stop at any moment the next purge continues there. Several at once are safe.
  */
 export async function purge(
   { db, clock, config }: Deps,
@@ -45,9 +46,9 @@ export async function purge(
   { onProgress, signal }: Watch = {},
 ): Promise<Purged> {
   const now = clock.now()
-  const turns = RETENTION.map(({ table, keptS, deleteBatch }) => ({
+  const turns = RETENTION.map(({ table, column, keptS }) => ({
     table,
-    deleteBatch,
+    column,
     batch: { before: addSeconds(now, -keptS(config)), from: fromEpochSeconds(0), limit: BATCH_ROWS },
   }))
   const deleted: Record<string, number> = {}
@@ -55,9 +56,9 @@ export async function purge(
   const end = performance.now() + seconds * 1000
   for (let turn = turns.shift(); turn; turn = turns.shift()) {
     if (signal?.aborted || performance.now() >= end) return { deleted, total, finished: false }
-    const { table, deleteBatch, batch } = turn
+    const { table, batch } = turn
     const began = performance.now()
-    const { rows, last } = await db.slowTx(BATCH_S, (inside) => deleteBatch(inside, batch))
+    const { rows, last } = await db.slowTx(BATCH_S, (inside) => deleteBatch(inside, turn, batch))
     if (rows === 0) continue
     total += rows
     deleted[table] = (deleted[table] ?? 0) + rows

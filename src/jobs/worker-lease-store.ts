@@ -6,7 +6,7 @@ const WITHOUT_KEY: readonly TaskName[] = ['pull-product', 'pull-prices']
 
 /** Leases of workers, all by the clock of the database: those of machines differ. */
 
-/** May be said again when nobody knows whether it was heard. */
+/** May be repeated when the outcome of the first call is unknown. */
 export const takeLease = (db: Db, workerId: string, seconds: number): Promise<number> =>
   db.exec(
     sql`insert into worker_lease (worker_id, ends_at) values (${workerId}, now() + make_interval(secs => ${seconds}))
@@ -20,12 +20,12 @@ export const renewLease = (db: Db, workerId: string, seconds: number): Promise<n
         where worker_id = ${workerId} and ends_at > now()`,
   )
 
-/** For a worker that has ended in peace and holds no job. */
+/** For a worker that has stopped in order and holds no job. */
 export const returnLease = (db: Db, workerId: string): Promise<number> =>
   db.exec(sql`delete from worker_lease where worker_id = ${workerId}`)
 
-/** Frees what workers hold whose lease has ended. The queue itself would wait four hours. */
-export const unlockExpiredWorkers = async (db: Db): Promise<void> => {
+/** Unlocks the jobs of workers whose lease has ended. The queue itself would wait four hours. */
+export const unlockDeadWorkers = async (db: Db): Promise<void> => {
   const unlocked = await db.exec(
     sql`with expired as (delete from worker_lease where ends_at <= now() returning worker_id)
         select graphile_worker.force_unlock_workers(array_agg(worker_id)) from expired having count(*) > 0`,

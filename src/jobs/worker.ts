@@ -17,7 +17,7 @@ import type { Log } from '../lib/log.ts'
 import { afterFailure } from './after-failure.ts'
 import { TASKS, TIMETABLE } from './tasks.ts'
 import { WorkerLease } from './worker-lease.ts'
-import { unlockExpiredWorkers } from './worker-lease-store.ts'
+import { unlockDeadWorkers } from './worker-lease-store.ts'
 
 /** Jobs that run at once; they mostly wait for partners. */
 const CONCURRENCY = 5
@@ -43,15 +43,13 @@ interface Incarnation {
 /** Runs durable jobs until it is stopped, and frees those that a dead worker has left behind. */
 export async function startWorker(given: Deps, log: Log, databaseUrl: string): Promise<JobWorker> {
   const deps = { ...given, db: given.db.room('jobs') }
-  const connection = { ...connectionSettings(deps.config, databaseUrl), byKey: false }
+  const connection = { ...connectionSettings(deps.config, databaseUrl), genericPlan: false }
   const pool = openPool({ ...connection, size: CONCURRENCY + 1 }, log)
   // The lease has a connection of its own: it is renewed however busy the others are.
   const leasePool = openPool({ ...connection, size: 1 }, log)
   const stopping = new AbortController()
   const rescue = () =>
-    unlockExpiredWorkers(deps.db).catch((error: Error) =>
-      log.warn({ err: error }, 'jobs of dead workers were not freed'),
-    )
+    unlockDeadWorkers(deps.db).catch((error: Error) => log.warn({ err: error }, 'jobs of dead workers were not freed'))
   const begin = () => beginRunner(deps, log, { pool, leaseDb: dbOf(leasePool), stopping: stopping.signal })
 
   await rescue()

@@ -1,4 +1,4 @@
-import type { GatheredWork } from '../db/gather.ts'
+import type { BatchedWork } from '../db/batch.ts'
 import type { Db } from '../db/sql.ts'
 import {
   type ConsumptionReport,
@@ -34,9 +34,9 @@ type Decision =
  * behind. Of two notices about one order the second waits for the first one's commit. One whose order somebody holds,
  * or that nobody has, is done by itself, so it holds up no other.
  */
-const consumptions: GatheredWork<Db, Consumption, Decision> = {
+const consumptions: BatchedWork<Db, Consumption, Decision> = {
   key: ({ report }) => String(report.orderId),
-  same: 'apart',
+  duplicates: 'serialize',
   work: async (db, items) => {
     const reports = items.map(({ report }) => report)
     const rows = items.map(({ row }) => row)
@@ -96,7 +96,7 @@ export async function takeConsumption(
   report: ConsumptionReport,
   stage: Consumption['stage'],
 ): Promise<TakenConsumption> {
-  const decision = await db.gatherWork(consumptions, { row, report, stage })
+  const decision = await db.batchWork(consumptions, { row, report, stage })
   if ('refusal' in decision) throw decision.refusal
   return { answer: decision.answer, warnings: decision.news?.warnings ?? [] }
 }

@@ -24,7 +24,7 @@ export const listReceived = (
     readonly bodyChars: number
   },
 ): Promise<ReceivedNotice[]> =>
-  db.search(
+  db.listWithCustomPlan(
     received,
     sql`
     (select notice_id as id, received_at, path, null as refused, left(body, ${filter.bodyChars}::int) as body

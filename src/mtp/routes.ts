@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookH
 import { MOUNT } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { ENCRYPTION_STATUS, KEY_DOES_NOT_FIT } from '../lib/crypto/aes-body.ts'
-import { sendAnswersTogether } from '../lib/web/answers-together.ts'
 import { failureAnswerOf, logFailure } from '../lib/web/envelope.ts'
+import { flushRepliesPerTick } from '../lib/web/flush-replies.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { refused } from './answer.ts'
 import { toleratedIn } from './authenticate.ts'
@@ -32,7 +32,7 @@ interface Options {
 /** B1 under one path prefix: the notices behind the signature guard, and the signature tool. */
 export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: Options): Promise<void> {
   acceptRawBodies(app, deps.config)
-  sendAnswersTogether(app)
+  flushRepliesPerTick(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(deps, error, request, reply))
   const paths = new Set(Object.values(PATH).map((tail) => spelled(app.prefix + tail)))
   app.addHook('onRequest', ({ raw }, _reply, done) =>

@@ -57,7 +57,7 @@ export const insertPass = (db: Db, partnerId: bigint, now: Date): Promise<number
 export const hasPassed = async (db: Db, partnerId: bigint): Promise<boolean> => {
   const { passed } = await db.one(
     z.object({ passed: z.boolean() }),
-    sql`select exists (select from signature_pass where partner_id = ${partnerId}) as passed`,
+    sql`select exists (select 1 from signature_pass where partner_id = ${partnerId}) as passed`,
   )
   return passed
 }

@@ -1,5 +1,16 @@
 import { z } from 'zod'
+import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
+
+/**
+ * The same notice gets its first answer for 24 hours; the business keys that hold for ever are columns of orders and
+ * refunds. Notices and refused calls are kept longer for their partner to look at, and not for ever: they hold visitors'
+ * data.
+ */
+export const MTP_RETENTION: readonly Retention[] = [
+  { table: 'notice', column: 'received_at', keptS: () => 30 * DAY_S },
+  { table: 'rejected_call', column: 'received_at', keptS: () => 30 * DAY_S },
+]
 
 export interface NoticeRow {
   readonly noticeId: string
@@ -14,9 +25,10 @@ export interface NoticeRow {
 }
 
 /**
- * Claims notices, no two of them the same; the number of those that are news. The same notice again within
- * `repeatWithinS` seconds is none; one that was received so much later than now that the clock must have been put back is. While another call with the same notice is in flight this waits for it: one commits,
- * or, if it fails, this one takes its place.
+ * Claims notices, no two of them the same; returns how many of them are new. The same notice again within `repeatWithinS`
+ * seconds is a repeat. A stored notice that is dated more than that in the future was written under a clock that has been
+ * set back since, and does not count. While another call with the same notice is in flight, this one waits: the other
+ * commits, or, if it fails, this one takes its place.
  */
 export const claimNotices = (db: Db, rows: readonly NoticeRow[], repeatWithinS: number): Promise<number> =>
   db.exec(
@@ -36,9 +48,9 @@ export const claimNotices = (db: Db, rows: readonly NoticeRow[], repeatWithinS: 
             or known.received_at >= excluded.received_at + make_interval(secs => ${repeatWithinS})`,
   )
 
-const remembered = z.object({ nth: z.coerce.number(), answer: z.string() })
+const remembered = z.object({ ordinal: z.coerce.number(), answer: z.string() })
 
-/** The first answers of those notices that are no news, by their place in the list. */
+/** The first answers of the notices that are repeats, by their place in the list. */
 export const firstAnswers = async (
   db: Db,
   rows: readonly NoticeRow[],
@@ -46,20 +58,20 @@ export const firstAnswers = async (
 ): Promise<ReadonlyMap<number, string>> => {
   const found = await db.many(
     remembered,
-    sql`select asked.nth - 1 as nth, known.answer
+    sql`select asked.ordinal - 1 as ordinal, known.answer
         from unnest(
           ${rows.map((row) => row.clientId)}::text[], ${rows.map((row) => row.path)}::text[],
           ${rows.map((row) => row.bodyHash)}::bytea[], ${rows.map((row) => row.receivedAt.toISOString())}::timestamptz[])
-          with ordinality as asked (client_id, path, body_hash, received_at, nth)
+          with ordinality as asked (client_id, path, body_hash, received_at, ordinal)
         cross join lateral (
           select answer, received_at from notice
           where client_id = asked.client_id and path = asked.path and body_hash = asked.body_hash
-          offset 0 -- one look into the primary key for each, whatever the planner knew of the table when it planned
+          offset 0 -- one look-up by primary key each, however small the table was when the plan was made
         ) known
         where known.received_at > asked.received_at - make_interval(secs => ${repeatWithinS})
           and known.received_at < asked.received_at + make_interval(secs => ${repeatWithinS})`,
   )
-  return new Map(found.map(({ nth, answer }) => [nth, answer]))
+  return new Map(found.map(({ ordinal, answer }) => [ordinal, answer]))
 }
 
 /** What the same notice was answered the first time, however long ago. */
@@ -93,7 +105,7 @@ export interface RejectedCall {
   readonly body: string
   readonly answer: string
   readonly verified: boolean
-  /** For how many more it stands that were not kept; then nothing else is in it. */
+  /** How many further calls it stands for, which were not kept; such a row has no content of its own. */
   readonly leftOut?: number
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
 
-/** The SQL of the consent form's decision: the code and the grant that come of it are in store.ts. */
+/** The SQL of the decision on a consent form. The code and the grant that follow are in store.ts. */
 
 export type Decided = 'approve' | 'refuse'
 
@@ -9,11 +9,11 @@ export interface FirstDecision {
   readonly routingKey: number
   readonly formId: string
   readonly decision: Decided
-  /** When the form is too old to be sent, and this may be forgotten. */
+  /** When the form is too old to be sent, and the decision may be deleted. */
   readonly expiresAt: Date
 }
 
-/** True for the first decision on this form; a second one waits until the first transaction has ended. */
+/** True for the first decision; later ones wait for its transaction to end. */
 export const decideFirst = async (
   db: Db,
   { routingKey, formId, decision, expiresAt }: FirstDecision,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Db, sql } from '../db/sql.ts'
+import { DAY_S, MARGIN_S, type Retention } from '../db/retention.ts'
+import { type Db, type Fragment, sql } from '../db/sql.ts'
 
 const Grant = z.object({
   grant_id: z.string(),
@@ -10,9 +11,50 @@ const Grant = z.object({
 })
 export type Grant = z.infer<typeof Grant>
 
+/** One token by its primary key, as grantByKey. */
+export const accessTokenByKey = (routingKey: Fragment, tokenHash: Fragment): Fragment =>
+  sql.part`lateral (select routing_key, grant_id, scopes from access_token
+            where routing_key = ${routingKey} and token_hash = ${tokenHash} offset 0)`
+
+const LONGEST_REFRESH_S = 90 * DAY_S
+/** The longest ACCESS_TOKEN_LIFETIME_S that can be set. */
+const LONGEST_ACCESS_S = 365 * DAY_S
+
+/**
+ * Tokens and consent forms say themselves when they end, so their rows may go at once. A rotated refresh token is kept
+ * until its end like any other: sent again it still revokes the grant.
+ *
+ * A code that was used and is sent again revokes its grant (decisions, A2 "Replay"), so codes, used or not, stay for as
+ * long as a token that came of one can live: a refresh token of 90 days, and an access token issued at its very end.
+ *
+ * A grant is what a user has allowed, and no other record says so. It stays longer than any of its tokens can live under
+ * any setting, so no token ever loses its grant because a setting was changed: a year and 90 days from the consent,
+ * withdrawn or not. Withdrawals, replays and refusals are in the audit log, which the purge does not touch.
+ */
+export const OAUTH_RETENTION: readonly Retention[] = [
+  { table: 'access_token', column: 'expires_at', keptS: () => MARGIN_S },
+  { table: 'refresh_token', column: 'expires_at', keptS: () => MARGIN_S },
+  {
+    table: 'authorization_code',
+    column: 'expires_at',
+    keptS: ({ ACCESS_TOKEN_LIFETIME_S }) => LONGEST_REFRESH_S + ACCESS_TOKEN_LIFETIME_S + MARGIN_S,
+  },
+  { table: 'consent_decision', column: 'expires_at', keptS: () => MARGIN_S },
+  { table: 'user_grant', column: 'created_at', keptS: () => LONGEST_REFRESH_S + LONGEST_ACCESS_S + MARGIN_S },
+]
+
+/**
+ * One row by its primary key, for a statement of any room: `` cross join ${grantByKey(…)} g ``. `offset 0` keeps the
+ * look-up separate. Joined, a plan made of a table with up to five rows reads all of it, and may stay in use while the
+ * table grows.
+ */
+export const grantByKey = (routingKey: Fragment, grantId: Fragment): Fragment =>
+  sql.part`lateral (select routing_key, cid, user_id, app_key, scopes, revoked_at from user_grant
+            where routing_key = ${routingKey} and grant_id = ${grantId} offset 0)`
+
 /** Newest first. */
 export const grantsOfUser = (db: Db, routingKey: number, cid: number, userId: string): Promise<Grant[]> =>
-  db.search(
+  db.listWithCustomPlan(
     Grant,
     sql`select grant_id, app_key, scopes, created_at, revoked_at from user_grant
         where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}

@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import type { Gathered } from '../db/gather.ts'
+import { userByKey } from '../account/store.ts'
+import type { Batched } from '../db/batch.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { grantByKey } from './grant-store.ts'
 
-/** The SQL of A3. `found` is the row as it stood before the statement; `issued` tells whether this call changed anything. */
+/** The SQL of A3. `found` is the row as it was before the statement; `issued` says whether this call has issued tokens. */
 
 const FoundRefresh = z.object({
   grant_id: z.string(),
@@ -23,14 +25,14 @@ export interface Refresh {
   readonly accessExpiresAt: Date
 }
 
-/** One more access token each, unless the row says why not. */
-const extensions: Gathered<Refresh, FoundRefresh> = {
+/** Issues one more access token for each refresh token that is valid; the other columns say why not. */
+const extensions: Batched<Refresh, FoundRefresh> = {
   row: FoundRefresh,
   key: ({ accessHash }) => accessHash.toString('latin1'),
-  same: 'apart',
+  duplicates: 'serialize',
   statement: (asked) =>
     sql`with found as (
-          select asked.nth, asked.access_hash, asked.access_expires_at, r.routing_key, r.grant_id, r.rotated_at,
+          select asked.ordinal, asked.access_hash, asked.access_expires_at, r.routing_key, r.grant_id, r.rotated_at,
                  g.revoked_at, p.status as user_status,
                  array(select s from unnest(g.scopes) with ordinality as granted (s, n)
                        where s = any (string_to_array(asked.app_scopes, ' ')) order by n) as scopes
@@ -38,10 +40,13 @@ const extensions: Gathered<Refresh, FoundRefresh> = {
             ${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.refreshHash)}::bytea[],
             ${asked.map((one) => one.appScopes.join(' '))}::text[],
             ${asked.map((one) => one.accessHash)}::bytea[], ${asked.map((one) => one.accessExpiresAt)}::timestamptz[])
-          with ordinality as asked (routing_key, refresh_hash, app_scopes, access_hash, access_expires_at, nth)
-          join refresh_token r on r.routing_key = asked.routing_key and r.token_hash = asked.refresh_hash
-          cross join grant_by_key(r.routing_key, r.grant_id) g
-          cross join user_by_key(g.routing_key, g.cid, g.user_id) p
+          with ordinality as asked (routing_key, refresh_hash, app_scopes, access_hash, access_expires_at, ordinal)
+          cross join lateral (
+            select routing_key, grant_id, rotated_at from refresh_token
+            where routing_key = asked.routing_key and token_hash = asked.refresh_hash offset 0
+          ) r
+          cross join ${grantByKey(sql.part`r.routing_key`, sql.part`r.grant_id`)} g
+          cross join ${userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)} p
         ), issued as (
           insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
           select routing_key, access_hash, grant_id, scopes, access_expires_at
@@ -49,29 +54,30 @@ const extensions: Gathered<Refresh, FoundRefresh> = {
           where rotated_at is null and revoked_at is null and user_status = 'active' and scopes <> '{}'
           returning token_hash
         )
-        select nth, grant_id, rotated_at, revoked_at, user_status, scopes,
+        select ordinal, grant_id, rotated_at, revoked_at, user_status, scopes,
                access_hash in (select token_hash from issued) as issued
         from found`,
 }
 
-/** Policy fixed: one more access token for the same refresh token, unless the row says why not. */
+/** Policy fixed: issues one more access token for the same refresh token, if that is valid. */
 export const refreshFixed = async (db: Db, refresh: Refresh): Promise<FoundRefresh | undefined> =>
-  (await db.gather(extensions, refresh))[0]
+  (await db.batch(extensions, refresh))[0]
 
 export interface Rotation extends Refresh {
   readonly successorHash: Buffer
   readonly successorExpiresAt: Date
 }
 
-/** Each marks its token rotated and writes its successors, unless the row says why not. */
-const rotations: Gathered<Rotation & { now: Date }, FoundRefresh> = {
+/** Marks each valid refresh token as rotated and issues its successors; the other columns say why not. */
+const rotations: Batched<Rotation & { now: Date }, FoundRefresh> = {
   row: FoundRefresh,
   key: ({ refreshHash }) => refreshHash.toString('latin1'),
-  same: 'apart',
+  duplicates: 'serialize',
+  // The token is joined, not fenced off: one row is then expected, and the update looks it up by its key.
   statement: (asked) =>
     sql`with found as (
           select asked.routing_key, asked.refresh_hash, asked.now, asked.access_hash, asked.access_expires_at, asked.successor_hash,
-                 asked.successor_expires_at, asked.nth,
+                 asked.successor_expires_at, asked.ordinal,
                  r.grant_id, r.rotated_at, g.revoked_at, p.status as user_status,
                  array(select s from unnest(g.scopes) with ordinality as granted (s, n)
                        where s = any (string_to_array(asked.app_scopes, ' ')) order by n) as scopes
@@ -82,17 +88,17 @@ const rotations: Gathered<Rotation & { now: Date }, FoundRefresh> = {
             ${asked.map((one) => one.successorHash)}::bytea[],
             ${asked.map((one) => one.successorExpiresAt)}::timestamptz[])
           with ordinality as asked (routing_key, refresh_hash, now, app_scopes, access_hash, access_expires_at,
-            successor_hash, successor_expires_at, nth)
+            successor_hash, successor_expires_at, ordinal)
           join refresh_token r on r.routing_key = asked.routing_key and r.token_hash = asked.refresh_hash
-          cross join grant_by_key(r.routing_key, r.grant_id) g
-          cross join user_by_key(g.routing_key, g.cid, g.user_id) p
+          cross join ${grantByKey(sql.part`r.routing_key`, sql.part`r.grant_id`)} g
+          cross join ${userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)} p
         ), issued as (
           update refresh_token r set rotated_at = f.now
           from found f
           where r.routing_key = f.routing_key and r.token_hash = f.refresh_hash and r.rotated_at is null
             and f.revoked_at is null and f.user_status = 'active' and f.scopes <> '{}'
           returning f.routing_key, f.access_hash, f.access_expires_at, f.successor_hash, f.successor_expires_at, f.grant_id,
-            f.scopes, f.nth
+            f.scopes, f.ordinal
         ), access as (
           insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
           select routing_key, access_hash, grant_id, scopes, access_expires_at from issued
@@ -100,19 +106,20 @@ const rotations: Gathered<Rotation & { now: Date }, FoundRefresh> = {
           insert into refresh_token (routing_key, token_hash, grant_id, expires_at)
           select routing_key, successor_hash, grant_id, successor_expires_at from issued
         )
-        select nth, grant_id, rotated_at, revoked_at, user_status, scopes, nth in (select nth from issued) as issued
+        select ordinal, grant_id, rotated_at, revoked_at, user_status, scopes, ordinal in (select ordinal from issued) as issued
         from found`,
 }
 
-/** Policy rotating: of simultaneous calls one marks the token rotated and writes its successors. */
+/** Policy rotating: of simultaneous calls exactly one marks the token as rotated and issues its successors. */
 export const rotateRefresh = async (db: Db, rotation: Rotation, now: Date): Promise<FoundRefresh | undefined> =>
-  (await db.gather(rotations, { ...rotation, now }))[0]
+  (await db.batch(rotations, { ...rotation, now }))[0]
 
 const TokensOfKey = z.object({ routing_key: z.number(), tokens: z.number() })
 
 /**
- * Of each grant of these routing keys only the `most` newest access tokens stay, and those that end in the same second.
- * Rows that another process or the purge is deleting are left to it. Returns how many each key had before.
+ * Keeps the `most` newest access tokens of each grant of these routing keys, and those with the same end as the last of
+ * them; deletes the rest. Rows that another process or the purge is deleting are left to it. Returns how many tokens each
+ * key had before.
  */
 export const endOldestTokens = (
   db: Db,
@@ -123,17 +130,17 @@ export const endOldestTokens = (
     TokensOfKey,
     sql`with token as (
           select routing_key, ctid as place,
-                 rank() over (partition by routing_key, grant_id order by expires_at desc) as nth
+                 rank() over (partition by routing_key, grant_id order by expires_at desc) as ordinal
           from access_token where routing_key = any (${routingKeys}::int[])
         ), ended as (
           delete from access_token where ctid = any (array(
             select ctid from access_token
-            where ctid = any (array(select place from token where nth > ${most})) for update skip locked))
+            where ctid = any (array(select place from token where ordinal > ${most})) for update skip locked))
         )
         select routing_key, count(*)::int as tokens from token group by routing_key`,
   )
 
-/** Scopes of an access token, also when it was written by another process a moment ago. */
+/** Scopes of an access token, even if another process has written it a moment ago. */
 export const accessTokenScopes = async (
   db: Db,
   routingKey: number,
@@ -146,7 +153,7 @@ export const accessTokenScopes = async (
   return row?.scopes
 }
 
-/** The same row, read again, outside of any change. */
+/** The same row, read without a change. */
 export const findRefresh = (
   db: Db,
   routingKey: number,
@@ -159,7 +166,7 @@ export const findRefresh = (
                array(select s from unnest(g.scopes) with ordinality as asked (s, n)
                      where s = any (${appScopes}) order by n) as scopes
         from refresh_token r
-        cross join grant_by_key(r.routing_key, r.grant_id) g
-        cross join user_by_key(g.routing_key, g.cid, g.user_id) p
+        cross join ${grantByKey(sql.part`${routingKey}`, sql.part`r.grant_id`)} g
+        cross join ${userByKey(sql.part`${routingKey}`, sql.part`g.cid`, sql.part`g.user_id`)} p
         where r.routing_key = ${routingKey} and r.token_hash = ${refreshHash}`,
   )

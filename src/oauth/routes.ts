@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { findSession, type SignedIn, sessionCookie } from '../account/session.ts'
 import type { Deps } from '../deps.ts'
-import { sendAnswersTogether } from '../lib/web/answers-together.ts'
 import { AREA_A_HEADERS, answerSuccess, envelopeErrorHandler, failureAnswerOf } from '../lib/web/envelope.ts'
+import { flushRepliesPerTick } from '../lib/web/flush-replies.ts'
 import { acceptForms } from '../lib/web/forms.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { sendErrorPage, sendPage } from '../lib/web/page.ts'
@@ -87,7 +87,7 @@ function showConsent(
 export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   app.setErrorHandler(envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native'))
   acceptAnyBodyUnread(app)
-  sendAnswersTogether(app)
+  flushRepliesPerTick(app)
   const tokenCap = new TokenCap(deps.db, deps.config, app.sampledLog)
   const withCap = { ...deps, tokenCap }
   app.addHook('onClose', async () => tokenCap.close())

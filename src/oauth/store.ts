@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import type { Gathered } from '../db/gather.ts'
+import { userByKey } from '../account/store.ts'
+import type { Batched } from '../db/batch.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { grantByKey } from './grant-store.ts'
 
-/** Every SQL statement of A1–A3. Each about one user leads with the routing key, so it touches one shard. */
+/** The SQL of A1 and A2. Statements about one user are led by the routing key, so each touches one shard. */
 
 const Made = z.object({ created_at: z.date(), revoked_at: z.date().nullable() })
 
@@ -15,7 +17,7 @@ export interface NewGrant {
   readonly scopes: readonly string[]
 }
 
-/** When the grant was made: now, or, when the same consent form is posted again, the first time; and withdrawn since. */
+/** Dates of the grant. When the same consent form is posted again they are those of the first time. */
 export const ensureGrant = (db: Db, grant: NewGrant, now: Date): Promise<z.infer<typeof Made>> =>
   db.one(
     Made,
@@ -80,17 +82,18 @@ export interface Exchange {
 }
 
 /**
- * Spends each code and writes its tokens, or does nothing for it: the conditional update decides, so exactly one of any
- * number of simultaneous exchanges is told `spent`. The rest of the row says why it was not, as it stood before.
+ * Spends each code and issues its tokens, or changes nothing for it. The conditional update decides, so of simultaneous
+ * exchanges exactly one gets `spent`. The rest of the row is as it was before and says why a code was not spent.
  */
-const exchanges: Gathered<Exchange & { now: Date }, FoundCode> = {
+const exchanges: Batched<Exchange & { now: Date }, FoundCode> = {
   row: FoundCode,
   key: ({ codeHash }) => codeHash.toString('latin1'),
-  same: 'apart',
+  duplicates: 'serialize',
+  // The code is joined, not fenced off: one row is then expected, and the update looks it up by its key.
   statement: (asked) =>
     sql`with asked as (
           select routing_key, code_hash, now, by_app, with_redirect_uri, with_state,
-            with_challenge, access_hash, access_expires_at, refresh_hash, refresh_expires_at, nth
+            with_challenge, access_hash, access_expires_at, refresh_hash, refresh_expires_at, ordinal
           from unnest(
             ${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.codeHash)}::bytea[],
             ${asked.map((one) => one.now)}::timestamptz[], ${asked.map((one) => one.appKey)}::text[],
@@ -99,16 +102,16 @@ const exchanges: Gathered<Exchange & { now: Date }, FoundCode> = {
             ${asked.map((one) => one.accessHash)}::bytea[], ${asked.map((one) => one.accessExpiresAt)}::timestamptz[],
             ${asked.map((one) => one.refreshHash)}::bytea[], ${asked.map((one) => one.refreshExpiresAt)}::timestamptz[])
           with ordinality as asked (routing_key, code_hash, now, by_app, with_redirect_uri, with_state, with_challenge,
-            access_hash, access_expires_at, refresh_hash, refresh_expires_at, nth)
+            access_hash, access_expires_at, refresh_hash, refresh_expires_at, ordinal)
         ), found as (
           select asked.routing_key, asked.code_hash, asked.now, asked.by_app, asked.with_redirect_uri, asked.with_state,
-                 asked.with_challenge, asked.access_hash, asked.access_expires_at, asked.refresh_hash, asked.refresh_expires_at, asked.nth,
+                 asked.with_challenge, asked.access_hash, asked.access_expires_at, asked.refresh_hash, asked.refresh_expires_at, asked.ordinal,
                  c.grant_id, c.app_key, c.redirect_uri, c.state, c.code_challenge, c.expires_at, c.used_at,
                  g.scopes, g.revoked_at, p.status as user_status
           from asked
           join authorization_code c on c.routing_key = asked.routing_key and c.code_hash = asked.code_hash
-          cross join grant_by_key(c.routing_key, c.grant_id) g
-          cross join user_by_key(g.routing_key, g.cid, g.user_id) p
+          cross join ${grantByKey(sql.part`c.routing_key`, sql.part`c.grant_id`)} g
+          cross join ${userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)} p
         ), spent as (
           update authorization_code c set used_at = f.now
           from found f
@@ -118,7 +121,7 @@ const exchanges: Gathered<Exchange & { now: Date }, FoundCode> = {
             and c.code_challenge is not distinct from f.with_challenge
             and f.user_status = 'active' and f.revoked_at is null
           returning f.routing_key, f.access_hash, f.access_expires_at, f.refresh_hash, f.refresh_expires_at, f.grant_id,
-            f.scopes, f.nth
+            f.scopes, f.ordinal
         ), access as (
           insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
           select routing_key, access_hash, grant_id, scopes, access_expires_at from spent
@@ -126,16 +129,16 @@ const exchanges: Gathered<Exchange & { now: Date }, FoundCode> = {
           insert into refresh_token (routing_key, token_hash, grant_id, expires_at)
           select routing_key, refresh_hash, grant_id, refresh_expires_at from spent
         )
-        select nth, grant_id, app_key, redirect_uri, state, code_challenge, expires_at, used_at, revoked_at, user_status,
-               scopes, nth in (select nth from spent) as spent
+        select ordinal, grant_id, app_key, redirect_uri, state, code_challenge, expires_at, used_at, revoked_at, user_status,
+               scopes, ordinal in (select ordinal from spent) as spent
         from found`,
 }
 
-/** The code as it stood, and whether this exchange has spent it and written its tokens. */
+/** The code as it was before, and whether this exchange has spent it and issued its tokens. */
 export const spendCode = async (db: Db, exchange: Exchange, now: Date): Promise<FoundCode | undefined> =>
-  (await db.gather(exchanges, { ...exchange, now }))[0]
+  (await db.batch(exchanges, { ...exchange, now }))[0]
 
-/** Counts a try that did not match; the last one allowed spends the code. */
+/** Counts an exchange that did not match; the last one allowed spends the code. */
 export const countFailedTry = (db: Db, routingKey: number, codeHash: Buffer, allowed: number, now: Date) =>
   db.exec(
     sql`update authorization_code

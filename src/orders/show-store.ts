@@ -26,7 +26,7 @@ export const listOrders = (
     limit: number
   },
 ): Promise<OrderSummary[]> =>
-  db.search(
+  db.listWithCustomPlan(
     orderSummary,
     sql`select order_id, partner_id, partner_deal_id, sandbox, state, quantity, used_quantity, refunded_quantity,
           total_price, created_at

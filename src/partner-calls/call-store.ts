@@ -1,5 +1,11 @@
 import { z } from 'zod'
+import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
+
+/** Calls are kept for their partner to look at, and not for ever: they hold visitors' data. */
+export const CALL_RETENTION: readonly Retention[] = [
+  { table: 'partner_call', column: 'started_at', keptS: () => 30 * DAY_S },
+]
 
 /** A call to a partner as it is kept for the sandbox; nothing in it is secret any more. */
 export interface CallRecord {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Gathered } from '../db/gather.ts'
+import type { Batched } from '../db/batch.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { assignmentsOf, columnsOf, valuesOf } from './field.ts'
 import {
@@ -42,18 +42,22 @@ interface Asked {
   readonly now: Date
 }
 
-/** The newer secret has no end; while neither has, the older one signs. */
-const partnersWithSealed: Gathered<Asked, PartnerWithSealed> = {
+/** The newer secret has no end; while neither has one, the older one signs. */
+const partnersWithSealed: Batched<Asked, PartnerWithSealed> = {
   row: partnerWithSealed,
   key: ({ partnerId, clientId }) => `${partnerId ?? ''} ${clientId ?? ''}`,
-  same: 'share',
+  duplicates: 'share',
   statement: (asked) =>
-    sql`select asked.nth, ${COLUMNS}, p.aes_key,
+    sql`select asked.ordinal, ${COLUMNS}, p.aes_key,
        coalesce(live.secrets, '[]') as secrets, coalesce(people.contacts, '{}') as contacts
     from unnest(${asked.map((one) => one.partnerId)}::bigint[], ${asked.map((one) => one.clientId)}::text[],
                 ${asked.map((one) => one.now)}::timestamptz[])
-      with ordinality as asked (partner_id, client_id, now, nth)
-    join partner p on p.partner_id = asked.partner_id or p.client_id = asked.client_id
+      with ordinality as asked (partner_id, client_id, now, ordinal)
+    cross join lateral (
+      select partner_id, client_id, name, status, stage, base_url, interface_urls, created_at, updated_at, aes_key_set_at,
+        encrypts_calls, aes_key
+      from partner where partner_id = asked.partner_id or client_id = asked.client_id offset 0
+    ) p
     left join lateral (
       select jsonb_agg(jsonb_build_object('secret_id', secret_id, 'sealed', encode(sealed, 'hex'), 'signs', signs,
         'created_at', created_at, 'ends_at', ends_at, 'last_used_at', last_used_at)
@@ -68,12 +72,12 @@ const partnersWithSealed: Gathered<Asked, PartnerWithSealed> = {
     ) people on true`,
 }
 
-/** On the path of every notice: requests of one moment share the statement, and those of one partner its row. */
+/** Every notice needs it: simultaneous requests share the statement, and those of one partner its row. */
 export const findPartner = async (
   db: Db,
   key: Pick<Asked, 'partnerId' | 'clientId'>,
   now: Date,
-): Promise<PartnerWithSealed | undefined> => (await db.gather(partnersWithSealed, { ...key, now }))[0]
+): Promise<PartnerWithSealed | undefined> => (await db.batch(partnersWithSealed, { ...key, now }))[0]
 
 export const listPartners = (db: Db): Promise<Partner[]> =>
   db.many(
@@ -89,7 +93,7 @@ export const listPartners = (db: Db): Promise<Partner[]> =>
     order by p.created_at, p.partner_id`,
   )
 
-/** Creations wait for one another, so that each sees the ids that are taken. Other statements do not wait. */
+/** Makes creations wait for one another, so that each sees all ids that are taken; reads do not wait. */
 export const lockForCreation = (db: Db): Promise<number> => db.exec(sql`lock table partner in share row exclusive mode`)
 
 /** Which of the two is in use already. */
@@ -99,8 +103,8 @@ export const findTaken = (
 ): Promise<{ partner_id: boolean; client_id: boolean }> =>
   db.one(
     z.object({ partner_id: z.boolean(), client_id: z.boolean() }),
-    sql`select exists (select from partner where partner_id = ${partner_id}) as partner_id,
-      exists (select from partner where client_id = ${client_id}) as client_id`,
+    sql`select exists (select 1 from partner where partner_id = ${partner_id}) as partner_id,
+      exists (select 1 from partner where client_id = ${client_id}) as client_id`,
   )
 
 // Lower ids are left to be given by hand: the demo's 7001, and those that partners go by already.
@@ -116,7 +120,7 @@ export const nextPartnerId = async (db: Db): Promise<bigint> => {
       union all
       select partner_id + 1 from partner where partner_id >= ${FIRST_ID} and partner_id < ${LAST_PARTNER_ID}
     ) candidate
-    where not exists (select from partner where partner_id = id)`,
+    where not exists (select 1 from partner where partner_id = id)`,
   )
   return next
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Gathered } from '../db/gather.ts'
-import { type Db, sql } from '../db/sql.ts'
-import { CLIENT_WINDOW_S, currentWindow, type Failures } from '../throttle/attempts-store.ts'
+import type { Batched } from '../db/batch.ts'
+import { type Db, type Fragment, sql } from '../db/sql.ts'
+import { CLIENT_WINDOW_S, currentWindow, type Failures, failedAttemptByKey } from '../throttle/attempts-store.ts'
 import { assignmentsOf, columnsOf, valuesOf } from './field.ts'
 import {
   type MicroApp,
@@ -17,7 +17,7 @@ const COLUMNS = columnsOf(NAMES)
 const COLUMNS_OF_APP = columnsOf(NAMES, 'app')
 const CHANGEABLE = Object.keys(microAppChanges.shape)
 
-/** A secret that is not over, with the dates that an operator sees. */
+/** A secret that has not ended, with the dates that an operator sees. */
 export interface LiveSecret extends SecretDates {
   readonly secret_hash: Buffer
 }
@@ -27,6 +27,12 @@ export interface NewSecret {
   readonly hash: Buffer
   readonly now: Date
 }
+
+/** One app by its primary key, for a statement of any room; `offset 0` keeps the look-up separate while the table grows. */
+export const microAppByKey = (appKey: Fragment): Fragment =>
+  sql.part`lateral (select app_key, name, logo_url, status, hosts, redirect_uris, scopes, refresh_days, refresh_policy,
+            http_allowed, created_at, updated_at
+          from micro_app where app_key = ${appKey} offset 0)`
 
 /** The app and its first secret in one statement; undefined when the app_key is taken. */
 export const insertMicroApp = (
@@ -52,7 +58,7 @@ export const listMicroApps = (db: Db): Promise<MicroApp[]> =>
 /** The app that a caller claims to be. */
 interface Caller {
   readonly appKey: string
-  /** What failed attempts are counted by; null where they are not asked for. */
+  /** The key of its failed attempts; null if they are not needed. */
   readonly subject: Buffer | null
 }
 
@@ -71,31 +77,33 @@ const callerRow = z.looseObject({ app_key: z.string().nullable() }).transform((r
   app: row.app_key === null ? undefined : microApp.parse(row),
 }))
 
-/** A row a secret, the current one first, or one where there is none; on the path of every token request. */
-const callers: Gathered<Caller, z.output<typeof callerRow>> = {
+/** One row per secret, the current one first; one row if there is none. Every token request needs it. */
+const callers: Batched<Caller, z.output<typeof callerRow>> = {
   row: callerRow,
   key: ({ appKey, subject }) => `${appKey}\n${subject?.toString('latin1')}`,
-  same: 'share',
+  duplicates: 'share',
   statement: (asked) =>
-    sql`select asked.nth, ${COLUMNS_OF_APP},
+    sql`select asked.ordinal, ${COLUMNS_OF_APP},
           secret.secret_hash, secret.created_at as secret_created_at, secret.ends_at,
           secret.last_used_at, attempt.failures, attempt.window_ends_at
         from unnest(${asked.map((one) => one.appKey)}::text[], ${asked.map((one) => one.subject)}::bytea[])
-          with ordinality as asked (app_key, subject, nth)
-        left join micro_app app on app.app_key = asked.app_key
-        left join micro_app_secret secret on secret.app_key = app.app_key
-        left join failed_attempt_by_key(asked.subject) attempt on true
+          with ordinality as asked (app_key, subject, ordinal)
+        left join ${microAppByKey(sql.part`asked.app_key`)} app on true
+        left join lateral (
+          select secret_hash, created_at, ends_at, last_used_at from micro_app_secret where app_key = app.app_key offset 0
+        ) secret on true
+        left join ${failedAttemptByKey(sql.part`asked.subject`)} attempt on true
         order by secret.ends_at desc nulls first`,
 }
 
 export interface AppWithFailures {
   readonly app: MicroAppWithSecrets | undefined
-  /** Failures of the window that is not over, if there are any. */
+  /** Failures of the running window, if there are any. */
   readonly failures: Failures | undefined
 }
 
 export async function findAppWithFailures(db: Db, caller: Caller, now: Date): Promise<AppWithFailures> {
-  const rows = await db.gather(callers, caller)
+  const rows = await db.batch(callers, caller)
   const secrets = rows.flatMap(({ secret_hash, secret_created_at, ends_at, last_used_at }) =>
     secret_hash && secret_created_at && (ends_at === null || ends_at > now)
       ? [{ secret_hash, created_at: secret_created_at, ends_at, last_used_at }]
@@ -138,11 +146,11 @@ export const setStatus = (
     sql`update micro_app set status = ${status}, updated_at = ${now} where app_key = ${appKey} returning ${COLUMNS}`,
   )
 
-/** Makes rotations of one app wait for each other; false when there is no such app. */
+/** Locks the app, so that rotations of one app wait for one another; false when there is no such app. */
 export const lockMicroApp = async (db: Db, appKey: string): Promise<boolean> =>
   (await db.exec(sql`select from micro_app where app_key = ${appKey} for update`)) === 1
 
-/** The secret in force gets an end; one that had an end already is over, so that two at most are live. */
+/** The current secret gets an end; one that had an end already is deleted, so that at most two are live. */
 export async function replaceSecret(db: Db, appKey: string, secret: NewSecret, oldEndsAt: Date): Promise<void> {
   await db.exec(sql`delete from micro_app_secret where app_key = ${appKey} and ends_at is not null`)
   await db.exec(sql`update micro_app_secret set ends_at = ${oldEndsAt} where app_key = ${appKey}`)
@@ -158,21 +166,21 @@ interface SecretUse {
   readonly notAfter: Date
 }
 
-const secretUses: Gathered<SecretUse, unknown> = {
+const secretUses: Batched<SecretUse, unknown> = {
   row: z.unknown(),
   key: ({ hash }) => hash.toString('latin1'),
-  same: 'share',
+  duplicates: 'share',
   statement: (uses) =>
     sql`update micro_app_secret secret set last_used_at = use.now
         from unnest(${uses.map((use) => use.appKey)}::text[], ${uses.map((use) => use.hash)}::bytea[],
                     ${uses.map((use) => use.now)}::timestamptz[], ${uses.map((use) => use.notAfter)}::timestamptz[])
-          with ordinality as use (app_key, secret_hash, now, not_after, nth)
+          with ordinality as use (app_key, secret_hash, now, not_after, ordinal)
         where secret.app_key = use.app_key and secret.secret_hash = use.secret_hash
           and (secret.last_used_at is null or secret.last_used_at <= use.not_after)
-        returning use.nth`,
+        returning use.ordinal`,
 }
 
-/** Notes the use of a secret unless one later than `notAfter` is noted already. */
+/** Dates the last use of a secret, unless it is dated later than `notAfter` already. */
 export const touchSecret = async (db: Db, use: SecretUse): Promise<void> => {
-  await db.gather(secretUses, use)
+  await db.batch(secretUses, use)
 }

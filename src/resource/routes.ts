@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { sendAnswersTogether } from '../lib/web/answers-together.ts'
 import { answerSuccess, envelopeErrorHandler } from '../lib/web/envelope.ts'
+import { flushRepliesPerTick } from '../lib/web/flush-replies.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { acceptAnyBodyUnread } from '../lib/web/unread-body.ts'
 import { readParameters, type Scope } from '../oauth/wire.ts'
@@ -13,7 +13,7 @@ import { type PhoneResult, userInfoResult } from './wire.ts'
 export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   app.setErrorHandler(envelopeErrorHandler(deps.config.ENVELOPE_HTTP_STATUS === 'native'))
   acceptAnyBodyUnread(app)
-  sendAnswersTogether(app)
+  flushRepliesPerTick(app)
 
   /** Not async: failures that need no database are thrown without a promise; a rejected one costs more than all the checks. */
   const answer = (

@@ -1,7 +1,10 @@
 import { z } from 'zod'
-import type { Gathered } from '../db/gather.ts'
+import { userByKey } from '../account/store.ts'
+import type { Batched } from '../db/batch.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { accessTokenByKey, grantByKey } from '../oauth/grant-store.ts'
 import type { Scope } from '../oauth/wire.ts'
+import { microAppByKey } from '../registry/store.ts'
 
 const FoundToken = z.object({
   token_holds: z.boolean(),
@@ -19,31 +22,31 @@ const FoundToken = z.object({
 })
 export type FoundToken = z.infer<typeof FoundToken>
 
-/** What is asked with a token: whether it, and its app, may use `scope`. */
+/** A token and the scope that it is used for. */
 export interface TokenUse {
   readonly routingKey: number
   readonly hash: Buffer
   readonly scope: Scope
 }
 
-const token: Gathered<TokenUse, FoundToken> = {
+const token: Batched<TokenUse, FoundToken> = {
   row: FoundToken,
   key: ({ hash, scope }) => hash.toString('latin1') + scope,
-  same: 'share',
+  duplicates: 'share',
   statement: (asked) =>
-    sql`select asked.nth, asked.scope = any (t.scopes) as token_holds, g.revoked_at is not null as revoked, g.app_key,
+    sql`select asked.ordinal, asked.scope = any (t.scopes) as token_holds, g.revoked_at is not null as revoked, g.app_key,
                a.status as app_status, asked.scope = any (a.scopes) as app_holds,
                p.status as user_status, p.cid, p.user_id, p.name, p.gender, p.big_avatar_url, p.phone_number
         from unnest(
           ${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.hash)}::bytea[],
           ${asked.map((one) => one.scope)}::text[])
-          with ordinality as asked (routing_key, token_hash, scope, nth)
-        join access_token t on t.routing_key = asked.routing_key and t.token_hash = asked.token_hash
-        cross join grant_by_key(t.routing_key, t.grant_id) g
-        cross join user_by_key(g.routing_key, g.cid, g.user_id) p
-        left join micro_app a on a.app_key = g.app_key`,
+          with ordinality as asked (routing_key, token_hash, scope, ordinal)
+        cross join ${accessTokenByKey(sql.part`asked.routing_key`, sql.part`asked.token_hash`)} t
+        cross join ${grantByKey(sql.part`t.routing_key`, sql.part`t.grant_id`)} g
+        cross join ${userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)} p
+        left join ${microAppByKey(sql.part`g.app_key`)} a on true`,
 }
 
-/** A token with all that decides about it and all that it may give away: one statement, primary keys only. */
+/** A token with everything that decides about it and everything that it may show: one statement, by primary keys only. */
 export const findToken = async (db: Db, use: TokenUse): Promise<FoundToken | undefined> =>
-  (await db.gather(token, use))[0]
+  (await db.batch(token, use))[0]

@@ -1,5 +1,11 @@
 import { z } from 'zod'
+import { MARGIN_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
+
+/** A session says itself when it ends. */
+export const SANDBOX_RETENTION: readonly Retention[] = [
+  { table: 'sandbox_session', column: 'expires_at', keptS: () => MARGIN_S },
+]
 
 export interface NewSession {
   readonly sessionHash: Buffer

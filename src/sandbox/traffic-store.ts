@@ -45,7 +45,7 @@ export interface TrafficFilter {
 
 /** The newest rows before a place, newest first. */
 export const listBefore = (db: Db, filter: TrafficFilter, { at, id }: Place, limit: number) =>
-  db.search(
+  db.listWithCustomPlan(
     summary,
     sql`
     (select 'call' as kind, call_id as id, started_at as at, interface as name, failure, failure_detail as detail,
@@ -73,7 +73,7 @@ export const listBefore = (db: Db, filter: TrafficFilter, { at, id }: Place, lim
 
 /** The oldest rows after a place, oldest first. */
 export const listAfter = (db: Db, filter: TrafficFilter, { at, id }: Place, limit: number) =>
-  db.search(
+  db.listWithCustomPlan(
     summary,
     sql`
     (select 'call' as kind, call_id as id, started_at as at, interface as name, failure, failure_detail as detail,

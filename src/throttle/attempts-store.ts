@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Gathered } from '../db/gather.ts'
-import { type Db, sql } from '../db/sql.ts'
+import type { Batched } from '../db/batch.ts'
+import { type Db, type Fragment, sql } from '../db/sql.ts'
 import { addSeconds } from '../lib/clock.ts'
 
 const row = z.object({ failures: z.number(), windowEndsAt: z.date() })
@@ -8,15 +8,19 @@ const row = z.object({ failures: z.number(), windowEndsAt: z.date() })
 /** Failures in the current window of one subject, and when that window ends. */
 export type Failures = z.infer<typeof row>
 
-const failuresOf: Gathered<Buffer, Failures> = {
+/** The row of one subject, for a statement of any room; `offset 0` keeps the look-up separate while the table grows. */
+export const failedAttemptByKey = (subject: Fragment): Fragment =>
+  sql.part`lateral (select failures, window_ends_at from failed_attempt where subject = ${subject} offset 0)`
+
+const failuresOf: Batched<Buffer, Failures> = {
   row,
   key: (subject) => subject.toString('latin1'),
-  same: 'share',
+  duplicates: 'share',
   statement: (subjects) =>
     sql`
-    select asked.nth, known.failures, known.window_ends_at as "windowEndsAt"
-    from unnest(${subjects}::bytea[]) with ordinality as asked (subject, nth)
-    cross join failed_attempt_by_key(asked.subject) known`,
+    select asked.ordinal, known.failures, known.window_ends_at as "windowEndsAt"
+    from unnest(${subjects}::bytea[]) with ordinality as asked (subject, ordinal)
+    cross join ${failedAttemptByKey(sql.part`asked.subject`)} known`,
 }
 
 /** How long failed authentications of an app are counted together. */
@@ -25,10 +29,10 @@ export const CLIENT_WINDOW_S = 300
 /** Clocks of the machines that share a database differ by less. */
 const CLOCKS_DIFFER_S = 60
 
-/** The latest end of a window that began by now. A window that ends later was begun by a clock that was set back since. */
+/** The latest end of a window that has begun by now. A window that ends later was begun under a clock that has been set back since. */
 const latestEnd = (now: Date, windowSeconds: number): Date => addSeconds(now, windowSeconds + CLOCKS_DIFFER_S)
 
-/** The failures, if their window is current: not over, and not begun by a clock that ran ahead (it would last too long). */
+/** The failures of the window if it is running. One begun under a wrong clock does not count, or it would last too long. */
 export const currentWindow = (
   failures: Failures | undefined,
   now: Date,
@@ -43,11 +47,11 @@ export const readFailures = async (
   subject: Buffer,
   now: Date,
   windowSeconds: number,
-): Promise<Failures | undefined> => currentWindow((await db.gather(failuresOf, subject))[0], now, windowSeconds)
+): Promise<Failures | undefined> => currentWindow((await db.batch(failuresOf, subject))[0], now, windowSeconds)
 
 /**
- * Adds one failure and returns the new count: one statement, so failures that race are all counted, each differently.
- * It also deletes two rows whose window is over, so that guesses at ever new names do not make the table grow.
+ * Adds one failure and returns the new count. It is one statement, so simultaneous failures are all counted. It also
+ * deletes two rows whose window is over: anybody may try any number of names, and the table must not grow with them.
  */
 export const countFailure = (db: Db, subject: Buffer, now: Date, windowSeconds: number): Promise<Failures> => {
   const windowEndsAt = addSeconds(now, windowSeconds)

@@ -1,6 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { migrate, pendingMigrations } from '../../src/db/migrate.ts'
+import { migrate, pendingMigrations, statementsOf } from '../../src/db/migrate.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { dbOf } from '../../src/db/sql.ts'
 import { openLog } from '../../src/lib/log.ts'
@@ -32,6 +33,24 @@ describe('migrations', () => {
     expect(await migrate(database.url)).toEqual([])
     const pool = openPool({ connectionString: database.url, size: 1 }, openLog({ level: 'silent', pretty: false }))
     expect(await pendingMigrations(dbOf(pool)).finally(() => pool.end())).toEqual([])
+  })
+
+  it('are sent one statement at a time', () => {
+    expect(
+      statementsOf("-- Why;\ncreate table a (\n  b text, -- c;\n  d text default 'x'\n);\n\ndrop table e; -- f\n"),
+    ).toEqual(["create table a (\n  b text, \n  d text default 'x'\n)", 'drop table e'])
+    for (const file of readdirSync('migrations')) {
+      const statements = statementsOf(readFileSync(`migrations/${file}`, 'utf8'))
+      expect(statements, file).not.toEqual([])
+      for (const statement of statements) expect(statement, file).toMatch(/^(create|alter|drop|update) [^;]*$/)
+    }
+  })
+
+  it('tie no table that has a key of its own to a table led by the routing key', async () => {
+    const keys = await query(`
+      select conname from pg_constraint
+      where contype = 'f' and conrelid in ('user_credential'::regclass, 'failed_attempt'::regclass)`)
+    expect(keys.rows).toEqual([])
   })
 
   it('lead every primary key of rows about a user with the routing key', async () => {

@@ -31,6 +31,22 @@ async function growAfterPlans(world: World, first: Size, learned: boolean): Prom
   return operations
 }
 
+/** Of one to five rows the planner thinks that reading all costs less than looking for one. */
+const ALMOST_EMPTY = 'tables that have grown since plans were made of three rows'
+/**
+ * Look-ups are fenced off by `offset 0`; the target of an update cannot be. These are within bounds once the tables were
+ * analyzed, which autovacuum does within a minute after 50 new rows.
+ */
+const UPDATES: readonly string[] = [
+  'A2 exchanges a code',
+  'A2 refuses a used code',
+  'A3 refreshes, policy rotating',
+  'A3 repeats the answer of a rotation',
+]
+const UPDATES_LAST = OPERATIONS.toSorted(
+  (one, other) => Number(UPDATES.includes(one)) - Number(UPDATES.includes(other)),
+)
+
 const BEFORE: Readonly<Record<string, (world: World) => Promise<Operations>>> = {
   'tables with a million rows': async (world) => {
     await fillDatabase(world.databaseUrl, world.clock.now())
@@ -40,11 +56,12 @@ const BEFORE: Readonly<Record<string, (world: World) => Promise<Operations>>> = 
     growAfterPlans(world, { users: 2_000, orders: 4_000, parties: 50 }, true),
   'tables that have grown since plans were made of a few rows': (world) =>
     growAfterPlans(world, { users: 10, orders: 1000, parties: 3 }, true),
+  [ALMOST_EMPTY]: (world) => growAfterPlans(world, { users: 3, orders: 1000, parties: 1 }, true),
   'tables that have grown since plans were made of nothing': (world) =>
     growAfterPlans(world, { users: 1, orders: 1000, parties: 1 }, false),
 }
 
-describe.each(Object.entries(BEFORE))('%s', (_, prepareTables) => {
+describe.each(Object.entries(BEFORE))('%s', (before, prepareTables) => {
   let world: World
   let plans: Awaited<ReturnType<typeof watchPlans>>
   let operations: Operations
@@ -60,7 +77,8 @@ describe.each(Object.entries(BEFORE))('%s', (_, prepareTables) => {
     await world?.close()
   })
 
-  it.each(OPERATIONS)('%s', async (operation) => {
+  it.each(UPDATES_LAST)('%s', async (operation) => {
+    if (before === ALMOST_EMPTY && UPDATES.includes(operation)) await world.pool.query('analyze')
     const { prepare, ...bounds } = operations[operation]
     await (await prepare())() // a connection's first statements also read the catalogue
     const one = await prepare()

@@ -8,7 +8,7 @@ import { freshDatabase } from '../harness.ts'
 
 async function poolOn(addressOf: (url: string) => string = (url) => url): Promise<Pool> {
   const database = await freshDatabase()
-  const settings = { connectionString: addressOf(database.url), size: 1, byKey: true }
+  const settings = { connectionString: addressOf(database.url), size: 1, genericPlan: true }
   const pool = openPool(settings, openLog({ level: 'silent', pretty: false }))
   onTestFinished(async () => {
     await pool.end()

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it, vi } from 'vitest'
 
 /** Sessions may be handed from one process to another by a pooler: a name must mean the same statement in both. */
@@ -18,4 +19,38 @@ it('the same statement has the same name in each process, and no other has', asy
 it('a name fits what PostgreSQL keeps of it, 63 bytes', async () => {
   const { sql } = await anotherProcess()
   expect(Buffer.byteLength(sql`select 2`.name ?? '')).toBeLessThan(64)
+})
+
+it('fragments are written into the statement, with their values in order', async () => {
+  const { sql } = await anotherProcess()
+  const byKey = (key: unknown) => sql.part`(select b from c where d = ${key})`
+  const statement = sql`select ${1}::int, ${byKey(2)}, ${sql.identifier('e"f')} from g where h = ${3}`
+  expect(statement.text).toBe('select $1::int, (select b from c where d = $2), "e""f" from g where h = $3')
+  expect(statement.values).toEqual([1, 2, 3])
+  expect(sql`select ${1}::int, ${byKey(4)}, ${sql.identifier('e"f')} from g where h = ${5}`).toEqual({
+    ...statement,
+    values: [1, 4, 5],
+  })
+})
+
+it('the same place in the code makes another statement of another fragment', async () => {
+  const { sql } = await anotherProcess()
+  const countOf = (table: string) => sql`select count(*) from ${sql.identifier(table)} where a = ${1}`
+  const [one, other] = [countOf('one'), countOf('other')]
+  expect(other.text).toBe('select count(*) from "other" where a = $1')
+  expect(other.name).not.toBe(one.name)
+})
+
+it('no subquery of exists is without a column: sharded engines refuse it', () => {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+  const found = files.filter((file) => /exists \(\s*select\s+from/i.test(readFileSync(`src/${file}`, 'utf8')))
+  expect(found).toEqual([])
+})
+
+it('no statement calls the functions that earlier releases used', () => {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+  const found = files.filter((file) =>
+    /\b(grant|user|failed_attempt)_by_key\b/.test(readFileSync(`src/${file}`, 'utf8')),
+  )
+  expect(found).toEqual([])
 })

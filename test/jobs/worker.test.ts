@@ -5,7 +5,7 @@ import { showProduct } from '../../src/catalogue/show-product.ts'
 import { enqueue, type Job, listJobs } from '../../src/db/jobs-store.ts'
 import { retryJob } from '../../src/jobs/job.ts'
 import { type JobWorker, startWorker } from '../../src/jobs/worker.ts'
-import { renewLease, takeLease, unlockExpiredWorkers } from '../../src/jobs/worker-lease-store.ts'
+import { renewLease, takeLease, unlockDeadWorkers } from '../../src/jobs/worker-lease-store.ts'
 import { openWorld, type World } from '../harness.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
 import { desk, newId, stands } from '../orders/desk.ts'
@@ -180,14 +180,14 @@ describe('the worker', () => {
     )
     await takeLease(world.deps.db, 'alive', 60)
     await takeLease(world.deps.db, 'dead', 0)
-    await unlockExpiredWorkers(world.deps.db)
+    await unlockDeadWorkers(world.deps.db)
     expect((await jobs()).map(({ key, state }) => [key, state])).toEqual([
       [null, 'running'],
       ['pull-due:7001', 'waiting'],
     ])
     expect(await renewLease(world.deps.db, 'dead', 60)).toBe(0)
     expect(await renewLease(world.deps.db, 'alive', 0)).toBe(1)
-    await unlockExpiredWorkers(world.deps.db)
+    await unlockDeadWorkers(world.deps.db)
     expect((await jobs()).every(({ state }) => state === 'waiting')).toBe(true)
   })
 
@@ -197,7 +197,7 @@ describe('the worker', () => {
     await tell('d-7', 1)
     expect(await jobs()).toHaveLength(2)
     await takeLease(world.deps.db, 'dead', 0)
-    await unlockExpiredWorkers(world.deps.db)
+    await unlockDeadWorkers(world.deps.db)
     expect((await jobs()).map(({ key, state }) => [key, state])).toEqual([['pull-due:7001', 'waiting']])
   })
 
@@ -210,7 +210,7 @@ describe('the worker', () => {
     await until(async () => world.logged().includes('the lease of this worker has ended'))
     await tell('d-8', 1)
     await done()
-    await unlockExpiredWorkers(world.deps.db)
+    await unlockDeadWorkers(world.deps.db)
     const [second, ...more] = await leases()
     expect(more).toEqual([])
     expect(second).not.toEqual(first)

@@ -231,12 +231,12 @@ describe('findPartnerByClientId', () => {
     let statements = 0
     const db = {
       ...world.deps.db,
-      gather: ((gathered, item) => {
+      batch: ((batched, item) => {
         statements++
-        return world.deps.db.gather(gathered, item)
-      }) as typeof world.deps.db.gather,
+        return world.deps.db.batch(batched, item)
+      }) as typeof world.deps.db.batch,
     }
-    const none = { one: nothing, maybe: nothing, many: nothing, exec: nothing, tx: nothing, gatherWork: nothing }
+    const none = { one: nothing, maybe: nothing, many: nothing, exec: nothing, tx: nothing, batchWork: nothing }
     const only = { ...world.deps, db: { ...db, ...none } }
     expect(await findPartnerByClientId(only, client_id)).toMatchObject({ client_id })
     expect(statements).toBe(1)

@@ -2,14 +2,13 @@ import { Stream } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Answers that are ready in one tick of the event loop leave one right after the other, when all of the tick's requests
- * have been read. A packet that wakes a sleeping peer costs several times one to a peer that is awake, and a proxy that
- * gets its answers one by one falls asleep between any two.
+ * Sends the replies of one event-loop tick together, after all requests of the tick have been read. A packet that wakes a
+ * sleeping client or proxy costs several times one to a client that is awake; sent one by one, nearly every reply would.
  *
- * For rooms whose hooks refuse by throwing: until the end of the tick `reply.sent` is false, and a hook that had answered by
- * itself could be followed by the handler.
+ * Only for rooms whose hooks refuse by throwing: until the end of the tick `reply.sent` is false, so after a hook that has
+ * replied by itself the handler would still run.
  */
-export function sendAnswersTogether(app: FastifyInstance): void {
+export function flushRepliesPerTick(app: FastifyInstance): void {
   let endOfTick: Promise<void> | undefined
   const begin = (): Promise<void> =>
     new Promise((resolve) => {

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { expect, it, onTestFinished } from 'vitest'
-import { sendAnswersTogether } from '../../../src/lib/web/answers-together.ts'
+import { flushRepliesPerTick } from '../../../src/lib/web/flush-replies.ts'
 
 function appWith(routes: (app: FastifyInstance) => void): FastifyInstance {
   const app = Fastify()
   onTestFinished(() => app.close())
-  sendAnswersTogether(app)
+  flushRepliesPerTick(app)
   routes(app)
   return app
 }

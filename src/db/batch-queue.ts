@@ -1,43 +1,43 @@
 import { DatabaseError } from 'pg'
 import { Overloaded, type QueueLimits } from '../lib/turns.ts'
 
-/** Those who wait for a batch (gather.ts), and how a batch is answered whatever becomes of it. */
+/** The queue in front of a batched statement (batch.ts), and how everybody in a batch gets an answer. */
 
-export interface Meeting<Item> {
-  /** What the item is about. Items of one key never meet in one batch as two: see `same`. */
+export interface BatchPolicy<Item> {
+  /** What the item is about. Two items with one key are never two rows of one batch: see `duplicates`. */
   readonly key: (item: Item) => string
   /**
-   * What happens to items of one key. Reads `share` one answer. Writes stay `apart`: the second waits for the first one's
-   * commit, as if it had arrived a moment later; and items go in the order of their keys, so that batches of several
-   * processes lock their rows in one order.
+   * What happens to items with one key. `share`, for reads: they get one answer. `serialize`, for writes: the second waits
+   * for the commit of the first, as if it had arrived a moment later. Serialized items are sorted by key, so that batches
+   * of several processes lock rows in one order.
    */
-  readonly same: 'share' | 'apart'
+  readonly duplicates: 'share' | 'serialize'
 }
 
-export interface GatherLimits extends QueueLimits {
-  /** Items in one statement at most; 1 sends each request by itself. */
+export interface BatchLimits extends QueueLimits {
+  /** Items in one statement at most; 1 turns batching off. */
   readonly items: number
-  /** Batches of one statement at work at the same time. */
+  /** Batches of one statement that run at the same time at most. */
   readonly batches: number
 }
 
-export const GATHER_LIMITS: GatherLimits = { items: 200, batches: 2, length: 1_000, waitMs: 3_000 }
+export const BATCH_LIMITS: BatchLimits = { items: 200, batches: 2, length: 1_000, waitMs: 3_000 }
 
 interface Waiting<Item, Outcome> {
   readonly item: Item
   readonly key: string
-  /** When the answer is of no use any more, on performance's clock. */
+  /** Deadline of the answer, in milliseconds of `performance.now()`. */
   readonly until: number
   resolve(outcome: Outcome | Promise<Outcome>): void
   reject(error: unknown): void
 }
 
-/** One item of a batch with everybody who waits for its answer. */
+/** One item of a batch and everybody who waits for its answer. */
 type Entry<Item, Outcome> = [Waiting<Item, Outcome>, ...Waiting<Item, Outcome>[]]
 
 /**
- * What became of each item of a batch: called once each, so that an outcome that cannot be read fails alone. After `until`
- * nothing is sent any more.
+ * Runs a batch. Returns one function per item, called once, so that an outcome that cannot be parsed fails alone.
+ * Nothing is sent after `until`.
  */
 export type Perform<Item, Outcome> = (
   items: readonly Item[],
@@ -45,29 +45,29 @@ export type Perform<Item, Outcome> = (
 ) => Promise<readonly (() => Outcome | Promise<Outcome>)[]>
 
 const QUEUE = 'the database'
-/** How exactly deadlines are kept. Looking at each one would cost a timer a request. */
-const LOOK_EVERY_MS = 100
+/** How exactly deadlines are kept. A timer for each request would cost more. */
+const CHECK_EVERY_MS = 100
 
 const overdue = (): Overloaded => new Overloaded(QUEUE)
 
 /**
- * Those who wait for one kind of batch: so many of them, and so long. Whoever has waited too long is refused, and what
- * was asked is not done. Readers are also refused while their batch is at work: nobody can tell that it was done. Writers
- * then wait for what became of it.
+ * The waiting requests of one statement; their number and their waiting time are limited. A request that has waited too
+ * long is refused before anything was sent for it. Reads are refused even while their batch runs, since that changes
+ * nothing; writes wait for the outcome.
  */
-export class Line<Item, Outcome> {
+export class BatchQueue<Item, Outcome> {
   readonly #perform: Perform<Item, Outcome>
-  readonly #meeting: Meeting<Item>
-  readonly #limits: GatherLimits
+  readonly #policy: BatchPolicy<Item>
+  readonly #limits: BatchLimits
   #waiting: Waiting<Item, Outcome>[] = []
-  readonly #reading = new Set<readonly Entry<Item, Outcome>[]>()
-  #atWork = 0
+  readonly #runningReads = new Set<readonly Entry<Item, Outcome>[]>()
+  #running = 0
   #planned = false
-  #looking = false
+  #watching = false
 
-  constructor(perform: Perform<Item, Outcome>, meeting: Meeting<Item>, limits: GatherLimits) {
+  constructor(perform: Perform<Item, Outcome>, policy: BatchPolicy<Item>, limits: BatchLimits) {
     this.#perform = perform
-    this.#meeting = meeting
+    this.#policy = policy
     this.#limits = limits
   }
 
@@ -75,35 +75,35 @@ export class Line<Item, Outcome> {
     if (this.#waiting.length >= this.#limits.length) return Promise.reject(overdue())
     const until = performance.now() + this.#limits.waitMs
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, key: this.#meeting.key(item), until, resolve, reject })
+      this.#waiting.push({ item, key: this.#policy.key(item), until, resolve, reject })
       this.#plan()
-      this.#look()
+      this.#watchDeadlines()
     })
   }
 
-  #look(): void {
-    if (this.#looking) return
-    this.#looking = true
+  #watchDeadlines(): void {
+    if (this.#watching) return
+    this.#watching = true
     setTimeout(() => {
-      this.#looking = false
+      this.#watching = false
       this.#refuseOverdue()
-      if (this.#waiting.length > 0 || this.#reading.size > 0) this.#look()
-    }, LOOK_EVERY_MS).unref()
+      if (this.#waiting.length > 0 || this.#runningReads.size > 0) this.#watchDeadlines()
+    }, CHECK_EVERY_MS).unref()
   }
 
-  /** They stand in the order in which they came. */
+  /** Requests are queued in the order in which they arrived. */
   #refuseOverdue(): void {
     const now = performance.now()
     const inTime = this.#waiting.findIndex(({ until }) => until > now)
     for (const { reject } of this.#waiting.splice(0, inTime < 0 ? this.#waiting.length : inTime)) reject(overdue())
-    for (const batch of this.#reading) {
+    for (const batch of this.#runningReads) {
       for (const entry of batch) for (const { until, reject } of entry) if (until <= now) reject(overdue())
     }
   }
 
-  /** After this tick's requests have all been read. */
+  /** Sends at the end of the tick, when all of its requests have been read. */
   #plan(): void {
-    if (this.#planned || this.#waiting.length === 0 || this.#atWork >= this.#limits.batches) return
+    if (this.#planned || this.#waiting.length === 0 || this.#running >= this.#limits.batches) return
     this.#planned = true
     setImmediate(() => {
       this.#planned = false
@@ -116,41 +116,41 @@ export class Line<Item, Outcome> {
     this.#refuseOverdue()
     const batch = this.#take()
     if (batch.length === 0) return
-    this.#atWork++
-    if (this.#meeting.same === 'share') this.#reading.add(batch)
+    this.#running++
+    if (this.#policy.duplicates === 'share') this.#runningReads.add(batch)
     const until = batch.reduce((soonest, [first]) => Math.min(soonest, first.until), Number.POSITIVE_INFINITY)
     await settle(this.#perform, batch, until)
-    this.#reading.delete(batch)
-    this.#atWork--
+    this.#runningReads.delete(batch)
+    this.#running--
     this.#plan()
   }
 
   #take(): Entry<Item, Outcome>[] {
-    const { same } = this.#meeting
+    const { duplicates } = this.#policy
     const taken = new Map<string, Entry<Item, Outcome>>()
     const left: Waiting<Item, Outcome>[] = []
     for (const waiting of this.#waiting) {
       const entry = taken.get(waiting.key)
-      if (entry && same === 'share') entry.push(waiting)
+      if (entry && duplicates === 'share') entry.push(waiting)
       else if (entry || taken.size >= this.#limits.items) left.push(waiting)
       else taken.set(waiting.key, [waiting])
     }
     this.#waiting = left
     const entries = [...taken.values()]
-    return same === 'apart' ? entries.sort(([one], [other]) => (one.key < other.key ? -1 : 1)) : entries
+    return duplicates === 'serialize' ? entries.sort(([one], [other]) => (one.key < other.key ? -1 : 1)) : entries
   }
 }
 
-/** Each item by itself and at once. */
+/** Runs one item without waiting for others. */
 export const alone = <Item, Outcome>(perform: Perform<Item, Outcome>, item: Item, until?: number): Promise<Outcome> =>
   new Promise((resolve, reject) => {
     void settle(perform, [[{ item, key: '', until: 0, resolve, reject }]], until)
   })
 
 /**
- * Answers everybody in the batch; never throws. What the database refused has changed nothing, so each half is tried
- * again by itself until those are left alone that fail by themselves, or nobody waits any more. A lost connection is different: the batch may
- * have been committed, so it is not repeated, and nobody is told a success.
+ * Answers everybody in the batch; never throws. An error of the database has changed nothing, so each half is tried again
+ * until only the items that fail alone have failed, or all deadlines have passed. A lost connection is different: the
+ * batch may have been committed, so it is not repeated, and nobody is told of a success.
  */
 async function settle<Item, Outcome>(
   perform: Perform<Item, Outcome>,
@@ -175,7 +175,7 @@ async function settle<Item, Outcome>(
 
 function answer<Item, Outcome>(entry: Entry<Item, Outcome>, outcome?: () => Outcome | Promise<Outcome>): void {
   try {
-    if (!outcome) throw new Error('a batch says nothing of one of its items')
+    if (!outcome) throw new Error('a batch returned no outcome for one of its items')
     const read = outcome()
     for (const { resolve } of entry) resolve(read)
   } catch (error) {

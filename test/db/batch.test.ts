@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, connect as dial, type Server, type Sock
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { GATHER_LIMITS, type Gathered, type GatheredWork, type GatherLimits } from '../../src/db/gather.ts'
+import { BATCH_LIMITS, type Batched, type BatchedWork, type BatchLimits } from '../../src/db/batch.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { type Db, dbOf, sql } from '../../src/db/sql.ts'
 import { openLog } from '../../src/lib/log.ts'
@@ -17,10 +17,10 @@ let database: Awaited<ReturnType<typeof freshDatabase>>
 let admin: pg.Client
 const pools: pg.Pool[] = []
 
-const dbWith = (limits: Partial<GatherLimits>, url = database.url): Db => {
+const dbWith = (limits: Partial<BatchLimits>, url = database.url): Db => {
   const pool = openPool({ connectionString: url, size: 4 }, log)
   pools.push(pool)
-  return dbOf(pool, { ...GATHER_LIMITS, ...limits })
+  return dbOf(pool, { ...BATCH_LIMITS, ...limits })
 }
 
 beforeAll(async () => {
@@ -52,18 +52,18 @@ const statement = (notes: readonly Note[]) =>
         insert into note (name, divisor)
         select name, 1 / divisor from unnest(${notes.map((note) => note.name)}::text[],
           ${notes.map((note) => note.divisor)}::int[], ${notes.map((note) => note.seconds ?? 0)}::float8[])
-          with ordinality as note (name, divisor, seconds, nth), pg_sleep(seconds)
-        order by nth
+          with ordinality as note (name, divisor, seconds, ordinal), pg_sleep(seconds)
+        order by ordinal
         returning name
       )
-      select nth, written.name, pg_current_xact_id()::text as transaction
-      from written join unnest(${notes.map((note) => note.name)}::text[]) with ordinality as asked (name, nth)
+      select ordinal, written.name, pg_current_xact_id()::text as transaction
+      from written join unnest(${notes.map((note) => note.name)}::text[]) with ordinality as asked (name, ordinal)
         on asked.name = written.name`
 
-const apart: Gathered<Note, Written> = { row: Written, key: ({ name }) => name, same: 'apart', statement }
-const share: Gathered<Note, Written> = { ...apart, same: 'share' }
+const serialized: Batched<Note, Written> = { row: Written, key: ({ name }) => name, duplicates: 'serialize', statement }
+const shared: Batched<Note, Written> = { ...serialized, duplicates: 'share' }
 
-const write = (db: Db, name: string, divisor = 1): Promise<Written[]> => db.gather(apart, { name, divisor })
+const write = (db: Db, name: string, divisor = 1): Promise<Written[]> => db.batch(serialized, { name, divisor })
 const transactionsOf = (answers: readonly Written[][]): Set<string | undefined> =>
   new Set(answers.map(([written]) => written?.transaction))
 const names = async (): Promise<string[]> =>
@@ -87,7 +87,7 @@ describe('requests of one moment', () => {
 
   it('wait together while enough batches are at work', async () => {
     const db = dbWith({ items: 200, batches: 1 })
-    const slow = db.gather(apart, { name: 'slow', divisor: 1, seconds: 0.3 })
+    const slow = db.batch(serialized, { name: 'slow', divisor: 1, seconds: 0.3 })
     const later: Promise<Written[]>[] = []
     for (let index = 0; index < 5; index++) {
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -107,15 +107,15 @@ describe('requests of one moment', () => {
 describe('items of one key', () => {
   it('share one answer where they read', async () => {
     const db = dbWith({ items: 200, batches: 2 })
-    const answers = await Promise.all([1, 2, 3].map(() => db.gather(share, { name: 'one', divisor: 1 })))
+    const answers = await Promise.all([1, 2, 3].map(() => db.batch(shared, { name: 'one', divisor: 1 })))
     expect(transactionsOf(answers).size).toBe(1)
     expect(await names()).toEqual(['one'])
   })
 
   it('and never beyond one statement: what has changed is seen by the next', async () => {
     const db = dbWith({ items: 200, batches: 2 })
-    const [first] = await db.gather(share, { name: 'one', divisor: 1 })
-    const [second] = await db.gather(share, { name: 'one', divisor: 1 })
+    const [first] = await db.batch(shared, { name: 'one', divisor: 1 })
+    const [second] = await db.batch(shared, { name: 'one', divisor: 1 })
     expect(first?.transaction).not.toBe(second?.transaction)
   })
 
@@ -129,7 +129,7 @@ describe('items of one key', () => {
 })
 
 describe('a queue', () => {
-  const slow = (db: Db, seconds: number) => db.gather(apart, { name: 'slow', divisor: 1, seconds })
+  const slow = (db: Db, seconds: number) => db.batch(serialized, { name: 'slow', divisor: 1, seconds })
 
   it('has a length: who comes after that is refused at once', async () => {
     const db = dbWith({ items: 1, batches: 1, length: 2 })
@@ -155,7 +155,7 @@ describe('a queue', () => {
 
   it('lets readers go at the deadline, writers only when it is known what became of their work', async () => {
     const db = dbWith({ items: 1, batches: 1, waitMs: 300 })
-    await expect(db.gather(share, { name: 'read', divisor: 1, seconds: 1 })).rejects.toThrow(Overloaded)
+    await expect(db.batch(shared, { name: 'read', divisor: 1, seconds: 1 })).rejects.toThrow(Overloaded)
     await expect(slow(dbWith({ items: 1, batches: 1, waitMs: 300 }), 1)).resolves.toHaveLength(1)
   })
 })
@@ -167,7 +167,7 @@ describe('rooms', () => {
     const hold = (from: Db, seconds: number) => from.one(Nothing, sql`select from pg_sleep(${seconds}::float8)`)
     const notices = Array.from({ length: 5 }, () => hold(db.room('notices'), 2).catch((error: unknown) => error))
     const tokens = Array.from({ length: 5 }, () => hold(db.room('oauth'), 2).catch((error: unknown) => error))
-    await Promise.all([hold(db.room('resource'), 0), hold(db.apart(), 0)])
+    await Promise.all([hold(db.room('resource'), 0), hold(db.reserved(), 0)])
     for (const outcomes of [await Promise.all(notices), await Promise.all(tokens)]) {
       expect(outcomes.filter((outcome) => outcome instanceof Overloaded)).toHaveLength(4)
     }
@@ -190,10 +190,10 @@ describe('a statement that fails', () => {
   })
 
   it('because of a row that is not as it should be, only for its own request', async () => {
-    const strict: Gathered<Note, Written> = { ...apart, row: Written.extend({ name: z.string().max(3) }) }
+    const strict: Batched<Note, Written> = { ...serialized, row: Written.extend({ name: z.string().max(3) }) }
     const db = dbWith({ items: 200, batches: 2 })
     const [short, long] = await Promise.allSettled(
-      ['abc', 'abcd'].map((name) => db.gather(strict, { name, divisor: 1 })),
+      ['abc', 'abcd'].map((name) => db.batch(strict, { name, divisor: 1 })),
     )
     expect(short).toMatchObject({ status: 'fulfilled', value: [{ name: 'abc' }] })
     expect(long).toMatchObject({ status: 'rejected', reason: { name: 'ZodError' } })
@@ -253,9 +253,9 @@ class Listener {
 describe('work in a transaction that is shared', () => {
   const by = { divisor: 1, seconds: 0 }
   /** Writes in two statements. Names that begin with `alone` want to be done by themselves. */
-  const work: GatheredWork<Db, { name: string; divisor: number }, { transaction: string; together: number }> = {
+  const work: BatchedWork<Db, { name: string; divisor: number }, { transaction: string; together: number }> = {
     key: ({ name }) => name,
-    same: 'apart',
+    duplicates: 'serialize',
     work: async (tx, items) => {
       const here = items.filter(({ name }) => items.length === 1 || !name.startsWith('alone'))
       const [first, second] = await Promise.all([
@@ -267,7 +267,7 @@ describe('work in a transaction that is shared', () => {
       return items.map((item) => (here.includes(item) ? { transaction, together: here.length } : undefined))
     },
   }
-  const does = (db: Db, name: string, divisor = 1) => db.gatherWork(work, { name, divisor })
+  const does = (db: Db, name: string, divisor = 1) => db.batchWork(work, { name, divisor })
 
   it('is done together, and what has to be done by itself is', async () => {
     const db = dbWith({ items: 200, batches: 1 })
@@ -298,7 +298,7 @@ describe('work in a transaction that is shared', () => {
 describe('the database lost in mid-batch', () => {
   it('before the commit: everybody in the batch is told, and nothing is written or tried again', async () => {
     const db = dbWith({ items: 200, batches: 1 })
-    const asked = ['a', 'b', 'c'].map((name) => db.gather(apart, { name, divisor: 1, seconds: 20 }))
+    const asked = ['a', 'b', 'c'].map((name) => db.batch(serialized, { name, divisor: 1, seconds: 20 }))
     const outcomes = Promise.allSettled(asked)
     await expect
       .poll(

@@ -1,0 +1,107 @@
+import type { QueryConfig } from 'pg'
+import type { z } from 'zod'
+import { alone, type BatchLimits, type BatchPolicy, BatchQueue, type Perform } from './batch-queue.ts'
+
+export { BATCH_LIMITS, type BatchLimits } from './batch-queue.ts'
+
+/**
+ * Batching: requests that need the same statement at the same moment share one execution of it.
+ *
+ * A round trip, and for writes a commit, costs far more than one more row in a statement. So requests wait for the end
+ * of the event-loop tick and, while `batches` statements of the kind are running, for one of them to finish; everybody
+ * who waits by then goes into the next batch. An idle service sends each request at once; a busy one sends fewer and
+ * larger statements.
+ *
+ * Each request keeps its own outcome: the statement decides each item separately, and its rows carry the item's
+ * `ordinal`. Nothing is cached between batches, so the next request sees every change.
+ */
+export interface Batched<Item, Row> extends BatchPolicy<Item> {
+  readonly row: z.ZodType<Row>
+  /** Made by `` sql`…` `` over `unnest(…) with ordinality`. Each row has `ordinal`, the item's position counted from 1. */
+  readonly statement: (items: readonly Item[]) => QueryConfig
+}
+
+/**
+ * Work of several statements that is batched too, in one transaction for the whole batch. The work decides each item
+ * separately; an error that it throws rolls the batch back.
+ */
+export interface BatchedWork<Tx, Item, Outcome> extends BatchPolicy<Item> {
+  /** One outcome per item, in order; undefined for an item that has to be repeated in a transaction of its own. */
+  readonly work: (tx: Tx, items: readonly Item[]) => Promise<readonly (Outcome | undefined)[]>
+}
+
+/** Puts the item into a batch; returns its rows in the statement's order. */
+export type RunBatch = <Item, Row>(batched: Batched<Item, Row>, item: Item) => Promise<Row[]>
+
+/** Puts the item into a batch; returns its outcome after the commit. */
+export type RunBatchWork<Tx> = <Item, Outcome>(batched: BatchedWork<Tx, Item, Outcome>, item: Item) => Promise<Outcome>
+
+/** Sends a statement unless `until` has passed; throws DatabaseUnavailable when the connection was lost, before or after a commit. */
+type Run = (statement: QueryConfig, until?: number) => Promise<{ rows: unknown[] }>
+
+/** Runs work in a transaction; throws DatabaseUnavailable as above, and anything else only after the rollback. */
+type InTx<Tx> = <Result>(work: (tx: Tx) => Promise<Result>, until?: number) => Promise<Result>
+
+/** Runs each item alone and at once: inside a transaction, which has its own connection, nothing is shared. */
+export const oneByOne =
+  (run: Run): RunBatch =>
+  (batched, item) =>
+    alone(performStatement(run, batched), item)
+
+export const workOneByOne =
+  <Tx>(tx: InTx<Tx>): RunBatchWork<Tx> =>
+  (batched, item) =>
+    alone(performWork(tx, batched), item)
+
+export function batchOver(run: Run, limits: BatchLimits): RunBatch {
+  const queueOf = queues(limits)
+  return (batched, item) => queueOf(batched, () => performStatement(run, batched)).join(item)
+}
+
+export function batchWorkOver<Tx>(tx: InTx<Tx>, limits: BatchLimits): RunBatchWork<Tx> {
+  const queueOf = queues(limits)
+  return (batched, item) => queueOf(batched, () => performWork(tx, batched)).join(item)
+}
+
+function queues(limits: BatchLimits) {
+  const known = new Map<object, unknown>()
+  return <Item, Outcome>(
+    policy: BatchPolicy<Item>,
+    perform: () => Perform<Item, Outcome>,
+  ): BatchQueue<Item, Outcome> => {
+    const queue =
+      (known.get(policy) as BatchQueue<Item, Outcome> | undefined) ?? new BatchQueue(perform(), policy, limits)
+    known.set(policy, queue)
+    return queue
+  }
+}
+
+interface Numbered {
+  readonly ordinal: number | string
+}
+
+const performStatement =
+  <Item, Row>(run: Run, { statement, row }: Batched<Item, Row>): Perform<Item, Row[]> =>
+  async (items, until) => {
+    const { rows } = await run(statement(items), until)
+    const own: Numbered[][] = items.map(() => [])
+    for (const found of rows as Numbered[]) own[Number(found.ordinal) - 1]?.push(found)
+    return own.map((found) => () => found.map((each) => row.parse(each)))
+  }
+
+function performWork<Tx, Item, Outcome>(
+  tx: InTx<Tx>,
+  { work }: BatchedWork<Tx, Item, Outcome>,
+): Perform<Item, Outcome> {
+  const perform: Perform<Item, Outcome> = async (items, until) => {
+    const outcomes = await tx((inside) => work(inside, items), until)
+    return items.map(
+      (item, place) => () => outcomes[place] ?? (items.length > 1 ? alone(perform, item, until) : undecided()),
+    )
+  }
+  return perform
+}
+
+function undecided(): never {
+  throw new Error('work on one item alone must decide it')
+}

@@ -1,0 +1,17 @@
+import type { Config } from '../config/index.ts'
+
+export const DAY_S = 86_400
+/**
+ * Clocks of machines differ, and the answer to a repeated refresh is read from its tokens' rows for up to 300 s
+ * (REFRESH_DUPLICATE_WINDOW_S): rows that are over are kept for another hour.
+ */
+export const MARGIN_S = 3_600
+
+/** Rows that the purge deletes. Each room declares its own in the store that owns the table. */
+export interface Retention {
+  readonly table: string
+  /** The timestamptz that a row's age is counted from; it needs an index. */
+  readonly column: string
+  /** Seconds after that date for which a row is kept. */
+  readonly keptS: (config: Config) => number
+}

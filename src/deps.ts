@@ -1,9 +1,13 @@
 import type { Actor } from './audit/store.ts'
+import type { LogFollowers } from './certification/follow.ts'
+import type { RunningAttempts } from './certification/running-attempts.ts'
 import type { Config } from './config/index.ts'
 import type { Db } from './db/sql.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Keys } from './lib/crypto/keys.ts'
 import type { Rates } from './lib/rates.ts'
+import type { CircuitBreakers } from './partner-calls/breaker.ts'
+import type { CallRecord } from './partner-calls/call-store.ts'
 
 /** What operations are given; they find nothing by themselves. */
 export interface Deps {
@@ -12,6 +16,13 @@ export interface Deps {
   readonly clock: Clock
   readonly keys: Keys
   readonly rates: Rates
+  readonly calls: {
+    readonly breakers: CircuitBreakers
+    /** Is given every call to a partner once it is recorded: what an operation asked is reported, not found out. */
+    readonly onCall?: (call: CallRecord) => void
+  }
+  readonly runningAttempts: RunningAttempts
+  readonly logFollowers: LogFollowers
   /** On whose behalf, for the audit log: an operator's over the admin API or on the command line; else the service's own. */
   readonly actor?: Actor
   /**

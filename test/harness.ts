@@ -4,6 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { buildApp } from '../src/app.ts'
+import { LogFollowers } from '../src/certification/follow.ts'
+import { RunningAttempts } from '../src/certification/running-attempts.ts'
 import { type Config, readConfig } from '../src/config/index.ts'
 import { BATCH_LIMITS } from '../src/db/batch.ts'
 import { connectionSettings, openPool } from '../src/db/pool.ts'
@@ -12,6 +14,7 @@ import type { Deps } from '../src/deps.ts'
 import { addSeconds, type Clock } from '../src/lib/clock.ts'
 import { deriveKeys } from '../src/lib/crypto/keys.ts'
 import { type Log, openLog } from '../src/lib/log.ts'
+import { CircuitBreakers } from '../src/partner-calls/breaker.ts'
 import { openRates } from '../src/throttle/index.ts'
 import { TEMPLATE } from './global-setup.ts'
 import { until } from './until.ts'
@@ -106,7 +109,16 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
   const pool = openPool({ ...connectionSettings(config, database.url), size: config.DATABASE_POOL_SIZE }, log)
   const clock = testClock()
   const [db, keys] = [dbOf(pool, PATIENT), deriveKeys(SECRET_KEY)]
-  const deps: Deps = { config, db, clock, keys, rates: openRates(db, keys) }
+  const deps: Deps = {
+    config,
+    db,
+    clock,
+    keys,
+    rates: openRates(db, keys),
+    calls: { breakers: new CircuitBreakers(clock) },
+    runningAttempts: new RunningAttempts(),
+    logFollowers: new LogFollowers(db),
+  }
   const app = await buildApp({ deps, log, readiness: { draining: false } })
   await app.ready()
   return {

@@ -14,7 +14,7 @@ import { limitPages } from '../throttle/index.ts'
 import { SignInRefused } from './errors.ts'
 import { endSession, findSession, sessionCookie } from './session.ts'
 import { signIn } from './sign-in.ts'
-import { goingOn, signInForm } from './wire.ts'
+import { signInForm, signInQuery } from './wire.ts'
 
 const FORM_LIMIT = 16 * 1024
 
@@ -51,12 +51,12 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   })
 
   app.get('/sign-in', (request, reply) => {
-    const returnTo = localPath(goingOn.parse(request.query).return_to, config.PUBLIC_URL)
+    const returnTo = localPath(signInQuery.parse(request.query).return_to, config.PUBLIC_URL)
     return sendSignIn(request, reply, { returnTo })
   })
 
   app.post('/sign-in', async (request, reply) => {
-    const returnTo = localPath(goingOn.parse(request.body).return_to, config.PUBLIC_URL)
+    const returnTo = localPath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
     const t = translator(localeOfRequest(request))
     const form = signInForm.safeParse(request.body)
     if (!form.success) return sendSignIn(request, reply.code(400), { returnTo, alert: t('sign_in.incomplete') })
@@ -81,7 +81,7 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.post('/sign-out', async (request, reply) => {
     await endSession(deps, cookie.read(request))
     cookie.clear(reply)
-    const returnTo = localPath(goingOn.parse(request.body).return_to, config.PUBLIC_URL)
+    const returnTo = localPath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
     return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
   })
 }

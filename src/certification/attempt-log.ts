@@ -2,93 +2,84 @@ import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
 import { type PartnerWithSecrets, secretTexts } from '../registry/partner.ts'
 import { appendEvent } from './attempt-store.ts'
-import { type CheckId, levelOf } from './checks.ts'
+import type { CheckId, ExpectedChecks } from './checks.ts'
 import type { Choice } from './choice.ts'
-import type { Finding, Happening } from './event.ts'
+import type { Finding, LogEntry } from './event.ts'
 
-/** The attempt has been ended from outside: by a re-test, or because its process was taken for dead. */
+/** The attempt was ended from outside: by a new run, or because its process was believed to be dead. */
 export class AttemptOver extends Error {
   override readonly name = 'AttemptOver'
 }
 
-/** A step cannot go on after a check that failed; what was found stands in the log already. */
+/** A check failed without which the step cannot go on; the log has it already. */
 export class StepFailed extends Error {
   override readonly name = 'StepFailed'
 }
 
-export interface Stage {
+/** What an attempt at a step is about. */
+export interface Attempt {
   readonly deps: Deps
   readonly partner: PartnerWithSecrets
   readonly runId: string
   readonly attemptId: string
   readonly choice: Choice
+  readonly expects: ExpectedChecks
   readonly startedAt: Date
   /** Seconds that a step waits for a notice. */
   readonly patienceS: number
   readonly signal: AbortSignal
 }
 
-/** Where a finding was made and what it was about. */
+/** Where a finding was made and what it was about. Without a level it has the one that the step expects. */
 type Details = Omit<Finding, 'id' | 'passed'>
 
-/** What is longer is cut: the whole of what a partner said stands in the traffic. */
+/** The log of an attempt while it is made. Throws AttemptOver once the attempt has been ended from outside. */
+export interface AttemptLog {
+  append(entry: LogEntry): Promise<void>
+  /** Writes a check into the log and returns whether it passed. */
+  check(id: CheckId, passed: boolean, details?: Details): Promise<boolean>
+  /** A check without which the step cannot go on: throws StepFailed. */
+  require(id: CheckId, passed: boolean, details?: Details): Promise<void>
+  /** Fails the step when an earlier one has not made what this one needs. */
+  requireEarlier(made: boolean): Promise<void>
+  /** At least one check was made, and none of level `error` has failed. */
+  hasPassed(): boolean
+  /** Replaces the partner's secrets. */
+  mask(text: string): string
+}
+
+/** Longer texts are cut: Traffic has the whole of what a partner said. */
 const LONGEST = 500
 
-/** The log of an attempt while it is made; it knows whether all checks have passed so far. */
-export class AttemptLog {
-  protected readonly stage: Stage
-  /** Replaces the partner's secrets. */
-  protected readonly mask: (text: string) => string
-  #checked = 0
-  #failed = 0
+const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
 
-  constructor(stage: Stage) {
-    this.stage = stage
-    this.mask = masker(secretTexts(stage.partner))
-  }
+export function openAttemptLog({ deps, partner, attemptId, expects, signal }: Attempt): AttemptLog {
+  const mask = masker(secretTexts(partner))
+  let checked = 0
+  let failed = 0
 
-  get deps(): Deps {
-    return this.stage.deps
+  const log: AttemptLog = {
+    append: async (entry) => {
+      if (signal.aborted) throw new AttemptOver()
+      if (!(await appendEvent(deps.db, attemptId, entry, deps.clock.now()))) throw new AttemptOver()
+    },
+    check: async (id, passed, { level = expects[id], ...details } = {}) => {
+      const isWarning = level === 'warning'
+      // Much of it was said by the partner, secrets included.
+      const texts = Object.fromEntries(Object.entries(details).map(([name, text]) => [name, cut(mask(text))]))
+      await log.append({ kind: 'check', data: { id, passed, ...(isWarning ? { level } : {}), ...texts } })
+      checked++
+      if (!passed && !isWarning) failed++
+      return passed
+    },
+    require: async (id, passed, details) => {
+      if (!(await log.check(id, passed, details))) throw new StepFailed()
+    },
+    requireEarlier: async (made) => {
+      if (!made) await log.require('earlier-step', false)
+    },
+    hasPassed: () => checked > 0 && failed === 0,
+    mask,
   }
-
-  get partner(): PartnerWithSecrets {
-    return this.stage.partner
-  }
-
-  get choice(): Choice {
-    return this.stage.choice
-  }
-
-  get passed(): boolean {
-    return this.#checked > 0 && this.#failed === 0
-  }
-
-  protected async tell(happening: Happening): Promise<void> {
-    const { deps, attemptId, signal } = this.stage
-    if (signal.aborted) throw new AttemptOver()
-    if (!(await appendEvent(deps.db, attemptId, happening, deps.clock.now()))) throw new AttemptOver()
-  }
-
-  /** Leaves a check in the log and says whether it passed. */
-  async check(id: CheckId, passed: boolean, details: Details = {}): Promise<boolean> {
-    await this.tell({ kind: 'check', data: { id, passed, ...this.#tellable(details) } })
-    this.#checked++
-    if (!passed && levelOf(id) === 'error') this.#failed++
-    return passed
-  }
-
-  /** Much of it comes from the partner's answer, as it was read: secrets in it too. */
-  #tellable(details: Details): Details {
-    const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
-    return Object.fromEntries(Object.entries(details).map(([name, text]) => [name, cut(this.mask(text))]))
-  }
-
-  /** A check without which the step cannot go on. */
-  async require(id: CheckId, passed: boolean, details: Details = {}): Promise<void> {
-    if (!(await this.check(id, passed, details))) throw new StepFailed()
-  }
-
-  protected async requireEarlier(made: boolean): Promise<void> {
-    if (!made) await this.require('earlier-step', false)
-  }
+  return log
 }

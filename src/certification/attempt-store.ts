@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
-import { type Happening, OUTCOMES, type Outcome, type RunEvent, runEvent } from './event.ts'
+import { type Finding, type LogEntry, OUTCOMES, type Outcome, type RunEvent, runEvent } from './event.ts'
 
 /** The SQL of attempts at steps and of their log. */
 
@@ -48,14 +48,14 @@ export const findAttempt = (db: Db, attemptId: string): Promise<AttemptRow | und
         from sandbox_attempt where attempt_id = ${attemptId}`,
   )
 
-/** Says that the process which makes this attempt lives; 0 when the attempt has been ended meanwhile. */
+/** Records that the process which makes this attempt is alive; 0 when the attempt has been ended meanwhile. */
 export const keepAlive = (db: Db, attemptId: string, aliveTill: Date): Promise<number> =>
   db.exec(
     sql`update sandbox_attempt set alive_till = ${aliveTill} where attempt_id = ${attemptId} and ended_at is null`,
   )
 
-/** The open attempt of a run that nobody makes any more. */
-export const findDeserted = (db: Db, runId: string, now: Date): Promise<AttemptRow | undefined> =>
+/** The open attempt of a run whose process has died. */
+export const findStaleAttempt = (db: Db, runId: string, now: Date): Promise<AttemptRow | undefined> =>
   db.maybe(
     attempt,
     sql`select attempt_id, run_id, step_id, number, started_at, ended_at, outcome
@@ -70,8 +70,8 @@ export const findOpenAttempt = (db: Db, runId: string): Promise<AttemptRow | und
   )
 
 /**
- * Ends an attempt with its last line, once: false when it had ended. The run's row decides which attempt is open, and a
- * statement that has waited for its lock looks at it anew: no line comes after the last one.
+ * Ends an attempt with its last line, once; false when it had ended already. The row of the run decides which attempt
+ * is open, and a statement that has waited for its lock reads it again: no line can follow the last one.
  */
 export const endAttempt = async (db: Db, attemptId: string, outcome: Outcome, now: Date): Promise<boolean> =>
   (await db.exec(
@@ -89,13 +89,13 @@ export const endAttempt = async (db: Db, attemptId: string, outcome: Outcome, no
   )) === 1
 
 /** JSON that `jsonb` takes: it has no U+0000 and no half of a surrogate pair, which a text that was cut may end with. */
-const storable = (data: Happening['data']): string =>
+const storable = (data: LogEntry['data']): string =>
   JSON.stringify(data, (_name, value: unknown) =>
     typeof value === 'string' ? value.replace(/[\0\p{Surrogate}]/gu, '\ufffd') : value,
   )
 
-/** Adds a line to the log of an open attempt; false when the attempt has ended: then nobody waits for the line. */
-export const appendEvent = async (db: Db, attemptId: string, { kind, data }: Happening, now: Date): Promise<boolean> =>
+/** Adds a line to the log of an open attempt; false when the attempt has ended. */
+export const appendEvent = async (db: Db, attemptId: string, { kind, data }: LogEntry, now: Date): Promise<boolean> =>
   (await db.exec(
     sql`with run as (
       update sandbox_run set last_seq = last_seq + 1 where open_attempt = ${attemptId}
@@ -127,4 +127,28 @@ export const lastSeqs = (db: Db, runIds: readonly string[]): Promise<{ run_id: s
   db.many(
     z.object({ run_id: z.string(), last_seq: z.number() }),
     sql`select run_id, last_seq from sandbox_run where run_id = any(${runIds}::uuid[])`,
+  )
+
+/** For each run the steps that have passed: what their last ended attempt came to counts. */
+export const passedSteps = (db: Db, runIds: readonly string[]): Promise<{ run_id: string; steps: string[] }[]> =>
+  db.many(
+    z.object({ run_id: z.string(), steps: z.array(z.string()) }),
+    sql`select run_id, array_agg(step_id) as steps from (
+          select distinct on (run_id, step_id) run_id, step_id, outcome from sandbox_attempt
+          where run_id = any(${runIds}::uuid[]) and outcome is not null
+          order by run_id, step_id, number desc
+        ) last where outcome = 'passed' group by run_id`,
+  )
+
+const failedCheck = z.object({
+  attempt_id: z.string(),
+  data: z.unknown().transform((stored) => stored as Finding),
+})
+
+/** Every check of a run that has failed, in the order of the log. */
+export const failedChecksOf = (db: Db, runId: string) =>
+  db.many(
+    failedCheck,
+    sql`select attempt_id, data from sandbox_event
+        where run_id = ${runId} and kind = 'check' and not (data->>'passed')::boolean order by seq`,
   )

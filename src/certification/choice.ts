@@ -13,7 +13,10 @@ const product = z
 
 const money = price().refine((value) => value >= 0 && value < 100_000_000, 'must be from 0 to 99999999.99')
 
-/** What the test run is made of. Products are named by partnerDealId; those left out are the main one. */
+/**
+ * What the test run is made of. Products are named by partnerDealId; the main one stands in for those that are left
+ * out.
+ */
 const chosen = z.strictObject({
   functions: listOf('functions', z.enum(FUNCTION_IDS)),
   products: z.strictObject({
@@ -28,13 +31,13 @@ const chosen = z.strictObject({
   }),
   /** Of dated products; tomorrow in Beijing if left out. */
   travel_date: date().optional(),
-  /** Yuan a ticket, those of the pulled product or price calendar if left out. */
+  /** Yuan a ticket; if left out, as in the pulled product or price calendar. */
   unit_price: money.optional(),
   buy_price: money.optional(),
   quantity: z.coerce.number().int().min(1).max(10).default(2),
 })
 
-/** A price is asked from one of these; a partner without any says it here. */
+/** Functions that tell us a price. A partner without any of them states its prices in the choice. */
 const PRICED: readonly FunctionId[] = ['product-pull', 'price-calendar', 'level-price-calendar']
 
 export const choice = chosen.transform(complete).superRefine(({ functions, products, ...rest }, context) => {
@@ -59,7 +62,7 @@ export const choice = chosen.transform(complete).superRefine(({ functions, produ
 })
 export type Choice = z.output<typeof choice>
 
-/** In the order of the catalogue, each once, with those that every integration has. */
+/** Adds the functions that every integration has; each once, in the order of FUNCTIONS. */
 function complete({ functions, ...rest }: z.output<typeof chosen>): z.output<typeof chosen> {
   const all = new Set<FunctionId>([...functions, ...REQUIRED_FUNCTIONS])
   return { ...rest, functions: FUNCTION_IDS.filter((id) => all.has(id)) }

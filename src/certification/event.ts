@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { CheckId } from './checks.ts'
+import type { CheckId, Level } from './checks.ts'
 
 /**
- * A line of a run's log. What was said on the wire is only referred to, by the id of the call or notice, so it is kept
- * (with its secrets masked) in one place: partner_call, notice, rejected_call.
+ * A line of a run's log. Requests and answers are stored once, with their secrets masked, in partner_call, notice and
+ * rejected_call; a line refers to them by id.
  */
-export type Happening =
+export type LogEntry =
   | { readonly kind: 'started'; readonly data: { readonly step_id: string; readonly number: number } }
   /** A request goes out. */
   | { readonly kind: 'calling'; readonly data: { readonly interface: string; readonly url: string } }
@@ -14,7 +14,7 @@ export type Happening =
   /** The partner's turn: what has to come, where, and until when (ISO 8601). */
   | { readonly kind: 'waiting'; readonly data: Waiting }
   | { readonly kind: 'notice'; readonly data: { readonly notice_id: string; readonly path: string } }
-  /** `unverified`: it names the partner, and anybody may have sent it. */
+  /** `unverified`: it names the partner, but anybody may have sent it. */
   | {
       readonly kind: 'rejected' | 'unverified'
       readonly data: { readonly call_id: string; readonly path: string; readonly reason: string }
@@ -34,6 +34,8 @@ export interface Waiting {
 export interface Finding {
   readonly id: CheckId
   readonly passed: boolean
+  /** Left out: `error`. */
+  readonly level?: Level
   /** The field, such as `body.partnerOrderId`. */
   readonly path?: string
   readonly expected?: string
@@ -55,7 +57,7 @@ const KINDS = [
   'unverified',
   'check',
   'ended',
-] as const satisfies readonly Happening['kind'][]
+] as const satisfies readonly LogEntry['kind'][]
 
 export const runEvent = z.object({
   seq: z.number(),
@@ -67,4 +69,4 @@ export const runEvent = z.object({
 })
 
 /** `seq` counts from 1 within the run, without gaps. */
-export type RunEvent = Omit<z.output<typeof runEvent>, 'kind' | 'data'> & Happening
+export type RunEvent = Omit<z.output<typeof runEvent>, 'kind' | 'data'> & LogEntry

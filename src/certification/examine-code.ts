@@ -1,22 +1,21 @@
 import { type PartnerInterface, SUCCESS } from '../interfaces/interface.ts'
 import type { CheckId } from './checks.ts'
 import type { Finding } from './event.ts'
-import { fieldsOf } from './json-fields.ts'
 
 /** Codes that an answer may have. `failure`: any that means neither success nor "not yet". */
 export type Codes = readonly number[] | 'failure'
 
 export interface Refusal {
   readonly check: CheckId
-  /** What the partner has done when it has not refused: `accepted a call whose …`. */
+  /** How the log describes a partner that did not refuse: `accepted a call whose …`. */
   readonly accepted: string
-  /** What it said to the same call rightly made, if that was no success either: the same again is no refusal. */
+  /** Its answer to the same call correctly made, if that was no success either: the same answer again is no refusal. */
   readonly honest?: unknown
 }
 
-/** Whether a code says no. Only a whole number does. */
+/** Whether the answer has a failure code. Only a whole number is a code. */
 const isFailure = ({ pending }: PartnerInterface, json: unknown): boolean => {
-  const { code } = fieldsOf(json)
+  const { code } = jsonFields(json)
   const isCode = typeof code === 'number' || (typeof code === 'string' && /^\d+$/.test(code))
   return isCode && Number(code) !== SUCCESS && !(Number(code) in pending)
 }
@@ -35,18 +34,18 @@ export function refusalFinding(entry: PartnerInterface, json: unknown, { check, 
 }
 
 function saidIn(json: unknown): string {
-  const { code, describe } = fieldsOf(json)
+  const { code, describe } = jsonFields(json)
   return describe === undefined ? shown(code) : `${shown(code)}: ${shown(describe)}`
 }
 
-export function codeFinding(entry: PartnerInterface, json: unknown, codes: Codes, id: CheckId = 'code'): Finding {
-  const passed = codes === 'failure' ? isFailure(entry, json) : codes.includes(Number(fieldsOf(json).code))
+export function codeFinding(entry: PartnerInterface, json: unknown, codes: Codes): Finding {
+  const passed = codes === 'failure' ? isFailure(entry, json) : codes.includes(Number(jsonFields(json).code))
   return {
-    id,
+    id: 'code',
     passed,
     path: 'code',
     expected: codes === 'failure' ? 'a code other than 200' : codes.join(' / '),
-    actual: passed ? shown(fieldsOf(json).code) : saidIn(json),
+    actual: passed ? shown(jsonFields(json).code) : saidIn(json),
     doc: `${entry.name}.answer.code`,
   }
 }
@@ -55,7 +54,7 @@ const MOST_SHOWN = 120
 
 export const startOf = (text: string): string => text.slice(0, MOST_SHOWN)
 
-/** A value of the partner's as a check shows it; `missing` where there is none. */
+/** A value from the answer as a check shows it; `missing` where there is none. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'missing'
   const text = typeof value === 'bigint' ? String(value) : (JSON.stringify(value, bigintsAsText) ?? String(value))
@@ -63,3 +62,7 @@ export function shown(value: unknown): string {
 }
 
 const bigintsAsText = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
+
+/** The fields of a JSON object; of anything else there are none. */
+export const jsonFields = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}

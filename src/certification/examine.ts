@@ -6,16 +6,15 @@ import { isRounded, parseLossless } from '../lib/json/lossless.ts'
 import type { ShapeProblem } from '../lib/json/shape.ts'
 import type { CallRecord } from '../partner-calls/call-store.ts'
 import type { Finding } from './event.ts'
-import { type Codes, codeFinding, type Refusal, refusalFinding, shown, startOf } from './examine-code.ts'
-import { fieldsOf } from './json-fields.ts'
+import { type Codes, codeFinding, jsonFields, type Refusal, refusalFinding, shown, startOf } from './examine-code.ts'
 
 /** What an answer should be. */
 export interface Expectation {
-  /** The answer's code; 200 if left out. Of a refusal the fields are not looked at. */
+  /** The answer's code; 200 if left out. The fields of an answer with a failure code are not checked. */
   readonly codes?: Codes
-  /** Those that the contract names, where others will do: there is a warning then. */
+  /** The codes that the contract names, where others are accepted with a warning. */
   readonly usual?: readonly number[]
-  /** The call is forged, and any refusal will do: such a code, or HTTP 401 or 403. */
+  /** The call is forged, and any refusal is right: a failure code, or HTTP 401 or 403. */
   readonly refusal?: Refusal
 }
 
@@ -23,8 +22,8 @@ const SLOW_MS = 3_000
 const MOST_FIELDS = 20
 
 /**
- * The checks that every answer of a partner goes through, each one only when those before it make it meaningful: was it
- * reached, HTTP status, content type, JSON, code, every field of the interface, ids that must come back unchanged.
+ * The checks that every answer of a partner goes through: was it reached, HTTP status, content type, JSON, code, every
+ * field of the interface, ids that must come back unchanged. Each is made only when those before it give it a meaning.
  */
 export function examine(call: CallRecord, expectation: Expectation = {}): Finding[] {
   const { refusal } = expectation
@@ -82,12 +81,13 @@ const statusFinding = (status: number): Finding => ({
 
 const timeFinding = (ms: number): Finding => ({
   id: 'answer-time',
+  level: 'warning',
   passed: ms <= SLOW_MS,
   expected: `at most ${SLOW_MS} ms`,
   actual: `${ms} ms`,
 })
 
-/** What was masked when the answer was kept: a partner has no reason to send its secret or our signature back. */
+/** A mask in the stored answer means that the partner sent its secret or our signature back. */
 const secretFindings = ({ response_headers, response_body }: CallRecord): Finding[] =>
   JSON.stringify([response_headers, response_body]).includes(MASK)
     ? [{ id: 'no-secrets', passed: false, expected: '–', actual: MASK }]
@@ -96,7 +96,13 @@ const secretFindings = ({ response_headers, response_body }: CallRecord): Findin
 function typeFinding(headers: object | null): Finding {
   const type = (headers as Record<string, string> | null)?.['content-type']
   const passed = /^application\/json\s*(;|$)/i.test(type ?? '')
-  return { id: 'content-type', passed, expected: 'application/json; charset=utf-8', actual: type ?? 'none' }
+  return {
+    id: 'content-type',
+    level: 'warning',
+    passed,
+    expected: 'application/json; charset=utf-8',
+    actual: type ?? 'none',
+  }
 }
 
 function contentFindings(
@@ -111,22 +117,30 @@ function contentFindings(
   const same = [partnerIdFinding(json, call.partner_id, doc), orderIdFinding(json, call.order_id, doc)]
   const ids = same.filter((finding) => finding !== undefined)
   if (!code.passed) return [code, ...ids.filter(({ passed }) => !passed)]
-  const named = usual ? [codeFinding(entry, json, usual, 'usual-code')] : []
-  const wrong = (id: 'fields' | 'soft-fields', problems: readonly ShapeProblem[]): Finding[] =>
+  const named = usual
+    ? [{ ...codeFinding(entry, json, usual), id: 'usual-code', level: 'warning' } satisfies Finding]
+    : []
+  const wrong = (kind: Pick<Finding, 'id' | 'level'>, problems: readonly ShapeProblem[]): Finding[] =>
     problems.slice(0, MOST_FIELDS).map(({ path, problem }) => ({
-      id,
+      ...kind,
       passed: false,
       path,
       expected: problem,
       actual: shown(valueAt(json, path)) + (path === 'body' ? remarkOf(json) : ''),
       doc: `${doc}.${withoutIndexes(path)}`,
     }))
-  if (reading.outcome === 'misshapen') return [code, ...wrong('fields', reading.problems), ...ids]
+  if (reading.outcome === 'misshapen') return [code, ...wrong({ id: 'fields' }, reading.problems), ...ids]
   const soft = reading.outcome === 'success' ? (entry.warnings?.(json) ?? []) : []
-  return [code, ...named, { id: 'fields', passed: true }, ...wrong('soft-fields', soft), ...ids]
+  return [
+    code,
+    ...named,
+    { id: 'fields', passed: true },
+    ...wrong({ id: 'soft-fields', level: 'warning' }, soft),
+    ...ids,
+  ]
 }
 
-/** Where there is no list, what the partner says is the reason. */
+/** When the list is missing, the partner's own remark is the reason. */
 function remarkOf(json: unknown): string {
   const remark = remarkIn(json)
   return remark === undefined ? '' : ` (${shown(remark)})`
@@ -134,7 +148,7 @@ function remarkOf(json: unknown): string {
 
 /** Optional in answers; when it is there it must be the partner's own. */
 function partnerIdFinding(json: unknown, partnerId: bigint, doc: string): Finding | undefined {
-  const { partnerId: given } = fieldsOf(json)
+  const { partnerId: given } = jsonFields(json)
   if (given === undefined || given === null || given === '') return undefined
   const passed = String(given) === String(partnerId)
   return {
@@ -149,7 +163,7 @@ function partnerIdFinding(json: unknown, partnerId: bigint, doc: string): Findin
 
 /** An order id that comes back must be the one that was sent, to the last digit. */
 function orderIdFinding(json: unknown, orderId: bigint | null, doc: string): Finding | undefined {
-  const { orderId: given } = fieldsOf(fieldsOf(json).body)
+  const { orderId: given } = jsonFields(jsonFields(json).body)
   if (orderId === null || given === undefined || given === null || given === '') return undefined
   const passed = String(given) === String(orderId)
   const path = 'body.orderId'
@@ -157,11 +171,11 @@ function orderIdFinding(json: unknown, orderId: bigint | null, doc: string): Fin
   return { id: 'order-id', passed, path, expected: String(orderId), actual, doc: `${doc}.${path}` }
 }
 
-/** The value at `body[0].title`; undefined where the way ends early. */
+/** The value at a path such as `body[0].title`; undefined if there is none. */
 const valueAt = (json: unknown, path: string): unknown =>
   path
     .split(/[.[\]]+/)
     .filter((step) => step !== '')
-    .reduce<unknown>((value, step) => fieldsOf(value)[step], json)
+    .reduce<unknown>((value, step) => jsonFields(value)[step], json)
 
 const withoutIndexes = (path: string): string => path.replace(/\[\d+\]/g, '')

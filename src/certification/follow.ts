@@ -1,78 +1,86 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Config } from '../config/index.ts'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/sql.ts'
 import { within } from '../lib/within.ts'
 import { eventsAfter, lastSeqs } from './attempt-store.ts'
 import type { RunEvent } from './event.ts'
 
 const LOOK_EVERY_MS = 100
 
-/** Who waits for lines of which run; all of a process share one statement a look, however many streams are open. */
-interface Watch {
-  readonly waiting: Map<string, Set<(lastSeq: number) => void>>
-  looking: boolean
+type Told = (lastSeq: number) => void
+
+/**
+ * Everybody in this process who waits for new lines of a run's log. Made once a process: all of them share one statement
+ * a look, however many streams are open.
+ */
+export class LogFollowers {
+  readonly #db: Db
+  /** By run. */
+  readonly #waiting = new Map<string, Set<Told>>()
+  #looking = false
+  #isClosed = false
   /** Ends the pause before the next look. */
-  hurry: AbortController
-}
-const watches = new WeakMap<Config, Watch>()
+  #hurry = new AbortController()
 
-function watchOf({ config }: Deps): Watch {
-  const known = watches.get(config) ?? { waiting: new Map(), looking: false, hurry: new AbortController() }
-  watches.set(config, known)
-  return known
-}
+  constructor(db: Db) {
+    this.#db = db
+  }
 
-/** Lines of a run after `seq`; waits for the next ones when there are none yet, until `signal` ends the wait (then none). */
-async function nextEvents(deps: Deps, runId: string, seq: number, signal: AbortSignal): Promise<RunEvent[]> {
-  for (;;) {
-    const events = await eventsAfter(deps.db, runId, seq)
-    if (events.length > 0 || signal.aborted) return events
-    await newLines(deps, runId, seq, signal)
+  /**
+   * Lines of a run after `seq`, 500 at most. Waits for them for `ms` milliseconds at most, or until the signal; then there
+   * are none. 0 does not wait.
+   */
+  nextEvents(runId: string, seq: number, signal: AbortSignal, ms: number): Promise<RunEvent[]> {
+    return within(ms, signal, async (over) => {
+      for (;;) {
+        const events = await eventsAfter(this.#db, runId, seq)
+        if (events.length > 0 || over.aborted || this.#isClosed) return events
+        await this.#newLines(runId, seq, over)
+      }
+    })
+  }
+
+  /** Looks for new lines at once: somebody in this process has just written one. */
+  lookNow(): void {
+    this.#hurry.abort()
+  }
+
+  /** Ends every wait. */
+  close(): void {
+    this.#isClosed = true
+    for (const run of [...this.#waiting.values()]) for (const told of [...run]) told(Number.POSITIVE_INFINITY)
+    this.lookNow()
+  }
+
+  /** Resolves once the run has lines after `seq`, or the signal ends the wait. */
+  #newLines(runId: string, seq: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(runId) ?? new Set()
+      this.#waiting.set(runId, waiting)
+      const end = () => {
+        waiting.delete(told)
+        if (waiting.size === 0) this.#waiting.delete(runId)
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+      const told: Told = (lastSeq) => {
+        if (lastSeq > seq) end()
+      }
+      waiting.add(told)
+      signal.addEventListener('abort', end)
+      if (signal.aborted) end()
+      if (!this.#looking) void this.#look()
+    })
+  }
+
+  async #look(): Promise<void> {
+    this.#looking = true
+    while (this.#waiting.size > 0) {
+      // No stream ends because the database cannot be reached for a moment.
+      const seqs = await lastSeqs(this.#db, [...this.#waiting.keys()]).catch(() => [])
+      for (const { run_id, last_seq } of seqs) for (const told of [...(this.#waiting.get(run_id) ?? [])]) told(last_seq)
+      this.#hurry = new AbortController()
+      await sleep(LOOK_EVERY_MS, undefined, { ref: false, signal: this.#hurry.signal }).catch(() => {})
+    }
+    this.#looking = false
   }
 }
-
-/** Resolves once the run has lines after `seq`, or the signal ends the wait. */
-function newLines(deps: Deps, runId: string, seq: number, signal: AbortSignal): Promise<void> {
-  const watch = watchOf(deps)
-  return new Promise((resolve) => {
-    const waiting = watch.waiting.get(runId) ?? new Set()
-    watch.waiting.set(runId, waiting)
-    const end = () => {
-      waiting.delete(told)
-      if (waiting.size === 0) watch.waiting.delete(runId)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const told = (lastSeq: number) => {
-      if (lastSeq > seq) end()
-    }
-    waiting.add(told)
-    signal.addEventListener('abort', end)
-    if (signal.aborted) end()
-    if (!watch.looking) void look(deps, watch)
-  })
-}
-
-/** Whoever follows a run in this process sees at once what has just been written. */
-export const lookNow = (deps: Deps): void => watchOf(deps).hurry.abort()
-
-async function look(deps: Deps, watch: Watch): Promise<void> {
-  watch.looking = true
-  while (watch.waiting.size > 0) {
-    // A database that is away for a moment ends no stream.
-    const seqs = await lastSeqs(deps.db, [...watch.waiting.keys()]).catch(() => [])
-    for (const { run_id, last_seq } of seqs) for (const told of [...(watch.waiting.get(run_id) ?? [])]) told(last_seq)
-    watch.hurry = new AbortController()
-    await sleep(LOOK_EVERY_MS, undefined, { ref: false, signal: watch.hurry.signal }).catch(() => {})
-  }
-  watch.looking = false
-}
-
-/** As `nextEvents`, for so many milliseconds at most; 0 does not wait. */
-export const nextEventsWithin = (
-  deps: Deps,
-  runId: string,
-  seq: number,
-  signal: AbortSignal,
-  ms: number,
-): Promise<RunEvent[]> => within(ms, signal, (over) => nextEvents(deps, runId, seq, over))

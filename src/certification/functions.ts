@@ -1,37 +1,37 @@
 /**
- * What a partner's system can do. The engineer chooses; the choice decides which steps the test run has (README "The sandbox",
- * 2). Adding a function is adding an entry, here and in the `needs` of its steps.
+ * What a partner's system can do. The engineer chooses, and the choice decides which steps the test run has. Adding a
+ * function: an entry here, its text `sandbox.function.<id>`, its place on the form (pages/function-groups.ts), and the
+ * `needs` of its steps.
  */
 
 interface SystemFunction {
   readonly id: string
-  readonly name: string
   /** Every integration has it. */
   readonly required?: true
-  /** Of these at least one is chosen. */
+  /** Of the functions of one kind at least one is chosen. */
   readonly oneOf?: 'pay' | 'refund'
 }
 
-export const FUNCTIONS = [
-  { id: 'product-pull', name: 'sandbox.function.product_pull' },
-  { id: 'product-change', name: 'sandbox.function.product_change' },
-  { id: 'poi-pull', name: 'sandbox.function.poi_pull' },
-  { id: 'price-calendar', name: 'sandbox.function.price_calendar' },
-  { id: 'level-price-calendar', name: 'sandbox.function.level_price_calendar' },
-  { id: 'order-create', name: 'sandbox.function.order_create', required: true },
-  { id: 'sold-out', name: 'sandbox.function.sold_out' },
-  { id: 'pay-at-once', name: 'sandbox.function.pay_at_once', oneOf: 'pay' },
-  { id: 'pay-later', name: 'sandbox.function.pay_later', oneOf: 'pay' },
-  { id: 'order-query', name: 'sandbox.function.order_query', required: true },
-  { id: 'consumption', name: 'sandbox.function.consumption', required: true },
-  { id: 'refund-at-once', name: 'sandbox.function.refund_at_once', oneOf: 'refund' },
-  { id: 'refund-after-review', name: 'sandbox.function.refund_after_review', oneOf: 'refund' },
-  { id: 'order-close', name: 'sandbox.function.order_close' },
-  { id: 'order-reschedule', name: 'sandbox.function.order_reschedule' },
-  { id: 'refunded-message', name: 'sandbox.function.refunded_message' },
-  { id: 'balance-query', name: 'sandbox.function.balance_query' },
-  { id: 'product-status', name: 'sandbox.function.product_status' },
-  { id: 'heartbeat', name: 'sandbox.function.heartbeat' },
+const FUNCTIONS = [
+  { id: 'product-pull' },
+  { id: 'product-change' },
+  { id: 'poi-pull' },
+  { id: 'price-calendar' },
+  { id: 'level-price-calendar' },
+  { id: 'order-create', required: true },
+  { id: 'sold-out' },
+  { id: 'pay-at-once', oneOf: 'pay' },
+  { id: 'pay-later', oneOf: 'pay' },
+  { id: 'order-query', required: true },
+  { id: 'consumption', required: true },
+  { id: 'refund-at-once', oneOf: 'refund' },
+  { id: 'refund-after-review', oneOf: 'refund' },
+  { id: 'order-close' },
+  { id: 'order-reschedule' },
+  { id: 'refunded-message' },
+  { id: 'balance-query' },
+  { id: 'product-status' },
+  { id: 'heartbeat' },
 ] as const satisfies readonly SystemFunction[]
 
 export type FunctionId = (typeof FUNCTIONS)[number]['id']
@@ -42,6 +42,6 @@ export const FUNCTION_IDS = FUNCTIONS.map(({ id }) => id) as [FunctionId, ...Fun
 
 export const REQUIRED_FUNCTIONS = ALL.filter(({ required }) => required).map(({ id }) => id as FunctionId)
 
-/** The functions of which one at least is needed, by what they are for. */
+/** The functions for paying or for refunding, of which at least one is needed. */
 export const alternatives = (kind: 'pay' | 'refund'): FunctionId[] =>
   ALL.filter(({ oneOf }) => oneOf === kind).map(({ id }) => id as FunctionId)

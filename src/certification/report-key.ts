@@ -24,7 +24,7 @@ export interface ReportKey {
   readonly pem: string
 }
 
-/** The key that signs reports: the same one as long as SECRET_KEY is, in every process. */
+/** The key that signs reports: derived from SECRET_KEY, so it is the same in every process. */
 export function reportKey(keys: Keys): ReportKey {
   const der = Buffer.concat([PKCS8_HEAD, keys.report])
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })

@@ -7,9 +7,9 @@ const orderIds = listOf('orders', z.string().regex(/^\d{1,19}$/))
 
 /** What is signed. Ids are text, because they may exceed 2^53; times are ISO 8601 in UTC. */
 export const reportContent = z.strictObject({
-  /** Tells these from anything that the key may ever sign besides. */
+  /** Distinguishes reports from anything else that the key may ever sign. */
   format: z.literal('gatehouse-sandbox-report-1'),
-  /** Our address at that time. */
+  /** PUBLIC_URL at that time. */
   issuer: z.string(),
   report_id: z.string(),
   partner_id: z.string(),
@@ -26,7 +26,7 @@ export const reportContent = z.strictObject({
 })
 export type ReportContent = z.output<typeof reportContent>
 
-/** What the report is about; the rest is ours to add. */
+/** What the report says about the run; the rest is added when it is signed. */
 export type ReportFacts = Omit<ReportContent, 'format' | 'issuer' | 'report_id' | 'service_version'>
 
 export const verifyForm = z.object({

@@ -33,14 +33,14 @@ export function verifyReport({ keys }: Pick<Deps, 'keys'>, content: string, sign
   return bytes.length === 64 && verify(null, Buffer.from(content), reportKey(keys).publicKey, bytes)
 }
 
-/** A report as somebody holds it: `unreadable` is no report at all, `forged` one that was not signed like this by us. */
+/** What a report turns out to be: `unreadable` is no report at all, `forged` was not signed by us in this form. */
 export type Verdict =
   | { readonly verdict: 'genuine'; readonly report: ReportContent }
   | { readonly verdict: 'forged' | 'unreadable' }
 
 /**
- * Judges a report that was handed around, however it was laid out meanwhile: white space and the order of names are no
- * part of what it says. What is said twice in one object is refused, as nobody could know which of both was signed.
+ * Verifies a report whatever its layout: white space and the order of names do not matter. A name that appears twice in
+ * one object is refused, because nobody could know which of the two values was signed.
  */
 export function examineReport(deps: Pick<Deps, 'keys'>, text: string, signature: string): Verdict {
   if (text.length > LONGEST_REPORT) return { verdict: 'unreadable' }
@@ -51,11 +51,7 @@ export function examineReport(deps: Pick<Deps, 'keys'>, text: string, signature:
   return { verdict: 'genuine', report: read.data }
 }
 
-/** Where everybody who knows the address can read and verify the report. */
-export const reportUrl = ({ config }: Pick<Deps, 'config'>, reportId: string): string =>
-  `${config.PUBLIC_URL}/sandbox/verify/${reportId}`
-
-/** Signs and keeps the report of a run; the run's first one stays, whoever asks again. Works in the caller's transaction. */
+/** Signs and stores the report of a run, in the caller's transaction. A run keeps its first report. */
 export async function storeReport(deps: Deps, runId: string, facts: ReportFacts): Promise<store.StoredReport> {
   const report_id = randomBytes(16).toString('base64url')
   const { content, signature, keyId } = signReport(deps, {
@@ -72,7 +68,7 @@ export async function storeReport(deps: Deps, runId: string, facts: ReportFacts)
   return kept
 }
 
-/** The report with this id, which nobody guesses; undefined for any other text. */
+/** The report with this id, which cannot be guessed; undefined for any other text. */
 export const findReport = async ({ db }: Deps, reportId: string): Promise<store.StoredReport | undefined> =>
   ID.test(reportId) ? store.findReport(db, reportId) : undefined
 

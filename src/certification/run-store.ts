@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
-import { type Partner, partner } from '../registry/partner-wire.ts'
 import type { Choice } from './choice.ts'
 
 /** The SQL of test runs. */
@@ -10,6 +9,8 @@ const row = z.object({
   partner_id: z.coerce.bigint(),
   number: z.number(),
   choice: z.unknown().transform((stored) => stored as Choice),
+  /** Ids of its steps, in order. */
+  steps: z.array(z.string()).nullable(),
   current_step: z.string().nullable(),
   last_seq: z.number(),
   created_at: z.date(),
@@ -18,31 +19,19 @@ const row = z.object({
 })
 export type RunRow = z.output<typeof row>
 
-/**
- * Runs of one partner begin one after the other; held until the end of the transaction. Returns the partner's stage, which
- * nobody can change meanwhile.
- */
-export const lockRunsOf = async (db: Db, partnerId: bigint): Promise<Partner['stage']> => {
-  const { stage } = await db.one(
-    partner.pick({ stage: true }),
-    sql`select stage from partner where partner_id = ${partnerId} for no key update`,
-  )
-  return stage
-}
-
 export const insertRun = (
   db: Db,
-  run: { runId: string; partnerId: bigint; choice: Choice; firstStep: string },
+  run: { runId: string; partnerId: bigint; choice: Choice; steps: readonly string[] },
   now: Date,
 ): Promise<number> =>
   db.exec(
-    sql`insert into sandbox_run (run_id, partner_id, number, choice, current_step, created_at)
+    sql`insert into sandbox_run (run_id, partner_id, number, choice, steps, current_step, created_at)
         select ${run.runId}, ${run.partnerId}, coalesce(max(number), 0) + 1, ${JSON.stringify(run.choice)}::jsonb,
-          ${run.firstStep}, ${now}
+          ${run.steps}, ${run.steps[0]}, ${now}
         from sandbox_run where partner_id = ${run.partnerId}`,
   )
 
-/** Ends the present run of the partner for another one; the ended one's id. */
+/** Ends the partner's present run for a new one; returns the id of the ended one. */
 export const supersedePresent = (db: Db, partnerId: bigint, now: Date): Promise<{ run_id: string } | undefined> =>
   db.maybe(
     row.pick({ run_id: true }),
@@ -53,23 +42,26 @@ export const supersedePresent = (db: Db, partnerId: bigint, now: Date): Promise<
 export const findPresentRun = (db: Db, partnerId: bigint): Promise<RunRow | undefined> =>
   db.maybe(
     row,
-    sql`select run_id, partner_id, number, choice, current_step, last_seq, created_at, superseded_at, passed_at
+    sql`select run_id, partner_id, number, choice, steps, current_step, last_seq, created_at, superseded_at, passed_at
         from sandbox_run where partner_id = ${partnerId} and superseded_at is null`,
   )
 
-/** Only of the partner that asks: another one's run is told apart from none by nobody. */
+/** Undefined for another partner's run too: nobody learns that it exists. */
 export const findRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
   db.maybe(
     row,
-    sql`select run_id, partner_id, number, choice, current_step, last_seq, created_at, superseded_at, passed_at
+    sql`select run_id, partner_id, number, choice, steps, current_step, last_seq, created_at, superseded_at, passed_at
         from sandbox_run where partner_id = ${partnerId} and run_id = ${runId}`,
   )
 
-/** The same, locked until the end of the transaction: starting a step, going on and passing exclude each other. */
+/**
+ * The same, locked until the end of the transaction: only one of starting a step, going on and passing happens at a
+ * time.
+ */
 export const lockRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
   db.maybe(
     row,
-    sql`select run_id, partner_id, number, choice, current_step, last_seq, created_at, superseded_at, passed_at
+    sql`select run_id, partner_id, number, choice, steps, current_step, last_seq, created_at, superseded_at, passed_at
         from sandbox_run where partner_id = ${partnerId} and run_id = ${runId} for update`,
   )
 
@@ -77,13 +69,13 @@ export const lockRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRo
 export const listRuns = (db: Db, partnerId: bigint): Promise<RunRow[]> =>
   db.many(
     row,
-    sql`select run_id, partner_id, number, choice, current_step, last_seq, created_at, superseded_at, passed_at
+    sql`select run_id, partner_id, number, choice, steps, current_step, last_seq, created_at, superseded_at, passed_at
         from sandbox_run where partner_id = ${partnerId} order by number desc limit 100`,
   )
 
 export const setCurrentStep = (db: Db, runId: string, step: string | null): Promise<number> =>
   db.exec(sql`update sandbox_run set current_step = ${step} where run_id = ${runId}`)
 
-/** True for the one call that has marked it. */
-export const markPassed = async (db: Db, runId: string, now: Date): Promise<boolean> =>
-  (await db.exec(sql`update sandbox_run set passed_at = ${now} where run_id = ${runId} and passed_at is null`)) === 1
+/** The caller holds the run's lock and knows that it has not passed yet. */
+export const markPassed = (db: Db, runId: string, now: Date): Promise<number> =>
+  db.exec(sql`update sandbox_run set passed_at = ${now} where run_id = ${runId} and passed_at is null`)

@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
-import { type AttemptRow, attemptsOf } from './attempt-store.ts'
-import type { Choice } from './choice.ts'
-import { endDeserted, endOpenAttempt } from './ending.ts'
-import { noRunYet, noSuchRun, notTheCurrentStep, runIsOver, stepNotPassed, stepRunning } from './errors.ts'
+import { lockPartner } from '../registry/partner.ts'
+import {
+  type AttemptRow,
+  attemptsOf,
+  endAttempt,
+  findOpenAttempt,
+  findStaleAttempt,
+  passedSteps,
+} from './attempt-store.ts'
+import { type Choice, offers } from './choice.ts'
+import { noRunYet, noSuchRun, notTheCurrentStep, runIsOver, stepNotPassed, stepRunning } from './run-errors.ts'
 import * as store from './run-store.ts'
 import { STEPS } from './steps/index.ts'
 import type { Step } from './steps/step.ts'
@@ -27,8 +34,16 @@ export interface RunView {
   readonly current: Progress | undefined
 }
 
-/** The steps of a choice, in order. */
-export const stepsOf = (choice: Choice): Step[] => STEPS.filter(({ needs }) => needs(choice))
+/** The steps of a new run with this choice, in order. */
+const stepsFor = (choice: Choice): Step[] => STEPS.filter(({ needs }) => offers(choice, ...needs))
+
+/**
+ * The steps that a run began with, in order. A step that was added since is no part of it: a run that has passed all of
+ * its own would be stranded. A step that no longer exists is left out.
+ */
+export const stepsOf = ({ steps, choice }: Run): Step[] =>
+  // A run that a process of the version before has begun keeps no list.
+  steps === null ? stepsFor(choice) : steps.flatMap((id) => STEPS.find((step) => step.id === id) ?? [])
 
 /**
  * Starts a run with this choice. A run that is there already is overwritten: it stays readable in the history, and a
@@ -36,14 +51,13 @@ export const stepsOf = (choice: Choice): Step[] => STEPS.filter(({ needs }) => n
  */
 export async function startRun(deps: Deps, partnerId: bigint, choice: Choice): Promise<Run> {
   const runId = randomUUID()
-  const [first] = stepsOf(choice)
-  if (!first) throw new Error('no step fits the choice')
+  const steps = stepsFor(choice).map(({ id }) => id)
   return deps.db.tx(async (db) => {
     const now = deps.clock.now()
-    await store.lockRunsOf(db, partnerId)
+    await lockPartner({ ...deps, db }, partnerId)
     const former = await store.supersedePresent(db, partnerId, now)
-    if (former) await endOpenAttempt({ ...deps, db }, former.run_id)
-    await store.insertRun(db, { runId, partnerId, choice, firstStep: first.id }, now)
+    if (former) await interruptOpenAttempt({ ...deps, db }, former.run_id)
+    await store.insertRun(db, { runId, partnerId, choice, steps }, now)
     return existing(await store.findRun(db, partnerId, runId))
   })
 }
@@ -51,15 +65,19 @@ export async function startRun(deps: Deps, partnerId: bigint, choice: Choice): P
 /** The partner's run with its progress, which is derived from the attempts; throws 404 for any other. */
 export async function showRun(deps: Deps, partnerId: bigint, runId: string): Promise<RunView> {
   const run = existing(await store.findRun(deps.db, partnerId, runId))
-  await endDeserted(deps, runId)
+  await interruptStaleAttempt(deps, runId)
   const attempts = await attemptsOf(deps.db, runId)
-  const steps = stepsOf(run.choice).map((step) => progressOf(step, run, attempts))
+  const steps = stepsOf(run).map((step) => progressOf(step, run, attempts))
   return { run, steps, current: steps.find(({ current }) => current) }
 }
 
-/** The run that the partner is at; throws when it has none. */
+/** The run that the partner is at; undefined when it has none. */
+export const findPresentRun = ({ db }: Deps, partnerId: bigint): Promise<Run | undefined> =>
+  store.findPresentRun(db, partnerId)
+
+/** The same; throws when it has none. */
 export async function presentRun(deps: Deps, partnerId: bigint): Promise<Run> {
-  const run = await store.findPresentRun(deps.db, partnerId)
+  const run = await findPresentRun(deps, partnerId)
   if (!run) throw noRunYet()
   return run
 }
@@ -95,4 +113,52 @@ export async function nextStep(deps: Deps, partnerId: bigint, runId: string, ste
 function existing(run: Run | undefined): Run {
   if (!run) throw noSuchRun()
   return run
+}
+
+/** How far a run has come. */
+export interface Standing {
+  readonly run: Run
+  /** Steps whose last attempt has passed. */
+  readonly passed: number
+  readonly steps: number
+}
+
+/** How far these runs have come, in their order. */
+export async function standings({ db }: Deps, runs: readonly Run[]): Promise<Standing[]> {
+  const counted = await passedSteps(
+    db,
+    runs.map(({ run_id }) => run_id),
+  )
+  const passed = new Map(counted.map((one) => [one.run_id, one.steps]))
+  return runs.map((run) => {
+    const ids = stepsOf(run).map(({ id }) => id)
+    return { run, steps: ids.length, passed: (passed.get(run.run_id) ?? []).filter((id) => ids.includes(id)).length }
+  })
+}
+
+/** How far the run has come that the partner is at; undefined when it has none. */
+export async function presentStanding(deps: Deps, partnerId: bigint): Promise<Standing | undefined> {
+  const run = await findPresentRun(deps, partnerId)
+  return run && (await standings(deps, [run]))[0]
+}
+
+/** Keeps steps of the run from being started, left or accepted until the caller's transaction ends. */
+export const lockRun = async ({ db }: Deps, { partner_id, run_id }: Run): Promise<void> => {
+  await store.lockRun(db, partner_id, run_id)
+}
+
+/** Whether no step of the run was tried yet. */
+export const isUntouched = async ({ db }: Deps, { run_id }: Run): Promise<boolean> =>
+  (await attemptsOf(db, run_id)).length === 0
+
+/** Interrupts a run's attempt whose process has died. Nobody else does it, so whoever looks at the run calls this first. */
+export async function interruptStaleAttempt({ db, clock }: Deps, runId: string): Promise<void> {
+  const stale = await findStaleAttempt(db, runId, clock.now())
+  if (stale) await endAttempt(db, stale.attempt_id, 'interrupted', clock.now())
+}
+
+/** Interrupts a run's attempt that is being made; its process notices with the next line that it writes. */
+async function interruptOpenAttempt({ db, clock }: Deps, runId: string): Promise<void> {
+  const open = await findOpenAttempt(db, runId)
+  if (open) await endAttempt(db, open.attempt_id, 'interrupted', clock.now())
 }

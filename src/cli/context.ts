@@ -1,3 +1,5 @@
+import { LogFollowers } from '../certification/follow.ts'
+import { RunningAttempts } from '../certification/running-attempts.ts'
 import { type Config, readConfig } from '../config/index.ts'
 import { checkSessions } from '../db/check-sessions.ts'
 import { attachEmbedded } from '../db/embedded/attach.ts'
@@ -9,6 +11,7 @@ import { systemClock } from '../lib/clock.ts'
 import { deriveKeys } from '../lib/crypto/keys.ts'
 import { type Log, openLog } from '../lib/log.ts'
 import { rethrowUnavailable } from '../lib/web/unavailable.ts'
+import { CircuitBreakers } from '../partner-calls/breaker.ts'
 import { checkSecretKey } from '../registry/secret-key.ts'
 import { openRates } from '../throttle/rates.ts'
 
@@ -60,7 +63,17 @@ export function openContext(): CliContext {
         if (started && config.MIGRATE) await migrate(databaseUrl)
         const pool = openPool({ ...connectionSettings(config, databaseUrl), genericPlan: false, size: 1 }, log)
         const [db, keys] = [dbOf(pool), deriveKeys(secretKey)]
-        const deps = { config, db, clock: systemClock, keys, rates: openRates(db, keys), actor: 'cli' as const }
+        const deps: Deps = {
+          config,
+          db,
+          clock: systemClock,
+          keys,
+          rates: openRates(db, keys),
+          calls: { breakers: new CircuitBreakers(systemClock) },
+          runningAttempts: new RunningAttempts(),
+          logFollowers: new LogFollowers(db),
+          actor: 'cli',
+        }
         return await checkSecretKey(deps)
           .then(() => work(deps))
           .finally(() => pool.end())

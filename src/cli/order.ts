@@ -66,7 +66,7 @@ function step(
 }
 
 /** JSON if it is that; else the schema says what is wrong with the text. */
-const jsonIfAny = (text: string): unknown => {
+const parseJsonOrText = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -87,8 +87,8 @@ function createCommand(order: Command, context: CliContext): void {
     .option('--buy-price <yuan>', 'what the partner gets for one')
     .option('--total-price <yuan>', 'default: unit price × quantity')
     .option('--mt-deal-id <id>', "the platform's id of the product")
-    .option('--visitors <json>', 'list of visitors, such as [{"name":"…","mobile":"…"}]', jsonIfAny)
-    .option('--contact-person <json>', 'of the same shape as a visitor', jsonIfAny)
+    .option('--visitors <json>', 'list of visitors, such as [{"name":"…","mobile":"…"}]', parseJsonOrText)
+    .option('--contact-person <json>', 'of the same shape as a visitor', parseJsonOrText)
     .option('--partner-primary-key <key>', 'of a level price calendar')
     .option('--level-id <id>', 'of a level price calendar (repeat for more)', collect)
   runs(command, context, {

@@ -64,7 +64,7 @@ export async function runSandbox(context: CliContext, demo: DemoPartner, input: 
   const caller = await credentialsOf(context, input)
   const help = await helpOf(input, demo, caller)
   const client = new SandboxClient(caller, AbortSignal.timeout(input.timeout * 1_000))
-  const { run } = await client.post(runAnswer, '/runs', wishOf(input, demo))
+  const { run } = await client.post(runAnswer, '/runs', runRequestOf(input, demo))
   say(`run ${run.number} of ${caller.clientId} (${run.run_id}): ${run.steps.length} steps`)
   const passed = await driveRun({ client, say, help }, run).catch((error: Error) => {
     say(error.name === 'TimeoutError' || error.name === 'AbortError' ? timedOut(input) : error.message)
@@ -89,7 +89,7 @@ async function helpOf(
   return on_wait === undefined ? noHelp : commandHelp(on_wait)
 }
 
-function wishOf(input: Input, demo: DemoPartner): object {
+function runRequestOf(input: Input, demo: DemoPartner): object {
   const { all, functions, products, overwrite, travel_date, unit_price, buy_price, quantity } = input
   const defaults = input.demo ? demo.products : {}
   return {

@@ -80,10 +80,10 @@ async function refundedOrder(talk: Talk): Promise<bigint> {
 async function bought({ deps, step }: Talk, partner_deal_id: string): Promise<OrderAnswer['order']> {
   const travel_date = addDays(beijingDate(deps.clock.now()), 1)
   const range = { partner_id, partner_deal_id, from: travel_date, to: travel_date }
-  const wish = newOrder.parse({ partner_id, partner_deal_id, travel_date, quantity: 2 })
+  const input = newOrder.parse({ partner_id, partner_deal_id, travel_date, quantity: 2 })
   await step(`What does ${partner_deal_id} cost tomorrow?`, async () => done(await pullPrices(deps, range)))
   const { order } = await step('A customer wants two tickets.', async () =>
-    done(await createOrder(deps, wish, OPERATOR)),
+    done(await createOrder(deps, input, OPERATOR)),
   )
   await step('The customer has paid.', async () => done(await payOrder(deps, order.order_id, OPERATOR)))
   return order

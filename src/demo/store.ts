@@ -37,7 +37,7 @@ const heard = z.object({
 export type Heard = z.output<typeof heard>
 
 /** What a partner and the platform have said to each other from a time on, in order. */
-export const heardSince = (db: Db, partnerId: bigint, since: Date): Promise<Heard[]> =>
+export const exchangesSince = (db: Db, partnerId: bigint, since: Date): Promise<Heard[]> =>
   db.many(
     heard,
     sql`select call_id::text as id, started_at as at, 'platform' as speaker, url, request_body as request,

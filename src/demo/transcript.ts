@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { beijingTime } from '../lib/beijing.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
 import type { OrderStory } from '../orders/show-order.ts'
-import { type Heard, heardSince } from './store.ts'
+import { exchangesSince, type Heard } from './store.ts'
 
 /** The fields that are read aloud, in this order. */
 const TOLD = [
@@ -73,7 +73,7 @@ export function openTranscript(
   const since = clock.now()
   const told = new Set<string>()
   return async () => {
-    for (const call of await heardSince(db, partnerId, since)) {
+    for (const call of await exchangesSince(db, partnerId, since)) {
       if (told.has(call.id)) continue
       told.add(call.id)
       for (const line of conversation(call)) say(line)

@@ -40,3 +40,42 @@ export const listReceived = (
       order by received_at desc limit ${filter.limit})
     order by received_at desc, id limit ${filter.limit}`,
   )
+
+const receivedCall = z.object({
+  id: z.string(),
+  path: z.string(),
+  /** Why it was refused; null of a notice that was accepted. */
+  reason: z.string().nullable(),
+  body: z.string(),
+  /** Whether it is known that the partner sent it. */
+  verified: z.boolean(),
+})
+/** A call that names a partner. */
+export type ReceivedCall = z.output<typeof receivedCall>
+
+export interface ReceivedFilter {
+  readonly partnerId: bigint
+  readonly paths: readonly string[]
+  /** From when on accepted and refused ones count. */
+  readonly accepted: Date
+  readonly refused: Date
+  /** Ids that are left out. */
+  readonly seen: readonly string[]
+}
+
+/** In the order in which they came, 200 at most. */
+export const receivedSince = (
+  db: Db,
+  { partnerId, paths, accepted, refused, seen }: ReceivedFilter,
+): Promise<ReceivedCall[]> =>
+  db.many(
+    receivedCall,
+    sql`select id, path, reason, body, verified from (
+          select notice_id as id, path, null as reason, body, true as verified, received_at from notice
+          where partner_id = ${partnerId} and received_at >= ${accepted}
+          union all
+          select call_id, path, reason, body, verified, received_at from rejected_call
+          where partner_id = ${partnerId} and received_at >= ${refused}
+        ) incoming
+        where path = any (${paths}::text[]) and id <> all (${seen}::uuid[]) order by received_at limit 200`,
+  )

@@ -1,9 +1,10 @@
+import { MOUNT } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
 import { noSuchPartner } from '../partner-calls/errors.ts'
 import { findPartner, secretTexts } from '../registry/partner.ts'
 import { NOTICE_PATHS, spellings } from './endpoints.ts'
-import { listReceived, type ReceivedNotice } from './received-store.ts'
+import * as store from './received-store.ts'
 import type { NoticeFilter } from './wire.ts'
 
 /** Characters of a body that an operator is shown. */
@@ -12,20 +13,20 @@ const SHOWN_OF_BODY = 16_384
 /** Read beyond them and cut off after masking: of a secret that stands across the end, no first part is left. */
 const LONGER_THAN_SECRETS = 4_096
 
-export type { ReceivedNotice } from './received-store.ts'
+export type { ReceivedCall, ReceivedNotice } from './received-store.ts'
 
 /**
  * The newest notices of a partner for its operator to read, taken and refused ones; of a body 16 KiB. The partner sees
  * the same in Traffic. Throws for a partner that does not exist.
  */
-export async function listNotices(deps: Deps, filter: NoticeFilter): Promise<ReceivedNotice[]> {
+export async function listNotices(deps: Deps, filter: NoticeFilter): Promise<store.ReceivedNotice[]> {
   const { db, config } = deps
   const { partner_id, kind, limit } = filter
   const partner = await findPartner(deps, partner_id)
   if (!partner) throw noSuchPartner(partner_id)
   const mask = masker(secretTexts(partner))
   const paths = kind && spellings(config.MTP_PATH_PREFIXES, NOTICE_PATHS[kind])
-  const found = await listReceived(db, {
+  const found = await store.listReceived(db, {
     partnerId: partner_id,
     clientId: partner.client_id,
     paths,
@@ -34,3 +35,13 @@ export async function listNotices(deps: Deps, filter: NoticeFilter): Promise<Rec
   })
   return found.map((one) => ({ ...one, path: mask(one.path), body: mask(one.body).slice(0, SHOWN_OF_BODY) }))
 }
+
+/**
+ * Calls that name a partner, accepted and refused, to an endpoint (`/mtp/api/order/consume/notice`) under every prefix, in
+ * the order in which they came. 200 at most: ask again with these as `seen` for the rest.
+ */
+export const receivedSince = (
+  { db, config }: Deps,
+  { path, ...filter }: Omit<store.ReceivedFilter, 'paths'> & { readonly path: string },
+): Promise<store.ReceivedCall[]> =>
+  store.receivedSince(db, { ...filter, paths: spellings(config.MTP_PATH_PREFIXES, path.slice(MOUNT.length)) })

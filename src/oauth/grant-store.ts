@@ -24,7 +24,7 @@ const LONGEST_ACCESS_S = 365 * DAY_S
  * Tokens and consent forms say themselves when they end, so their rows may go at once. A rotated refresh token is kept
  * until its end like any other: sent again it still revokes the grant.
  *
- * A code that was used and is sent again revokes its grant (decisions, A2 "Replay"), so codes, used or not, stay for as
+ * A code that was used and is sent again revokes its grant (DECISIONS "Decided about area A"), so codes, used or not, stay for as
  * long as a token that came of one can live: a refresh token of 90 days, and an access token issued at its very end.
  *
  * A grant is what a user has allowed, and no other record says so. It stays longer than any of its tokens can live under

@@ -5,7 +5,7 @@ import { RefusedRequest } from '../partner-calls/errors.ts'
 import { changeRefund } from './change-refund.ts'
 import { illegalOrderMove, noSuchRefund } from './errors.ts'
 import { isRefundInFlight } from './in-flight.ts'
-import { isOpenRefund, type RefundWish, refundContent } from './new-refund.ts'
+import { isOpenRefund, type RefundInput, refundContent } from './new-refund.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
 import { findRefund, insertRefund, type RefundRow, refundsOf } from './refund-store.ts'
 
@@ -20,35 +20,35 @@ export interface ToAsk {
 /** `lost`: the partner has to be asked how the order stands; `settled`: nothing is to be done. */
 export type Begun = ToAsk | 'lost' | 'settled'
 
-/** Stores a new refund of a locked order, or takes up one that is there. */
+/** Stores a new refund of a locked order, or continues one that is there. */
 export async function beginRefund(
   deps: Deps,
   order: OrderRow,
   refundId: string,
-  wish: RefundWish,
+  input: RefundInput,
   cause: Cause,
 ): Promise<Begun> {
   const { db, clock } = deps
   const known = await findRefund(db, order.partner_id, refundId)
   if (known) {
-    if (isAnother(known, order, wish))
+    if (isAnother(known, order, input))
       throw new RefusedRequest(`refund ${echo(refundId)} exists already, with other contents`)
-    return takeUp(deps, order, known, cause)
+    return continueRefund(deps, order, known, cause)
   }
   if (order.state !== 'paid') throw illegalOrderMove(order.order_id, order.state, 'refunded')
-  const content = refundContent(order, await vouchersOf(db, order.order_id), await refundsOf(db, order.order_id), wish)
+  const content = refundContent(order, await vouchersOf(db, order.order_id), await refundsOf(db, order.order_id), input)
   const { order_id, partner_id } = order
   const row = { ...content, partner_id, order_id, refund_id: refundId, state: 'asking' } as const
   return { order, refund: await insertRefund(db, row, { cause, now: clock.now() }), repeated: false }
 }
 
-const isAnother = (known: RefundRow, order: OrderRow, wish: RefundWish): boolean =>
+const isAnother = (known: RefundRow, order: OrderRow, input: RefundInput): boolean =>
   known.order_id !== order.order_id ||
-  (wish.quantity ?? known.refund_quantity) !== known.refund_quantity ||
-  (wish.refund_price ?? known.refund_price) !== known.refund_price ||
-  (wish.vouchers.length > 0 && [...wish.vouchers].sort().join('\n') !== [...known.vouchers].sort().join('\n'))
+  (input.quantity ?? known.refund_quantity) !== known.refund_quantity ||
+  (input.refund_price ?? known.refund_price) !== known.refund_price ||
+  (input.vouchers.length > 0 && [...input.vouchers].sort().join('\n') !== [...known.vouchers].sort().join('\n'))
 
-async function takeUp(deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<Begun> {
+async function continueRefund(deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<Begun> {
   if (refund.state === 'unknown') return 'lost'
   if (refund.state === 'requested') return { order, refund: await asking(deps, order, refund, cause), repeated: false }
   if (refund.state !== 'asking' || isRefundInFlight(deps, refund)) return 'settled'

@@ -36,7 +36,7 @@ export async function createOrder(deps: Deps, input: NewOrder, cause: Cause, san
   const partner = sandbox ? { ...found, stage: 'sandbox' as const } : found
   const orderId = input.order_id ?? newOrderId(deps.config.ORDER_ID_BITS)
   const stored = (await findOrder(deps.db, orderId)) ? undefined : await store(deps, partner, orderId, input, cause)
-  const begun = stored ?? (await takeUpAgain(deps, orderId, input, cause))
+  const begun = stored ?? (await resumeOrder(deps, orderId, input, cause))
   return 'request' in begun ? send(deps, partner, begun) : begun
 }
 
@@ -78,7 +78,7 @@ async function store(
 }
 
 /** An order that is there already: to be sent again when the partner does not have it, else as it is. */
-async function takeUpAgain(deps: Deps, orderId: bigint, input: NewOrder, cause: Cause): Promise<ToSend | OrderAnswer> {
+async function resumeOrder(deps: Deps, orderId: bigint, input: NewOrder, cause: Cause): Promise<ToSend | OrderAnswer> {
   const order = await existingOrder(deps, orderId)
   const request = await requestOf(deps.db, orderId)
   if (order.partner_id !== input.partner_id || differs(request, input)) {

@@ -5,7 +5,7 @@ import type { NewRefundRow, RefundRow } from './refund-store.ts'
 import { REFUND_STATES, type RefundState } from './states.ts'
 
 /** What is asked to be refunded; what is left out is everything that is left. */
-export interface RefundWish {
+export interface RefundInput {
   readonly quantity?: number | undefined
   readonly vouchers: readonly string[]
   readonly refund_price?: number | undefined
@@ -23,26 +23,26 @@ export function refundContent(
   order: OrderRow,
   vouchers: readonly VoucherRow[],
   refunds: readonly RefundRow[],
-  wish: RefundWish,
+  input: RefundInput,
 ): RefundContent {
   const open = refunds.filter(isOpenRefund)
   const spokenFor = open.reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
   const left = order.quantity - order.used_quantity - order.refunded_quantity - spokenFor
-  const wished = [...new Set(wish.vouchers)]
+  const named = [...new Set(input.vouchers)]
   const known = new Map(vouchers.map((voucher) => [voucher.voucher, voucher]))
   const inOthers = new Set(open.flatMap((refund) => refund.vouchers))
-  const chosen = wished.map((voucher) => refundable(order, known.get(voucher), inOthers, voucher))
+  const chosen = named.map((voucher) => refundable(order, known.get(voucher), inOthers, voucher))
   const ofVouchers = chosen.reduce((sum, voucher) => sum + voucher.quantity, 0)
-  const quantity = wish.quantity ?? (wished.length > 0 ? ofVouchers : left)
-  if (wished.length > 0) checkFits(chosen, ofVouchers, quantity)
+  const quantity = input.quantity ?? (named.length > 0 ? ofVouchers : left)
+  if (named.length > 0) checkFits(chosen, ofVouchers, quantity)
   if (quantity < 1 || quantity > left) {
     throw new RefusedRequest(`order ${order.order_id} has ${left} tickets left to refund, not ${Math.max(quantity, 1)}`)
   }
   return {
     refund_quantity: quantity,
-    vouchers: wished.length > 0 ? wished : unusedVouchers(vouchers, inOthers, { quantity, left }),
-    refund_price: wish.refund_price ?? Math.round(order.unit_price * 100 * quantity) / 100,
-    refund_fee: wish.refund_fee ?? 0,
+    vouchers: named.length > 0 ? named : unusedVouchers(vouchers, inOthers, { quantity, left }),
+    refund_price: input.refund_price ?? Math.round(order.unit_price * 100 * quantity) / 100,
+    refund_fee: input.refund_fee ?? 0,
   }
 }
 

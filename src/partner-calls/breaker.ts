@@ -1,13 +1,11 @@
-import type { Config } from '../config/index.ts'
-import type { Deps } from '../deps.ts'
-import { addSeconds } from '../lib/clock.ts'
+import { addSeconds, type Clock } from '../lib/clock.ts'
 
 const FAILURES = 5
 const REST_S = 30
 
 /** An answer that takes longer is slow. */
 const SLOW_MS = 5_000
-/** So much time spent on slow answers is too much. Half of it is forgotten each minute. */
+/** With more time than this spent on slow answers, background calls are refused. Half of it is forgotten each minute. */
 const MOST_SLOW_MS = 30_000
 const HALF_FORGOTTEN_S = 60
 
@@ -20,56 +18,61 @@ interface Circuit {
   slowAt: Date
 }
 
-/**
- * A circuit breaker for each partner, so that one that is down is not kept waiting for by every order: five failed
- * calls in a row open it for 30 s, then one call at a time tries. A partner that answers, but slowly, is spared the calls
- * that nobody waits for until less of the time goes there: pulls of it must not take the time of other partners' jobs. Orders
- * are still sent: a slow ticket is better than none. Each process has its own circuits: they guard what the process spends
- * on waiting, and need no agreement.
- */
-const circuits = new WeakMap<Config, Map<bigint, Circuit>>()
-
 const closed = (now: Date): Circuit => ({ failures: 0, retryAt: null, slowMs: 0, slowAt: now })
 
-function circuitOf({ config, clock }: Deps, partnerId: bigint): Circuit {
-  const all = circuits.get(config) ?? new Map<bigint, Circuit>()
-  circuits.set(config, all)
-  const circuit = all.get(partnerId) ?? closed(clock.now())
-  all.set(partnerId, circuit)
-  return circuit
-}
-
 /**
- * Why a call is not made now; undefined when it may be. Of several that ask after the rest, one may; the others count it as
- * still open. `background`: nobody waits for the answer.
+ * A circuit breaker for each partner, made once a process. Five failed calls in a row open a circuit for 30 s, so that no
+ * order waits for a partner that is down; then one call at a time tries. A partner that answers slowly gets no background
+ * calls for a while, so that pulls from it do not take the time of other partners' jobs. Orders are still sent: a slow
+ * ticket is better than none. Circuits protect the time of one process, so processes need not agree on them.
  */
-export function refusalOf(deps: Deps, partnerId: bigint, background: boolean): string | undefined {
-  const circuit = circuitOf(deps, partnerId)
-  const now = deps.clock.now()
-  if (background && slowMsAt(circuit, now) > MOST_SLOW_MS)
-    return 'its last answers were slow; the next pull has to wait'
-  if (circuit.retryAt === null) return undefined
-  if (now < circuit.retryAt) return 'the last calls failed; the next is tried within 30 s'
-  circuit.retryAt = addSeconds(now, REST_S)
-  return undefined
-}
+export class CircuitBreakers {
+  readonly #clock: Clock
+  readonly #circuits = new Map<bigint, Circuit>()
 
-/** Tells how a call went that was made: whether the partner answered at all, and how long that took. */
-export function note(deps: Deps, partnerId: bigint, answered: boolean, durationMs: number): void {
-  const circuit = circuitOf(deps, partnerId)
-  const now = deps.clock.now()
-  circuit.failures = answered ? 0 : circuit.failures + 1
-  circuit.retryAt = circuit.failures >= FAILURES ? addSeconds(now, REST_S) : null
-  circuit.slowMs = slowMsAt(circuit, now) + (durationMs > SLOW_MS ? durationMs : 0)
-  circuit.slowAt = now
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  #circuitOf(partnerId: bigint): Circuit {
+    const circuit = this.#circuits.get(partnerId) ?? closed(this.#clock.now())
+    this.#circuits.set(partnerId, circuit)
+    return circuit
+  }
+
+  /**
+   * Whether a call may be made now, or why not. After the rest of an open circuit one call is allowed; the others are
+   * refused until its outcome is known. `background`: nobody waits for the answer.
+   */
+  allowsCall(partnerId: bigint, background: boolean): true | { readonly refused: string } {
+    const circuit = this.#circuitOf(partnerId)
+    const now = this.#clock.now()
+    if (background && slowMsAt(circuit, now) > MOST_SLOW_MS) {
+      return { refused: 'its last answers were slow; the next pull has to wait' }
+    }
+    if (circuit.retryAt === null) return true
+    if (now < circuit.retryAt) return { refused: 'the last calls failed; the next is tried within 30 s' }
+    circuit.retryAt = addSeconds(now, REST_S)
+    return true
+  }
+
+  /** Counts a call that was made: whether the partner answered at all, and how long that took. */
+  recordOutcome(partnerId: bigint, answered: boolean, durationMs: number): void {
+    const circuit = this.#circuitOf(partnerId)
+    const now = this.#clock.now()
+    circuit.failures = answered ? 0 : circuit.failures + 1
+    circuit.retryAt = circuit.failures >= FAILURES ? addSeconds(now, REST_S) : null
+    circuit.slowMs = slowMsAt(circuit, now) + (durationMs > SLOW_MS ? durationMs : 0)
+    circuit.slowAt = now
+  }
+
+  /** Closes the circuit: the next call is allowed whatever happened before. */
+  reset(partnerId: bigint): void {
+    this.#circuits.set(partnerId, closed(this.#clock.now()))
+  }
 }
 
 function slowMsAt({ slowMs, slowAt }: Circuit, now: Date): number {
   const seconds = Math.max(0, (now.getTime() - slowAt.getTime()) / 1000)
   return slowMs * 0.5 ** (seconds / HALF_FORGOTTEN_S)
-}
-
-/** Lets the next call through whatever happened before: a person wants to know how the partner is now. */
-export function breakerForgets(deps: Deps, partnerId: bigint): void {
-  Object.assign(circuitOf(deps, partnerId), closed(deps.clock.now()))
 }

@@ -12,9 +12,8 @@ import { formatHttpDate } from '../lib/web/http-date.ts'
 import { addressGuard } from '../outbound/address-guard.ts'
 import { HttpCallError, post } from '../outbound/http-call.ts'
 import { interfaceUrl, type PartnerWithSecrets, secretTexts } from '../registry/partner.ts'
-import { note, refusalOf } from './breaker.ts'
 import { type CallResult, failed, MEANINGS, type Reply } from './call-result.ts'
-import { insertCall } from './call-store.ts'
+import { type CallRecord, insertCall } from './call-store.ts'
 import { codeOf, readReply } from './read-reply.ts'
 import { keptHeaders, type ReadableAnswer, readable } from './readable-answer.ts'
 
@@ -58,8 +57,8 @@ interface Outcome {
 }
 
 /**
- * One signed call to a partner. It is made once, never inside of a transaction, and recorded with its secrets masked.
- * Everything that a partner can do wrong is a result; only a fault of ours throws.
+ * One signed call to a partner. It is made once, never inside of a transaction, recorded with its secrets masked, and
+ * reported to `deps.calls.onCall`. Everything that a partner can do wrong is a result; only a fault of ours throws.
  */
 export async function callPartner<Name extends InterfaceName>(
   deps: Deps,
@@ -76,7 +75,7 @@ export async function callPartner<Name extends InterfaceName>(
   const read = (answer: ReadableAnswer) => readReply(entry, answer, { mask, orderId: options.orderId })
   const { reply, durationMs, http } = await send(deps, partner, entry, request, read, options.background === true)
   const failure = reply.outcome === 'failed' ? reply.failure : undefined
-  await insertCall(deps.db, {
+  const record: CallRecord = {
     call_id: callId,
     partner_id: partner.partner_id,
     interface: name,
@@ -92,7 +91,9 @@ export async function callPartner<Name extends InterfaceName>(
     code: codeOf(reply),
     failure: failure?.kind ?? null,
     failure_detail: failure?.detail ?? null,
-  })
+  }
+  await insertCall(deps.db, record)
+  deps.calls.onCall?.(record)
   return { ...(reply as Reply<AnswerOf<Name>>), callId }
 }
 
@@ -147,8 +148,8 @@ async function send(
   })
   if (request.url === '') return notTried('address', `no URL is registered for ${entry.name}`)
   deps.assertMayCall?.()
-  const refusal = refusalOf(deps, partner_id, background)
-  if (refusal) return notTried('breaker', refusal)
+  const allowed = deps.calls.breakers.allowsCall(partner_id, background)
+  if (allowed !== true) return notTried('breaker', allowed.refused)
   let answered = false
   const began = performance.now()
   try {
@@ -162,6 +163,6 @@ async function send(
     const detail = `${MEANINGS[kind]}: ${error.message}`
     return { reply: failed({ kind, detail, maybe_received: maybeReceived }), durationMs: timings.total }
   } finally {
-    note(deps, partner_id, answered, performance.now() - began)
+    deps.calls.breakers.recordOutcome(partner_id, answered, performance.now() - began)
   }
 }

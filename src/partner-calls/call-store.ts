@@ -64,15 +64,6 @@ const callRecord = callSummary.extend({
   response_body: z.string().nullable(),
 })
 
-/** A call whole, as it is kept; only the partner's own. */
-export const findCall = (db: Db, partnerId: bigint, callId: string): Promise<CallRecord | undefined> =>
-  db.maybe(
-    callRecord,
-    sql`select call_id, interface, started_at, duration_ms, http_status, code, failure, failure_detail, partner_id, order_id,
-          url, request_headers, request_body, response_headers, response_body
-        from partner_call where partner_id = ${partnerId} and call_id = ${callId}`,
-  )
-
 /** The newest call of that interface about an order, whole. */
 export const lastCallAbout = (db: Db, orderId: bigint, name: string): Promise<CallRecord | undefined> =>
   db.maybe(
@@ -81,16 +72,4 @@ export const lastCallAbout = (db: Db, orderId: bigint, name: string): Promise<Ca
           url, request_headers, request_body, response_headers, response_body
         from partner_call where order_id = ${orderId} and interface = ${name}
         order by started_at desc, call_number desc limit 1`,
-  )
-
-/** Ids of calls of these interfaces since then, oldest first: for what an operation asks besides orders. */
-export const callsSince = (
-  db: Db,
-  { partnerId, names, since }: { partnerId: bigint; names: readonly string[]; since: Date },
-): Promise<{ call_id: string; interface: string }[]> =>
-  db.many(
-    callSummary.pick({ call_id: true, interface: true }),
-    sql`select call_id, interface from partner_call
-        where partner_id = ${partnerId} and started_at >= ${since} and interface = any(${names})
-        order by started_at, call_number limit 100`,
   )

@@ -1,4 +1,6 @@
 import { buildApp } from '../app.ts'
+import { LogFollowers } from '../certification/follow.ts'
+import { RunningAttempts } from '../certification/running-attempts.ts'
 import type { Config } from '../config/index.ts'
 import { connectionSettings, openPool } from '../db/pool.ts'
 import { dbOf } from '../db/sql.ts'
@@ -8,6 +10,7 @@ import { deriveKeys } from '../lib/crypto/keys.ts'
 import type { Log } from '../lib/log.ts'
 import { drain } from '../lib/web/drain.ts'
 import { listenOn } from '../lib/web/listen.ts'
+import { CircuitBreakers } from '../partner-calls/breaker.ts'
 import { openRates } from '../throttle/index.ts'
 
 /** Where the data is, and the key from which all others are derived. */
@@ -33,11 +36,15 @@ export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: D
   const keys = deriveKeys(secretKey)
   const db = dbOf(pool, limits)
   const rates = openRates(db, keys)
+  const calls = { breakers: new CircuitBreakers(systemClock) }
+  const [runningAttempts, logFollowers] = [new RunningAttempts(), new LogFollowers(db)]
   const close = async () => {
+    logFollowers.close()
+    await runningAttempts.close()
     await rates.close()
     await pool.end()
   }
-  return { deps: { config, db, clock: systemClock, keys, rates }, close }
+  return { deps: { config, db, clock: systemClock, keys, rates, calls, runningAttempts, logFollowers }, close }
 }
 
 export interface Serving {

@@ -140,6 +140,15 @@ export const updatePartner = (db: Db, partnerId: bigint, changes: PartnerChanges
 export const setStatus = (db: Db, partnerId: bigint, status: Partner['status']): Promise<number> =>
   db.exec(sql`update partner set status = ${status} where partner_id = ${partnerId}`)
 
+/** Held until the end of the transaction: nobody changes the partner meanwhile. Returns its stage. */
+export const lockPartner = async (db: Db, partnerId: bigint): Promise<Partner['stage']> => {
+  const { stage } = await db.one(
+    partner.pick({ stage: true }),
+    sql`select stage from partner where partner_id = ${partnerId} for no key update`,
+  )
+  return stage
+}
+
 export const setStage = (db: Db, partnerId: bigint, stage: Partner['stage']): Promise<number> =>
   db.exec(sql`update partner set stage = ${stage} where partner_id = ${partnerId}`)
 

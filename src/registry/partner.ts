@@ -85,6 +85,10 @@ export const updatePartner = (deps: Deps, partnerId: bigint, changes: PartnerCha
     return { fields: Object.keys(changes) }
   })
 
+/** Keeps others from changing the partner, or from locking it, until the caller's transaction ends. Returns its stage. */
+export const lockPartner = ({ db }: Deps, partnerId: bigint): Promise<Partner['stage']> =>
+  store.lockPartner(db, partnerId)
+
 /** Bars the partner: its notices are refused until it is active again. */
 export const suspendPartner = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
   changePartner(deps, partnerId, 'partner_suspended', async (db) => {

@@ -10,11 +10,11 @@ import { findPartnerSession, sessionCookie } from './session.ts'
 import { ENCRYPTION_SNIPPETS } from './snippets.ts'
 
 /**
- * The field reference. Anybody may read it: whoever decides whether to integrate has no credentials yet. Who is signed
- * in keeps the navigation.
+ * The field reference. Anybody may read it: people who decide whether to integrate have no credentials yet. A signed-in
+ * partner keeps the navigation.
  */
 export const docsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  // It never changes while the process runs.
+  // Made once: it never changes while the process runs.
   const references = new Map(
     LOCALE_CODES.map((locale: Locale) => [locale, { ...fieldReference(locale), texts: docsTexts(locale) }]),
   )

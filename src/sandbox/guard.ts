@@ -18,7 +18,7 @@ declare module 'fastify' {
 export const HOME = '/sandbox'
 const SIGN_IN = `${HOME}/sign-in`
 
-/** The path below /sandbox where the browser goes on; the sandbox's home for everything else. */
+/** The path to return to if it is below /sandbox; the sandbox's home for anything else. */
 export function sandboxPath(returnTo: string | undefined, publicUrl: string): string {
   const path = localPath(returnTo, publicUrl)
   return /^\/sandbox(?:[/?#]|$)/.test(path) ? path : HOME
@@ -31,8 +31,9 @@ export function partnerOf({ partner }: FastifyRequest): SignedInPartner {
 }
 
 /**
- * An onRequest hook: who is not signed in goes to the sign-in page, and from there back. A form that was sent with a
- * session that is over changes nothing; its page is shown again. Scripts, which cannot follow that, are told 401.
+ * An onRequest hook: a browser without a session is redirected to the sign-in page, and from there back. A form that
+ * was sent with a session that has ended changes nothing; its page is shown again. Scripts, which cannot follow that,
+ * get 401.
  */
 export const signedInOnly = (deps: Deps): onRequestAsyncHookHandler => {
   const cookie = sessionCookie(deps.config)
@@ -76,8 +77,8 @@ export interface SandboxPageOptions extends Omit<PageOptions, 'scripts'> {
 }
 
 /**
- * Renders a view that has `/sandbox/layout` as its layout: navigation, who is signed in (nothing of both on the sign-in
- * page), and the scripts that the page improves itself with.
+ * Renders a view in `/sandbox/layout`: with the navigation and the name of the partner (neither on the sign-in page),
+ * and the scripts of the page.
  */
 export function sendSandboxPage(
   request: FastifyRequest,
@@ -90,7 +91,9 @@ export function sendSandboxPage(
   return sendPage(request, reply, view, shown, { ...options, scripts: scripts.length > 0 })
 }
 
-/** Whatever a handler threw, as a page that leads back into the sandbox, with its native status; as JSON for scripts. */
+/**
+ * Shows what a handler threw as a page that leads back into the sandbox, with its native status; as JSON to scripts.
+ */
 export async function sendSandboxError(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -18,7 +18,7 @@ const ZH: Readonly<Record<InterfaceName, string>> = {
   heartbeat: '心跳',
 }
 
-/** What an interface is called in the reader's language; undefined for what is no interface. */
+/** The name of an interface in the reader's language; undefined for any other text. */
 export function interfaceTitle(name: string, locale: Locale): string | undefined {
   const entry = INTERFACES.find((candidate) => candidate.name === name)
   return entry && (locale === 'en' ? entry.title : ZH[entry.name])

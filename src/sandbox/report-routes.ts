@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { FUNCTIONS } from '../certification/functions.ts'
+import { FUNCTION_IDS } from '../certification/functions.ts'
 import { examineReport, findReport, type Verdict } from '../certification/report.ts'
 import { reportKey } from '../certification/report-key.ts'
 import { verifyForm } from '../certification/report-wire.ts'
@@ -11,6 +11,7 @@ import { localeOfRequest } from '../lib/web/page.ts'
 import { noSuchPath, tooManyRequests } from '../lib/web/rescode.ts'
 import { limitRate } from '../throttle/index.ts'
 import { sendSandboxPage } from './guard.ts'
+import { functionName, stepName } from './texts.ts'
 
 const VERIFIED_PER_MINUTE = 30
 const STATUS = { genuine: 200, forged: 200, unreadable: 400, unknown: 404 } as const
@@ -20,7 +21,7 @@ interface OneReport {
 }
 
 interface VerifyPage {
-  /** Null: nothing has been asked yet. */
+  /** Null before anything was asked. */
   readonly found: Verdict | { readonly verdict: 'unknown' } | null
   readonly signature?: string
   /** Where the report can be fetched from to verify it elsewhere. */
@@ -29,7 +30,7 @@ interface VerifyPage {
   readonly pasted?: string
 }
 
-/** Reports for everybody: what is genuine, the key, and the files to verify them elsewhere. Nobody has to sign in. */
+/** Pages on which anybody can verify a report, the public key, and the files to verify it elsewhere. No sign-in. */
 export const reportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const limit = { kind: 'report verification', perMinute: VERIFIED_PER_MINUTE, refuse: tooManyRequests }
   const limited = limitRate(app, limit)
@@ -77,11 +78,11 @@ export const reportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.get('/report-key.pem', (_request, reply) => send(reply, 'application/x-pem-file', reportKey(deps.keys).pem))
 }
 
-/** What functions and steps are called; one that is not there any more goes by its id. */
-function namesIn(t: Translate) {
-  const nameOf = (all: readonly { readonly id: string; readonly name: string }[]) => (id: string) => {
-    const known = all.find((one) => one.id === id)
-    return known ? t(known.name) : id
-  }
-  return { step: nameOf(STEPS), function: nameOf(FUNCTIONS) }
-}
+/** Names of functions and steps; the id where one no longer exists. */
+const namesIn = (t: Translate) => ({
+  step: (id: string) => (STEPS.some((step) => step.id === id) ? stepName(id, t) : id),
+  function: (id: string) => {
+    const known = FUNCTION_IDS.find((one) => one === id)
+    return known ? functionName(known, t) : id
+  },
+})

@@ -15,8 +15,8 @@ import { trafficRoutes } from './traffic-routes.ts'
 const FORM_LIMIT = 64 * 1024
 
 /**
- * The pages below /sandbox. Every action is a form and forms are all that they take; failures are pages with their
- * native status. The session cookie is SameSite=Lax and no form of another origin gets past `refuseForeignForms`, so
+ * The pages below /sandbox. Every action is a form, and bodies other than forms are refused. Failures are pages with
+ * their native status. The session cookie is SameSite=Lax and `refuseForeignForms` stops forms of other origins, so
  * forms carry no token of their own.
  */
 export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
@@ -32,7 +32,7 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   await app.register(signedInPages, { deps })
 }
 
-/** What only partners see: each route in here finds its own with `partnerOf(request)`. */
+/** Pages for signed-in partners: `partnerOf(request)` is the partner. */
 const signedInPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.addHook('onRequest', signedInOnly(deps))
   await app.register(signatureToolRoutes, { deps })

@@ -5,22 +5,22 @@ import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { type OwnCookie, ownCookie } from '../lib/web/own-cookie.ts'
 import * as store from './session-store.ts'
 
-/** The sandbox session's cookie; apart from the one of users, who are other people. */
+/** The cookie of a sandbox session. It is separate from the sessions of users. */
 export const sessionCookie = ({ PUBLIC_URL, SESSION_LIFETIME_S }: Config): OwnCookie =>
   ownCookie(PUBLIC_URL, { name: 'gatehouse_sandbox', path: '/sandbox', maxAgeS: SESSION_LIFETIME_S })
 
-/** Somebody of this partner sits at the browser. */
+/** The partner for which somebody has signed in. */
 export interface SignedInPartner {
   readonly partnerId: bigint
   readonly clientId: string
   readonly name: string
-  /** Stored form of the session id, 32 bytes. */
+  /** Hash of the session id, 32 bytes. */
   readonly sessionHash: Buffer
 }
 
 /**
- * Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash of it is kept. It is
- * bound to the secret that it was opened with, and over when that is.
+ * Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash is stored. It ends
+ * with the secret that it was opened with.
  */
 export async function startPartnerSession(deps: Deps, partnerId: bigint, secretId: string): Promise<string> {
   const now = deps.clock.now()

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { PartnerSignInRefused } from '../certification/errors.ts'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
@@ -8,16 +7,17 @@ import { noteForLog } from '../lib/web/observe.ts'
 import { ownCookie } from '../lib/web/own-cookie.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { DEVICE_LIFETIME_S, rememberDevice } from '../throttle/device.ts'
+import { PartnerSignInRefused } from './errors.ts'
 import { HOME, sandboxPath, sendSandboxPage } from './guard.ts'
 import { endPartnerSession, sessionCookie } from './session.ts'
 import { signInPartner } from './sign-in.ts'
-import { goingOn, signInForm } from './wire.ts'
+import { signInForm, signInQuery } from './wire.ts'
 
 interface SignInPage {
   readonly returnTo: string
   readonly clientId?: string
   readonly alert?: string
-  /** A session has just ended: said so, without alarm. */
+  /** A session has just ended: the page says so. */
   readonly ended?: boolean
 }
 
@@ -27,7 +27,7 @@ function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPa
   return sendSandboxPage(request, reply, 'sandbox/sign-in', shown, { query })
 }
 
-/** The way into the sandbox and out of it. */
+/** Sign-in and sign-out. */
 export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config } = deps
   const cookie = sessionCookie(config)
@@ -38,12 +38,12 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   })
 
   app.get('/sign-in', (request, reply) => {
-    const { return_to, ended } = goingOn.parse(request.query)
+    const { return_to, ended } = signInQuery.parse(request.query)
     return sendSignIn(request, reply, { returnTo: sandboxPath(return_to, config.PUBLIC_URL), ended: ended === '1' })
   })
 
   app.post('/sign-in', async (request, reply) => {
-    const returnTo = sandboxPath(goingOn.parse(request.body).return_to, config.PUBLIC_URL)
+    const returnTo = sandboxPath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
     const form = signInForm.safeParse(request.body)
     if (!form.success) {
       const alert = translator(localeOfRequest(request))('sandbox.sign_in.incomplete')

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { PartnerSignInRefused } from '../certification/errors.ts'
 import type { Deps } from '../deps.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
 import { findPartnerByClientId, type PartnerWithSecrets } from '../registry/partner.ts'
 import { signInLimits } from '../throttle/sign-in.ts'
+import { PartnerSignInRefused } from './errors.ts'
 import { endPartnerSession, startPartnerSession } from './session.ts'
 
-/** A partner has two live secrets at most; whoever has fewer, or does not exist, is compared with nobody's. */
+/**
+ * A partner has at most two live secrets. Missing ones are replaced by this, so that every sign-in makes as many
+ * comparisons.
+ */
 const MOST_SECRETS = 2
 const NOBODYS = { secret_id: '', secret: randomBytes(32).toString('base64url') }
 
@@ -35,7 +38,7 @@ export async function signInPartner(deps: Deps, input: PartnerSignIn): Promise<s
     const until = await limits.failed()
     throw new PartnerSignInRefused(until ? 'limited' : 'wrong', until)
   }
-  // After the comparison, which costs little: of guesses that race, no more are answered than the limit allows.
+  // Checked again after the comparison: of simultaneous guesses no more are answered than the limit allows.
   const until = await limits.exhausted()
   if (until) throw new PartnerSignInRefused('limited', until)
   await limits.forget()
@@ -44,7 +47,7 @@ export async function signInPartner(deps: Deps, input: PartnerSignIn): Promise<s
   return startPartnerSession(deps, partner.partner_id, secretId)
 }
 
-/** The id of the live secret that was given. Every one is compared, in constant time; as much for a partner unknown. */
+/** The id of the live secret that was given. All are compared, in constant time, and as many for an unknown partner. */
 function liveSecret(partner: PartnerWithSecrets | undefined, given: string): string | undefined {
   const live = partner?.secrets ?? []
   const compared = [...live, ...Array<typeof NOBODYS>(Math.max(0, MOST_SECRETS - live.length)).fill(NOBODYS)]

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** What a snippet is filled with; all of it may be shown. The clientSecret is never among it: snippets read it from the environment. */
+/** What a snippet is filled with. Nothing of it is secret: snippets read the clientSecret from the environment. */
 export interface SnippetValues {
   readonly url: string
   readonly path: string

@@ -9,12 +9,12 @@ import { HOME, partnerOf, sendSandboxPage } from './guard.ts'
 import { judgePasted, showSignatureTool, type Verdict } from './tool.ts'
 import { asTyped, pastedForm, verdictQuery } from './wire.ts'
 
-/** A call that fits no recipe costs some 100 ms of a processor. Of one partner. */
+/** A call that fits no recipe takes about 100 ms of processor time. Limit of one partner. */
 const JUDGED_PER_MINUTE = 120
 
 const PAGE = { section: 'signature', scripts: ['sandbox-copy.js'] } as const
 
-/** The signature tool: what comes before anything else. */
+/** The signature tool, which has to be passed before the test run. */
 export const signatureToolRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const preHandler = limitRate(app, {
     kind: 'signature tool',

@@ -1,4 +1,4 @@
-/** A run of characters that are read as they stand, or one that would not be seen without a sign for it. */
+/** Characters that are shown as they are, or one that is invisible and shown as a sign. */
 export interface Segment {
   readonly text: string
   /** What the sign stands for; undefined for a plain run. */
@@ -18,7 +18,7 @@ const SIGNS: Readonly<Record<string, readonly [sign: Sign, text: string, label: 
   '\t': ['tab', '␉', 'TAB'],
 }
 const END: Segment = { text: '␃', sign: 'end', label: 'END', differs: true }
-// Controls, formats and spaces beyond ASCII, which look like nothing or like a plain space.
+// Control and format characters and spaces beyond ASCII, which are invisible or look like a plain space.
 const UNSEEN = /[\p{C}\p{Z}]/u
 
 function segmentOf(character: string): Segment {

@@ -33,7 +33,7 @@ interface Explained {
 
 export interface Verdict extends ListedTest {
   readonly explanations: readonly Explained[]
-  /** What a notice sent like this would be refused for, or is taken with. */
+  /** What such a notice would be refused for, or accepted with. */
   readonly warnings: readonly Explained[]
   readonly method: string
   readonly path: string

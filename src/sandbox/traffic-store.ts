@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
 
-/** Calls of both directions, of one partner: rows of three tables that other rooms write. */
+/** Calls in both directions of one partner: rows of three tables that other rooms write. */
 
-/** Names of what a notice was taken with all the same. */
+/** Names of the warnings with which a notice was accepted. */
 const warnings = z.string().transform((names) => names.split(' ').filter(Boolean))
 
 const summary = z.object({
@@ -17,9 +17,9 @@ const summary = z.object({
   status: z.number().nullable(),
   code: z.number().nullable(),
   duration_ms: z.number().nullable(),
-  /** False for a call that names this partner and that anybody may have sent. */
+  /** False for a call that names this partner but may have been sent by anybody. */
   verified: z.boolean(),
-  /** For how many refused calls it stands that were not kept; null of every other entry. */
+  /** How many refused calls this entry stands for that were not stored; null of every other entry. */
   left_out: z.number().nullable(),
   warnings,
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { visibleLine } from '../lib/visible.ts'
 
-// Both are pasted, so white space around them is no part of them: as issued they hold none.
+// People paste both, so white space around them is dropped: issued values have none.
 export const signInForm = z.object({
   client_id: visibleLine(64),
   client_secret: z
@@ -12,15 +12,15 @@ export const signInForm = z.object({
     .refine((text) => !text.includes('\0')),
 })
 
-/** Where to go on, and whether a session has just ended; anything unusable counts as not given. */
-export const goingOn = z
+/** Where to return to, and whether a session has just ended. Unusable values count as not given. */
+export const signInQuery = z
   .object({
     return_to: z.string().optional().catch(undefined),
     ended: z.literal('1').optional().catch(undefined),
   })
   .catch({ return_to: undefined, ended: undefined })
 
-/** A field that somebody pasted: trimmed as HTTP does it, perhaps with the header's name before it; empty: not given. */
+/** A pasted field: trimmed as HTTP does it, without the header's name if it was pasted too; empty means not given. */
 const pasted = (longest: number, header?: string) =>
   z
     .string()
@@ -32,7 +32,7 @@ const pasted = (longest: number, header?: string) =>
 const header = (name: string, longest: number) =>
   pasted(longest, name).transform((text) => (text === '' ? undefined : text.replaceAll('\r\n', '\n')))
 
-/** A signed call, part by part. Without Date or Authorization it can be judged too: that is a mistake with a name. */
+/** The parts of a signed call. Date or Authorization may be missing: that is a mistake with a name. */
 export const pastedForm = z.object({
   method: pasted(16)
     .transform((text) => text.toUpperCase() || 'POST')
@@ -48,5 +48,5 @@ export type PastedForm = z.output<typeof pastedForm>
 /** The fields of a form as they came, to be shown again. */
 export const asTyped = z.record(z.string(), z.string().catch('')).catch({})
 
-/** Which verdict to show; anything unusable counts as not given. */
+/** Which verdict to show. Unusable values count as not given. */
 export const verdictQuery = z.object({ test: z.string().optional().catch(undefined) }).catch({ test: undefined })

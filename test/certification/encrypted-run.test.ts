@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { STEPS } from '../../src/certification/steps/index.ts'
 import { updatePartner } from '../../src/registry/partner.ts'
 import { showEntry } from '../../src/sandbox/traffic/entry.ts'
 import { type Lab, openLab } from '../sandbox/lab.ts'
@@ -16,7 +17,7 @@ afterAll(() => lab?.close())
 it('passes every step, and shows its calls readable and marked', async () => {
   const { steps, failed, warned } = await walk(lab, EVERYTHING)
   expect([failed, warned]).toEqual([undefined, []])
-  expect(steps).toHaveLength(27)
+  expect(steps).toHaveLength(STEPS.length)
   const { rows } = await lab.world.pool.query(
     `select call_id, interface, request_headers ->> 'X-Encryption-Status' as sent, response_headers ->> 'gatehouse-body-decrypted' as came
      from partner_call where code = 200`,

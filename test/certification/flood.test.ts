@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findLinkedOrder } from '../../src/certification/evidence-store.ts'
+import { findLinkedOrder } from '../../src/certification/run-order-store.ts'
 import { type Lab, openLab, walkTo } from '../sandbox/lab.ts'
 
 let lab: Lab

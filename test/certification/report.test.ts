@@ -1,11 +1,12 @@
 import { createPublicKey, randomUUID, verify } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findReport, reportOfRun, reportUrl, storeReport, verifyReport } from '../../src/certification/report.ts'
+import { findReport, reportOfRun, storeReport, verifyReport } from '../../src/certification/report.ts'
 import { reportKey } from '../../src/certification/report-key.ts'
 import type { StoredReport } from '../../src/certification/report-store.ts'
 import type { ReportFacts } from '../../src/certification/report-wire.ts'
 import { deriveKeys } from '../../src/lib/crypto/keys.ts'
 import { VERSION } from '../../src/lib/version.ts'
+import { reportUrl } from '../../src/sandbox/accept-run.ts'
 import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { get, newSandboxPartner, post } from '../sandbox/partners.ts'
 

@@ -1,20 +1,24 @@
 import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { interruptSteps, startStep } from '../../src/certification/attempt.ts'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { checkAcceptance } from '../../src/certification/acceptance.ts'
+import { startStep } from '../../src/certification/attempt.ts'
 import {
   appendEvent,
   attemptsOf,
   endAttempt,
+  eventsAfter,
   eventsOfAttempt,
   insertAttempt,
 } from '../../src/certification/attempt-store.ts'
 import type { Waiting } from '../../src/certification/event.ts'
-import { findLinkedOrder, proofOf } from '../../src/certification/evidence-store.ts'
-import { nextEventsWithin } from '../../src/certification/follow.ts'
 import { listRuns, nextStep, presentRun, showRun, startRun } from '../../src/certification/run.ts'
-import { checkAcceptance } from '../../src/sandbox/acceptance.ts'
-import { type Lab, openLab, simpleChoice, walkTo } from '../sandbox/lab.ts'
+import { findLinkedOrder } from '../../src/certification/run-order-store.ts'
+import { STEPS } from '../../src/certification/steps/index.ts'
+import type { Step } from '../../src/certification/steps/step.ts'
+import { type Lab, openLab, SIMPLE, simpleChoice, walkTo } from '../sandbox/lab.ts'
+import { EVERYTHING } from '../sandbox/walk.ts'
 import { signatureOf } from '../signer.ts'
 
 let lab: Lab
@@ -46,15 +50,15 @@ describe('a test run', () => {
     expect(passed).toEqual(steps.slice(0, passed.length).map(({ step }) => step.id))
     expect(passed.at(-1)).toBe('consumption')
     expect(run.passed_at).toBeNull()
-    expect((await proofOf(deps.db, runId)).consumed).toHaveLength(1)
+    expect((await checkAcceptance(deps, lab.partnerId, runId)).proof.consumed).toHaveLength(1)
   })
 
   it('numbers its lines from 1 without a gap, whoever reads them when', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'stale-date')
-    const all = await nextEventsWithin(lab.world.deps, runId, 0, new AbortController().signal, 1_000)
+    const all = await lab.world.deps.logFollowers.nextEvents(runId, 0, new AbortController().signal, 1_000)
     expect(all.map(({ seq }) => seq)).toEqual(all.map((_event, index) => index + 1))
-    const rest = await nextEventsWithin(lab.world.deps, runId, 5, new AbortController().signal, 1_000)
+    const rest = await lab.world.deps.logFollowers.nextEvents(runId, 5, new AbortController().signal, 1_000)
     expect(rest).toEqual(all.slice(5))
   })
 
@@ -72,6 +76,45 @@ describe('a test run', () => {
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => next('product-pull')))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect((await presentRun(deps, lab.partnerId)).current_step).toBe('wrong-signature')
+  })
+
+  it('keeps the steps that it began with, so that a step which is added later strands nobody', async () => {
+    const { deps } = lab.world
+    const runId = await lab.run()
+    const idsOf = async (id: string) => (await showRun(deps, lab.partnerId, id)).steps.map(({ step }) => step.id)
+    const before = await idsOf(runId)
+    const steps = STEPS as Step[]
+    const [first] = steps.filter(({ id }) => id === before[0])
+    steps.unshift({ ...(first as Step), id: 'added' })
+    onTestFinished(() => {
+      steps.shift()
+    })
+    expect(await idsOf(runId)).toEqual(before)
+    expect((await checkAcceptance(deps, lab.partnerId, runId)).openSteps).toEqual(before)
+    expect(await idsOf(await lab.run())).toEqual(['added', ...before])
+  })
+
+  it('that began before runs kept their steps has the steps of its choice, and the levels of its checks', async () => {
+    const { pool, deps } = lab.world
+    const migration = (name: string) => readFile(new URL(`../../migrations/${name}.sql`, import.meta.url), 'utf8')
+    for (const functions of [SIMPLE.functions, EVERYTHING.functions, ['pay-later', 'refund-after-review']]) {
+      const { products } = EVERYTHING
+      const runId = await lab.run({ functions, products, unit_price: 1, buy_price: 1 })
+      const begunWith = (await showRun(deps, lab.partnerId, runId)).steps.map(({ step }) => step.id)
+      await pool.query('update sandbox_run set steps = null where run_id = $1', [runId])
+      await pool.query(await migration('0032_sandbox_run_steps_of_today'))
+      const { rows } = await pool.query('select steps from sandbox_run where run_id = $1', [runId])
+      expect(rows[0].steps).toEqual(begunWith)
+    }
+    const runId = await lab.run()
+    await lab.mistakes('answer-wrong-content-type')
+    const { events, outcome } = await lab.make(runId, 'product-pull')
+    await lab.mistakes()
+    expect(outcome).toBe('passed')
+    expect(events).toContainEqual(expect.objectContaining({ data: expect.objectContaining({ level: 'warning' }) }))
+    await pool.query(`update sandbox_event set data = data - 'level' where run_id = $1`, [runId])
+    await pool.query(await migration('0033_sandbox_event_level'))
+    expect(await eventsAfter(deps.db, runId, 0)).toEqual(events)
   })
 
   it('names the field that is missing, with where it is described', async () => {
@@ -144,7 +187,7 @@ describe('a step that is being made', () => {
     await walkTo(lab, runId, 'consumption')
     const made = lab.make(runId, 'consumption')
     await sleep(300)
-    await interruptSteps(deps)
+    await deps.runningAttempts.close()
     expect((await made).outcome).toBe('interrupted')
     expect((await lab.make(runId, 'consumption', () => consumed(runId))).outcome).toBe('passed')
   })

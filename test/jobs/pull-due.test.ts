@@ -6,7 +6,6 @@ import { enqueue, listJobs } from '../../src/db/jobs-store.ts'
 import type { Db } from '../../src/db/sql.ts'
 import { retryJob } from '../../src/jobs/job.ts'
 import { type JobWorker, startWorker } from '../../src/jobs/worker.ts'
-import { breakerForgets, note, refusalOf } from '../../src/partner-calls/breaker.ts'
 import { createPartner } from '../../src/registry/partner.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'
 import { openWorld, type World } from '../harness.ts'
@@ -29,7 +28,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await world.pool.query('delete from graphile_worker._private_jobs')
   await world.pool.query('delete from pull_due')
-  breakerForgets(world.deps, 7001n)
+  world.deps.calls.breakers.reset(7001n)
   seller.calls.length = 0
 })
 afterEach(async () => {
@@ -185,24 +184,25 @@ describe('partners that are slow', () => {
 
   it('are spared the calls that nobody waits for, not the others, until little time goes there', async () => {
     await createPartner(world.deps, newPartner.parse({ partner_id: 7103, client_id: 'slow', name: 'Slow' }), 's')
-    const admitted = () => [true, false].map((background) => refusalOf(world.deps, 7103n, background) === undefined)
-    for (let calls = 0; calls < 100; calls++) note(world.deps, 7103n, true, 4_000)
+    const { breakers } = world.deps.calls
+    const admitted = () => [true, false].map((background) => breakers.allowsCall(7103n, background) === true)
+    for (let calls = 0; calls < 100; calls++) breakers.recordOutcome(7103n, true, 4_000)
     expect(admitted(), 'many answers, none of them slow').toEqual([true, true])
-    for (let calls = 0; calls < 3; calls++) note(world.deps, 7103n, true, 14_000)
+    for (let calls = 0; calls < 3; calls++) breakers.recordOutcome(7103n, true, 14_000)
     expect(admitted()).toEqual([false, true])
     world.clock.advance(20)
     expect(admitted()).toEqual([false, true])
     world.clock.advance(20)
     expect(admitted()).toEqual([true, true])
-    note(world.deps, 7103n, true, 14_000)
+    breakers.recordOutcome(7103n, true, 14_000)
     expect(admitted()).toEqual([false, true])
-    breakerForgets(world.deps, 7103n)
+    world.deps.calls.breakers.reset(7103n)
     expect(admitted()).toEqual([true, true])
   })
 
   it('end the run of their pulls, which goes on later', async () => {
     seller.on('/product/query', entries)
-    for (let calls = 0; calls < 3; calls++) note(world.deps, 7001n, true, 14_000)
+    for (let calls = 0; calls < 3; calls++) world.deps.calls.breakers.recordOutcome(7001n, true, 14_000)
     await tell(many(5))
     expect(await run()).toMatchObject({ settled: 0, left: true, failure: expect.stringMatching(/^breaker: .*slow/) })
     expect(seller.calls).toEqual([])

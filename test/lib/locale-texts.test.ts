@@ -1,5 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { CHECK_IDS } from '../../src/certification/checks.ts'
+import { FUNCTION_IDS } from '../../src/certification/functions.ts'
+import { REFUSAL_REASONS } from '../../src/certification/run-errors.ts'
+import { STEPS } from '../../src/certification/steps/index.ts'
 
 const views = new URL('../../views/', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, views), 'utf8')
@@ -12,6 +16,14 @@ const code = readdirSync(new URL('../../src/', import.meta.url), { recursive: tr
   .filter((path) => path.endsWith('.ts'))
   .map((path) => readFileSync(new URL(`../../src/${path}`, import.meta.url), 'utf8'))
   .join('\n')
+
+/** Keys that follow from an id (src/sandbox/texts.ts). */
+const derived = [
+  ...STEPS.flatMap(({ id }) => [`sandbox.step.${id}.name`, `sandbox.step.${id}.todo`]),
+  ...CHECK_IDS.map((id) => `sandbox.check.${id}`),
+  ...FUNCTION_IDS.map((id) => `sandbox.function.${id}`),
+  ...REFUSAL_REASONS.map((reason) => `sandbox.refusal.${reason}`),
+].map((key) => key.replaceAll('-', '_'))
 
 describe('the texts of the pages', () => {
   it('have the same keys in both languages, none of them empty', () => {
@@ -33,8 +45,12 @@ describe('the texts of the pages', () => {
     }
   })
 
+  it('exist for every step, check, function and refusal of a test run', () => {
+    for (const key of derived) expect(en).toHaveProperty([key])
+  })
+
   it('are all used', () => {
     const all = sources.map(read).join('\n') + code
-    for (const key of Object.keys(en)) expect(all.includes(`'${key}'`), key).toBe(true)
+    for (const key of Object.keys(en)) expect(derived.includes(key) || all.includes(`'${key}'`), key).toBe(true)
   })
 })

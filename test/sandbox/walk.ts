@@ -1,8 +1,7 @@
 import type { CheckId } from '../../src/certification/checks.ts'
-import { findLinkedOrder } from '../../src/certification/evidence-store.ts'
 import { FUNCTION_IDS } from '../../src/certification/functions.ts'
 import { nextStep, showRun } from '../../src/certification/run.ts'
-import type { OrderRole } from '../../src/certification/scene.ts'
+import { findLinkedOrder, type OrderRole } from '../../src/certification/run-order-store.ts'
 import { showOrder } from '../../src/orders/show-order.ts'
 import type { Lab, Made } from './lab.ts'
 

@@ -2,11 +2,12 @@ import type { InterfaceName } from '../../interfaces/index.ts'
 import { newOrderId } from '../../orders/create-order.ts'
 import { type AnswerOf, type CallOptions, FORGED_DATE_AGE_S, type Forgery } from '../../partner-calls/call-partner.ts'
 import type { CallResult } from '../../partner-calls/call-result.ts'
+import type { Level } from '../checks.ts'
 import { offers } from '../choice.ts'
 import type { Expectation } from '../examine.ts'
 import type { Codes, Refusal } from '../examine-code.ts'
 import type { FunctionId } from '../functions.ts'
-import type { Scene } from '../scene.ts'
+import type { StepContext } from '../step-context.ts'
 import { weekOf } from './catalogue.ts'
 import type { Step } from './step.ts'
 
@@ -15,109 +16,98 @@ type Options = CallOptions & Expectation
 /** A call that changes nothing at the partner, of an interface that belongs to a function. */
 interface Reading {
   readonly needs: FunctionId
-  /** What a partner rightly answers to it. */
+  /** The codes of a right answer. */
   readonly codes: Codes
-  /** Sends the same each time. */
-  readonly call: (scene: Scene) => (options: Options) => Promise<CallResult<AnswerOf<InterfaceName>>>
+  /** The returned function sends the same body each time. */
+  readonly call: (context: StepContext) => (options: Options) => Promise<CallResult<AnswerOf<InterfaceName>>>
 }
 
 /**
- * The first of these that the partner has is called. Order query, which every partner has, is about an order that nobody
- * has, so it comes last: there a refusal can only be told from "no such order" by what is said. Heartbeats do not count,
- * since programs answer them to anybody.
+ * The first of these that the partner offers is called. Order query, which every partner offers, comes last: it asks
+ * about an order that does not exist, so only the text of the answer distinguishes a refusal from "no such order".
+ * Heartbeats are not used, because programs answer them to anybody.
  */
 const READINGS: readonly Reading[] = [
   {
     needs: 'product-pull',
     codes: [200],
-    call: (scene) => (options) =>
-      scene.call('product-pull', { method: 'multi', partnerDealIds: [scene.choice.products.main] }, options),
+    call: (context) => (options) =>
+      context.call('product-pull', { method: 'multi', partnerDealIds: [context.choice.products.main] }, options),
   },
   {
     needs: 'price-calendar',
     codes: [200],
-    call: (scene) => (options) =>
-      scene.call('price-calendar', { partnerDealId: scene.choice.products.main, ...weekOf(scene) }, options),
+    call: (context) => (options) =>
+      context.call('price-calendar', { partnerDealId: context.choice.products.main, ...weekOf(context) }, options),
   },
   {
     needs: 'level-price-calendar',
     codes: [200, 999],
-    call: (scene) => (options) => {
-      const { main, level = main } = scene.choice.products
-      return scene.call('level-price-calendar', { partnerDealId: level, ...weekOf(scene), asyncType: 0 }, options)
+    call: (context) => (options) => {
+      const { main, level = main } = context.choice.products
+      return context.call('level-price-calendar', { partnerDealId: level, ...weekOf(context), asyncType: 0 }, options)
     },
   },
   {
     needs: 'poi-pull',
     codes: [200],
-    call: (scene) => (options) => scene.call('poi-pull', { method: 'page', currentPage: 1, pageSize: 20 }, options),
+    call: (context) => (options) => context.call('poi-pull', { method: 'page', currentPage: 1, pageSize: 20 }, options),
   },
   {
     needs: 'balance-query',
     codes: [200],
-    call: (scene) => (options) =>
-      scene.call('balance-query', { partnerDealIds: [scene.choice.products.main] }, options),
+    call: (context) => (options) =>
+      context.call('balance-query', { partnerDealIds: [context.choice.products.main] }, options),
   },
   {
     needs: 'order-query',
     codes: 'failure',
-    call: (scene) => {
-      const order = { orderId: newOrderId(scene.deps.config.ORDER_ID_BITS), partnerOrderId: '' }
-      return (options) => scene.call('order-query', order, options)
+    call: (context) => {
+      const order = { orderId: newOrderId(context.deps.config.ORDER_ID_BITS), partnerOrderId: '' }
+      return (options) => context.call('order-query', order, options)
     },
   },
 ]
 
 /**
- * A call that is wrong in one way; a partner that answers it verifies nobody. The same call is made rightly before: who
- * refuses that too has not told them apart.
+ * Makes a call that is wrong in one way and has to be refused. The same call is made correctly before it: a partner that
+ * refuses both has not told them apart.
  */
 const refuses = (
   forge: Forgery,
-  refusal: Pick<Refusal, 'check' | 'accepted'>,
-  texts: Pick<Step, 'id' | 'name' | 'todo'>,
+  { check, accepted }: Pick<Refusal, 'check' | 'accepted'>,
+  { id, level }: Pick<Step, 'id'> & { readonly level: Level },
 ): Step => ({
-  ...texts,
+  id,
   kind: 'defence',
-  needs: () => true,
-  checks: [refusal.check],
-  async perform(scene) {
-    const reading = READINGS.find(({ needs }) => offers(scene.choice, needs))
+  needs: [],
+  expects: { [check]: level },
+  async perform(context) {
+    const reading = READINGS.find(({ needs }) => offers(context.choice, needs))
     if (!reading) throw new Error('the choice has no function that reads')
-    const call = reading.call(scene)
+    const call = reading.call(context)
     const right = await call({ codes: reading.codes })
-    if (!scene.passed) return
+    if (!context.hasPassed()) return
     const honest = right.outcome === 'failed' ? { honest: right.json } : {}
-    await call({ forge, refusal: { ...refusal, ...honest } })
+    await call({ forge, refusal: { check, accepted, ...honest } })
   },
 })
 
 export const wrongSignature = refuses(
   'signature',
   { check: 'signature-checked', accepted: 'accepted a call whose signature is wrong' },
-  {
-    id: 'wrong-signature',
-    name: 'sandbox.step.wrong_signature.name',
-    todo: 'sandbox.step.wrong_signature.todo',
-  },
+  { id: 'wrong-signature', level: 'error' },
 )
 
+/** A warning only: no seller's program in the field looks at the age of the Date. */
 export const staleDate = refuses(
   'date',
   { check: 'date-checked', accepted: `accepted a call whose Date is ${FORGED_DATE_AGE_S / 60} minutes old` },
-  {
-    id: 'stale-date',
-    name: 'sandbox.step.stale_date.name',
-    todo: 'sandbox.step.stale_date.todo',
-  },
+  { id: 'stale-date', level: 'warning' },
 )
 
 export const unknownClient = refuses(
   'client',
   { check: 'client-checked', accepted: 'accepted a call whose clientId nobody has' },
-  {
-    id: 'unknown-client',
-    name: 'sandbox.step.unknown_client.name',
-    todo: 'sandbox.step.unknown_client.todo',
-  },
+  { id: 'unknown-client', level: 'error' },
 )

@@ -1,14 +1,14 @@
 import { parseLossless } from '../../lib/json/lossless.ts'
-import { fieldsOf } from '../json-fields.ts'
+import { jsonFields } from '../examine-code.ts'
 
 const bodyOf = (text: string): unknown => {
   const parsed = parseLossless(Buffer.from(text))
-  return 'value' in parsed ? fieldsOf(parsed.value).body : undefined
+  return 'value' in parsed ? jsonFields(parsed.value).body : undefined
 }
 
 /** A field of a notice's body as text, with every digit of a long id; undefined when it is not there. */
 export function fieldIn(text: string, field: string): string | undefined {
-  const value = fieldsOf(bodyOf(text))[field]
+  const value = jsonFields(bodyOf(text))[field]
   return value === undefined ? undefined : String(value)
 }
 
@@ -16,5 +16,5 @@ export function fieldIn(text: string, field: string): string | undefined {
 export function fieldsIn(text: string, field: string): string[] {
   const body = bodyOf(text)
   const entries = Array.isArray(body) ? body : [body]
-  return entries.flatMap((entry) => (fieldsOf(entry)[field] === undefined ? [] : [String(fieldsOf(entry)[field])]))
+  return entries.flatMap((entry) => (jsonFields(entry)[field] === undefined ? [] : [String(jsonFields(entry)[field])]))
 }

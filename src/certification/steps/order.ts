@@ -7,117 +7,105 @@ import { createTestOrder, payTestOrder, unpaidOrder, unusedOrder } from './test-
 
 export const orderCreate: Step = {
   id: 'order-create',
-  name: 'sandbox.step.order_create.name',
-  todo: 'sandbox.step.order_create.todo',
   kind: 'call',
-  needs: () => true,
-  checks: ['order-state'],
-  async perform(scene) {
-    await createTestOrder(scene, 'main', scene.choice.products.main)
+  needs: [],
+  expects: { 'order-state': 'error' },
+  async perform(context) {
+    await createTestOrder(context, 'main', context.choice.products.main)
   },
 }
 
 /**
- * The platform asks again when an answer got lost; it must get the same order. With an order of its own, the main one
- * from then on: where it went wrong once, the partner has two.
+ * After a lost answer the platform asks again and must get the same order. The step makes an order of its own, which is
+ * the main one from then on: a partner that failed this once has two orders for the old one.
  */
 export const orderCreateAgain: Step = {
   id: 'order-create-again',
-  name: 'sandbox.step.order_create_again.name',
-  todo: 'sandbox.step.order_create_again.todo',
   kind: 'defence',
-  needs: () => true,
-  checks: ['same-order'],
-  async perform(scene) {
-    const order = await createTestOrder(scene, 'main', scene.choice.products.main)
-    const again = await scene.repeat('order-create', order.order_id)
+  needs: [],
+  expects: { 'same-order': 'error' },
+  async perform(context) {
+    const order = await createTestOrder(context, 'main', context.choice.products.main)
+    const again = await context.repeat('order-create', order.order_id)
     if (again.outcome !== 'success') return
     const [expected, actual] = [order.partner_order_id ?? '', again.answer.body.partnerOrderId]
-    await scene.check('same-order', actual === expected, { path: 'body.partnerOrderId', expected, actual })
+    await context.check('same-order', actual === expected, { path: 'body.partnerOrderId', expected, actual })
   },
 }
 
-/** Nothing is left: a failure, 420 by contract, and no order. */
+/** Sold out: the partner answers with a failure, by contract 420, and there is no order. */
 export const soldOut: Step = {
   id: 'sold-out',
-  name: 'sandbox.step.sold_out.name',
-  todo: 'sandbox.step.sold_out.todo',
   kind: 'defence',
-  needs: (choice) => offers(choice, 'sold-out'),
-  checks: ['order-state'],
-  async perform(scene) {
-    const { main, sold_out = main } = scene.choice.products
-    await createTestOrder(scene, 'sold-out', sold_out, { codes: 'failure', usual: [420] })
+  needs: ['sold-out'],
+  expects: { 'order-state': 'error' },
+  async perform(context) {
+    const { main, sold_out = main } = context.choice.products
+    await createTestOrder(context, 'sold-out', sold_out, { codes: 'failure', usual: [420] })
   },
 }
 
-/** Paid and as it was ordered, nothing used yet. */
+/** The order is paid, has the ordered quantity, and nothing of it is used. */
 export const orderQuery: Step = {
   id: 'order-query',
-  name: 'sandbox.step.order_query.name',
-  todo: 'sandbox.step.order_query.todo',
   kind: 'call',
-  needs: () => true,
-  checks: ['order-status', 'quantities'],
-  async perform(scene) {
-    const order = await unusedOrder(scene)
+  needs: [],
+  expects: { 'order-status': 'error', quantities: 'error' },
+  async perform(context) {
+    const order = await unusedOrder(context)
     const orderId = order.order_id
     const ask = { orderId, partnerOrderId: order.partner_order_id ?? '' }
-    const result = await scene.call('order-query', ask, { orderId })
+    const result = await context.call('order-query', ask, { orderId })
     if (result.outcome !== 'success') return
     const { orderStatus, ...said } = result.answer.body
     const status = { path: 'body.orderStatus', expected: String(ORDER_STATUS.issued), actual: String(orderStatus) }
-    await scene.check('order-status', orderStatus === ORDER_STATUS.issued, status)
+    await context.check('order-status', orderStatus === ORDER_STATUS.issued, status)
     const numbers = { orderQuantity: order.quantity, usedQuantity: 0, refundedQuantity: 0 }
     for (const [field, expected] of Object.entries(numbers)) {
       const actual = said[field as keyof typeof numbers]
       const more = { path: `body.${field}`, expected: String(expected), actual: String(actual) }
-      await scene.check('quantities', actual === expected, more)
+      await context.check('quantities', actual === expected, more)
     }
   },
 }
 
 export const orderClose: Step = {
   id: 'order-close',
-  name: 'sandbox.step.order_close.name',
-  todo: 'sandbox.step.order_close.todo',
   kind: 'call',
-  needs: (choice) => offers(choice, 'order-close'),
-  checks: ['order-state'],
-  async perform(scene) {
-    const { order_id } = await createTestOrder(scene, 'close', scene.choice.products.main)
-    const { order } = await scene.operate('order-close', order_id, (deps) => closeOrder(deps, order_id, OPERATOR))
-    await scene.check('order-state', order.state === 'closed', { expected: 'closed', actual: order.state })
+  needs: ['order-close'],
+  expects: { 'order-state': 'error' },
+  async perform(context) {
+    const { order_id } = await createTestOrder(context, 'close', context.choice.products.main)
+    const { order } = await context.operate('order-close', (deps) => closeOrder(deps, order_id, OPERATOR))
+    await context.check('order-state', order.state === 'closed', { expected: 'closed', actual: order.state })
   },
 }
 
-/** Closed already is success. */
+/** Closing a closed order again is a success. */
 export const orderCloseAgain: Step = {
   id: 'order-close-again',
-  name: 'sandbox.step.order_close_again.name',
-  todo: 'sandbox.step.order_close_again.todo',
   kind: 'defence',
-  needs: (choice) => offers(choice, 'order-close'),
-  checks: [],
-  async perform(scene) {
-    await scene.repeat('order-close', await scene.orderOf('close'))
+  needs: ['order-close'],
+  expects: {},
+  async perform(context) {
+    await context.repeat('order-close', await context.orderOf('close'))
   },
 }
 
-/** 598 at first; then the partner is asked until the tickets are issued, or sends a pay notice. */
+/**
+ * The answer is 598 at first. Then the platform asks until the tickets are issued, or the partner sends a pay notice.
+ */
 export const orderPayLater: Step = {
   id: 'order-pay-later',
-  name: 'sandbox.step.order_pay_later.name',
-  todo: 'sandbox.step.order_pay_later.todo',
   kind: 'call',
-  needs: (choice) => offers(choice, 'pay-later'),
-  checks: ['order-state', 'notice-accepted'],
-  async perform(scene) {
-    const { main, later = main } = scene.choice.products
-    // Where every order is paid like this, it is the main one that is.
-    const orderId = offers(scene.choice, 'pay-at-once')
-      ? (await createTestOrder(scene, 'later', later)).order_id
-      : await unpaidOrder(scene)
-    await payTestOrder(scene, orderId, { codes: [598] })
+  needs: ['pay-later'],
+  expects: { 'order-state': 'error', 'notice-accepted': 'error' },
+  async perform(context) {
+    const { main, later = main } = context.choice.products
+    // A partner that issues all tickets later pays the main order like this.
+    const orderId = offers(context.choice, 'pay-at-once')
+      ? (await createTestOrder(context, 'later', later)).order_id
+      : await unpaidOrder(context)
+    await payTestOrder(context, orderId, { codes: [598] })
   },
 }

@@ -1,22 +1,20 @@
-import type { CheckId } from '../checks.ts'
-import type { Choice } from '../choice.ts'
-import type { Scene } from '../scene.ts'
+import type { ExpectedChecks } from '../checks.ts'
+import type { FunctionId } from '../functions.ts'
+import type { StepContext } from '../step-context.ts'
 
 /**
- * One step of a test run, as data. Adding a step is adding an entry to STEPS, its texts, and the partner's part in the
- * demo.
+ * One step of a test run, as data. Adding one: an entry in STEPS and its texts, `sandbox.step.<id>.name` and `.todo` in
+ * views/locales.
  */
 export interface Step {
-  /** Stable kebab-case name: in addresses, reports and JUnit. */
+  /** Stable kebab-case name: in addresses, reports, JUnit, and in the list of steps that a run keeps. */
   readonly id: string
-  /** Keys of texts: what it is called, and what the person does now. */
-  readonly name: string
-  readonly todo: string
   /** Whether we call, the partner has to send a notice, or its defences are tried. */
   readonly kind: 'call' | 'notice' | 'defence'
-  readonly needs: (choice: Choice) => boolean
-  /** What it looks at besides what every answer goes through (examine.ts). */
-  readonly checks: readonly CheckId[]
-  /** Makes the attempt; it passes when at least one check was made and none of level `error` has failed. */
-  readonly perform: (scene: Scene) => Promise<void>
+  /** It belongs to runs whose choice has all of these functions; to every run if there are none. */
+  readonly needs: readonly FunctionId[]
+  /** The checks that it makes besides those of every answer (examine.ts), and the level of each. */
+  readonly expects: ExpectedChecks
+  /** Makes the attempt. It passes when at least one check was made and none of level `error` has failed. */
+  readonly perform: (context: StepContext) => Promise<void>
 }

@@ -13,7 +13,8 @@ import { showOrder } from '../../orders/show-order.ts'
 import { newOrder } from '../../orders/wire.ts'
 import { offers, travelDate } from '../choice.ts'
 import type { Expectation } from '../examine.ts'
-import type { OrderRole, Scene } from '../scene.ts'
+import type { OrderRole } from '../run-order-store.ts'
+import type { StepContext } from '../step-context.ts'
 import { fieldIn } from './notice-body.ts'
 import { testVisitors } from './test-visitors.ts'
 
@@ -28,143 +29,146 @@ interface Details {
 }
 
 const OPEN_DATE = 0
-/** visitorInfoType where nothing is known: one visitor too many harms nobody. */
+/** visitorInfoType where nothing is known: a visitor too many does no harm. */
 const EVERY_VISITOR = 3
 
-/** Bits of the order's id, if not as many as ORDER_ID_BITS says. */
+/** Bits of the order's id; ORDER_ID_BITS if left out. */
 interface IdSize {
   readonly idBits?: number
 }
 
 /**
- * A new order of the run, made by the platform's own operation. The product and, where there is a calendar, the prices
- * of the day are pulled first, as the platform does before it sells. `expectation` names codes of a refusal.
+ * Creates an order of the run by the platform's own operation. The product and, if there is a calendar, the prices of
+ * the day are pulled first, as the platform does before it sells. `expectation` has the codes when the partner has to
+ * refuse.
  */
 export async function createTestOrder(
-  scene: Scene,
+  context: StepContext,
   role: OrderRole,
   partner_deal_id: string,
   { idBits, ...expectation }: Expectation & IdSize = {},
 ): Promise<Order> {
-  const { deps, choice, partner } = scene
+  const { deps, choice, partner } = context
   const { partner_id } = partner
-  const details = await productDetails(scene, partner_deal_id)
-  const dated = isDated(scene, details)
+  const details = await productDetails(context, partner_deal_id)
+  const dated = isDated(context, details)
   const day = travelDate(choice, deps.clock.now())
-  const key = dated ? await pullDay(scene, partner_deal_id, day) : undefined
+  const key = dated ? await pullDay(context, partner_deal_id, day) : undefined
   const quantity = Math.max(choice.quantity, Number(details.minBuyCount) || 1)
-  const order_id = await scene.newOrder(role, idBits)
-  const wish = newOrder.parse({
+  const order_id = await context.newOrder(role, idBits)
+  const input = newOrder.parse({
     ...{ partner_id, partner_deal_id, order_id, quantity },
     ...{ unit_price: choice.unit_price, buy_price: choice.buy_price },
     ...testVisitors(details, quantity),
     ...(dated ? { travel_date: day } : {}),
     ...(key ? { partner_primary_key: key } : {}),
   })
-  const create = (inside: Scene['deps']) => createOrder(inside, wish, OPERATOR, true)
-  const { order } = await scene.operate('order-create', order_id, create, expectation)
+  const create = (inside: StepContext['deps']) => createOrder(inside, input, OPERATOR, true)
+  const { order } = await context.operate('order-create', create, expectation)
   const expected = expectation.codes ? 'create_failed' : 'created'
-  await scene.require('order-state', order.state === expected, { expected, actual: order.state })
+  await context.require('order-state', order.state === expected, { expected, actual: order.state })
   return order
 }
 
-/** Of a product that nobody has described, the choice decides: it has a calendar, or a day was given. */
-const isDated = ({ choice }: Scene, { useDateMode }: Details): boolean =>
+/** If the product says nothing about dates, the choice decides: it has a calendar, or a day was given. */
+const isDated = ({ choice }: StepContext, { useDateMode }: Details): boolean =>
   useDateMode === undefined
     ? choice.travel_date !== undefined || offers(choice, 'price-calendar') || offers(choice, 'level-price-calendar')
     : Number(useDateMode) !== OPEN_DATE
 
-/** As the partner describes it; of a partner without product pull only what is known from elsewhere. */
-async function productDetails(scene: Scene, partnerDealId: string): Promise<Details> {
-  const { partner_id: partnerId } = scene.partner
-  if (!offers(scene.choice, 'product-pull')) {
+/** As the partner describes the product; without product pull, what is known from elsewhere. */
+async function productDetails(context: StepContext, partnerDealId: string): Promise<Details> {
+  const { partner_id: partnerId } = context.partner
+  if (!offers(context.choice, 'product-pull')) {
     const named = { partnerId, partnerDealId, saleState: null }
-    await markProduct(scene.deps.db, named, { cause: OPERATOR, now: scene.deps.clock.now() })
-    const known = await findProduct(scene.deps.db, named)
+    await markProduct(context.deps.db, named, { cause: OPERATOR, now: context.deps.clock.now() })
+    const known = await findProduct(context.deps.db, named)
     return { visitorInfoType: EVERY_VISITOR, ...known?.details }
   }
-  await scene.prepare(['product-pull'], (deps) =>
-    pullProduct(deps, { partner_id: partnerId, partner_deal_id: partnerDealId }),
-  )
-  return (await findProduct(scene.deps.db, { partnerId, partnerDealId }))?.details ?? {}
+  await context.prepare((deps) => pullProduct(deps, { partner_id: partnerId, partner_deal_id: partnerDealId }))
+  return (await findProduct(context.deps.db, { partnerId, partnerDealId }))?.details ?? {}
 }
 
 /** Pulls the prices of the day from the calendar that the choice says there is; the key of a session that is on sale. */
-async function pullDay(scene: Scene, partner_deal_id: string, day: string): Promise<string | undefined> {
-  const { choice, partner } = scene
+async function pullDay(context: StepContext, partner_deal_id: string, day: string): Promise<string | undefined> {
+  const { choice, partner } = context
   const { partner_id } = partner
-  const level = offers(choice, 'level-price-calendar') && isOfLevels(scene, partner_deal_id)
+  const level = offers(choice, 'level-price-calendar') && isOfLevels(context, partner_deal_id)
   if (!level && !offers(choice, 'price-calendar')) return undefined
   const range = { partner_id, partner_deal_id, from: day, to: day, level }
-  await scene.prepare([level ? 'level-price-calendar' : 'price-calendar'], (deps) => pullPrices(deps, range))
-  const keys = await keysOnSale(scene.deps.db, { partnerId: partner_id, partnerDealId: partner_deal_id }, day)
+  await context.prepare((deps) => pullPrices(deps, range))
+  const keys = await keysOnSale(context.deps.db, { partnerId: partner_id, partnerDealId: partner_deal_id }, day)
   return keys.find((key) => key !== '')
 }
 
-/** The product that was named for it, or any when there is no plain calendar. */
-const isOfLevels = ({ choice }: Scene, partnerDealId: string): boolean =>
+/** The product that was chosen for levels, or any when there is no plain calendar. */
+const isOfLevels = ({ choice }: StepContext, partnerDealId: string): boolean =>
   choice.products.level === partnerDealId || !offers(choice, 'price-calendar')
 
-/** The main order as long as it can still be paid, else a new one in its place: an attempt before may have paid it. */
-export async function unpaidOrder(scene: Scene): Promise<bigint> {
-  const orderId = await scene.orderOf('main')
-  const { order } = await showOrder(scene.deps, orderId)
+/** The main order if it can still be paid, else a new one: an earlier attempt may have paid it. */
+export async function unpaidOrder(context: StepContext): Promise<bigint> {
+  const orderId = await context.orderOf('main')
+  const { order } = await showOrder(context.deps, orderId)
   if (order.state === 'created') return orderId
-  return (await createTestOrder(scene, 'main', scene.choice.products.main)).order_id
+  return (await createTestOrder(context, 'main', context.choice.products.main)).order_id
 }
 
 const ISSUED_WITHIN_S = 60
 const ASK_EVERY_MS = 2_000
 
-/** Pays an order; with 598 the partner is asked until its tickets are issued, or says so itself by a pay notice. */
-export async function payTestOrder(scene: Scene, orderId: bigint, expectation: Expectation = {}): Promise<Order> {
-  const pay = (deps: Scene['deps']) => payOrder(deps, orderId, OPERATOR)
-  const answered = (await scene.operate('order-pay', orderId, pay, expectation)).order
-  const order = answered.state === 'paying' ? await issuedLater(scene, orderId) : answered
-  await scene.require('order-state', order.state === 'paid', { expected: 'paid', actual: order.state })
+/** Pays an order. After 598 the platform asks until the tickets are issued, or the partner sends a pay notice. */
+export async function payTestOrder(
+  context: StepContext,
+  orderId: bigint,
+  expectation: Expectation = {},
+): Promise<Order> {
+  const pay = (deps: StepContext['deps']) => payOrder(deps, orderId, OPERATOR)
+  const answered = (await context.operate('order-pay', pay, expectation)).order
+  const order = answered.state === 'paying' ? await issuedLater(context, orderId) : answered
+  await context.require('order-state', order.state === 'paid', { expected: 'paid', actual: order.state })
   return order
 }
 
-async function issuedLater(scene: Scene, orderId: bigint): Promise<Order> {
-  const notices = scene.watch({
+async function issuedLater(context: StepContext, orderId: bigint): Promise<Order> {
+  const notices = context.watchNotices({
     path: MOUNT + PATH.pay,
     isIt: (body) => fieldIn(body, 'orderId') === String(orderId),
   })
-  const ask = (deps: Scene['deps']) => queryOrder(deps, orderId, OPERATOR)
-  await scene.until(
+  const ask = (deps: StepContext['deps']) => queryOrder(deps, orderId, OPERATOR)
+  await context.until(
     ISSUED_WITHIN_S,
     async () => {
-      // A notice may say that the codes come later (asyReturnVoucher): the order tells whether it was the last one.
-      if ((await notices.look()) && (await showOrder(scene.deps, orderId)).order.state !== 'paying') return true
-      return (await scene.operate('order-query', orderId, ask)).order.state !== 'paying'
+      // A notice may say that the codes come later (asyReturnVoucher), so the state of the order decides.
+      if ((await notices.look()) && (await showOrder(context.deps, orderId)).order.state !== 'paying') return true
+      return (await context.operate('order-query', ask)).order.state !== 'paying'
     },
     ASK_EVERY_MS,
   )
-  // It may have come while the partner was asked.
+  // A notice may have come during the last query.
   await notices.look()
-  return (await showOrder(scene.deps, orderId)).order
+  return (await showOrder(context.deps, orderId)).order
 }
 
-/** Both ways of payment will do: for steps that are about something else. */
+/** Tickets at once or later: for steps that are about something else. */
 const ANY_PAYMENT: Expectation = { codes: [200, 598] }
 
 /** Created and paid. */
 export async function buyTestOrder(
-  scene: Scene,
+  context: StepContext,
   role: OrderRole,
   partnerDealId: string,
   size: IdSize = {},
 ): Promise<Order> {
-  const { order_id } = await createTestOrder(scene, role, partnerDealId, size)
-  return payTestOrder(scene, order_id, ANY_PAYMENT)
+  const { order_id } = await createTestOrder(context, role, partnerDealId, size)
+  return payTestOrder(context, order_id, ANY_PAYMENT)
 }
 
 /**
- * The main order as long as all of its tickets are still good, else a new one in its place: the partner may have used or
- * refunded some of them before their turn, and nothing brings them back.
+ * The main order if none of its tickets is used or refunded, else a new one: the partner may have used some before
+ * their step.
  */
-export async function unusedOrder(scene: Scene): Promise<Order> {
-  const { order } = await showOrder(scene.deps, await scene.orderOf('main'))
+export async function unusedOrder(context: StepContext): Promise<Order> {
+  const { order } = await showOrder(context.deps, await context.orderOf('main'))
   if (order.state === 'paid' && order.used_quantity === 0 && order.refunded_quantity === 0) return order
-  return buyTestOrder(scene, 'main', scene.choice.products.main)
+  return buyTestOrder(context, 'main', context.choice.products.main)
 }

@@ -1,6 +1,6 @@
 import type { NewOrder } from '../../orders/wire.ts'
 
-/** A made-up person with a well-formed id card number (the check digit fits; the district code belongs to nobody). */
+/** An invented person with a well-formed id card number: the check digit fits, the district code is not in use. */
 const TESTER = {
   name: '测试游客',
   pinyin: 'Ceshi Youke',
@@ -12,7 +12,7 @@ const TESTER = {
 
 const NEEDED = { none: 1, one: 2, all: 3, perGroup: 4 } as const
 
-/** As many visitors as the product asks for (visitorInfoType), and always somebody to call. */
+/** As many visitors as the product asks for (visitorInfoType), and always a contact person. */
 export function testVisitors(
   product: { readonly visitorInfoType?: unknown; readonly visitorInfoGroupSize?: unknown },
   quantity: number,

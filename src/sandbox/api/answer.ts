@@ -1,18 +1,18 @@
-import { CHECKS, type CheckId, levelOf } from '../../certification/checks.ts'
+import type { Acceptance } from '../../certification/acceptance.ts'
 import type { Choice } from '../../certification/choice.ts'
-import type { Outcome, RunEvent } from '../../certification/event.ts'
+import type { Finding, Outcome, RunEvent } from '../../certification/event.ts'
 import type { Progress, Run, RunView } from '../../certification/run.ts'
 import type { Translate } from '../../lib/web/locale.ts'
-import type { Acceptance } from '../acceptance.ts'
+import { checkText, stepName } from '../texts.ts'
 
-/** What the headless API says of runs. Names are those of the tables' columns; times are ISO 8601 in UTC. */
+/** Answers of the headless API. Names are those of the tables' columns; times are ISO 8601 in UTC. */
 
 export interface RunSummary {
   readonly run_id: string
   /** 1, 2, … of this partner. */
   readonly number: number
   readonly choice: Choice
-  /** Null once the last step was left, or in a run that another one has taken the place of. */
+  /** Null after the last step, and in a run that a newer one has replaced. */
   readonly current_step: string | null
   /** Number of the last line of its log. */
   readonly last_seq: number
@@ -44,7 +44,7 @@ export interface RunAnswer extends RunSummary {
   readonly steps: readonly StepAnswer[]
 }
 
-export const runSummary = ({ partner_id: _, current_step, ...run }: Run): RunSummary => ({
+export const runSummary = ({ partner_id: _partner, steps: _steps, current_step, ...run }: Run): RunSummary => ({
   ...run,
   current_step: run.superseded_at === null ? current_step : null,
 })
@@ -56,7 +56,7 @@ export const runAnswer = ({ run, steps }: RunView, t: Translate): RunAnswer => (
 
 const stepAnswer = ({ step, state, running, current, attempts }: Progress, t: Translate): StepAnswer => ({
   id: step.id,
-  name: t(step.name),
+  name: stepName(step.id, t),
   kind: step.kind,
   state,
   running,
@@ -64,12 +64,19 @@ const stepAnswer = ({ step, state, running, current, attempts }: Progress, t: Tr
   attempts: attempts.map(({ run_id: _run, step_id: _step, ...attempt }) => attempt),
 })
 
-/** What a check is called and how heavy it weighs. */
-export const checkTexts = (id: CheckId, t: Translate) => ({ text: t(CHECKS[id].text), level: levelOf(id) })
+/** A finding with the text and the level of its check. */
+export const findingAnswer = <Of extends Omit<Finding, 'passed'>>(
+  { level = 'error', ...finding }: Of,
+  t: Translate,
+) => ({
+  ...finding,
+  text: checkText(finding.id, t),
+  level,
+})
 
 /** A line of the log; that of a check also has its text and level. */
 export const eventAnswer = (event: RunEvent, t: Translate) =>
-  event.kind === 'check' ? { ...event, data: { ...event.data, ...checkTexts(event.data.id, t) } } : event
+  event.kind === 'check' ? { ...event, data: findingAnswer(event.data, t) } : event
 
 export interface AcceptanceAnswer {
   readonly passed: boolean

@@ -1,18 +1,18 @@
 import type { RunEvent } from '../../certification/event.ts'
-import { nextEventsWithin } from '../../certification/follow.ts'
 import { showRun } from '../../certification/run.ts'
 import type { Deps } from '../../deps.ts'
+import { tooManyCalls } from '../../mtp/errors.ts'
 import type { EventsQuery } from './wire.ts'
 
 export interface Lines {
   readonly events: readonly RunEvent[]
-  /** Where to ask on from: `after` of the next call. */
+  /** `after` of the next call. */
   readonly lastSeq: number
 }
 
 /**
- * Lines of a run's log after a number, 500 at most. With `wait` it takes its time until there is one; `leaving` ends
- * the wait early.
+ * Lines of a run's log after a number, 500 at most. With `wait`, waits for the next line up to so many seconds;
+ * `leaving` ends the wait.
  */
 export async function linesAfter(
   deps: Deps,
@@ -21,8 +21,30 @@ export async function linesAfter(
   { after, wait }: EventsQuery,
   leaving: AbortSignal,
 ): Promise<Lines> {
-  // Also ends an attempt whose process has died, or its last line would never come.
+  // This also ends an attempt whose process has died: its last line would never come.
   await showRun(deps, partnerId, runId)
-  const events = await nextEventsWithin(deps, runId, after, leaving, wait * 1_000)
+  const events = await deps.logFollowers.nextEvents(runId, after, leaving, wait * 1_000)
   return { events, lastSeq: events.at(-1)?.seq ?? after }
+}
+
+/** Requests that may wait for lines at once: of one partner, and of this process. */
+const MOST = { partner: 20, process: 1_000 }
+const RETRY_S = 2
+
+/** Requests that wait. Each holds a connection, so they are counted, and all end when the service stops. */
+export class Waits {
+  readonly #waiting = new Map<AbortController, bigint>()
+
+  /** Runs `work`, whose signal is aborted by `endAll` or when the caller disconnects. Throws 429. */
+  async during<Result>(partnerId: bigint, work: (leaving: AbortController) => Promise<Result>): Promise<Result> {
+    const ofPartner = [...this.#waiting.values()].filter((other) => other === partnerId).length
+    if (ofPartner >= MOST.partner || this.#waiting.size >= MOST.process) throw tooManyCalls(RETRY_S)
+    const leaving = new AbortController()
+    this.#waiting.set(leaving, partnerId)
+    return work(leaving).finally(() => this.#waiting.delete(leaving))
+  }
+
+  endAll(): void {
+    for (const leaving of this.#waiting.keys()) leaving.abort()
+  }
 }

@@ -1,6 +1,6 @@
 import type { FailedCheck, ReportedAttempt, ReportedStep, RunReport } from './report.ts'
 
-// What XML 1.0 cannot hold, not even escaped (section 2.2): texts of partners come in here.
+// Characters that XML 1.0 cannot have, not even escaped (section 2.2). Texts of partners may have them.
 const NOT_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -29,8 +29,8 @@ const text = (value: string): string => escaped(value, /[&<>\r]/g)
 const CLASS = 'gatehouse.sandbox'
 
 /**
- * A report as JUnit XML in the form that both common schemas take (Ant's and Jenkins'): one test suite a run, one test
- * case a step, and one for the acceptance check. What was not reached is skipped; an interrupted step is an error.
+ * A report as JUnit XML that fits both common schemas (Ant's and Jenkins'): one test suite a run, one test case a step,
+ * and one for the acceptance check. A step that was not reached is skipped; an interrupted step is an error.
  */
 export function junitOf(report: RunReport): string {
   const cases = [...report.steps.map(caseOfStep), caseOfAcceptance(report)]
@@ -131,7 +131,7 @@ function propertiesOf(report: RunReport): [name: string, value: string][] {
   ]
 }
 
-/** Every attempt with what failed in it, those before the last one too. */
+/** Every attempt with the checks that failed in it. */
 const historyOf = (report: RunReport): string =>
   everyAttempt(report)
     .map(([step, attempt]) => {

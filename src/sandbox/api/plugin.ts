@@ -16,8 +16,8 @@ const CALLS_PER_MINUTE = 600
 const RUNS_PER_MINUTE = 30
 
 /**
- * /sandbox/api: the test run without a browser. Who calls proves with the partner's own signature (DECISIONS "Signature") who
- * it is; that is what the signature tool asks for too, so the run is open to it. Answers are area B's envelope.
+ * /sandbox/api: the test run without a browser. Callers sign their requests as partners sign notices (DECISIONS
+ * "Signature"). That is what the signature tool tests, so it need not be passed first. Answers have area B's envelope.
  */
 export const sandboxApi: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.decorateRequest('caller', null)
@@ -55,7 +55,10 @@ const methodNotAllowed = (allowed: readonly string[]): CallRejected =>
     Allow: allowed.join(', '),
   })
 
-/** Code 300 and what is wrong; only a signature that failed is kept among the rejected calls: those explain themselves. */
+/**
+ * Answers code 300 and what is wrong. Only calls with a wrong signature are stored among the rejected calls; other
+ * refusals explain themselves.
+ */
 async function sendRefusal(deps: Deps, thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   const { describe, status, headers, detail } = refusalOf(thrown, request)
   noteForLog(request, { code: 300, ...(detail ? { detail } : {}) })
@@ -94,7 +97,7 @@ interface Refusal {
   readonly detail: string | undefined
 }
 
-/** What the caller said of itself: repeating it tells an unsigned caller nothing. */
+/** The PartnerId that the caller sent: repeating it tells an unsigned caller nothing. */
 function claimedPartnerId({ headers }: FastifyRequest): string {
   const given = String(headers.partnerid ?? '')
   return /^\d{1,19}$/.test(given) ? given : ''

@@ -1,23 +1,24 @@
+import { acceptanceOf } from '../../certification/acceptance.ts'
+import { failedChecksOf } from '../../certification/attempt-store.ts'
 import type { Finding } from '../../certification/event.ts'
-import { reportOfRun, reportUrl } from '../../certification/report.ts'
+import { reportOfRun } from '../../certification/report.ts'
 import { showRun } from '../../certification/run.ts'
 import type { Deps } from '../../deps.ts'
 import type { Translate } from '../../lib/web/locale.ts'
-import { acceptanceOf } from '../acceptance.ts'
+import { reportUrl } from '../accept-run.ts'
 import {
   type AcceptanceAnswer,
   type AttemptAnswer,
   acceptanceAnswer,
-  checkTexts,
+  findingAnswer,
   type RunSummary,
   runAnswer,
   type StepAnswer,
 } from './answer.ts'
-import { failedChecksOf } from './failed-checks-store.ts'
 
-export interface FailedCheck extends Omit<Finding, 'passed'> {
+export interface FailedCheck extends Omit<Finding, 'passed' | 'level'> {
   readonly text: string
-  /** A warning fails no step. */
+  /** A warning does not fail the step. */
   readonly level: 'error' | 'warning'
 }
 
@@ -35,7 +36,7 @@ export interface ReportedStep extends Omit<StepAnswer, 'attempts'> {
 export interface RunReport extends RunSummary {
   readonly acceptance: AcceptanceAnswer
   readonly steps: readonly ReportedStep[]
-  /** What vouches for it to others; null until it has passed. */
+  /** The signed report; null until the run has passed. */
   readonly signed_report: SignedReportAnswer | null
 }
 
@@ -55,7 +56,7 @@ export async function reportRun(deps: Deps, partnerId: bigint, runId: string, t:
   for (const { attempt_id, data } of await failedChecksOf(deps.db, runId)) {
     const { passed: _, ...finding } = data
     const known = failed.get(attempt_id) ?? []
-    failed.set(attempt_id, [...known, { ...finding, ...checkTexts(finding.id, t) }])
+    failed.set(attempt_id, [...known, findingAnswer(finding, t)])
   }
   const { steps, ...run } = runAnswer(view, t)
   const signed = await reportOfRun(deps, runId)

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { startStep } from '../../certification/attempt.ts'
-import { noSuchRun } from '../../certification/errors.ts'
 import { listRuns, nextStep, presentRun, showRun } from '../../certification/run.ts'
+import { noSuchRun } from '../../certification/run-errors.ts'
 import type { Deps } from '../../deps.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { stringifyLossless } from '../../lib/json/lossless.ts'
@@ -15,13 +15,12 @@ import { jsonBytes } from '../../mtp/body-guard.ts'
 import { bodyRejected } from '../../mtp/errors.ts'
 import { callerOf } from '../../mtp/guard.ts'
 import { readNotice } from '../../mtp/wire.ts'
-import { checkAcceptance } from '../acceptance.ts'
+import { acceptRun } from '../accept-run.ts'
 import { acceptanceAnswer, eventAnswer, runAnswer, runSummary } from './answer.ts'
 import { beginRun } from './begin.ts'
-import { linesAfter } from './events.ts'
+import { linesAfter, Waits } from './events.ts'
 import { junitOf } from './junit.ts'
 import { reportRun } from './report.ts'
-import { Waits } from './waits.ts'
 import { eventsQuery, isRunId, newRun, PRESENT } from './wire.ts'
 
 export const HEADERS = {
@@ -90,7 +89,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }):
   })
 
   app.post<RunRoute>('/runs/:run_id/accept', async (request, reply) => {
-    const found = await checkAcceptance(deps, callerOf(request).partner_id, await runIdOf(request))
+    const found = await acceptRun(deps, callerOf(request).partner_id, await runIdOf(request))
     return send(request, reply, acceptanceAnswer(found))
   })
 
@@ -111,7 +110,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }):
     return reply.headers({ ...HEADERS, 'Content-Type': XML_TYPE }).send(xml)
   }
 
-  /** What is no id is told apart from an unknown one by nobody. */
+  /** Throws the same 404 for a text that is no id as for an unknown id. */
   async function runIdOf(request: FastifyRequest<RunRoute>): Promise<string> {
     const { run_id } = request.params
     if (run_id === PRESENT) return (await presentRun(deps, callerOf(request).partner_id)).run_id

@@ -3,10 +3,10 @@ import { choice } from '../../certification/choice.ts'
 import { maybe } from '../../lib/json/fields.ts'
 import { numericText } from '../../lib/json/lossless.ts'
 
-/** POST /sandbox/api/runs: what pages ask on "choose system functions", in the request form of area B. */
+/** POST /sandbox/api/runs: the choice that a person makes on the functions page, as a request of area B. */
 export const newRun = z.looseObject({
   partnerId: maybe(numericText()),
-  /** Whether it may take the place of a run that is under way. */
+  /** Whether it may replace a run that is under way. */
   overwrite: z.boolean().default(false),
   body: choice,
 })
@@ -14,7 +14,7 @@ export type NewRun = z.output<typeof newRun>
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** The run that the partner is at; its id is not known to a script that has not started it. */
+/** Stands for the id of the present run in addresses: a script may not know the id. */
 export const PRESENT = 'present'
 
 export const isRunId = (text: string): boolean => UUID.test(text)

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** What stands in the JSON. `id` and the numbers come as number or text; `any` is kept and not looked into. */
+/** The type in JSON. `id` and the numbers come as number or text; `any` is not looked into. */
 export type FieldKind =
   | 'text'
   | 'id'
@@ -25,7 +25,7 @@ export interface Field {
   readonly list: boolean
   /** The only values there are; empty when there are others. */
   readonly values: readonly (string | number)[]
-  /** Always there; a field of a request may be empty all the same. */
+  /** Always present; in a request it may still be empty. */
   readonly required: boolean
   /** The variant that the field belongs to: `{ field: 'method', value: 'page' }`. */
   readonly when?: { readonly field: string; readonly value: string }
@@ -38,7 +38,7 @@ const leaf = (kind: FieldKind, values: Field['values'] = []): Shape => ({ kind, 
 
 const LEAVES: Readonly<Record<string, FieldKind>> = { string: 'text', boolean: 'boolean', unknown: 'any' }
 
-// zod's own way to look into any schema: each kind has its parts under these names.
+// How zod describes any schema: each kind has its parts under these names.
 interface Definition {
   readonly type: string
   readonly shape?: Readonly<Record<string, z.ZodType>>
@@ -58,7 +58,7 @@ const under = (path: string, name: string): string => (path === '' ? name : `${p
 /** The field of this name and path that a schema describes, with all below it. */
 function fieldOf(schema: z.ZodType, name: string, path: string): Field {
   const { type, innerType } = definitionOf(schema)
-  // A field that bends is taken without; the contract asks for it all the same.
+  // The platform does without such a field if it is wrong, but the contract requires it.
   const strict = type === 'catch' && innerType ? innerType : schema
   const { success, data } = strict.safeParse(undefined)
   return { name, path, required: !success || data !== undefined, ...shapeOf(schema, path) }
@@ -89,7 +89,7 @@ const pipeShape = (first: z.ZodType, then: z.ZodType, path: string): Shape =>
     ? shapeOf(then, path)
     : shapeOf(first, path)
 
-/** The fields of all variants of a request, each once; the one that tells them apart has all its values. */
+/** The fields of all variants of a request, each once; the discriminating field has all its values. */
 function variants({ options = [], discriminator = '' }: Omit<Definition, 'type'>, path: string): Field[] {
   const all = options.map((option) => fieldsOf(option, path))
   const chosen = all.flatMap((fields) => fields.filter(({ name }) => name === discriminator))

@@ -34,7 +34,7 @@ const DIRECTIONS = {
   notice: 'sandbox.docs.notice',
 } as const satisfies Record<Direction, string>
 
-/** What the field reference says, by the words that it is made of. */
+/** Texts of the field reference for the values that it is made of. */
 export function docsTexts(locale: Locale) {
   const t = translator(locale)
   return {

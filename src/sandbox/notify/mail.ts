@@ -9,12 +9,12 @@ import { type Letter, letterOf } from './letter.ts'
 import { type Notification, NotSent } from './wire.ts'
 
 /**
- * The last one is silence of the server, also after the message: giving up there may repeat a mail that was accepted
- * (RFC 5321, 4.5.3.2.6 asks for ten minutes), but a server that hangs would hold every job meanwhile.
+ * The last one is how long the server may be silent, also after the message. Giving up then may repeat a mail that was
+ * accepted (RFC 5321, 4.5.3.2.6 asks for ten minutes), but a hanging server would block every job.
  */
 const LIMITS = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 30_000, socketTimeout: 120_000 }
 
-/** What is written or sent holds nothing that is read from a file or an address of the Internet. */
+/** Mails have no content from files or Internet addresses. */
 const CLOSED = { disableFileAccess: true, disableUrlAccess: true }
 
 export const mailFolder = (config: Config): string => config.MAIL_FOLDER ?? join(config.DATA_DIR, 'mail')
@@ -34,8 +34,8 @@ export async function sendMail({ config }: Deps, notification: Notification): Pr
 }
 
 /**
- * TLS from the start for smtps, else STARTTLS where the server offers it. A password leaves this machine over TLS only,
- * so that nobody in between can take the offer away and read it.
+ * TLS from the start for smtps, else STARTTLS if the server offers it. A password is sent over TLS only, so that an
+ * attacker in between cannot remove the offer and read it.
  */
 export function smtpOptions(smtpUrl: string): SMTPTransportOptions {
   const server = parseSmtpUrl(smtpUrl)
@@ -59,7 +59,7 @@ async function writeLetter(folder: string, letter: Letter, notificationId: strin
   }
 }
 
-/** Codes only: what a server says in words may repeat addresses, names of ours and what it was sent. */
+/** Codes only: a server's texts may repeat addresses, our host names and what it was sent. */
 function asNotSent({ code, originalCode, command, response = '', responseCode, permanent = false }: NodemailerError) {
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1]
   const said = [responseCode, enhanced].filter((part) => part !== undefined).join(' ')
@@ -70,7 +70,7 @@ function asNotSent({ code, originalCode, command, response = '', responseCode, p
     const verb = permanent ? 'does not accept' : 'does not accept for now'
     return new NotSent(`the mail server ${verb}: ${what} (${said})`, detail, permanent)
   }
-  // Anything else is for our operator to mend, so it is tried again.
+  // Anything else is for our operator to correct, so it is tried again.
   const reached = responseCode !== undefined || code === 'EAUTH' || code === 'ETLS'
   return new NotSent(reached ? 'the mail server does not let us send' : 'the mail server cannot be reached', detail)
 }

@@ -22,7 +22,7 @@ export interface Notifications {
   readonly notifications: readonly ShownNotification[]
 }
 
-/** How far the contacts of a run have been told; nothing for a run that has not passed. */
+/** The notifications of a run and their delivery; none for a run that has not passed. */
 export async function notificationsOf(deps: Deps, runId: string): Promise<Notifications> {
   const found = await store.listNotifications(deps.db, runId)
   const jobs = await sendingJobs(
@@ -42,8 +42,8 @@ export async function notificationsOf(deps: Deps, runId: string): Promise<Notifi
 }
 
 /**
- * Sends a message of this run that has not arrived now instead of later, or again after it was given up. False when
- * there is no such message, or it has arrived.
+ * Sends a message that waits now instead of later, or one that was given up again. False when there is no such message
+ * in this run, or it has been delivered.
  */
 export const retryNotification = (deps: Deps, runId: string, notificationId: string): Promise<boolean> =>
   deps.db.tx(async (db) => {

@@ -2,7 +2,7 @@ import { enqueue, findJobsByKey, type Job, rescheduleJob } from '../../db/jobs-s
 import type { Db } from '../../db/sql.ts'
 import type { Deps } from '../../deps.ts'
 
-// A day of attempts, ten minutes apart at most, ends long before: what decides is the message's age (send.ts).
+// Never reached: attempts are ten minutes apart at most, and after a day send.ts gives up.
 const MAX_ATTEMPTS = 1_000
 
 const keyOf = (notificationId: string): string => `send-notification:${notificationId}`
@@ -11,8 +11,8 @@ export const queueSending = (db: Db, notificationId: string): Promise<number> =>
   enqueue(db, 'send-notification', { notificationId }, { key: keyOf(notificationId), maxAttempts: MAX_ATTEMPTS })
 
 /**
- * Makes the next attempt now. One that is being made is left alone, unless it `isOver`: its job has only not been let go
- * of yet, and the queue drops it for a new one.
+ * Makes the next attempt now. An attempt that is running is left alone, unless it `isOver`: then its job has only not
+ * been released yet, and the queue replaces it.
  */
 export async function hurrySending({ db, clock }: Deps, notificationId: string, isOver: boolean): Promise<void> {
   const [job] = await findJobsByKey(db, [keyOf(notificationId)])

@@ -7,7 +7,7 @@ export type NewNotification = Pick<
   'notification_id' | 'run_id' | 'partner_id' | 'role' | 'channel' | 'name' | 'address' | 'facts'
 >
 
-/** False when that contact of the run is told over that channel already. Waits for a simultaneous insert to be decided. */
+/** False when this contact has a notification over that channel already. Waits for a simultaneous insert to commit. */
 export const insertNotification = async (db: Db, given: NewNotification, now: Date): Promise<boolean> =>
   (await db.exec(
     sql`insert into sandbox_notification

@@ -1,23 +1,18 @@
 import { randomUUID } from 'node:crypto'
+import type { PassedRun } from '../../certification/acceptance.ts'
 import type { Deps } from '../../deps.ts'
 import { showPartner } from '../../registry/partner.ts'
 import { CONTACT_ROLES } from '../../registry/partner-wire.ts'
 import { queueSending } from './queue.ts'
 import * as store from './store.ts'
 
-export interface Passed {
-  readonly runId: string
-  readonly partnerId: bigint
-  readonly runNumber: number
-  readonly passedAt: Date
-  /** Where everybody can read and verify the report. */
-  readonly reportUrl: string
-}
+/** A run that has passed, and where everybody can read and verify its report. */
+export type Passed = Omit<PassedRun, 'reportId'> & { readonly reportUrl: string }
 
 /**
- * Has the partner's product and business contacts told that this run has passed: by mail, and over their webhook where
- * there is one. Each of these is queued with the caller's transaction and once a run, however often and from however
- * many sides it is asked for. Gives the number that were queued now. Somebody who is both contacts is told as both.
+ * Tells the partner's product and business contacts that this run has passed: by mail, and over their webhook where there
+ * is one. Each message is queued with the caller's transaction, and once a run, however often this is called. Returns how
+ * many were queued now. Somebody who is both contacts is told as both.
  */
 export const tellContacts = (deps: Deps, { runId, partnerId, ...passed }: Passed): Promise<number> =>
   deps.db.tx(async (db) => {
@@ -29,7 +24,7 @@ export const tellContacts = (deps: Deps, { runId, partnerId, ...passed }: Passed
       reportUrl: passed.reportUrl,
     }
     let queued = 0
-    // Always in this order: simultaneous callers wait for each other at the first row instead of crosswise.
+    // Always in this order: simultaneous callers wait for each other at the first row and cannot deadlock.
     for (const role of CONTACT_ROLES) {
       const contact = partner.contacts[role]
       if (!contact) continue

@@ -4,7 +4,7 @@ import { CONTACT_ROLES } from '../../registry/partner-wire.ts'
 const CHANNELS = ['mail', 'webhook'] as const
 export type Channel = (typeof CHANNELS)[number]
 
-/** What every message of a run says. */
+/** What every message about a run says. */
 const facts = z.object({
   partnerName: z.string(),
   runNumber: z.number(),
@@ -12,7 +12,7 @@ const facts = z.object({
   reportUrl: z.string(),
 })
 
-/** A notification as it is kept. */
+/** A stored notification. */
 export const notification = z.object({
   notification_id: z.string(),
   run_id: z.string(),
@@ -23,7 +23,7 @@ export const notification = z.object({
   /** A mail address, or the webhook's URL. */
   address: z.string(),
   facts,
-  /** `failed`: given up, until somebody has it tried again. */
+  /** `failed`: given up, until somebody asks for another try. */
   state: z.enum(['waiting', 'sent', 'failed']),
   attempts: z.number(),
   last_error: z.string().nullable(),

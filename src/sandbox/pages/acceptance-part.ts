@@ -1,10 +1,11 @@
+import { acceptanceOf } from '../../certification/acceptance.ts'
 import { reportOfRun } from '../../certification/report.ts'
 import type { RunView } from '../../certification/run.ts'
 import type { Deps } from '../../deps.ts'
 import { beijingTime } from '../../lib/beijing.ts'
 import type { Translate } from '../../lib/web/locale.ts'
-import { acceptanceOf } from '../acceptance.ts'
 import { notificationsOf, type ShownNotification } from '../notify/notifications.ts'
+import { stepName } from '../texts.ts'
 import type { Tone } from './log-line.ts'
 import { stepHref } from './step-item.ts'
 
@@ -24,7 +25,7 @@ export interface AcceptancePart {
   readonly open: boolean
   /** The signed report, for everybody who knows its address; null until it has passed. */
   readonly signed: string | null
-  /** Whom we have told that it has passed. */
+  /** The notifications to the contacts. */
   readonly told: readonly Telling[]
   /** Where mails are written while no mail server is set; null where one is. */
   readonly mailFolder: string | null
@@ -61,7 +62,7 @@ export async function acceptancePart(deps: Deps, view: RunView, t: Translate): P
     missing: passed ? [] : missing,
     openSteps: steps
       .filter(({ step }) => openSteps.includes(step.id))
-      .map(({ step }) => ({ name: t(step.name), href: stepHref(run.run_id, step.id) })),
+      .map(({ step }) => ({ name: stepName(step.id, t), href: stepHref(run.run_id, step.id) })),
     open: reached && !passed && run.superseded_at === null,
     signed: report ? `/sandbox/verify/${report.report_id}` : null,
     told: notifications.map((one) => telling(run.run_id, one, t)),

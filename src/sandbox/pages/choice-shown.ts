@@ -1,8 +1,8 @@
 import { type Choice, travelDate } from '../../certification/choice.ts'
-import { FUNCTIONS } from '../../certification/functions.ts'
 import type { Translate } from '../../lib/web/locale.ts'
+import { functionName } from '../texts.ts'
 
-/** What a run was started with, for people to read. */
+/** The choice of a run, for people to read. */
 export interface ShownChoice {
   readonly functions: readonly string[]
   readonly facts: readonly (readonly [label: string, value: string])[]
@@ -22,7 +22,7 @@ export function shownChoice(choice: Choice, startedAt: Date, t: Translate): Show
     [t('sandbox.choice.quantity'), String(quantity)],
   ]
   return {
-    functions: FUNCTIONS.filter(({ id }) => functions.includes(id)).map(({ name }) => t(name)),
+    functions: functions.map((id) => functionName(id, t)),
     facts: named.flatMap(([label, value]) => (value === undefined ? [] : [[label, value] as const])),
   }
 }

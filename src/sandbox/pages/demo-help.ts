@@ -8,7 +8,7 @@ const DEMO_CLIENT_ID = 'demo-partner'
 export const isDemo = ({ config }: Pick<Deps, 'config'>, { client_id }: { readonly client_id: string }): boolean =>
   config.DEMO && client_id === DEMO_CLIENT_ID
 
-/** The demo partner's part of a step: where to click, and the same as a command. */
+/** How to do the demo partner's part of a step: in its back office, or by a command. */
 export interface DemoHelp {
   /** Its back office. */
   readonly office: string

@@ -23,7 +23,7 @@ export interface Exchange {
   readonly request: Message
   /** Null when there was none. */
   readonly answer: Message | null
-  /** Why there was none, or why it is no good. */
+  /** Why there was none, or what is wrong with it. */
   readonly failure: string | null
   readonly stringToSign: string | null
   readonly curl: string | null

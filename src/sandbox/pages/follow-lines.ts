@@ -1,13 +1,12 @@
 import { findAttempt } from '../../certification/attempt-store.ts'
 import type { RunEvent } from '../../certification/event.ts'
-import { nextEventsWithin } from '../../certification/follow.ts'
 import type { Deps } from '../../deps.ts'
 import { type LineContext, type LogLine, logLine } from './log-line.ts'
 
-/** A sign of life for proxies and for browsers whose network has gone; also when the session is looked at again. */
+/** Sent so often to keep proxies from closing the connection; the session is checked again with it. */
 const HEARTBEAT_MS = 10_000
 
-/** After that the browser connects anew, wherever the load balancer then leads. */
+/** After that the browser connects again, perhaps to another process. */
 const LONGEST_MS = 240_000
 
 /** A line, or null: nothing has happened for a while. */
@@ -29,7 +28,7 @@ export async function* followLines({ runId, after, signal, allowed, ...context }
   const endsAt = performance.now() + LONGEST_MS
   let seq = after
   while (!signal.aborted && performance.now() < endsAt) {
-    const events = await nextEventsWithin(deps, runId, seq, signal, HEARTBEAT_MS)
+    const events = await deps.logFollowers.nextEvents(runId, seq, signal, HEARTBEAT_MS)
     if (signal.aborted || !(await allowed())) return
     for (const event of events) {
       const startedAt = begun.get(event.attempt_id) ?? (await startOf(deps, event))

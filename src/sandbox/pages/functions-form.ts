@@ -8,7 +8,7 @@ import { INTERFACE_OF } from './function-groups.ts'
 export const PRODUCT_ROLES = ['main', 'later', 'review', 'level', 'sold_out'] as const
 export type ProductRole = (typeof PRODUCT_ROLES)[number]
 
-/** The form as it was filled in: text by text, so that it can be shown again whatever stands in it. */
+/** The form as it was filled in, so that it can be shown again whatever was typed. */
 export interface FormTexts {
   readonly functions: readonly FunctionId[]
   readonly products: Readonly<Record<ProductRole, string>>
@@ -23,14 +23,14 @@ export interface FormTexts {
 /** A field (`main`, `quantity`, `base_url`, `url.order-create`, `pay`, `refund`) → key of the text that says what is wrong. */
 export type Problems = Readonly<Record<string, string>>
 
-export interface Wish {
+export interface RunRequest {
   readonly choice: Choice
   readonly urls: Required<Pick<PartnerChanges, 'base_url' | 'interface_urls'>>
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
 
-/** What a form post says; anything that no form of ours sends counts as left empty. */
+/** Reads a form; values that our form cannot send count as empty. */
 export function readForm(body: unknown): FormTexts {
   const fields = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>
   const chosen = [fields.functions].flat()
@@ -66,7 +66,7 @@ const PROBLEM_OF: Readonly<Record<string, string>> = {
 }
 
 /** The choice and the URLs that the form stands for, or what is wrong with it. */
-export function readWish(form: FormTexts): { wish: Wish } | { problems: Problems } {
+export function parseRunRequest(form: FormTexts): { requested: RunRequest } | { problems: Problems } {
   const given = Object.entries(form.products).filter(([, product]) => product !== '')
   const chosen = choice.safeParse({
     functions: form.functions,
@@ -85,7 +85,7 @@ export function readWish(form: FormTexts): { wish: Wish } | { problems: Problems
   }
   if (!chosen.success || !urls.success || Object.keys(problems).length > 0) return { problems }
   const { base_url: base, interface_urls: own } = urls.data
-  return { wish: { choice: chosen.data, urls: { base_url: base, interface_urls: own } } }
+  return { requested: { choice: chosen.data, urls: { base_url: base, interface_urls: own } } }
 }
 
 type OptionalText = 'travel_date' | 'unit_price' | 'buy_price'
@@ -101,7 +101,7 @@ function choiceProblems({ functions, products }: FormTexts, issues: Issues): Pro
     const field = String(path.at(-1) ?? '')
     if (field in PROBLEM_OF) found[field] = PROBLEM_OF[field] ?? ''
   }
-  // The schema is silent about what several fields say together while one of them is wrong.
+  // The schema does not check fields against each other while one of them is wrong.
   if (functions.includes('sold-out') && products.sold_out === '') found.sold_out = 'sandbox.problem.sold_out'
   if (!functions.some((id) => id.startsWith('pay-'))) found.pay = 'sandbox.problem.pay'
   if (!functions.some((id) => id === 'refund-at-once' || id === 'refund-after-review')) {

@@ -1,6 +1,7 @@
 import { listProducts } from '../../catalogue/show-product.ts'
 import type { Choice } from '../../certification/choice.ts'
-import { FUNCTION_IDS, FUNCTIONS, type FunctionId, REQUIRED_FUNCTIONS } from '../../certification/functions.ts'
+import { FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from '../../certification/functions.ts'
+import { presentStanding } from '../../certification/run.ts'
 import type { Deps } from '../../deps.ts'
 import { INTERFACES } from '../../interfaces/index.ts'
 import { addDays, beijingDate } from '../../lib/beijing.ts'
@@ -9,15 +10,15 @@ import { hasPassedSignatureTool } from '../../mtp/signature-test.ts'
 import { showPartner } from '../../registry/partner.ts'
 import type { Partner } from '../../registry/partner-wire.ts'
 import { type InterfacePreflight, preflight } from '../preflight/index.ts'
+import { functionName } from '../texts.ts'
 import { isDemo } from './demo-help.ts'
 import { GROUPS } from './function-groups.ts'
 import { type FormTexts, interfacesOf, PRODUCT_ROLES, type Problems, type ProductRole } from './functions-form.ts'
-import { presentRunOf } from './present-run.ts'
 
 /** The page on which functions are chosen. */
 export interface FunctionsPage {
   readonly unlocked: boolean
-  /** Its URLs are not ours to change here. */
+  /** A live partner: its URLs cannot be changed here. */
   readonly live: boolean
   readonly demo: boolean
   readonly groups: readonly { readonly id: string; readonly name: string; readonly functions: readonly FunctionBox[] }[]
@@ -34,7 +35,7 @@ export interface FunctionsPage {
   readonly urlsOpen: boolean
   readonly problems: Problems
   readonly preflight: readonly InterfacePreflight[] | null
-  /** The run that a new one would take the place of. */
+  /** The run that a new one would replace. */
   readonly present: { readonly number: number; readonly passed: number; readonly steps: number } | null
 }
 
@@ -65,10 +66,10 @@ const DEMO_PRODUCTS: Readonly<Record<ProductRole, string>> = {
 const NO_PRODUCTS = Object.fromEntries(PRODUCT_ROLES.map((role) => [role, ''])) as Record<ProductRole, string>
 const USUAL: readonly FunctionId[] = [...REQUIRED_FUNCTIONS, 'product-pull', 'pay-at-once', 'refund-at-once']
 
-/** The form as it stands before anybody has filled it in: like the present run, else as usual; the demo's is complete. */
+/** The form before it is filled in: as in the present run, else the usual choice; complete for the demo partner. */
 export async function freshForm(deps: Deps, partnerId: bigint): Promise<FormTexts> {
   const partner = await showPartner(deps, partnerId)
-  const present = await presentRunOf(deps, partnerId)
+  const present = await presentStanding(deps, partnerId)
   return { ...choiceTexts(present?.run.choice, isDemo(deps, partner)), ...urlTexts(partner) }
 }
 
@@ -124,7 +125,7 @@ export async function functionsPage(
   const [partner, unlocked, present, known] = await Promise.all([
     showPartner(deps, partnerId),
     hasPassedSignatureTool(deps, partnerId),
-    presentRunOf(deps, partnerId),
+    presentStanding(deps, partnerId),
     listProducts(deps, { partner_id: partnerId }),
   ])
   const tomorrow = addDays(beijingDate(deps.clock.now()), 1)
@@ -171,13 +172,12 @@ const productLabels = (t: Translate): Record<ProductRole, string> => ({
 })
 
 function groupsOf({ functions }: FormTexts, t: Translate): FunctionsPage['groups'] {
-  const names = new Map<FunctionId, string>(FUNCTIONS.map(({ id, name }) => [id, t(name)]))
   return GROUPS.map((group) => ({
     id: group.name.slice('sandbox.group.'.length),
     name: t(group.name),
     functions: group.functions.map((id) => {
       const required = REQUIRED_FUNCTIONS.includes(id)
-      return { id, name: names.get(id) ?? id, chosen: required || functions.includes(id), required }
+      return { id, name: functionName(id, t), chosen: required || functions.includes(id), required }
     }),
   }))
 }

@@ -1,14 +1,15 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { SandboxRefusal } from '../../certification/errors.ts'
 import type { Run } from '../../certification/run.ts'
+import { RunRefusal } from '../../certification/run-errors.ts'
 import type { Deps } from '../../deps.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { translator } from '../../lib/web/locale.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
 import { RescodeError } from '../../lib/web/rescode.ts'
 import { partnerOf, sendSandboxPage } from '../guard.ts'
+import { refusalText } from '../texts.ts'
 import { beginRun } from './begin-run.ts'
-import { type FormTexts, readForm, readWish, type Wish } from './functions-form.ts'
+import { type FormTexts, parseRunRequest, type RunRequest, readForm } from './functions-form.ts'
 import { freshForm, functionsPage, preflightOf, type Shown, settledForm } from './functions-page.ts'
 import { overwritePage } from './overwrite-page.ts'
 
@@ -29,14 +30,14 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     const form = await settledForm(deps, partnerId, readForm(request.body))
     if (request.body?.action === 'check') return check(request, reply, form)
     if (request.body?.action === 'back') return show(request, reply, { form })
-    const read = readWish(form)
+    const read = parseRunRequest(form)
     if ('problems' in read) return show(request, reply.code(400), { form, problems: read.problems })
-    return begin(request, reply, form, read.wish)
+    return begin(request, reply, form, read.requested)
   })
 
   async function check(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
     const locale = localeOfRequest(request)
-    const read = readWish(form)
+    const read = parseRunRequest(form)
     const problems = 'problems' in read ? read.problems : {}
     try {
       const tried = await preflightOf(deps, partnerOf(request).partnerId, form, locale)
@@ -48,17 +49,17 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     }
   }
 
-  async function begin(request: FastifyRequest, reply: FastifyReply, form: FormTexts, wish: Wish) {
+  async function begin(request: FastifyRequest, reply: FastifyReply, form: FormTexts, requested: RunRequest) {
     const replaces =
       typeof request.body === 'object' ? String((request.body as { replaces?: unknown }).replaces ?? '') : ''
     try {
       const { partnerId } = partnerOf(request)
-      const result = await beginRun(deps, { partnerId, wish, replaces })
-      if ('inTheWay' in result) return confirm(request, reply, form, result.inTheWay)
+      const result = await beginRun(deps, { partnerId, requested, replaces })
+      if ('unconfirmed' in result) return confirm(request, reply, form, result.unconfirmed)
       return reply.headers(AREA_A_HEADERS).redirect(`/sandbox/run/${result.begun.run_id}`, 303)
     } catch (error) {
-      if (!(error instanceof SandboxRefusal)) throw error
-      return show(request, reply.code(409), { form }, translator(localeOfRequest(request))(error.text))
+      if (!(error instanceof RunRefusal)) throw error
+      return show(request, reply.code(409), { form }, refusalText(error.reason, translator(localeOfRequest(request))))
     }
   }
 

@@ -1,10 +1,9 @@
-import { listRuns } from '../../certification/run.ts'
+import { listRuns, standings } from '../../certification/run.ts'
 import type { Deps } from '../../deps.ts'
 import { beijingTime } from '../../lib/beijing.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { type ShownChoice, shownChoice } from './choice-shown.ts'
 import type { Tone } from './log-line.ts'
-import { standings } from './present-run.ts'
 
 /** A run in the history. */
 export interface PastRun {

@@ -1,7 +1,7 @@
+import { presentStanding } from '../../certification/run.ts'
 import type { Deps } from '../../deps.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { hasPassedSignatureTool } from '../../mtp/signature-test.ts'
-import { presentRunOf } from './present-run.ts'
 
 /** One of the stages on the way to a passed integration. */
 export interface Stage {
@@ -13,11 +13,11 @@ export interface Stage {
   readonly state: 'done' | 'next' | ''
 }
 
-/** The way through, and where the partner is on it: the first stage that is not done comes next. */
+/** The stages, and where the partner is: the first stage that is not done is the next one. */
 export async function homePage(deps: Deps, partnerId: bigint, t: Translate): Promise<Stage[]> {
   const [unlocked, present] = await Promise.all([
     hasPassedSignatureTool(deps, partnerId),
-    presentRunOf(deps, partnerId),
+    presentStanding(deps, partnerId),
   ])
   const walked = present !== undefined && present.passed === present.steps
   const progress = present && { passed: String(present.passed), steps: String(present.steps) }

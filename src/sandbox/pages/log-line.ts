@@ -1,8 +1,9 @@
-import { CHECKS } from '../../certification/checks.ts'
+import { CHECK_IDS } from '../../certification/checks.ts'
 import type { Finding, Outcome, RunEvent } from '../../certification/event.ts'
 import type { Deps } from '../../deps.ts'
 import { interfaceNamed } from '../../interfaces/index.ts'
 import type { Translate } from '../../lib/web/locale.ts'
+import { checkText } from '../texts.ts'
 import { type Exchange, findExchange } from './exchange.ts'
 
 export type Tone = 'plain' | 'good' | 'bad' | 'warning'
@@ -37,7 +38,7 @@ export interface LineContext {
   readonly startedAt: Date
 }
 
-type Told = Pick<LogLine, 'text'> & Partial<LogLine>
+type LineContent = Pick<LogLine, 'text'> & Partial<LogLine>
 
 /** A line with the exchange that it is about. */
 export async function logLine(context: LineContext, event: RunEvent): Promise<LogLine> {
@@ -52,11 +53,11 @@ export async function logLine(context: LineContext, event: RunEvent): Promise<Lo
     facts: [],
     doc: '',
     open: false,
-    ...(await tell(context, event)),
+    ...(await contentOf(context, event)),
   }
 }
 
-async function tell(context: LineContext, event: RunEvent): Promise<Told> {
+async function contentOf(context: LineContext, event: RunEvent): Promise<LineContent> {
   const { deps, partnerId, t } = context
   switch (event.kind) {
     case 'started':
@@ -105,13 +106,12 @@ export function outcome(ended: Outcome, t: Translate): { tone: Tone; word: strin
   return ended === 'failed' ? bad(t) : { tone: 'warning', word: t('sandbox.log.interrupted') }
 }
 
-function checkLine({ id, passed, path, expected, actual, doc }: Finding, t: Translate): Told {
-  const known = Object.hasOwn(CHECKS, id) ? CHECKS[id] : undefined
+function checkLine({ id, passed, level = 'error', path, expected, actual, doc }: Finding, t: Translate): LineContent {
   const facts: [string, string][] = []
   if (path) facts.push([t('sandbox.log.path'), path])
   if (expected !== undefined) facts.push([t('sandbox.log.expected'), expected])
   if (actual !== undefined) facts.push([t('sandbox.log.actual'), actual])
-  return { ...verdict(passed, known?.level ?? 'error', t), text: known ? t(known.text) : id, facts, doc: doc ?? '' }
+  return { ...verdict(passed, level, t), text: CHECK_IDS.includes(id) ? checkText(id, t) : id, facts, doc: doc ?? '' }
 }
 
 function verdict(passed: boolean, level: 'error' | 'warning', t: Translate): Pick<LogLine, 'tone' | 'word'> {

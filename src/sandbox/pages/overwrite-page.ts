@@ -1,7 +1,6 @@
-import type { Run } from '../../certification/run.ts'
+import { type Run, standings } from '../../certification/run.ts'
 import type { Deps } from '../../deps.ts'
 import type { FormTexts } from './functions-form.ts'
-import { standings } from './present-run.ts'
 
 /** Asks whether a run may be overwritten; carries the form along. */
 export interface OverwritePage {

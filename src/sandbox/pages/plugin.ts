@@ -1,7 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../../deps.ts'
+import { translator } from '../../lib/web/locale.ts'
+import { localeOfRequest } from '../../lib/web/page.ts'
+import { partnerOf, sendSandboxPage } from '../guard.ts'
 import { functionsRoutes } from './functions-routes.ts'
-import { overviewRoutes } from './overview-routes.ts'
+import { historyPage } from './history-page.ts'
+import { homePage } from './home-page.ts'
 import { runRoutes } from './run-routes.ts'
 import { streamRoutes } from './stream-routes.ts'
 
@@ -11,4 +15,17 @@ export const runPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }
   await app.register(functionsRoutes, { deps })
   await app.register(runRoutes, { deps })
   await app.register(streamRoutes, { deps })
+}
+
+/** The sandbox's home, and the history of its runs. */
+const overviewRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  app.get('/', async (request, reply) => {
+    const stages = await homePage(deps, partnerOf(request).partnerId, translator(localeOfRequest(request)))
+    return sendSandboxPage(request, reply, 'sandbox/home', { stages })
+  })
+
+  app.get('/history', async (request, reply) => {
+    const runs = await historyPage(deps, partnerOf(request).partnerId, translator(localeOfRequest(request)))
+    return sendSandboxPage(request, reply, 'sandbox/history', { runs }, { section: 'history' })
+  })
 }

@@ -3,6 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { beijingTime } from '../../lib/beijing.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { showPartner } from '../../registry/partner.ts'
+import { stepName } from '../texts.ts'
 import { type AcceptancePart, acceptancePart } from './acceptance-part.ts'
 import { type ShownChoice, shownChoice } from './choice-shown.ts'
 import type { Tone } from './log-line.ts'
@@ -50,7 +51,13 @@ export async function reportPage(
     steps: steps.map(({ step, state, attempts }) => {
       const { tone, word } = stateOf(state, t)
       const last = attempts.findLast(({ ended_at }) => ended_at !== null)?.ended_at
-      return { name: t(step.name), tone, word, attempts: attempts.length, endedAt: last ? beijingTime(last) : '' }
+      return {
+        name: stepName(step.id, t),
+        tone,
+        word,
+        attempts: attempts.length,
+        endedAt: last ? beijingTime(last) : '',
+      }
     }),
     acceptance: await acceptancePart(deps, view, t),
   }

@@ -1,10 +1,11 @@
 import type { AttemptRow } from '../../certification/attempt-store.ts'
-import { CHECKS } from '../../certification/checks.ts'
-import { noSuchRun } from '../../certification/errors.ts'
+import type { CheckId } from '../../certification/checks.ts'
 import { type Progress, type RunView, showRun } from '../../certification/run.ts'
+import { noSuchRun } from '../../certification/run-errors.ts'
 import type { Deps } from '../../deps.ts'
 import { beijingTime } from '../../lib/beijing.ts'
 import type { Translate } from '../../lib/web/locale.ts'
+import { checkText, stepTodo } from '../texts.ts'
 import { type AcceptancePart, acceptancePart } from './acceptance-part.ts'
 import { type ShownChoice, shownChoice } from './choice-shown.ts'
 import { type AttemptLink, attemptLink, eventsOf, type ShownLog, shownLog } from './shown-log.ts'
@@ -28,12 +29,12 @@ interface ShownRun {
   readonly number: number
   readonly path: string
   readonly startedAt: string
-  /** Null unless a newer run has taken its place. */
+  /** Null unless a newer run has replaced it. */
   readonly supersededAt: string | null
   readonly passedSteps: number
-  /** A step is being made, whichever this page shows. */
+  /** Some step is being made, not only the one that is shown. */
   readonly running: boolean
-  /** Lines up to this one are on the page or of no concern to it. */
+  /** The live log goes on after this line. */
   readonly lastSeq: number
 }
 
@@ -83,7 +84,7 @@ export async function runPage(
   }
 }
 
-/** The step that was asked for, else the one where the run stands or stood; undefined after the last one. */
+/** The requested step, else the current one; undefined after the last one. */
 function progressShown({ run, steps }: RunView, asked: string | undefined): Progress | undefined {
   const id = asked ?? run.current_step
   if (id === null) return undefined
@@ -116,8 +117,8 @@ function shownStep({ run, steps }: RunView, progress: Progress, t: Translate): O
     ...stepItem(progress, run.run_id, true, t),
     position: steps.indexOf(progress) + 1,
     kind: step.kind,
-    todo: t(step.todo),
-    checks: step.checks.map((id) => t(CHECKS[id].text)),
+    todo: stepTodo(step.id, t),
+    checks: (Object.keys(step.expects) as CheckId[]).map((id) => checkText(id, t)),
     running,
     canStart: current && !running,
     tried: attempts.length > 0,

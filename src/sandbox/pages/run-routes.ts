@@ -1,35 +1,34 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { startStep } from '../../certification/attempt.ts'
-import { noSuchRun, SandboxRefusal } from '../../certification/errors.ts'
-import { lookNow } from '../../certification/follow.ts'
 import { nextStep, presentRun, showRun } from '../../certification/run.ts'
+import { noSuchRun, RunRefusal } from '../../certification/run-errors.ts'
 import type { Deps } from '../../deps.ts'
 import type { Log } from '../../lib/log.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { translator } from '../../lib/web/locale.ts'
 import { noteForLog } from '../../lib/web/observe.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
-import { checkAcceptance } from '../acceptance.ts'
+import { acceptRun } from '../accept-run.ts'
 import { partnerOf, sendSandboxPage } from '../guard.ts'
 import { retryNotification } from '../notify/notifications.ts'
-import { refusalText, refusedQuery } from './refusals.ts'
+import { refusalText } from '../texts.ts'
 import { reportPage } from './report-page.ts'
 import { runPage } from './run-page.ts'
 import { notificationParams, runParams, runQuery, stepParams } from './wire.ts'
 
 const RUN = '/run/:run_id'
 
-/** Without scripts the page of a running step loads itself again so often. */
+/** Seconds after which the page of a running step reloads in a browser without scripts. */
 const REFRESH_S = 2
 
-/** The pages of a test run and their forms. Each form leads back to the page; what it was refused for stands there. */
+/** The pages of a test run and their forms. Each form redirects to the page, which shows why it was refused. */
 export const runRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.get('/run', async (request, reply) => {
     try {
       const { run_id } = await presentRun(deps, partnerOf(request).partnerId)
       return goTo(reply, `/sandbox/run/${run_id}`, 302)
     } catch (error) {
-      if (!(error instanceof SandboxRefusal)) throw error
+      if (!(error instanceof RunRefusal)) throw error
       return goTo(reply, '/sandbox/functions', 302)
     }
   })
@@ -49,22 +48,22 @@ function forms(app: FastifyInstance, deps: Deps): void {
   app.post(`${RUN}/steps/:step_id/start`, async (request, reply) => {
     const { stepId, ...run } = ownStep(request)
     return backTo(request, reply, run.runId, async () => {
-      await knowing(deps, run, stepId, () => startStep(deps, request.log as Log, { ...run, stepId }))
-      lookNow(deps)
+      await requireKnownStep(deps, run, stepId, () => startStep(deps, request.log as Log, { ...run, stepId }))
+      deps.logFollowers.lookNow()
     })
   })
 
   app.post(`${RUN}/steps/:step_id/next`, async (request, reply) => {
     const { stepId, ...run } = ownStep(request)
     return backTo(request, reply, run.runId, () =>
-      knowing(deps, run, stepId, () => nextStep(deps, run.partnerId, run.runId, stepId)),
+      requireKnownStep(deps, run, stepId, () => nextStep(deps, run.partnerId, run.runId, stepId)),
     )
   })
 
   app.post(`${RUN}/accept`, async (request, reply) => {
     const run = ownRun(request)
     await showRun(deps, run.partnerId, run.runId)
-    return backTo(request, reply, run.runId, () => checkAcceptance(deps, run.partnerId, run.runId), 'checked=1')
+    return backTo(request, reply, run.runId, () => acceptRun(deps, run.partnerId, run.runId), 'checked=1')
   })
 
   app.post(`${RUN}/notifications/:notification_id/retry`, async (request, reply) => {
@@ -72,7 +71,7 @@ function forms(app: FastifyInstance, deps: Deps): void {
     if (!params.success) throw noSuchRun()
     const run = ownRun(request)
     await showRun(deps, run.partnerId, run.runId)
-    // One that has arrived meanwhile is shown as sent, which is answer enough.
+    // If it was delivered meanwhile, the page shows it as sent.
     const again = () => retryNotification(deps, run.runId, params.data.notification_id)
     return backTo(request, reply, run.runId, again, 'checked=1')
   })
@@ -98,8 +97,8 @@ function ownStep(request: FastifyRequest): OwnRun & { stepId: string } {
   return { ...ownRun(request), stepId: params.data.step_id }
 }
 
-/** Does something at a step; one that the run does not have is as unknown as a run that is not there. */
-async function knowing<T>(
+/** Runs work on a step. Throws 404 for a step that the run does not have, as for an unknown run. */
+async function requireKnownStep<T>(
   deps: Deps,
   { partnerId, runId }: OwnRun,
   stepId: string,
@@ -108,13 +107,13 @@ async function knowing<T>(
   try {
     return await work()
   } catch (error) {
-    // Only who is refused is told apart, so that a start waits for nothing.
+    // Looked up only after a refusal, so that a start does not wait for it.
     const { steps } = await showRun(deps, partnerId, runId)
     throw steps.some(({ step }) => step.id === stepId) ? error : noSuchRun()
   }
 }
 
-/** Does what a form asks for and shows the run again; a refusal is said there. */
+/** Runs what a form asks for and redirects to the run, with the reason if it was refused. */
 async function backTo(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -127,9 +126,9 @@ async function backTo(
     await work()
     return goTo(reply, query === '' ? page : `${page}?${query}`, 303)
   } catch (error) {
-    if (!(error instanceof SandboxRefusal)) throw error
+    if (!(error instanceof RunRefusal)) throw error
     noteForLog(request, { code: error.rescode, detail: error.message })
-    return goTo(reply, `${page}?${refusedQuery(error)}`, 303)
+    return goTo(reply, `${page}?refused=${error.reason}`, 303)
   }
 }
 
@@ -138,7 +137,7 @@ async function sendRun(deps: Deps, request: FastifyRequest, reply: FastifyReply)
   const { step, attempt, refused, checked } = runQuery.parse(request.query)
   const page = await runPage(deps, { ...ownRun(request), step, attempt }, t)
   const refresh = page.run.running ? REFRESH_S : undefined
-  const shown = { page, alert: refusalText(refused, t), checked: checked === '1', refresh }
+  const shown = { page, alert: refused ? refusalText(refused, t) : '', checked: checked === '1', refresh }
   return sendSandboxPage(request, reply, 'sandbox/run', shown, {
     section: 'run',
     scripts: ['sandbox-run.js', 'sandbox-copy.js'],

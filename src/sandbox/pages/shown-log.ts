@@ -1,5 +1,4 @@
 import { type AttemptRow, eventsOfAttempt } from '../../certification/attempt-store.ts'
-import { CHECKS } from '../../certification/checks.ts'
 import type { RunEvent } from '../../certification/event.ts'
 import type { Deps } from '../../deps.ts'
 import type { Translate } from '../../lib/web/locale.ts'
@@ -39,14 +38,14 @@ export async function shownLog(
 export const eventsOf = ({ db }: Deps, attempt: AttemptRow): Promise<RunEvent[]> =>
   eventsOfAttempt(db, attempt.attempt_id)
 
-/** The checks that follow an exchange are about it: where one has failed, a person wants to see the exchange. */
+/** Checks are about the exchange before them. One with a failed check is shown unfolded. */
 function exchangesThatFailed(events: readonly RunEvent[]): Set<number> {
   const failed = new Set<number>()
   let exchange: number | undefined
   for (const event of events) {
     if (event.kind === 'call' || event.kind === 'notice') exchange = event.seq
     if (event.kind !== 'check' || event.data.passed || exchange === undefined) continue
-    if (CHECKS[event.data.id]?.level !== 'warning') failed.add(exchange)
+    if (event.data.level !== 'warning') failed.add(exchange)
   }
   return failed
 }

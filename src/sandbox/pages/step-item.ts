@@ -1,5 +1,6 @@
 import type { Progress } from '../../certification/run.ts'
 import type { Translate } from '../../lib/web/locale.ts'
+import { stepName } from '../texts.ts'
 import type { Tone } from './log-line.ts'
 
 /** A step in the list of steps. */
@@ -20,7 +21,7 @@ export interface StepItem {
 export const stepHref = (runId: string, stepId: string): string => `/sandbox/run/${runId}?step=${stepId}`
 
 export function stepItem({ step, state, running, current }: Progress, runId: string, shown: boolean, t: Translate) {
-  const item = { id: step.id, name: t(step.name), href: stepHref(runId, step.id), current, shown }
+  const item = { id: step.id, name: stepName(step.id, t), href: stepHref(runId, step.id), current, shown }
   return { ...item, ...stateOf(running ? 'running' : state, t) } satisfies StepItem
 }
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { noSuchRun } from '../../certification/errors.ts'
 import { showRun } from '../../certification/run.ts'
+import { noSuchRun } from '../../certification/run-errors.ts'
 import type { Deps } from '../../deps.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { translator } from '../../lib/web/locale.ts'
@@ -16,8 +16,8 @@ import { runParams, streamStart } from './wire.ts'
 const RETRY_MS = 1_000
 
 /**
- * The lines of a run as server-sent events: `id` is the line's number in the run, `data` is JSON with `html`, the line
- * as the page itself has it, and `state`. Who comes back with Last-Event-ID (or `?after=`) misses none.
+ * The lines of a run as server-sent events: `id` is the number of the line in the run, `data` is JSON with `html` (the
+ * line as on the page) and `state`. A browser that reconnects with Last-Event-ID (or `?after=`) misses none.
  */
 export const streamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const streams = new Streams()

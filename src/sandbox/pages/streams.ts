@@ -33,7 +33,7 @@ export class Streams {
     return { signal: abort.signal, close }
   }
 
-  /** The service is about to stop: a stream would keep it waiting. */
+  /** Called before the service stops: open streams would delay it. */
   closeAll(): void {
     for (const abort of [...this.#open.keys()]) abort.abort()
   }

@@ -21,7 +21,7 @@ export interface ShownWaiting {
   readonly demo: DemoHelp | null
 }
 
-/** What these lines of an attempt end with waiting for; undefined when it is not the partner's turn. */
+/** What the attempt waits for after these lines; undefined when it is not the partner's turn. */
 export async function waitingIn(
   deps: Deps,
   partnerId: bigint,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { REFUSAL_REASONS } from '../../certification/run-errors.ts'
 
-/** What the addresses and forms of the run's pages hold; anything unusable counts as not given, or as no such run. */
+/** Addresses and forms of the run's pages. Unusable values count as not given, or as no such run. */
 
 export const runParams = z.object({ run_id: z.uuid() })
 
@@ -12,16 +13,16 @@ export const runQuery = z
   .object({
     step: z.string().max(64).optional().catch(undefined),
     attempt: z.coerce.number().int().min(1).optional().catch(undefined),
-    /** Why a form was refused; see refusals.ts. */
-    refused: z.string().optional().catch(undefined),
-    /** Somebody has acted at the acceptance check. */
+    /** Why the form that led here was refused. */
+    refused: z.enum(REFUSAL_REASONS).optional().catch(undefined),
+    /** The acceptance check was just made. */
     checked: z.literal('1').optional().catch(undefined),
   })
   .catch({})
 
 const seq = z.coerce.number().int().min(0).max(2_147_483_647)
 
-/** Where a stream of lines goes on: a browser that comes back says so in a header. */
+/** After which line a stream goes on; a browser that reconnects sends a header. */
 export const streamStart = z.object({
   'last-event-id': seq.optional().catch(undefined),
   after: seq.catch(0),

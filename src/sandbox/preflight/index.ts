@@ -1,9 +1,9 @@
 import pLimit from 'p-limit'
-import { countUse } from '../../certification/bounded.ts'
 import type { Deps } from '../../deps.ts'
 import { INTERFACES, type InterfaceName } from '../../interfaces/index.ts'
 import { type Locale, translator } from '../../lib/web/locale.ts'
 import { webUrl } from '../../lib/web/web-url.ts'
+import { countUse } from '../../throttle/index.ts'
 import { interfaceTitle } from '../interface-title.ts'
 import { type Probe, probe } from './probe.ts'
 import { SENTENCES } from './texts.ts'
@@ -32,9 +32,9 @@ const AT_ONCE = 8
 const ALL_MS = 9_500
 
 /**
- * Tries the URLs that a partner offers its interfaces at, before the first step (README "The sandbox", 2): one unsigned POST a
- * URL, all of them within ten seconds. A host to which no connection comes about is tried once. In the order of the
- * catalogue; interfaces without a URL are left out. Throws 20003 when asked too often.
+ * Tries the URLs of a partner before the first step: one unsigned POST a URL, all of them within ten seconds. A host
+ * that cannot be connected to is tried once. In the order of INTERFACES; interfaces without a URL are left out. Throws
+ * 20003 when used too often.
  */
 export async function preflight(
   deps: Deps,

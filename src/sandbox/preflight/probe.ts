@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAlike } from '../../certification/reachability.ts'
+import { isNetworkFailure } from '../../certification/redact-failure.ts'
 import type { Deps } from '../../deps.ts'
 import { addressGuard } from '../../outbound/address-guard.ts'
 import { type CallFailure, type CallLimits, type CallTimings, HttpCallError, post } from '../../outbound/http-call.ts'
@@ -23,7 +23,7 @@ export type Probe =
 
 const LIMITS: CallLimits = { connectMs: 2_500, headersMs: 3_000, totalMs: 3_500, bytes: 65_536 }
 
-/** In production an unreachable URL takes as long whether it was blocked, refused or silent. */
+/** In production an unreachable URL takes this long, whether it was blocked, refused or silent. */
 const UNREACHABLE_MS = 3_500
 
 const TOO_LITTLE_MS = 300
@@ -43,7 +43,7 @@ export async function probe({ config, clock }: Deps, url: string, leftMs: number
   } catch (error) {
     if (!(error instanceof HttpCallError)) throw error
     const { failure, code, timings } = error
-    if (!isAlike(config, failure)) return { outcome: 'failed', failure, code, timings }
+    if (!isNetworkFailure(config, failure)) return { outcome: 'failed', failure, code, timings }
     await sleep(Math.max(0, Math.min(UNREACHABLE_MS, leftMs) - (performance.now() - started)))
     return { outcome: 'failed', failure: 'unreachable', code: undefined, timings: null }
   }

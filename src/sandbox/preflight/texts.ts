@@ -1,4 +1,4 @@
-/** Each finding of a pre-flight and the sentence that tells it (views/locales). */
+/** The text of each finding of a pre-flight (views/locales). */
 export const SENTENCES = {
   'url-ok': 'sandbox.preflight.url_ok',
   'url-form': 'sandbox.preflight.url_form',

@@ -6,7 +6,7 @@ import type { Reason } from './texts.ts'
 
 export const CHECK_IDS = ['url', 'address', 'dns', 'tls', 'answers', 'clock'] as const
 
-/** What a check found, by the name of its sentence (texts.ts) and what fills it. */
+/** What a check found: the name of its text (texts.ts) and its values. */
 export interface Finding {
   readonly outcome: 'ok' | 'warning' | 'failed' | 'not_tried'
   readonly reason: Reason
@@ -65,7 +65,7 @@ export function verdict(url: string, probe: Probe): Findings {
 const tlsOf = (url: string, timing: number | null): Finding =>
   url.startsWith('https:') ? { outcome: 'ok', reason: 'tls-ok', timing } : withoutTls(url)
 
-/** Worth a warning, except on this machine. */
+/** A warning, except on this machine. */
 const withoutTls = (url: string): Finding => ({
   outcome: isLoopbackHost(new URL(url).hostname) ? 'not_tried' : 'warning',
   reason: 'tls-none',
@@ -120,7 +120,9 @@ function answered(status: number): Finding {
 
 const CLOCK_TOLERANCE_S = 60
 
-/** Our calls are refused by a partner whose clock is wrong, and its notices by us: the Date of its answer shows both early. */
+/**
+ * A partner whose clock is wrong refuses our calls, and we refuse its notices. The Date of its answer shows that early.
+ */
 function clockOf(date: string | undefined, at: Date): Finding {
   if (date === undefined) return warning('clock-no-date')
   const theirs = parseHttpDate(date)

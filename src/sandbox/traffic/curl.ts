@@ -4,7 +4,7 @@ export interface CurlCall {
   readonly url: string
   readonly clientId: string
   readonly partnerId: string
-  /** Readable. */
+  /** Not encrypted. */
   readonly body: string
   /** Whether it goes out encrypted. */
   readonly encrypted: boolean
@@ -12,12 +12,12 @@ export interface CurlCall {
   readonly namesApp: boolean
 }
 
-/** A word for a POSIX shell, whatever it holds. */
+/** Any text as one word of a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /**
- * The call as a shell text that anybody may see: openssl signs it afresh with $CLIENT_SECRET when it runs. Signature and
- * Date are those of that moment (DECISIONS "Signature", rules 1 to 3).
+ * The call as a shell script without secrets: openssl signs it with $CLIENT_SECRET when it runs, with the Date of that
+ * moment (DECISIONS "Signature", rules 1 to 3).
  */
 export function curlOf({ url, clientId, partnerId, body, encrypted, namesApp }: CurlCall): string {
   const path = URL.canParse(url) ? new URL(url).pathname : '/'

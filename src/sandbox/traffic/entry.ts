@@ -1,5 +1,4 @@
-import { noSuchEntry } from '../../certification/errors.ts'
-import { shownFailure } from '../../certification/reachability.ts'
+import { redactFailure } from '../../certification/redact-failure.ts'
 import type { Deps } from '../../deps.ts'
 import { APP_KEY_HEADER, ENCRYPTION_HEADER } from '../../lib/crypto/aes-body.ts'
 import { masker } from '../../lib/crypto/masking.ts'
@@ -10,6 +9,7 @@ import { BA_FAILED } from '../../mtp/errors.ts'
 import { stringToSign } from '../../mtp/signature.ts'
 import { BODY_DECRYPTED } from '../../partner-calls/readable-answer.ts'
 import { findPartner, type PartnerWithSecrets, secretTexts } from '../../registry/partner.ts'
+import { noSuchEntry } from '../errors.ts'
 import {
   findCall,
   findNotice,
@@ -26,7 +26,7 @@ import type { TrafficEntryParams } from './wire.ts'
 
 type HeaderLines = readonly (readonly [name: string, value: string])[]
 
-/** One call with all that is kept of it; nothing in it is secret. */
+/** One call with everything that is stored of it; no secrets. */
 export interface TrafficEntry {
   readonly kind: TrafficKind
   readonly id: string
@@ -36,18 +36,20 @@ export interface TrafficEntry {
   readonly name: string
   readonly orderId?: string
   readonly succeeded: boolean
-  /** False for a call that names this partner and that anybody may have sent. */
+  /** False for a call that names this partner but may have been sent by anybody. */
   readonly verified: boolean
-  /** Its signature is that of no secret of this partner's. */
+  /** Its signature fits none of this partner's secrets. */
   readonly isUnsigned: boolean
-  /** For how many refused calls it stands that were not kept; then it says nothing else. */
+  /** How many refused calls this entry stands for that were not stored; then it has nothing else. */
   readonly left_out: number | null
-  /** Names of what a notice was taken with all the same. */
+  /** Names of the warnings with which a notice was accepted. */
   readonly warnings: readonly string[]
   /** Kind and detail of a failure of ours, or why the partner's call was refused. */
   readonly failure?: { readonly kind: string; readonly detail: string }
   readonly problems: readonly LinkedProblem[]
-  /** What is wrong with the signature: names of src/mtp/diagnose. `isSignature` without any: it could not be found out. */
+  /**
+   * What is wrong with the signature: names of src/mtp/diagnose. `isSignature` without any: the mistake is not known.
+   */
   readonly isSignature: boolean
   readonly mistakes: readonly string[]
   readonly code: number | null
@@ -61,7 +63,7 @@ export interface TrafficEntry {
   readonly obstacle?: ReplayObstacle
 }
 
-/** An entry of this partner's; throws 20007 (404) for one that does not exist and for another partner's alike. */
+/** An entry of this partner; throws 20007 (404) for one that does not exist and for another partner's alike. */
 export async function showEntry(
   deps: Deps,
   partnerId: bigint,
@@ -91,7 +93,7 @@ function ourCall({ config }: Deps, partner: PartnerWithSecrets, found: KeptCall,
   const { id, at, request_headers, response_headers, response_body, failure, failure_detail } = found
   const url = mask(found.url)
   const told =
-    failure === null ? undefined : shownFailure(config, { kind: failure, detail: mask(failure_detail ?? '') })
+    failure === null ? undefined : redactFailure(config, { kind: failure, detail: mask(failure_detail ?? '') })
   const isTold = told === undefined || told.kind === failure
   const obstacle = obstacleToCall(found.interface)
   const curl = {

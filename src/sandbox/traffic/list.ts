@@ -1,4 +1,4 @@
-import { shownFailure } from '../../certification/reachability.ts'
+import { redactFailure } from '../../certification/redact-failure.ts'
 import type { Deps } from '../../deps.ts'
 import { masker } from '../../lib/crypto/masking.ts'
 import { findPartner, secretTexts } from '../../registry/partner.ts'
@@ -24,7 +24,7 @@ export interface TrafficPage {
 const PER_PAGE = 30
 const NEWEST: Place = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
-/** Calls in both directions, newest first, a page of 30. Pages hold still while new calls come in: they go on from a row. */
+/** Calls in both directions, newest first, a page of 30. A page goes on from a row, so new calls do not shift it. */
 export async function listTraffic(deps: Deps, partnerId: bigint, query: TrafficQuery): Promise<TrafficPage> {
   const { direction, outcome, before, after } = query
   const filter = {
@@ -56,6 +56,6 @@ function lineOf(deps: Deps, row: TrafficSummary, mask: (text: string) => string)
   const name = isOurs ? row.name : (noticeName(deps, row.name) ?? mask(row.name))
   const shown = { ...row, name, direction: isOurs ? 'out' : 'in', succeeded: row.failure === null } as const
   if (row.failure === null) return shown
-  const { kind, detail } = shownFailure(deps.config, { kind: row.failure, detail: mask(row.detail ?? '') })
+  const { kind, detail } = redactFailure(deps.config, { kind: row.failure, detail: mask(row.detail ?? '') })
   return { ...shown, failure: kind, detail, duration_ms: kind === row.failure ? row.duration_ms : null }
 }

@@ -13,7 +13,7 @@ export interface LinkedProblem extends ShapeProblem {
   readonly docs: string
 }
 
-/** A megabyte of wrong fields is no reading; the failure's own words say how many there are. */
+/** Fields that are listed; the text of the failure says how many there are. */
 const MOST_PROBLEMS = 50
 
 const linked = (problems: readonly ShapeProblem[], linkTo: (path: string) => string): LinkedProblem[] =>
@@ -32,7 +32,7 @@ const jsonOf = (text: string): unknown => {
   return 'value' in parsed ? parsed.value : undefined
 }
 
-/** What is wrong with the fields of an answer to an interface; nothing for what is no JSON, which is told otherwise. */
+/** What is wrong with the fields of an answer; nothing for what is no JSON, which has its own failure. */
 export function answerProblems(name: string, text: string): LinkedProblem[] {
   const entry = INTERFACES.find((candidate) => candidate.name === name)
   const json = jsonOf(text)

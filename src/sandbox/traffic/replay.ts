@@ -1,27 +1,27 @@
-import { countUse } from '../../certification/bounded.ts'
-import { noSuchEntry, notReplayable } from '../../certification/errors.ts'
 import type { Deps } from '../../deps.ts'
 import { INTERFACES } from '../../interfaces/index.ts'
 import { parseLossless } from '../../lib/json/lossless.ts'
 import { replayNotice } from '../../mtp/replay.ts'
 import { callPartner, type RequestOf } from '../../partner-calls/call-partner.ts'
 import { findPartner, type PartnerWithSecrets } from '../../registry/partner.ts'
+import { countUse } from '../../throttle/index.ts'
+import { noSuchEntry, notReplayable } from '../errors.ts'
 import { findCall, findNotice, findRejected, type KeptCall, type TrafficKind } from '../traffic-store.ts'
 import { obstacleToCall, obstacleToNotice } from './replayable.ts'
 import type { TrafficEntryParams } from './wire.ts'
 
-/** What came of a replay, and the entry that tells it. */
+/** The outcome of a replay, and the entry that shows it. */
 export interface Replayed {
   readonly outcome: 'accepted' | 'again' | 'refused' | 'done' | 'failed'
   readonly kind: TrafficKind
-  /** Undefined where the refusal was one too many to be kept. */
+  /** Undefined where the refusal was not stored, because there were too many. */
   readonly id: string | undefined
 }
 
 /**
- * Makes a call once more: a notice of the partner's as if it were sent now, with every check but the signature's, or a
- * call of ours that only reads. Throws 20007 (404) for what is no entry of this partner's, NotReplayable, and 20003
- * when asked too often.
+ * Makes a call again: a notice of the partner as if it were sent now, with every check but the signature's, or a call
+ * of ours that only reads. Throws 20007 (404) for what is no entry of this partner, NotReplayable, and 20003 when used
+ * too often.
  */
 export async function replay(deps: Deps, partnerId: bigint, { kind, id }: TrafficEntryParams): Promise<Replayed> {
   const partner = await findPartner(deps, partnerId)
@@ -47,7 +47,7 @@ async function repeatCall(deps: Deps, partner: PartnerWithSecrets, found: KeptCa
   if (obstacle) throw notReplayable(obstacle)
   const entry = INTERFACES.find(({ name }) => name === found.interface)
   const body = bodyIn(found.request_body)
-  // A secret that was masked may have left a request that the interface does not have.
+  // Where a secret was masked, the stored request may no longer fit the interface.
   if (!entry?.request.safeParse(body).success) throw notReplayable('not-whole')
   await countUse(deps, 'replay', partner.partner_id)
   const about = found.order_id === null ? {} : { orderId: BigInt(found.order_id) }

@@ -1,9 +1,9 @@
-import type { NotReplayable } from '../../certification/errors.ts'
 import type { Deps } from '../../deps.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
 import { TOO_LONG, UNREAD } from '../../mtp/body-guard.ts'
 import { BODY_MASKED, KEPT_OF_BODY } from '../../mtp/reject.ts'
 import { noticeEndpoint } from '../../mtp/replay.ts'
+import type { NotReplayable } from '../errors.ts'
 import type { KeptReceived } from '../traffic-store.ts'
 
 /** Interfaces that only read: asking twice changes nothing at the partner. */
@@ -27,8 +27,8 @@ export const obstacleToCall = (name: string): ReplayObstacle | undefined =>
   READING.includes(name) ? undefined : 'changes'
 
 /**
- * A replay counts as rightly signed, so only what was is replayed; and a body that was cut, masked or no UTF-8 would not
- * be the same notice any more.
+ * A replay counts as correctly signed, so only a verified notice is replayed. A body that was cut, masked or not UTF-8
+ * would not be the same notice.
  */
 export function obstacleToNotice(deps: Deps, kept: KeptReceived): ReplayObstacle | undefined {
   if (noticeEndpoint(deps, kept.path) === undefined) return 'not-a-notice'

@@ -9,11 +9,11 @@ export interface ShownText {
   readonly encrypted?: boolean
 }
 
-/** A megabyte is no reading; a browser takes its time for it. */
+/** Characters of a body that are shown: browsers are slow with more. */
 const SHOWN = 65_536
 const MOST_INDENTED = 4 * SHOWN
 
-/** JSON on indented lines with its numbers as they were written, anything else as it came; what is too long is cut. */
+/** JSON is indented, with its numbers as they were written; other bodies are shown as they came. Long ones are cut. */
 export function shownText(text: string, encrypted = false): ShownText {
   const mark = encrypted ? { encrypted } : {}
   if (text.length > SHOWN) return { text: text.slice(0, SHOWN), cutFrom: text.length, ...mark }

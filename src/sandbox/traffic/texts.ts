@@ -1,6 +1,6 @@
-import type { NotReplayable } from '../../certification/errors.ts'
 import { type Locale, translator } from '../../lib/web/locale.ts'
 import { docsTexts } from '../docs/texts.ts'
+import type { NotReplayable } from '../errors.ts'
 import { explainMistake } from '../mistake-texts.ts'
 import type { TrafficKind, TrafficSummary } from '../traffic-store.ts'
 import type { TrafficEntry } from './entry.ts'
@@ -27,7 +27,7 @@ const REPLAYED = {
   failed: 'sandbox.traffic.replayed_failed',
 } as const satisfies Record<Replayed['outcome'], string>
 
-/** What pages about traffic say, by the words that operations use. */
+/** Texts of the traffic pages for the values that operations return. */
 export function trafficTexts(locale: Locale) {
   const t = translator(locale)
   return {

@@ -13,7 +13,7 @@ const cursor = z
   .optional()
   .catch(undefined)
 
-/** What the list is asked for; anything unusable counts as not given. */
+/** The query of the list. Unusable values count as not given. */
 export const trafficQuery = z
   .object({
     direction: z.enum(['out', 'in']).optional().catch(undefined),
@@ -27,7 +27,7 @@ export type TrafficQuery = z.output<typeof trafficQuery>
 export const trafficEntryParams = z.object({ kind: z.enum(['call', 'notice', 'rejected']), id: z.guid() })
 export type TrafficEntryParams = z.output<typeof trafficEntryParams>
 
-/** What a replay has come to, told on the page of its entry. */
+/** The outcome of a replay, shown on the page of its entry. */
 export const replayedQuery = z
   .object({ replayed: z.enum(['accepted', 'again', 'refused', 'done', 'failed']).optional().catch(undefined) })
   .catch({ replayed: undefined })

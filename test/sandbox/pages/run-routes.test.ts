@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { attemptsOf } from '../../../src/certification/attempt-store.ts'
-import { findLinkedOrder } from '../../../src/certification/evidence-store.ts'
 import { showRun, startRun } from '../../../src/certification/run.ts'
+import { findLinkedOrder } from '../../../src/certification/run-order-store.ts'
 import { type Lab, openLab, simpleChoice, walkTo } from '../lab.ts'
 import { newSandboxPartner } from '../partners.ts'
 import { textOf, type Visitor, visitor } from './visitor.ts'
@@ -179,6 +179,13 @@ describe('what a run does not allow', () => {
     expect(await refused(`${step(runId, first)}/start`)).toContain('A newer run has taken the place')
     expect(await refused(`${page(runId)}/accept`)).toContain('A newer run has taken the place')
     expect(textOf(await me.open(`${page(runId)}?step=${first}`))).toContain('Attempt 1 begins')
+  })
+
+  it('a start in a run that has passed', async () => {
+    const runId = await lab.run()
+    await lab.world.pool.query('update sandbox_run set passed_at = now() where run_id = $1', [runId])
+    const [first = ''] = (await showRun(lab.world.deps, lab.partnerId, runId)).steps.map(({ step: { id } }) => id)
+    expect(await refused(`${step(runId, first)}/start`)).toContain('This run has passed.')
   })
 
   it('a message that nobody has written, put into the address', async () => {

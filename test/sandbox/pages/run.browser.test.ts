@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { findLinkedOrder } from '../../../src/certification/evidence-store.ts'
 import { nextStep, presentRun, showRun } from '../../../src/certification/run.ts'
+import { findLinkedOrder } from '../../../src/certification/run-order-store.ts'
 import { openBrowser } from '../../browser.ts'
 import { fits, LOOKS, type Look, picture, signInAs, violations, visit } from '../browse.ts'
 import { type Lab, openLab, SIMPLE, walkTo } from '../lab.ts'

@@ -2,11 +2,11 @@ import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
 import { throttleKey } from '../lib/crypto/attempts.ts'
 import { tooManyRequests } from '../lib/web/rescode.ts'
-import { countFailure } from '../throttle/attempts-store.ts'
+import { countFailure } from './attempts-store.ts'
 
 const WINDOW_S = 60
 
-/** How often a partner may ask for what makes us call somebody or write something, in a minute. */
+/** What makes us call somebody or write something, and how often one partner may ask for it in a minute. */
 const MOST = { replay: 30, preflight: 12, start: 120 } as const
 
 /** Counts one use, over all processes; throws 20003 with Retry-After when there were too many. */

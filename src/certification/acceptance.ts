@@ -1,22 +1,31 @@
-import { runIsOver, stepRunning } from '../certification/errors.ts'
-import { type Proof, proofOf } from '../certification/evidence-store.ts'
-import { reportUrl, storeReport } from '../certification/report.ts'
-import type { ReportFacts } from '../certification/report-wire.ts'
-import { type RunView, showRun } from '../certification/run.ts'
-import { lockRun, markPassed } from '../certification/run-store.ts'
 import type { Deps } from '../deps.ts'
+import { type OrderOutcomes, outcomesOf } from '../orders/order-outcome-store.ts'
 import { showPartner } from '../registry/partner.ts'
-import { tellContacts } from './notify/tell-contacts.ts'
+import { storeReport } from './report.ts'
+import type { ReportFacts } from './report-wire.ts'
+import { type RunView, showRun } from './run.ts'
+import { runIsOver, stepRunning } from './run-errors.ts'
+import { linkedOrders } from './run-order-store.ts'
+import { lockRun, markPassed } from './run-store.ts'
+
+/** A run that has passed, and the report that proves it. */
+export interface PassedRun {
+  readonly runId: string
+  readonly partnerId: bigint
+  readonly runNumber: number
+  readonly passedAt: Date
+  readonly reportId: string
+}
 
 /** What the acceptance check ("query orders") came to. */
 export interface Acceptance {
   readonly passed: boolean
-  /** True for the one check that has made it passed. */
-  readonly justNow: boolean
+  /** Set for the one check that has made it passed. */
+  readonly justPassed?: PassedRun
   /** Ids of steps that have not passed yet. */
   readonly openSteps: readonly string[]
   /** Order ids that count. */
-  readonly proof: Proof
+  readonly proof: OrderOutcomes
 }
 
 /** What the platform's own records say about a run; changes nothing. */
@@ -24,9 +33,8 @@ export async function acceptanceOf(deps: Deps, view: RunView): Promise<Acceptanc
   const openSteps = view.steps.filter(({ state }) => state !== 'passed').map(({ step }) => step.id)
   return {
     passed: view.run.passed_at !== null,
-    justNow: false,
     openSteps,
-    proof: await proofOf(deps.db, view.run.run_id),
+    proof: await outcomesOf(deps.db, await linkedOrders(deps.db, view.run.run_id)),
   }
 }
 
@@ -35,8 +43,8 @@ const isComplete = ({ openSteps, proof }: Acceptance): boolean =>
 
 /**
  * The acceptance check: every step has passed, and the platform's records show one consumption and one refund in this
- * run (DECISIONS "States of a test run"). Then the integration is passed, once, however many ask at the same time: the signed
- * report and the messages to the contacts are committed with it.
+ * run (DECISIONS "States of a test run"). Then the integration is passed, once, however many ask at the same time; the signed
+ * report is committed with it.
  */
 export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: string): Promise<Acceptance> {
   return deps.db.tx(async (db) => {
@@ -49,20 +57,15 @@ export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: stri
     if (view.steps.some(({ running }) => running)) throw stepRunning()
     if (!isComplete(found)) return found
     const passedAt = deps.clock.now()
-    const justNow = await markPassed(db, runId, passedAt)
-    await announce(inside, view, found.proof, passedAt)
-    return { ...found, passed: true, justNow }
+    await markPassed(db, runId, passedAt)
+    const { name } = await showPartner(inside, partnerId)
+    const { report_id: reportId } = await storeReport(inside, runId, factsOf(view, name, found.proof, passedAt))
+    const justPassed = { runId, partnerId, runNumber: view.run.number, passedAt, reportId }
+    return { ...found, passed: true, justPassed }
   })
 }
 
-async function announce(deps: Deps, view: RunView, proof: Proof, passedAt: Date): Promise<void> {
-  const { run_id: runId, partner_id: partnerId, number: runNumber } = view.run
-  const { name } = await showPartner(deps, partnerId)
-  const report = await storeReport(deps, runId, factsOf(view, name, proof, passedAt))
-  await tellContacts(deps, { runId, partnerId, runNumber, passedAt, reportUrl: reportUrl(deps, report.report_id) })
-}
-
-const factsOf = ({ run, steps }: RunView, partner_name: string, proof: Proof, passedAt: Date): ReportFacts => ({
+const factsOf = ({ run, steps }: RunView, partner_name: string, proof: OrderOutcomes, passedAt: Date): ReportFacts => ({
   partner_id: String(run.partner_id),
   partner_name,
   run_number: run.number,

@@ -1,0 +1,41 @@
+import { invalidRequest, RescodeError } from '../lib/web/rescode.ts'
+
+/** Why a run refuses what it is asked for. Each has a text, `sandbox.refusal.<reason>` in views/locales. */
+export const REFUSAL_REASONS = [
+  'no_run',
+  'run_over',
+  'not_current',
+  'not_passed',
+  'passed',
+  'running',
+  'signature_first',
+] as const
+export type RefusalReason = (typeof REFUSAL_REASONS)[number]
+
+/** A person or a program asks for what the run does not allow now. */
+export class RunRefusal extends RescodeError {
+  readonly reason: RefusalReason
+
+  constructor(reason: RefusalReason, what: string) {
+    super(20007, { what })
+    this.reason = reason
+  }
+}
+
+/** Also for another partner's run: nobody learns that it exists. */
+export const noSuchRun = (): RescodeError => invalidRequest('no such run', { status: 404 })
+
+export const noRunYet = () => new RunRefusal('no_run', 'no test run has been started')
+
+export const runIsOver = () => new RunRefusal('run_over', 'a newer run has taken the place of this one')
+
+export const notTheCurrentStep = () => new RunRefusal('not_current', 'this is not the step where the run stands')
+
+export const stepNotPassed = () => new RunRefusal('not_passed', 'the current step has not passed yet')
+
+export const passedAlready = () => new RunRefusal('passed', 'the run has passed; start a new one to test again')
+
+export const stepRunning = () => new RunRefusal('running', 'the current step is being made')
+
+export const signatureFirst = () =>
+  new RunRefusal('signature_first', 'the signature tool has to be passed before the test run')

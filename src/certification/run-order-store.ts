@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { type Db, sql } from '../db/sql.ts'
+
+/** The SQL of the orders that belong to a run. */
+
+/** What an order of the run is for. */
+export type OrderRole =
+  | 'main'
+  | 'later'
+  | 'refund'
+  | 'review'
+  | 'refund-twice'
+  | 'sold-out'
+  | 'close'
+  | 'reschedule'
+  | 'message'
+
+const linkedOrder = z.object({ order_id: z.coerce.bigint() })
+
+export const linkOrder = (
+  db: Db,
+  order: { orderId: bigint; runId: string; role: OrderRole },
+  now: Date,
+): Promise<number> =>
+  db.exec(
+    sql`insert into sandbox_order (order_id, run_id, role, created_at)
+        values (${order.orderId}, ${order.runId}, ${order.role}, ${now})`,
+  )
+
+/** The newest order of that role. */
+export const findLinkedOrder = async (db: Db, runId: string, role: OrderRole): Promise<bigint | undefined> => {
+  const found = await db.maybe(
+    linkedOrder,
+    sql`select order_id from sandbox_order where run_id = ${runId} and role = ${role}
+        order by created_at desc, order_id limit 1`,
+  )
+  return found?.order_id
+}
+
+export const linkedOrders = async (db: Db, runId: string): Promise<bigint[]> =>
+  (await db.many(linkedOrder, sql`select order_id from sandbox_order where run_id = ${runId}`)).map(
+    ({ order_id }) => order_id,
+  )

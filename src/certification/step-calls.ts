@@ -1,0 +1,122 @@
+import type { Deps } from '../deps.ts'
+import { type InterfaceName, interfaceNamed } from '../interfaces/index.ts'
+import { readAnswer } from '../interfaces/read-answer.ts'
+import { parseLossless } from '../lib/json/lossless.ts'
+import { type AnswerOf, type CallOptions, callPartner, type RequestOf } from '../partner-calls/call-partner.ts'
+import type { CallResult } from '../partner-calls/call-result.ts'
+import { type CallRecord, lastCallAbout } from '../partner-calls/call-store.ts'
+import { interfaceUrl } from '../registry/partner.ts'
+import type { Attempt, AttemptLog } from './attempt-log.ts'
+import { type Expectation, examine } from './examine.ts'
+import { redactFailure } from './redact-failure.ts'
+
+/** Calls to the partner during an attempt. Each is written into the log. */
+export interface StepCalls {
+  /** One call, with the checks that every answer goes through. */
+  call<Name extends InterfaceName>(
+    name: Name,
+    body: RequestOf<Name>,
+    options?: CallOptions & Expectation,
+  ): Promise<CallResult<AnswerOf<Name>>>
+  /**
+   * Runs an operation that calls the partner at the interface `name`. The last answer of that interface goes through the
+   * checks; other calls that the operation makes are only logged.
+   */
+  operate<Result>(
+    name: InterfaceName,
+    operation: (deps: Deps) => Promise<Result>,
+    expectation?: Expectation,
+  ): Promise<Result>
+  /** Runs an operation whose calls are logged without checks: what a step needs before its own call. */
+  prepare<Result>(operation: (deps: Deps) => Promise<Result>): Promise<Result>
+  /** Sends the last call of that interface about an order once more, as the platform does when an answer was lost. */
+  repeat<Name extends InterfaceName>(
+    name: Name,
+    orderId: bigint,
+    expectation?: Expectation,
+  ): Promise<CallResult<AnswerOf<Name>>>
+  /** The partner's last answer of that interface about an order; undefined if there is none that can be read. */
+  answerAbout<Name extends InterfaceName>(name: Name, orderId: bigint): Promise<AnswerOf<Name> | undefined>
+  /** The JSON of that answer, as it came. */
+  jsonAbout(name: InterfaceName, orderId: bigint): Promise<unknown>
+}
+
+export function stepCalls({ deps, partner }: Attempt, log: AttemptLog): StepCalls {
+  const announce = async (name: InterfaceName) => {
+    const url = interfaceUrl(partner, name, interfaceNamed(name)?.defaultPath ?? '') ?? ''
+    await log.append({ kind: 'calling', data: { interface: name, url: log.mask(url) } })
+  }
+
+  const logCall = (call: CallRecord) =>
+    log.append({ kind: 'call', data: { call_id: call.call_id, interface: call.interface } })
+
+  const checkCall = async (call: CallRecord, expectation: Expectation) => {
+    await logCall(call)
+    const { failure, failure_detail: detail } = call
+    const told = failure === null ? null : redactFailure(deps.config, { kind: failure, detail: detail ?? failure })
+    for (const { id, passed, ...more } of examine({ ...call, failure_detail: told?.detail ?? null }, expectation)) {
+      await log.check(id, passed, more)
+    }
+  }
+
+  const operate: StepCalls['operate'] = async (name, operation, expectation = {}) => {
+    await announce(name)
+    const { result, calls } = await withCalls(deps, operation)
+    const checked = calls.findLast((call) => call.interface === name)
+    for (const call of calls) if (call !== checked) await logCall(call)
+    if (checked) await checkCall(checked, expectation)
+    return result
+  }
+
+  const call: StepCalls['call'] = (name, body, { codes, usual, refusal, ...options } = {}) =>
+    operate(name, (inside) => callPartner(inside, partner, name, body, options), {
+      ...(codes && { codes }),
+      ...(usual && { usual }),
+      ...(refusal && { refusal }),
+    })
+
+  const jsonAbout: StepCalls['jsonAbout'] = async (name, orderId) =>
+    jsonIn((await lastCallAbout(deps.db, orderId, name))?.response_body)
+
+  return {
+    call,
+    operate,
+    jsonAbout,
+    prepare: async (operation) => {
+      const { result, calls } = await withCalls(deps, operation)
+      for (const made of calls) await logCall(made)
+      return result
+    },
+    repeat: async (name, orderId, expectation = {}) => {
+      const last = await lastCallAbout(deps.db, orderId, name)
+      await log.requireEarlier(last !== undefined)
+      const { body } = (jsonIn(last?.request_body) ?? {}) as { body: RequestOf<typeof name> }
+      return call(name, body, { orderId, ...expectation })
+    },
+    answerAbout: async <Name extends InterfaceName>(name: Name, orderId: bigint) => {
+      const entry = interfaceNamed(name)
+      const json = await jsonAbout(name, orderId)
+      if (!entry || json === undefined) return undefined
+      const reading = readAnswer(entry, json)
+      return reading.outcome === 'success' ? (reading.answer as AnswerOf<Name>) : undefined
+    },
+  }
+}
+
+function jsonIn(text: string | null | undefined): unknown {
+  const parsed = parseLossless(Buffer.from(text ?? ''))
+  return 'value' in parsed ? parsed.value : undefined
+}
+
+/** Runs an operation, and returns the calls that it made beside its result. */
+async function withCalls<Result>(
+  deps: Deps,
+  operation: (deps: Deps) => Promise<Result>,
+): Promise<{ readonly result: Result; readonly calls: readonly CallRecord[] }> {
+  const calls: CallRecord[] = []
+  const onCall = (call: CallRecord) => {
+    calls.push(call)
+  }
+  const result = await operation({ ...deps, calls: { ...deps.calls, onCall } })
+  return { result, calls }
+}

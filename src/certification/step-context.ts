@@ -1,0 +1,37 @@
+import { newOrderId } from '../orders/create-order.ts'
+import { type Attempt, type AttemptLog, openAttemptLog } from './attempt-log.ts'
+import { findLinkedOrder, linkOrder, type OrderRole } from './run-order-store.ts'
+import { type StepCalls, stepCalls } from './step-calls.ts'
+import { type StepNotices, stepNotices } from './step-notices.ts'
+
+/** The orders of the run. */
+interface StepOrders {
+  /** A new order id that belongs to this run; the order itself is made with it afterwards. */
+  newOrder(role: OrderRole, bits?: number): Promise<bigint>
+  /** The newest order of that role, which an earlier step has made. */
+  orderOf(role: OrderRole): Promise<bigint>
+}
+
+/** What a step works with: what the attempt is about, its log and checks, calls, notices, and orders of the run. */
+export type StepContext = Attempt & AttemptLog & StepCalls & StepNotices & StepOrders
+
+export function stepContext(attempt: Attempt): StepContext {
+  // A person presses Start to try: that the partner was down a moment ago is no reason not to.
+  attempt.deps.calls.breakers.reset(attempt.partner.partner_id)
+  const log = openAttemptLog(attempt)
+  const parts = { ...stepCalls(attempt, log), ...stepNotices(attempt, log), ...stepOrders(attempt, log) }
+  return { ...attempt, ...log, ...parts }
+}
+
+const stepOrders = ({ deps, runId }: Attempt, log: AttemptLog): StepOrders => ({
+  newOrder: async (role, bits = deps.config.ORDER_ID_BITS) => {
+    const orderId = newOrderId(bits)
+    await linkOrder(deps.db, { orderId, runId, role }, deps.clock.now())
+    return orderId
+  },
+  orderOf: async (role) => {
+    const orderId = await findLinkedOrder(deps.db, runId, role)
+    await log.requireEarlier(orderId !== undefined)
+    return orderId ?? 0n
+  },
+})

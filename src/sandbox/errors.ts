@@ -1,0 +1,33 @@
+import { invalidRequest, type RescodeError } from '../lib/web/rescode.ts'
+
+/** Why a sign-in was refused. `wrong`: the clientId is unknown or the secret is wrong; both get the same answer. */
+export type SignInProblem = 'wrong' | 'limited' | 'suspended'
+
+/** The sign-in was refused. `retryAt` is set when there were too many failures before it. */
+export class PartnerSignInRefused extends Error {
+  override readonly name = 'PartnerSignInRefused'
+  readonly problem: SignInProblem
+  readonly retryAt: Date | undefined
+
+  constructor(problem: SignInProblem, retryAt?: Date) {
+    super(`sandbox sign-in refused: ${problem}`)
+    this.problem = problem
+    this.retryAt = retryAt
+  }
+}
+
+/** The same answer for an entry that does not exist and for one of another partner. */
+export const noSuchEntry = (): RescodeError => invalidRequest('no such call', { status: 404 })
+
+/** This call cannot be replayed; `obstacle` is why. */
+export class NotReplayable extends Error {
+  override readonly name = 'NotReplayable'
+  readonly obstacle: 'changes' | 'not-a-notice' | 'not-verified' | 'not-whole'
+
+  constructor(obstacle: NotReplayable['obstacle']) {
+    super(`not replayable: ${obstacle}`)
+    this.obstacle = obstacle
+  }
+}
+
+export const notReplayable = (obstacle: NotReplayable['obstacle']): NotReplayable => new NotReplayable(obstacle)

@@ -1,0 +1,19 @@
+import type { CheckId } from '../certification/checks.ts'
+import type { FunctionId } from '../certification/functions.ts'
+import type { RefusalReason } from '../certification/run-errors.ts'
+import type { Translate } from '../lib/web/locale.ts'
+
+/** The texts of what the test engine knows by an id: their keys in views/locales follow from the id. */
+
+const keyPart = (id: string): string => id.replaceAll('-', '_')
+
+export const stepName = (id: string, t: Translate): string => t(`sandbox.step.${keyPart(id)}.name`)
+
+/** What the person does now. */
+export const stepTodo = (id: string, t: Translate): string => t(`sandbox.step.${keyPart(id)}.todo`)
+
+export const checkText = (id: CheckId, t: Translate): string => t(`sandbox.check.${keyPart(id)}`)
+
+export const functionName = (id: FunctionId, t: Translate): string => t(`sandbox.function.${keyPart(id)}`)
+
+export const refusalText = (reason: RefusalReason, t: Translate): string => t(`sandbox.refusal.${reason}`)

@@ -16,15 +16,14 @@ const contextOf = (partnerId: bigint, role: ContactRole): string => `webhook_sec
 const sealWebhookSecret = (keys: Keys, partnerId: bigint, role: ContactRole, secret: string): Buffer =>
   seal(keys, secret, contextOf(partnerId, role))
 
-/** The bytes that calls to this webhook are signed with; undefined for one that has no secret, or is no longer the contact's. */
-export async function webhookKey(
+/** What calls to this webhook are signed with, `whsec_…`; undefined for one that has no secret, or is no longer the contact's. */
+export async function webhookSecret(
   { db, keys }: Deps,
   { partnerId, role, url }: { partnerId: bigint; role: ContactRole; url: string },
-): Promise<Buffer | undefined> {
+): Promise<string | undefined> {
   const found = await store.findWebhook(db, partnerId, role)
   if (!found?.webhook_secret || found.webhook_url !== url) return undefined
-  const secret = open(keys, found.webhook_secret, contextOf(partnerId, role))
-  return Buffer.from(secret.slice('whsec_'.length), 'base64')
+  return open(keys, found.webhook_secret, contextOf(partnerId, role))
 }
 
 /**

@@ -117,6 +117,42 @@ const PAGES = {
   limited: () => `${sampleOrigin}/limited`,
 }
 
+/** Typefaces that the elements' own texts are drawn with, whatever the machine has. */
+async function facesOf(page: Page, selector: string): Promise<string[]> {
+  await page.evaluate(async () => {
+    document.body.getBoundingClientRect() // asks for the typefaces that the page needs by now
+    await document.fonts.ready
+  })
+  const debug = await page.context().newCDPSession(page)
+  await debug.send('DOM.enable')
+  await debug.send('CSS.enable')
+  const { root } = await debug.send('DOM.getDocument')
+  const { nodeIds } = await debug.send('DOM.querySelectorAll', { nodeId: root.nodeId, selector })
+  const found = await Promise.all(nodeIds.map((nodeId) => debug.send('CSS.getPlatformFontsForNode', { nodeId })))
+  return [...new Set(found.flatMap(({ fonts }) => fonts.map(({ familyName }) => familyName)))]
+}
+
+describe('the typeface', () => {
+  it('comes with the pages, for headings and buttons too', async () => {
+    const page = await open(PAGES.consent(), { width: 'desktop', locale: 'en' })
+    expect(await facesOf(page, 'h1, h2, p, button')).toEqual(['Inter'])
+  })
+
+  it('leaves quotation marks to the Chinese faces in Chinese', async () => {
+    const [english, chinese] = [
+      await open(PAGES.consent(), { width: 'desktop', locale: 'en' }),
+      await open(PAGES.consent(), { width: 'desktop', locale: 'zh-CN' }),
+    ]
+    const faces = (page: Page, text: string) =>
+      page
+        .evaluate((heading) => document.querySelector('h1')?.replaceChildren(heading), text)
+        .then(() => facesOf(page, 'h1'))
+    expect(await faces(english, '“…—’')).toEqual(['Inter'])
+    expect(await faces(chinese, 'Star Theatre')).toEqual(['Inter'])
+    expect(await faces(chinese, '“…—’')).not.toContain('Inter')
+  })
+})
+
 describe.each(Object.entries(PAGES))('the %s page', (name, address) => {
   it.each<Look>([
     { width: 'phone', locale: 'en' },

@@ -139,7 +139,7 @@ describe('the page of a report', () => {
     ])
       expect(body).toContain(text)
     expect(body).not.toMatch(/<script|<[^>]*\s(style|on\w+)=/i)
-    expect(headers['content-security-policy']).toContain("default-src 'none'; style-src 'self'")
+    expect(headers['content-security-policy']).toContain("default-src 'none';style-src 'self'")
     expect(headers['referrer-policy']).toBe('no-referrer')
   })
 

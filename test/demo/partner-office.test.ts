@@ -75,7 +75,7 @@ describe('the back office', () => {
     expect((await partner.app.inject(`/?done=${encodeURIComponent(evil)}`)).body).not.toMatch(/<script|id="said"/)
     const { headers } = await open()
     expect(headers['content-security-policy']).toMatch(
-      /^default-src 'none'; style-src 'self'; .*frame-ancestors 'none'$/,
+      /^default-src 'none'; style-src 'self'; font-src 'self'; .*frame-ancestors 'none'$/,
     )
     expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
   })

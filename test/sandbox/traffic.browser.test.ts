@@ -263,7 +263,7 @@ describe('the way through', () => {
     await line(page, 'newline-missing').click()
     const text = (await page.textContent('article')) ?? ''
     expect(text).toContain('path-of-another-environment')
-    expect(text).toContain('POST /rhone/mtp/api/deal/change/notice␊')
+    expect(text).toContain('POST /rhone/mtp/api/deal/change/notice\n')
     expect(await page.getByRole('link', { name: 'Try the call in the signature tool' }).getAttribute('href')).toBe(
       '/sandbox/signature',
     )

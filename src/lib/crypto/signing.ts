@@ -1,4 +1,4 @@
-import { hmacSha1 } from './digest.ts'
+import { createHmac } from 'node:crypto'
 
 /** What a signature of area B covers (DECISIONS "Signature", rule 1). */
 export interface Signed {
@@ -13,7 +13,7 @@ export const stringToSign = ({ method, path, date }: Signed): string => `${metho
 
 /** Base64 of the raw HMAC-SHA1 with the clientSecret as key: 28 characters (signature rule 2). */
 export const sign = (clientSecret: string, signed: Signed): string =>
-  hmacSha1(Buffer.from(clientSecret), stringToSign(signed)).toString('base64')
+  createHmac('sha1', clientSecret).update(stringToSign(signed)).digest('base64')
 
 /** The whole header value, `MWS clientId:signature` (signature rule 3). */
 export const authorizationHeader = (clientId: string, clientSecret: string, signed: Signed): string =>

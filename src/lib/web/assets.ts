@@ -8,20 +8,27 @@ import type { FastifyInstance } from 'fastify'
 
 const OWN = fileURLToPath(new URL('../../../views/assets', import.meta.url))
 const require = createRequire(import.meta.url)
-const PICO = require.resolve('@picocss/pico/css/pico.classless.min.css')
+
+/** From packages: Pico's style sheet, and Inter, which gatehouse.css names with its version. */
+const PACKAGED = [
+  require.resolve('@picocss/pico/css/pico.classless.min.css'),
+  require.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'),
+  require.resolve('@fontsource-variable/inter/files/inter-latin-ext-wght-normal.woff2'),
+]
 
 /**
- * Serves views/assets and Pico's style sheet under /assets/ and returns how a page writes their addresses. The version
- * in the address is a digest of all files, so browsers may keep them for good.
+ * Serves views/assets, Pico's style sheet and the typeface under /assets/ and returns how a page writes their addresses.
+ * The version in the address is a digest of all files, so browsers may keep them for good.
  */
 export async function serveAssets(app: FastifyInstance): Promise<(name: string) => string> {
   const own = readdirSync(OWN).sort()
-  const digest = createHash('sha256').update(readFileSync(PICO))
+  const digest = createHash('sha256')
+  for (const path of PACKAGED) digest.update(readFileSync(path))
   for (const name of own) digest.update(name).update(readFileSync(`${OWN}/${name}`))
   const version = digest.digest('hex').slice(0, 8)
-  const served = new Set([...own, basename(PICO)].map((name) => `/${name}`))
+  const served = new Set([...own, ...PACKAGED.map((path) => basename(path))].map((name) => `/${name}`))
   await app.register(fastifyStatic, {
-    root: [OWN, dirname(PICO)],
+    root: [OWN, ...new Set(PACKAGED.map(dirname))],
     prefix: '/assets/',
     decorateReply: false,
     index: false,

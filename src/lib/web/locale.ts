@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { parseWeighted } from './accept.ts'
+import { acceptedLanguages } from './accept.ts'
 
 /** Languages that pages come in, by what each calls itself. */
 const LOCALES = { en: 'English', 'zh-CN': '中文' } as const
@@ -31,7 +31,7 @@ export interface LocaleWishes {
 
 /** What was asked for in the address, else what was chosen earlier, else what the browser prefers, else English. */
 export function chooseLocale({ asked = '', cookie = '', acceptLanguage }: LocaleWishes): Locale {
-  return supportedLocale([...asked.split(' ', MOST_ASKED), cookie, ...parseWeighted(acceptLanguage)]) ?? 'en'
+  return supportedLocale([...asked.split(' ', MOST_ASKED), cookie, ...acceptedLanguages(acceptLanguage)]) ?? 'en'
 }
 
 type Texts = Readonly<Record<string, string>>

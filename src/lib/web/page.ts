@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import fastifyView from '@fastify/view'
 import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import helmet from 'helmet'
 import { prefersHtml } from './accept.ts'
 import { serveAssets } from './assets.ts'
 import { AREA_A_HEADERS, prepareFailure, sendFailure } from './envelope.ts'
@@ -51,17 +52,32 @@ function rememberLanguage(request: FastifyRequest, reply: FastifyReply): void {
   request.server.languageCookie.set(reply, chosen)
 }
 
-/** Nothing inline, ever, and no script unless asked. Chromium holds the redirect after a form post against form-action too. */
-const contentSecurityPolicy = ({ formAction = [], scripts = false }: PageOptions): string =>
-  [
-    "default-src 'none'",
-    ...(scripts ? ["script-src 'self'", "connect-src 'self'"] : []),
-    "style-src 'self'",
-    "img-src 'self' https: data:",
-    ['form-action', "'self'", ...formAction].join(' '),
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ')
+/**
+ * Nothing inline, ever, and no script unless asked. Chromium holds the redirect after a form post against form-action too.
+ * Set by the page that is sent, on the answer itself: the plugin @fastify/helmet has hooks that run for every request.
+ */
+const securityHeaders = ({ formAction = [], scripts = false }: PageOptions) =>
+  helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        'default-src': "'none'",
+        ...(scripts ? { 'script-src': "'self'", 'connect-src': "'self'" } : {}),
+        'style-src': "'self'",
+        'font-src': "'self'",
+        'img-src': ["'self'", 'https:', 'data:'],
+        'form-action': ["'self'", ...formAction],
+        'base-uri': "'none'",
+        'frame-ancestors': "'none'",
+      },
+    },
+    xFrameOptions: { action: 'deny' },
+    strictTransportSecurity: false, // each answer says it, not pages alone (https-only.ts)
+  })
+
+function throwIfAny(error: unknown): void {
+  if (error) throw error
+}
 
 /** Nothing of what a browser gives to a page that asks for it. */
 const PERMISSIONS =
@@ -89,15 +105,9 @@ export async function sendPage(
   const languages = query === undefined ? [] : languageLinks(query)
   const html = await reply.viewAsync(view, { ...data, t: translator(locale), locale, languages })
   rememberLanguage(request, reply)
+  securityHeaders(options)(request.raw, reply.raw, throwIfAny)
   return reply
-    .headers({
-      ...AREA_A_HEADERS,
-      'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': contentSecurityPolicy(options),
-      'Cross-Origin-Opener-Policy': 'same-origin',
-      'Permissions-Policy': PERMISSIONS,
-      'X-Frame-Options': 'DENY',
-    })
+    .headers({ ...AREA_A_HEADERS, 'Content-Type': 'text/html; charset=utf-8', 'Permissions-Policy': PERMISSIONS })
     .send(html)
 }
 

@@ -6,7 +6,7 @@ import type { Deps } from '../../deps.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { stringifyLossless } from '../../lib/json/lossless.ts'
 import type { Log } from '../../lib/log.ts'
-import { parseWeighted } from '../../lib/web/accept.ts'
+import { acceptedTypes } from '../../lib/web/accept.ts'
 import { type Translate, translator } from '../../lib/web/locale.ts'
 import { noteForLog } from '../../lib/web/observe.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
@@ -94,7 +94,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }):
   })
 
   app.get<RunRoute>('/runs/:run_id/report', async (request, reply) => {
-    const [wanted] = parseWeighted(request.headers.accept)
+    const [wanted] = acceptedTypes(request.headers.accept)
     if (wanted === 'application/xml' || wanted === 'text/xml') return sendJunit(request, reply)
     return send(request, reply, { report: await report(request) })
   })

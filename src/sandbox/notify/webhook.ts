@@ -1,9 +1,9 @@
+import { Webhook } from 'standardwebhooks'
 import type { Deps } from '../../deps.ts'
 import { epochSeconds } from '../../lib/clock.ts'
-import { hmacSha256 } from '../../lib/crypto/digest.ts'
 import { addressGuard } from '../../outbound/address-guard.ts'
 import { type CallFailure, HttpCallError, PARTNER_LIMITS, post } from '../../outbound/http-call.ts'
-import { webhookKey } from '../../registry/partner-contact.ts'
+import { webhookSecret } from '../../registry/partner-contact.ts'
 import { type Notification, NotSent } from './wire.ts'
 
 /** Nobody reads the answer. */
@@ -38,9 +38,6 @@ const bodyOf = ({ run_id, partner_id, role, facts }: Notification): string =>
     },
   })
 
-/** `v1,` and the Base64 of HMAC-SHA256 over `id.timestamp.body`. */
-const signatureOf = (key: Buffer, signed: string): string => `v1,${hmacSha256(key, signed).toString('base64')}`
-
 /**
  * Posts the message to the contact's webhook, signed as Standard Webhooks (standardwebhooks.com) has it, with the secret of
  * that webhook. One from before these secrets is called unsigned until an operator makes one: who verifies refuses it, and
@@ -48,15 +45,15 @@ const signatureOf = (key: Buffer, signed: string): string => `v1,${hmacSha256(ke
  */
 export async function callWebhook(deps: Deps, notification: Notification): Promise<void> {
   const { partner_id: partnerId, role, address: url } = notification
-  const key = await webhookKey(deps, { partnerId, role, url })
+  const secret = await webhookSecret(deps, { partnerId, role, url })
   const body = bodyOf(notification)
-  const timestamp = String(epochSeconds(deps.clock.now()))
-  const signed = `${notification.notification_id}.${timestamp}.${body}`
+  const id = notification.notification_id
+  const now = deps.clock.now()
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
-    'webhook-id': notification.notification_id,
-    'webhook-timestamp': timestamp,
-    ...(key ? { 'webhook-signature': signatureOf(key, signed) } : {}),
+    'webhook-id': id,
+    'webhook-timestamp': String(epochSeconds(now)),
+    ...(secret ? { 'webhook-signature': new Webhook(secret).sign(id, now, body) } : {}),
   }
   const status = await post({ url: notification.address, headers, body }, guardOf(deps), LIMITS).then(
     (answer) => answer.status,

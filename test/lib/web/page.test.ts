@@ -1,4 +1,5 @@
 import cookie from '@fastify/cookie'
+import inter from '@fontsource-variable/inter/package.json' with { type: 'json' }
 import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { registerPages, sendErrorPage, sendPage } from '../../../src/lib/web/page.ts'
@@ -20,6 +21,9 @@ beforeAll(async () => {
       { formAction: ['https://app.example'] },
     ),
   )
+  app.get('/smuggling', (request, reply) =>
+    sendPage(request, reply, 'index', { user: null, demoUrl: null }, { formAction: ["https://a;script-src 'self'"] }),
+  )
   app.get('/broken', (request, reply) => sendErrorPage(request, reply, invalidRequest(NASTY), false))
   app.get('/limited', (request, reply) => sendErrorPage(request, reply, tooManyRequests(90), false))
 })
@@ -39,9 +43,24 @@ describe('a page', () => {
       'cross-origin-opener-policy': 'same-origin',
       'permissions-policy': expect.stringContaining('camera=(), '),
       'content-security-policy':
-        "default-src 'none'; style-src 'self'; img-src 'self' https: data:; form-action 'self' https://app.example; " +
-        "base-uri 'none'; frame-ancestors 'none'",
+        "default-src 'none';style-src 'self';font-src 'self';img-src 'self' https: data:;" +
+        "form-action 'self' https://app.example;base-uri 'none';frame-ancestors 'none'",
     })
+    // What helmet adds of its own accord.
+    expect(headers).toMatchObject({
+      'cross-origin-resource-policy': 'same-origin',
+      'origin-agent-cluster': '?1',
+      'x-dns-prefetch-control': 'off',
+      'x-download-options': 'noopen',
+      'x-permitted-cross-domain-policies': 'none',
+      'x-xss-protection': '0',
+    })
+  })
+
+  it('lets no form lead to an address that would end the directive', async () => {
+    const { statusCode, headers } = await get('/smuggling')
+    expect(statusCode).toBe(500)
+    expect(headers['content-security-policy']).toBeUndefined()
   })
 
   it('escapes what people call themselves', async () => {
@@ -89,12 +108,29 @@ describe('a page', () => {
     }
   })
 
-  it.each(['/assets/pico.css', '/assets/../layout.eta', '/assets/%2e%2e/layout.eta', '/assets/', '/assets/x.css'])(
-    'serves nothing else: %s',
-    async (url) => {
-      expect((await get(url)).statusCode).toBe(404)
-    },
-  )
+  it('brings its typeface, in files that may be kept for good because the version is in their addresses', async () => {
+    const { body: css } = await get('/assets/gatehouse.css')
+    const files = [...new Set([...css.matchAll(/url\("(?!data:)([^"]+)"\)/g)].map(([, file]) => String(file)))]
+    expect(files).toHaveLength(2)
+    for (const file of files) {
+      expect(file).toMatch(new RegExp(`^inter-[a-z-]+\\.woff2\\?v=${inter.version}$`))
+      const { statusCode, headers } = await get(`/assets/${file}`)
+      expect([statusCode, headers['content-type']]).toEqual([200, 'font/woff2'])
+      expect(headers['cache-control']).toBe('public, max-age=31536000, immutable')
+    }
+    expect(Number((await get(`/assets/${files.at(-1)}`)).headers['content-length'])).toBeLessThan(50_000)
+  })
+
+  it.each([
+    '/assets/pico.css',
+    '/assets/inter-greek-wght-normal.woff2',
+    '/assets/../layout.eta',
+    '/assets/%2e%2e/layout.eta',
+    '/assets/',
+    '/assets/x.css',
+  ])('serves nothing else: %s', async (url) => {
+    expect((await get(url)).statusCode).toBe(404)
+  })
 })
 
 describe('an error', () => {
@@ -109,6 +145,15 @@ describe('an error', () => {
 
   it('is the envelope for everybody else', async () => {
     const { headers, json } = await get('/broken', { accept: '*/*' })
+    expect(Object.keys(headers).sort()).toEqual([
+      'cache-control',
+      'connection',
+      'content-length',
+      'content-type',
+      'date',
+      'referrer-policy',
+      'x-content-type-options',
+    ])
     expect(headers['content-type']).toBe('application/json; charset=utf-8')
     expect(json()).toEqual({ rescode: 20007, data: { message: `Invalid request: ${NASTY}` } })
   })

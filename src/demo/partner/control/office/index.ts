@@ -13,12 +13,14 @@ import { STYLE } from './style.ts'
 import { PAGE } from './template.ts'
 import { officeView, type Said } from './view.ts'
 
-const PICO = createRequire(import.meta.url).resolve('@picocss/pico/css/pico.classless.min.css')
+const require = createRequire(import.meta.url)
+const PICO = require.resolve('@picocss/pico/css/pico.classless.min.css')
+const INTER = require.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2')
 
 /** No script, and nothing from elsewhere. The referrer stays, or Chromium would send our own forms with Origin: null. */
 const HEADERS = {
   'Content-Security-Policy':
-    "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'self'; font-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Referrer-Policy': 'same-origin',
@@ -51,8 +53,9 @@ export function registerOffice(app: FastifyInstance, shop: Shop, switches: Switc
   app.get<{ Querystring: { done?: string } }>('/', (request, reply) =>
     show(request, reply, { done: String(request.query.done ?? '') }),
   )
-  style(app, 'pico.classless.min.css', readFileSync(PICO, 'utf8'))
-  style(app, 'office.css', STYLE)
+  file(app, 'pico.classless.min.css', 'text/css; charset=utf-8', readFileSync(PICO))
+  file(app, 'office.css', 'text/css; charset=utf-8', STYLE)
+  file(app, 'inter-latin-wght-normal.woff2', 'font/woff2', readFileSync(INTER))
   for (const action of Object.keys(ACTIONS) as Action[]) {
     form(action, async (fields) =>
       (await act(shop, action, FORMS[action](fields, shop))).length > 0 ? action : 'unchanged',
@@ -69,11 +72,11 @@ export function registerOffice(app: FastifyInstance, shop: Shop, switches: Switc
   })
 }
 
-function style(app: FastifyInstance, name: string, css: string): void {
+function file(app: FastifyInstance, name: string, type: string, content: string | Buffer): void {
   app.get(`/office/${name}`, (_request, reply) =>
     reply
       .headers({ ...HEADERS, 'Cache-Control': 'max-age=300' })
-      .type('text/css; charset=utf-8')
-      .send(css),
+      .type(type)
+      .send(content),
   )
 }

@@ -1,5 +1,12 @@
 /** On top of Pico (classless); the colours of the platform's demo pages. */
 export const STYLE = `
+@font-face {
+  font-family: "Inter Variable"; font-weight: 100 900; font-display: swap;
+  src: url("/office/inter-latin-wght-normal.woff2") format("woff2");
+  /* Without double quotation marks, which Chinese has as wide as its characters. */
+  unicode-range: U+0000-00FF, U+0131, U+0152-0153, U+02BB-02BC, U+02C6, U+02DA, U+02DC, U+0304, U+0308, U+0329,
+    U+2000-201B, U+201E-206F, U+20AC, U+2122, U+2191, U+2193, U+2212, U+2215, U+FEFF, U+FFFD;
+}
 :root {
   --ground: #f3f5f9; --card: #fff; --line: #dfe4ee; --text: #1b2333; --faint: #566178; --border: #8691a8;
   --accent: #0f6b4f; --accent-strong: #0b5740; --on-accent: #fff; --tint: #e8f4ef;
@@ -14,8 +21,8 @@ export const STYLE = `
 }
 :root:not([data-theme]) {
   --pico-font-size: 100%;
-  --pico-font-family: system-ui, -apple-system, "Segoe UI", Roboto, "PingFang SC", "Hiragino Sans GB",
-    "Microsoft YaHei", "Noto Sans CJK SC", "Noto Sans SC", sans-serif;
+  --pico-font-family: "Inter Variable", "PingFang SC", "Hiragino Sans GB", "Microsoft YaHei", "Noto Sans CJK SC",
+    "Noto Sans SC", sans-serif;
   --pico-background-color: var(--ground);
   --pico-color: var(--text);
   --pico-h1-color: var(--text);

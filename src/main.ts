@@ -18,7 +18,7 @@ async function start(): Promise<Service> {
   closeWithGrace({ delay: (SHUTDOWN_DELAY_S + SHUTDOWN_GRACE_S + 10) * 1000, logger: false }, async ({ err }) => {
     starting.abort()
     const { log, stop } = await service
-    if (err) log.fatal({ err }, 'ending because of an unexpected failure')
+    if (err) log.fatal({ err }, 'exiting because of an unexpected failure')
     await stop()
   })
   return startService(config, starting.signal)

@@ -19,12 +19,12 @@ async function start() {
   if (config.NODE_ENV === 'production') await refuseDemoRows(deps)
   const worker = await startWorker(deps, log, databaseUrl)
   closeWithGrace({ delay: (config.SHUTDOWN_GRACE_S + 5) * 1000, logger: false }, async ({ err }) => {
-    if (err) log.fatal({ err }, 'ending because of an unexpected failure')
+    if (err) log.fatal({ err }, 'exiting because of an unexpected failure')
     await worker.stop()
     await close()
     await letGo()
   })
-  log.info('durable jobs are run')
+  log.info('running durable jobs')
   await worker.ended
 }
 

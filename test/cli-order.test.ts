@@ -50,7 +50,7 @@ describe('gatehouse order', () => {
     const refused = await run('order', 'refund', ORDER, '--quantity', '1', '--refund-id', 'r-1')
     expect(refused.code).toBe(1)
     expect(refused.stdout).toMatch(
-      /The call failed: partner-code \(the partner said no\)\n {2}606 \(count wrong or refused\): too few\n$/,
+      /The call failed: partner-code \(the partner refused\)\n {2}606 \(count wrong or refused\): too few\n$/,
     )
     expect(await runJson('order', 'refund', ORDER)).toMatchObject({ code: 0, order: { state: 'consumed' } })
     const { code, stdout } = await run('order', 'show', ORDER)
@@ -134,14 +134,14 @@ describe('gatehouse product', () => {
     expect(await run('product', 'pull-prices', 'd-1', ...of, ...range)).toEqual({
       code: 0,
       stderr: '',
-      stdout: '2099-01-01 to 2099-01-02: 1 prices pulled, 1 new or changed, 0 gone\n',
+      stdout: '2099-01-01 to 2099-01-02: 1 prices pulled, 1 new or changed, 0 removed\n',
     })
     expect((await run('product', 'list', ...of)).stdout).toMatch(
       /^PARTNER_DEAL_ID .*\nd-1 +\d+ +unknown +20\S+ +Zoo, one adult\n$/,
     )
     const { stdout } = await run('product', 'show', 'd-1', ...of)
     expect(stdout).toMatch(/^2099-01-01 +- +10 +8 +unlimited$/m)
-    expect(stdout).toMatch(/call +product +d-1 +prices - → 2099-01-01 to 2099-01-02: 1 new or changed, 0 gone/)
+    expect(stdout).toMatch(/call +product +d-1 +prices - → 2099-01-01 to 2099-01-02: 1 new or changed, 0 removed/)
   })
 })
 

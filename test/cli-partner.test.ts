@@ -117,9 +117,7 @@ describe('gatehouse partner', () => {
     const id = String(partner_id)
     const { stdout } = await run('rotate-secret', id, '--overlap', '60')
     const [, second] = /^client_secret {2}(ghcs_\w{49})$/m.exec(stdout) ?? []
-    expect(stdout).toContain(
-      `Our calls are signed with the secret so far until: gatehouse partner switch-signing ${id}`,
-    )
+    expect(stdout).toContain(`Our calls are signed with the old secret until: gatehouse partner switch-signing ${id}`)
     const found = await findPartner(world.deps, BigInt(id))
     expect(found?.secrets).toMatchObject([
       { secret: second, signs: false },

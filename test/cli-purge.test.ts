@@ -30,7 +30,7 @@ it('stops when its time is over', async () => {
   const { code, stdout } = await purge('--seconds', '1')
   expect({ code, stdout }).toEqual({
     code: 0,
-    stdout: expect.stringMatching(/^access_token {2}\d+\nthe time is over and there may be more; run it again\n$/),
+    stdout: expect.stringMatching(/^access_token {2}\d+\nthe time is up and there may be more; run it again\n$/),
   })
   expect(await purge('--seconds', 'soon')).toMatchObject({ code: 2, stderr: '--seconds  must be a number\n' })
 })

@@ -37,7 +37,7 @@ describe('gatehouse user create', () => {
   it('warns of --password', async () => {
     const { code, stderr } = await gatehouse(settings(), ...user('typed'), '--password', 'seen-by-everybody')
     expect(code).toBe(0)
-    expect(stderr).toMatch(/--password is seen by everybody.*--password-stdin/)
+    expect(stderr).toMatch(/--password is visible to everybody.*--password-stdin/)
     expect(stderr).not.toContain('seen-by-everybody')
   })
 })

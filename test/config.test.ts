@@ -26,7 +26,7 @@ describe('the configuration', () => {
     expect(problems.split('\n')).toEqual([
       'PORT must be a whole number',
       'DATABASE_URL must be a postgres:// address',
-      expect.stringMatching(/^SECRET_KEY must have at least 32 characters; make one with: openssl/),
+      expect.stringMatching(/^SECRET_KEY must have at least 32 characters; generate one with: openssl/),
       'LOG_LEVEL must be a pino level',
     ])
   })
@@ -40,7 +40,7 @@ describe('the configuration', () => {
     ],
     [
       { ...PRODUCTION, PUBLIC_URL: 'https://gate.example', DEMO: 'on' },
-      /^DEMO must not be on in production: everybody can read its passwords/,
+      /^DEMO must not be on in production: its passwords are public/,
     ],
     [{ DATABASE_URL: 'postgres://db/gatehouse' }, /^SECRET_KEY is required with DATABASE_URL: set it/],
     [{ PUBLIC_URL: 'javascript:alert(1)' }, /^PUBLIC_URL must be an http/],
@@ -80,12 +80,15 @@ describe('the configuration', () => {
     [{ HOST: 'localhost' }, undefined],
     [{ HOST: '127.0.0.2', PUBLIC_URL: 'http://127.0.0.1:3000' }, undefined],
     [{ HOST: '::1', PUBLIC_URL: 'http://[::1]:3000' }, undefined],
-    [{ HOST: '0.0.0.0' }, /^HOST=0\.0\.0\.0 lets others in, .* leave HOST at 127\.0\.0\.1, or set DEMO=on/],
-    [{ HOST: '::' }, /^HOST=:: lets others in/],
+    [
+      { HOST: '0.0.0.0' },
+      /^HOST=0\.0\.0\.0 lets other machines connect, .* leave HOST at 127\.0\.0\.1, or set DEMO=on/,
+    ],
+    [{ HOST: '::' }, /^HOST=:: lets other machines connect/],
     [{ HOST: '127.0.0.1.example.com' }, /^HOST=127/],
     [
       { PUBLIC_URL: 'https://gate.example' },
-      /^PUBLIC_URL says that others come here, .* unset PUBLIC_URL, or set DEMO=on/,
+      /^PUBLIC_URL is not an address of this machine, .* unset PUBLIC_URL, or set DEMO=on/,
     ],
     [
       { PARTNER_URL: 'https://partners.gate.example' },
@@ -93,7 +96,7 @@ describe('the configuration', () => {
     ],
     [
       { DATABASE_URL: 'postgres://db/gatehouse' },
-      /^DATABASE_URL names a database of yours, .* unset DATABASE_URL, or set DEMO=on/,
+      /^DATABASE_URL names your own database, .* unset DATABASE_URL, or set DEMO=on/,
     ],
   ])('with %o runs the demo only where nobody else comes', (environment, why) => {
     const settings = { SECRET_KEY: 'x'.repeat(32), ...environment }

@@ -45,7 +45,7 @@ describe('with as many requests at work as may be', () => {
     expect(read.json()).toEqual({ rescode: 20013, data: { message: 'Server error' } })
     expect(notice.json()).toEqual({
       code: 300,
-      describe: 'the platform cannot answer now; try again later',
+      describe: 'the platform cannot respond now; try again later',
       partnerId: '7001',
     })
     expect(english.body).toContain('Not available right now')
@@ -54,7 +54,7 @@ describe('with as many requests at work as may be', () => {
       expect([statusCode, headers['retry-after']]).toEqual([503, '2'])
     }
     expect(health.statusCode, 'the process is alive').toBe(200)
-    expect(world.logged()).toContain('too many requests at work')
+    expect(world.logged()).toContain('too many requests in progress')
     for (let n = 0; n < 3 * MOST; n++) expect((await call('GET', '/', { accept: 'text/html' })).statusCode).toBe(200)
   })
 })

@@ -9,12 +9,12 @@ import { pullProduct } from './pull-product.ts'
 /** Calls to one partner at once. */
 const AT_ONCE = 2
 const BATCH = 50
-/** After so many calls that failed the rest waits: the partner seems to be down. */
+/** After this many failed calls the rest waits: the partner seems to be down. */
 const MOST_FAILURES = 3
 /** How long one run may hold its place among the jobs; what is left is queued behind those of other partners. */
 const LONGEST_RUN_MS = 30_000
 
-/** Where a run has left a partner's pulls. */
+/** The state of a partner's pulls after a run. */
 export interface RunReport {
   /** Pulls that were done or given up. */
   readonly settled: number
@@ -22,13 +22,13 @@ export interface RunReport {
   readonly left: boolean
   /** Why calls failed, if any did. */
   readonly failure: string | null
-  /** What was given up and nobody was told of yet; told when nothing is due any more. */
+  /** Pulls that were given up and not reported yet; they are reported when nothing is due any more. */
   readonly problems: string | null
 }
 
 /**
- * Pulls what is due from a partner, what has been due longest first. A run that finds nothing due was asked for by an
- * operator, and takes up again what was given up.
+ * Pulls what is due from a partner, longest due first. A run that finds nothing due was started by an operator, and
+ * retries what was given up.
  */
 export async function pullDue(deps: Deps, partnerId: bigint, signal: AbortSignal): Promise<RunReport> {
   const run = new Run(deps, partnerId, signal)
@@ -64,7 +64,7 @@ class Run {
     return this.#refused || this.#failed.size >= MOST_FAILURES || this.#signal.aborted || performance.now() >= this.#end
   }
 
-  /** What is due and has not failed in this run. */
+  /** Due pulls that have not failed in this run. */
   async next(): Promise<DuePull[]> {
     const due = await nextDue(this.#deps.db, this.#partnerId, BATCH)
     return due.filter((pull) => !this.#failed.has(nameOf(pull)))
@@ -93,7 +93,7 @@ class Run {
   #fail(pull: DuePull, { kind, detail }: Failure): void {
     this.#failed.add(nameOf(pull))
     this.failure ??= `${kind}: ${detail}`
-    // Not even tried: nor would the next one be.
+    // Not even tried, and the next one would not be either.
     this.#refused ||= kind === 'breaker'
   }
 }

@@ -3,11 +3,11 @@ import type { Cause } from '../audit/history.ts'
 import { type Db, sql } from '../db/sql.ts'
 import type { SaleState } from './product-store.ts'
 
-/** The SQL of what partners say has changed, and of what is to be pulled from them because of it. */
+/** The SQL of changes that partners report, and of the pulls that they make due. */
 
 export type PullKind = 'product' | 'prices'
 
-/** What a notice says of a product: the pulls that it makes due, and null where it says nothing about the sale. */
+/** What a notice says of a product: the pulls that it makes due, and null if it does not mention the sale. */
 export interface ProductNews {
   readonly partnerDealId: string
   readonly saleState: SaleState | null
@@ -61,10 +61,10 @@ const duePull = z.object({
   kind: z.enum(['product', 'prices']),
   notices: z.string(),
 })
-/** `notices` tells whether something was said since. */
+/** `notices` shows whether a newer notice has arrived. */
 export type DuePull = z.output<typeof duePull>
 
-/** What has been due longest. */
+/** The pulls that have been due longest. */
 export const nextDue = (db: Db, partnerId: bigint, limit: number): Promise<DuePull[]> =>
   db.many(
     duePull,
@@ -72,7 +72,7 @@ export const nextDue = (db: Db, partnerId: bigint, limit: number): Promise<DuePu
         where partner_id = ${partnerId} and problem is null order by due_at, partner_deal_id, kind limit ${limit}`,
   )
 
-/** It has been pulled, unless something was said about it meanwhile. */
+/** Marks it as pulled, unless a newer notice has arrived. */
 export const clearDue = (db: Db, partnerId: bigint, { partner_deal_id, kind, notices }: DuePull): Promise<number> =>
   db.exec(
     sql`delete from pull_due
@@ -80,7 +80,7 @@ export const clearDue = (db: Db, partnerId: bigint, { partner_deal_id, kind, not
           and notices = ${notices}`,
   )
 
-/** Pulling it again would not help, unless something was said about it meanwhile. */
+/** Gives it up, unless a newer notice has arrived. */
 export const giveUpDue = (
   db: Db,
   partnerId: bigint,
@@ -97,7 +97,7 @@ export const giveUpDue = (
 export const takeUpGivenUp = (db: Db, partnerId: bigint): Promise<number> =>
   db.exec(sql`update pull_due set problem = null, told = false where partner_id = ${partnerId} and problem is not null`)
 
-/** The problems that nobody was told of; from now on somebody was. */
+/** The problems that were not reported yet; marks them as reported. */
 export const tellProblems = (db: Db, partnerId: bigint): Promise<string[]> =>
   db
     .many(

@@ -6,7 +6,10 @@ import { echo } from '../lib/web/rescode.ts'
 import type { CallResult, Failure } from '../partner-calls/call-result.ts'
 import type { Entry } from './product-store.ts'
 
-/** One thing wrong with one entry of a list: the entry by its day or product, else by its place, and the field's path. */
+/**
+ * One thing wrong with one entry of a list: the entry by its day or product, otherwise by its position, and the path of
+ * the field.
+ */
 export interface EntryProblem extends ShapeProblem {
   readonly entry: string
 }
@@ -17,8 +20,8 @@ export interface Entries<Parsed> {
 }
 
 /**
- * With so many problems the rest of the list is not read: something is wrong with all of it, and every entry that does not
- * fit costs time. A page of fifty products in each of which everything is missing has a thousand.
+ * After this many problems the rest of the list is not read: the whole list is wrong then, and every invalid entry
+ * costs time. A page of fifty products in each of which everything is missing has a thousand.
  */
 export const MOST_ENTRY_PROBLEMS = 1_000
 
@@ -27,16 +30,19 @@ type ListAnswer = z.ZodObject<{ readonly body: z.ZodArray }>
 type EntryOf<Answer extends ListAnswer> = z.output<Answer['shape']['body']['element']>
 
 export interface ListRead<Answer extends ListAnswer> extends Entries<EntryOf<Answer>> {
-  /** The other fields of the answer, its list empty; undefined when one of them does not fit, and for what will follow. */
+  /**
+   * The other fields of the answer, its list empty; undefined if one of them is invalid, or if the response is "will
+   * follow".
+   */
   readonly fields: z.output<Answer> | undefined
-  /** Entries that came, whether they fit or not. */
+  /** Entries received, valid or not. */
   readonly received: number
 }
 
 /**
- * The entries of an answer that is a list. One that does not fit the interface's schema is reported field by field, and
- * costs no other; so is what does not fit beside the list. A failure when the partner does not say that it has
- * succeeded, or brings no list, or one longer than it may be: a failure is never taken for an empty list.
+ * The entries of an answer that is a list. One that does not match the interface's schema is reported field by field
+ * and does not affect the others; so are invalid fields beside the list. A failure if the partner does not report
+ * success, sends no list, or sends one that is too long: a failure is never treated as an empty list.
  */
 export function readEntries<Answer extends ListAnswer>(
   result: CallResult<unknown>,
@@ -69,7 +75,7 @@ export function readEntries<Answer extends ListAnswer>(
   return { fields: 'value' in fields ? fields.value : undefined, received: entries.length, good, problems }
 }
 
-/** Where an entry would be named, when it is none that does not fit. */
+/** The path of a problem that is not about an entry. */
 export const WHOLE = 'the answer'
 
 const nameOf = (raw: Entry | null, place: number): string => {

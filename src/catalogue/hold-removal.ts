@@ -4,13 +4,13 @@ import { sha256 } from '../lib/crypto/digest.ts'
 import type { EntryProblem } from './entries.ts'
 import { countGone, forgetRemoval, noteRemoval, type PricesToSave } from './price-store.ts'
 
-/** Shorter calendars may lose what they want to. */
+/** Removals from shorter calendars are never held. */
 const SHORT_DAYS = 10
 
 /**
- * A calendar of which most is suddenly gone is rather a partner's mistake than its will: a database that is down, a filter
- * that is wrong. Nothing is taken off sale then, until the partner gives the same calendar once more, a minute later
- * (PRICE_REMOVAL_HOLD_S). What is new or changed is stored all the same. The problem is for an operator to read.
+ * If most of a calendar is suddenly gone, that is more likely a mistake of the partner (its database is down, a filter
+ * is wrong) than its intention. Nothing is removed then until the partner sends the same calendar again, a minute later
+ * (PRICE_REMOVAL_HOLD_S). New and changed entries are stored anyway. Operators can read the problem.
  */
 export async function heldRemoval(
   { config, db, clock }: Deps,
@@ -22,7 +22,7 @@ export async function heldRemoval(
     const now = clock.now()
     const saidAt = await noteRemoval(db, prices, digestOf(prices), now)
     if (now < addSeconds(saidAt, config.PRICE_REMOVAL_HOLD_S)) {
-      const problem = `no longer has ${gone} of ${entries} stored entries, which are kept until the same is pulled again, ${config.PRICE_REMOVAL_HOLD_S} seconds later or more`
+      const problem = `no longer has ${gone} of ${entries} stored entries; they are kept until the same is pulled again, at least ${config.PRICE_REMOVAL_HOLD_S} seconds later`
       return { entry: `${prices.from} to ${prices.to}`, path: 'body', problem }
     }
   }

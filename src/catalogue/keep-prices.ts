@@ -11,10 +11,10 @@ export interface Range {
   readonly to: string
 }
 
-/** A price of the deal that the entry names. */
+/** A price of the product that the entry names. */
 export type NamedPrice = Price & { readonly dealId: string }
 
-/** What entries of both kinds of calendar have. */
+/** The fields that entries of both kinds of calendar have. */
 export interface CommonPrice {
   readonly dealId: string
   readonly priceDate: string
@@ -25,7 +25,7 @@ export interface CommonPrice {
   readonly stock: number
 }
 
-/** `raw` is the entry as it came, which is kept whole. */
+/** `raw` is the complete entry as received. */
 export const namedPrice = (
   { dealId, priceDate, key, marketPrice, mtPrice, settlementPrice, stock }: CommonPrice,
   raw: Entry,
@@ -40,7 +40,7 @@ export const namedPrice = (
   details: raw,
 })
 
-/** Keeps what was asked for: this product, these days, and of two entries for the same day and key the later one. */
+/** Keeps the requested entries: this product, these days; of two entries for the same day and key, the later one. */
 export function sift(
   { good, problems }: { readonly good: readonly NamedPrice[]; readonly problems: readonly EntryProblem[] },
   partnerDealId: string,
@@ -51,9 +51,9 @@ export function sift(
   for (const { dealId, ...price } of good) {
     const { price_date: day, partner_primary_key: key } = price
     if (dealId !== partnerDealId) {
-      strangers.push({ entry: day, path: 'partnerDealId', problem: `is ${dealId}; asked was ${partnerDealId}` })
+      strangers.push({ entry: day, path: 'partnerDealId', problem: `is ${dealId}; requested was ${partnerDealId}` })
     } else if (day < from || day > to) {
-      strangers.push({ entry: day, path: 'date', problem: `is not within ${from} and ${to}` })
+      strangers.push({ entry: day, path: 'date', problem: `is not between ${from} and ${to}` })
     } else byKey.set(`${day} ${key}`, price)
   }
   return { good: [...byKey.values()], problems: [...problems, ...strangers] }
@@ -62,19 +62,19 @@ export function sift(
 export interface Kept {
   readonly changed: number
   readonly removed: number
-  /** Why nothing was removed, if much would have been. */
+  /** Why nothing was removed, if most entries would have been. */
   readonly held: readonly EntryProblem[]
 }
 
-/** Stores a calendar, or a part of it, and says so in the product's history; what is not complete takes nothing away. */
+/** Stores a calendar, or a part of it, and records it in the product's history; an incomplete one removes nothing. */
 export async function keepPrices(deps: Deps, prices: PricesToSave, cause: Cause): Promise<Kept> {
   const at = { cause, now: deps.clock.now() }
   return deps.db.tx(async (db) => {
     await markProduct(db, { ...prices, saleState: null }, at)
     const held = await heldRemoval({ ...deps, db }, prices)
     const kept = await savePrices(db, { ...prices, complete: prices.complete && !held }, at.now)
-    const gone = held ? 'most would be gone, so nothing is' : `${kept.removed} gone`
-    const said = `${prices.from} to ${prices.to}: ${kept.changed} new or changed, ${gone}`
+    const lost = held ? 'most entries would be removed, so none are' : `${kept.removed} removed`
+    const said = `${prices.from} to ${prices.to}: ${kept.changed} new or changed, ${lost}`
     if (held || kept.changed + kept.removed > 0) await recordProductChange(db, prices, { prices: [null, said] }, at)
     return { ...kept, held: held ? [held] : [] }
   })

@@ -11,24 +11,24 @@ import { keepPrices, namedPrice, sift } from './keep-prices.ts'
 import { countPrices } from './price-store.ts'
 import { type Entry, lockProduct } from './product-store.ts'
 
-/** Days of one product's level price calendar, as the partner's notice tells them; every one of them fits its schema. */
+/** Days of one product's level price calendar from the partner's notice; every entry matches its schema. */
 export interface ReportedLevelPrices {
   readonly partnerDealId: string
   readonly startTime: string
   readonly endTime: string
   readonly body: readonly z.output<typeof levelPrice>[]
-  /** The same entries as they came. */
+  /** The same entries as received. */
   readonly entries: readonly Entry[]
 }
 
-/** Tickets are sold a year ahead at most, and a season may be told a little before; yesterday may still be on its way. */
+/** Tickets are sold at most a year ahead, and a season may be sent a little earlier; yesterday may arrive late. */
 const DAYS_AHEAD = 400
 const DAYS_BACK = 1
 
 /**
- * Stores the entries. What the notice does not mention stays: it tells a closing by a stock of 0, and a calendar may come
- * in several notices. Days that nobody sells, and more entries than a pull may have, are refused: what stays must not
- * grow without an end.
+ * Stores the entries. What the notice does not mention stays: a closed day has a stock of 0, and a calendar may come in
+ * several notices. Days out of range, and more entries than a pull may have, are refused, so that the stored entries
+ * cannot grow without limit.
  */
 export async function applyLevelPrices(
   deps: Deps,

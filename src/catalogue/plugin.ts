@@ -4,7 +4,7 @@ import { forOperatorsOnly } from '../lib/web/admin-auth.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
 import { productRoutes } from './product-routes.ts'
 
-/** Products and price calendars as partners tell them; to the network it shows the operators' routes only. */
+/** Products and price calendars as partners send them; the only routes are those for operators. */
 export const catalogueRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   await app.register(
     async (admin) => {

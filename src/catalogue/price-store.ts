@@ -22,11 +22,11 @@ export interface PricesToSave extends ProductKey {
   readonly to: string
   readonly level: boolean
   readonly prices: readonly Price[]
-  /** Whether days that are missing are gone: of a calendar that was wholly understood, never of a part of one. */
+  /** Whether missing days are removed: only for a calendar that was read completely, never for a part of one. */
   readonly complete: boolean
 }
 
-/** Stores the calendar of a range of days; returns how many entries are new or changed, and how many are gone. */
+/** Stores the calendar of a range of days; returns how many entries are new or changed, and how many were removed. */
 export const savePrices = (
   db: Db,
   { partnerId, partnerDealId, from, to, level, prices, complete }: PricesToSave,
@@ -65,7 +65,7 @@ export const savePrices = (
     select (select count(*)::int from changed) as changed, (select count(*)::int from removed) as removed`,
   )
 
-/** What the stored calendar has within the range, and how many of these entries the pulled one no longer has. */
+/** How many stored entries are within the range, and how many of them the pulled calendar no longer has. */
 export const countGone = (
   db: Db,
   { partnerId, partnerDealId, from, to, level, prices }: PricesToSave,
@@ -82,7 +82,7 @@ export const countGone = (
           and p.price_date between ${from}::date and ${to}::date and (p.partner_primary_key <> '') = ${level}`,
   )
 
-/** Notes that the partner has taken most of a calendar away; when it has first said so, in these very words. */
+/** Records that the partner has removed most of a calendar; returns when it first did so with the same content. */
 export const noteRemoval = async (
   db: Db,
   { partnerId, partnerDealId, level }: Pick<PricesToSave, 'partnerId' | 'partnerDealId' | 'level'>,
@@ -153,7 +153,7 @@ export const pricesFrom = (db: Db, { partnerId, partnerDealId }: ProductKey, fro
         order by price_date, partner_primary_key`,
   )
 
-/** Keys of the sessions and kinds of tickets that are to be had on a day; an empty one where the calendar is plain. */
+/** Keys of the sessions and ticket kinds on sale on a day; an empty one where the calendar is plain. */
 export const keysOnSale = async (db: Db, { partnerId, partnerDealId }: ProductKey, day: string): Promise<string[]> => {
   const rows = await db.many(
     z.object({ partner_primary_key: z.string() }),

@@ -11,7 +11,7 @@ export interface ProductChange {
 }
 
 interface Effect {
-  /** Undefined: nothing is said about the sale. */
+  /** Undefined: the notice does not mention the sale. */
   readonly saleState?: SaleState
   readonly pull?: PullKind
 }
@@ -23,7 +23,7 @@ const EFFECTS: Readonly<Record<ProductChange['status'], Effect>> = {
   5: { pull: 'prices' },
 }
 
-/** Creates or marks the products and notes what is to be pulled from the partner, all or nothing. */
+/** Creates or marks the products and records what to pull from the partner, all or nothing. */
 export async function applyProductChange(
   deps: Deps,
   partnerId: bigint,
@@ -37,7 +37,7 @@ export async function applyProductChange(
   })
 }
 
-/** Each product once; of what is said about its sale the last counts. */
+/** Each product once; the last entry about its sale counts. */
 function newsOf(changes: readonly ProductChange[]): ProductNews[] {
   const news = new Map<string, { saleState: SaleState | null; pulls: Set<PullKind> }>()
   for (const { partnerDealId, status } of changes) {

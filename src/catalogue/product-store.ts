@@ -14,13 +14,13 @@ export interface ProductKey {
 /** What a partner sent, field by field. */
 export type Entry = Readonly<Record<string, unknown>>
 
-/** JSON that comes from the database as text, because pg would round its 64-bit ids. */
+/** JSON read from the database as text, because pg would round its 64-bit ids. */
 export const exactEntry = z.string().transform((text) => {
   const parsed = parseLossless(Buffer.from(text))
   return 'value' in parsed ? (parsed.value as Entry) : {}
 })
 
-/** A product to be marked: `saleState` is null where the report says nothing about it. */
+/** A product to be marked: `saleState` is null if the notice does not mention it. */
 export interface Mark extends ProductKey {
   readonly saleState: SaleState | null
 }
@@ -58,7 +58,7 @@ export const lockProduct = (
         where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} for update`,
   )
 
-/** Keeps what was pulled; `details` is the whole entry as JSON text, in which 64-bit ids are exact. */
+/** Stores a pulled product; `details` is the complete entry as JSON text, in which 64-bit ids are exact. */
 export const saveProduct = (
   db: Db,
   { partnerId, partnerDealId, title, details }: ProductKey & { title: string; details: string },

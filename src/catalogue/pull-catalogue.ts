@@ -11,13 +11,13 @@ const MOST_ENTRIES = MOST_PAGES * PAGE_SIZE
 const TRIES = 3
 const PAUSE_MS = 1_000
 
-/** Told after each page: entries seen so far, and how many there are in all if the partner says so. */
+/** Called after each page: entries so far, and the total if the partner sends one. */
 export type Progress = (seen: number, total: number | undefined) => void
 
 /**
- * Pulls a partner's whole catalogue page by page, and keeps what it has got when a page fails three times. Pages end
- * where all are there that the partner says it has, or where one brings nothing new: how many come on a page tells
- * nothing, since a partner may give smaller ones than were asked for, or know no pages at all.
+ * Pulls a partner's whole catalogue page by page, and keeps what it has when a page fails three times. It ends when the
+ * partner's total is reached or a page has nothing new: the size of a page proves nothing, because a partner may send
+ * smaller pages than requested, or ignore paging.
  */
 export async function pullCatalogue(
   deps: Deps,
@@ -54,7 +54,7 @@ export async function pullCatalogue(
   return report(null)
 }
 
-/** Without a hint, half of a catalogue would look like all of it. */
+/** Without this problem, half a catalogue would look complete. */
 const countProblem = (expected: number | null, different: number): EntryProblem[] =>
   expected === null || expected === different
     ? []

@@ -13,7 +13,7 @@ import type { PriceRange } from './wire.ts'
 
 const DAYS = 90
 
-/** What a pull of a price calendar has brought. */
+/** The result of a pull of a price calendar. */
 export interface PriceReport {
   readonly from: string
   readonly to: string
@@ -28,7 +28,9 @@ export interface PriceReport {
   readonly failure: Failure | null
 }
 
-/** Pulls a product's price calendar from one date to another and keeps it, whole entries too; safe to repeat. */
+/**
+ * Pulls a product's price calendar from one date to another and stores it with its complete entries; safe to repeat.
+ */
 export async function pullPrices(deps: Deps, input: PriceRange, options: PullOptions = {}): Promise<PriceReport> {
   const key = { partnerId: input.partner_id, partnerDealId: input.partner_deal_id }
   const from = input.from ?? beijingDate(deps.clock.now())
@@ -57,7 +59,7 @@ interface Wanted extends Range {
 interface Asked {
   readonly callId: string
   readonly pending: boolean
-  /** Whether the partner gave a list: one that is missing is taken for an empty one, but tells of no day that it is gone. */
+  /** Whether the partner sent a list: a missing one is read as empty, but removes no days. */
   readonly listed: boolean
   readonly prices: { readonly good: readonly NamedPrice[]; readonly problems: readonly EntryProblem[] } | Failure
 }

@@ -14,16 +14,16 @@ import type { OneProduct } from './wire.ts'
 
 /** What a pull has brought. */
 export interface PullReport {
-  /** Entries that there are, as the partner says (totalSize) or as was asked for; null when it does not say. */
+  /** The total number of entries, as the partner states (totalSize) or as requested; null if unknown. */
   readonly expected: number | null
   /** Entries that came. */
   readonly received: number
-  /** Those of them that do not fit; `problems` says why. */
+  /** How many of them are invalid; `problems` says why. */
   readonly refused: number
   /** The ids that are stored. */
   readonly pulled: readonly string[]
   readonly problems: readonly EntryProblem[]
-  /** What was wrong with fields that bend (interfaces/soft-fields.ts) of what is stored. */
+  /** Problems of lenient fields (interfaces/soft-fields.ts) of stored products. */
   readonly warnings: readonly EntryProblem[]
   /** Why the pull ended early, if it did. */
   readonly failure: Failure | null
@@ -40,7 +40,7 @@ export async function pullProduct(deps: Deps, input: OneProduct, options: PullOp
   const request = { method: 'multi' as const, partnerDealIds: [partner_deal_id] }
   const report = { ...(await pullProducts(deps, partner_id, request, options)), expected: 1 }
   if (report.failure || report.pulled.includes(partner_deal_id) || report.problems.length > 0) return report
-  return { ...report, problems: [{ entry: partner_deal_id, path: '', problem: 'is not in the answer' }] }
+  return { ...report, problems: [{ entry: partner_deal_id, path: '', problem: 'is not in the response' }] }
 }
 
 type Request = Parameters<typeof callPartner<'product-pull'>>[3]
@@ -86,7 +86,7 @@ async function keep(deps: Deps, partnerId: bigint, { parsed, raw }: Pulled, caus
   })
 }
 
-/** Field by field; of a product that is new only the title, since the whole entry is kept beside the history. */
+/** Field by field; for a new product only the title, because the complete entry is kept beside the history. */
 function changes(before: Entry, after: Entry): Difference {
   if (Object.keys(before).length === 0) return { title: [null, after.title] }
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
@@ -94,7 +94,7 @@ function changes(before: Entry, after: Entry): Difference {
   return Object.fromEntries(differing.map((name) => [name, [before[name] ?? null, after[name] ?? null]]))
 }
 
-/** Equal for equal values: PostgreSQL keeps the names of an object in an order of its own. */
+/** Equal for equal values: PostgreSQL stores the names of an object in its own order. */
 const textOf = (value: unknown): string => stringifyLossless({ value: sorted(value) })
 
 const sorted = (value: unknown): unknown => {

@@ -15,7 +15,7 @@ export interface ProductStory {
   readonly history: readonly HistoryRow[]
 }
 
-/** Throws for a product that is not known. */
+/** Throws for an unknown product. */
 export async function showProduct(deps: Deps, { partner_id, partner_deal_id }: OneProduct): Promise<ProductStory> {
   const key = { partnerId: partner_id, partnerDealId: partner_deal_id }
   const product = await findProduct(deps.db, key)

@@ -73,7 +73,7 @@ function runInBackground(deps: Deps, log: Log, begun: Begun): void {
   const done = perform(deps, begun, abort.signal)
     .catch((error: unknown) => {
       // After the end of the attempt a failure no longer matters.
-      if (!abort.signal.aborted) log.error({ err: error, attempt: attemptId }, 'a sandbox step could not be made')
+      if (!abort.signal.aborted) log.error({ err: error, attempt: attemptId }, 'a sandbox step could not be run')
     })
     .finally(() => {
       clearInterval(timer)

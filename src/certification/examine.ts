@@ -61,8 +61,8 @@ const REFUSING: readonly number[] = [401, 403]
 const notReached = ({ failure, failure_detail }: CallRecord): Finding => ({
   id: 'reached',
   passed: false,
-  expected: 'an answer',
-  actual: failure_detail ?? failure ?? 'no answer',
+  expected: 'a response',
+  actual: failure_detail ?? failure ?? 'no response',
 })
 
 const undecrypted = ({ failure_detail }: CallRecord): Finding => ({

@@ -27,15 +27,14 @@ export const noSuchRun = (): RescodeError => invalidRequest('no such run', { sta
 
 export const noRunYet = () => new RunRefusal('no_run', 'no test run has been started')
 
-export const runIsOver = () => new RunRefusal('run_over', 'a newer run has taken the place of this one')
+export const runIsOver = () => new RunRefusal('run_over', 'a newer run has replaced this one')
 
-export const notTheCurrentStep = () => new RunRefusal('not_current', 'this is not the step where the run stands')
+export const notTheCurrentStep = () => new RunRefusal('not_current', 'the run is not at this step')
 
 export const stepNotPassed = () => new RunRefusal('not_passed', 'the current step has not passed yet')
 
 export const passedAlready = () => new RunRefusal('passed', 'the run has passed; start a new one to test again')
 
-export const stepRunning = () => new RunRefusal('running', 'the current step is being made')
+export const stepRunning = () => new RunRefusal('running', 'this step is still running')
 
-export const signatureFirst = () =>
-  new RunRefusal('signature_first', 'the signature tool has to be passed before the test run')
+export const signatureFirst = () => new RunRefusal('signature_first', 'pass the signature tool before the test run')

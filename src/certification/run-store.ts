@@ -46,7 +46,7 @@ export const findPresentRun = (db: Db, partnerId: bigint): Promise<RunRow | unde
         from sandbox_run where partner_id = ${partnerId} and superseded_at is null`,
   )
 
-/** Undefined for another partner's run too: nobody learns that it exists. */
+/** Only of the partner that asks: another partner's run is reported as not found. */
 export const findRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
   db.maybe(
     row,

@@ -21,7 +21,7 @@ const one = z.strictObject({ app_key: z.string() })
 
 /** `gatehouse app …`: micro-apps, as over /admin/v1/apps. */
 export function appCommands(program: Command, context: CliContext): void {
-  const app = program.command('app').description('micro-apps: who may ask users for what')
+  const app = program.command('app').description('micro-apps: which apps may ask users for which data')
   createCommand(app, context)
   listCommand(app, context)
   updateCommand(app, context)
@@ -70,7 +70,7 @@ function listCommand(app: Command, context: CliContext): void {
 }
 
 function updateCommand(app: Command, context: CliContext): void {
-  const command = named(app, 'update', 'change what is given; a list replaces the whole list')
+  const command = named(app, 'update', 'change the given fields; a list replaces the whole list')
   withFieldOptions(command, MICRO_APP_FIELDS, 'changed')
   runs(command, context, {
     input: microAppChanges.extend(one.shape),
@@ -82,7 +82,7 @@ function updateCommand(app: Command, context: CliContext): void {
 }
 
 function rotateSecretCommand(app: Command, context: CliContext): void {
-  const command = named(app, 'rotate-secret', 'a new app_secret at once; the old one works for a while yet').option(
+  const command = named(app, 'rotate-secret', 'issue a new app_secret; the old one keeps working for a while').option(
     '--overlap <seconds>',
     'how long the old one still works (default: 86400)',
     numberIfOne,
@@ -108,7 +108,7 @@ function details({ secrets = [], app_secret: _, ...app }: Shown): string {
 }
 
 const withSecret = (app: Shown): string =>
-  `${details(app)}\n\napp_secret  ${app.app_secret}\n\nThe secret is shown this once. Keep it on the server; never hand it to a client.`
+  `${details(app)}\n\napp_secret  ${app.app_secret}\n\nThe secret is shown only once. Keep it on the server; never give it to a client.`
 
 function table(apps: readonly MicroApp[]): string {
   if (apps.length === 0) return 'no micro-apps yet'

@@ -15,7 +15,7 @@ import { CircuitBreakers } from '../partner-calls/breaker.ts'
 import { checkSecretKey } from '../registry/secret-key.ts'
 import { openRates } from '../throttle/rates.ts'
 
-/** What the commands are given. Both calls let go of the database when `work` is done. */
+/** What the commands are given. Both calls close the database when `work` is done. */
 export interface CliContext {
   /** With the database that the service uses, whatever its schema. */
   withDatabase<T>(work: (databaseUrl: string) => Promise<T>): Promise<T>
@@ -26,12 +26,15 @@ export interface CliContext {
 interface Found {
   readonly databaseUrl: string
   readonly secretKey: string
-  /** Nobody but this command is there to bring the schema up to date. */
+  /** Only this command can bring the schema up to date here. */
   readonly started: boolean
   stop(): Promise<void>
 }
 
-/** The database of the service with the same settings: DATABASE_URL's, else the embedded one of DATA_DIR. */
+/**
+ * The database that the service uses with the same settings: that of DATABASE_URL, otherwise the embedded one of
+ * DATA_DIR.
+ */
 export async function findDatabase(config: Config, log: Log): Promise<Found> {
   const { DATABASE_URL, SECRET_KEY, DATA_DIR } = config
   if (DATABASE_URL) {

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
 
-/** What the demo is told by (src/demo/remove.ts); handed in, since the command line knows no demo. */
+/** Removes the demo (src/demo/remove.ts); passed in, because the command line does not import the demo. */
 interface Removed {
   readonly micro_apps: number
   readonly users: number
@@ -14,10 +14,10 @@ interface Removed {
 
 /** `gatehouse demo …`: what `npm start` puts into a database for trying things out. */
 export function demoCommands(program: Command, context: CliContext, remove: (deps: Deps) => Promise<Removed>): void {
-  const demo = program.command('demo').description('the users, micro-apps and partner that npm start brings along')
+  const demo = program.command('demo').description('the users, micro-apps and partner that npm start creates')
   const command = demo
     .command('remove')
-    .description('delete them with their secrets, sessions and tokens; run it again as you like')
+    .description('delete them with their secrets, sessions and tokens; safe to run again')
   runs(command, context, {
     input: z.strictObject({}),
     typed: () => ({}),
@@ -27,7 +27,7 @@ export function demoCommands(program: Command, context: CliContext, remove: (dep
 }
 
 function text({ micro_apps, users, partners, partners_kept }: Removed): string {
-  if (micro_apps + users + partners + partners_kept === 0) return 'there is nothing of the demo in this database'
+  if (micro_apps + users + partners + partners_kept === 0) return 'this database contains nothing of the demo'
   const kept = partners_kept === 0 ? '' : '\nits partner has orders: it stays, suspended and without secrets or URLs'
   return `removed: ${counted(micro_apps, 'micro-app')}, ${counted(users, 'user')}, ${counted(partners, 'partner')}${kept}`
 }

@@ -7,19 +7,19 @@ import { aligned, readable } from './text.ts'
 
 /** `gatehouse job …`: durable jobs, as over /admin/v1/jobs. */
 export function jobCommands(program: Command, context: CliContext): void {
-  const job = program.command('job').description('durable jobs: what is still to be done, and what has failed')
+  const job = program.command('job').description('durable jobs: those still to run, and those that failed')
   const list = job
     .command('list')
-    .description('jobs that are not done, newest first')
-    .option('--failed', 'only those that failed for good')
-    .option('--limit <number>', 'at most so many (default: 100)')
+    .description('unfinished jobs, newest first')
+    .option('--failed', 'only those that failed permanently')
+    .option('--limit <number>', 'show at most this many (default: 100)')
   runs(list, context, {
     input: jobFilter,
     typed: ({ failed, limit }) => ({ failed, limit }),
     run: async (deps, filter) => ({ jobs: await listJobs(deps, filter) }),
     text: ({ jobs }) => table(jobs),
   })
-  const retry = job.command('retry').description('run a job again, with all its attempts before it')
+  const retry = job.command('retry').description('run a job again, with all its attempts available again')
   runs(retry.argument('[job_id]').usage('<job_id> [options]'), context, {
     input: oneJob,
     typed: (_, job_id) => ({ job_id }),

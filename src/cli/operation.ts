@@ -10,7 +10,7 @@ type Options = Readonly<Record<string, unknown>>
 
 export interface Operation<Input, Output> {
   readonly input: z.ZodType<Input>
-  /** The input's fields from what was typed; undefined where nothing was. */
+  /** The input's fields from what was typed; undefined for what was not typed. */
   readonly typed: (options: Options, argument: string | undefined) => Options | Promise<Options>
   readonly run: (deps: Deps, input: Input) => Promise<Output>
   /** The output for a person; with --json it goes out as it is. */
@@ -19,7 +19,7 @@ export interface Operation<Input, Output> {
   readonly flags?: Readonly<Record<string, string>>
 }
 
-/** Makes a command check all that was typed, run one operation and print its output. Adds `--json`. */
+/** Makes a command check its input, run one operation and print its output. Adds `--json`. */
 export function runs<Input, Output>(
   command: Command,
   context: CliContext,
@@ -37,7 +37,7 @@ export function runs<Input, Output>(
   })
 }
 
-/** Makes a command check all that was typed, and hands it on; for commands that need no database, or print as they go. */
+/** Makes a command check its input and passes it on; for commands that need no database, or print as they go. */
 export function takes<Input>(
   command: Command,
   { input: schema, typed: read, flags = {} }: Pick<Operation<Input, unknown>, 'input' | 'typed' | 'flags'>,
@@ -83,7 +83,10 @@ function strays(command: Command): Problem[] {
   return extra.map((text) => ({ field: echo(text), problem: 'is not expected' }))
 }
 
-/** Problems of `hosts[1]` or `interface_urls.poi` as problems of `--host` or `--interface-url`, with the entry that is meant. */
+/**
+ * Problems of `hosts[1]` or `interface_urls.poi` as problems of `--host` or `--interface-url`, with the entry they are
+ * about.
+ */
 const asTyped = (problems: readonly Problem[], typed: Options, flags: Readonly<Record<string, string>>): Problem[] =>
   problems.map(({ field, problem }) => {
     const [, name = field, index, key] = /^(\w+)(?:\[(\d+)\]|\.(.+))$/.exec(field) ?? []

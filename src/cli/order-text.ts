@@ -11,7 +11,7 @@ export function failureText(failure: Failure | null): string[] {
   if (!failure) return []
   const advice = failure.maybe_received ? 'the partner may have acted on it' : 'nothing has reached the partner'
   const problems = (failure.problems ?? []).map(({ path, problem }) => [`  ${path}`, problem])
-  const why = failure.kind === 'partner-code' ? 'the partner said no' : advice
+  const why = failure.kind === 'partner-code' ? 'the partner refused' : advice
   return [
     '',
     `The call failed: ${failure.kind} (${why})`,
@@ -20,7 +20,7 @@ export function failureText(failure: Failure | null): string[] {
   ]
 }
 
-/** One line a field, then vouchers, refunds and what the partner sent beside them. */
+/** One line per field, then vouchers, refunds and what else the partner sent. */
 function orderText(shown: ShownOrder): string {
   const { vouchers, refunds, voucher_additional, order_additional, additional_left_out, ...order } = shown
   const fields = Object.entries(order).map(([field, value]) => [field, readable(value)])

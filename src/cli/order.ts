@@ -21,10 +21,10 @@ const LISTS = { level_ids: '--level-id', vouchers: '--voucher' }
 
 /** `gatehouse order …`: as over /admin/v1/orders. */
 export function orderCommands(program: Command, context: CliContext): void {
-  const order = program.command('order').description('orders at partners: what was sent, what they said')
+  const order = program.command('order').description('orders at partners: what was sent and how they responded')
   createCommand(order, context)
   step(order, context, 'pay', 'pay an order, so that the partner issues its tickets', payOrder)
-  step(order, context, 'query', 'ask the partner how an order stands', queryOrder)
+  step(order, context, 'query', 'query an order at the partner', queryOrder)
   refundCommand(order, context)
   refundedCommand(order, context)
   step(order, context, 'close', 'close an order that was not paid', closeOrder)
@@ -42,7 +42,7 @@ export function orderCommands(program: Command, context: CliContext): void {
 const named = (order: Command, name: string, description: string): Command =>
   order.command(name).description(description).argument('[order_id]').usage('<order_id> [options]')
 
-/** A script learns from the exit code that the call failed; the order stands as shown. */
+/** The exit code tells scripts that the call failed; the order is as shown. */
 async function failing<Answer extends OrderAnswer>(asking: Promise<Answer>): Promise<Answer> {
   const answer = await asking
   if (answer.failure) process.exitCode = 1
@@ -65,7 +65,7 @@ function step(
   })
 }
 
-/** JSON if it is that; else the schema says what is wrong with the text. */
+/** JSON if it can be parsed; otherwise the schema reports what is wrong with the text. */
 const parseJsonOrText = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -80,15 +80,15 @@ function createCommand(order: Command, context: CliContext): void {
     .description('create an order at a partner; prices are those of the pulled product unless given')
     .option('--partner-id <id>', 'the partner')
     .option('--partner-deal-id <id>', "the partner's product")
-    .option('--order-id <id>', 'the same id again is the same order (default: a new one)')
+    .option('--order-id <id>', 'using an id again repeats the same order (default: a new id)')
     .option('--quantity <number>', 'tickets (default: 1)', numberIfOne)
     .option('--travel-date <date>', 'yyyy-MM-dd; none for open-date tickets')
-    .option('--unit-price <yuan>', 'what the customer pays for one')
-    .option('--buy-price <yuan>', 'what the partner gets for one')
+    .option('--unit-price <yuan>', 'price per ticket that the customer pays')
+    .option('--buy-price <yuan>', 'price per ticket that the partner gets')
     .option('--total-price <yuan>', 'default: unit price × quantity')
     .option('--mt-deal-id <id>', "the platform's id of the product")
     .option('--visitors <json>', 'list of visitors, such as [{"name":"…","mobile":"…"}]', parseJsonOrText)
-    .option('--contact-person <json>', 'of the same shape as a visitor', parseJsonOrText)
+    .option('--contact-person <json>', 'same fields as a visitor', parseJsonOrText)
     .option('--partner-primary-key <key>', 'of a level price calendar')
     .option('--level-id <id>', 'of a level price calendar (repeat for more)', collect)
   runs(command, context, {
@@ -116,7 +116,7 @@ function createCommand(order: Command, context: CliContext): void {
 
 const ticketOptions = (command: Command): Command =>
   command
-    .option('--refund-id <id>', 'the same id again is the same refund (default: a new one)')
+    .option('--refund-id <id>', 'using an id again repeats the same refund (default: a new id)')
     .option('--quantity <number>', 'tickets (default: all that are left, or those of the vouchers)', numberIfOne)
     .option('--voucher <code>', 'a voucher to refund (repeat for more)', collect)
     .option('--refund-price <yuan>', 'what the customer gets back (default: unit price × quantity)')
@@ -131,7 +131,7 @@ const ticketsOf = (options: Readonly<Record<string, unknown>>, order_id: string 
 
 function refundCommand(order: Command, context: CliContext): void {
   const command = ticketOptions(named(order, 'refund', 'ask the partner to refund tickets'))
-  runs(command.option('--refund-fee <yuan>', 'what is kept (default: 0)'), context, {
+  runs(command.option('--refund-fee <yuan>', 'refund fee that is kept (default: 0)'), context, {
     input: newRefund,
     typed: (options, order_id) => ({ ...ticketsOf(options, order_id), refund_fee: options.refundFee }),
     run: (deps, input) => failing(refundOrder(deps, input, OPERATOR)),
@@ -141,7 +141,7 @@ function refundCommand(order: Command, context: CliContext): void {
 }
 
 function refundedCommand(order: Command, context: CliContext): void {
-  const command = ticketOptions(named(order, 'refunded', 'refund tickets on our side, and tell the partner'))
+  const command = ticketOptions(named(order, 'refunded', 'refund tickets on the platform and notify the partner'))
     .option('--type <number>', '1 by customer service, 2 payment never confirmed, 3 review timed out', numberIfOne)
     .option('--reason <text>', 'for the partner')
   runs(command, context, {
@@ -164,11 +164,11 @@ function listCommand(order: Command, context: CliContext): void {
   const command = order
     .command('list')
     .description('the newest orders')
-    .option('--partner-id <id>', 'only of this partner')
-    .option('--state <state>', 'only those in this state')
-    .option('--live', 'only those of customers')
-    .option('--sandbox', 'only those of test runs')
-    .option('--limit <number>', 'at most so many (default: 50)')
+    .option('--partner-id <id>', 'only orders of this partner')
+    .option('--state <state>', 'only orders in this state')
+    .option('--live', 'only orders of customers')
+    .option('--sandbox', 'only orders of test runs')
+    .option('--limit <number>', 'show at most this many (default: 50)')
   runs(command, context, {
     input: listFilter,
     typed: ({ partnerId, state, live, sandbox, limit }) => ({ partner_id: partnerId, state, live, sandbox, limit }),

@@ -9,7 +9,7 @@ import { readSecret } from './read-secret.ts'
 
 /** What bodies are encrypted with; over the admin API below /partners/:partner_id/aes-key. */
 export function keyCommands(partner: Command, context: CliContext): void {
-  const set = named(partner, 'set-aes-key', 'keep the key that it encrypts bodies with; typed or piped in').option(
+  const set = named(partner, 'set-aes-key', 'set the AES key for encrypted bodies; typed or piped in').option(
     '--key-stdin',
     'read the key from standard input instead of asking for it (16 characters, or 32 hex digits)',
   )
@@ -23,7 +23,7 @@ export function keyCommands(partner: Command, context: CliContext): void {
     text: details,
     flags: NAMED,
   })
-  const make = named(partner, 'make-aes-key', 'a new key in place of the one before, from now on; shown once')
+  const make = named(partner, 'make-aes-key', 'generate a new key that replaces the old one at once; shown once')
   runs(make, context, {
     input: one,
     typed: (_, partner_id) => ({ partner_id }),
@@ -31,7 +31,7 @@ export function keyCommands(partner: Command, context: CliContext): void {
     text: withAesKey,
     flags: NAMED,
   })
-  runs(named(partner, 'remove-aes-key', 'take the key away: bodies are readable from now on'), context, {
+  runs(named(partner, 'remove-aes-key', 'remove the key: bodies are no longer encrypted'), context, {
     input: one,
     typed: (_, partner_id) => ({ partner_id }),
     run: (deps, { partner_id }) => removeAesKey(deps, partner_id),

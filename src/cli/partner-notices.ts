@@ -10,7 +10,7 @@ import { aligned, readable } from './text.ts'
 export function noticesCommand(command: Command, context: CliContext): void {
   command
     .option('--kind <kind>', `only ${Object.keys(NOTICE_PATHS).join(', ')}`)
-    .option('--limit <number>', 'at most so many (default: 50)')
+    .option('--limit <number>', 'show at most this many (default: 50)')
   runs(command, context, {
     input: noticeFilter,
     typed: ({ kind, limit }, partner_id) => ({ partner_id, kind, limit }),

@@ -18,7 +18,7 @@ const secretRow = ({ signs, created_at, ends_at, last_used_at }: PartnerSecretDa
   return ['secret', signs ? `${dates}, signs our calls` : dates]
 }
 
-/** A partner for a person to read: one line a field, URL, contact and live secret. */
+/** A partner for a person to read: one line per field, URL, contact and live secret. */
 export function details({ secrets, interface_urls, contacts, ...partner }: ShownPartner): string {
   return aligned([
     ...Object.entries(partner).map(([field, value]) => [field, readable(value)]),
@@ -35,8 +35,8 @@ export function withSecret({ client_secret, ...partner }: ShownPartner & { clien
   return [
     details(partner),
     `client_secret  ${client_secret}`,
-    'The secret is shown this once. Hand it to the partner over a safe channel; it belongs on servers only.',
-    ...(newest?.signs ? [] : [`Our calls are signed with the secret so far until: ${switching}`]),
+    'The secret is shown only once. Give it to the partner over a safe channel; keep it on servers only.',
+    ...(newest?.signs ? [] : [`Our calls are signed with the old secret until: ${switching}`]),
   ].join('\n\n')
 }
 
@@ -44,18 +44,18 @@ export function withSecret({ client_secret, ...partner }: ShownPartner & { clien
 export function withWebhookSecret({ webhook_secret, ...partner }: ShownPartner & { webhook_secret?: string }): string {
   if (webhook_secret === undefined) return details(partner)
   const hint =
-    'Calls to the webhook are signed with it (Standard Webhooks). It is shown this once; hand it over safely.'
+    'Calls to the webhook are signed with it (Standard Webhooks). It is shown only once; hand it over safely.'
   return [details(partner), `webhook_secret  ${webhook_secret}`, hint].join('\n\n')
 }
 
 /** The same with a key that was made. */
 export function withAesKey({ aes_key, ...partner }: ShownPartner & { aes_key: string }): string {
   const hint = [
-    'It is shown this once. Hand it to the partner over a safe channel; as hex digits, for programs that want these:',
+    'It is shown only once. Give it to the partner over a safe channel. As hex digits, for programs that need them:',
     Buffer.from(aes_key).toString('hex'),
     ...(partner.encrypts_calls
       ? []
-      : [`Our calls stay readable until: gatehouse partner update ${partner.partner_id} --encrypt-calls`]),
+      : [`Our calls are not encrypted until: gatehouse partner update ${partner.partner_id} --encrypt-calls`]),
   ]
   return [details(partner), `aes_key  ${aes_key}`, hint.join('\n')].join('\n\n')
 }

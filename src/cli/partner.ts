@@ -69,7 +69,7 @@ export function partnerCommands(program: Command, context: CliContext, testCallW
   stageCommand(partner, context)
   contactCommand(partner, context)
   webhookSecretCommand(partner, context)
-  noticesCommand(named(partner, 'notices', 'its newest notices, taken and refused'), context)
+  noticesCommand(named(partner, 'notices', 'its newest notices, accepted and refused'), context)
   keyCommands(partner, context)
 }
 
@@ -86,7 +86,7 @@ function createCommand(partner: Command, context: CliContext): void {
 }
 
 function updateCommand(partner: Command, context: CliContext): void {
-  const command = named(partner, 'update', 'change what is given; a list replaces the whole list')
+  const command = named(partner, 'update', 'change the given fields; a list replaces the whole list')
   withFieldOptions(command, PARTNER_FIELDS, 'changed')
   runs(command, context, {
     input: partnerChanges.extend(one.shape),
@@ -98,11 +98,11 @@ function updateCommand(partner: Command, context: CliContext): void {
 }
 
 function rotateSecretCommand(partner: Command, context: CliContext): void {
-  const command = named(partner, 'rotate-secret', 'a new clientSecret beside the one that signs our calls').option(
-    '--overlap <seconds>',
-    'how long the old one works after switch-signing (default: 86400)',
-    numberIfOne,
-  )
+  const command = named(
+    partner,
+    'rotate-secret',
+    'issue a new clientSecret beside the one that signs our calls',
+  ).option('--overlap <seconds>', 'how long the old one works after switch-signing (default: 86400)', numberIfOne)
   runs(command, context, {
     input: rotation.extend(one.shape),
     typed: (options, partner_id) => ({ overlap_s: options.overlap, partner_id }),
@@ -125,9 +125,9 @@ function stageCommand(partner: Command, context: CliContext): void {
 
 function contactCommand(partner: Command, context: CliContext): void {
   const command = named(partner, 'contact', 'set or replace its product or business contact', 'role')
-    .option('--name <name>', 'of the person or team')
-    .option('--mail <address>', 'where notifications go')
-    .option('--webhook-url <url>', 'where they go too')
+    .option('--name <name>', 'name of the person or team')
+    .option('--mail <address>', 'email address for notifications')
+    .option('--webhook-url <url>', 'URL that also gets the notifications')
   runs(command, context, {
     input: contactOfOne,
     typed: ({ name, mail, webhookUrl }, partner_id) => ({
@@ -144,7 +144,7 @@ function contactCommand(partner: Command, context: CliContext): void {
 }
 
 function webhookSecretCommand(partner: Command, context: CliContext): void {
-  const description = "a new secret that calls to a contact's webhook are signed with, from now on; shown once"
+  const description = "issue a new secret that signs calls to a contact's webhook from now on; shown once"
   const command = named(partner, 'rotate-webhook-secret', description, 'role')
   runs(command, context, {
     input: one.extend({ role: z.enum(CONTACT_ROLES) }),

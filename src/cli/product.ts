@@ -79,7 +79,7 @@ function pricesCommand(product: Command, context: CliContext): void {
   })
 }
 
-/** A script learns from the exit code that not all is well; what was stored stays. */
+/** The exit code tells scripts that something failed; what was stored stays. */
 async function failing<Report extends { failure: unknown; problems: readonly unknown[] }>(
   pulling: Promise<Report>,
 ): Promise<Report> {
@@ -95,13 +95,13 @@ const pullText = ({ expected, received, refused, pulled, problems, warnings, fai
   [
     `${expected ?? 'unknown'} expected, ${received} received, ${refused} refused, ${pulled.length} products stored`,
     ...problemLines(problems),
-    ...problemLines(warnings, 'Stored without what does not fit:'),
+    ...problemLines(warnings, 'Stored without these invalid fields:'),
     ...failureText(failure),
   ].join('\n')
 
 const pricesText = ({ from, to, pulled, changed, removed, problems, will_follow, failure }: PriceReport): string =>
   [
-    `${from} to ${to}: ${pulled} prices pulled, ${changed} new or changed, ${removed} gone`,
+    `${from} to ${to}: ${pulled} prices pulled, ${changed} new or changed, ${removed} removed`,
     ...(will_follow ? ['the partner will send them later (999)'] : []),
     ...problemLines(problems),
     ...failureText(failure),

@@ -5,12 +5,12 @@ import { runs } from './operation.ts'
 import { progressBar } from './progress.ts'
 import { aligned } from './text.ts'
 
-/** `gatehouse purge`: what the service does by itself every hour, at once and to the end. */
+/** `gatehouse purge`: what the service does every hour, but now and until nothing is left. */
 export function purgeCommand(program: Command, context: CliContext): void {
   const command = program
     .command('purge')
-    .description('delete what is over: expired tokens and sessions, old codes, grants, notices and calls')
-    .option('--seconds <number>', 'stop after so many seconds (default: when nothing is left)')
+    .description('delete expired tokens and sessions, and old codes, grants, notices and calls')
+    .option('--seconds <number>', 'stop after this many seconds (default: when nothing is left)')
   runs(command, context, {
     input: purgeOptions,
     typed: ({ seconds }) => ({ seconds }),
@@ -21,7 +21,7 @@ export function purgeCommand(program: Command, context: CliContext): void {
     },
     text: ({ deleted, finished }) => {
       const rows = Object.entries(deleted).map(([table, count]) => [table, String(count)])
-      const end = finished ? [] : ['the time is over and there may be more; run it again']
+      const end = finished ? [] : ['the time is up and there may be more; run it again']
       return [rows.length > 0 ? aligned(rows) : 'nothing was deleted', ...end].join('\n')
     },
   })

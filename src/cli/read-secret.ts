@@ -4,7 +4,10 @@ import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { InvalidInput } from '../lib/json/input.ts'
 
-/** Secrets are typed at a prompt without echo or come over standard input: arguments are seen by everybody who lists processes. */
+/**
+ * Secrets are typed at a prompt without echo or come over standard input: arguments are visible to everybody who can
+ * list processes.
+ */
 
 const LONGEST = 4_096
 
@@ -40,7 +43,7 @@ interface Asked {
   readonly twice?: boolean
 }
 
-/** What was typed or piped in; undefined where nobody is there to be asked and standard input was not named. */
+/** What was typed or piped in; undefined when there is no terminal and the option for standard input was not given. */
 export async function readSecret({ field, question, fromInput, twice = false }: Asked): Promise<string | undefined> {
   if (fromInput) return fromStandardInput()
   if (!process.stdin.isTTY) return undefined

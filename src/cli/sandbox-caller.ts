@@ -32,7 +32,7 @@ export function oneCaller({ partner, client_id }: CallerInput, context: z.core.$
 
 export const callerOptions = (command: Command): Command =>
   command
-    .option('--partner <id>', 'as this partner of the database; its clientSecret is known there')
+    .option('--partner <id>', 'as this partner of the database; its clientSecret is read there')
     .option('--client-id <id>', 'as this partner without a database; its clientSecret is in CLIENT_SECRET')
     .option('--partner-id <id>', 'with --client-id: its PartnerId, which only live partners may leave out')
     .option('--url <url>', 'of the platform (default: PARTNER_URL, http://localhost:3000)')

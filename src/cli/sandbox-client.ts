@@ -28,7 +28,7 @@ const RETRY_S = 1
 
 const envelope = z.looseObject({ code: z.number(), describe: z.string() })
 
-/** Calls /sandbox/api as the partner; what is busy or away for a moment is asked again, until `signal` ends it all. */
+/** Calls /sandbox/api as the partner; a platform that is busy or unreachable is asked again, until `signal` aborts. */
 export class SandboxClient {
   readonly #caller: SandboxCaller
   readonly #signal: AbortSignal
@@ -38,7 +38,7 @@ export class SandboxClient {
     this.#signal = signal
   }
 
-  /** `leaving` ends it early, with its reason. */
+  /** `leaving` aborts it early, with its reason. */
   async get<T>(shape: z.ZodType<T>, path: string, leaving?: AbortSignal): Promise<T> {
     return shape.parse(this.#read(await this.#text('GET', path, null, leaving)))
   }
@@ -65,7 +65,7 @@ export class SandboxClient {
       const last = tried === TRIES
       const answer = await this.#send(method, path, body, signal).catch((error: Error) => {
         signal.throwIfAborted()
-        if (last) throw new Error(`${this.#caller.url} does not answer: ${error.message}`, { cause: error })
+        if (last) throw new Error(`${this.#caller.url} does not respond: ${error.message}`, { cause: error })
       })
       if (answer && (last || ![429, 503].includes(answer.status))) return answer.text
       await sleep((answer?.retryS ?? RETRY_S) * 1_000, undefined, { signal }).catch((error: Error) => {
@@ -104,7 +104,7 @@ export class SandboxClient {
   #read(text: string): unknown {
     const parsed = parseLossless(Buffer.from(text))
     const read = envelope.safeParse('value' in parsed ? parsed.value : undefined)
-    if (!read.success) throw new Error(`${this.#caller.url} answers, but not as Gatehouse does: ${text.slice(0, 200)}`)
+    if (!read.success) throw new Error(`${this.#caller.url} responds, but not as Gatehouse does: ${text.slice(0, 200)}`)
     const { code, describe } = read.data
     if (code === 200) return read.data
     throw new SandboxAnswer(describe === 'BA verification failed' ? `${describe}; ${BA_HINT}` : describe)

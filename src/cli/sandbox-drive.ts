@@ -16,8 +16,8 @@ import {
 } from './sandbox-wire.ts'
 
 /**
- * Does what the partner's people or systems do while a step waits for their notice; `signal` aborts once it is over. When it
- * rejects, nobody waits any longer.
+ * Does what the partner's people or systems do while a step waits for their notice; `signal` aborts once it is over.
+ * When it rejects, waiting ends.
  */
 export type Help = (awaited: Awaited, stepId: string, signal: AbortSignal) => Promise<void>
 
@@ -31,7 +31,7 @@ export interface Drive {
 const WAIT_S = 20
 const LAST_WAIT_S = 2
 
-/** Makes every step of a run that has just begun, up to the first that does not pass, and asks for acceptance. */
+/** Runs every step of a new run, up to the first that does not pass, and requests acceptance. */
 export async function driveRun(drive: Drive, begun: ShownRun): Promise<boolean> {
   const { client, say } = drive
   const path = `/runs/${begun.run_id}`
@@ -54,7 +54,7 @@ export async function driveRun(drive: Drive, begun: ShownRun): Promise<boolean> 
   return accepted.passed
 }
 
-/** To the next step; when the answer to that was lost, the run is there already. */
+/** Moves to the next step; if an earlier response to that was lost, the run is already there. */
 async function goOn(client: SandboxClient, path: string, stepId: string): Promise<ShownRun> {
   try {
     return (await client.post(runAnswer, `${path}/steps/${stepId}/next`)).run
@@ -66,7 +66,10 @@ async function goOn(client: SandboxClient, path: string, stepId: string): Promis
   }
 }
 
-/** What an attempt comes to, and where its log ends. Throws when the help has failed and the attempt goes on waiting. */
+/**
+ * The outcome of an attempt, and where its log ends. Throws when the helper has failed while the attempt is still
+ * waiting.
+ */
 async function followAttempt(drive: Drive, path: string, attemptId: string, after: number) {
   const over = new AbortController()
   let seq = after
@@ -84,7 +87,7 @@ async function followAttempt(drive: Drive, path: string, attemptId: string, afte
     seq = last_seq
     return undefined
   }
-  // Help that had nothing left to do may have failed for that: then the step is about to end by itself.
+  // A helper that had nothing left to do may have failed because of that: then the step is about to end by itself.
   const last = async (failure: unknown): Promise<string> => {
     for (;;) {
       const before = seq
@@ -106,7 +109,7 @@ async function followAttempt(drive: Drive, path: string, attemptId: string, afte
   }
 }
 
-/** The lines that somebody who waits for the outcome wants to read: what is awaited, and what went wrong. */
+/** The lines for a person who follows the run: what is awaited, and what went wrong. */
 function tell({ say, help }: Drive, { kind, data, step_id }: ShownEvent, over: AbortController): void {
   if (kind === 'check') {
     const { passed, path, expected, actual, ...check } = checkData.parse(data)
@@ -117,11 +120,11 @@ function tell({ say, help }: Drive, { kind, data, step_id }: ShownEvent, over: A
     say(`  your call to POST ${path} was refused: ${reason}`)
   } else if (kind === 'unverified') {
     const { path, reason } = rejectedData.parse(data)
-    say(`  a call to POST ${path} that names your clientId is not verified, and does not count: ${reason}`)
+    say(`  a call to POST ${path} names your clientId but is not verified, so it does not count: ${reason}`)
   } else if (kind === 'waiting') {
     const awaited = waitingData.parse(data)
     const about = Object.entries(awaited.about).map(([field, value]) => `${field} ${value}`)
-    say(`  waits until ${awaited.until} for your call to POST ${awaited.path}: ${about.join(', ')}`)
+    say(`  waiting until ${awaited.until} for your call to POST ${awaited.path}: ${about.join(', ')}`)
     help(awaited, step_id, over.signal).catch((error: Error) => {
       if (over.signal.aborted) return
       for (const line of error.message.split('\n')) say(`  ${line}`)

@@ -8,7 +8,10 @@ import type { Awaited } from './sandbox-wire.ts'
 /** `orderId` → `ORDER_ID`. */
 const variable = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 
-/** What notices are about. Any other name that a server might send could be one that the shell obeys, such as PATH. */
+/**
+ * The fields that notices can be about. Any other name sent by a server could be one that the shell interprets, such as
+ * PATH.
+ */
 const PASSED_ON = ['orderId', 'refundId', 'partnerDealId', 'quantity', 'usedQuantity', 'status', 'code']
 
 const variablesOf = ({ path, about }: Awaited, stepId: string): Record<string, string> => ({
@@ -19,14 +22,14 @@ const variablesOf = ({ path, about }: Awaited, stepId: string): Record<string, s
   SANDBOX_PATH: path,
 })
 
-/** Of what the command prints, so much of its end is told when it fails. */
+/** When the command fails, this much of the end of its output is reported. */
 const TOLD_OF_OUTPUT = 2_000
 const LAST_OUTPUT_MS = 500
 
 /**
  * Runs a shell command while a step waits for a notice. What the notice has to be about comes in environment variables
- * (SANDBOX_STEP, SANDBOX_PATH, ORDER_ID, …), never in the command's text, and our own secret is kept from it. What it
- * prints goes to standard error; rejects with the end of that when it fails.
+ * (SANDBOX_STEP, SANDBOX_PATH, ORDER_ID, …), never in the command's text; our own secret is not passed to it. Its
+ * output goes to standard error; rejects with the end of the output when it fails.
  */
 export const commandHelp =
   (command: string): Help =>
@@ -45,7 +48,7 @@ export const commandHelp =
       })
     }
     const closed = once(child, 'close', { signal }).catch(() => {})
-    // What it leaves behind in the background holds its output open.
+    // Background processes that it leaves behind keep its output open.
     void closed.then(() => [child.stdout, child.stderr].map((stream) => stream.destroy()))
     const [code, killedBy] = await once(child, 'exit')
     if (code === 0) return

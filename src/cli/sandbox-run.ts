@@ -10,7 +10,7 @@ import { driveRun, type Help } from './sandbox-drive.ts'
 import { commandHelp, noHelp } from './sandbox-help.ts'
 import { type Awaited, reportAnswer, runAnswer } from './sandbox-wire.ts'
 
-/** The people at the demo partner, who cause its notices, and what it sells for which role in a run. */
+/** The demo partner: who triggers its notices, and which product it sells for which role in a run. */
 export interface DemoPartner {
   readonly products: Readonly<Record<string, string>>
   /** Given its base URL; throws when it does not answer. */
@@ -75,9 +75,9 @@ export async function runSandbox(context: CliContext, demo: DemoPartner, input: 
   await report(new SandboxClient(caller, AbortSignal.timeout(REPORT_MS)), run.run_id, input, json)
 }
 
-const timedOut = ({ timeout }: Input): string => `not done after ${timeout} s (--timeout)`
+const timedOut = ({ timeout }: Input): string => `not finished after ${timeout} s (--timeout)`
 
-// Texts of a partner may hold control characters, which a terminal obeys.
+// Texts of a partner may contain control characters, which a terminal would interpret.
 const printable = (line: string): string => line.replace(/\p{Cc}/gu, '\ufffd')
 
 async function helpOf(

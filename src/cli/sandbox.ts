@@ -17,29 +17,33 @@ const FLAGS = { run_id: 'run_id', functions: '--function', products: '--product'
 /** `gatehouse sandbox …`: a partner's test run, over the headless API of a running service. */
 export function sandboxCommands(program: Command, context: CliContext, demo: DemoPartner): void {
   const sandbox = program.command('sandbox').description("a partner's test run, as the partner")
-  const run = callerOptions(sandbox.command('run').description('make every step; ends with 0 once the run has passed'))
-    .option('--function <name>', `what the partner can do (repeat for more): ${FUNCTION_IDS.join(', ')}`, collectWords)
-    .option('--all', 'everything that a partner can do')
+  const run = callerOptions(sandbox.command('run').description('run every step; exits with 0 once the run has passed'))
+    .option(
+      '--function <name>',
+      `a function that the partner offers (repeat for more): ${FUNCTION_IDS.join(', ')}`,
+      collectWords,
+    )
+    .option('--all', 'every function')
     .option(
       '--product <[role=]id>',
       'partnerDealId of the main product, or later=, review=, level=, sold_out= (repeat for more)',
       collect,
     )
     .option('--travel-date <date>', 'yyyy-MM-dd (default: tomorrow in Beijing)')
-    .option('--unit-price <yuan>', 'sale price a ticket; needed without product pull and price calendar')
-    .option('--buy-price <yuan>', 'settlement price a ticket; likewise')
-    .option('--quantity <number>', 'tickets of an order (default: 2)', numberIfOne)
-    .option('--overwrite', 'also when a run is under way')
+    .option('--unit-price <yuan>', 'sale price per ticket; required without product pull and price calendar')
+    .option('--buy-price <yuan>', 'settlement price per ticket; required likewise')
+    .option('--quantity <number>', 'tickets per order (default: 2)', numberIfOne)
+    .option('--overwrite', 'replace a run that is in progress')
     .option('--on-wait <command>', 'shell command that triggers the notice that a step waits for')
-    .option('--demo', 'let the people at the demo partner do their part')
-    .option('--timeout <seconds>', 'give up after so long (default: 1800)', numberIfOne)
+    .option('--demo', 'let the demo partner do its part')
+    .option('--timeout <seconds>', 'give up after this many seconds (default: 1800)', numberIfOne)
     .option('--junit <file>', 'write the outcome as JUnit XML')
   takes(run, { input: sandboxRun, typed: typedRun, flags: FLAGS }, (input, json) =>
     runSandbox(context, demo, input, json),
   )
 
   const one = z.strictObject({ ...callerFields, run_id: z.string().default('present') }).superRefine(oneCaller)
-  const show = sandbox.command('show').description('the present run, or one by its id, step by step')
+  const show = sandbox.command('show').description('the current run, or one by its id, step by step')
   takes(
     callerOptions(show).argument('[run_id]'),
     { input: one, typed: (options, run_id) => ({ ...typedCaller(options), run_id }), flags: FLAGS },

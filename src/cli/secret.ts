@@ -5,10 +5,13 @@ import { takes } from './operation.ts'
 import { readSecret } from './read-secret.ts'
 import { print } from './report.ts'
 
-/** `gatehouse secret check`: whether a secret was copied whole, which no answer on the wire tells. Needs no database. */
+/**
+ * `gatehouse secret check`: whether a secret was copied completely, which no response on the wire tells. Needs no
+ * database.
+ */
 export function secretCommands(program: Command): void {
   const secret = program.command('secret').description('app_secrets and clientSecrets')
-  const check = secret.command('check').description('tell a mistyped secret by its checksum; it is typed or piped in')
+  const check = secret.command('check').description('detect a mistyped secret by its checksum; typed or piped in')
   takes(check, { input: z.strictObject({}), typed: () => ({}) }, async (_input, json) => {
     const asked = { field: 'secret', question: 'Secret', fromInput: !process.stdin.isTTY }
     const verdict = checkSecret((await readSecret(asked)) ?? '')
@@ -19,8 +22,8 @@ export function secretCommands(program: Command): void {
 
 function asText(check: SecretCheck): string {
   if (check.verdict === 'unknown')
-    return 'no secret with a prefix: one from before, or of somebody else; it cannot be checked'
+    return 'not a secret with a prefix: an older one, or not from Gatehouse; it cannot be checked'
   if (check.verdict === 'mistyped')
-    return `an ${check.kind} that was mistyped or not copied whole: its checksum is wrong`
-  return `an ${check.kind}, whole; whether it is in force is shown by the dates of: app show, partner show`
+    return `an ${check.kind} that was mistyped or not copied completely: its checksum is wrong`
+  return `an ${check.kind} without typing mistakes; app show and partner show tell whether it is still valid`
 }

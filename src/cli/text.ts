@@ -9,7 +9,7 @@ export function aligned(rows: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
-/** A value as a person reads it; what is empty shows as a dash. */
+/** A value as a person reads it; an empty one is shown as a dash. */
 export function readable(value: unknown): string {
   if (value instanceof Date) return value.toISOString()
   if (Array.isArray(value)) return value.length > 0 ? value.join(', ') : '-'
@@ -17,7 +17,7 @@ export function readable(value: unknown): string {
   return value === null || value === undefined ? '-' : String(value)
 }
 
-/** The value of `--number 5`, for the schema to judge: what is no number stays text. */
+/** The value of `--number 5`, for the schema to judge: anything that is not a number stays text. */
 export const numberIfOne = (text: string): number | string => (/^-?\d+$/.test(text) ? Number(text) : text)
 
 /** For an option that may be repeated. */

@@ -17,13 +17,13 @@ export function userCommands(program: Command, context: CliContext): void {
     run: async (deps) => ({ users: await listUsers(deps) }),
     text: ({ users }) => table(users),
   })
-  runs(keyed(user.command('block').description('bar a user from every flow (20016)')), context, {
+  runs(keyed(user.command('block').description('block a user from every flow (20016)')), context, {
     input: userKey,
     typed: keyOf,
     run: blockUser,
     text: details,
   })
-  runs(keyed(user.command('unblock').description('let a blocked user in again')), context, {
+  runs(keyed(user.command('unblock').description('unblock a user')), context, {
     input: userKey,
     typed: keyOf,
     run: unblockUser,
@@ -38,7 +38,7 @@ function createCommand(user: Command, context: CliContext): void {
       '--password-stdin',
       'read the password from standard input instead of asking for it (at least 8 characters)',
     )
-    .option('--password <password>', 'seen by everybody who lists processes: for throw-away users only')
+    .option('--password <password>', 'visible to everybody who can list processes: only for throw-away users')
     .option('--name <name>', 'shown to the user and to micro-apps')
     .option('--gender <digit>', '0 unknown, 1 male, 2 female (default: 0)')
     .option('--big-avatar-url <url>', 'the picture')
@@ -65,7 +65,9 @@ async function passwordOf({ password, passwordStdin }: Readonly<Record<string, u
   if (password === undefined) {
     return readSecret({ field: 'password', question: 'Password', fromInput: passwordStdin === true, twice: true })
   }
-  process.stderr.write('--password is seen by everybody who lists processes; rather type it, or use --password-stdin\n')
+  process.stderr.write(
+    '--password is visible to everybody who can list processes; type the password instead, or use --password-stdin\n',
+  )
   return password
 }
 

@@ -46,7 +46,7 @@ const EMBEDDED_CONNECTIONS = 180
 const mandatory = (config: Settings): string[] => {
   const problems: string[] = []
   const missingKey = config.SECRET_KEY === undefined
-  const mend = 'set it to a value that you keep; make one with: openssl rand -base64 48'
+  const mend = 'set it to a value that you keep; generate one with: openssl rand -base64 48'
   if (config.NODE_ENV === 'production' && missingKey) problems.push(`SECRET_KEY is required in production: ${mend}`)
   else if (config.DATABASE_URL && missingKey) problems.push(`SECRET_KEY is required with DATABASE_URL: ${mend}`)
   if (config.NODE_ENV === 'production') problems.push(...mandatoryInProduction(config))
@@ -66,32 +66,32 @@ function mandatoryInProduction(config: Settings): string[] {
   const problems: string[] = []
   if (config.PUBLIC_URL === undefined) {
     problems.push(
-      'PUBLIC_URL is required in production: set it to the https:// address under which browsers reach the service',
+      'PUBLIC_URL is required in production: set it to the https:// address at which browsers reach the service',
     )
   }
   for (const name of ADDRESSES) {
     if (config.PUBLIC_URL_HTTP || !config[name]?.startsWith('http:')) continue
     problems.push(
-      `${name} must be an https:// address in production; PUBLIC_URL_HTTP=on allows http:// all the same, and then passwords, sessions and codes travel unencrypted`,
+      `${name} must be an https:// address in production; PUBLIC_URL_HTTP=on allows http:// anyway, but then passwords, sessions and codes travel unencrypted`,
     )
   }
-  if (config.DEMO) problems.push('DEMO must not be on in production: everybody can read its passwords in the README')
+  if (config.DEMO) problems.push('DEMO must not be on in production: its passwords are public in the README')
   return problems
 }
 
 /** Nothing of the demo is for others to reach, or to lie in a database that is used for something else. */
 function whyNoDemo(config: Settings): string | undefined {
   const { HOST, DATABASE_URL } = config
-  const anyway = 'or set DEMO=on to have it all the same'
+  const anyway = 'or set DEMO=on to start it anyway'
   if (!isLoopbackHost(HOST)) {
-    return `HOST=${HOST} lets others in, and everybody can read the demo's passwords in the README. For the demo leave HOST at 127.0.0.1, ${anyway}.`
+    return `HOST=${HOST} lets other machines connect, and the demo's passwords are public in the README. For the demo leave HOST at 127.0.0.1, ${anyway}.`
   }
   const open = ADDRESSES.find((name) => config[name] && !isLoopbackHost(new URL(config[name]).hostname))
   if (open) {
-    return `${open} says that others come here, and everybody can read the demo's passwords in the README. For the demo unset ${open}, ${anyway}.`
+    return `${open} is not an address of this machine, and the demo's passwords are public in the README. For the demo unset ${open}, ${anyway}.`
   }
   if (DATABASE_URL !== undefined) {
-    return `DATABASE_URL names a database of yours, and the demo would put users and secrets into it that everybody can read in the README. For the demo unset DATABASE_URL, ${anyway}.`
+    return `DATABASE_URL names your own database, and the demo would add users and secrets that are public in the README. For the demo unset DATABASE_URL, ${anyway}.`
   }
   return undefined
 }

@@ -31,7 +31,7 @@ export const prefixOf = (mount: string): string | undefined =>
 export function prefixProblem(entry: string, all: readonly string[]): string | undefined {
   const [path, standsFor] = pairOf(entry)
   if (entry.split('=').length > 2 || !PATH.test(path) || !PATH.test(standsFor)) {
-    return `has "${entry.slice(0, 80)}": write a prefix such as /rhone, or a path and what it stands for, such as /dispatch=/mtp/api`
+    return `has "${entry.slice(0, 80)}": write a prefix such as /rhone, or a path and the path that it replaces, such as /dispatch=/mtp/api`
   }
   if (entry.startsWith('=')) return `has "${entry.slice(0, 80)}", which has no path before the =`
   // Each answers what it does not know by itself, and of one path only one can.

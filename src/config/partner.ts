@@ -7,7 +7,7 @@ export const partnerSettings = {
     .default(['', '/rhone'])
     .transform((prefixes) => [...new Set(['', ...prefixes])])
     .describe(
-      'prefixes under which `/mtp/api/…` answers too, separated by commas (default: none and `/rhone`); `/dispatch=/mtp/api` lets a path stand for another one, so that programs that have it need not be changed',
+      'prefixes under which `/mtp/api/…` answers too, separated by commas (default: none and `/rhone`); `/dispatch=/mtp/api` lets a path stand for another one, so that programs that call it need no change',
     ),
   MTP_CLOCK_SKEW_S: whole(1, 86_400)
     .default(600)
@@ -15,23 +15,23 @@ export const partnerSettings = {
   PARTNER_ADDRESS_ALLOW: allowedAddresses
     .optional()
     .describe(
-      'private addresses that partner URLs may lead to all the same: hosts, addresses or networks, each with or without `:port`, separated by commas (default: none, with the demo `127.0.0.1:DEMO_PARTNER_PORT`). Addresses of cloud metadata have to be named singly',
+      'private addresses that partner URLs may use: hosts, addresses or networks, each with or without `:port`, separated by commas (default: none; with the demo `127.0.0.1:DEMO_PARTNER_PORT`). Addresses of cloud metadata must be listed one by one',
     ),
   PARTNER_PORTS: ports
     .default([])
     .describe(
-      'ports that partner URLs may have besides 80 and 443, separated by commas (default: none in production, else any)',
+      'ports that partner URLs may have besides 80 and 443, separated by commas (default: none in production, otherwise any)',
     ),
   PRICE_REMOVAL_HOLD_S: whole(0, 86_400)
     .default(60)
     .describe(
-      'seconds after which a partner has to give the same calendar again before more than half of one of over ten days is removed; 0 removes it at once',
+      'when a pull would remove more than half of a calendar of over ten days, it is removed only if the same pull comes again this many seconds later; 0 removes it at once',
     ),
   ORDER_ID_BITS: z
     .enum(['53', '63'], 'must be 53 or 63')
     .default('53')
     .transform(Number)
     .describe(
-      'size of new order ids: `53` gives ids of 16 digits, which every JSON reader keeps exact, `63` ids of 19 digits; many programs of partners read these as doubles and answer about another order',
+      'size of new order ids: `53` gives ids of 16 digits, which every JSON parser keeps exact; `63` gives ids of 19 digits, which many partner programs read as doubles and then answer about another order',
     ),
 }

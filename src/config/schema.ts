@@ -12,14 +12,14 @@ export const settings = z.object({
     .enum(['development', 'production', 'test'], 'must be development, production or test')
     .default('development')
     .describe(
-      '`production` demands `SECRET_KEY` and an https `PUBLIC_URL`, calls partners on usual ports only, logs JSON, and neither starts the demo nor runs on a database that holds it',
+      '`production` demands `SECRET_KEY` and an https `PUBLIC_URL`, calls partners only on the usual ports, logs JSON, does not start the demo, and refuses a database that contains it',
     ),
   HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on; `0.0.0.0` for every interface'),
   PORT: whole(0, 65_535).default(3000).describe('port to listen on; 0 takes a free one'),
   PUBLIC_URL: baseUrl
     .optional()
     .describe(
-      'address under which browsers reach the service (default: `http://localhost:PORT`; required in production); with `https://` cookies are bound to this host and browsers are told to keep to https',
+      'address at which browsers reach the service (default: `http://localhost:PORT`; required in production); with `https://` cookies are bound to this host and browsers are told to use only https',
     ),
   API_URL: baseUrl
     .optional()
@@ -39,7 +39,7 @@ export const settings = z.object({
   SECURITY_CONTACT: contactUris
     .default([])
     .describe(
-      'where to report a weakness, told at `/.well-known/security.txt` (RFC 9116): `mailto:` or `https:` addresses, separated by commas; without it that path does not exist',
+      'where to report a vulnerability, published at `/.well-known/security.txt` (RFC 9116): `mailto:` or `https:` addresses, separated by commas; without it that path does not exist',
     ),
   TRUST_PROXY: list
     .refine(
@@ -47,15 +47,15 @@ export const settings = z.object({
       'must be IP addresses or networks such as 10.0.0.0/8, separated by commas',
     )
     .default([])
-    .describe('addresses or networks of reverse proxies whose `X-Forwarded-For` is believed, separated by commas'),
+    .describe('addresses or networks of reverse proxies whose `X-Forwarded-For` is trusted, separated by commas'),
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
     .optional()
-    .describe('PostgreSQL to use; without it the service runs one of its own in `DATA_DIR`'),
+    .describe('PostgreSQL to use; without it the service runs its own in `DATA_DIR`'),
   DATABASE_WAIT_S: whole(0, 3_600)
     .default(60)
     .describe('seconds that a start waits for a database that is not up yet or does not answer; 0 tries once'),
-  DATABASE_POOL_SIZE: whole(1, 500).default(10).describe('connections of one process to PostgreSQL at most'),
+  DATABASE_POOL_SIZE: whole(1, 500).default(10).describe('most connections of one process to PostgreSQL'),
   DATABASE_PLANNING: z
     .enum(['forced', 'server', 'by-key'])
     .default('forced')
@@ -65,27 +65,27 @@ export const settings = z.object({
     ),
   GATHER_ITEMS: whole(1, 1_000)
     .default(200)
-    .describe('requests of one moment that share one database statement at most; 1 sends each by itself'),
+    .describe('most simultaneous requests that share one database statement; 1 sends each by itself'),
   GATHER_BATCHES: whole(1, 100)
     .default(2)
     .describe(
-      'shared statements of one kind at work at once; later requests wait for the next one. More only helps where PostgreSQL has idle cores',
+      'shared statements of one kind that run at once; later requests wait and share the next. More helps only if PostgreSQL has idle cores',
     ),
   ...loadSettings,
   DATA_DIR: z.string().min(1).default('.data').describe('folder of the embedded PostgreSQL and its keys'),
   MIGRATE: onOff.default(true).describe('`off` leaves the schema to `npm run migrate`'),
   SECRET_KEY: z
     .string()
-    .min(32, 'must have at least 32 characters; make one with: openssl rand -base64 48')
+    .min(32, 'must have at least 32 characters; generate one with: openssl rand -base64 48')
     .optional()
     .describe(
-      'key from which all others are derived; required with `DATABASE_URL` and in production, else kept in `DATA_DIR`',
+      'key from which all others are derived; required with `DATABASE_URL` and in production, otherwise kept in `DATA_DIR`',
     ),
   ADMIN_TOKEN: z
     .string()
-    .min(24, 'must have at least 24 characters; make one with: openssl rand -base64 32')
+    .min(24, 'must have at least 24 characters; generate one with: openssl rand -base64 32')
     .optional()
-    .describe('bearer token of `/admin/v1`; without it those routes refuse everybody'),
+    .describe('bearer token of `/admin/v1`; without it those routes refuse every request'),
   ENVELOPE_HTTP_STATUS: z
     .enum(['200', 'native'], 'must be 200 or native')
     .default('200')
@@ -94,13 +94,13 @@ export const settings = z.object({
   ACCESS_TOKENS_PER_GRANT: whole(1, 10_000)
     .default(100)
     .describe(
-      'live access tokens that one grant keeps; the oldest beyond are ended after some 128 refreshes in one process. Enough for a hundred servers of one app that each hold one',
+      'live access tokens that one grant keeps; older ones are ended after about 128 refreshes in one process. Enough for a hundred servers of one app that hold one each',
     ),
-  REFRESHES_PER_MINUTE: whole(1, 10_000_000).default(60_000).describe('refreshes of one app a minute, before 20003'),
+  REFRESHES_PER_MINUTE: whole(1, 10_000_000).default(60_000).describe('refreshes of one app per minute before 20003'),
   CODE_DUPLICATE_WINDOW_S: whole(0, 300)
     .default(60)
     .describe(
-      'a used code sent again by its app within this many seconds is only refused; later the grant is revoked too',
+      'a used code that its app sends again within this many seconds is only refused; after that its grant is revoked too',
     ),
   REFRESH_DUPLICATE_WINDOW_S: whole(0, 300)
     .default(60)
@@ -126,16 +126,16 @@ export const settings = z.object({
     .describe('failed authentications of one app from one address in 5 minutes before 20003'),
   AUTHORIZE_PER_MINUTE: whole(1, 1_000_000)
     .default(300)
-    .describe('authorization page requests of one address a minute before 20003'),
+    .describe('authorization page requests of one address per minute before 20003'),
   PAGES_PER_MINUTE: whole(1, 1_000_000)
     .default(1_200)
     .describe(
-      'pages (home, sign-in, sandbox, paths that do not exist) that one address may ask for a minute before 20003; people behind one NAT count as one address',
+      'pages (home, sign-in, sandbox, paths that do not exist) that one address may request per minute before 20003; people behind one NAT count as one address',
     ),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'must be a pino level')
     .default('info')
-    .describe('least level that is logged'),
+    .describe('lowest level that is logged'),
   ...partnerSettings,
   WORKERS: whole(1, 64)
     .default(1)
@@ -151,7 +151,7 @@ export const settings = z.object({
     )
     .optional()
     .describe(
-      'server that mails are sent by, `smtp(s)://user:password@host:port`; without it they are written to `MAIL_FOLDER`',
+      'server that sends mails, `smtp(s)://user:password@host:port`; without it they are written to `MAIL_FOLDER`',
     ),
   MAIL_FROM: z
     .string()
@@ -167,15 +167,15 @@ export const settings = z.object({
   SHUTDOWN_DELAY_S: whole(0, 120)
     .optional()
     .describe(
-      'seconds at shutdown in which requests are served as before while `/readyz` says 503, so that balancers send theirs elsewhere (default: 3 in production, else 0)',
+      'seconds at shutdown in which requests are still served while `/readyz` returns 503, so that load balancers send new ones elsewhere (default: 3 in production, otherwise 0)',
     ),
   SHUTDOWN_GRACE_S: whole(0, 600)
     .default(10)
-    .describe('seconds that requests in flight get at shutdown, once it listens no more'),
+    .describe('seconds that requests in progress get to finish at shutdown, after the service has stopped listening'),
   DEMO: onOff
     .optional()
     .describe(
-      'the demo users, apps, micro-app and partner, whose passwords everybody knows (default: `on` only with the embedded database and a `HOST` and `PUBLIC_URL` of this machine; never in production)',
+      'the demo users, apps, micro-app and partner, whose passwords are public (default: `on` only with the embedded database and a `HOST` and `PUBLIC_URL` of this machine; never in production)',
     ),
   DEMO_PORT: whole(0, 65_535).optional().describe('port of the demo micro-app (default: PORT + 1)'),
   DEMO_PARTNER_PORT: whole(0, 65_535).optional().describe('port of the demo partner (default: PORT + 2)'),

@@ -30,7 +30,7 @@ export const allowedAddresses = list.superRefine((entries, context) => {
   for (const entry of entries.filter((text) => parseAllowedAddress(text) === undefined)) {
     context.addIssue({
       code: 'custom',
-      message: `has "${entry.slice(0, 80)}", which is no host, address or network: write partner.internal, 10.1.2.3, 10.1.0.0/16 or [fd00::1], each with :port if you like`,
+      message: `has "${entry.slice(0, 80)}", which is not a host, address or network: write partner.internal, 10.1.2.3, 10.1.0.0/16 or [fd00::1], each with or without :port`,
     })
   }
 })

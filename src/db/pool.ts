@@ -92,7 +92,7 @@ export function openPool({ size, ...connection }: PoolSettings, log: Log): Pool 
   // An idle connection that breaks is replaced on the next use; without a listener it would end the process.
   pool.on('error', (error) => {
     // At shutdown the pool lets go before its connections have closed; the server may be the quicker one.
-    if (!pool.ending) log.warn({ reason: error.message }, 'an idle database connection broke')
+    if (!pool.ending) log.warn({ reason: error.message }, 'an idle database connection was lost')
   })
   // So would one that breaks between two statements of a transaction; there the next statement reports it.
   pool.on('connect', (client) => client.on('error', () => {}))

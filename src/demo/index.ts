@@ -51,7 +51,7 @@ async function startMicroApp({ config }: Deps, log: Log, apps: FastifyInstance[]
   return `http://localhost:${portOf(app)}`
 }
 
-/** Whatever HOST says: its back office asks for no password. */
+/** Loopback only, whatever HOST says: its back office asks for no password. */
 const LOOPBACK = '127.0.0.1'
 
 /** Nothing without the seeded partner and its secret: then this database is not the demo's, or the demo was removed from it. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
 
-/** The demo's rows are marked when they are made, and those of builds before that by migration 0023. */
+/** The demo's rows are marked when they are created; migration 0023 marked those of earlier builds. */
 
 export async function markAppsAndUsers(db: Db, apps: readonly string[], passports: readonly string[]): Promise<void> {
   await db.exec(sql`update micro_app set demo = true where app_key = any(${apps})`)
@@ -60,7 +60,7 @@ const activeByName = () =>
 
 const grantKey = z.object({ routing_key: z.number(), grant_id: z.string() })
 
-/** Grants of the demo's users and grants to the demo's micro-apps, with everything that came of them. */
+/** Grants of the demo's users and grants to the demo's micro-apps, with everything that belongs to them. */
 export async function deleteDemoGrants(db: Db): Promise<void> {
   const grants = await db.many(
     grantKey,
@@ -116,7 +116,10 @@ export async function deleteDemoPartners(db: Db): Promise<number> {
   )
 }
 
-/** What is left of them can neither be called nor call, nor sign in; its secrets take its sandbox sessions along. */
+/**
+ * Partners that stay can neither be called nor call nor sign in; deleting their secrets also deletes their sandbox
+ * sessions.
+ */
 export async function disableDemoPartners(db: Db, now: Date): Promise<number> {
   const disabled = await db.exec(
     sql`update partner set status = 'suspended', base_url = null, interface_urls = '{}', updated_at = ${now}

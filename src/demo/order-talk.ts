@@ -16,14 +16,14 @@ import { type AtPartner, partnerControls } from './partner-controls.ts'
 import { DEMO_PARTNER } from './seed.ts'
 import { historyLines, openTranscript } from './transcript.ts'
 
-/** What the talk needs: the operations' world, a listener, and patience. */
+/** What the conversation needs: the operations' dependencies, an output, and a way to wait. */
 export interface Stage {
   readonly deps: Deps
   say(line: string): void
   wait(seconds: number): Promise<unknown>
 }
 
-/** The stage with its props: every step has a title and is followed by what was said on the wire. */
+/** One conversation: every step has a title, followed by the calls that were made. */
 interface Talk extends Stage {
   step<Result>(title: string, act: () => Promise<Result>): Promise<Result>
   readonly atPartner: AtPartner
@@ -31,7 +31,7 @@ interface Talk extends Stage {
 
 const { partnerId: partner_id } = DEMO_PARTNER
 
-/** Two orders from the first question to the last notice, told as a conversation with the running demo partner. */
+/** Two orders from the first call to the last notice, shown as a conversation with the running demo partner. */
 export async function orderTalk(stage: Stage): Promise<void> {
   const { deps, say } = stage
   const partner = await findPartner(deps, partner_id)
@@ -56,21 +56,23 @@ async function usedOrder(talk: Talk): Promise<bigint> {
   const { deps, step, atPartner } = talk
   const order = await bought(talk, 'DEMO-BOAT')
   const order_id = order.order_id
-  await step('The platform asks how the order stands.', async () => done(await queryOrder(deps, order_id, OPERATOR)))
+  await step('The platform queries the order.', async () => done(await queryOrder(deps, order_id, OPERATOR)))
   await step('A visitor comes to the gate.', () => atPartner('consume', { orderId: order_id, quantity: 1 }))
-  await step('The other one too.', () => atPartner('consume', { orderId: order_id, quantity: 1 }))
+  await step('The second visitor follows.', () => atPartner('consume', { orderId: order_id, quantity: 1 }))
   return order_id
 }
 
-/** Bought, issued after a while, and given back after the partner has looked at it. */
+/** Bought, issued after a while, and refunded after a review. */
 async function refundedOrder(talk: Talk): Promise<bigint> {
   const { deps, step, atPartner } = talk
   const { order_id } = await bought(talk, 'DEMO-TOWER')
-  await step('The tickets take a few seconds; the platform asks until they are there.', () => issued(talk, order_id))
-  const { refund } = await step('The customer wants the money back. This partner decides on each refund.', async () =>
+  await step('Issuing the tickets takes a few seconds; the platform queries the order until they are there.', () =>
+    issued(talk, order_id),
+  )
+  const { refund } = await step('The customer requests a refund. This partner reviews each refund.', async () =>
     done(await refundOrder(deps, newRefund.parse({ order_id }), OPERATOR)),
   )
-  await step('A clerk of the partner agrees.', () =>
+  await step('The partner approves it.', () =>
     atPartner('decide-refund', { refundId: refund.refund_id, approve: true }),
   )
   return order_id
@@ -81,8 +83,10 @@ async function bought({ deps, step }: Talk, partner_deal_id: string): Promise<Or
   const travel_date = addDays(beijingDate(deps.clock.now()), 1)
   const range = { partner_id, partner_deal_id, from: travel_date, to: travel_date }
   const input = newOrder.parse({ partner_id, partner_deal_id, travel_date, quantity: 2 })
-  await step(`What does ${partner_deal_id} cost tomorrow?`, async () => done(await pullPrices(deps, range)))
-  const { order } = await step('A customer wants two tickets.', async () =>
+  await step(`The platform asks for the price of ${partner_deal_id} tomorrow.`, async () =>
+    done(await pullPrices(deps, range)),
+  )
+  const { order } = await step('A customer orders two tickets.', async () =>
     done(await createOrder(deps, input, OPERATOR)),
   )
   await step('The customer has paid.', async () => done(await payOrder(deps, order.order_id, OPERATOR)))
@@ -94,7 +98,7 @@ const MOST_QUESTIONS = 20
 async function issued({ deps, wait }: Talk, orderId: bigint): Promise<void> {
   for (let question = 0; question < MOST_QUESTIONS; question++) {
     await wait(1)
-    // Refused while the service itself is asking.
+    // Refused while the service itself is querying.
     const answer = await queryOrder(deps, orderId, OPERATOR).catch((error: unknown) => {
       if (error instanceof RefusedRequest) return undefined
       throw error
@@ -114,6 +118,6 @@ async function tellHistory({ deps, say }: Stage, orderId: bigint): Promise<void>
 
 /** What was answered, unless the call failed. */
 function done<Answer extends { readonly failure: { readonly detail: string } | null }>(answer: Answer): Answer {
-  if (answer.failure) throw new Error(`the partner's answer: ${answer.failure.detail}`)
+  if (answer.failure) throw new Error(`the partner's response: ${answer.failure.detail}`)
   return answer
 }

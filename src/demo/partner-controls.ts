@@ -4,7 +4,7 @@ import { stringifyLossless } from '../lib/json/lossless.ts'
 /** Makes something happen at the demo partner, such as a visitor at the gate; see partner/control. */
 export type AtPartner = (action: string, input: object) => Promise<void>
 
-const NOT_RUNNING = 'the demo partner does not answer; start the demo in another terminal first: npm start'
+const NOT_RUNNING = 'the demo partner does not respond; start the demo in another terminal first: npm start'
 
 /** The control API of the demo partner below its base URL; throws when nobody answers there. */
 export async function partnerControls(baseUrl: string | null | undefined): Promise<AtPartner> {

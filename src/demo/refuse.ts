@@ -10,7 +10,7 @@ export async function refuseDemoRows({ db }: Pick<Deps, 'db'>): Promise<void> {
   if (active.length === 0) return
   const rows = active.map(({ kind, name, status }) => `${kind} ${name} (${status})`).join(', ')
   throw new Error(
-    `the database holds the demo, whose passwords and secrets everybody can read in the README: ${rows}\n` +
+    `the database contains the demo, whose passwords and secrets are public in the README: ${rows}\n` +
       'remove it with the same settings: npx gatehouse demo remove',
   )
 }

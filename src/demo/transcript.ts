@@ -4,7 +4,7 @@ import { parseLossless } from '../lib/json/lossless.ts'
 import type { OrderStory } from '../orders/show-order.ts'
 import { exchangesSince, type Heard } from './store.ts'
 
-/** The fields that are read aloud, in this order. */
+/** The fields that are shown, in this order. */
 const TOLD = [
   ...[
     'method',
@@ -29,7 +29,7 @@ type Json = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
 
-/** The telling fields of a body; of a longer list only how long it is, and of what. */
+/** The important fields of a body; for a longer list only its length and its entries' ids. */
 function gist(body: unknown): string {
   if (Array.isArray(body)) {
     const ids = [...new Set(body.flatMap((entry: unknown) => (isObject(entry) ? (entry.partnerDealId ?? []) : [])))]
@@ -47,24 +47,24 @@ function read(text: string | null): Json {
 
 const codeOf = ({ code, describe }: Json): string => (code === undefined ? '' : `${code} ${describe}`)
 
-/** Speaker and words; what does not fit beside the words goes below them. */
+/** Speaker and message; what does not fit on the line goes below it. */
 const lines = (speaker: string, words: string, details: readonly string[]): string[] => [
   `  ${speaker.padEnd(INDENT - 2)}${words}`,
   ...details.filter((detail) => detail !== '').map((detail) => ' '.repeat(INDENT) + detail),
 ]
 
-/** One call as a conversation: who asks what of whom, and what the other says. */
+/** One call as a conversation: who asks whom for what, and the response. */
 function conversation({ speaker, url, request, answer, failure }: Heard): string[] {
   const other = speaker === 'platform' ? 'partner' : 'platform'
   const [question, reply] = [read(request), read(answer)]
   const asked = [gist(question.body), codeOf(question)]
   return [
     ...lines(NAMES[speaker], `POST ${URL.canParse(url) ? new URL(url).pathname : url}`, asked),
-    ...lines(NAMES[other], codeOf(reply) || `(${failure ?? 'no answer'})`, [gist(reply), gist(reply.body)]),
+    ...lines(NAMES[other], codeOf(reply) || `(${failure ?? 'no response'})`, [gist(reply), gist(reply.body)]),
   ]
 }
 
-/** Tells, each time, what the partner and the service have said to each other since the last time. */
+/** Each call prints what the partner and the service have sent each other since the previous call. */
 export function openTranscript(
   { db, clock }: Deps,
   partnerId: bigint,

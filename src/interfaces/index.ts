@@ -26,6 +26,6 @@ export const INTERFACES = [
 
 export type InterfaceName = (typeof INTERFACES)[number]['name']
 
-/** Undefined for a name that is not in the catalogue. */
+/** Undefined for an unknown name. */
 export const interfaceNamed = (name: string): PartnerInterface | undefined =>
   INTERFACES.find((candidate) => candidate.name === name)

@@ -23,9 +23,9 @@ export interface PartnerInterface<
   readonly answer: Answer
   /** Whether an answer with nothing in its list may leave the list out. */
   readonly listMayBeMissing: boolean
-  /** What is wrong with an answer that is taken all the same. */
+  /** Problems of a response that is accepted anyway. */
   readonly warnings?: (json: unknown) => readonly ShapeProblem[]
-  /** Codes that are not 200 and no failure either: what the partner will still tell. */
+  /** Codes that are neither 200 nor a failure: the result is still to come. */
   readonly pending: Readonly<Record<number, string>>
   /** What the codes of failures mean; others are explained by their hundreds. */
   readonly failures: Readonly<Record<number, string>>
@@ -48,5 +48,5 @@ export const partnerInterface = <Request extends z.ZodType, Answer extends z.Zod
   failures: { 300: 'error', ...definition.failures },
 })
 
-/** An answer of which nothing is asked but its code. */
+/** A response of which only the code counts. */
 export const plainAnswer = z.looseObject({})

@@ -3,16 +3,18 @@ import { idText, maybe, oneOf, yesOrNo } from '../lib/json/fields.ts'
 import { listOf } from '../lib/json/lists.ts'
 import { readableCredential } from './people.ts'
 
-/** 0 none, 1 one code a ticket, 2 one an order. */
+/** 0 none, 1 one code per ticket, 2 one per order. */
 export const voucherType = () => oneOf(0, 1, 2)
 
-/** Whose entries nobody has described: whatever stands there is kept as it is (additional.ts). */
+/** Entries without a documented format; they are kept as they are (additional.ts). */
 export const additionalLists = {
   voucherAdditionalList: z.unknown().optional(),
   orderAdditionalList: z.unknown().optional(),
 }
 
-/** What order pay and the pay notice both say of the tickets. asyReturnVoucher: the codes, or some of them, come later. */
+/**
+ * The ticket fields that order pay and the pay notice share. asyReturnVoucher: the codes, or some of them, come later.
+ */
 export const issuedTickets = {
   vouchers: maybe(listOf('vouchers', idText())),
   voucherPics: maybe(listOf('vouchers', z.string())),

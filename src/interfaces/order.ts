@@ -9,7 +9,7 @@ import { voucherState } from './voucher.ts'
 
 const echoed = { orderId: maybe(int64()), partnerOrderId: maybe(idText()) }
 
-/** `orderId` is the key of idempotency: the same id must return the same partnerOrderId. */
+/** `orderId` is the idempotency key: the same id must return the same partnerOrderId. */
 export const orderCreate = partnerInterface({
   name: 'order-create',
   title: 'Order create',

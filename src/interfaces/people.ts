@@ -16,13 +16,13 @@ const texts = <Schema extends z.ZodType>(schema: Schema) =>
 /** A visitor or contact of an order, as an operator gives it; `credentials` are numbers by type of document. */
 export const person = z.object({ ...texts(text().optional()), gender, credentials: credentials.optional() })
 
-/** The same as it goes out: nothing is left out but the gender, which would have to be one. */
+/** The same as it is sent: only an unknown gender is left out, because the field must hold a value. */
 export const sentPerson = z.object({ ...texts(sentText()), gender, credentials: credentials.default({}) })
 
 /** As in `credentials` of a visitor. */
 export const credentialType = () => oneOf(0, 1, 2, 3, 4, 5)
 
-/** A document and the voucher that it opens, of an order with real names. */
+/** A document and its voucher, of a real-name order. */
 export const credential = z.looseObject({
   credentialType: credentialType(),
   credentialNo: idText(),
@@ -30,5 +30,5 @@ export const credential = z.looseObject({
   status: maybe(oneOf(0, 1, 2, 3)),
 })
 
-/** Undefined where it does not fit: only its code counts, and no document may cost the tickets. */
+/** Undefined if invalid: only the code counts, and an invalid document must not lose the tickets. */
 export const readableCredential = credential.optional().catch(undefined)

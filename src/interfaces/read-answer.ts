@@ -7,7 +7,7 @@ import { type PartnerInterface, SUCCESS } from './interface.ts'
 const coded = z.looseObject({ code: smallInt() })
 const envelope = coded.extend({ describe: maybe(z.string()) })
 
-/** What a partner's answer says: done, not yet, no, or nothing that can be understood. */
+/** The meaning of a partner's response: done, pending, refused, or invalid. */
 export type Reading<Answer> =
   | { readonly outcome: 'success'; readonly answer: Answer }
   | {
@@ -29,10 +29,10 @@ const BY_HUNDREDS: Readonly<Record<number, string>> = {
 const meaningOf = (entry: PartnerInterface, code: number): string =>
   entry.failures[code] ?? BY_HUNDREDS[Math.floor(code / 100)] ?? 'unknown error'
 
-/** What a partner says that has nothing to add; programs exist that answer 200 with "BA验证错误". */
+/** Texts that carry no information; some programs respond with code 200 and "BA验证错误". */
 const NOTHING_TO_ADD = ['', 'success', 'ok', '成功']
 
-/** What a partner says beside its code, when that is more than that all is well; undefined otherwise. */
+/** The describe text of a response, if it carries information; otherwise undefined. */
 export function remarkIn(json: unknown): string | undefined {
   const { describe } = (json ?? {}) as { readonly describe?: unknown }
   return typeof describe === 'string' && !NOTHING_TO_ADD.includes(describe.trim().toLowerCase()) ? describe : undefined

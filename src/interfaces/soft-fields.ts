@@ -11,10 +11,10 @@ import { readShape, type ShapeProblem } from '../lib/json/shape.ts'
  */
 export const SOFT_FIELDS = {
   subTitle: 'nothing',
-  servicePhones: 'the list without what is over 100; an empty one for what is no list',
-  getInAddresses: 'the addresses that are texts, 100 at most',
+  servicePhones: 'the first 100 entries; an empty list where it is not a list',
+  getInAddresses: 'the addresses that are texts, at most 100',
   orderCancelTime: 'nothing',
-  dealImageInfos: 'the pictures that have an `imageUrl`, 5 at most',
+  dealImageInfos: 'the pictures that have an `imageUrl`, at most 5',
 } as const satisfies Readonly<Record<string, string>>
 
 const image = z.looseObject({ imageName: maybe(z.string()), imageUrl: text(), frontImage: maybe(z.unknown()) })
@@ -30,7 +30,7 @@ const STRICT = {
   dealImageInfos: maybe(listOf('images', image)),
 } satisfies Readonly<Record<keyof typeof SOFT_FIELDS, z.ZodType>>
 
-/** What can be used of a list. */
+/** The valid entries of a list. */
 const usable = <Element extends z.ZodType>(element: Element, name: 'details' | 'images') =>
   (({ input }) =>
     (Array.isArray(input) ? input : [])
@@ -41,7 +41,7 @@ const usable = <Element extends z.ZodType>(element: Element, name: 'details' | '
       })
       .slice(0, LIST_LIMITS[name].most)) satisfies (context: { input: unknown }) => z.output<Element>[]
 
-/** The same fields as they are read: what does not fit is left out. */
+/** The same fields as they are read: invalid ones are left out. */
 export const softFields = {
   subTitle: STRICT.subTitle.catch(undefined),
   servicePhones: STRICT.servicePhones.catch(usable(z.unknown(), 'details')),
@@ -52,13 +52,13 @@ export const softFields = {
 
 const strictFields = z.looseObject(STRICT)
 
-/** What is wrong with the fields of a product that bend. */
+/** Problems of the lenient fields of a product. */
 export function softProblems(product: unknown): readonly ShapeProblem[] {
   const read = readShape(strictFields, product)
   return 'problems' in read ? read.problems : []
 }
 
-/** A product as it is kept: the whole entry, with what can be used of the fields that bend. */
+/** A product as it is kept: the complete entry, with the valid part of its lenient fields. */
 export function withUsableFields<Raw extends object>(raw: Raw, parsed: Readonly<Record<string, unknown>>): Raw {
   const fields = Object.keys(SOFT_FIELDS).filter((name) => name in raw)
   return Object.fromEntries(

@@ -11,12 +11,12 @@ const LONGEST_PAUSE_S = 600
 const RELEASE_TRIES = 50
 const RELEASE_PAUSE_MS = 100
 
-/** What became of a failed job. */
+/** What happened to a failed job. */
 export type Verdict = 'again' | 'failed' | 'superseded'
 
 /**
  * Decides about a job that has thrown. The queue's own pause grows without jitter; it is only the one that holds when
- * this process dies before it has set a better one. A refusal (no such order, no such partner) does not heal.
+ * this process dies before it has set a better one. A refusal (no such order, no such partner) would only be repeated.
  */
 export async function afterFailure(
   deps: Deps,
@@ -25,7 +25,7 @@ export async function afterFailure(
 ): Promise<Verdict> {
   const job = await released(deps, failed.id)
   if (!job) return 'superseded'
-  // Its key was taken by a newer job of the same kind, or taken back: that one counts.
+  // Its key was taken by a newer job of the same kind, or removed: the newer one counts.
   if (failed.key !== null && job.key === null) {
     await removeJob(deps.db, job.job_id)
     return 'superseded'

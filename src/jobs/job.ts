@@ -16,10 +16,10 @@ export type OneJob = z.output<typeof oneJob>
 
 const noSuchJob = (jobId: string): RescodeError => invalidRequest(`job ${jobId} does not exist`, { status: 404 })
 
-/** Jobs that are not done, newest first; with `failed` only those that failed for good. */
+/** Unfinished jobs, newest first; with `failed` only those that failed permanently. */
 export const listJobs = (deps: Deps, filter: JobFilter): Promise<Job[]> => readJobs(deps.db, filter)
 
-/** Runs a job again, now and with all its attempts before it. One that is running is left alone. */
+/** Runs a job again, now and with all its attempts available again. One that is running is refused. */
 export async function retryJob(deps: Deps, { job_id }: OneJob): Promise<Job> {
   const touched = await rescheduleJob(deps.db, job_id, deps.clock.now(), 0)
   const job = await findJob(deps.db, job_id)

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { forOperatorsOnly } from '../lib/web/admin-auth.ts'
 import { jobRoutes } from './routes.ts'
 
-/** Where operators look after durable jobs. What runs them is src/jobs/worker.ts. */
+/** Routes with which operators manage durable jobs. They are run by src/jobs/worker.ts. */
 export const jobsRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   await app.register(
     async (admin) => {

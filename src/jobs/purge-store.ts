@@ -3,7 +3,7 @@ import type { Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
 
 interface Batch {
-  /** Rows dated before this are over. */
+  /** Rows dated before this are deleted. */
   readonly before: Date
   /** The date of the last row that the batch before has deleted. */
   readonly from: Date

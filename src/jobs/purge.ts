@@ -7,7 +7,7 @@ import { RETENTION } from './retention.ts'
 import type { Task } from './task.ts'
 
 const BATCH_ROWS = 1_000
-/** A busy database may need longer for one than requests are allowed to take. */
+/** On a busy database one batch may take longer than requests may. */
 const BATCH_S = 120
 /**
  * After each batch the purge rests three times as long as the batch took: at most a quarter of one connection's time,
@@ -18,7 +18,7 @@ const JOB_BUDGET_S = 1_800
 const PROGRESS_EVERY_MS = 10_000
 
 export const purgeOptions = z.strictObject({
-  /** Seconds after which the purge leaves the rest to the next one; without it nothing is left. */
+  /** Seconds after which the purge leaves the rest to the next one; without it, it runs until nothing is left. */
   seconds: z.coerce.number().int().min(1).max(86_400).optional(),
 })
 export type PurgeOptions = z.output<typeof purgeOptions>
@@ -37,8 +37,8 @@ interface Watch {
 }
 
 /**
- * Deletes what is over (src/jobs/retention.ts) in small batches, one table after another in turn so that none waits.
- * Each batch is a transaction: after a stop at any moment the next purge continues there. Several at once are safe.
+ * Deletes expired rows (src/jobs/retention.ts) in small batches, table by table in turn so that none waits for another.
+ * Each batch commits by itself: stopped at any moment, the next purge goes on from there. Several at once are safe.
  */
 export async function purge(
   { db, clock, config }: Deps,
@@ -69,14 +69,14 @@ export async function purge(
   return { deleted, total, finished: true }
 }
 
-/** The purge of every hour, with its progress in the log; what one does not get done in its time the next one does. */
+/** The purge of every hour, with its progress in the log; what is left is deleted by the next one. */
 export const purgeTask: Task = async (deps, _payload, { log, signal }) => {
   let said = performance.now()
   const onProgress = (purged: Purged): void => {
     if (performance.now() - said < PROGRESS_EVERY_MS) return
     said = performance.now()
-    log.info(purged, 'purging rows that are over')
+    log.info(purged, 'purging expired rows')
   }
   const purged = await purge(deps, { seconds: JOB_BUDGET_S }, { onProgress, signal })
-  if (purged.total > 0 || !purged.finished) log.info(purged, 'rows that are over were purged')
+  if (purged.total > 0 || !purged.finished) log.info(purged, 'expired rows were purged')
 }

@@ -19,7 +19,7 @@ const LONGEST_CALL_MS = 18_000
 class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
   constructor() {
-    super("this worker's lease could not be renewed in time: another worker goes on with the job")
+    super("this worker's lease could not be renewed in time: another worker continues the job")
   }
 }
 

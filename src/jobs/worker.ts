@@ -49,7 +49,9 @@ export async function startWorker(given: Deps, log: Log, databaseUrl: string): P
   const leasePool = openPool({ ...connection, size: 1 }, log)
   const stopping = new AbortController()
   const rescue = () =>
-    unlockDeadWorkers(deps.db).catch((error: Error) => log.warn({ err: error }, 'jobs of dead workers were not freed'))
+    unlockDeadWorkers(deps.db).catch((error: Error) =>
+      log.warn({ err: error }, 'jobs of dead workers could not be released'),
+    )
   const begin = () => beginRunner(deps, log, { pool, leaseDb: dbOf(leasePool), stopping: stopping.signal })
 
   await rescue()
@@ -60,12 +62,10 @@ export async function startWorker(given: Deps, log: Log, databaseUrl: string): P
   const rescuing = setInterval(rescue, RESCUE_EVERY_MS).unref()
 
   const beginAgain = async (): Promise<void> => {
-    log.error('the lease of this worker has ended: its jobs are left to others, and it begins anew')
+    log.error('the lease of this worker has expired: other workers take over its jobs, and it restarts')
     await current.end()
     while (!stopping.signal.aborted) {
-      const begun = await begin().catch(
-        (error: Error) => void log.warn({ err: error }, 'the worker does not begin anew'),
-      )
+      const begun = await begin().catch((error: Error) => void log.warn({ err: error }, 'the worker could not restart'))
       if (begun) current = begun
       if (begun) return
       await sleep(BEGIN_AGAIN_AFTER_MS, undefined, { signal: stopping.signal }).catch(() => {})
@@ -125,7 +125,7 @@ async function beginRunner(deps: Deps, log: Log, { pool, leaseDb, stopping }: Ru
     events,
     logger: quietLogger(log),
   })
-  if (!lease) throw new Error('the job queue has begun without a worker')
+  if (!lease) throw new Error('the job queue has started without a worker')
   const held = lease
   let ending: Promise<void> | undefined
   const end = async () => {
@@ -162,14 +162,14 @@ function settleFailures(deps: Deps, log: Log, events: WorkerEvents): () => Promi
     const decided = afterFailure(deps, { id, key }, error)
       .then((verdict) => {
         const note = { job: id, task, attempts, reason: String((error as Error).message) }
-        if (verdict === 'failed') log.error(note, 'a job failed for good; see: gatehouse job list --failed')
+        if (verdict === 'failed') log.error(note, 'a job failed permanently; see: gatehouse job list --failed')
         else
           log.info(
             note,
-            verdict === 'again' ? 'a job failed and is tried again' : 'a job failed, and a newer one counts',
+            verdict === 'again' ? 'a job failed and will be retried' : 'a job failed; a newer one replaces it',
           )
       })
-      .catch((failure: Error) => log.warn({ err: failure, job: id }, 'nothing was decided about a failed job'))
+      .catch((failure: Error) => log.warn({ err: failure, job: id }, 'a failed job could not be rescheduled'))
       .finally(() => deciding.delete(decided))
     deciding.add(decided)
   })

@@ -1,4 +1,6 @@
-/** The only place that asks the machine for the time; everything else is handed a Clock, so tests can hold it still. */
+/**
+ * The only place that asks the machine for the time; everything else is given a Clock, so that tests can fix the time.
+ */
 export interface Clock {
   now(): Date
 }
@@ -14,7 +16,7 @@ export const fromEpochMilliseconds = (milliseconds: number): Date => new Date(mi
 
 export const addSeconds = (at: Date, seconds: number): Date => new Date(at.getTime() + seconds * 1000)
 
-/** The first full second that is at least `seconds` after `at`: what is dated in whole seconds never lives too short. */
+/** The first full second that is at least `seconds` after `at`: what is dated in whole seconds never ends too early. */
 export const wholeSecondsAfter = (at: Date, seconds: number): Date =>
   fromEpochSeconds(Math.ceil(at.getTime() / 1000) + seconds)
 

@@ -10,7 +10,7 @@ export interface LogSettings {
 }
 
 /**
- * Errors are logged by type, message, SQLSTATE and stack only. pg hangs the parameters of a failed statement on its
+ * Errors are logged by type, message, SQLSTATE and stack only. pg adds the parameters of a failed statement to its
  * errors (`detail`, `where`), and those hold phone numbers and hashes.
  */
 function describeError(error: Error): object {

@@ -5,10 +5,10 @@ type Writer = Record<SampledLine['level'], (fields: object, message: string) => 
 
 export interface SampledLine {
   readonly level: 'info' | 'warn' | 'error'
-  /** Lines of one kind share a sample. From a small set of our own words, never from what a caller sent. */
+  /** Lines of one kind share a sample. A small set of fixed texts, never from a caller. */
   readonly kind: string
   readonly message: string
-  /** Only asked for the line that is written. */
+  /** Only called for the line that is written. */
   readonly fields?: () => object
 }
 
@@ -18,7 +18,7 @@ export interface SampledLine {
  */
 export interface SampledLog {
   write(line: SampledLine, log?: Writer): void
-  /** Says how many were left out so far. */
+  /** Logs how many were left out so far. */
   close(): void
 }
 
@@ -29,7 +29,7 @@ interface Sample {
 }
 
 const EVERY_MS = 60_000
-/** Beyond that, kinds share one sample: a log must not grow by a kind that is not as bounded as it should be. */
+/** Beyond that, kinds share one sample: a kind that is not bounded as it should be must not make the log grow. */
 const MOST_KINDS = 200
 const OTHER = 'other'
 
@@ -38,7 +38,7 @@ export function openSampledLog(log: Log, everyMs = EVERY_MS): SampledLog {
   let timer: NodeJS.Timeout | undefined
 
   const summarize = ({ line, leftOut }: Sample): void => {
-    if (leftOut > 0) log[line.level]({ kind: line.kind, leftOut }, `${line.message} (lines of this kind left out)`)
+    if (leftOut > 0) log[line.level]({ kind: line.kind, leftOut }, `${line.message} (similar lines left out)`)
   }
   /** Ends the samples that are over; runs once a minute while there are any. */
   const endSamples = (): void => {

@@ -1,11 +1,11 @@
-/** There is more to do than can be done in time. Nothing was done of what was asked. */
+/** There is more work than can be done in time. Nothing of the request was done. */
 export class Overloaded extends Error {
   override readonly name = 'Overloaded'
   constructor(queue: string) {
-    // An answer to one caller of many, not a fault: where it was thrown interests nobody, and recording that costs.
+    // An expected response, not a fault: its stack would be of no use and costs time.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
-    super(`too much waits for ${queue}`)
+    super(`too many requests wait for ${queue}`)
     Error.stackTraceLimit = stackTraceLimit
   }
 }
@@ -17,11 +17,11 @@ export interface QueueLimits {
 }
 
 export interface TurnsOptions extends QueueLimits {
-  /** What is waited for, for the log. */
+  /** The name of the resource, for the log. */
   readonly name: string
   /** How much is done at once. */
   readonly most: number
-  /** What takes a turn here takes one there too: these share with others. */
+  /** Each turn here also takes a turn there: these queues share a limit. */
   readonly within?: Turns | undefined
 }
 
@@ -32,8 +32,8 @@ interface Waiting {
 }
 
 /**
- * Work takes turns: so much of it is done at once, so much may wait, and so long. What is beyond that is refused with
- * Overloaded before any of it was begun; what has begun is never broken off.
+ * Limits how much work runs at once, how much may wait, and how long. What exceeds this is refused with Overloaded
+ * before it starts; work that has started is never interrupted.
  */
 export class Turns {
   readonly #options: TurnsOptions
@@ -83,7 +83,7 @@ export class Turns {
     else this.#atWork--
   }
 
-  /** Whoever has waited too long is told so then, not when a turn comes. */
+  /** Work that has waited too long is refused at that moment, not when its turn comes. */
   #watch(): void {
     if (this.#timer !== undefined || this.#waiting.length === 0) return
     const soonest = this.#waiting.reduce((least, { until }) => Math.min(least, until), Number.POSITIVE_INFINITY)

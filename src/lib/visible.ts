@@ -3,7 +3,7 @@ import { z } from 'zod'
 const INVISIBLE = /[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]/u
 
 /**
- * One line of text that pages show to people, trimmed: nothing in it may hide or turn around what stands there. NUL,
+ * One line of text that pages show to people, trimmed: it must not contain characters that hide or reorder it. NUL,
  * which the database cannot hold, is among what is refused.
  */
 export const visibleLine = (longest: number) =>

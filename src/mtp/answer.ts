@@ -1,10 +1,13 @@
 /** The envelope of area B (DECISIONS "Endpoints of area B"). */
 export interface Answer {
-  /** 200 success, 300 error, 404 no such path; 400 a pay notice that is not taken: programs in the field read 300 as "received" */
+  /**
+   * 200 success, 300 error, 404 no such path; 400 a pay notice that is not accepted: some programs read 300 as
+   * "received"
+   */
   readonly code: 200 | RefusalCode
   /** Exactly `success` on success. */
   readonly describe: string
-  /** Text; empty where the caller is nobody we know and claimed to be nobody. */
+  /** Text; empty if the caller is unknown and sent no PartnerId. */
   readonly partnerId: string
 }
 

@@ -4,7 +4,7 @@ import { findPartnerByClientId, notePartnerSecretUse, type PartnerWithSecrets } 
 import { baFailed, baFailedThoughVerified } from './errors.ts'
 import { namesPartner, parseAuthorization, signedWithQuery, verify } from './signature.ts'
 
-/** A partner's call before anything of it is believed. */
+/** A partner's call before it is authenticated. */
 export interface PartnerCall {
   readonly method: string
   /** Request target as sent: the signature covers exactly that. */
@@ -13,12 +13,12 @@ export interface PartnerCall {
   readonly date: string | undefined
   /** The PartnerId header; live partners may leave it out. */
   readonly partnerId: string | undefined
-  /** Names of signature headers that came more than once. */
+  /** Names of signature headers that occurred more than once. */
   readonly doubled: readonly string[]
 }
 
 /** The reason of a call whose signature is not the one of any live secret. */
-export const SIGNATURE_UNFIT = 'the signature does not fit'
+export const SIGNATURE_UNFIT = 'the signature does not match'
 
 /**
  * The checks of area B's authentication (DECISIONS "Signature", rules 4 and 5), in order: headers, clientId, signature,
@@ -58,16 +58,16 @@ function checkDate({ clock, config }: Deps, date: string): void {
   const parsed = parseHttpDate(date)
   if ('problem' in parsed) throw baFailed(`Date: ${parsed.problem}`)
   const seconds = Math.abs(clock.now().getTime() - parsed.getTime()) / 1000
-  if (seconds > config.MTP_CLOCK_SKEW_S) throw baFailed(`Date is ${Math.round(seconds)} seconds off`)
+  if (seconds > config.MTP_CLOCK_SKEW_S) throw baFailed(`Date differs from our clock by ${Math.round(seconds)} seconds`)
 }
 
-/** Programs that have run for years do this, so live partners are only warned. */
+/** Some long-running programs do this, so live partners are only warned. */
 const TOLERATED = {
   'partner-id-missing': 'PartnerId is missing: partner-id-missing',
   'query-signed': 'the query was signed: query-signed',
 } as const
 
-/** Names of what a rightly signed call is taken with from a live partner, and refused for in stage sandbox. */
+/** Names of deviations that are accepted from a live partner, with a warning, and refused in stage sandbox. */
 export function toleratedIn(partner: PartnerWithSecrets, call: PartnerCall): (keyof typeof TOLERATED)[] {
   const { partnerId, url, authorization = '', date = '' } = call
   const found: (keyof typeof TOLERATED)[] = partnerId === undefined ? ['partner-id-missing'] : []
@@ -85,7 +85,7 @@ export function checkKeptHeaders({ stage }: PartnerWithSecrets, headers: Readonl
   if (stage === 'sandbox' && headers.partnerid === undefined) refuseTolerated(['partner-id-missing'])
 }
 
-/** What is checked of a call that is known to be its partner's, also when it is replayed. */
+/** The checks after the signature, which also apply to replayed calls. */
 export function checkStanding(partner: PartnerWithSecrets, partnerId: string | undefined): void {
   if (partnerId !== undefined && !namesPartner(partnerId, partner.partner_id)) {
     throw baFailedThoughVerified('PartnerId does not belong to the clientId')

@@ -9,7 +9,7 @@ import { bodyRejected } from './errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The Content-Type header while fastify must not see it. */
+    /** Keeps the Content-Type header while it is hidden from Fastify. */
     sentType: string | undefined
     /** The body of a notice that came encrypted, readable; undefined for any other. */
     decryptedBody: Buffer | undefined
@@ -48,7 +48,7 @@ export function acceptRawBodies(app: FastifyInstance, { BODY_TIMEOUT_S }: Pick<C
   })
 }
 
-/** Fastify answers a Content-Type that it cannot read with 415, so it does not see it while the body is read. */
+/** Fastify responds with 415 to a Content-Type that it cannot read, so the header is hidden while the body is read. */
 function hideContentType(app: FastifyInstance): void {
   app.decorateRequest('sentType', undefined)
   app.addHook('preParsing', async (request) => {
@@ -62,11 +62,11 @@ function hideContentType(app: FastifyInstance): void {
 
 const EMPTY = Buffer.alloc(0)
 
-/** The bytes of a JSON body; throws what to tell the (authenticated) caller. */
+/** The bytes of a JSON body; throws the error for the (authenticated) caller. */
 export function jsonBytes({ body, headers }: FastifyRequest): Buffer {
   const { found = EMPTY, seconds = 0 } = (body ?? {}) as Partial<SentBody>
   if (found === 'no-room') throw unavailable()
-  if (found === 'too-large') throw bodyRejected('HTTP body: longer than 1 MiB')
+  if (found === 'too-large') throw bodyRejected('HTTP body: larger than 1 MiB')
   if (found === 'too-slow') throw bodyRejected(`HTTP body: did not arrive within ${seconds} seconds`)
   requireJson(headers['content-type'])
   return found
@@ -83,17 +83,17 @@ export function noticeBytes(request: FastifyRequest, key: string | null): { byte
   return opened
 }
 
-/** Throws what to tell the caller about a Content-Type that is not JSON in UTF-8. */
+/** Throws the error for a Content-Type that is not JSON in UTF-8. */
 export function requireJson(type = ''): void {
   if (!JSON_TYPE.test(type)) throw bodyRejected('Content-Type must be application/json; charset=utf-8')
   const charset = CHARSET.exec(type)?.[1]
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw bodyRejected('Content-Type: charset must be utf-8')
 }
 
-/** What stands for a body that was not read to its end. */
-export const TOO_LONG = '(longer than 1 MiB)'
-const INCOMPLETE = '(did not arrive whole)'
-/** And for that of a call whose signature was wrong. */
+/** Replaces a body that was not read completely. */
+export const TOO_LONG = '(larger than 1 MiB)'
+const INCOMPLETE = '(did not arrive completely)'
+/** Replaces the body of a call with a wrong signature. */
 export const UNREAD = '(not read: the signature was checked first)'
 
 /** The body of a call as text, for the partner to look at. */
@@ -105,5 +105,5 @@ export function readableBody(request: FastifyRequest): string {
   return storable(found)
 }
 
-// PostgreSQL has no way to hold a NUL.
+// PostgreSQL cannot store a NUL.
 const storable = (bytes: Buffer): string => bytes.toString('utf8').replaceAll('\0', '\ufffd')

@@ -14,7 +14,7 @@ import { WARNINGS } from './diagnose/warnings.ts'
 import { bodyRejected, type CallRejected } from './errors.ts'
 import { claimNotices, firstAnswers, type NoticeRow } from './store.ts'
 
-/** Order notices are cumulative, so a day is safe for them, and their business keys hold for ever. */
+/** Order notices are cumulative, so a day is safe for them; their business keys do not expire. */
 export const ORDER_NOTICE_REPEAT_S = 86_400
 
 interface Consumption {
@@ -23,16 +23,16 @@ interface Consumption {
   readonly stage: PartnerWithSecrets['stage']
 }
 
-/** What to answer, and for a notice that is news, what to write and what to warn about. */
+/** The response, and for a new notice the changes and warnings. */
 type Decision =
   | { readonly answer: string; readonly news?: NoticeRow; readonly save?: ReturnType<typeof decideConsumption> }
   | { readonly refusal: CallRejected }
 
 /**
  * Consumption notices that arrive while others commit share a transaction. It locks their orders before it looks for
- * repeats, so nobody else can take one of them meanwhile; it decides each by itself; what was refused leaves nothing
- * behind. Of two notices about one order the second waits for the first one's commit. One whose order somebody holds,
- * or that nobody has, is done by itself, so it holds up no other.
+ * repeats, so no other transaction can change one of them meanwhile; it decides each notice separately; refused ones
+ * leave no trace. Of two notices about one order the second waits for the first one's commit. One whose order is locked
+ * elsewhere, or does not exist, is processed separately, so that it does not delay the others.
  */
 const consumptions: BatchedWork<Db, Consumption, Decision> = {
   key: ({ report }) => String(report.orderId),
@@ -40,7 +40,7 @@ const consumptions: BatchedWork<Db, Consumption, Decision> = {
   work: async (db, items) => {
     const reports = items.map(({ report }) => report)
     const rows = items.map(({ row }) => row)
-    // Sent together and done in this order: what is read is read under the locks.
+    // Sent together and run in this sequence, so that everything is read under the locks.
     const [orders, known] = await Promise.all([
       lockReported(db, reports),
       firstAnswers(db, rows, ORDER_NOTICE_REPEAT_S),
@@ -67,7 +67,7 @@ function decide(orders: LockedOrders, { row, report, stage }: Consumption): Deci
   const save = decideConsumption(orders, row.partnerId, report, at)
   if (!isWithoutVoucherList(orders, report)) return { answer: row.answer, news: row, save }
   if (stage === 'sandbox') {
-    throw new RefusedRequest(`body.voucherList is required: order ${report.orderId} has one code a ticket`)
+    throw new RefusedRequest(`body.voucherList is required: order ${report.orderId} has one code per ticket`)
   }
   const warnings = [...row.warnings, WARNINGS.voucherListMissing.name]
   return { answer: row.answer, news: { ...row, warnings }, save }
@@ -83,13 +83,13 @@ function unlessRefused(decide: () => Decision): Decision {
 }
 
 export interface TakenConsumption {
-  /** The same notice again gets the first one. */
+  /** A repeated notice gets the first response. */
   readonly answer: string
-  /** Names of what it was taken with all the same; none for a notice that came before. */
+  /** Names of its warnings; none for a repeated notice. */
   readonly warnings: readonly string[]
 }
 
-/** Receipt and effect commit together before the answer is there. */
+/** Receipt and effect are committed together before the response. */
 export async function takeConsumption(
   db: Db,
   row: NoticeRow,

@@ -30,8 +30,9 @@ const diagnosed = ({ client_id, partner_id, secrets, status, stage }: PartnerWit
 })
 
 /**
- * What is wrong with a call that claims to come from this partner; undefined: from one that there is not. A wrong signature is looked into in a thread of its own,
- * within what `asker` may have of that; beyond it, and without one, the mistake is `diagnosis-busy`.
+ * What is wrong with a call that claims to come from this partner; undefined: no such partner. A wrong signature is
+ * analysed in a separate thread, within the budget of `asker`; beyond it, and without one, the mistake is
+ * `diagnosis-busy`.
  */
 export async function diagnoseCall(
   deps: Deps,
@@ -45,7 +46,7 @@ export async function diagnoseCall(
   return found ?? diagnose(call, search.partner, search.settings, () => 'busy')
 }
 
-/** The same without a search: undefined for a signature that is not right in itself, and so would have to be looked into. */
+/** The same without a search: undefined for a wrong signature, which would have to be analysed. */
 export function diagnoseIfProven(deps: Deps, partner: PartnerWithSecrets, call: SentCall): Diagnosis | undefined {
   const found = diagnose(call, diagnosed(partner), settingsOf(deps), (...asked) => explain(...asked, []))
   return found.proven ? found : undefined

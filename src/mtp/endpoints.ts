@@ -27,14 +27,14 @@ export const ENDPOINTS: readonly string[] = Object.values(PATH).map((path) => MO
 export const at = (mount: string, endpoint: string): string => mount + endpoint.slice(MOUNT.length)
 
 /**
- * The one spelling of a path in a request line: a prefix that is not ASCII is percent-encoded there, and nothing else is. The
- * router would take `/consum%65/notice` too, and a partner's signature over one path would fit many.
+ * The one spelling of a path in a request line: a prefix that is not ASCII is percent-encoded there, and nothing else
+ * is. The router would accept `/consum%65/notice` too, and a signature over one path would be valid for many.
  */
 export const spelled = (path: string): string => new URL(path, 'http://host').pathname
 
 /**
- * The code of an answer that refuses a rightly signed call. Programs take 300 for "received", and after a pay notice they
- * would send its codes never again, so there it is another one.
+ * The code that refuses a correctly signed call. Some programs read 300 as "received" and would never send the codes of
+ * a pay notice again, so pay notices get another code.
  */
 export const refusalCode = (url: string): 300 | 400 => (url.split('?')[0]?.endsWith(PATH.pay) ? 400 : 300)
 

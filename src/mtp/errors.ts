@@ -21,12 +21,12 @@ export class CallRejected extends Error {
   }
 }
 
-/** Nothing more on the wire; why goes to the log, the rejected calls and the signature tool. */
+/** Nothing more on the wire; the reason goes to the log, the rejected calls and the signature tool. */
 export const BA_FAILED = 'BA verification failed'
 
 /** A call that did not pass authentication. */
 export class BaFailed extends CallRejected {
-  /** Whether it was signed with a live secret under a Date of now, and something else is wrong with it. */
+  /** Whether it was signed with a live secret and a current Date, so that something else is wrong. */
   readonly verified: boolean
 
   constructor(reason: string, verified: boolean) {
@@ -37,12 +37,12 @@ export class BaFailed extends CallRejected {
 
 export const baFailed = (reason: string): BaFailed => new BaFailed(reason, false)
 
-/** Signature and Date prove whose call it is, and it is refused all the same. */
+/** Signature and Date prove who sent the call, but it is refused for another reason. */
 export const baFailedThoughVerified = (reason: string): BaFailed => new BaFailed(reason, true)
 
-/** What is wrong with a body may quote it, vouchers and names included: none of that is logged. */
+/** Problems of a body may quote it, including vouchers and names: none of that is logged. */
 export const bodyRejected = (describe: string): CallRejected =>
-  new CallRejected(describe, describe, 200, {}, 'refused for its body; why is among the rejected calls')
+  new CallRejected(describe, describe, 200, {}, 'refused because of its body; the rejected calls show the reason')
 
 export const noSuchPath = (): CallRejected => new CallRejected('no such path', 'no such path', 404)
 

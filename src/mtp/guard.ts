@@ -8,7 +8,7 @@ import { BaFailed } from './errors.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     caller: PartnerWithSecrets | null
-    /** Why a call is refused whose signature was right, until its body has been read. */
+    /** Why a correctly signed call is refused, kept until its body has been read. */
     laterRefusal: BaFailed | null
   }
 }
@@ -16,8 +16,9 @@ declare module 'fastify' {
 const SIGNATURE_HEADERS = ['authorization', 'date', 'partnerid'] as const
 
 /**
- * Guards the headless API and, as `noticeSignature`, the notice routes: only a rightly signed call gets further. The signature does not
- * cover the body, so it is checked as soon as the headers are there (onRequest) and nothing is read of who is refused.
+ * Guards the headless API and, as `noticeSignature`, the notice routes: only a correctly signed call gets further. The
+ * signature does not cover the body, so it is checked as soon as the headers have arrived (onRequest), and the bodies
+ * of refused calls are not read.
  */
 export const mwsSignature =
   (deps: Deps): onRequestAsyncHookHandler =>
@@ -27,8 +28,9 @@ export const mwsSignature =
   }
 
 /**
- * As above for the notice routes. One difference: a call that was rightly signed and is refused all the same (the partner
- * is suspended, the PartnerId is another's) is refused when its body is there, so that it is kept whole.
+ * As above for the notice routes. One difference: a correctly signed call that is refused for another reason (the
+ * partner is suspended, the PartnerId belongs to another one) is refused after its body has arrived, so that the
+ * complete call is kept.
  */
 export function noticeSignature(deps: Deps): {
   onRequest: onRequestAsyncHookHandler
@@ -48,7 +50,7 @@ export function noticeSignature(deps: Deps): {
   }
 }
 
-/** The partner that the guard has let in. */
+/** The partner that the guard has authenticated. */
 export function callerOf({ caller }: FastifyRequest): PartnerWithSecrets {
   if (!caller) throw new Error('the route is not behind the signature guard')
   return caller

@@ -12,7 +12,7 @@ interface LeftOut {
   readonly timer: NodeJS.Timeout
 }
 
-/** Of each process; two of a partner at most, and none when its window is over. */
+/** Per process; at most two per partner, and none after their window. */
 const counts = new WeakMap<Rates, Map<string, LeftOut>>()
 
 /** Counts one more in memory; when the window ends, one row says how many there were. */
@@ -27,7 +27,7 @@ export function countLeftOut(deps: Deps, partner: LeftOut['partner'], verified: 
   }
   const timer = setTimeout(() => {
     known.delete(key)
-    // Without a database the count is lost; requests tell the log that it is away.
+    // Without a database the count is lost; requests already log that it is unavailable.
     writeCount(deps, entry).catch(() => {})
   }, windowEndsInMs).unref()
   const entry: LeftOut = { partner, verified, calls: 1, timer }

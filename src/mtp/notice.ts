@@ -43,8 +43,8 @@ export interface Kind<Notice extends { partnerId?: string | undefined }> {
 }
 
 /**
- * Product changes are remembered for ten seconds only: a partner that changes a price twice a day sends the same bytes
- * twice, and the second time is news.
+ * Product changes are remembered for only ten seconds: a partner that changes a price twice a day sends the same bytes
+ * twice, and the second notice is new.
  */
 const DEAL_CHANGE_REPEAT_S = 10
 
@@ -95,13 +95,13 @@ export const PAY_RESULT: Kind<PayNotice> = {
   },
 }
 
-/** Kept to be shown; nobody knows what it says, so nothing is done. */
+/** Kept to be shown; its content cannot be read, so it has no effect. */
 export const RESCHEDULE: Kind<RescheduleNotice> = {
   shape: rescheduleNotice,
   take: (deps, _notice, row) => takeByItself(deps, row, ORDER_NOTICE_REPEAT_S, async () => {}),
 }
 
-/** Prices may go back to what they were within a day, so the same bytes are news again soon. */
+/** Prices may return to earlier values within a day, so the same bytes soon count as new again. */
 export const LEVEL_PRICES: Kind<LevelPriceNotice> = {
   shape: levelPriceNotice,
   take: (deps, notice, row) =>
@@ -110,7 +110,7 @@ export const LEVEL_PRICES: Kind<LevelPriceNotice> = {
     ),
 }
 
-/** As they came: what a pull of the same calendar would store. */
+/** As received: what a pull of the same calendar would store. */
 function entriesOf(body: string): readonly Entry[] {
   const json = parseLossless(Buffer.from(body))
   return 'value' in json ? (json.value as { body: Entry[] }).body : []
@@ -123,15 +123,15 @@ export interface ReceivedNotice {
   /** Readable: decrypted if it came encrypted. */
   readonly bytes: Buffer
   readonly decrypted: boolean
-  /** Names of what the call is taken with all the same (src/mtp/diagnose/warnings.ts). */
+  /** Names of the warnings with which the call is accepted (src/mtp/diagnose/warnings.ts). */
   readonly warnings: readonly string[]
-  /** Told of what operators should know about a notice that was taken, by the name of a warning. */
+  /** Called with the name of each warning about an accepted notice. */
   readonly warn?: (warning: string, about: object) => void
 }
 
 /**
- * Takes a signed notice: shape, then meaning. Receipt, effect and follow-up job commit together before the answer goes
- * out; the same notice again gets the first answer, and while the first is in flight, waits for it.
+ * Processes a signed notice: shape, then meaning. Receipt, effect and follow-up job are committed together before the
+ * response is sent; a repeated notice gets the first response, and waits for it while the first is in progress.
  */
 export async function acceptNotice<Notice extends { partnerId?: string | undefined }>(
   deps: Deps,

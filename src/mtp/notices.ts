@@ -16,7 +16,7 @@ import {
 export interface NoticeEndpoint {
   /** Below MOUNT. */
   readonly path: string
-  /** Takes a rightly signed notice; returns the answer, or throws why it is refused. */
+  /** Processes a correctly signed notice; returns the response, or throws the refusal. */
   readonly accept: (deps: Deps, received: ReceivedNotice) => Promise<string>
 }
 

@@ -9,7 +9,10 @@ import { partnerRoutes, unknownPartnerPaths } from './routes.ts'
 
 const TESTS_PER_MINUTE = 60
 
-/** B1: what partners call, under each of MTP_PATH_PREFIXES, and what operators see of it. The signature covers the path as the caller sent it. */
+/**
+ * B1: the endpoints that partners call, under each of MTP_PATH_PREFIXES, and the operators' view of them. The signature
+ * covers the path as the caller sent it.
+ */
 export const mtpRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.decorateRequest('caller', null)
   app.decorateRequest('laterRefusal', null)
@@ -17,7 +20,7 @@ export const mtpRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps })
   app.addHook('onClose', () => stopRejected(deps))
   const operators = { ...deps, db: deps.db.room('operators') }
   await app.register(noticeRoutes, { deps: operators, prefix: '/admin/v1' })
-  // One count an address, whatever prefix it calls under.
+  // One count per address, whatever the prefix.
   const limitTests = limitRate(app, { kind: 'signature test', perMinute: TESTS_PER_MINUTE, refuse: tooManyCalls })
   for (const mount of mountsOf(deps.config.MTP_PATH_PREFIXES)) {
     await app.register(partnerRoutes, { deps, limitTests, prefix: mount })

@@ -5,11 +5,11 @@ const received = z.object({
   id: z.string(),
   received_at: z.date(),
   path: z.string(),
-  /** Why it was not taken; null of one that was. */
+  /** Why it was refused; null if it was accepted. */
   refused: z.string().nullable(),
   body: z.string(),
 })
-/** A notice of a partner's, taken or refused, that it is known to have sent. */
+/** An accepted or refused notice that the partner is known to have sent. */
 export type ReceivedNotice = z.output<typeof received>
 
 /** Newest first; of these paths, or of all. */

@@ -10,14 +10,14 @@ import type { NoticeFilter } from './wire.ts'
 /** Characters of a body that an operator is shown. */
 const SHOWN_OF_BODY = 16_384
 
-/** Read beyond them and cut off after masking: of a secret that stands across the end, no first part is left. */
+/** More is read and cut off after masking, so that no part of a secret at the end remains. */
 const LONGER_THAN_SECRETS = 4_096
 
 export type { ReceivedCall, ReceivedNotice } from './received-store.ts'
 
 /**
- * The newest notices of a partner for its operator to read, taken and refused ones; of a body 16 KiB. The partner sees
- * the same in Traffic. Throws for a partner that does not exist.
+ * The newest notices of a partner for its operator to read, accepted and refused ones, with 16 KiB of each body. The
+ * partner sees the same in Traffic. Throws for a partner that does not exist.
  */
 export async function listNotices(deps: Deps, filter: NoticeFilter): Promise<store.ReceivedNotice[]> {
   const { db, config } = deps

@@ -14,19 +14,19 @@ import { exceededQuota, LONGEST_ENTRY } from './rejected-quota.ts'
 import { parseAuthorization, pathAsSent } from './signature.ts'
 import { explainRejectedCall, insertRejectedCall } from './store.ts'
 
-/** Of calls that name one clientId, from one network: who sends many leaves something for the others. */
+/** Limits calls that name one clientId from one network, so that one sender leaves room for the others. */
 const DIAGNOSED = { kind: 'rejected call diagnosed', most: 20, windowS: 300 } as const
 
-/** Usually that is found out in so many milliseconds; if not, the call is kept without, for whoever waits to see it. */
+/** Usually the analysis takes this many milliseconds; otherwise the call is kept without its result first. */
 const LOOKED_INTO_MS = 500
 
-/** Entries that are being written at once; beyond that a stranger's call is only logged. */
+/** Entries that are written at once; beyond that an unverified call is only logged. */
 const WRITTEN_AT_ONCE = 50
 
-/** What a person looks at of a body. */
+/** The part of a body that is shown. */
 export const KEPT_OF_BODY = LONGEST_ENTRY.verified.body
 
-/** Among the headers of a call that is kept: its body is not the one that came, a secret in it is masked. */
+/** Header of a kept call whose body is not the original one, because a secret in it is masked. */
 export const BODY_MASKED = 'gatehouse-body-masked'
 
 export interface Rejection {
@@ -43,12 +43,12 @@ export interface Rejection {
   readonly answer: string
 }
 
-/** Of each process: its rooms have a `db` each, and share the rates. */
+/** Per process: its rooms have a `db` each and share the rates. */
 const beingWritten = new WeakMap<Rates, Set<Promise<unknown>>>()
 
 /**
- * Keeps a refused call for its partner to see in the sandbox; calls that name no partner of ours are only logged. Nobody
- * should wait for this who has proved nothing: how long it takes tells whether the clientId exists.
+ * Keeps a refused call for its partner to see in the sandbox; calls that name no known partner are only logged.
+ * Unverified callers must not wait for this: the time it takes would reveal whether the clientId exists.
  */
 export function keepRejected(deps: Deps, rejection: Rejection): Promise<void> {
   const writing = beingWritten.get(deps.rates) ?? new Set()
@@ -59,13 +59,13 @@ export function keepRejected(deps: Deps, rejection: Rejection): Promise<void> {
   return kept
 }
 
-/** Waits for what is being written and looked into, and writes what was only counted. */
+/** Waits for entries that are being written and analysed, and writes the counts. */
 export async function finishRejected(deps: Deps): Promise<void> {
   await Promise.allSettled(beingWritten.get(deps.rates) ?? [])
   await writeLeftOut(deps)
 }
 
-/** The process is about to end: signatures that are still being looked into stay as they are. */
+/** The process is about to end: unfinished analyses are abandoned. */
 export async function stopRejected(deps: Deps): Promise<void> {
   await searches.stop()
   await finishRejected(deps)
@@ -78,7 +78,7 @@ async function keepOfCaller(deps: Deps, rejection: Rejection): Promise<void> {
   if (partner) await keepRejectedOf(deps, partner, rejection)
 }
 
-/** As above, of a partner that is known; returns the id under which it is kept, undefined where there were too many. */
+/** As above, for a known partner; returns the id of the entry, undefined if there were too many. */
 export async function keepRejectedOf(
   deps: Deps,
   partner: PartnerWithSecrets,
@@ -130,7 +130,7 @@ function entryOf(partner: PartnerWithSecrets, { call, headers, ...rejection }: R
   }
 }
 
-/** Headers that say what became of the call come first; of the others there may be any number. */
+/** Headers that explain the call come first; of the others there may be any number. */
 const FIRST = ['date', 'partnerid', 'content-type', 'host']
 const LONGEST_VALUE = 512
 
@@ -148,7 +148,7 @@ function cutHeaders(headers: Readonly<Record<string, string>>, most: number): Re
   return kept
 }
 
-/** The end of `the signature does not fit: newline-missing`: the signature is not kept, so it is found out now or never. */
+/** Completes `the signature does not match: newline-missing`: the signature is not kept, so it must be analysed now. */
 async function mistakesOf(deps: Deps, partner: PartnerWithSecrets, rejection: Rejection): Promise<string> {
   const { call, headers, address = '', reason } = rejection
   if (reason !== SIGNATURE_UNFIT) return ''
@@ -157,7 +157,7 @@ async function mistakesOf(deps: Deps, partner: PartnerWithSecrets, rejection: Re
   return mistakes.length === 0 ? '' : `: ${mistakes.join(', ')}`
 }
 
-/** Enough of a signature to recognise it by, too little to use it; without a colon anything could be the signature. */
+/** Enough of a signature to recognise it, too little to use it; without a colon, any part could be the signature. */
 export const shortened = (authorization: string): string => {
   const colon = authorization.lastIndexOf(':')
   const end = colon < 0 ? 'MWS '.length : Math.min(colon + 7, 200)

@@ -2,8 +2,8 @@ import type { Deps } from '../deps.ts'
 import { networkOf } from '../lib/crypto/attempts.ts'
 
 /**
- * How much of one refused call is kept, in characters. Anybody can send one that is not verified; what a person reads of
- * it is the reason and the headers.
+ * How much of one refused call is kept, in characters. Anybody can send an unverified one; its reason and headers are
+ * enough to read.
  */
 export const LONGEST_ENTRY = {
   verified: { headers: 4_096, body: 16_384 },
@@ -20,9 +20,13 @@ const QUOTAS = {
   verified: { calls: 200, blocks: 256, blocksADay: 8_192 },
   unverified: { calls: 50, blocks: 50, blocksADay: 1_024 },
 } as const
-/** Of one clientId, from one network, calls in five minutes that are not verified: a stranger leaves room for the partner. */
+/**
+ * Of one clientId, from one network, unverified calls in five minutes, so that a stranger leaves room for the partner.
+ */
 const UNVERIFIED_OF_CLIENT_AND_NETWORK = 25
-/** Calls a day that are not verified: of one network, so that one stranger cannot use up the day of all; and of all. */
+/**
+ * Unverified calls per day: of one network, so that one stranger cannot use up the quota of all; and of all networks.
+ */
 const UNVERIFIED_OF_NETWORK = 1_000
 const UNVERIFIED_OF_ALL = 20_000
 
@@ -34,9 +38,9 @@ interface Entry {
 }
 
 /**
- * Counts an entry that is about to be kept, for all processes of the database: 1 MiB of one clientId in five minutes and
- * 32 MiB a day of those that are verified, 4 MiB a day of the others and some 60 MB a day of the others of all partners.
- * When that is too much: the time until the quota is open again.
+ * Counts an entry that is about to be kept, for all processes of the database: 1 MiB of one clientId in five minutes
+ * and 32 MiB a day of those that are verified, 4 MiB a day of the others and some 60 MB a day of the others of all
+ * partners. If the quota is used up: the time until it is open again.
  */
 export function exceededQuota({ rates }: Deps, entry: Entry): { readonly endsInMs: number } | undefined {
   const { clientId, address, verified, bytes } = entry

@@ -12,7 +12,10 @@ import { NOTICES, type NoticeEndpoint } from './notices.ts'
 import { keepRejectedOf } from './reject.ts'
 import { rememberedNotice } from './store.ts'
 
-/** A notice as it was kept, of which it is known that its partner sent it. Headers are those that came with it, names in lower case; undefined where none were kept. */
+/**
+ * A kept notice that its partner is known to have sent. Headers are the original ones, names in lower case; undefined
+ * if none were kept.
+ */
 export interface KeptNotice {
   readonly id: string
   readonly path: string
@@ -20,16 +23,16 @@ export interface KeptNotice {
   readonly body: string
 }
 
-/** `again`: the bytes are known, so the first answer counts and nothing happened. `entryId` finds what is kept of it. */
+/** `again`: a repeated notice, so it gets the first response and has no effect. `entryId` is the id of its entry. */
 export interface Replay {
   readonly outcome: 'accepted' | 'again' | 'refused'
   readonly entryId: string | undefined
 }
 
-/** Names the call that was replayed among the headers of one that was refused again. */
+/** Header of a call that was refused again; names the replayed call. */
 const REPLAY_OF = 'gatehouse-replay-of'
 
-/** The endpoint of B1 that a path leads to, without its prefix; undefined for any other. */
+/** The endpoint of B1 for a path, without its prefix; undefined for any other path. */
 export function noticeEndpoint(deps: Deps, path: string): string | undefined {
   const found = endpointAt(deps, path)
   return found && MOUNT + found.path
@@ -40,7 +43,7 @@ function endpointAt({ config }: Deps, path: string): NoticeEndpoint | undefined 
 }
 
 /**
- * Takes a notice of the partner's once more, as if it were sent now and rightly signed. Every other check is made, and
+ * Processes a notice of the partner again, as if it were sent now and correctly signed. Every other check is made, and
  * a refusal is kept like any other. Undefined for a path that takes no notices.
  */
 export async function replayNotice(
@@ -50,7 +53,7 @@ export async function replayNotice(
 ): Promise<Replay | undefined> {
   const endpoint = endpointAt(deps, kept.path)
   if (!endpoint) return undefined
-  // What was refused for want of a key is kept as it came, and read with the one that is set since.
+  // A notice that was refused because no key was set is kept as received, and read with the key that was set since.
   const opened = openBody(Buffer.from(kept.body), kept.headers?.[ENCRYPTION_STATUS], partner.aes_key)
   const bytes = 'problem' in opened ? Buffer.from(kept.body) : opened.bytes
   const key = { clientId: partner.client_id, path: kept.path, bodyHash: sha256(bytes) }

@@ -18,7 +18,7 @@ import { testSignature } from './signature-test.ts'
 
 const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' } as const
 
-/** Who tests a signature sends a body of a notice's usual size, if any; and anybody may call this one. */
+/** Signature tests have a small body, if any, and anybody may call this route. */
 const TEST_BODY_LIMIT = 64 * 1024
 
 const NO_WARNINGS: readonly string[] = []
@@ -50,7 +50,7 @@ export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: 
   const received = (request: FastifyRequest) => {
     const caller = callerOf(request)
     const url = request.raw.url ?? ''
-    // Of a partner in stage sandbox the guard has refused such a call.
+    // In stage sandbox the guard has already refused such a call.
     const isUsual = request.headers.partnerid !== undefined && !url.includes('?')
     const warnings = isUsual || caller.stage !== 'live' ? NO_WARNINGS : toleratedIn(caller, callOf(request))
     const warn = (warning: string, about: object) =>
@@ -58,7 +58,7 @@ export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: 
         {
           level: 'warn',
           kind: `notice ${warning}`,
-          message: 'a notice was taken with a warning',
+          message: 'a notice was accepted with a warning',
           fields: () => ({ warning, partnerId: String(caller.partner_id), ...about }),
         },
         request.log,
@@ -85,7 +85,7 @@ export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: 
   })
 }
 
-/** Below a prefix nothing is but B1: whoever calls another path there is a partner's program. */
+/** Below a prefix there is only B1: a caller of another path there is a partner's program. */
 export async function unknownPartnerPaths(app: FastifyInstance, { deps }: Pick<Options, 'deps'>): Promise<void> {
   const first = `${spelled(app.prefix)}/lv/`
   app.setErrorHandler((error, request, reply) => sendRefusal(deps, error, request, reply))
@@ -102,7 +102,7 @@ async function sendRefusal(deps: Deps, thrown: unknown, request: FastifyRequest,
     const unreadable = error.rescode === 20007
     const code = refusalCode(request.raw.url ?? '')
     noteForLog(request, { code, ...(failure.detail ? { detail: failure.detail } : {}) })
-    const describe = unreadable ? 'the request cannot be read' : 'the platform cannot answer now; try again later'
+    const describe = unreadable ? 'the request cannot be read' : 'the platform cannot respond now; try again later'
     return reply
       .code(unreadable ? 200 : (failure.status ?? 500))
       .headers({ ...HEADERS, ...failure.headers })
@@ -114,14 +114,14 @@ async function sendRefusal(deps: Deps, thrown: unknown, request: FastifyRequest,
   if (thrown.status === 200) {
     const { headers, caller } = request
     const verified = caller !== null || (thrown instanceof BaFailed && thrown.verified)
-    // What a wrong key makes of a body is no reading.
+    // A body decrypted with a wrong key is not shown.
     if (thrown.describe === KEY_DOES_NOT_FIT) request.decryptedBody = undefined
     const decrypted = request.decryptedBody !== undefined
     const body = readableBody(request)
     const seen = { call: callOf(request), verified, address: request.ip, headers, body, decrypted }
     const rejection = { ...seen, reason: thrown.message, answer }
     const kept = keepRejected(deps, rejection).catch((error: Error) => {
-      logFailure(request, error, 'a rejected call could not be kept')
+      logFailure(request, error, 'a rejected call could not be recorded')
     })
     if (verified) await kept
   }
@@ -131,7 +131,7 @@ async function sendRefusal(deps: Deps, thrown: unknown, request: FastifyRequest,
     .send(answer)
 }
 
-/** What the caller said of itself: repeating it tells an unsigned caller nothing. */
+/** The PartnerId that the caller sent: repeating it reveals nothing. */
 function claimedPartnerId({ headers }: FastifyRequest): string {
   const given = String(headers.partnerid ?? '')
   return /^\d{1,19}$/.test(given) ? given : ''

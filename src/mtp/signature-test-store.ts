@@ -10,7 +10,7 @@ const testRow = z.object({
   mistakes: z.array(z.string()),
   /** Names of src/mtp/diagnose/warnings.ts. */
   warnings: z.array(z.string()),
-  /** Whether who sent it has proved to hold a secret of the partner's. */
+  /** Whether the sender has proved to hold a secret of the partner. */
   verified: z.boolean(),
   method: z.string(),
   path: z.string(),

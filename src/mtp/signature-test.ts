@@ -14,24 +14,26 @@ import { shortened } from './reject.ts'
 import { pathAsSent } from './signature.ts'
 import * as store from './signature-test-store.ts'
 
-/** Of each partner the newest are kept, apart from those that anybody may have sent: a stranger crowds out none of its own. */
+/** The newest of each partner are kept, separately from unverified ones, so that a stranger cannot push out its own. */
 const KEPT = { verified: 50, unverified: 20 } as const
 const LONGEST = 1_024
 
-/** Calls that are looked into, from one network and of one clientId: a stranger leaves something for the others. */
+/** Limits of analysed calls, from one network and for one clientId, so that a stranger leaves room for the others. */
 const SEARCHED_OF_NETWORK = { kind: 'signature searched of network', most: 20, windowS: 60 } as const
 const SEARCHED = { kind: 'signature searched', most: 60, windowS: 60 } as const
-/** And those of them that are kept. */
+/** Limits of those that are kept. */
 const UNVERIFIED = { kind: 'signature test unverified', most: 20, windowS: 300 } as const
 
 /**
- * Who has proved nothing is answered after a multiple of so many milliseconds: finding the partner and keeping the
- * verdict take time, which would tell that there is somebody with that clientId.
+ * Unverified callers get their response after a multiple of this many milliseconds: the time for finding the partner
+ * and keeping the verdict would reveal that the clientId exists.
  */
 const ANSWERED_EVERY_MS = 250
 
 export interface SignatureAnswer extends Answer {
-  /** Names of what a notice sent like this would be refused for, or, of a live partner, is taken with. */
+  /**
+   * Names of problems for which a notice like this would be refused, or accepted with a warning from a live partner.
+   */
   readonly warnings?: readonly string[]
   readonly diagnosis?: ShownDiagnosis
 }
@@ -41,7 +43,7 @@ interface ShownDiagnosis {
   readonly mistake: string
   readonly mistakes: readonly string[]
   readonly explanation: string
-  /** What should have been signed. The right signature is never told. */
+  /** What should have been signed. The right signature is never revealed. */
   readonly stringToSign: string
   readonly signedInstead?: string
 }
@@ -49,8 +51,9 @@ interface ShownDiagnosis {
 type TestedCall = PartnerCall & { readonly host: string | undefined; readonly address: string }
 
 /**
- * The signature tool (README "The sandbox", 1): 200 for a right call, else 300 and what went wrong. The verdict is kept for the
- * partner to see in the sandbox. Only who has proved to hold a secret is told what depends on the partner.
+ * The signature tool (sandbox, step 2): 200 for a correct call, otherwise 300 and the mistakes. The verdict is kept for
+ * the partner to see in the sandbox. Only a caller that has proved to hold a secret gets results that depend on the
+ * partner.
  */
 export async function testSignature(deps: Deps, call: TestedCall, content: SentContent): Promise<SignatureAnswer> {
   const began = performance.now()
@@ -60,7 +63,7 @@ export async function testSignature(deps: Deps, call: TestedCall, content: SentC
   const tooMany =
     deps.rates.count(SEARCHED_OF_NETWORK, networkOf(call.address)).exceeded ||
     deps.rates.count(SEARCHED, clientId).exceeded
-  // Also where nobody has this clientId, or the time, and others who find the thread busy, would tell that.
+  // Also for an unknown clientId: otherwise the time, or a busy thread, would reveal that it is unknown.
   const looked = await diagnoseCall(deps, known.partner, call, tooMany ? undefined : 'caller')
   if (known.partner) {
     if (looked.proven) return tell(deps, known.partner, call, looked, content)
@@ -78,8 +81,8 @@ type Known =
   | { readonly partner: PartnerWithSecrets | undefined; readonly found?: never }
 
 /**
- * The partner that has this clientId. Somebody may have put the PartnerId for it, or mistyped it: then the partner of the
- * PartnerId, if the signature is right apart from that.
+ * The partner with this clientId. If the PartnerId was sent in its place, or it was mistyped: the partner with that
+ * PartnerId, if the signature is otherwise right.
  */
 async function proveAtOnce(deps: Deps, call: TestedCall): Promise<Known> {
   const { clientId } = readLooseAuthorization(call.authorization ?? '')
@@ -121,8 +124,8 @@ const shown = ({ mistakes, explanation, stringToSign, signedInstead }: Diagnosis
 export type PastedCall = Omit<PartnerCall, 'doubled'> & { readonly host: string | undefined }
 
 /**
- * The same verdict for a call that was pasted, and kept too; returns its `testId`. The call is held against the secrets
- * of this partner only, whatever clientId it names.
+ * The same verdict for a pasted call, which is kept too; returns its `testId`. The call is checked only with the
+ * secrets of this partner, whatever clientId it names.
  */
 export async function testPastedSignature(deps: Deps, partnerId: bigint, call: PastedCall): Promise<bigint> {
   const partner = await findPartner(deps, partnerId)
@@ -131,13 +134,13 @@ export async function testPastedSignature(deps: Deps, partnerId: bigint, call: P
   return keep(deps, partner, whole, await diagnoseCall(deps, partner, whole, 'partner'), 'pasted', true)
 }
 
-/** What the tool said lately to this partner and whoever used its clientId, newest first. */
+/** The latest verdicts for this partner and for calls with its clientId, newest first. */
 export const listSignatureTests = (deps: Deps, partnerId: bigint): Promise<SignatureTest[]> =>
   store.listTests(deps.db, partnerId)
 
 export type SignatureTest = store.SignatureTest
 
-/** Whether this partner has once got a signature right, sent or pasted: it never has to again. */
+/** Whether this partner has passed once, sent or pasted; once is enough. */
 export const hasPassedSignatureTool = (deps: Deps, partnerId: bigint): Promise<boolean> =>
   store.hasPassed(deps.db, partnerId)
 
@@ -149,7 +152,7 @@ function keep(
   source: SignatureTest['source'],
   verified: boolean,
 ): Promise<bigint> {
-  // Who tries may put the secret anywhere, such as where the clientId belongs. Masked before anything is cut.
+  // A caller may have put the secret anywhere, such as in place of the clientId. Masked before anything is cut.
   const { partner_id } = partner
   const mask = masker(secretTexts(partner))
   const cut = (text: string): string => mask(text).slice(0, LONGEST)

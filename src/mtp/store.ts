@@ -25,10 +25,9 @@ export interface NoticeRow {
 }
 
 /**
- * Claims notices, no two of them the same; returns how many of them are new. The same notice again within `repeatWithinS`
- * seconds is a repeat. A stored notice that is dated more than that in the future was written under a clock that has been
- * set back since, and does not count. While another call with the same notice is in flight, this one waits: the other
- * commits, or, if it fails, this one takes its place.
+ * Claims notices, no two of them the same; returns how many are new. The same notice again within `repeatWithinS`
+ * seconds is not new; one from so far in the future that the clock must have been set back counts as new. While another
+ * call with the same notice is in flight this waits for it: one commits, or, if it fails, this one takes its place.
  */
 export const claimNotices = (db: Db, rows: readonly NoticeRow[], repeatWithinS: number): Promise<number> =>
   db.exec(
@@ -50,7 +49,7 @@ export const claimNotices = (db: Db, rows: readonly NoticeRow[], repeatWithinS: 
 
 const remembered = z.object({ ordinal: z.coerce.number(), answer: z.string() })
 
-/** The first answers of the notices that are repeats, by their place in the list. */
+/** The first responses to repeated notices, by their position in the list. */
 export const firstAnswers = async (
   db: Db,
   rows: readonly NoticeRow[],
@@ -74,7 +73,7 @@ export const firstAnswers = async (
   return new Map(found.map(({ ordinal, answer }) => [ordinal, answer]))
 }
 
-/** What the same notice was answered the first time, however long ago. */
+/** The first response to the same notice, however long ago. */
 export const firstAnswer = async (db: Db, { clientId, path, bodyHash }: NoticeRow): Promise<string> => {
   const row = await db.one(
     z.object({ answer: z.string() }),
@@ -105,7 +104,7 @@ export interface RejectedCall {
   readonly body: string
   readonly answer: string
   readonly verified: boolean
-  /** How many further calls it stands for, which were not kept; such a row has no content of its own. */
+  /** The number of calls that were not kept; then the entry has no other content. */
   readonly leftOut?: number
 }
 
@@ -116,6 +115,6 @@ export const insertRejectedCall = (db: Db, call: RejectedCall, now: Date): Promi
                 ${call.headers}, ${call.body}, ${call.answer}, ${call.verified}, ${call.leftOut})`,
   )
 
-/** What was found out about a call that is kept. */
+/** The result of the analysis of a kept call. */
 export const explainRejectedCall = (db: Db, callId: string, reason: string): Promise<number> =>
   db.exec(sql`update rejected_call set reason = ${reason} where call_id = ${callId}`)

@@ -62,8 +62,8 @@ export const refundNotice = z.looseObject({
 })
 
 /**
- * POST /mtp/api/order/pay/notice, after an order pay that was answered with 598; issueType 1 issued, 2 failed (0 in an old
- * program). Programs differ in where code and describe stand. Of a failure the ids are all there is.
+ * POST /mtp/api/order/pay/notice, after an order pay that was answered with 598; issueType 1 issued, 2 failed (0 in an
+ * old program). Programs differ in where code and describe stand. A failure has only the ids.
  */
 export const payNotice = z.looseObject({
   ...envelope,
@@ -73,17 +73,17 @@ export const payNotice = z.looseObject({
     partnerOrderId: idText(),
     voucherType: maybe(voucherType()),
     ...issuedTickets,
-    // It decides nothing, so no form of it may cost the tickets.
+    // It decides nothing, so an invalid value must not lose the tickets.
     requestTime: z.unknown().optional().meta({ wire: 'datetime' }),
     code: maybe(smallInt()),
     describe: maybe(z.string()),
   }),
 })
 
-/** No real one comes near it; it is kept for a person to look at. */
+/** Real ones are much shorter; it is kept for people to read. */
 const LONGEST_RESCHEDULE = 65_536
 
-/** What is wrong with the body of a reschedule notice, which nobody reads here; undefined of a right one. */
+/** The problem of the body of a reschedule notice, whose content is not read here; undefined if there is none. */
 function rescheduleProblem(body: unknown): string | undefined {
   if (body === undefined) return 'is required'
   if (typeof body !== 'string' && !isSingle(body)) return 'must be a text or an object'
@@ -121,10 +121,10 @@ export const levelPriceNotice = z
     if (endTime < startTime) refuse(['endTime'], 'must not be before startTime')
     else {
       const outside = body.findIndex(({ priceDate }) => priceDate < startTime || priceDate > endTime)
-      if (outside >= 0) refuse(['body', outside, 'priceDate'], `is not within ${startTime} and ${endTime}`)
+      if (outside >= 0) refuse(['body', outside, 'priceDate'], `is not between ${startTime} and ${endTime}`)
     }
     if (body.length > 0 && body.every(({ stock }) => stock === 0))
-      refuse(['body'], 'must not have a stock of 0 throughout')
+      refuse(['body'], 'must have at least one entry with stock')
   })
 
 export type DealChangeNotice = z.output<typeof dealChangeNotice>
@@ -143,15 +143,14 @@ export type NoticeFilter = z.output<typeof noticeFilter>
 export type LevelPriceNotice = z.output<typeof levelPriceNotice>
 
 /**
- * Values in a notice: lists of the most entries have some 11,000, and there may be fields that are not
- * ours. A mebibyte of more would take tens
- * of milliseconds, in which nobody else is answered.
+ * Values in a notice: lists of the most entries have some 11,000, and there may be fields that are not ours. More
+ * values in a mebibyte would block the process for tens of milliseconds.
  */
 export const MOST_VALUES = 40_000
 
 /**
- * Reads the bytes of a notice; the problem is the text for `describe`, naming field and problem. Of what was decrypted it
- * says no more than that it is no JSON.
+ * Reads the bytes of a notice; the problem is the text for `describe`, naming field and problem. For a decrypted body
+ * it only says that it is not JSON.
  */
 export function readNotice<Notice extends z.ZodType>(
   notice: Notice,

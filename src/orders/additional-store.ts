@@ -8,7 +8,10 @@ const entries = z.string().transform((text): readonly unknown[] => {
 })
 
 const additional = z.object({ voucher_additional: entries, order_additional: entries, additional_left_out: z.number() })
-/** What a partner sends beside an order's tickets, as it came; `additional_left_out` counts entries that were not kept. */
+/**
+ * The additional lists that a partner sends with an order's tickets, as received; `additional_left_out` counts entries
+ * that were not kept.
+ */
 export type Additional = z.output<typeof additional>
 
 export const findAdditional = (db: Db, orderId: bigint): Promise<Additional | undefined> =>
@@ -18,7 +21,7 @@ export const findAdditional = (db: Db, orderId: bigint): Promise<Additional | un
         from order_additional where order_id = ${orderId}`,
   )
 
-/** The newest counts; of each list the JSON text. */
+/** The newest replaces the one before; each list as JSON text. */
 export const saveAdditional = (
   db: Db,
   orderId: bigint,

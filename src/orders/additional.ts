@@ -11,8 +11,8 @@ interface Lists {
 }
 
 /**
- * Keeps the lists whose entries nobody has described, to be shown with the order (within a transaction that holds it).
- * Nothing is decided by them, so nothing in them is refused: entries beyond MOST_ADDITIONAL are counted and left out.
+ * Keeps the lists without a documented format, to be shown with the order (within a transaction that holds its lock).
+ * They decide nothing, so nothing in them is refused: entries beyond MOST_ADDITIONAL are counted and left out.
  */
 export async function keepAdditional(
   { db }: Pick<Deps, 'db'>,
@@ -27,7 +27,7 @@ export async function keepAdditional(
 
 const isNothing = (value: unknown): boolean => value === undefined || value === null || value === ''
 
-/** As JSON text; what is no list counts as its only entry. */
+/** As JSON text; a value that is not a list counts as its only entry. */
 function boundedList(value: unknown): { readonly text: string; readonly given: number; readonly leftOut: number } {
   const given = Array.isArray(value) ? value : isNothing(value) ? [] : [value]
   const kept: string[] = []

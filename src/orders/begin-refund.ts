@@ -9,7 +9,7 @@ import { isOpenRefund, type RefundInput, refundContent } from './new-refund.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
 import { findRefund, insertRefund, type RefundRow, refundsOf } from './refund-store.ts'
 
-/** A refund that the caller has moved to `asking`, so that nobody else sends it. */
+/** A refund that the caller has moved to `asking`, so that no other call sends it. */
 export interface ToAsk {
   readonly order: OrderRow
   readonly refund: RefundRow
@@ -17,10 +17,10 @@ export interface ToAsk {
   readonly repeated: boolean
 }
 
-/** `lost`: the partner has to be asked how the order stands; `settled`: nothing is to be done. */
+/** `lost`: the partner must be queried first; `settled`: there is nothing to do. */
 export type Begun = ToAsk | 'lost' | 'settled'
 
-/** Stores a new refund of a locked order, or continues one that is there. */
+/** Stores a new refund of a locked order, or resumes an existing one. */
 export async function beginRefund(
   deps: Deps,
   order: OrderRow,
@@ -32,7 +32,7 @@ export async function beginRefund(
   const known = await findRefund(db, order.partner_id, refundId)
   if (known) {
     if (isAnother(known, order, input))
-      throw new RefusedRequest(`refund ${echo(refundId)} exists already, with other contents`)
+      throw new RefusedRequest(`refund ${echo(refundId)} already exists with other contents`)
     return continueRefund(deps, order, known, cause)
   }
   if (order.state !== 'paid') throw illegalOrderMove(order.order_id, order.state, 'refunded')
@@ -56,13 +56,13 @@ async function continueRefund(deps: Deps, order: OrderRow, refund: RefundRow, ca
     deps,
     order,
     refund,
-    { state: 'unknown', decision_code: null, reason: 'no answer was kept' },
+    { state: 'unknown', decision_code: null, reason: 'no response was kept' },
     cause,
   )
   return 'lost'
 }
 
-/** After the order was queried: the partner's count tells whether it has refunded; if not, it is asked again. */
+/** After the order was queried: the partner's count shows whether it has refunded; if not, the refund is sent again. */
 export async function resumeRefund(deps: Deps, order: OrderRow, refundId: string, cause: Cause): Promise<Begun> {
   const refund = await findRefund(deps.db, order.partner_id, refundId)
   if (!refund) throw noSuchRefund(refundId)
@@ -75,7 +75,7 @@ export async function resumeRefund(deps: Deps, order: OrderRow, refundId: string
   return { order, refund: await asking(deps, order, refund, cause), repeated: true }
 }
 
-/** Whether the partner's count holds this refund; while others are open too, nobody can tell whose tickets it counts. */
+/** Whether the partner's count holds this refund; while other refunds are open too, the count cannot be attributed. */
 function isCounted(order: OrderRow, refund: RefundRow, refunds: readonly RefundRow[]): boolean {
   const others = refunds.filter(({ refund_id }) => refund_id !== refund.refund_id)
   const done = others.filter(({ state }) => state === 'refunded')

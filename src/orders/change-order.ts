@@ -12,8 +12,8 @@ import {
 import { orderMayMove } from './states.ts'
 
 /**
- * The one way in which a locked order changes: refuses transitions that src/orders/states.ts does not have, writes
- * what differs with its history, and writes nothing when nothing does.
+ * The only function that changes a locked order: it refuses transitions that src/orders/states.ts does not have, writes
+ * the differences with their history, and writes nothing if there are none.
  */
 export async function changeOrder(
   deps: Deps,
@@ -37,7 +37,7 @@ export async function changeOrder(
   }
 }
 
-/** The same up to the writing, for changes that are written together; undefined when nothing differs. */
+/** The same without writing, for changes that are written together; undefined when nothing differs. */
 export function orderSave(
   order: ChangeableOrder,
   update: Partial<OrderUpdate>,

@@ -7,7 +7,7 @@ import { withQuantities } from './quantities.ts'
 import { type RefundRow, type RefundUpdate, refundsOf, saveRefund } from './refund-store.ts'
 import { laterVoucherState, refundMayMove } from './states.ts'
 
-/** Moves a refund whose order is locked; a refund that is done moves tickets and vouchers of the order too. */
+/** Moves a refund whose order is locked; a finished refund also changes tickets and vouchers of the order. */
 export async function changeRefund(
   deps: Deps,
   order: OrderRow,
@@ -43,8 +43,7 @@ const ticketsOf = (refunds: readonly RefundRow[]): number =>
   refunds.reduce((sum, { refund_quantity }) => sum + refund_quantity, 0)
 
 /**
- * How many tickets the refunds are for that name a voucher of this one: one voucher for several tickets outlives the refund
- * of some of them.
+ * How many tickets of a voucher are refunded: a voucher for several tickets stays valid when some of them are refunded.
  */
 function ticketsByVoucher(refund: RefundRow, done: readonly RefundRow[]): ReadonlyMap<string, number> {
   const tickets = new Map(refund.vouchers.map((voucher) => [voucher, 0]))

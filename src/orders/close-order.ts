@@ -49,7 +49,7 @@ export async function closeOrder(deps: Deps, orderId: bigint, cause: Cause): Pro
   return answerFor(deps, orderId, failureOf(result))
 }
 
-/** Back to where it was when the partner said no, or cannot have heard of it. */
+/** Back to the former state if the partner refused, or cannot have received the call. */
 function stateAfter(result: CallResult<unknown>, closeType: CloseType, repeated: boolean): OrderState {
   if (result.outcome === 'success') return 'closed'
   if (result.outcome === 'pending') return 'closing'

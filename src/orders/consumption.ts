@@ -18,7 +18,7 @@ import { checkQuantities, type Quantities, type ReportedVoucher, withQuantities,
 
 /**
  * Consumption reports of partners, in three steps within one transaction, so that reports about different orders can be
- * taken together: lock the orders, decide each report by itself, write what came of it.
+ * processed together: lock the orders, decide each report separately, write the results.
  */
 
 /** Quantities are cumulative: used and refunded so far, out of the `quantity` tickets of the order. */
@@ -37,8 +37,8 @@ interface LockedOrder {
 export type LockedOrders = ReadonlyMap<bigint, LockedOrder>
 
 /**
- * Locks the orders that the reports are about, no two about one. A single report waits for its order; of several those
- * are left out whose order somebody else holds, so that one slow order holds up no other.
+ * Locks the orders of the reports; each report is about a different order. A single report waits for its order; of
+ * several, those whose order is locked elsewhere are left out, so that one slow order does not delay the others.
  */
 export async function lockReported(db: Db, reports: readonly ConsumptionReport[]): Promise<LockedOrders> {
   const ids = reports.map(({ orderId }) => orderId)
@@ -53,7 +53,7 @@ export async function lockReported(db: Db, reports: readonly ConsumptionReport[]
   return locked
 }
 
-/** What a report makes of its order; undefined when it says nothing new. Throws a RefusedRequest. */
+/** The change that a report makes to its order; undefined if there is nothing new. Throws a RefusedRequest. */
 export function decideConsumption(
   orders: LockedOrders,
   partnerId: bigint,
@@ -81,16 +81,16 @@ export function decideConsumption(
   return { ...save, changes: [...save.changes, missingListChange(own, before, codes)] }
 }
 
-/** Whether the report had to name codes of an order that was locked for it, and does not. */
+/** Whether the report lacks the codes that its locked order requires. */
 export function isWithoutVoucherList(orders: LockedOrders, { orderId, vouchers }: ConsumptionReport): boolean {
   const found = orders.get(orderId)
   return found !== undefined && lacksVoucherList(found.order, found.vouchers, vouchers)
 }
 
-/** Writes what was decided, in one statement. */
+/** Writes the changes in one statement. */
 export const saveConsumptions: (db: Db, saves: readonly OrderSave[]) => Promise<void> = saveOrders
 
-/** Another partner's order is refused as one that does not exist. */
+/** Another partner's order is reported as not found. */
 export function ownOrder<Order extends Pick<ChangeableOrder, 'partner_id'>>(
   order: Order | undefined,
   partnerId: bigint,
@@ -100,7 +100,10 @@ export function ownOrder<Order extends Pick<ChangeableOrder, 'partner_id'>>(
   return order
 }
 
-/** A notice names its order twice, and both have to be the same one: exact text. An order that has none yet fits any. */
+/**
+ * A notice names its order by two ids, and both must name the same one (exact text). An order without partnerOrderId
+ * accepts any.
+ */
 export function checkPartnerOrderId(
   { order_id, partner_order_id: own }: Pick<ChangeableOrder, 'order_id' | 'partner_order_id'>,
   given: string,

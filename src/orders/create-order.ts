@@ -19,7 +19,7 @@ import { queryOrder } from './query-order.ts'
 import { orderMayMove } from './states.ts'
 import type { NewOrder } from './wire.ts'
 
-/** An order that this call has moved to `creating`, so that nobody else sends it. */
+/** An order that this call has moved to `creating`, so that no other call sends it. */
 interface ToSend {
   readonly orderId: bigint
   readonly request: CreateRequest
@@ -28,8 +28,8 @@ interface ToSend {
 
 /**
  * Creates an order at the partner; it is stored before the call. The same order_id again is the same order: it is
- * returned, or sent again when the partner does not have it, after asking when nobody knows. `sandbox` marks one of a
- * test run; all orders of a partner that is not live yet are marked.
+ * returned, or sent again if the partner does not have it; if that is unknown, the partner is queried first. `sandbox`
+ * marks one of a test run; all orders of a partner that is not live yet are marked.
  */
 export async function createOrder(deps: Deps, input: NewOrder, cause: Cause, sandbox = false): Promise<OrderAnswer> {
   const found = await activePartner(deps, input.partner_id)
@@ -40,13 +40,16 @@ export async function createOrder(deps: Deps, input: NewOrder, cause: Cause, san
   return 'request' in begun ? send(deps, partner, begun) : begun
 }
 
-/** A random id of just so many bits. Beyond 53 it is odd: whoever reads it as a double cannot give it back. */
+/**
+ * A random id with exactly this many bits. Above 53 bits it is odd, so that a reader of doubles cannot return it
+ * unchanged.
+ */
 export function newOrderId(bits: number): bigint {
   const highest = 2n ** BigInt(bits - 1)
   return (highest + BigInt.asUintN(bits - 1, randomBytes(8).readBigUInt64BE())) | (bits > 53 ? 1n : 0n)
 }
 
-/** Stores a new order as `creating`; undefined when somebody else has taken the id meanwhile. */
+/** Stores a new order as `creating`; undefined if another call has taken the id meanwhile. */
 async function store(
   deps: Deps,
   { partner_id, stage }: PartnerWithSecrets,
@@ -77,15 +80,15 @@ async function store(
   })
 }
 
-/** An order that is there already: to be sent again when the partner does not have it, else as it is. */
+/** An existing order: to be sent again if the partner does not have it, otherwise unchanged. */
 async function resumeOrder(deps: Deps, orderId: bigint, input: NewOrder, cause: Cause): Promise<ToSend | OrderAnswer> {
   const order = await existingOrder(deps, orderId)
   const request = await requestOf(deps.db, orderId)
   if (order.partner_id !== input.partner_id || differs(request, input)) {
-    throw new RefusedRequest(`order ${orderId} exists already, with other contents`)
+    throw new RefusedRequest(`order ${orderId} already exists with other contents`)
   }
   const asked = isLost(deps, order) ? await queryOrder(deps, orderId, cause) : undefined
-  // Order create is idempotent at the partner: once it has answered, whatever it answered, it may be sent again.
+  // Order create is idempotent at the partner: after any response it may be sent again.
   if (asked?.failure && asked.failure.kind !== 'partner-code') return asked
   const revision = await withOrder(deps, orderId, async (inside, found) => {
     if (found.state !== 'create_failed' && found.state !== 'create_unknown') return undefined
@@ -105,9 +108,9 @@ async function send(
   const result = await callPartner(deps, partner, 'order-create', request, { orderId })
   const update = outcomeOf(result)
   await withOrder(deps, orderId, async (inside, order) => {
-    // Whatever an older call brings besides success is old news.
+    // Anything but success from an older call is outdated.
     if (order.revision !== revision && update.state !== 'created') return
-    // The order may have been asked about, and paid, since: a late answer takes none of that back.
+    // The order may have been queried and paid since: a late response undoes none of that.
     const open = order.state === 'creating' || order.state === 'create_unknown'
     if (!open || !orderMayMove(order.state, update.state)) return
     await changeOrder(inside, order, update, { kind: 'call', id: result.callId })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
 
 const credential = z.object({ voucher: z.string(), credential_no: z.string(), credential_type: z.number() })
-/** A document of a real-name order and the code that it opens; '' where the document itself does. */
+/** A document of a real-name order and its code; '' if the document itself opens the gate. */
 export type Credential = z.output<typeof credential>
 
 export const credentialsOf = (db: Db, orderId: bigint): Promise<Credential[]> =>
@@ -12,10 +12,7 @@ export const credentialsOf = (db: Db, orderId: bigint): Promise<Credential[]> =>
         where order_id = ${orderId} order by voucher, credential_no`,
   )
 
-/**
- * Those that are known already stay as they are; one that was told without a code gets the code that is told now. At most
- * so many of an order are kept.
- */
+/** Known ones stay as they are; one without a code gets the reported code. At most this many per order are kept. */
 export const saveCredentials = (
   db: Db,
   orderId: bigint,

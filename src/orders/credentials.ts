@@ -6,7 +6,9 @@ import { credentialsOf, saveCredentials } from './credential-store.ts'
 import type { OrderRow } from './order-store.ts'
 import type { RefundRow } from './refund-store.ts'
 
-/** Keeps the documents that a partner names with the tickets (within a transaction that holds the order). */
+/**
+ * Keeps the documents that a partner sends with the tickets (within a transaction that holds the lock of the order).
+ */
 export async function keepCredentials(
   { db }: Pick<Deps, 'db'>,
   orderId: bigint,
@@ -23,8 +25,8 @@ export async function keepCredentials(
 type Sent = NonNullable<RequestOf<'order-refund'>['credentialList']>
 
 /**
- * The documents of the tickets that a refund gives back: those of its codes, or all where it is for the whole order. None
- * where there are more people than tickets: it is not known who of those that share a code gives theirs back.
+ * The documents of the refunded tickets: those of its codes, or all if it is for the whole order. None if there are
+ * more people than tickets: then it is unknown which of those who share a code are meant.
  */
 export async function credentialListOf(
   { db }: Pick<Deps, 'db'>,

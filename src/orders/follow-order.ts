@@ -15,8 +15,8 @@ const LONGEST_PAUSE_S = 600
 const LONGEST_S = 86_400
 
 /**
- * Asks about an order that is open and, while it stays so, queues the next time to ask: soon at first, every ten minutes
- * at most later. After a day it is left to people; `givenUp` says so.
+ * Queries an open order and, while it stays open, queues the next query: soon at first, later at most every ten
+ * minutes. After a day it is left to operators; `givenUp` says so.
  */
 export async function followOrder(
   deps: Deps,
@@ -34,8 +34,8 @@ export async function followOrder(
   const { order, failure } = await queryOrder(deps, orderId, cause)
   if (!OPEN.includes(order.state)) return { givenUp: null }
   if (isOld(deps, order)) {
-    const why = failure ? `; the last query failed by ${failure.kind}: ${failure.detail}` : ''
-    return { givenUp: `order ${orderId} is ${order.state} for a day${why}` }
+    const why = failure ? `; the last query failed with ${failure.kind}: ${failure.detail}` : ''
+    return { givenUp: `order ${orderId} has been ${order.state} for a day${why}` }
   }
   await queueQuery(deps, found, fullJitter(asked, FIRST_PAUSE_S, LONGEST_PAUSE_S), asked + 1)
   return { givenUp: null }

@@ -20,12 +20,12 @@ type Body = Answer['body']
 
 const { created, createFailed, issued, paying, payFailed } = ORDER_STATUS
 
-/** What the partner's orderStatus decides about an order that is open. It decides nothing about any other. */
+/** What the partner's orderStatus means for an open order. It changes no other. */
 const DECISIONS: Readonly<Partial<Record<OrderState, Readonly<Partial<Record<Body['orderStatus'], OrderState>>>>>> = {
   create_unknown: {
     [created]: 'created',
     [createFailed]: 'create_failed',
-    // The platform has not paid it, so it is no more than created, whatever the partner has done since.
+    // The platform has not paid it, so it is only created, whatever the partner reports.
     [issued]: 'created',
     [paying]: 'created',
     [payFailed]: 'created',
@@ -42,8 +42,8 @@ const ISSUING_AGAIN_IN_S = 5
 const PAY_SETTLES_S = 60
 
 /**
- * Changes a locked order by the answer to order query. The state stays when it is another one than at the time of
- * asking (`revision`): the answer is about the past then. Returns what was wrong with the answer.
+ * Changes a locked order by the answer to order query. The state is not changed if the order has changed since the
+ * query was sent (`revision`): then the response is outdated. Returns the problems of the response.
  */
 export async function followQuery(
   deps: Deps,
@@ -70,7 +70,7 @@ export async function followQuery(
   return null
 }
 
-/** What cannot be true of this order. */
+/** What contradicts this order. */
 function contradictions(order: OrderRow, { orderQuantity, usedQuantity, refundedQuantity }: Body): ShapeProblem[] {
   if (orderQuantity !== order.quantity) {
     return [{ path: 'body.orderQuantity', problem: `is ${orderQuantity}; the order has ${order.quantity}` }]
@@ -81,7 +81,7 @@ function contradictions(order: OrderRow, { orderQuantity, usedQuantity, refunded
   return [{ path: 'body', problem: `makes ${used} used and ${refunded} refunded, of ${order.quantity}` }]
 }
 
-/** Of an order that has codes the partner has issued tickets: that there are none is for a person to look at. */
+/** An order with codes has issued tickets: if the partner reports none, an operator has to check. */
 async function contradictedCodes({ db }: Deps, order: OrderRow, { orderStatus }: Body): Promise<ShapeProblem[]> {
   const state = DECISIONS[order.state]?.[orderStatus]
   if (state !== 'pay_failed' && state !== 'created') return []
@@ -92,7 +92,10 @@ async function contradictedCodes({ db }: Deps, order: OrderRow, { orderStatus }:
     : []
 }
 
-/** A slow partner may still be paying an order that it calls created: only after a while does that mean "not paid". */
+/**
+ * A slow partner may still be processing the payment of an order that it reports as created: only after a while does
+ * that mean "not paid".
+ */
 const isTooEarly = ({ clock }: Deps, order: OrderRow, state: OrderState): boolean =>
   order.state === 'pay_unknown' && state === 'created' && clock.now() < addSeconds(order.state_since, PAY_SETTLES_S)
 
@@ -108,7 +111,7 @@ async function decide(deps: Deps, order: OrderRow, body: Body, cause: Cause): Pr
   return changeOrder(deps, order, { state, partner_order_id, ...said, vouchers_open }, cause)
 }
 
-/** Unlike in a notice, a voucher that is new here is the order's: the partner was asked about this order. */
+/** Unlike in a notice, an unknown voucher here belongs to the order: the query was about this order. */
 async function moveTickets(deps: Deps, order: OrderRow, body: Body, cause: Cause): Promise<void> {
   const before = await vouchersOf(deps.db, order.order_id)
   const vouchers = mergedVouchers(before, codesIn(body.voucherList, body.credentialList))

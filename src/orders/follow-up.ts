@@ -4,14 +4,14 @@ import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import type { OrderRow } from './order-store.ts'
 
-/** The jobs that orders leave behind, each with the key that keeps it single. src/jobs reads these payloads. */
+/** The jobs that orders queue, each with the key that makes it unique. src/jobs reads these payloads. */
 
-/** Questions and messages about orders of one partner go one after the other: a slow one must not hold every worker. */
+/** Queries and messages to one partner run one after the other: a slow partner must not occupy every worker. */
 const queueOf = (partnerId: bigint): string => `orders:${partnerId}`
 
 const queryKey = (orderId: bigint): string => `query-order:${orderId}`
 
-/** Asks the partner about the order after so many seconds; `asked` counts how often that was done already. */
+/** Queries the order after this many seconds; `asked` counts the queries so far. */
 export const queueQuery = (
   { db, clock }: Deps,
   { order_id, partner_id }: Pick<OrderRow, 'order_id' | 'partner_id'>,
@@ -25,7 +25,7 @@ export const queueQuery = (
     { key: queryKey(order_id), queue: queueOf(partner_id), runAt: addSeconds(clock.now(), seconds) },
   )
 
-/** The order is decided: nobody has to ask any more. */
+/** The order is decided: no more queries are needed. */
 export const dropQuery = (db: Db, orderId: bigint): Promise<number> => dequeue(db, queryKey(orderId))
 
 const messageKey = (orderId: bigint, refundId: string): string => `send-refunded-message:${orderId}:${refundId}`
@@ -38,7 +38,7 @@ export interface RefundedMessage {
   readonly reason?: string | undefined
 }
 
-/** Sends the message after so many seconds, unless it has been dropped because it has arrived. */
+/** Sends the message after this many seconds, unless the job was removed because the message has arrived. */
 export const queueRefundedMessage = (
   { db, clock }: Deps,
   partnerId: bigint,

@@ -12,9 +12,9 @@ import { awaitsCodes, issuedCodes, promisedCodes } from './reported-codes.ts'
 import { orderMayMove } from './states.ts'
 
 /**
- * A locked order whose partner says that its tickets are issued: by the answer to order pay, or by a pay notice. Vouchers
- * that a notice has told of already keep the state that it gave them. While codes are still to come it waits for them
- * as after 598, with those that are there.
+ * A locked order whose partner says that its tickets are issued: by the answer to order pay, or by a pay notice.
+ * Vouchers that a notice has already reported keep their state. While codes are still to come, the order waits for them
+ * as after 598 and keeps those received.
  */
 export async function issueTickets(
   deps: Deps,
@@ -32,7 +32,7 @@ export async function issueTickets(
   const update: Partial<OrderUpdate> = {
     partner_order_id: order.partner_order_id ?? issued.partnerOrderId ?? null,
     vouchers,
-    // Tickets without a code may get one later, and so may those of which the partner has told too few.
+    // Tickets without a code may get one later, also when the partner has sent too few codes.
     vouchers_open: partly || known === 0 || known < (promisedCodes(issued, order.quantity) ?? 0),
     ...(awaited ? WAITING : partly ? {} : paidNow(order)),
   }

@@ -4,18 +4,18 @@ import type { ReportedVoucher } from './quantities.ts'
 import { VOUCHER_STATES, type VoucherState } from './states.ts'
 
 /**
- * Reports without `voucherList` about orders with one code a ticket. The contract requires it there, and live partners leave it
- * out all the same: then the codes follow the quantities, as far as these leave no choice.
+ * Reports without `voucherList` about orders with one code per ticket. The contract requires it there, but live
+ * partners leave it out: then the codes follow the quantities, as far as these are unambiguous.
  */
 
-/** Whether the report had to name codes. While not all of them are known (`vouchers_open`), nobody can say. */
+/** Whether the report had to name codes. While not all codes are known (`vouchers_open`), this cannot be decided. */
 export const lacksVoucherList = (
   { vouchers_open }: Pick<ChangeableOrder, 'vouchers_open'>,
   before: readonly VoucherRow[],
   reported: readonly ReportedVoucher[] | undefined,
 ): boolean => !reported?.length && !vouchers_open && before.length > 0 && before.every(({ quantity }) => quantity === 1)
 
-/** The codes as the quantities have them; none where more than one reading is left, or tickets have no code to be read. */
+/** The codes that follow from the quantities; none if they are ambiguous, or if tickets have no code. */
 export function codesByCount(
   before: readonly VoucherRow[],
   tickets: number,
@@ -31,7 +31,7 @@ export function codesByCount(
   return []
 }
 
-/** What an operator reads about it in the history of the order; `marked` is what codesByCount made of it. */
+/** The text for operators in the history of the order; `marked` is the result of codesByCount. */
 export function missingListChange(
   { order_id }: Pick<ChangeableOrder, 'order_id'>,
   before: readonly VoucherRow[],

@@ -3,7 +3,7 @@ import type { Cause } from '../audit/history.ts'
 import { type Entry, exactEntry } from '../catalogue/product-store.ts'
 import { type Db, sql } from '../db/sql.ts'
 
-/** The SQL of creating orders. */
+/** The SQL of creating orders: the order with its request, and its price from the stored products. */
 
 export interface OrderToStore {
   readonly order_id: bigint

@@ -4,7 +4,7 @@ import type { OrderRow, VoucherRow } from './order-store.ts'
 import type { NewRefundRow, RefundRow } from './refund-store.ts'
 import { REFUND_STATES, type RefundState } from './states.ts'
 
-/** What is asked to be refunded; what is left out is everything that is left. */
+/** The requested refund; fields that are left out mean all remaining tickets. */
 export interface RefundInput {
   readonly quantity?: number | undefined
   readonly vouchers: readonly string[]
@@ -14,11 +14,13 @@ export interface RefundInput {
 
 export type RefundContent = Pick<NewRefundRow, 'refund_quantity' | 'vouchers' | 'refund_price' | 'refund_fee'>
 
-/** Whether a refund may still come to take its tickets. */
+/** Whether a refund may still take its tickets. */
 export const isOpenRefund = ({ state }: { readonly state: RefundState }): boolean =>
   REFUND_STATES[state].next.length > 0
 
-/** The refund's content, or a refusal when the order has no such tickets left: those in other open refunds are spoken for. */
+/**
+ * The refund's content, or a refusal if the order has no such tickets left: those in other open refunds are reserved.
+ */
 export function refundContent(
   order: OrderRow,
   vouchers: readonly VoucherRow[],
@@ -47,9 +49,9 @@ export function refundContent(
 }
 
 /**
- * The codes of so many tickets, where nobody named any: partners refund what they are told. Codes for one ticket each, the
- * one that all share, or everything that is left. None where that does not tell which tickets are meant, as when a partner
- * reports how many were used and not which: it has to choose itself.
+ * The codes of this many tickets, if none were named: partners refund the codes that they are sent. Codes for one
+ * ticket each, the one that all share, or everything that is left. None if that does not identify the tickets, as when
+ * a partner reports how many were used but not which: then the partner chooses.
  */
 function unusedVouchers(
   vouchers: readonly VoucherRow[],

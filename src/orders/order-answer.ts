@@ -5,13 +5,13 @@ import { noSuchOrder } from './errors.ts'
 import { findOrder, lockOrder, type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
 import { type RefundRow, refundsOf } from './refund-store.ts'
 
-/** An order as an operator sees it, with its vouchers, its refunds and what the partner sent beside the tickets. */
+/** An order as an operator sees it, with its vouchers, its refunds and the additional data from the partner. */
 export interface ShownOrder extends Omit<OrderRow, 'revision' | 'vouchers_open'>, Additional {
   readonly vouchers: readonly VoucherRow[]
   readonly refunds: readonly RefundRow[]
 }
 
-/** Where an operation has left the order, and what went wrong with its call; null when nothing did. */
+/** The order after an operation, and why its call failed; null if it did not. */
 export interface OrderAnswer {
   readonly order: ShownOrder
   readonly failure: Failure | null

@@ -6,7 +6,7 @@ import type { NewOrder } from './wire.ts'
 
 export type CreateRequest = RequestOf<'order-create'>
 
-/** The fields of order create that the input gives by itself. */
+/** The fields of order create that come from the input. */
 const givenFields = (input: NewOrder): Partial<CreateRequest> =>
   withoutGaps({
     partnerDealId: input.partner_deal_id,
@@ -27,7 +27,9 @@ type Given<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined>
 const withoutGaps = <Fields extends object>(fields: Fields): Given<Fields> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<Fields>
 
-/** The whole request: what was not given comes from the pulled product. Throws InvalidInput for what neither has. */
+/**
+ * The complete request: missing fields come from the pulled product. Throws InvalidInput for fields that neither has.
+ */
 export function completeRequest(orderId: bigint, input: NewOrder, offer: Offer | undefined): CreateRequest {
   const mtDealId = input.mt_deal_id ?? offer?.mt_deal_id
   const unitPrice = input.unit_price ?? offer?.unit_price ?? undefined
@@ -53,7 +55,7 @@ export function completeRequest(orderId: bigint, input: NewOrder, offer: Offer |
   }
 }
 
-/** Whether the input asks for something else than the stored request; what the input leaves open cannot differ. */
+/** Whether the input differs from the stored request; fields that the input leaves out cannot differ. */
 export const differs = (stored: Readonly<Record<string, unknown>>, input: NewOrder): boolean =>
   Object.entries(givenFields(input)).some(([field, value]) => canonical(stored[field]) !== canonical(value))
 

@@ -42,7 +42,7 @@ const voucherRow = z.object({
 })
 export type VoucherRow = z.output<typeof voucherRow>
 
-/** What a change of an order is decided by. */
+/** The fields by which a change of an order is decided. */
 const changeableOrder = orderRow.pick({
   order_id: true,
   partner_id: true,
@@ -58,7 +58,7 @@ const changeableOrder = orderRow.pick({
 })
 export type ChangeableOrder = z.output<typeof changeableOrder>
 
-/** The order, locked until the end of the transaction; whatever else decides about it is read after this. */
+/** The order, locked until the end of the transaction; read everything else about it after this. */
 export const lockOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined> =>
   db.maybe(
     orderRow,
@@ -69,8 +69,8 @@ export const lockOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined
   )
 
 /**
- * Those of the orders that are there and that nobody else holds, locked as above. It never waits, so whoever holds some
- * orders may ask for more in any order.
+ * Those orders that exist and are not locked elsewhere, locked as above. It never waits, so a transaction that holds
+ * some orders may lock more in any sequence.
  */
 export const lockFreeOrders = (db: Db, orderIds: readonly bigint[]): Promise<ChangeableOrder[]> =>
   db.many(
@@ -105,7 +105,7 @@ export const vouchersOfAll = (db: Db, orderIds: readonly bigint[]): Promise<z.ou
         from voucher where order_id = any (${orderIds}::bigint[]) order by order_id, voucher`,
   )
 
-/** What an order becomes; fields left out stay. `vouchers` are those that are new or changed, whole. */
+/** The new values of an order; fields left out stay. `vouchers` has the complete new and changed ones. */
 export interface OrderUpdate {
   readonly state: OrderState
   readonly used_quantity: number

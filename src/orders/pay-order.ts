@@ -12,12 +12,13 @@ import { type OrderRow, type OrderUpdate, vouchersOf } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import { type OrderState, orderMayMove } from './states.ts'
 
-/** Nothing is left to pay: it is done, or under way. */
+/** There is nothing to pay: it is paid, or a payment is in progress. */
 const PAID: readonly OrderState[] = ['paying', 'pay_unknown', 'paid', 'consumed', 'refunded']
 
 /**
- * Pays an order, for which the partner issues the tickets. Of any number of simultaneous calls one calls the partner:
- * the one that has moved the order to `paying`, and committed that. After a lost answer the partner is asked first.
+ * Pays an order, for which the partner issues the tickets. Of any number of simultaneous calls only one calls the
+ * partner: the one that has moved the order to `paying` and committed. After a lost response the partner is queried
+ * first.
  */
 export async function payOrder(deps: Deps, orderId: bigint, cause: Cause): Promise<OrderAnswer> {
   const known = await existingOrder(deps, orderId)
@@ -40,7 +41,7 @@ async function claim(deps: Deps, order: OrderRow, cause: Cause): Promise<OrderRo
   return changeOrder(deps, order, update, cause)
 }
 
-/** What the answer means for the order as it stands now: a notice, or the time, may have moved it on. */
+/** What the response means for the order in its present state: a notice may have changed it meanwhile. */
 async function settle(
   deps: Deps,
   order: OrderRow,
@@ -55,7 +56,7 @@ async function settle(
     return
   }
   if (order.revision !== revision) return
-  // Codes that a notice has brought meanwhile are tickets: the order cannot have failed without a word about them.
+  // Codes that a notice has brought meanwhile are tickets: the order cannot simply have failed.
   const [issued] = await vouchersOf(deps.db, order.order_id)
   const update = issued ? { ...unpaid(result), state: 'pay_unknown' as const, vouchers_open: true } : unpaid(result)
   await changeOrder(deps, order, update, cause)

@@ -16,7 +16,7 @@ import { foreignVoucher, takesCodes } from './quantities.ts'
 import { awaitsCodes, issuedCodes, promisedCodes } from './reported-codes.ts'
 import { ISSUED_STATES, type OrderState } from './states.ts'
 
-/** The late result of an order pay: the tickets, or why there are none. */
+/** The delayed result of an order pay: the tickets, or why there are none. */
 export interface PayResult {
   readonly orderId: bigint
   readonly partnerOrderId: string
@@ -32,13 +32,13 @@ export interface PayResult {
 const FIRST_FAILURE = 300
 
 const WAITING: readonly OrderState[] = ['paying', 'pay_unknown']
-/** Where the tickets are not issued, and never were: "failed" is no news. */
+/** States in which no tickets were ever issued: here "failed" is nothing new. */
 const NOT_ISSUED: readonly OrderState[] = ['created', 'pay_failed', 'closing', 'closed']
 
 /**
- * Ends an order that waits for its tickets, also when the answer to order pay is not read yet or was lost. The same again
- * changes nothing; whatever contradicts what is decided already is refused: tickets that were issued are not taken
- * back, and those of an order that has failed are not taken. Runs inside the caller's transaction when `deps.db` is one.
+ * Ends an order that waits for its tickets, also when the answer to order pay is not read yet or was lost. The same
+ * result again changes nothing; one that contradicts an earlier decision is refused: issued tickets are not withdrawn,
+ * and tickets for a failed order are not accepted. Runs inside the caller's transaction when `deps.db` is one.
  */
 export async function applyPayResult(deps: Deps, partnerId: bigint, result: PayResult, cause: Cause): Promise<void> {
   await deps.db.tx(async (db) => {
@@ -60,11 +60,11 @@ async function issue(
   if (code !== undefined && code >= FIRST_FAILURE) {
     throw new RefusedRequest(`code is ${code} and issueType 1: issued, and failed`)
   }
-  // A failure that was told before may have been about another payment, and the tickets are there.
+  // An earlier failure may have been about another payment, and the tickets exist.
   const waits = WAITING.includes(order.state) || order.state === 'pay_failed'
   if (!waits && !ISSUED_STATES.includes(order.state)) throw illegalOrderMove(order.order_id, order.state, 'paid')
   const fresh = checkCodes({ ...order, vouchers_open: order.vouchers_open || waits }, before, tickets)
-  // Told again, by this notice or by the answer that it follows.
+  // Reported again, by this notice or by the response before it.
   if (!waits && fresh.length === 0) return keepAdditional(deps, order.order_id, tickets)
   await issueTickets(deps, order, { ...tickets, partnerOrderId }, cause)
 }
@@ -100,7 +100,7 @@ async function fail(
   if (issued) {
     throw new RefusedRequest(`order ${order.order_id} has voucher ${echo(issued.voucher)}; it cannot become pay_failed`)
   }
-  // Of an order that was paid again nobody knows which payment is meant: the partner is asked how it stands.
+  // If an order was paid again, it is unknown which payment is meant: the partner is queried.
   const again = (await timesPaid(deps.db, order.order_id)) > 1
   const failure = code !== undefined && code >= FIRST_FAILURE ? code : null
   const said = { last_code: failure, last_describe: echo(failure === null ? describe : `${failure}: ${describe}`) }

@@ -4,7 +4,7 @@ import { forOperatorsOnly } from '../lib/web/admin-auth.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
 import { orderRoutes } from './routes.ts'
 
-/** Orders, refunds and consumption; to the network it shows the operators' routes only. */
+/** Orders, refunds and consumption; the only routes are those for operators. */
 export const ordersRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   await app.register(
     async (admin) => {

@@ -10,7 +10,7 @@ export interface ReportedVoucher {
   readonly status: 0 | 1 | 2 | 3
   readonly picture?: string | undefined
   readonly invalidAt?: string | undefined
-  /** Told of by the documents of so many people (`quantity`), who need not be all that share it. */
+  /** Reported by the documents of this many people (`quantity`), which need not be everyone who shares it. */
   readonly ofPeople?: true
 }
 
@@ -20,7 +20,7 @@ export interface Quantities {
   readonly refundedQuantity: number
 }
 
-/** What can be refused without a look at the order. */
+/** What can be refused without reading the order. */
 export function checkQuantities({ quantity, usedQuantity, refundedQuantity }: Quantities): void {
   if (usedQuantity < 0) throw new RefusedRequest('usedQuantity must not be negative')
   if (refundedQuantity < 0) throw new RefusedRequest('refundedQuantity must not be negative')
@@ -47,8 +47,8 @@ export function withQuantities(
 }
 
 /**
- * The vouchers that the report adds or changes. One that is not the order's is refused, unless its codes may still come:
- * then it takes as many as it has tickets.
+ * The vouchers that the report adds or changes. An unknown voucher is refused, unless codes may still be added: then up
+ * to one per ticket is accepted.
  */
 export function withVouchers(
   order: ChangeableOrder,
@@ -66,7 +66,7 @@ export function withVouchers(
       throw new RefusedRequest(`voucher ${echo(beyond)} is one too many: ${why}`)
     }
   }
-  // Those that come later may come one by one.
+  // Late codes may come one by one.
   const vouchers_open = order.vouchers_open || fresh.length > 0
   return { vouchers: mergedVouchers(before, reported), vouchers_open }
 }
@@ -83,7 +83,7 @@ export function takesCodes(order: ChangeableOrder, before: readonly VoucherRow[]
 export const foreignVoucher = (orderId: bigint, voucher: string): RefusedRequest =>
   new RefusedRequest(`voucher ${echo(voucher)} is not of order ${orderId}`)
 
-/** The reported vouchers, each once: a partner may name one code several times. */
+/** The reported vouchers, each once: a partner may send one code several times. */
 export function mergedVouchers(before: readonly VoucherRow[], reported: readonly ReportedVoucher[]): VoucherRow[] {
   const known = new Map(before.map((voucher) => [voucher.voucher, voucher]))
   for (const report of reported) known.set(report.voucher, merged(known.get(report.voucher), report))

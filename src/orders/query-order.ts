@@ -8,10 +8,10 @@ import { followQuery } from './follow-query.ts'
 import { awaitsAnswer, isInFlight } from './in-flight.ts'
 import { answerFor, type OrderAnswer, withOrder } from './order-answer.ts'
 
-/** Asks the partner how an order stands and follows what it says: safe at any time, and the way out of *_unknown. */
+/** Queries an order at the partner and applies the result: safe at any time, and the way out of *_unknown. */
 export async function queryOrder(deps: Deps, orderId: bigint, cause: Cause): Promise<OrderAnswer> {
   const order = await withOrder(deps, orderId, async (inside, found) => {
-    if (isInFlight(deps, found)) throw new RefusedRequest(`order ${orderId} is ${found.state}: a call is under way`)
+    if (isInFlight(deps, found)) throw new RefusedRequest(`order ${orderId} is ${found.state}: a call is in progress`)
     if (!awaitsAnswer(found)) return found
     const state = found.state === 'creating' ? 'create_unknown' : 'pay_unknown'
     return changeOrder(inside, found, { state }, cause)

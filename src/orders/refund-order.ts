@@ -17,14 +17,15 @@ import { findRefund, type RefundRow, type RefundUpdate } from './refund-store.ts
 import { refundMayMove } from './states.ts'
 import type { NewRefund } from './wire.ts'
 
-/** Where an operation has left a refund, with its order. */
+/** A refund after an operation, with its order. */
 export type RefundAnswer = OrderAnswer & { readonly refund: RefundRow }
 
 const ALREADY_REFUNDED = 601
 
 /**
- * Asks the partner to refund tickets: with 200 they are, with 602 it reviews and will send a notice. The same refund_id
- * again is the same refund: it is returned, or sent again, after asking how the order stands when an answer was lost.
+ * Asks the partner to refund tickets: 200: they are refunded; 602: the partner reviews it and will send a notice. The
+ * same refund_id again is the same refund: it is returned, or sent again; if a response was lost, the partner is
+ * queried first.
  */
 export async function refundOrder(deps: Deps, input: NewRefund, cause: Cause): Promise<RefundAnswer> {
   const { order_id: orderId, refund_id: refundId = randomUUID() } = input
@@ -65,7 +66,7 @@ async function ask(deps: Deps, partner: PartnerWithSecrets, { order, refund }: T
   return callPartner(deps, partner, 'order-refund', body, { orderId })
 }
 
-/** A notice may have decided while the call was under way: what no longer is a legal move is old news. */
+/** A notice may have decided during the call: a transition that is no longer legal is outdated. */
 async function settle(
   deps: Deps,
   order: OrderRow,
@@ -82,9 +83,9 @@ function decisionOf(result: CallResult<AnswerOf<'order-refund'>>, { repeated }: 
   if (result.outcome === 'success') return { state: 'refunded', decision_code: 200, reason: null }
   if (result.outcome === 'pending') return { state: 'reviewing', decision_code: result.code, reason: result.describe }
   const { kind, code = null, detail, maybe_received } = result.failure
-  // Of a refund that was sent before, "already refunded" is the answer that was lost.
+  // For a refund that was sent before, "already refunded" is the lost response.
   if (code === ALREADY_REFUNDED && repeated) return { state: 'refunded', decision_code: code, reason: detail }
   if (kind === 'partner-code') return { state: 'refused', decision_code: code, reason: detail }
-  // What may have arrived once may have arrived for good, even when this call certainly did not.
+  // An earlier attempt may have arrived, even if this call certainly did not.
   return { state: maybe_received || repeated ? 'unknown' : 'requested', decision_code: null, reason: detail }
 }

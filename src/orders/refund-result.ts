@@ -32,7 +32,7 @@ export async function applyRefundResult(
     const state = result.code === 200 ? 'refunded' : 'refused'
     if (refund.state === state) return
     if (REFUND_STATES[refund.state].next.length === 0) {
-      throw new RefusedRequest(`refund ${refund.refund_id} is ${refund.state} already; it cannot become ${state}`)
+      throw new RefusedRequest(`refund ${refund.refund_id} is already ${refund.state}; it cannot become ${state}`)
     }
     const update = { state, decision_code: result.code, reason: result.describe } as const
     await changeRefund({ ...deps, db }, order, refund, update, cause)

@@ -73,7 +73,7 @@ export interface NewRefundRow {
   readonly refund_fee: number
 }
 
-/** The order is locked, and with it its refunds; an id that another order's refund has fails the transaction. */
+/** The lock of the order also covers its refunds; an id of another order's refund fails the transaction. */
 export const insertRefund = (
   db: Db,
   refund: NewRefundRow,

@@ -18,7 +18,10 @@ import { findRefund, insertRefund, type RefundRow, refundsOf } from './refund-st
 import type { OrderState } from './states.ts'
 import type { NewRefundedMessage } from './wire.ts'
 
-/** Of which orders the platform may refund tickets by itself: 1 by customer service, 2 payment never confirmed. */
+/**
+ * The order states in which the platform may refund tickets by itself: 1 by customer service, 2 payment never
+ * confirmed.
+ */
 const FROM: Readonly<Record<1 | 2, readonly OrderState[]>> = { 1: ['paid'], 2: ['paying', 'pay_unknown'] }
 const SEND_AGAIN_IN_S = 20
 
@@ -42,9 +45,12 @@ export async function tellRefunded(deps: Deps, input: NewRefundedMessage, cause:
   return { ...(await answerFor(deps, orderId, failure)), refund: await storedRefund(deps, orderId, refundId) }
 }
 
-/** A payment that is still on its way could issue tickets after its refund; part of one leaves tickets nobody knows. */
+/**
+ * A payment that is still on its way could issue tickets after its refund; refunding a part of one would leave unknown
+ * tickets.
+ */
 function checkNeverConfirmed(deps: Deps, order: OrderRow, quantity: number): void {
-  if (isInFlight(deps, order)) throw new RefusedRequest(`a call about order ${order.order_id} is under way`)
+  if (isInFlight(deps, order)) throw new RefusedRequest(`a call about order ${order.order_id} is in progress`)
   if (quantity === order.quantity) return
   throw new RefusedRequest(`order ${order.order_id} was never confirmed; it can only be refunded as a whole`)
 }
@@ -66,7 +72,7 @@ async function storeRefund(
   return insertRefund(db, row, { cause, now: clock.now() })
 }
 
-/** Sends the message once; safe to repeat. Returns what went wrong. */
+/** Sends the message once; safe to repeat. Returns the failure, if any. */
 export async function sendRefundedMessage(deps: Deps, message: RefundedMessage): Promise<Failure | null> {
   const { orderId, refundId, type, reason = '' } = message
   const order = await existingOrder(deps, orderId)

@@ -1,7 +1,7 @@
 import type { IssuedTickets } from '../interfaces/issued.ts'
 import type { ReportedVoucher } from './quantities.ts'
 
-/** The codes in what partners say of tickets: lists of codes, and documents with the codes that they open. */
+/** The codes in what partners report about tickets: lists of codes, and documents with the codes that they open. */
 
 type Status = ReportedVoucher['status']
 
@@ -20,8 +20,8 @@ interface VoucherEntry {
 }
 
 /**
- * The codes of a voucherList, and those that only a credentialList names. Several people may share a code: it is as far
- * as the one of them who has come least far.
+ * The codes of a voucherList, and those that only a credentialList names. Several people may share a code: its state is
+ * the earliest of theirs.
  */
 export function codesIn(
   voucherList: readonly VoucherEntry[] = [],
@@ -54,15 +54,15 @@ function codesOfPeople(people: readonly (Credential | undefined)[]): ReportedVou
 }
 
 /**
- * The codes of tickets that are issued, for an order of so many tickets. One code admits one person, or everybody where
- * there is one for the order; of real-name orders the codes may stand beside the documents alone.
+ * The codes of tickets that are issued, for an order of so many tickets. One code admits one person, or everybody if
+ * the order has one code; for real-name orders the codes may come only with the documents.
  */
 export function issuedCodes(issued: IssuedTickets, quantity: number): ReportedVoucher[] {
   const { vouchers = [], voucherPics = [], credentialList = [], voucherType } = issued
   const people = new Map(codesOfPeople(credentialList).map((code) => [code.voucher, code.quantity]))
   const codes = new Set([...vouchers, ...people.keys()])
   const forAll = voucherType === 2 || (voucherType !== 1 && codes.size === 1 && !issued.asyReturnVoucher)
-  // Of a code that is there twice the first picture counts, so it is set last.
+  // If a code occurs twice, the first picture counts, so it is set last.
   const pictures = new Map(vouchers.map((voucher, place) => [voucher, voucherPics[place]] as const).reverse())
   const admits = (voucher: string): number => {
     if (forAll) return quantity
@@ -85,6 +85,6 @@ export function promisedCodes(
   return voucherType === 2 ? 1 : undefined
 }
 
-/** Whether the partner will still tell codes: it says so, and not all of them are there. */
+/** Whether the partner will still send codes: it says so, and some are missing. */
 export const awaitsCodes = (issued: IssuedTickets, quantity: number, codes: number): boolean =>
   issued.asyReturnVoucher === true && codes < (promisedCodes(issued, quantity) ?? quantity)

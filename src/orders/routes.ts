@@ -24,7 +24,7 @@ const withId = (request: FastifyRequest<OneOrderRoute>): object => ({
   ...request.params,
 })
 
-/** The operator's routes for orders, below /admin/v1. A call that failed is part of the answer: the order stands as shown. */
+/** The operator's routes for orders, below /admin/v1. A failed call is part of the response: the order is as shown. */
 export function orderRoutes(app: FastifyInstance, deps: Deps): void {
   app.get('/orders', { config: { readsQuery: true } }, async (request, reply) =>
     answerLossless(request, reply, { orders: await listOrders(deps, parseInput(orderFilter, request.query)) }),

@@ -5,7 +5,7 @@ import { type ShownOrder, shownOrder } from './order-answer.ts'
 import { type OrderSummary, listOrders as readOrders } from './show-store.ts'
 import type { OrderFilter } from './wire.ts'
 
-/** The order with everything that happened to it: every change with its cause, every call with what it came to. */
+/** The order with its whole history: every change with its cause, every call with its outcome. */
 export interface OrderStory {
   readonly order: ShownOrder
   readonly history: readonly HistoryRow[]

@@ -3,8 +3,8 @@
 type Table = Readonly<Record<string, { readonly means: string; readonly next: readonly string[] }>>
 
 /**
- * creating, paying and closing are entered, and committed, before the partner is called: that is what keeps two calls
- * of one kind apart. The *_unknown states say that an answer was lost: nothing is repeated before the partner was asked.
+ * creating, paying and closing are entered, and committed, before the partner is called: this prevents two calls of the
+ * same kind. The *_unknown states mean that a response was lost: nothing is repeated before the partner was queried.
  */
 export const ORDER_STATES = {
   creating: {
@@ -12,11 +12,11 @@ export const ORDER_STATES = {
     next: ['created', 'create_failed', 'create_unknown'],
   },
   create_unknown: {
-    means: 'the answer to order create was lost; the partner is asked before anything else',
+    means: 'the response to order create was lost; the partner is queried before anything else',
     next: ['created', 'create_failed', 'creating'],
   },
   create_failed: {
-    means: 'the partner refused or was not reached; may be sent again',
+    means: 'the partner refused or was not reached; it may be sent again',
     next: ['creating', 'closing'],
   },
   created: {
@@ -28,11 +28,11 @@ export const ORDER_STATES = {
     next: ['paid', 'pay_failed', 'pay_unknown', 'created', 'consumed', 'refunded'],
   },
   pay_unknown: {
-    means: 'the answer to order pay was lost; the partner is asked before anything else',
+    means: 'the response to order pay was lost; the partner is queried before anything else',
     next: ['paid', 'pay_failed', 'created', 'paying', 'consumed', 'refunded'],
   },
   pay_failed: {
-    means: 'the partner refused to issue; may be paid again',
+    means: 'the partner refused to issue tickets; it may be paid again',
     next: ['paying', 'paid', 'closing'],
   },
   paid: {
@@ -48,7 +48,7 @@ export const ORDER_STATES = {
     next: [],
   },
   closing: {
-    means: 'order close is on its way, or its answer was lost; may be sent again',
+    means: 'order close is on its way, or its response was lost; it may be sent again',
     next: ['closed', 'created', 'create_failed', 'pay_failed'],
   },
   closed: {
@@ -59,7 +59,7 @@ export const ORDER_STATES = {
 
 export const REFUND_STATES = {
   requested: {
-    means: 'the partner was not reached; may be sent again',
+    means: 'the partner was not reached; it may be sent again',
     next: ['asking', 'refunded', 'refused'],
   },
   asking: {
@@ -67,7 +67,7 @@ export const REFUND_STATES = {
     next: ['requested', 'unknown', 'reviewing', 'refunded', 'refused'],
   },
   unknown: {
-    means: 'the answer was lost; the partner is asked before it is sent again',
+    means: 'the response was lost; the partner is queried before it is sent again',
     next: ['asking', 'reviewing', 'refunded', 'refused'],
   },
   reviewing: {
@@ -79,8 +79,8 @@ export const REFUND_STATES = {
 } as const satisfies Table
 
 /**
- * A voucher only ever moves towards the end of this list, and may skip. Notices arrive in any order, so one that says
- * an earlier state is old news and changes nothing.
+ * A voucher only ever moves towards the end of this list, and may skip. Notices arrive in any order, so one with an
+ * earlier state is outdated and changes nothing.
  */
 export const VOUCHER_STATES = ['unused', 'used', 'refunded', 'void'] as const
 
@@ -108,7 +108,7 @@ export const refundMayMove = (from: RefundState, to: RefundState): boolean =>
 export const laterVoucherState = (one: VoucherState, other: VoucherState): VoucherState =>
   VOUCHER_STATES.indexOf(one) >= VOUCHER_STATES.indexOf(other) ? one : other
 
-/** What the quantities say about an order whose tickets are issued; undefined while they say nothing. */
+/** The state that follows from the quantities of an issued order; undefined if none does. */
 export function stateByQuantities(quantity: number, used: number, refunded: number): OrderState | undefined {
   if (used + refunded === 0) return undefined
   if (used + refunded < quantity) return 'paid'

@@ -15,7 +15,7 @@ const count = z.int().min(1).max(LIST_LIMITS.vouchers.most)
 
 export const newOrder = z.strictObject({
   partner_id: id,
-  /** The key of idempotency: the same id is the same order. A new one if it is left out. */
+  /** The idempotency key: the same id is the same order. A new one if it is left out. */
   order_id: id.optional(),
   partner_deal_id: storable,
   quantity: count.default(1),
@@ -39,7 +39,7 @@ export const oneOrder = z.strictObject({ order_id: id })
 
 export const newRefund = z.strictObject({
   order_id: id,
-  /** The key of idempotency: the same id is the same refund. A new one if it is left out. */
+  /** The idempotency key: the same id is the same refund. A new one if it is left out. */
   refund_id: storable.optional(),
   /** All tickets that are left, or those of `vouchers`, if left out. */
   quantity: count.optional(),

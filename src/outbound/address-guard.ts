@@ -5,17 +5,17 @@ import { familyOf, isSingle, type Network, parseAllowedAddress, parseNetwork } f
 import type { Config } from '../config/index.ts'
 import { type HostResolver, hostResolver } from './resolve-host.ts'
 
-/** The partner's URL leads to an address that the platform does not call. */
+/** The partner's URL resolves to an address that is not allowed. */
 export class AddressRefused extends Error {
   override readonly name: string = 'AddressRefused'
 }
 
-/** It has a port that partners may not have. */
+/** Its port is not allowed. */
 class PortRefused extends AddressRefused {
   override readonly name: string = 'PortRefused'
 }
 
-/** IANA's special-purpose IPv4 blocks, multicast and reserved space: nothing that a partner on the Internet has. */
+/** IANA's special-purpose IPv4 blocks, multicast and reserved space: no partner on the Internet has such an address. */
 const SPECIAL_V4 = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
   ...['192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24', '192.168.0.0/16', '192.175.48.0/24'],
@@ -28,7 +28,7 @@ const SPECIAL_V4 = [
  */
 const GLOBAL_V6 = ['2000::/3']
 
-/** And of global unicast not these: protocol assignments with Teredo and ORCHID, documentation, 6to4. */
+/** Of global unicast, these are excluded: protocol assignments with Teredo and ORCHID, documentation, 6to4. */
 const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
 function listOf(networks: readonly Network[]): BlockList {
@@ -40,9 +40,9 @@ function listOf(networks: readonly Network[]): BlockList {
 const named = (texts: readonly string[]): BlockList => listOf(texts.flatMap((text) => parseNetwork(text) ?? []))
 
 /**
- * Where clouds tell a machine its credentials: link-local (AWS, Google, Azure, Tencent, Oracle and most others), Azure's
- * host agent, which is a public address, Alibaba, Oracle's older one, and the IPv6 ones of AWS and Google. A wider
- * exception does not reach them: an operator who means one has to name that very address.
+ * Where clouds tell a machine its credentials: link-local (AWS, Google, Azure, Tencent, Oracle and most others),
+ * Azure's host agent, which is a public address, Alibaba, Oracle's older one, and the IPv6 ones of AWS and Google. A
+ * wider exception does not cover them: an operator must list the exact address.
  */
 const CLOUDS = [
   ...['169.254.0.0/16', '168.63.129.16', '100.100.100.200', '192.0.0.192'],
@@ -67,7 +67,7 @@ export interface AddressGuard {
   refuses(address: string, port: number, trusted?: boolean): boolean
   /** Whether a host name is allowed by name on this port. */
   trusts(hostname: string, port: number): boolean
-  /** Whether nothing is called on this port, whatever the address. */
+  /** Whether this port is refused for every address. */
   refusesPort(port: number): boolean
   /** Where a host's addresses come from. */
   readonly resolve: HostResolver
@@ -107,7 +107,7 @@ export function addressGuard(
   }
 }
 
-/** Lets only addresses through that may be called, so what was checked is what is dialled. */
+/** Passes on only allowed addresses, so the address that was checked is the one that is dialled. */
 const guardedLookup =
   (guard: AddressGuard, port: number): LookupFunction =>
   (hostname, options, callback) => {

@@ -13,8 +13,8 @@ export interface CallLimits {
 export const PARTNER_LIMITS: CallLimits = { connectMs: 3_000, headersMs: 10_000, totalMs: 15_000, bytes: 1_048_576 }
 
 /**
- * What went wrong below HTTP. `address`: not one that is called; `dns`, `connect`, `tls`: no connection came about;
- * `timeout`, `too-large`: the answer took too long or was too big; `broken`: the connection ended or no HTTP came.
+ * What went wrong below HTTP. `address`: not an allowed one; `dns`, `connect`, `tls`: could not connect; `timeout`,
+ * `too-large`: the response took too long or was too large; `broken`: no complete HTTP response arrived.
  */
 export type CallFailure = 'address' | ConnectPhase | 'timeout' | 'too-large' | 'broken'
 
@@ -47,7 +47,7 @@ export class HttpCallError extends Error {
 }
 
 export interface HttpAnswer {
-  /** Any status, redirects too: none is followed. */
+  /** Any status; redirects are not followed. */
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
@@ -70,7 +70,7 @@ function failureOf(error: unknown, phase: ConnectPhase | null): CallFailure {
   return TIMED_OUT.includes(code) ? 'timeout' : 'broken'
 }
 
-/** Undefined for what is no plain http or https URL: user names and passwords have no place in one. */
+/** Undefined for what is no plain http or https URL: URLs with a user name or password are refused. */
 function callableUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const plain = url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
@@ -121,8 +121,8 @@ export interface HttpRequest {
 }
 
 /**
- * One POST on a connection of its own: a kept one might be closed under a request of which nobody can tell then whether
- * it arrived. Throws HttpCallError unless an HTTP answer came whole.
+ * One POST on a connection of its own: a kept-alive one might close during a request, and then it would be unknown
+ * whether the request arrived. Throws HttpCallError unless a complete HTTP response arrived.
  */
 export async function post(
   request: HttpRequest,
@@ -147,7 +147,7 @@ export async function post(
   } catch (error) {
     throw new HttpCallError(failureOf(error, progress.phase), progress.timings(), codeOf(error))
   } finally {
-    // The answer is in or given up; what the connection still does interests nobody.
+    // The response is complete or given up; later events of the connection are ignored.
     client.destroy().catch(() => {})
   }
 }

@@ -10,7 +10,8 @@ import { Turns } from '../lib/turns.ts'
  * Addresses of partners' hosts. `dns.lookup` asks the system in one of the four threads that password hashes and file
  * reads use too, and waits for many seconds where a name server is silent: some partners with such a server could stop
  * sign-in. So names are looked up here in the hosts file, then by queries of our own, which use no thread and have a
- * time-out. The system is asked only when these find nothing (search domains, other name services), one name at a time.
+ * time-out. The system resolver is used only when these find nothing (search domains, other name services), one name at
+ * a time.
  */
 export type HostResolver = (hostname: string) => Promise<LookupAddress[]>
 
@@ -24,7 +25,7 @@ export interface ResolverOptions {
 const HOSTS_FILE = process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts'
 /** The second try takes twice as long: both fit into the time that a connection may take. */
 const QUERY = { timeout: 800, tries: 2 }
-/** Once there are addresses of one family, the other one is waited for so long. */
+/** Once there are addresses of one family, the wait for the other one is this long. */
 const OTHER_FAMILY_MS = 200
 const LOOPBACK: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },

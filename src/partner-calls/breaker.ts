@@ -3,9 +3,9 @@ import { addSeconds, type Clock } from '../lib/clock.ts'
 const FAILURES = 5
 const REST_S = 30
 
-/** An answer that takes longer is slow. */
+/** A response that takes longer is slow. */
 const SLOW_MS = 5_000
-/** With more time than this spent on slow answers, background calls are refused. Half of it is forgotten each minute. */
+/** Milliseconds of slow responses above which background calls wait. The sum halves each minute. */
 const MOST_SLOW_MS = 30_000
 const HALF_FORGOTTEN_S = 60
 
@@ -48,10 +48,10 @@ export class CircuitBreakers {
     const circuit = this.#circuitOf(partnerId)
     const now = this.#clock.now()
     if (background && slowMsAt(circuit, now) > MOST_SLOW_MS) {
-      return { refused: 'its last answers were slow; the next pull has to wait' }
+      return { refused: 'its last responses were slow; the next pull has to wait' }
     }
     if (circuit.retryAt === null) return true
-    if (now < circuit.retryAt) return { refused: 'the last calls failed; the next is tried within 30 s' }
+    if (now < circuit.retryAt) return { refused: 'the last calls failed; the next one is tried within 30 s' }
     circuit.retryAt = addSeconds(now, REST_S)
     return true
   }

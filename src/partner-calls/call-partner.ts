@@ -27,17 +27,20 @@ export type RequestOf<Name extends InterfaceName> = z.input<Entry<Name>['request
 export type AnswerOf<Name extends InterfaceName> = z.output<Entry<Name>['answer']>
 
 export interface CallOptions {
-  /** The order that the call is about; an answer that names another one is misshapen. */
+  /** The order that the call is about; a response that names another one is invalid. */
   readonly orderId?: bigint
   /** Signs with this secret instead of the one in force: for the test call before a new one signs. */
   readonly secret?: string
-  /** Nobody waits for it: it is not made while the partner is slow (breaker.ts). */
+  /** A background call: it is not made while the partner is slow (breaker.ts). */
   readonly background?: boolean
   /** Makes a call that the partner has to refuse: whether it verifies us. */
   readonly forge?: Forgery
 }
 
-/** A signature that does not fit, a Date of twenty minutes ago, or a clientId that nobody has; the rest of the call is right. */
+/**
+ * A signature that does not fit, a Date of twenty minutes ago, or a clientId that does not exist; the rest of the call
+ * is valid.
+ */
 export type Forgery = 'signature' | 'date' | 'client'
 
 /** What goes over the wire. */
@@ -57,8 +60,8 @@ interface Outcome {
 }
 
 /**
- * One signed call to a partner. It is made once, never inside of a transaction, recorded with its secrets masked, and
- * reported to `deps.calls.onCall`. Everything that a partner can do wrong is a result; only a fault of ours throws.
+ * One signed call to a partner. It is made once, never inside of a transaction, and recorded with its secrets masked.
+ * Whatever the partner does wrong is a result; only errors of our own throw.
  */
 export async function callPartner<Name extends InterfaceName>(
   deps: Deps,

@@ -3,26 +3,27 @@ import type { CallFailure as HttpFailure } from '../outbound/http-call.ts'
 
 /**
  * How a call can fail. Below HTTP: `address`, `dns`, `connect`, `tls`, `timeout`, `too-large`, `broken`. Then
- * `http-status` (not 200), `encryption` (the body cannot be decrypted), `json`, `schema`, and `partner-code`, the partner's own no. `breaker`: not even tried.
+ * `http-status` (not 200), `encryption` (the body cannot be decrypted), `json`, `schema`, and `partner-code`, a refusal
+ * by the partner. `breaker`: not even tried.
  */
 type FailureKind = HttpFailure | 'http-status' | 'encryption' | 'json' | 'schema' | 'partner-code' | 'breaker'
 
-/** The kinds below HTTP in words. */
+/** The kinds below HTTP, as texts. */
 export const MEANINGS: Readonly<Record<HttpFailure, string>> = {
-  address: 'the URL leads to an address or port that is not called',
-  dns: 'the host name cannot be resolved',
-  connect: 'no connection came about',
-  tls: 'no TLS session came about',
-  timeout: 'the answer took too long',
-  'too-large': 'the answer is larger than 1 MiB',
-  broken: 'the connection ended before the answer did, or what came is no HTTP',
+  address: 'the address or port of the URL is not allowed',
+  dns: 'the host name could not be resolved',
+  connect: 'could not connect',
+  tls: 'could not establish TLS',
+  timeout: 'the response took too long',
+  'too-large': 'the response is larger than 1 MiB',
+  broken: 'the connection closed before a complete HTTP response arrived',
 }
 
 export interface Failure {
   readonly kind: FailureKind
   /** A clause for a person; holds no secret. */
   readonly detail: string
-  /** Whether the partner may have acted on the request all the same; false makes a repetition safe. */
+  /** Whether the partner may have acted on the request anyway; if false, repeating it is safe. */
   readonly maybe_received: boolean
   /** The partner's code; of `partner-code` only. */
   readonly code?: number
@@ -30,7 +31,7 @@ export interface Failure {
   readonly problems?: readonly ShapeProblem[]
 }
 
-/** What a call came to. `json` is the answer as it came, for what is kept whole. */
+/** The outcome of a call. `json` is the response as received, for entries that are kept completely. */
 export type Reply<Answer> =
   | { readonly outcome: 'success'; readonly answer: Answer; readonly json: unknown }
   /** Not done yet, and no failure: 598, 602, 999. */

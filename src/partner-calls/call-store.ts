@@ -7,7 +7,7 @@ export const CALL_RETENTION: readonly Retention[] = [
   { table: 'partner_call', column: 'started_at', keptS: () => 30 * DAY_S },
 ]
 
-/** A call to a partner as it is kept for the sandbox; nothing in it is secret any more. */
+/** A call to a partner as it is kept for the sandbox; its secrets are masked. */
 export interface CallRecord {
   readonly call_id: string
   readonly partner_id: bigint

@@ -1,8 +1,8 @@
 import { type Failure, RescodeError } from '../lib/web/rescode.ts'
 
 /**
- * What a partner or an operator asked for is refused. `describe` is the sentence that goes out: in a notice's answer
- * (code 300), over /admin/v1 (20007) and on the command line.
+ * A request of a partner or an operator is refused. `describe` is the sentence that is sent: in the response to a
+ * notice (code 300), over /admin/v1 (20007) and on the command line.
  */
 export class RefusedRequest extends RescodeError {
   readonly describe: string

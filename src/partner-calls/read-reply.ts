@@ -8,7 +8,7 @@ import { failed, type Reply } from './call-result.ts'
 import type { ReadableAnswer } from './readable-answer.ts'
 
 interface Reading {
-  /** What a partner says is kept and logged: not even a secret that it repeats may come along. */
+  /** Responses are kept and logged: secrets that they repeat must be masked. */
   readonly mask: (text: string) => string
   readonly orderId: bigint | undefined
 }
@@ -21,7 +21,7 @@ export function readReply(entry: PartnerInterface, http: ReadableAnswer, { mask,
   if ('problem' in parsed) {
     if (http.decrypted) return failed({ kind: 'encryption', detail: KEY_DOES_NOT_FIT, maybe_received: true })
     // The problem quotes the answer, which may hold what PostgreSQL and a terminal cannot take.
-    return failed({ kind: 'json', detail: `the answer is ${echo(mask(parsed.problem))}`, maybe_received: true })
+    return failed({ kind: 'json', detail: `the response is ${echo(mask(parsed.problem))}`, maybe_received: true })
   }
   const json = parsed.value
   const reading = readAnswer(entry, json)
@@ -44,14 +44,14 @@ export function readReply(entry: PartnerInterface, http: ReadableAnswer, { mask,
 const statusText = (status: number): string =>
   status >= 300 && status < 400 ? `HTTP status ${status}; redirects are not followed` : `HTTP status ${status}`
 
-/** What the partner itself says comes first: it knows best why its answer is not what was asked for. */
+/** The partner's own message comes first: it explains best why the response is not the expected one. */
 function misshapen(problems: readonly ShapeProblem[], json: unknown, mask: Reading['mask']): Reply<never> {
   const remark = remarkIn(json)
   const said = remark === undefined ? '' : `the partner says "${echo(mask(remark))}"; `
   return failed({ kind: 'schema', detail: said + mask(problemsText(problems)), maybe_received: true, problems }, json)
 }
 
-/** An answer that names another order than the one that was asked about must not decide about ours. */
+/** A response about another order must not change ours. */
 function aboutAnother(answer: unknown, orderId: bigint | undefined): ShapeProblem | undefined {
   const body = (answer as { body?: { orderId?: unknown } }).body
   const named = body?.orderId

@@ -1,7 +1,7 @@
 import { ENCRYPTION_STATUS, openBody } from '../lib/crypto/aes-body.ts'
 import type { HttpAnswer } from '../outbound/http-call.ts'
 
-/** An answer whose body is decrypted if it was encrypted; where that could not be done, as it came, with the problem. */
+/** An answer whose body is decrypted if it was encrypted; if decryption failed, as it came, with the problem. */
 export interface ReadableAnswer extends HttpAnswer {
   readonly decrypted: boolean
   /** A sentence for a person, without the body. */

@@ -39,11 +39,11 @@ export async function serveInProcesses(config: Config, database: Database, log: 
   const replace = async (ended: object): Promise<void> => {
     await sleep(SETTLE_MS) // Ctrl-C reaches all processes at once, and this one may hear of their end first
     if (stopping) return
-    log.error(ended, 'a server process has ended; starting another one')
+    log.error(ended, 'a server process has ended; starting a new one')
     while (!stopping) {
       const failure = await launch().catch((error: Error) => error)
       if (!failure) return
-      if (!stopping) log.error({ reason: failure.message }, 'a server process does not start; trying again')
+      if (!stopping) log.error({ reason: failure.message }, 'a server process could not be started; trying again')
       await sleep(AGAIN_AFTER_MS)
     }
   }

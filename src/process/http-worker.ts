@@ -16,7 +16,7 @@ let ending = false
 const patienceMs = (settings.SHUTDOWN_DELAY_S + settings.SHUTDOWN_GRACE_S + 5) * 1000
 const closing = closeWithGrace({ delay: patienceMs, logger: false }, async ({ err }) => {
   ending = true
-  if (err) log.fatal({ err }, 'ending because of an unexpected failure')
+  if (err) log.fatal({ err }, 'exiting because of an unexpected failure')
   for (const stop of stops) await stop()
 })
 const end = (): void => {

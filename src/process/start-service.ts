@@ -103,7 +103,9 @@ async function openDatabase(config: Config, log: Log, running: Running, signal?:
     if (config.MIGRATE) await migrate(databaseUrl)
   } catch (error) {
     const { message } = error as Error
-    throw new Error(`the database cannot be used: ${message}\ncheck DATABASE_URL, or unset it to use the embedded one`)
+    throw new Error(
+      `the database cannot be used: ${message}\ncheck DATABASE_URL, or unset it to use the embedded database`,
+    )
   }
   return { databaseUrl, secretKey }
 }

@@ -3,11 +3,11 @@ import type { Locale } from '../lib/web/locale.ts'
 import { MISTAKES } from '../mtp/diagnose/index.ts'
 import { WARNINGS } from '../mtp/diagnose/warnings.ts'
 
-/** The English texts stand with the mistakes (src/mtp/diagnose), the Chinese ones with the texts of the pages. */
+/** English texts come from the diagnosis (src/mtp/diagnose), Chinese ones from views/locales. */
 const TEXTS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
   en: Object.fromEntries([...MISTAKES, ...Object.values(WARNINGS)].map(({ name, explanation }) => [name, explanation])),
   'zh-CN': JSON.parse(readFileSync(new URL('../../views/locales/mistakes.zh-CN.json', import.meta.url), 'utf8')),
 }
 
-/** What is wrong with a signature and how to correct it, in the reader's language. */
+/** What a mistake of a signature is and how to fix it, in the reader's language. */
 export const explainMistake = (locale: Locale, name: string): string => TEXTS[locale][name] ?? name

@@ -12,7 +12,9 @@ export const stepName = (id: string, t: Translate): string => t(`sandbox.step.${
 /** What the person does now. */
 export const stepTodo = (id: string, t: Translate): string => t(`sandbox.step.${keyPart(id)}.todo`)
 
-export const checkText = (id: CheckId, t: Translate): string => t(`sandbox.check.${keyPart(id)}`)
+/** What a check is called: one that failed is named for what went wrong. */
+export const checkText = (id: CheckId, t: Translate, passed = true): string =>
+  t(`sandbox.${passed ? 'check' : 'check_failed'}.${keyPart(id)}`)
 
 export const functionName = (id: FunctionId, t: Translate): string => t(`sandbox.function.${keyPart(id)}`)
 

@@ -38,9 +38,9 @@ describe('npm start', { timeout: 120_000 }, () => {
     expect(await run('main', { NODE_ENV: 'production', DEMO: 'on', PUBLIC_URL: 'http://gate.example.com' })).toEqual({
       code: 1,
       printed: `Gatehouse cannot start:
-  SECRET_KEY is required in production: set it to a value that you keep; make one with: openssl rand -base64 48
-  PUBLIC_URL must be an https:// address in production; PUBLIC_URL_HTTP=on allows http:// all the same, and then passwords, sessions and codes travel unencrypted
-  DEMO must not be on in production: everybody can read its passwords in the README
+  SECRET_KEY is required in production: set it to a value that you keep; generate one with: openssl rand -base64 48
+  PUBLIC_URL must be an https:// address in production; PUBLIC_URL_HTTP=on allows http:// anyway, but then passwords, sessions and codes travel unencrypted
+  DEMO must not be on in production: its passwords are public in the README
 `,
     })
   })
@@ -50,8 +50,8 @@ describe('npm start', { timeout: 120_000 }, () => {
     expect(await run('main', settings)).toEqual({
       code: 1,
       printed: `Gatehouse cannot start:
-  PARTNER_ADDRESS_ALLOW has "http://10.0.0.1", which is no host, address or network: write partner.internal, 10.1.2.3, 10.1.0.0/16 or [fd00::1], each with :port if you like
-  PARTNER_ADDRESS_ALLOW has "10.0.0.0/33", which is no host, address or network: write partner.internal, 10.1.2.3, 10.1.0.0/16 or [fd00::1], each with :port if you like
+  PARTNER_ADDRESS_ALLOW has "http://10.0.0.1", which is no host, address or network: write partner.internal, 10.1.2.3, 10.1.0.0/16 or [fd00::1], each with or without :port
+  PARTNER_ADDRESS_ALLOW has "10.0.0.0/33", which is no host, address or network: write partner.internal, 10.1.2.3, 10.1.0.0/16 or [fd00::1], each with or without :port
 `,
     })
   })
@@ -66,7 +66,7 @@ describe('npm start without the demo', { timeout: 120_000 }, () => {
     await database.drop()
     expect(code).toBe(0)
     expect(printed).toContain(
-      "The demo is not started: HOST=0.0.0.0 lets others in, and everybody can read the demo's passwords in the README. For the demo leave HOST at 127.0.0.1, or set DEMO=on to have it all the same.",
+      "The demo is not started: HOST=0.0.0.0 lets other machines connect, and the demo's passwords are public in the README. For the demo leave HOST at 127.0.0.1, or set DEMO=on to start it anyway.",
     )
     expect(JSON.parse(stdout)).toEqual({ apps: [] })
   })
@@ -85,7 +85,7 @@ describe('production on a database that holds the demo', { timeout: 120_000 }, (
     const { code, printed } = await run(program, settings())
     expect(code).toBe(1)
     expect(printed).toContain(
-      'the database holds the demo, whose passwords and secrets everybody can read in the README: ' +
+      'the database contains the demo, whose passwords and secrets are public in the README: ' +
         'micro-app demo-app (approved), micro-app demo-pending (pending), micro-app demo-phone-only (approved), ' +
         'partner 7001 (active), user alice (active), user bob (active)',
     )
@@ -100,8 +100,8 @@ describe('production on a database that holds the demo', { timeout: 120_000 }, (
     })
     expect(await gatehouse(settings(), 'demo', 'remove')).toMatchObject({
       code: 0,
-      stdout: 'there is nothing of the demo in this database\n',
+      stdout: 'this database contains nothing of the demo\n',
     })
-    expect(await run('worker', settings(), /durable jobs are run/)).toMatchObject({ code: 0 })
+    expect(await run('worker', settings(), /running durable jobs/)).toMatchObject({ code: 0 })
   })
 })

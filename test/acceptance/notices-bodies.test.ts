@@ -102,9 +102,9 @@ const READING: Case[] = [
   {
     name: '2 MiB',
     body: () => told({ more: `,"x":"${'x'.repeat(2 ** 21)}"` })(),
-    refused: 'HTTP body: longer than 1 MiB',
+    refused: 'HTTP body: larger than 1 MiB',
   },
-  { name: '2 MiB of brackets', body: () => '['.repeat(2 ** 21), refused: 'HTTP body: longer than 1 MiB' },
+  { name: '2 MiB of brackets', body: () => '['.repeat(2 ** 21), refused: 'HTTP body: larger than 1 MiB' },
   {
     name: 'invalid UTF-8',
     body: () => Buffer.concat([Buffer.from('{"body":"'), Buffer.from([0xff, 0xfe, 0xc0, 0x80]), Buffer.from('"}')]),
@@ -375,7 +375,7 @@ describe('meaning', () => {
     expect(await decide(200, 'in other words')).toBe(success(seller))
     for (const code of [606, 699]) {
       expect(await decide(code)).toBe(
-        failure(seller, `refund R${orderId} is refunded already; it cannot become refused`),
+        failure(seller, `refund R${orderId} is already refunded; it cannot become refused`),
       )
     }
     expect(await historyOf(pool, orderId)).toEqual(history)
@@ -386,7 +386,7 @@ describe('meaning', () => {
     expect(await answerTo(REFUND, decision(orderId, `R${orderId}`, 606))).toBe(success(seller))
     expect(await answerTo(REFUND, decision(orderId, `R${orderId}`, 699))).toBe(success(seller))
     const granted = await answerTo(REFUND, decision(orderId, `R${orderId}`, 200))
-    expect(granted).toBe(failure(seller, `refund R${orderId} is refused already; it cannot become refunded`))
+    expect(granted).toBe(failure(seller, `refund R${orderId} is already refused; it cannot become refunded`))
     expect(await recordOf(pool, orderId)).toMatchObject({ refunded: 0, refunds: { [`R${orderId}`]: 'refused' } })
   })
 })

@@ -95,7 +95,7 @@ describe(`one notice ${AT_ONCE} times at once over two processes`, () => {
     const { refunds, refunded } = await recordOf(pool, orderId)
     const state = refunds[`R${orderId}`]
     const contrary = state === 'refunded' ? 'refused' : 'refunded'
-    const told = failure(seller, `refund R${orderId} is ${state} already; it cannot become ${contrary}`)
+    const told = failure(seller, `refund R${orderId} is already ${state}; it cannot become ${contrary}`)
     expect(new Set(answers)).toEqual(new Set([success(seller), told]))
     expect(answers.filter((answer) => answer === told)).toHaveLength(20)
     expect(refunded).toBe(state === 'refunded' ? 1 : 0)
@@ -179,7 +179,7 @@ describe('a notice in flight', () => {
       await sleep(100)
     })
     const cutOff = (await first) as Answer
-    expect(cutOff.text).toBe(failure(seller, 'the platform cannot answer now; try again later'))
+    expect(cutOff.text).toBe(failure(seller, 'the platform cannot respond now; try again later'))
     expect([cutOff.status, header(cutOff, 'retry-after')]).toEqual([503, '2'])
     expect(await second).toBe(success(seller))
     expect(await movesOf(orderId)).toHaveLength(1)
@@ -278,7 +278,7 @@ it('a fault of ours is 500 with the envelope, and the notice is as if never sent
   await pool.query('alter table record_change_gone rename to record_change')
   expect([answer.status, answer.text]).toEqual([
     500,
-    failure(seller, 'the platform cannot answer now; try again later'),
+    failure(seller, 'the platform cannot respond now; try again later'),
   ])
   expect(await noticesLike(String(orderId))).toBe(0)
   expect(await recordOf(pool, orderId)).toMatchObject({ used: 0 })

@@ -109,7 +109,7 @@ describe('WORKERS=3', () => {
     await Promise.all(visitors)
     for (const { access_token } of acknowledged) dataOf(await client.userInfo(access_token))
     expect(running.output()).toMatch(
-      new RegExp(`ERROR.*: a server process has ended; starting another one .*"ended":${victim},.*"SIGKILL"`),
+      new RegExp(`ERROR.*: a server process has ended; starting a new one .*"ended":${victim},.*"SIGKILL"`),
     )
     // Only what that one process had in hand was cut off, by a broken connection and never by a wrong answer.
     expect(cutOff.length).toBeLessThanOrEqual(8)
@@ -151,7 +151,7 @@ describe('WORKERS=3', () => {
     running.child.kill('SIGINT')
     expect(await ended).toEqual([0, null])
     expect(pids.filter(isAlive)).toEqual([])
-    expect(running.output()).not.toContain('starting another one')
+    expect(running.output()).not.toContain('starting a new one')
     expect(running.output()).not.toMatch(/^\[[\d:]+\] (ERROR|FATAL|WARN)/m)
   }, 60_000)
 
@@ -232,7 +232,7 @@ describe('a start with several processes', () => {
     holder.close()
     expect({ code, output }).toEqual({
       code: 1,
-      output: `Gatehouse cannot start:\n  PORT ${port} on 127.0.0.1 cannot be used: the port is taken; choose another one\n`,
+      output: `Gatehouse cannot start:\n  PORT ${port} on 127.0.0.1 cannot be used: the port is in use; choose another one\n`,
     })
     expect(running.child.exitCode).toBeNull()
   }, 60_000)

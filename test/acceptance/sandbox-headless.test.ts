@@ -88,14 +88,14 @@ describe('gatehouse sandbox', () => {
     const { code, stdout } = await asPartner(SECRET, 'run', ...wish, '--junit', junit)
     await mistakes()
     expect(code).toBe(1)
-    const failed = 'Every field fits the interface: body[0].title: expected is required, got missing'
+    const failed = 'Invalid field: body[0].title: expected is required, got missing'
     expect(stdout).toContain(`step 1 of 12: product-pull (Product pull)\n  ${failed}\n  failed\nNOT PASSED\n`)
     const xml = readFileSync(junit, 'utf8')
     expect(await junitProblems(xml)).toEqual([])
     expect(xml).toContain(`<failure message="${failed}" type="failure">`)
     expect(await asPartner(SECRET, 'run', ...wish)).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^run \S+ is under way: 0 of 12 steps have passed; send "overwrite": true/),
+      stderr: expect.stringMatching(/^run \S+ is in progress: 0 of 12 steps passed; send "overwrite": true/),
     })
     const { stdout: runs } = await asPartner(SECRET, 'list')
     expect(runs).toMatch(/^# +RUN_ID .*\n2 .* at product-pull\n1 .* passed\n$/)
@@ -157,7 +157,7 @@ describe('gatehouse sandbox', () => {
     ]
     const { code, stdout } = await asPartner(SECRET, 'run', ...wish)
     expect(stdout).toMatch(
-      /waits until \S+ for your call to POST \/mtp\/api\/order\/consume\/notice: .*\nnot done after 12 s \(--timeout\)\nNOT PASSED\n$/,
+      /waits until \S+ for your call to POST \/mtp\/api\/order\/consume\/notice: .*\nnot finished after 12 s \(--timeout\)\nNOT PASSED\n$/,
     )
     expect(code).toBe(1)
   }, 60_000)

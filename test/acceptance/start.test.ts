@@ -137,8 +137,8 @@ describe('ports', () => {
     expect({ code, output }).toEqual({
       code: 1,
       output: `Gatehouse cannot start:
-  DEMO_PORT ${taken[0]} on 127.0.0.1 cannot be used: the port is taken; choose another one
-  DEMO_PARTNER_PORT ${taken[1]} on 127.0.0.1 cannot be used: the port is taken; choose another one
+  DEMO_PORT ${taken[0]} on 127.0.0.1 cannot be used: the port is in use; choose another one
+  DEMO_PARTNER_PORT ${taken[1]} on 127.0.0.1 cannot be used: the port is in use; choose another one
 `,
     })
     const same = await start({ ...settings, DEMO_PORT: settings.PORT, DEMO_PARTNER_PORT: '0' }).ended

@@ -100,7 +100,7 @@ describe('POST /sign-in', () => {
     expect(limited.headers['retry-after']).toBe('700')
     expect(limited.body).toContain('Please try again in 12 minutes.')
     const chinese = await signIn(RIGHT, { 'accept-language': 'zh' })
-    expect(chinese.body).toContain('请在12分钟后重试')
+    expect(chinese.body).toContain('请在 12 分钟后重试')
   })
 
   it('lets a browser that has signed in before try while a stranger in its network has used up the limit', async () => {

@@ -72,7 +72,7 @@ describe('pullProduct', () => {
       warnings: [],
       failure: null,
     })
-    expect(await pull('d-2')).toMatchObject({ problems: [{ entry: 'd-2', problem: 'is not in the answer' }] })
+    expect(await pull('d-2')).toMatchObject({ problems: [{ entry: 'd-2', problem: 'is not in the response' }] })
     await expect(show('d-2')).rejects.toMatchObject({ describe: 'product d-2 does not exist' })
   })
 
@@ -299,7 +299,7 @@ describe('pullPrices', () => {
       ['2026-06-02', '', 98, 10],
     ])
     expect((await show('d-9')).history.at(-1)?.change).toEqual({
-      prices: [null, '2026-06-02 to 2026-06-30: 1 new or changed, 1 gone'],
+      prices: [null, '2026-06-02 to 2026-06-30: 1 new or changed, 1 removed'],
     })
   })
 
@@ -324,8 +324,8 @@ describe('pullPrices', () => {
       removed: 0,
       problems: [
         { entry: '2026-06-05', path: 'mtPrice', problem: 'must be a price in yuan with at most two decimals' },
-        { entry: '2027-01-01', path: 'date', problem: 'is not within 2026-05-06 and 2026-08-04' },
-        { entry: '2026-06-07', path: 'partnerDealId', problem: 'is x; asked was d-9' },
+        { entry: '2027-01-01', path: 'date', problem: 'is not between 2026-05-06 and 2026-08-04' },
+        { entry: '2026-06-07', path: 'partnerDealId', problem: 'is x; requested was d-9' },
       ],
     })
     expect(await stored()).toEqual([
@@ -365,13 +365,13 @@ describe('pullPrices', () => {
       const report = await prices()
       expect(report).toMatchObject(held)
       expect(report.problems[0]?.problem).toBe(
-        'no longer has 7 of 12 stored entries, which are kept until the same is pulled again, 60 seconds later or more',
+        'no longer has 7 of 12 stored entries; they are kept until the same is pulled again, at least 60 seconds later',
       )
       world.clock.advance(59)
       expect(await prices()).toMatchObject(held)
       expect(await stored()).toHaveLength(12)
       expect((await show('d-9')).history.at(-1)?.change).toEqual({
-        prices: [null, '2026-05-06 to 2026-08-04: 0 new or changed, most would be gone, so nothing is'],
+        prices: [null, '2026-05-06 to 2026-08-04: 0 new or changed, most entries would be removed, so none are'],
       })
       world.clock.advance(1)
       expect(await prices()).toMatchObject({ removed: 7, problems: [] })

@@ -16,7 +16,7 @@ const answered = (http_status: number, body: unknown, name = 'order-query'): Cal
     failure_detail: null,
   }) as unknown as CallRecord
 
-const refusal = { check: 'signature-checked', accepted: 'accepted a call whose signature is wrong' } as const
+const refusal = { check: 'signature-checked', accepted: 'accepted a call with a wrong signature' } as const
 const failed = (...of: Parameters<typeof examine>) =>
   examine(...of).flatMap(({ id, passed, actual }) => (passed ? [] : [[id, actual]]))
 
@@ -38,7 +38,7 @@ describe('a forged call', () => {
     ['no number for a code', 200, { code: 'FAIL' }, 'code "FAIL"'],
   ])('is not refused by %s', (_name, status, body, said) => {
     expect(failed(answered(status, body), { refusal })).toEqual([
-      ['signature-checked', `accepted a call whose signature is wrong (${said})`],
+      ['signature-checked', `accepted a call with a wrong signature (${said})`],
     ])
   })
 

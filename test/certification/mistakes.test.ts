@@ -9,12 +9,12 @@ const FAILS: Readonly<Partial<Record<Mistake, [step: string, check: CheckId, say
   'wrong-signature-accepted': [
     'wrong-signature',
     'signature-checked',
-    { actual: 'accepted a call whose signature is wrong (code 200: "success")' },
+    { actual: 'accepted a call with a wrong signature (code 200: "success")' },
   ],
   'unknown-client-accepted': [
     'unknown-client',
     'client-checked',
-    { actual: 'accepted a call whose clientId nobody has (code 200: "success")' },
+    { actual: 'accepted a call with an unknown clientId (code 200: "success")' },
   ],
   'order-create-not-idempotent': ['order-create-again', 'same-order', { path: 'body.partnerOrderId' }],
   'out-of-stock-sold': [
@@ -26,7 +26,7 @@ const FAILS: Readonly<Partial<Record<Mistake, [step: string, check: CheckId, say
   'refund-twice-refunds-twice': ['refund-again', 'quantities', { expected: '1', actual: '2' }],
   'close-twice-fails': ['order-close-again', 'code', { actual: expect.stringContaining('closed already') }],
   'answer-not-json': ['product-pull', 'json', { actual: expect.stringContaining('It works!') }],
-  'answer-wrong-aes-key': ['balance-query', 'encryption', { actual: expect.stringContaining('does not fit') }],
+  'answer-wrong-aes-key': ['balance-query', 'encryption', { actual: expect.stringContaining('does not decrypt') }],
   'answer-empty': ['heartbeat', 'json', { actual: 'an empty body' }],
   'answer-http-500': ['poi-pull', 'http-status', { expected: '200', actual: '500' }],
   'answer-code-300': ['balance-query', 'code', { actual: expect.stringContaining('300') }],

@@ -47,7 +47,7 @@ describe('a partner without product pull', () => {
     expect(made.failures).toMatchObject([
       {
         id: 'signature-checked',
-        actual: expect.stringMatching(/^accepted a call whose signature is wrong \(code 301/),
+        actual: expect.stringMatching(/^accepted a call with a wrong signature \(code 301/),
       },
     ])
     await lab.mistakes()
@@ -82,6 +82,6 @@ it('an old Date that is accepted is a warning, which says how old', async () => 
   const made = await makeStep(lab, runId, 'stale-date')
   expect(made.outcome).toBe('passed')
   expect(made.failures).toMatchObject([
-    { id: 'date-checked', actual: expect.stringMatching(/^accepted a call whose Date is 20 minutes old/) },
+    { id: 'date-checked', actual: expect.stringMatching(/^accepted a call with a Date 20 minutes old/) },
   ])
 })

@@ -123,7 +123,7 @@ it('where the answer is lost after a write was sent, the failure says that nobod
     line.cutNow()
     const failure = await failureOf(mark(db, 'lost'))
     expect(failure).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: true })
-    expect(failure.message).toContain('whether this was done is not known')
+    expect(failure.message).toContain('it is unknown whether this was carried out')
     await expect.poll(marks).toEqual(['before', 'lost'])
   } finally {
     line.close()

@@ -56,7 +56,7 @@ describe('the back office', () => {
     const { body, headers } = await open({ 'accept-language': language })
     expect(body).toContain(`<html lang="${locale}">`)
     expect(headers.vary).toBe('Accept-Language')
-    expect(body).toContain(locale === 'en' ? 'Be honest again' : '恢复正常')
+    expect(body).toContain(locale === 'en' ? 'Switch off all mistakes' : '关闭所有错误')
     expect(body).not.toContain('undefined')
   })
 
@@ -88,7 +88,7 @@ describe('the forms of the back office', () => {
     await issuedOrder(partner, 'DEMO-BOAT')
     const answer = await submit('consume', { orderId: String(ORDER_ID), quantity: '1' })
     expect([answer.statusCode, answer.headers.location]).toEqual([303, '/?done=consume#said'])
-    expect((await partner.app.inject('/?done=consume')).body).toContain('The visitors are inside.')
+    expect((await partner.app.inject('/?done=consume')).body).toContain('The visitors were admitted.')
     expect(await quantities()).toMatchObject({ usedQuantity: 1, unusedQuantity: 1 })
   })
 

@@ -125,7 +125,7 @@ describe('what is due', () => {
     worker = await startWorker(world.deps, world.log, world.databaseUrl)
     await until(async () => (await jobs(true)).length === 1)
     const [job] = await jobs(true)
-    expect(job).toMatchObject({ task: 'pull-due', key: 'pull-due:7001', last_error: 'd-4:  is not in the answer' })
+    expect(job).toMatchObject({ task: 'pull-due', key: 'pull-due:7001', last_error: 'd-4:  is not in the response' })
     await retryJob(world.deps, { job_id: job?.job_id ?? '' })
     await until(async () => (await jobs()).length === 0, jobs)
     expect(await duePulls(world.pool)).toEqual([])

@@ -96,7 +96,7 @@ describe('the worker', () => {
       state: 'failed',
       last_error: 'd-3: title must not be empty',
     })
-    expect(world.logged()).toContain('a job failed for good')
+    expect(world.logged()).toContain('a job failed permanently')
     expect(await retryJob(world.deps, { job_id: job.job_id })).toMatchObject({ state: 'waiting', attempts: 0 })
     await done()
     await expect(retryJob(world.deps, { job_id: job.job_id })).rejects.toMatchObject({ failure: { status: 404 } })
@@ -165,7 +165,7 @@ describe('the worker', () => {
     await start()
     expect(await failedJob()).toMatchObject({
       task: 'query-order',
-      last_error: `order ${orderId} is paying for a day; the last query failed by partner-code: 302 (look-up failed): busy`,
+      last_error: `order ${orderId} has been paying for a day; the last query failed with partner-code: 302 (look-up failed): busy`,
     })
   })
 
@@ -207,7 +207,7 @@ describe('the worker', () => {
     const leases = async () => (await world.pool.query('select worker_id from worker_lease')).rows
     const [first] = await until(async () => ((await leases()).length === 1 ? leases() : false))
     await world.pool.query('update worker_lease set ends_at = now()')
-    await until(async () => world.logged().includes('the lease of this worker has ended'))
+    await until(async () => world.logged().includes('the lease of this worker has expired'))
     await tell('d-8', 1)
     await done()
     await unlockDeadWorkers(world.deps.db)
@@ -266,7 +266,7 @@ describe('the worker', () => {
     const said = world
       .logged()
       .split('\n')
-      .find((line) => line.includes('rows that are over were purged'))
+      .find((line) => line.includes('expired rows were purged'))
     expect(JSON.parse(said ?? '{}')).toMatchObject({
       level: 30,
       task: 'purge',

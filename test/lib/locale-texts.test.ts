@@ -20,7 +20,7 @@ const code = readdirSync(new URL('../../src/', import.meta.url), { recursive: tr
 /** Keys that follow from an id (src/sandbox/texts.ts). */
 const derived = [
   ...STEPS.flatMap(({ id }) => [`sandbox.step.${id}.name`, `sandbox.step.${id}.todo`]),
-  ...CHECK_IDS.map((id) => `sandbox.check.${id}`),
+  ...CHECK_IDS.flatMap((id) => [`sandbox.check.${id}`, `sandbox.check_failed.${id}`]),
   ...FUNCTION_IDS.map((id) => `sandbox.function.${id}`),
   ...REFUSAL_REASONS.map((reason) => `sandbox.refusal.${reason}`),
 ].map((key) => key.replaceAll('-', '_'))

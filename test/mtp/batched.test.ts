@@ -16,7 +16,7 @@ import { signedHeaders } from '../signer.ts'
 
 const SELLER = { partnerId: '7001', clientId: 'seller', clientSecret: 'a clientSecret of these tests' }
 const OTHER = { partnerId: '7002', clientId: 'other', clientSecret: 'another clientSecret of these tests' }
-const LATER = 'the platform cannot answer now; try again later'
+const LATER = 'the platform cannot respond now; try again later'
 
 let world: World
 let admin: pg.Client

@@ -15,9 +15,8 @@ import { signedHeaders } from '../signer.ts'
 const CONSUME = '/mtp/api/order/consume/notice'
 const SECRET = '123456ce8b61f8e608eaf2e9702864a9'
 const KEY = '0123456789abcdef'
-const UNFIT =
-  'the body is encrypted, and the key that is set for this partner does not fit: it does not decrypt to JSON'
-const NO_KEY = 'the body is encrypted, and no key is set for this partner'
+const UNFIT = 'the encrypted body does not decrypt to JSON with the AES key of this partner'
+const NO_KEY = 'the body is encrypted, but no AES key is set for this partner'
 
 let world: World
 beforeAll(async () => {
@@ -120,17 +119,17 @@ describe('an encrypted notice', () => {
 
   it('may be cut off, and is told so', async () => {
     expect(await post(aesEncrypted(KEY, consumption(1)).slice(0, 100))).toMatchObject({
-      describe: 'the body is encrypted, but not whole: its Base64 holds 75 bytes, no multiple of 16',
+      describe: 'the encrypted body is incomplete: its Base64 has 75 bytes, not a multiple of 16',
     })
     expect(await post(`<${aesEncrypted(KEY, consumption(1))}>`, ENCRYPTED)).toMatchObject({
-      describe: 'the body is not JSON, and not the Base64 that X-Encryption-Status promises',
+      describe: 'the body is neither JSON nor the Base64 that X-Encryption-Status announces',
     })
   })
 
   it('has the limits of any other: a mebibyte on the wire, and as many values', async () => {
     const padded = (length: number) => consumption(1).replace('"body"', `"padding":"${'x'.repeat(length)}","body"`)
     expect(await post(aesEncrypted(KEY, padded(780_000)))).toEqual(SUCCESS)
-    expect(await post(aesEncrypted(KEY, padded(800_000)))).toMatchObject({ describe: 'HTTP body: longer than 1 MiB' })
+    expect(await post(aesEncrypted(KEY, padded(800_000)))).toMatchObject({ describe: 'HTTP body: larger than 1 MiB' })
     const values = consumption(1).replace('"body"', `"many":[${'1,'.repeat(50_000)}1],"body"`)
     expect(await post(aesEncrypted(KEY, values))).toMatchObject({ code: 300, describe: UNFIT })
     expect(world.app.bodyMemory.held).toBe(0)

@@ -124,7 +124,7 @@ describe('a level price notice', () => {
     const { history } = await showProduct(world.deps, { partner_id: 7001n, partner_deal_id: deal })
     expect(history.map(({ cause, change }) => [cause, change])).toContainEqual([
       'notice',
-      { prices: [null, `${FIRST} to ${addDays(FIRST, 6)}: 1 new or changed, 0 gone`] },
+      { prices: [null, `${FIRST} to ${addDays(FIRST, 6)}: 1 new or changed, 0 removed`] },
     ])
   })
 
@@ -180,7 +180,7 @@ describe('a level price notice', () => {
     [
       'an entry outside of it',
       () => notice([entry(FIRST), entry('2026-07-01')]),
-      `body[1].priceDate is not within ${FIRST} and ${addDays(FIRST, 6)}`,
+      `body[1].priceDate is not between ${FIRST} and ${addDays(FIRST, 6)}`,
     ],
     [
       '41 entries',
@@ -190,9 +190,9 @@ describe('a level price notice', () => {
     ['no entry', () => notice([]), 'body must have at least one entry'],
     ['no list', () => notice([], FIRST, FIRST, { body: null }), 'body must be an array'],
     [
-      'a stock of 0 throughout',
+      'at least one entry with stock',
       () => notice([entry(FIRST, 'A', { stock: 0 }), entry(FIRST, 'B', { stock: '0' })]),
-      'body must not have a stock of 0 throughout',
+      'body must have at least one entry with stock',
     ],
     [
       'one bad entry',

@@ -99,7 +99,7 @@ describe('in stage sandbox', () => {
     async (more) => {
       expect(await consume(more)).toMatchObject({
         code: 300,
-        describe: `body.voucherList is required: order ${orderId} has one code a ticket`,
+        describe: `body.voucherList is required: order ${orderId} has one code per ticket`,
       })
       expect(await newest()).toMatchObject({
         kind: 'rejected',

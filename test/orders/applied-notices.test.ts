@@ -309,7 +309,7 @@ describe('a refund result', () => {
     const before = await historyOf(world.pool, orderId)
     await decide(orderId, refundId, first)
     await expect(decide(orderId, refundId, second)).rejects.toMatchObject({
-      describe: `refund ${refundId} is ${is} already; it cannot become ${cannot}`,
+      describe: `refund ${refundId} is already ${is}; it cannot become ${cannot}`,
     })
     expect(await historyOf(world.pool, orderId)).toEqual(before)
   })

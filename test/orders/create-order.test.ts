@@ -91,7 +91,7 @@ describe('createOrder', () => {
     })
     for (const other of [{ quantity: 3 }, { partner_deal_id: 'deal-2' }, { visitors: [{ name: 'X' }] }]) {
       await expect(order.create(orderId, other)).rejects.toMatchObject({
-        describe: `order ${orderId} exists already, with other contents`,
+        describe: `order ${orderId} already exists with other contents`,
       })
     }
     expect(seller.paths()).toEqual(['/order/create'])
@@ -196,7 +196,7 @@ describe('createOrder', () => {
     seller.on('/order/query', refusal(301))
     expect(await order.create(orderId)).toMatchObject({ order: { state: 'creating' }, failure: null })
     await expect(order.query(orderId)).rejects.toMatchObject({
-      describe: `order ${orderId} is creating: a call is under way`,
+      describe: `order ${orderId} is creating: a call is in progress`,
     })
     expect(seller.paths()).toEqual(['/order/create'])
     world.clock.advance(21)

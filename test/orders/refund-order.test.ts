@@ -204,11 +204,11 @@ describe('refundOrder', () => {
   it('with the same id and other contents is refused', async () => {
     await order.refund(orderId, refundId, { quantity: 1 })
     await expect(order.refund(orderId, refundId, { quantity: 2 })).rejects.toMatchObject({
-      describe: `refund ${refundId} exists already, with other contents`,
+      describe: `refund ${refundId} already exists with other contents`,
     })
     const other = await order.paid()
     await expect(order.refund(other, refundId)).rejects.toMatchObject({
-      describe: expect.stringContaining('exists already'),
+      describe: expect.stringContaining('already exists'),
     })
   })
 
@@ -357,7 +357,7 @@ describe('tellRefunded', () => {
     ])
     const message = (fields: object) =>
       tellRefunded(world.deps, parseInput(newRefundedMessage, { order_id: paying, type: 2, ...fields }), OPERATOR)
-    await expect(message({})).rejects.toThrow(/under way/)
+    await expect(message({})).rejects.toThrow(/in progress/)
     world.clock.advance(21)
     await expect(message({ quantity: 1 })).rejects.toThrow(/whole/)
   })
@@ -377,7 +377,7 @@ describe('tellRefunded', () => {
     await order.refund(orderId, refundId)
     await tell({ type: 3, refund_id: refundId })
     expect(await record()).toMatchObject({ state: 'refunded', refunds: { [refundId]: 'refunded' } })
-    await expect(decide(606)).rejects.toMatchObject({ describe: expect.stringContaining('is refunded already') })
+    await expect(decide(606)).rejects.toMatchObject({ describe: expect.stringContaining('is already refunded') })
   })
 
   it('that does not arrive holds all the same, and a job sends it again under the same serial number', async () => {

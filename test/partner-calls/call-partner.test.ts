@@ -104,9 +104,9 @@ describe('a call to a partner', () => {
       'HTTP status 302; redirects are not followed',
       status(302, { Location: 'http://169.254.169.254/' }),
     ],
-    ['json', 'the answer is not JSON: ', html],
-    ['too-large', 'the answer is larger than 1 MiB: ', huge],
-    ['broken', 'the connection ended before the answer did', reset],
+    ['json', 'the response is not JSON: ', html],
+    ['too-large', 'the response is larger than 1 MiB: ', huge],
+    ['broken', 'the connection closed before a complete HTTP response arrived', reset],
     [
       'schema',
       'body.orderStatus must be one of 2, 3, 4, 5, 6; body.usedQuantity is required',

@@ -112,8 +112,7 @@ describe('an answer', () => {
     }
   })
 
-  const UNFIT =
-    'the body is encrypted, and the key that is set for this partner does not fit: it does not decrypt to JSON'
+  const UNFIT = 'the encrypted body does not decrypt to JSON with the AES key of this partner'
   it.each<[string, string, string]>([
     ['another key', aesEncrypted('another key, 16.', whole), UNFIT],
     ['text that is no JSON', aesEncrypted(KEY, 'not JSON at all'), UNFIT],
@@ -123,7 +122,7 @@ describe('an answer', () => {
       Buffer.from(aesEncrypted(KEY, whole), 'base64').subarray(0, -16).toString('base64'),
       UNFIT,
     ],
-    ['cut off in a block', aesEncrypted(KEY, whole).slice(0, -8), 'the body is encrypted, but not whole'],
+    ['cut off in a block', aesEncrypted(KEY, whole).slice(0, -8), 'the encrypted body is incomplete'],
   ])('that cannot be decrypted is a failure that says so: %s', async (_name, text, problem) => {
     seller.on('/order/query', answered(text))
     const result = await query()
@@ -139,7 +138,7 @@ describe('an answer', () => {
     seller.on('/order/query', answered(aesEncrypted(KEY, whole)))
     const result = await query()
     expect(result).toMatchObject({
-      failure: { kind: 'encryption', detail: 'the body is encrypted, and no key is set for this partner' },
+      failure: { kind: 'encryption', detail: 'the body is encrypted, but no AES key is set for this partner' },
     })
     expect((await recorded(result.callId)).response_body).toBe(aesEncrypted(KEY, whole))
     expect(seller.calls[0]?.headers.appkey).toBeUndefined()

@@ -96,14 +96,14 @@ describe('without JavaScript', () => {
     await signInAs(page, partner)
     expect(new URL(page.url()).pathname).toBe('/sandbox/signature')
     await paste(page, '\\n')
-    expect(await page.textContent('#verdict h2')).toContain('签名未通过')
+    expect(await page.textContent('#verdict h2')).toContain('该调用未通过签名校验')
     expect(await page.textContent('#verdict .mistakes')).toContain('反斜杠')
     await paste(page, '\n')
     expect(await page.textContent('#verdict h2')).toContain('签名正确')
     expect(await page.textContent('.success')).toContain('联调测试已开放')
     expect(await page.locator('.copy').count()).toBe(0)
     await page.click('footer a[lang=en]')
-    expect(await page.textContent('#verdict h2')).toContain('This signature is right')
+    expect(await page.textContent('#verdict h2')).toContain('This signature is correct')
     await page.click('.signed-in button')
     expect(new URL(page.url()).pathname).toBe('/sandbox/sign-in')
   })
@@ -111,10 +111,10 @@ describe('without JavaScript', () => {
   it('sees a call that was sent, after looking again', async () => {
     const page = await open('/sandbox/signature', { size: 'desktop', locale: 'en', javaScriptEnabled: false })
     await signInAs(page, partner)
-    expect(await page.textContent('#send')).toContain('Nothing has come in yet.')
+    expect(await page.textContent('#send')).toContain('No calls received yet.')
     const headers = { date: date(), authorization: authorization('') }
     await world.app.inject({ method: 'POST', url: PATH, headers })
-    await page.click('text=Look again')
+    await page.click('text=Refresh')
     expect(await page.textContent('.calls')).toContain('newline-missing')
     expect(await page.textContent('#verdict')).toContain('The line feed between path and Date is missing.')
   })
@@ -142,7 +142,7 @@ describe('with the keyboard alone', () => {
     const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent?.trim())
     await page.keyboard.press('Tab') // the brand
     await page.keyboard.press('Tab')
-    expect(await focused()).toBe('Skip to the content')
+    expect(await focused()).toBe('Skip to content')
     await page.keyboard.press('Enter')
     for (let stops = 0; stops < 20 && (await focused()) !== 'date'; stops++) {
       await page.keyboard.press('Tab')
@@ -155,7 +155,7 @@ describe('with the keyboard alone', () => {
     for (let stops = 0; stops < 3; stops++) await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await page.waitForURL(/test=\d+/)
-    expect(await page.textContent('#verdict h2')).toContain('This signature is right')
+    expect(await page.textContent('#verdict h2')).toContain('This signature is correct')
   })
 })
 

@@ -62,7 +62,7 @@ describe('a run over the headless API', () => {
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_event, index) => index + 1))
     expect(events.find(({ kind }) => kind === 'check')).toMatchObject({
       attempt_id: started.attempt_id,
-      data: { id: 'reached', text: 'Your system answers', level: 'error', passed: true },
+      data: { id: 'reached', text: 'Your system responds', level: 'error', passed: true },
     })
     expect(await next(run, 'product-pull')).toMatchObject({
       code: 200,
@@ -114,7 +114,7 @@ describe('a run over the headless API', () => {
       status: 200,
       code: 300,
       describe: expect.stringMatching(
-        new RegExp(`^run ${present} is under way: 1 of \\d+ steps have passed; send "overwrite": true to start anew$`),
+        new RegExp(`^run ${present} is in progress: 1 of \\d+ steps passed; send "overwrite": true to replace it$`),
       ),
     })
     expect(await begin(true)).not.toBe(present)
@@ -169,7 +169,7 @@ describe('whoever presses too much or too early', () => {
       expect(await start(run, step), step).toMatchObject({
         status: 200,
         code: 300,
-        describe: 'this is not the step where the run stands',
+        describe: 'the run is not at this step',
       })
       expect(await next(run, step), step).toMatchObject({ code: 300 })
     }
@@ -192,7 +192,7 @@ describe('who may ask', () => {
     const { rows } = await lab.world.pool.query(
       `select reason, headers::text from rejected_call where path = '/sandbox/api/runs'`,
     )
-    expect(rows[0]).toMatchObject({ reason: 'the signature does not fit: signature-unrecognised' })
+    expect(rows[0]).toMatchObject({ reason: 'the signature does not match: signature-unrecognised' })
   })
 
   it('does not take the signature of another path or method', async () => {
@@ -270,7 +270,7 @@ describe('an outage', () => {
     expect(answer).toMatchObject({
       status: 500,
       code: 300,
-      describe: 'the platform cannot answer now; try again later',
+      describe: 'the platform cannot respond now; try again later',
     })
   })
 })

@@ -26,13 +26,13 @@ const report = (steps: ReportedStep[], acceptance: Partial<RunReport['acceptance
 })
 
 const fields: FailedCheck = {
-  ...{ id: 'fields', text: 'Every field fits', level: 'error', path: 'body[0].title' },
+  ...{ id: 'fields', text: 'Invalid field', level: 'error', path: 'body[0].title' },
   ...{ expected: 'is required', actual: 'missing' },
 }
 
 describe('the JUnit file', () => {
   it('has a case a step: passed, failed with its checks, interrupted, or skipped', async () => {
-    const warning: FailedCheck = { id: 'answer-time', text: 'The answer comes quickly', level: 'warning' }
+    const warning: FailedCheck = { id: 'answer-time', text: 'Slow response', level: 'warning' }
     const xml = junitOf(
       report(
         [
@@ -47,12 +47,10 @@ describe('the JUnit file', () => {
     expect(await junitProblems(xml)).toEqual([])
     expect(xml).toContain('tests="5" failures="1" errors="1" skipped="2" time="6.000">')
     expect(xml).toContain('<testcase name="heartbeat" classname="gatehouse.sandbox" time="2.000"/>')
-    const line = 'Every field fits: body[0].title: expected is required, got missing'
-    expect(xml).toContain(
-      `<failure message="${line}" type="failure">warning: The answer comes quickly\n${line}</failure>`,
-    )
+    const line = 'Invalid field: body[0].title: expected is required, got missing'
+    expect(xml).toContain(`<failure message="${line}" type="failure">warning: Slow response\n${line}</failure>`)
     expect(xml).toContain('<error message="the step was interrupted" type="error"/>')
-    expect(xml).toContain('<skipped message="not made yet"/>')
+    expect(xml).toContain('<skipped message="not run yet"/>')
     expect(xml).toContain('<skipped message="steps to pass first: product-pull, order-pay"/>')
     expect(xml).toContain('<property name="attempt.heartbeat.1" value="failed 1.000 s"/>')
     expect(xml).toContain('<property name="attempt.product-pull.2" value="running -"/>')
@@ -65,8 +63,8 @@ describe('the JUnit file', () => {
       )?.[0]
     const ids = { consumed: [2n ** 62n + 1n], refunded: [5n] }
     expect(acceptance({ ...ids, passed: true })).toMatch(/time="0.000"\/>$/)
-    expect(acceptance(ids)).toContain('<skipped message="the acceptance check has not been made"/>')
-    expect(acceptance({})).toContain('<failure message="the platform\'s records lack a consumption and a refund"')
+    expect(acceptance(ids)).toContain('<skipped message="the acceptance check has not been run"/>')
+    expect(acceptance({})).toContain('<failure message="the platform\'s records do not show a consumption or a refund"')
     expect(junitOf(report([], ids))).toContain('<property name="orders.consumed" value="4611686018427387905"/>')
   })
 

@@ -77,7 +77,7 @@ describe('a URL that answers', () => {
     expect(result).toMatchObject({ name: 'heartbeat', url: `${url}/alive`, outcome: 'ok' })
     expect(outcomes(result)).toBe('ok ok ok not_tried ok ok')
     expect(checkOf(result, 'answers').timing).toBeGreaterThanOrEqual(0)
-    expect(checkOf(result, 'answers').detail).toBe('It answers: HTTP status 200 to an unsigned test.')
+    expect(checkOf(result, 'answers').detail).toBe('It responds: HTTP status 200 to an unsigned test.')
     expect(checkOf(result, 'tls').detail).toContain('Plain http')
   })
 
@@ -85,8 +85,8 @@ describe('a URL that answers', () => {
     [401, 'ok', 'HTTP status 401'],
     [400, 'ok', 'HTTP status 400'],
     [404, 'warning', 'nothing is at this path'],
-    [405, 'warning', 'does not take POST'],
-    [500, 'warning', 'fails'],
+    [405, 'warning', 'does not accept POST'],
+    [500, 'warning', 'responds with an error'],
     [503, 'warning', 'HTTP status 503'],
   ])('with status %d is judged: %s', async (status, outcome, detail) => {
     const result = await one(await answering(status))
@@ -124,8 +124,8 @@ describe('the clock', () => {
     [-59, 'ok', 'agrees'],
     [90, 'warning', '90 seconds ahead'],
     [-420, 'warning', '7 minutes behind'],
-    [8 * 3_600 + 30, 'warning', 'you look like UTC+8'],
-    [-5 * 3_600, 'warning', 'you look like UTC-5'],
+    [8 * 3_600 + 30, 'warning', 'It looks like UTC+8'],
+    [-5 * 3_600, 'warning', 'It looks like UTC-5'],
   ])('%d seconds off is %s', async (seconds, outcome, detail) => {
     const check = checkOf(await one(await answering(200, {}, seconds)), 'clock')
     expect(check).toMatchObject({ outcome, detail: expect.stringContaining(detail) })
@@ -141,19 +141,19 @@ describe('the clock', () => {
       detail: expect.stringContaining('no Date'),
     })
     const strange = await answering(200, { Date: 'today' })
-    expect(checkOf(await one(strange), 'clock').detail).toContain('no HTTP date')
+    expect(checkOf(await one(strange), 'clock').detail).toContain('not an HTTP date')
   })
 })
 
 describe('a URL that is not called', () => {
   it.each([
     ['', 0],
-    ['partner', 'no absolute'],
-    ['/order/create', 'no absolute'],
-    ['ftp://8.8.8.8/', 'no absolute'],
-    ['file:///etc/passwd', 'no absolute'],
-    ['http://', 'no absolute'],
-    ['http://a b/', 'no absolute'],
+    ['partner', 'not a complete'],
+    ['/order/create', 'not a complete'],
+    ['ftp://8.8.8.8/', 'not a complete'],
+    ['file:///etc/passwd', 'not a complete'],
+    ['http://', 'not a complete'],
+    ['http://a b/', 'not a complete'],
     ['http://u:p@8.8.8.8/', 'user name and password'],
   ])('because it is none: %j', async (url, detail) => {
     const [result] = await preflight(world.deps, { partnerId }, { heartbeat: url })
@@ -209,7 +209,7 @@ describe('a connection that does not come about', () => {
     const plain = await one((await answering(200)).replace('http:', 'https:'))
     expect(checkOf(plain, 'tls')).toMatchObject({
       outcome: 'failed',
-      detail: expect.stringContaining('Does this port speak https'),
+      detail: expect.stringContaining('Does this port support https'),
     })
     expect(outcomes(plain)).toBe('ok ok ok failed not_tried not_tried')
   })
@@ -217,7 +217,11 @@ describe('a connection that does not come about', () => {
   it.each([
     ['self-signed', () => https(SELF_SIGNED), 'self-signed'],
     ['without its intermediate', () => https(ISSUED), 'intermediate'],
-    ['of an unknown authority', () => https({ ...ISSUED, cert: `${ISSUED.cert}\n${AUTHORITY}` }), 'not known publicly'],
+    [
+      'of an unknown authority',
+      () => https({ ...ISSUED, cert: `${ISSUED.cert}\n${AUTHORITY}` }),
+      'not publicly trusted',
+    ],
   ])('has a certificate that is %s', async (_what, open, detail) => {
     const result = await one(await open())
     expect(checkOf(result, 'tls')).toMatchObject({ outcome: 'failed', detail: expect.stringContaining(detail) })
@@ -315,7 +319,7 @@ describe('many URLs', () => {
 it('speaks Chinese', async () => {
   const [result] = await preflight(world.deps, { partnerId }, { heartbeat: 'ftp://x' }, 'zh-CN')
   expect(result?.title).toBe('心跳')
-  expect(result && checkOf(result, 'url').detail).toContain('地址')
+  expect(result && checkOf(result, 'url').detail).toContain('这不是完整的')
 })
 
 it('is refused when one partner asks too often, and not another', async () => {

@@ -186,7 +186,7 @@ describe('a notice of the partner, replayed,', () => {
 
   it.each<[string, string]>([
     ['was cut', `{"body":"${'x'.repeat(20_000)}"}`],
-    ['was longer than 1 MiB', `{"body":"${'x'.repeat(1_048_576)}"}`],
+    ['was larger than 1 MiB', `{"body":"${'x'.repeat(1_048_576)}"}`],
     ['held a secret that is masked', '{"body":"SECRET"}'],
     ['held a NUL', '{"body":"\0"}'],
   ])('is not possible when its body %s', async (_what, body) => {

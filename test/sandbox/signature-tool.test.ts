@@ -105,11 +105,11 @@ describe('a call that was pasted wrong', () => {
     expect(authorization).not.toBe(signed())
     const address = await judged({ authorization })
     const page = (await get(world, address, cookie)).body
-    expect(page).toContain('This signature does not pass')
+    expect(page).toContain('This call fails the signature check')
     expect(page).toContain(`<code>${name}</code>`)
     expect(page).not.toContain(signed().split(':').at(-1))
     const chinese = (await get(world, address, cookie, { 'accept-language': 'zh' })).body
-    expect(chinese).toContain('签名未通过')
+    expect(chinese).toContain('该调用未通过签名校验')
     expect(chinese).toMatch(new RegExp(`<strong>[^<]*[\\u4e00-\\u9fff][^<]*</strong> <code>${name}</code>`))
     expect(await pass(7001n)).toBe(false)
   })
@@ -158,12 +158,12 @@ describe('a call that was pasted wrong', () => {
 
   it.each([
     [420, 'Wed, 06 May 2026 10:41:20 GMT', null],
-    [720, 'Wed, 06 May 2026 10:46:20 GMT', '12 minutes ahead of our clock, which said Wed, 06 May 2026 10:34:20 GMT'],
+    [720, 'Wed, 06 May 2026 10:46:20 GMT', '12 minutes ahead of our clock, which showed Wed, 06 May 2026 10:34:20 GMT'],
     [-720, 'Wed, 06 May 2026 10:22:20 GMT', '12 minutes behind our clock'],
     [28_800, 'Wed, 06 May 2026 18:34:20 GMT', '8 hours ahead of our clock'],
   ])('sees how far off its clock is: %i s', async (_seconds, date, told) => {
     const page = await verdictOn({ date, authorization: signed({ date }) })
-    if (told === null) expect(page).toContain('This signature is right')
+    if (told === null) expect(page).toContain('This signature is correct')
     else expect(page).toContain(told)
   })
 })
@@ -185,7 +185,7 @@ describe('the form', () => {
   ])('says what it lacks and keeps the rest: %j', async (fields) => {
     const { statusCode, body } = await paste({ date: 'what I <typed>', ...fields })
     expect(statusCode).toBe(400)
-    expect(body).toContain('Method and path are needed')
+    expect(body).toContain('Enter the method and the path')
     if (!fields.date) expect(body).toContain('value="what I &lt;typed&gt;"')
   })
 
@@ -196,7 +196,7 @@ describe('the form', () => {
     const limited = await paste({ authorization: '' }, session)
     expect(limited.statusCode).toBe(429)
     expect(limited.headers['retry-after']).toMatch(/^\d+$/)
-    expect(limited.body).toContain('Please wait a little')
+    expect(limited.body).toContain('Please wait a moment')
     expect((await get(world, '/sandbox/signature', session)).statusCode).toBe(200)
     expect((await paste({ authorization: '' }, await sessionOf(world, other))).statusCode).toBe(303)
   })
@@ -236,12 +236,12 @@ describe('passing', () => {
     const other = await newSandboxPartner(world)
     const session = await sessionOf(world, other)
     const fields = pasteOf(other)
-    expect((await get(world, '/sandbox', session)).body).toContain('href="/sandbox/signature">Go on')
+    expect((await get(world, '/sandbox', session)).body).toContain('href="/sandbox/signature">Continue')
     await paste(fields, session)
     const page = await get(world, '/sandbox/signature', session)
-    expect(page.body).toContain('This signature is right')
+    expect(page.body).toContain('This signature is correct')
     expect(page.body).toContain('href="/sandbox/functions"')
-    expect((await get(world, '/sandbox', session)).body).toContain('href="/sandbox/functions">Go on')
+    expect((await get(world, '/sandbox', session)).body).toContain('href="/sandbox/functions">Continue')
     const others = (await listSignatureTests(world.deps, 7001n)).length
     expect(others).toBeGreaterThan(0)
     for (let index = 0; index < 55; index++) await paste({ ...fields, authorization: 'MWS x:y' }, session)
@@ -260,7 +260,7 @@ describe('passing', () => {
     expect((await get(world, '/sandbox/signature', session)).body).toContain('<code>path-of-another-environment</code>')
     expect((await sentBy(other, prefix + TOOL)).json()).toMatchObject({ code: 200 })
     expect(await pass(other.partner_id)).toBe(true)
-    expect((await get(world, '/sandbox/signature', session)).body).toContain('This signature is right')
+    expect((await get(world, '/sandbox/signature', session)).body).toContain('This signature is correct')
   })
 
   it('needs a partner that is active, and the partner’s own secret', async () => {

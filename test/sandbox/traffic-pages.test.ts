@@ -92,7 +92,7 @@ describe('traffic', () => {
     const to = String(answer.headers.location)
     expect(to).toMatch(/^\/sandbox\/traffic\/call\/[0-9a-f-]{36}\?replayed=done$/)
     expect(to).not.toContain(entry)
-    expect((await get(world, to, cookie)).body).toContain('Called once more: this is the new call.')
+    expect((await get(world, to, cookie)).body).toContain('Called again: this is the new call.')
     expect(seller.calls).toHaveLength(2)
   })
 
@@ -105,7 +105,7 @@ describe('traffic', () => {
     expect((await get(world, entry, cookie)).body).not.toContain(`${entry}/replay`)
     const answer = await post(world, `${entry}/replay`, {}, { cookie })
     expect(answer.statusCode).toBe(409)
-    expect(answer.body).toMatch(/role="alert">This call changes something at your side/)
+    expect(answer.body).toMatch(/role="alert">This call changes data in your system/)
   })
 
   it('says of a call that anybody may have sent that it is not verified, and does not replay it', async () => {
@@ -116,15 +116,13 @@ describe('traffic', () => {
     const list = (await get(world, '/sandbox/traffic', cookie)).body
     expect(list).toContain('<span class="mark warning">Not verified</span>')
     const page = (await get(world, entry, cookie)).body
-    expect(page).toContain(
-      'Not verified: somebody sent a call that names your clientId, but its signature does not match',
-    )
+    expect(page).toContain('Not verified: this call names your clientId, but its signature does not match')
     expect(page).not.toContain('Your call was rejected')
     expect(page).not.toContain(`${entry}/replay`)
-    expect((await get(world, entry, cookie, { 'accept-language': 'zh-CN' })).body).toContain('未验证：有人发送了')
+    expect((await get(world, entry, cookie, { 'accept-language': 'zh-CN' })).body).toContain('未验证：该调用使用了')
     const answer = await post(world, `${entry}/replay`, {}, { cookie })
     expect(answer.statusCode).toBe(409)
-    expect(answer.body).toMatch(/role="alert">Only calls that were rightly signed/)
+    expect(answer.body).toMatch(/role="alert">Only calls with a correct signature/)
     const { rows } = await world.pool.query(`select from notice where body like '%FORGED%'`)
     expect(rows).toEqual([])
   })

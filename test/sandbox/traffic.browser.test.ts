@@ -213,7 +213,7 @@ describe('what partners send', () => {
       await page.waitForLoadState('networkidle')
       expect(await page.title()).toBe(`${which} – Gatehouse`)
       expect(await page.locator('pre svg, pre img, article script').count()).toBe(0)
-      expect(await page.getByRole('region', { name: 'Body of the response' }).textContent()).toContain(
+      expect(await page.getByRole('region', { name: 'Response body' }).textContent()).toContain(
         which === 'Order create' ? text : '<script>',
       )
     }
@@ -255,7 +255,7 @@ describe('the way through', () => {
     await page.keyboard.press('Enter')
     await page.waitForURL(/replayed=done/)
     expect(page.url()).not.toContain(before)
-    expect(await page.getByRole('status').textContent()).toContain('Called once more')
+    expect(await page.getByRole('status').textContent()).toContain('Called again')
   })
 
   it('shows what the signature was made over, and what is wrong with it', async () => {

@@ -192,15 +192,15 @@ describe('a call of the partner', () => {
     await notice({ signing: { newline: '' } })
     const entry = await newest()
     expect(entry).toMatchObject({ isSignature: true, mistakes: ['newline-missing'], problems: [] })
-    expect(entry.failure?.detail).toBe('the signature does not fit: newline-missing')
+    expect(entry.failure?.detail).toBe('the signature does not match: newline-missing')
     expect(JSON.parse(entry.response?.body.text ?? '').describe).toBe('BA verification failed')
   })
 
   it('costs a diagnosis only so often', async () => {
     for (let times = 0; times < 22; times++) await notice({ signing: { space: '' } }, other)
     const { lines } = await list({}, 7002n)
-    expect(lines[0]?.detail).toBe('the signature does not fit')
-    expect(lines.at(-1)?.detail).toBe('the signature does not fit: space-missing')
+    expect(lines[0]?.detail).toBe('the signature does not match')
+    expect(lines.at(-1)?.detail).toBe('the signature does not match: space-missing')
   })
 
   it('that holds the secret is kept and shown without it', async () => {

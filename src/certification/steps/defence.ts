@@ -84,7 +84,7 @@ const refuses = (
   expects: { [check]: level },
   async perform(context) {
     const reading = READINGS.find(({ needs }) => offers(context.choice, needs))
-    if (!reading) throw new Error('the choice has no function that reads')
+    if (!reading) throw new Error('no chosen function only reads')
     const call = reading.call(context)
     const right = await call({ codes: reading.codes })
     if (!context.hasPassed()) return
@@ -95,19 +95,19 @@ const refuses = (
 
 export const wrongSignature = refuses(
   'signature',
-  { check: 'signature-checked', accepted: 'accepted a call whose signature is wrong' },
+  { check: 'signature-checked', accepted: 'accepted a call with a wrong signature' },
   { id: 'wrong-signature', level: 'error' },
 )
 
 /** A warning only: no seller's program in the field looks at the age of the Date. */
 export const staleDate = refuses(
   'date',
-  { check: 'date-checked', accepted: `accepted a call whose Date is ${FORGED_DATE_AGE_S / 60} minutes old` },
+  { check: 'date-checked', accepted: `accepted a call with a Date ${FORGED_DATE_AGE_S / 60} minutes old` },
   { id: 'stale-date', level: 'warning' },
 )
 
 export const unknownClient = refuses(
   'client',
-  { check: 'client-checked', accepted: 'accepted a call whose clientId nobody has' },
+  { check: 'client-checked', accepted: 'accepted a call with an unknown clientId' },
   { id: 'unknown-client', level: 'error' },
 )

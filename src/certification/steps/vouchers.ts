@@ -67,6 +67,6 @@ async function checkVouchers(context: StepContext, { order_id, quantity, voucher
   await context.check('vouchers', given === wanted && doubled === 0, {
     path: 'body.vouchers',
     expected: `${wanted} (voucherType ${voucherType})`,
-    actual: doubled === 0 ? String(given) : `${vouchers.length}, of which ${vouchers.length - doubled} differ`,
+    actual: doubled === 0 ? String(given) : `${vouchers.length}, of which ${vouchers.length - doubled} are different`,
   })
 }

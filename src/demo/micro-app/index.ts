@@ -50,7 +50,7 @@ export async function buildMicroApp(client: Client, log: Log): Promise<FastifyIn
       return reply
         .code(400)
         .type('text/plain; charset=utf-8')
-        .send('This answer is not for this browser: the state differs.')
+        .send('This response does not belong to this browser: the state differs.')
     return reply.redirect('/', 303)
   })
 

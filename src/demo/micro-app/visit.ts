@@ -29,7 +29,7 @@ export function begin(visit: Visit, client: Client): string {
   return authorizeUrl(client, visit.state)
 }
 
-/** The user is back. Without a code the user has refused. False when the state is not the one that was sent. */
+/** The user has returned. Without a code the user has refused. False when the state is not the one that was sent. */
 export async function arrive(visit: Visit, client: Client, query: { code?: string; state?: string }): Promise<boolean> {
   const { state } = visit
   if (!state || !equalSecrets(state, query.state ?? '')) return false

@@ -5,7 +5,7 @@ import { readJson } from './json.ts'
 import type { Settings } from './settings.ts'
 import { authorization } from './signature.ts'
 
-/** What the platform said; without a code it said nothing that can be understood, or could not be reached. */
+/** The response of the platform; without a code it could not be understood, or the platform could not be reached. */
 interface Reply {
   readonly code: number | undefined
   readonly describe: string
@@ -33,7 +33,7 @@ async function post(settings: Settings, path: string, text: string, signal: Abor
   const { partnerId, clientId, clientSecret, platformUrl, now } = settings
   const url = new URL(platformUrl.replace(/\/+$/, '') + path)
   const date = now().toUTCString()
-  // Of what we tell the platform, level prices alone are encrypted.
+  // Of our notices, only level prices are encrypted.
   const key = path === LEVEL_PRICES ? settings.aesKey : undefined
   const { body } = await request(url, {
     method: 'POST',

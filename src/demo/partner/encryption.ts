@@ -5,7 +5,7 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
  * They come on top of TLS and the signature: nothing in them shows that a text was changed on its way.
  */
 
-/** Says `encrypted` of a body that is. */
+/** The header of an encrypted body; its value is `encrypted`. */
 export const ENCRYPTION_HEADER = 'X-Encryption-Status'
 
 /** A key is 16 characters, or the hex digits of its 16 bytes; the initialisation vector is the key with its halves swapped. */
@@ -19,7 +19,10 @@ export function encrypted(key: string, text: string): string {
   return Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]).toString('base64')
 }
 
-/** Throws where the key does not fit. Answer all that throws here with one text: a caller could read bodies by the difference. */
+/**
+ * Throws where the key does not fit. Respond to every error thrown here with the same text: different texts would let a
+ * caller decrypt bodies.
+ */
 export function decrypted(key: string, base64: string): string {
   const decipher = createDecipheriv(...cipherOf(key))
   return Buffer.concat([decipher.update(base64, 'base64'), decipher.final()]).toString('utf8')

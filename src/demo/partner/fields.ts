@@ -1,7 +1,7 @@
 import { Refusal } from './answer.ts'
 import { isDate } from './time.ts'
 
-/** Reading the fields of a request. The platform's notes name the field, so that a mistake is found without asking. */
+/** Reading the fields of a request. Errors name the field, so that a mistake is found without asking. */
 
 export type Fields = Readonly<Record<string, unknown>>
 

@@ -11,7 +11,7 @@ interface Credentials {
   readonly clientSecret: string
 }
 
-/** What may be wrong with a call. The caller is told the same in every case; only our own log says which. */
+/** What may be wrong with a call. The caller gets the same response in every case; only our own log has the reason. */
 export type Problem = 'client' | 'date' | 'signature'
 
 /** A recorded call must not work for ever, and no two clocks agree exactly. */

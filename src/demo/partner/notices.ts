@@ -6,7 +6,7 @@ import { credentialList, issuedTickets, voucherList } from './order/voucher.ts'
 import type { Notice } from './outbox.ts'
 import type { Shop } from './shop.ts'
 
-/** What a seller tells the platform without being asked. */
+/** The notices that a seller sends to the platform. */
 
 const CHANGE = { 'off sale': 0, 'on sale': 1, information: 2, prices: 5 } as const
 
@@ -24,7 +24,7 @@ export const levelPricesChanged = (
   entries: readonly object[],
 ): Notice => shop.outbox.post(LEVEL_PRICES, { partnerDealId, startTime, endTime, body: entries })
 
-/** Somebody has entered. The quantities are those of the whole order so far, not of this visit. */
+/** A visitor has entered. The quantities are those of the whole order so far, not of this visit. */
 export const ticketsUsed = (shop: Shop, order: Order): Notice =>
   shop.outbox.post('/mtp/api/order/consume/notice', {
     body: {

@@ -4,19 +4,19 @@ import type { Delivery } from './delivery.ts'
 import { writeJson } from './json.ts'
 import type { Settings } from './settings.ts'
 
-/** A notice on its way to the platform, and what has become of it. */
+/** A notice to the platform, and its delivery state. */
 export interface Notice {
   readonly path: string
   readonly message: object
   attempts: number
   acknowledged: boolean
-  /** What the platform said last, or why it could not be reached. */
+  /** The last response of the platform, or why it could not be reached. */
   lastAnswer: string
   /** Fulfilled after the first attempt, whatever came of it. */
   firstAttempt: Promise<void>
 }
 
-/** What we have to tell the platform. Keep it in your database: a notice must outlive a restart. */
+/** The notices to be sent to the platform. Keep them in your database: a notice must survive a restart. */
 export interface Outbox {
   readonly notices: readonly Notice[]
   post(path: string, message: object): Notice
@@ -40,8 +40,9 @@ export function openOutbox({ partnerId, log }: Pick<Settings, 'partnerId' | 'log
     notice.attempts += 1
     const answer = await deliver(notice.path, text, closing.signal)
     notice.acknowledged = answer.code === 200
-    notice.lastAnswer = `${answer.code ?? 'no answer'}: ${answer.describe}`
-    if (!notice.acknowledged) log.warn({ path: notice.path, answer }, 'notice not acknowledged, will be sent again')
+    notice.lastAnswer = `${answer.code ?? 'no response'}: ${answer.describe}`
+    if (!notice.acknowledged)
+      log.warn({ path: notice.path, answer }, 'the notice was not acknowledged and will be sent again')
   }
 
   async function keepSending(notice: Notice, text: string): Promise<void> {
@@ -63,7 +64,7 @@ export function openOutbox({ partnerId, log }: Pick<Settings, 'partnerId' | 'log
         lastAnswer: '',
         firstAttempt: Promise.resolve(),
       }
-      // Written once: a retry says exactly the same, so the platform recognises it.
+      // Serialised once: a retry sends exactly the same bytes, so the platform recognises it.
       const text = writeJson({ partnerId: Number(partnerId), ...message })
       notices.push(notice)
       notice.firstAttempt = attempt(notice, text)

@@ -44,7 +44,7 @@ export function registerInterfaces(
     request.body = readable(settings, request.body)
     opened.add(request)
   })
-  // Answers are encrypted like their requests; who is refused before gets a readable one.
+  // Responses are encrypted like their requests; a call that is refused earlier gets a plain one.
   app.addHook('onSend', async (request, reply, payload) => {
     const { aesKey } = settings
     if (aesKey === undefined || !opened.has(request) || reply.hasHeader(ENCRYPTION_HEADER)) return payload
@@ -66,7 +66,7 @@ export function registerInterfaces(
 
 const isEncrypted = ({ headers }: FastifyRequest): boolean => headers[ENCRYPTION_HEADER.toLowerCase()] === 'encrypted'
 
-/** The body of a request that is encrypted. One text for whatever is wrong with it. */
+/** The body of a request that is encrypted. One text for every kind of error. */
 function readable({ aesKey }: Settings, bytes: unknown): string {
   try {
     return decrypted(aesKey ?? '', String(bytes))

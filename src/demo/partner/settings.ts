@@ -6,7 +6,7 @@ export interface Settings {
   readonly clientId: string
   /** On the server only: never in a log, a page or an app. */
   readonly clientSecret: string
-  /** What bodies are encrypted with, a secret of its own; undefined: nothing is. */
+  /** The AES key for bodies, a separate secret; undefined: bodies are not encrypted. */
   readonly aesKey?: string | undefined
   /** Where notices go; may end in a path prefix, such as /rhone. */
   readonly platformUrl: string

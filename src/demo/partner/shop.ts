@@ -4,8 +4,8 @@ import type { Order, Refund } from './order/order.ts'
 import type { Outbox } from './outbox.ts'
 
 /**
- * Everything that the shop knows. Here it lives in memory and each request is handled in one go, so nothing can come
- * in between. With a database, do in one transaction what one function here does, and lock the order first.
+ * The state of the shop. Here it is kept in memory and each request is handled in one go, so nothing can come in
+ * between. With a database, do in one transaction what one function here does, and lock the order first.
  */
 export interface Shop {
   readonly now: () => Date

@@ -30,17 +30,16 @@ export function encryptBody(key: string, text: string): string {
   return Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]).toString('base64')
 }
 
-const NO_KEY = 'the body is encrypted, and no key is set for this partner'
-const NOT_BASE64 = `the body is not JSON, and not the Base64 that ${ENCRYPTION_HEADER} promises`
+const NO_KEY = 'the body is encrypted, but no AES key is set for this partner'
+const NOT_BASE64 = `the body is neither JSON nor the Base64 that ${ENCRYPTION_HEADER} announces`
 const notWhole = (bytes: number): string =>
-  `the body is encrypted, but not whole: its Base64 holds ${bytes} bytes, no multiple of ${BLOCK}`
+  `the encrypted body is incomplete: its Base64 has ${bytes} bytes, not a multiple of ${BLOCK}`
 
 /**
- * The one text for wrong padding and for what is no JSON after decryption: told apart, they would let whoever may send
- * bodies read others byte by byte (a padding oracle).
+ * The one text for wrong padding and for what is not JSON after decryption: two texts would let anyone who may send bodies
+ * decrypt other bodies byte by byte (a padding oracle).
  */
-export const KEY_DOES_NOT_FIT =
-  'the body is encrypted, and the key that is set for this partner does not fit: it does not decrypt to JSON'
+export const KEY_DOES_NOT_FIT = 'the encrypted body does not decrypt to JSON with the AES key of this partner'
 
 /** A body that can be read as it came, one that was decrypted, or why it could not be. */
 export type OpenedBody = { readonly bytes: Buffer; readonly decrypted: boolean } | { readonly problem: string }

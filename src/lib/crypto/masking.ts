@@ -1,9 +1,9 @@
 /** What is kept of a call to a partner must not give away how to sign one (DECISIONS "Decided about signed calls"). */
 
-/** Stands where a secret stood. */
+/** Replaces a secret. */
 export const MASK = '[secret]'
 
-/** Every spelling in which a secret may stand in a body or header: as it is, inside a JSON text, inside a URL. */
+/** Every form in which a secret may occur in a body or header: as it is, inside a JSON text, inside a URL. */
 const spellings = (secret: string): string[] => [
   ...new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]),
 ]

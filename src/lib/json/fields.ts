@@ -14,7 +14,7 @@ export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
 /** A text that must not be empty. */
 export const text = () => z.string().min(1, 'must not be empty')
 
-/** A text of a request that is "" where there is nothing to say: programs exist that fail where they find no field. */
+/** A text of a request that is "" when empty: some programs fail if the field is missing. */
 export const sentText = () => z.string().default('')
 
 /** An id that is text; some clients send it as a number, which must not have been rounded on the way. */

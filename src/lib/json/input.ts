@@ -21,7 +21,7 @@ const KINDS: Readonly<Record<string, string>> = {
   object: 'a JSON object',
 }
 
-/** What zod says, in the words of someone who fills in a form. A schema's own message comes first. */
+/** zod's problems, in words for someone who fills in a form. A schema's own message comes first. */
 const inWords: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
@@ -57,7 +57,7 @@ function problemsOf(issue: z.core.$ZodIssue): Problem[] {
   return issue.keys.map((key) => ({ field: fieldOf([...issue.path, key]), problem: 'is not a known field' }))
 }
 
-/** Whoever has made more mistakes than these mends them first. */
+/** Further problems are reported after these are fixed. */
 const MOST_PROBLEMS = 50
 
 /** The value as the schema describes it; throws InvalidInput with its problems at once, fifty at most. */

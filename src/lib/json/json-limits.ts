@@ -36,16 +36,17 @@ const isName = (json: string, end: number): boolean => {
 }
 
 function textProblem(text: string, names: Set<string> | null): string | undefined {
-  if (!STORABLE.test(text)) return 'a text holds U+0000 or half of a surrogate pair'
+  if (!STORABLE.test(text)) return 'a text contains U+0000 or half of a surrogate pair'
   if (names?.has(text)) return `the name ${JSON.stringify(text.slice(0, 64))} appears twice in one object`
   names?.add(text)
   return undefined
 }
 
 /**
- * Looks through a JSON text, without recursion, for what must not reach a recursive parser (deep nesting, too many values) or a
- * database (U+0000, lone surrogates: PostgreSQL's jsonb refuses both), and for names that appear twice, which
- * lossless-json lets pass when their values are equal. Undefined when there is nothing to object to; the text may still be no JSON.
+ * Looks through a JSON text, without recursion, for what must not reach a recursive parser (deep nesting, too many
+ * values) or a database (U+0000, lone surrogates: PostgreSQL's jsonb refuses both), and for names that appear twice,
+ * which lossless-json lets pass when their values are equal. Undefined if there is nothing to object to; the text may
+ * still not be JSON.
  */
 export function inspectJson(json: string, most = MOST_VALUES): string | undefined {
   const open: Open[] = []

@@ -24,12 +24,12 @@ export const LIST_LIMITS = {
 
 type ListName = keyof typeof LIST_LIMITS
 
-/** So many problems are told of one value; one more is looked for, to say that there are more. */
+/** At most this many problems of one value are reported; one more is looked for, to say that there are more. */
 export const MOST_PROBLEMS = 5
 
 /**
- * As zod's own array, but it stops reading when it has found more problems than anybody is told: zod would make an issue
- * of each, which takes seconds for a list of thousands of empty objects.
+ * As zod's own array, but it stops after more problems than are reported: zod would make an issue of each, which takes
+ * seconds for a list of thousands of empty objects.
  */
 const StoppingArray = z.core.$constructor('StoppingArray', (list: z.ZodArray, def: z.core.$ZodArrayDef) => {
   z.ZodArray.init(list, def)
@@ -37,7 +37,7 @@ const StoppingArray = z.core.$constructor('StoppingArray', (list: z.ZodArray, de
   const caps = z.core.util.sizeCaps(def.checks).map(([most]) => most)
   list._zod.parse = (payload, context) => {
     const input = payload.value
-    // What is no list, and a list that is too long, is refused before any entry is looked at.
+    // A value that is not a list, or a list that is too long, is refused before any entry is read.
     if (!Array.isArray(input) || caps.some((most) => input.length > most)) return readAll(payload, context)
     const output: unknown[] = Array(input.length)
     payload.value = output
@@ -55,7 +55,7 @@ const StoppingArray = z.core.$constructor('StoppingArray', (list: z.ZodArray, de
 
 const entries = (most: number): string => `must have at most ${most} ${most === 1 ? 'entry' : 'entries'}`
 
-/** A list of at most so many entries, which is checked before any of them is looked at. */
+/** A list with a limit on its entries, which is checked before any of them is read. */
 export const listOf = <Element extends z.core.SomeType>(name: ListName, element: Element): z.ZodArray<Element> => {
   const { most } = LIST_LIMITS[name]
   const list = new StoppingArray({ type: 'array', element: element as unknown as z.core.$ZodType })

@@ -4,8 +4,8 @@ import { inspectJson } from './json-limits.ts'
 
 /**
  * JSON that keeps 64-bit ids exact. One rule for numbers: an integer that JavaScript would round is a `bigint`, every
- * other number is a `number`. Integers beyond 20 characters are no ids, so they stay (rounded) numbers, and nobody can
- * make us multiply out a megabyte of digits.
+ * other number is a `number`. Integers beyond 20 characters are no ids, so they stay (rounded) numbers; a megabyte of
+ * digits is never converted.
  */
 function readNumber(text: string): number | bigint {
   const value = Number(text)
@@ -41,7 +41,7 @@ export const stringifyLossless = (value: object): string => stringify(value) ?? 
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
 const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n }
 
-/** Whether `given` is what becomes of an id of more than 53 bits that somebody reads as a double. */
+/** Whether `given` is the id after it was read as a double, which rounds more than 53 bits. */
 export const isRounded = (given: unknown, exact: bigint): boolean =>
   String(given) !== String(exact) && Number(given) === Number(exact) && !Number.isSafeInteger(Number(exact))
 
@@ -52,7 +52,7 @@ function exactInteger(value: number | bigint | string): bigint | undefined {
   return Number.isSafeInteger(value) ? BigInt(value) : undefined
 }
 
-// What stands on the wire is told as `wire` of a schema's metadata: the field reference of the sandbox is made from it.
+// The metadata `wire` of a schema describes the JSON value; the field reference of the sandbox uses it.
 
 /** A schema for an integer from `min` to `max`, as number or numeric text, which leaves as what `convert` makes of it. */
 const integer = <Out>(min: bigint, max: bigint, problem: string, convert: (integer: bigint) => Out) =>

@@ -6,7 +6,7 @@ export const prettyLossless = (value: unknown): string => stringify(value, null,
 
 /**
  * JSON on indented lines, its numbers exactly as they were written (`1.10`, ids beyond 2^53); undefined for what is no
- * JSON, has a name twice, or is nested too deeply to be worth it.
+ * JSON, has a name twice, or is nested too deeply.
  */
 export function prettyJson(text: string): string | undefined {
   if (inspectJson(text) !== undefined) return undefined

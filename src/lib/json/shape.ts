@@ -14,8 +14,8 @@ const pathText = (path: readonly PropertyKey[]): string =>
     .replace(/^\./, '')
 
 /**
- * Checks a value against a schema; problems come each with its path, in words for the partner's engineer. Of a list no more
- * are looked for than are told, and one (lists.ts).
+ * Checks a value against a schema; problems come each with its path, in words for the partner's engineer. In a list,
+ * only one more is looked for than are reported (lists.ts).
  */
 export function readShape<Schema extends z.ZodType>(
   schema: Schema,

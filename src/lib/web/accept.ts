@@ -1,6 +1,6 @@
 import Negotiator from 'negotiator'
 
-/** Of these headers no more is read: browsers send some hundred characters. What is cut through is left out. */
+/** Only this much of these headers is read: browsers send some hundred characters. An entry that is cut is ignored. */
 const READ_CHARACTERS = 1_024
 
 function beginningOf(header: string): string {

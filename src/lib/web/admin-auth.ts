@@ -12,7 +12,10 @@ interface AdminSettings {
   readonly ADMIN_TOKEN?: string | undefined
 }
 
-/** Lets only the bearer of ADMIN_TOKEN in (20015, 401); without ADMIN_TOKEN, nobody. Runs before the body is read. */
+/**
+ * Admits only the bearer of ADMIN_TOKEN (20015, 401); without ADMIN_TOKEN every request is refused. Runs before the
+ * body is read.
+ */
 function requireAdmin({ ADMIN_TOKEN }: AdminSettings): onRequestAsyncHookHandler {
   return async (request) => {
     const given = BEARER.exec(request.headers.authorization ?? '')?.[1]
@@ -33,14 +36,14 @@ declare module 'fastify' {
 
 const NO_QUERY = z.strictObject({})
 
-/** A filter that a list does not have would be taken for one that has matched: `?status=pending` and all are shown. */
+/** An unknown filter that is ignored would look as if it had matched: `?status=pending` would show all. */
 const refuseStrayQuery: preValidationAsyncHookHandler = async ({ routeOptions, query }) => {
   if (!routeOptions.config.readsQuery) parseInput(NO_QUERY, query)
 }
 
 /**
- * Makes all routes of this plugin answer the operator only, failures with their native HTTP status. An empty
- * body is none; what stands in the query without belonging there is refused.
+ * Makes all routes of this plugin answer the operator only, failures with their native HTTP status. An empty body
+ * counts as none; unknown query parameters are refused.
  */
 export function forOperatorsOnly(app: FastifyInstance, config: AdminSettings): void {
   app.addHook('onRequest', requireAdmin(config))

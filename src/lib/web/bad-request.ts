@@ -4,7 +4,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AREA_A_HEADERS, failureEnvelope, JSON_TYPE, sendFailure } from './envelope.ts'
 import { invalidRequest } from './rescode.ts'
 
-/** Request line and headers together. The URL may be 8 KiB long (A1), and a longer one has to be read to be told so. */
+/**
+ * Request line and headers together. The URL may be 8 KiB long (A1); a longer one must be read to be refused with the
+ * right message.
+ */
 export const MOST_HEADER_BYTES = 32 * 1024
 
 const LINGER_MS = 1_000
@@ -41,6 +44,6 @@ export function rawRequestError(error: NodeJS.ErrnoException & { rawPacket?: unk
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   const status = tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request'
   socket.end(`HTTP/1.1 ${status}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
-  // Time to read the answer; the server's own timeouts do not cover what its parser has given up.
+  // Time to read the answer; the server's own time-outs do not cover requests that its parser has given up.
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 
 /**
- * How many bytes of request bodies this process holds at once, read in part or whole. One holder (a partner, or all whom
- * nobody knows) has a quarter of them, so that whoever sends slowly or much takes no room from the others.
+ * How many bytes of request bodies this process holds at once, read in part or whole. One holder (a partner, or all
+ * unknown callers together) has a quarter of it, so that slow or large senders take no memory from the others.
  */
 export class BodyMemory {
   readonly #most: number
@@ -37,7 +37,7 @@ export class BodyMemory {
   }
 }
 
-/** What one request holds of it. */
+/** The share of one request. */
 export class HeldBody {
   readonly #memory: BodyMemory
   readonly #holder: string

@@ -5,22 +5,22 @@ import { unavailable } from './rescode.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** For an answer that only waits for news from now on (a stream, a long poll): it is at work no longer. */
+    /** For a response that only waits for events (a stream, a long poll): it no longer counts. */
     workIsOver(reply: FastifyReply): void
   }
 }
 
 /**
- * A connection whose request was refused is not read for so long: otherwise the process would do nothing but refuse those
- * who come back at once, and not when Retry-After says.
+ * A connection whose request was refused is not read for this long: otherwise the process would only refuse callers
+ * that ignore Retry-After.
  */
 export const UNREAD_MS = 250
 
 const HEALTH: readonly string[] = ['/healthz', '/readyz']
 
 /**
- * So many requests are at work in this process at once. Beyond that each is refused as soon as its headers are there, so
- * that those which are answered are answered in time: a process that takes on everything answers nobody.
+ * Limits the requests in progress in this process. Further ones are refused as soon as their headers have arrived, so
+ * that the others get their responses in time: a process that accepts everything responds to nobody in time.
  */
 export function boundRequests(app: FastifyInstance, most: number): void {
   let atWork = 0
@@ -36,7 +36,7 @@ export function boundRequests(app: FastifyInstance, most: number): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (atWork >= most && !HEALTH.includes(request.routeOptions.url ?? '')) {
       pauseAfter(request.raw, reply.raw)
-      return done(unavailable('too many requests at work'))
+      return done(unavailable('too many requests in progress'))
     }
     atWork++
     reply.raw.once('close', closed)

@@ -4,9 +4,9 @@ import type { FastifyInstance } from 'fastify'
 const IDLE_EVERY_MS = 50
 
 /**
- * Bounds the closing of an app: requests in flight get `graceSeconds`, connections on which none has begun get nothing.
- * Browsers open some of those ahead, and Node does not count them among the idle ones that it closes by itself. Those
- * that become idle later, when their last answer has gone out, are closed then.
+ * Bounds the closing of an app: requests in progress get `graceSeconds`, connections without a request are closed at
+ * once. Browsers open some of those ahead, and Node does not count them among the idle ones that it closes by itself.
+ * Those that become idle later, when their last answer has gone out, are closed then.
  */
 export function closeInTime(app: FastifyInstance, graceSeconds: number): void {
   const unused = new Set<Socket>()

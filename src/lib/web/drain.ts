@@ -20,8 +20,8 @@ const QUIET_MS = 0.1
 const MOST_TURNS = 200
 
 /**
- * Waits for a turn of the event loop in which nothing came in. What the system has accepted for us and this process has
- * not yet, a close of the listener would reset, and likewise bytes that have arrived on a connection and are not yet read.
+ * Waits for a turn of the event loop in which nothing arrived. Closing the listener would reset connections that the
+ * system has accepted and this process has not, and bytes that have arrived but are not read yet.
  */
 async function quietTurn(): Promise<void> {
   let before = performance.now()

@@ -30,15 +30,15 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 
 const JSON_HEADERS = { ...AREA_A_HEADERS, 'Content-Type': JSON_TYPE } as const
 
-/** Translates whatever a handler threw into the failure that goes out; what is our own fault is logged. */
+/** Translates whatever a handler threw into the failure that is sent; our own faults are logged. */
 export function failureAnswerOf(error: unknown, request: FastifyRequest): FailureAnswer {
   if (error instanceof NamedFailure) return contractAnswer(error)
   if (error instanceof RescodeError) return error
   if (error instanceof Overloaded) return unavailable(error.message)
   if (error instanceof DatabaseUnavailable) {
     logFailure(request, error, 'the database is not available')
-    // Each one is of interest: the caller was told a failure, and a support engineer may be asked what has become of it.
-    if (error.outcomeUnknown) request.log.warn('a request was answered 503, and whether it was done is not known')
+    // Each one is logged: the caller got a failure, and support may be asked whether the request took effect.
+    if (error.outcomeUnknown) request.log.warn('a request got 503, and it is unknown whether it was carried out')
     return unavailable()
   }
   const status = (error as FastifyError | undefined)?.statusCode ?? 500

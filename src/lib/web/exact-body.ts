@@ -2,7 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parseLossless } from '../json/lossless.ts'
 import { invalidRequest } from './rescode.ts'
 
-/** Makes this plugin's routes read JSON bodies with their 64-bit ids exact. An empty one is none, whatever its type. */
+/**
+ * Makes this plugin's routes read JSON bodies with their 64-bit ids exact. An empty one counts as none, whatever its
+ * type.
+ */
 export function readBodiesExactly(app: FastifyInstance): void {
   app.removeContentTypeParser('application/json')
   app.addContentTypeParser(
@@ -17,7 +20,10 @@ export function readBodiesExactly(app: FastifyInstance): void {
   )
 }
 
-/** As Fastify reads JSON, but an empty body is none: clients that send `Content-Type` with every POST have nothing to say with some. */
+/**
+ * As Fastify reads JSON, but an empty body is none: some clients send `Content-Type` with every POST, also without a
+ * body.
+ */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeContentTypeParser('application/json')

@@ -4,10 +4,13 @@ import { HeldBody, releaseWhenAnswered } from './body-memory.ts'
 import { unavailable } from './rescode.ts'
 import { hasBody } from './unread-body.ts'
 
-/** Of the memory for bodies, what all share who fill in forms: most of them nobody knows yet. */
+/** The share of the memory for bodies that all forms have together: most of their senders are not signed in yet. */
 const HOLDER = 'forms'
 
-/** Makes this plugin read forms up to `bodyLimit`, and nothing else. What a form says that it holds is set aside for it. */
+/**
+ * Makes this plugin read forms up to `bodyLimit`, and nothing else. Memory for the announced length of a form is
+ * reserved.
+ */
 export async function acceptForms(app: FastifyInstance, bodyLimit: number): Promise<void> {
   app.removeAllContentTypeParsers()
   await app.register(formbody, { bodyLimit })

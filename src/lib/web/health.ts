@@ -8,7 +8,9 @@ export interface Readiness {
   keepsConnections?: boolean
 }
 
-/** `/healthz`: the process answers. `/readyz`: it can serve; else the reason, which also goes to the log when it changes. */
+/**
+ * `/healthz`: the process answers. `/readyz`: it can serve; otherwise the reason, which is also logged when it changes.
+ */
 export function registerHealth(
   app: FastifyInstance,
   readiness: Readiness,

@@ -4,8 +4,8 @@ import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 const MENDS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is taken; choose another one',
-  EACCES: 'this user may not listen there; choose a port above 1023',
+  EADDRINUSE: 'the port is in use; choose another one',
+  EACCES: 'this user may not use that port; choose a port above 1023',
   EADDRNOTAVAIL: 'HOST is not an address of this machine',
 }
 
@@ -24,7 +24,7 @@ export interface WantedPort {
   readonly port: number
 }
 
-/** Looks at all of them before anything listens; throws one line for each that cannot be had. */
+/** Checks all of them before anything listens; throws one line for each that is not available. */
 export async function checkPorts(wanted: readonly WantedPort[]): Promise<void> {
   const fixed = wanted.filter(({ port }) => port !== 0)
   const problems = await Promise.all(
@@ -53,7 +53,7 @@ async function failureToListen(host: string, port: number): Promise<string | und
   return failure
 }
 
-/** Below those that systems give to outgoing connections (Linux from 32768): none of these can come in between. */
+/** Below those that systems give to outgoing connections (Linux from 32768): none of these can take it meanwhile. */
 const PORTS = { from: 20_000, to: 32_000 }
 const TRIES = 100
 

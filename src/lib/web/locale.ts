@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { acceptedLanguages } from './accept.ts'
 
-/** Languages that pages come in, by what each calls itself. */
+/** Languages of the pages, by their own names. */
 const LOCALES = { en: 'English', 'zh-CN': '中文' } as const
 
 export type Locale = keyof typeof LOCALES
@@ -10,7 +10,7 @@ export const LOCALE_CODES = Object.keys(LOCALES) as Locale[]
 
 const languageOf = (tag: string): string | undefined => tag.toLowerCase().split('-', 1)[0]
 
-/** Languages that are read of `ui_locales`. */
+/** The most languages that are read from `ui_locales`. */
 const MOST_ASKED = 32
 
 /** The first tag that we have, by its primary language: `zh`, `zh-Hant-TW` and `zh-CN` are all Chinese. */
@@ -52,9 +52,11 @@ export function translator(locale: Locale): Translate {
   }
 }
 
-/** "in 12 minutes", "12分钟后": whole minutes, never fewer than one. */
+/** "in 12 minutes", "12 分钟后": whole minutes, never fewer than one. */
 export const inMinutes = (locale: Locale, seconds: number): string =>
-  new Intl.RelativeTimeFormat(locale, { numeric: 'always' }).format(Math.max(1, Math.ceil(seconds / 60)), 'minute')
+  new Intl.RelativeTimeFormat(locale, { numeric: 'always' })
+    .format(Math.max(1, Math.ceil(seconds / 60)), 'minute')
+    .replace(/(?<=\d)(?=\p{Script=Han})/u, ' ')
 
 export interface LanguageLink {
   readonly code: Locale

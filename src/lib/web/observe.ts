@@ -2,13 +2,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../log.ts'
 import { openSampledLog, type SampledLine, type SampledLog } from '../sampled-log.ts'
 
-/** What a room adds to the one log line of a request. Never a secret, a token, a code, a phone number or a query string. */
+/**
+ * The fields that a room adds to the one log line of a request. Never a secret, a token, a code, a phone number or a
+ * query string.
+ */
 export interface LogNote {
   appKey?: string
   partnerId?: string
   /** rescode of area A, code of area B */
   code?: number
-  /** Why, in words that do not go out on the wire. */
+  /** The reason, which is not sent. */
   detail?: string
 }
 
@@ -27,8 +30,8 @@ export function noteForLog(request: FastifyRequest, note: LogNote): void {
 }
 
 /**
- * One line a request at level debug, by route pattern: the URL itself may hold secrets. Writing a line costs about as much
- * as answering, so above debug there is one line a minute for each kind of refusal (info) and of failure (warn).
+ * One line per request at level debug, by route pattern: the URL itself may hold secrets. Writing a line costs about as
+ * much as answering, so above debug there is one line a minute for each kind of refusal (info) and of failure (warn).
  */
 export function observeRequests(app: FastifyInstance, log: Log): void {
   app.decorateRequest('logNote', null)

@@ -18,9 +18,9 @@ export interface OwnCookie {
 
 /**
  * HttpOnly and SameSite=Lax. Where browsers reach the service over https it is Secure too, and its name begins with
- * `__Host-`: a browser takes such a cookie from this very host alone, so that another host of the same domain, or
- * somebody who answers for us on plain http, can neither plant nor replace it. The name without the prefix is not read
- * there: it could have been planted.
+ * `__Host-`: a browser accepts such a cookie only from this host, so that another host of the same domain, or an
+ * attacker on plain http, can neither set nor replace it. The name without the prefix is not read there: an attacker
+ * could have set it.
  */
 export function ownCookie(publicUrl: string, { name: plain, path = '/', maxAgeS }: CookieSettings): OwnCookie {
   const secure = publicUrl.startsWith('https:')

@@ -36,7 +36,7 @@ export async function registerPages(app: FastifyInstance, publicUrl: string): Pr
 const askedLanguages = (request: FastifyRequest): string | undefined =>
   parseQuery(queryOf(request.url)).values.get('ui_locales')
 
-/** The language of whoever sits at this browser: `ui_locales`, else what was chosen earlier, else Accept-Language. */
+/** The language of the reader: `ui_locales`, else what was chosen earlier, else Accept-Language. */
 export const localeOfRequest = (request: FastifyRequest): Locale =>
   chooseLocale({
     asked: askedLanguages(request),
@@ -79,12 +79,12 @@ function throwIfAny(error: unknown): void {
   if (error) throw error
 }
 
-/** Nothing of what a browser gives to a page that asks for it. */
+/** Disables the browser features that a page could request. */
 const PERMISSIONS =
   'camera=(), display-capture=(), fullscreen=(), geolocation=(), microphone=(), midi=(), payment=(), serial=(), usb=()'
 
 export interface PageOptions {
-  /** Where forms of the page may lead besides ourselves, as CSP writes sources: `https://app.example`. */
+  /** Where forms of the page may redirect besides this service, as CSP writes sources: `https://app.example`. */
   readonly formAction?: readonly string[]
   /** The query that shows this page again by GET, for the language links of a page that answers a POST. */
   readonly query?: string

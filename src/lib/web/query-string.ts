@@ -1,4 +1,4 @@
-/** The query of a URL, decoded. Names that came twice or cannot be decoded are told apart instead of being guessed at. */
+/** The query of a URL, decoded. Names that came twice or cannot be decoded are listed separately, not guessed at. */
 export interface Query {
   /** Decoded values by decoded name; of a repeated name, the first. */
   readonly values: ReadonlyMap<string, string>

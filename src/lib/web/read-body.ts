@@ -6,17 +6,17 @@ export interface ReadLimits {
   readonly seconds: number
 }
 
-/** The bytes of a body, or why they are not there. */
+/** The bytes of a body, or why they are missing. */
 export type ReadBody = Buffer | 'too-large' | 'too-slow' | 'no-room'
 
 /** A piece costs more than its bytes: without this a million pieces of one byte would hold a hundred times as much. */
 const PIECE = 256
-/** A body beyond its limit is read on, so that its sender gets to the answer; but not for ever. */
+/** A body beyond its limit is still read, so that its sender reads the response; but not without end. */
 const READ_ON = 4 * 1_048_576
 
 /**
- * Reads a body, or finds out that it will not be kept. What is not kept is read on and dropped: many clients look for an
- * answer only when they have sent everything. Rejects when the connection breaks.
+ * Reads a body, or finds that it is too long. A body that is too long is read and dropped: many clients read the
+ * response only after they have sent everything. Rejects when the connection breaks.
  */
 export function readBody(raw: IncomingMessage, held: HeldBody, limits: ReadLimits): Promise<ReadBody> {
   return new Promise((resolve, reject) => {
@@ -61,8 +61,8 @@ const REST_BYTES = 4 * 1_048_576
 const REST_MS = 10_000
 
 /**
- * For a request that is answered before its body is there: what still comes is dropped, so that the answer arrives (a
- * connection that is closed with bytes unread is reset). Whoever goes on sending after that loses the connection.
+ * For a request that is answered before its body has arrived: the rest is dropped, so that the response arrives
+ * (closing a connection with unread bytes resets it). A client that keeps sending after that loses the connection.
  */
 export function dropRest(raw: IncomingMessage): void {
   if (raw.complete !== false) return

@@ -2,7 +2,7 @@
 const LOCAL_PATH = /^\/(?![/\\])[^\u0000-\u001f\u007f\\]*$/
 const LONGEST = 8 * 1024
 
-/** The path on this service where the browser goes on; `/` for everything that could lead to any other place. */
+/** The path on this service to which the browser returns; `/` for anything that could lead elsewhere. */
 export function localPath(returnTo: string | undefined, publicUrl: string): string {
   if (returnTo === undefined || returnTo.length > LONGEST || !LOCAL_PATH.test(returnTo)) return '/'
   if (!URL.canParse(returnTo, publicUrl)) return '/'

@@ -6,8 +6,9 @@ const forbiddenForm = (): RescodeError => new RescodeError(20003, { detail: 'a f
 /**
  * An onRequest hook for routes that take forms: only our own pages may post to them (login CSRF). `Sec-Fetch-Site`,
  * which no page can forge, decides where it is sent; browsers without it send at least `Origin`. `Origin: null` alone
- * is what a sandboxed frame of anybody's sends, so it is refused; our own pages say who they are to old browsers too,
- * for their layout sets the referrer policy `same-origin`. Programs such as curl send neither, and hold no cookies of others.
+ * is what any sandboxed frame sends, so it is refused; our own pages send their origin in old browsers too, because
+ * their layout sets the referrer policy `same-origin`. Programs such as curl send neither, and have no cookies of other
+ * people.
  */
 export function refuseForeignForms(publicUrl: string, refusal: () => Error = forbiddenForm) {
   const ours = new URL(publicUrl).origin

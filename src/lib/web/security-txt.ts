@@ -3,10 +3,10 @@ import { addSeconds, type Clock } from '../clock.ts'
 import { AREA_A_HEADERS } from './envelope.ts'
 
 const PATH = '/.well-known/security.txt'
-/** RFC 9116 recommends less than a year; a service that runs on says a later date each day. */
+/** RFC 9116 recommends less than a year; the date moves on each day. */
 const VALID_S = 180 * 86_400
 
-/** Where to report a weakness, if the operator has said so. */
+/** Where to report a vulnerability, if the operator has set it. */
 export function registerSecurityTxt(
   app: FastifyInstance,
   { SECURITY_CONTACT, PUBLIC_URL }: { readonly SECURITY_CONTACT: readonly string[]; readonly PUBLIC_URL: string },

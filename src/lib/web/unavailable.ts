@@ -5,7 +5,7 @@ interface Nature {
   readonly outcomeUnknown: boolean
 }
 
-/** The database cannot be reached, is shutting down, takes no writes or took too long: an outage, not a mistake. */
+/** The database cannot be reached, is shutting down, accepts no writes or took too long: an outage, not a mistake. */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable'
   readonly keepsConnection: boolean
@@ -23,7 +23,7 @@ export class DatabaseUnavailable extends Error {
 const SQLSTATES = /^(08...|53...|57P0[1-5]|25006)$/
 /** statement_timeout (or a cancel) and lock_timeout: the statement has done nothing, and the connection is as before. */
 const TOOK_TOO_LONG = new Set(['57014', '55P03'])
-/** The server says so before it has done anything. A crash of another session (57P02) may come at any moment. */
+/** The server reports this before it has done anything. A crash of another session (57P02) may come at any moment. */
 const SAYS_NOTHING_OF_OUTCOME = new Set(['57P02'])
 const NEVER_SENT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'])
 const SYSTEM_CODES = new Set([...NEVER_SENT_CODES, 'ECONNRESET', 'ETIMEDOUT', 'EPIPE'])
@@ -63,12 +63,13 @@ function mayHaveBeenDone(error: unknown): boolean {
 
 const REASONS: Readonly<Record<string, string>> = {
   '57014': 'a statement took longer than it may',
-  '55P03': 'somebody else held a lock for longer than is waited for',
-  '25006': 'it takes no writes',
+  '55P03': 'another transaction held a lock for too long',
+  '25006': 'it accepts no writes',
   '53100': 'its disk is full',
 }
 
-const OUTCOME_UNKNOWN = 'it did not answer in time, or the connection was lost: whether this was done is not known'
+const OUTCOME_UNKNOWN =
+  'it did not respond in time, or the connection was lost: it is unknown whether this was carried out'
 
 /** Whether the connection on which this has happened can be used again. */
 export const keepsConnection = (error: unknown): boolean =>

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Log } from '../log.ts'
 
-/** Where TRUST_PROXY is empty: says once that requests come through a proxy, whose one address is then everybody's. */
+/**
+ * Where TRUST_PROXY is empty: logs once that requests come through a proxy, whose address then counts for every caller.
+ */
 export function tellOfUntrustedProxy(app: FastifyInstance, log: Log): void {
   let told = false
   app.addHook('onRequest', (request, _reply, done) => {
@@ -9,7 +11,7 @@ export function tellOfUntrustedProxy(app: FastifyInstance, log: Log): void {
       told = true
       log.warn(
         { address: request.ip },
-        'a request came with X-Forwarded-For, but TRUST_PROXY is empty: if a proxy stands before this service, limits count everybody behind it as one; name its address in TRUST_PROXY',
+        'a request came with X-Forwarded-For, but TRUST_PROXY is empty: if this service is behind a proxy, limits count everyone behind it as one caller; put its address into TRUST_PROXY',
       )
     }
     done()

@@ -10,7 +10,7 @@ function webUrlProblem(text: string): string | undefined {
   return username || password ? 'must not contain a user name or password' : undefined
 }
 
-/** An absolute http(s) URL, kept exactly as it was typed; nothing in it that a reader or the database would stumble over. */
+/** An absolute http(s) URL, kept exactly as typed, without characters that would confuse a reader or the database. */
 export const webUrl = z
   .string()
   .max(2_048)

@@ -8,11 +8,11 @@ export const AUTHORIZATION_MISTAKES = {
   },
   schemeMissing: {
     name: 'scheme-missing',
-    explanation: 'The scheme is missing: the header begins with MWS and one space.',
+    explanation: 'The scheme is missing: the header must begin with MWS and one space.',
   },
   schemeWrong: {
     name: 'scheme-wrong',
-    explanation: 'The scheme is misspelt: the header begins with MWS in upper case and one space.',
+    explanation: 'The scheme is misspelt: the header must begin with MWS in upper case and one space.',
   },
   colonMissing: {
     name: 'colon-missing',
@@ -20,7 +20,7 @@ export const AUTHORIZATION_MISTAKES = {
   },
   whiteSpace: {
     name: 'authorization-white-space',
-    explanation: 'There is white space too much around clientId or signature: "MWS clientId:signature".',
+    explanation: 'There is extra whitespace around clientId or signature; the form is "MWS clientId:signature".',
   },
   signatureMissing: {
     name: 'signature-missing',
@@ -29,7 +29,7 @@ export const AUTHORIZATION_MISTAKES = {
 } as const satisfies Record<string, Mistake>
 
 export interface LooseAuthorization {
-  /** The clientId as far as it can be made out, or empty. */
+  /** The clientId as far as it can be recognised, or empty. */
   readonly clientId: string
   readonly signature: string
   readonly mistakes: readonly Mistake[]

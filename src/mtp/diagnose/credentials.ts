@@ -1,6 +1,6 @@
 import type { Mistake } from './recipe.ts'
 
-/** Mistakes in who the call says that it is, and what keeps a signature from being looked into. */
+/** Mistakes in the ids of the caller, and reasons why a signature cannot be analysed. */
 export const CREDENTIAL_MISTAKES = {
   headerDoubled: {
     name: 'header-doubled',
@@ -12,7 +12,7 @@ export const CREDENTIAL_MISTAKES = {
   },
   partnerIdForClientId: {
     name: 'partner-id-instead-of-client-id',
-    explanation: 'The Authorization header holds the PartnerId where the clientId belongs.',
+    explanation: 'The Authorization header has the PartnerId in place of the clientId.',
   },
   partnerIdMissing: {
     name: 'partner-id-missing',
@@ -25,7 +25,7 @@ export const CREDENTIAL_MISTAKES = {
   suspended: {
     name: 'partner-suspended',
     explanation:
-      'The call is right, but the partner is suspended: nothing that it sends is accepted until it is active.',
+      'The call is correct, but the partner is suspended: none of its calls are accepted until it is active again.',
   },
   unrecognised: {
     name: 'signature-unrecognised',
@@ -35,6 +35,6 @@ export const CREDENTIAL_MISTAKES = {
   busy: {
     name: 'diagnosis-busy',
     explanation:
-      'The signature does not match. Too many calls are being looked into to say why; try again in a minute, or paste the call into the signature tool in the sandbox.',
+      'The signature does not match. Too many calls are being analysed to say why; try again in a minute, or paste the call into the signature tool in the sandbox.',
   },
 } as const satisfies Record<string, Mistake>

@@ -10,7 +10,7 @@ const RFC_850 = /^\w{6,9}, (\d\d)-([a-z]{3})-(\d\d) (\d\d):(\d\d):(\d\d)/i
 const ISO = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)/
 const EPOCH = /^(\d{10})(?:\d{3})?$/
 
-/** Which well-known form a text has that is no HTTP date; undefined for none of them. */
+/** The name of the known form of a text that is not an HTTP date; undefined for an unknown form. */
 export function namedForm(text: string): string | undefined {
   if (ISO.test(text)) return 'ISO 8601'
   if (RFC_850.test(text)) return 'RFC 850'
@@ -19,7 +19,7 @@ export function namedForm(text: string): string | undefined {
   return undefined
 }
 
-/** The digits of a date in any common form, taken as GMT: enough to write the same instant in another form. */
+/** The parts of a date in any common form, read as GMT, to write the same instant in another form. */
 export function readLoosely(text: string): Date | null {
   const epoch = EPOCH.exec(text)
   if (epoch) return fromEpochSeconds(Number(epoch[1]))
@@ -89,7 +89,7 @@ export const localForms = (at: Date): string[] => {
   return ['GMT', '+0800'].map((zone) => http.replace('GMT', zone))
 }
 
-/** The form that is asked for; also for a text that held Beijing time. */
+/** The required form; also for a text with Beijing time. */
 export const httpForms = (at: Date): string[] => [partsOf(at).http, partsOf(at, -BEIJING).http]
 
 export const shiftedForms = (at: Date): string[] => [-1, 1, -2, 2].map((seconds) => partsOf(at, seconds).http)

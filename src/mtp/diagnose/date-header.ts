@@ -7,12 +7,15 @@ const FORM = 'The form is "Tue, 05 May 2015 06:11:34 GMT".'
 /** Mistakes in the Date header itself, whatever was signed. */
 export const DATE_MISTAKES = {
   missing: { name: 'date-header-missing', explanation: `The Date header is missing. ${FORM}` },
-  weekday: { name: 'date-weekday-wrong', explanation: 'The weekday of the Date does not fit its day.' },
-  impossible: { name: 'date-impossible', explanation: 'The Date names a day or time that does not exist.' },
-  names: { name: 'date-names-not-english', explanation: `The names in the Date must be English ones. ${FORM}` },
-  letterCase: { name: 'date-names-in-other-case', explanation: `The names in the Date are in another case. ${FORM}` },
+  weekday: { name: 'date-weekday-wrong', explanation: 'The weekday in the Date does not match its day.' },
+  impossible: { name: 'date-impossible', explanation: 'The Date has a day or time that does not exist.' },
+  names: { name: 'date-names-not-english', explanation: `Weekday and month in the Date must be in English. ${FORM}` },
+  letterCase: {
+    name: 'date-names-in-other-case',
+    explanation: `Weekday or month in the Date has the wrong letter case. ${FORM}`,
+  },
   zone: { name: 'date-zone-not-gmt', explanation: `The Date must be in GMT and end with GMT. ${FORM}` },
-  form: { name: 'date-form-wrong', explanation: `The Date is no HTTP date. ${FORM}` },
+  form: { name: 'date-form-wrong', explanation: `The Date is not an HTTP date. ${FORM}` },
   localTime: {
     name: 'date-local-time-labelled-gmt',
     explanation: 'The Date holds local time but is labelled GMT; convert it to GMT.',
@@ -28,10 +31,10 @@ const ZONES = [
   ...Array.from({ length: 27 }, (_, index) => (index - 12) * 60).filter((minutes) => minutes !== 0),
   ...[-570, -210, 210, 270, 330, 345, 390, 525, 570, 630, 765],
 ]
-/** How far a clock may be off while its zone is still recognised. */
+/** Deviation of a clock up to which its zone is still recognised. */
 const ZONE_TOLERANCE_MIN = 5
 
-/** The zone whose local time was taken for GMT, such as `UTC+8`, if a clock that is so far ahead looks like one. */
+/** The zone whose local time was taken for GMT, such as `UTC+8`, if the deviation of the clock matches one. */
 export function zoneOfOffset(minutesAhead: number): string | undefined {
   const zone = ZONES.find((offset) => Math.abs(minutesAhead - offset) <= ZONE_TOLERANCE_MIN)
   return zone === undefined ? undefined : zoneName(zone)
@@ -59,7 +62,7 @@ function clockMistake(date: Date, now: Date, skewSeconds: number): Mistake | nul
   const minutes = (date.getTime() - now.getTime()) / 60_000
   if (Math.abs(minutes) * 60 <= skewSeconds) return null
   const zone = zoneOfOffset(minutes)
-  if (zone !== undefined) return say(M.localTime, `You look like ${zone}.`)
+  if (zone !== undefined) return say(M.localTime, `Its time zone looks like ${zone}.`)
   return minutes > 0
     ? say(M.fast, `Your clock is ${duration(minutes)} fast.`)
     : say(M.slow, `Your clock is ${duration(-minutes)} slow.`)
@@ -83,6 +86,6 @@ export function diagnoseDate(date: string, now: Date, skewSeconds: number): Mist
   if (date === '') return M.missing
   const parsed = parseHttpDate(date)
   if (!('problem' in parsed)) return clockMistake(parsed, now, skewSeconds)
-  if (parsed.problem.startsWith('the weekday')) return say(M.weekday, `Indeed, ${parsed.problem}.`)
+  if (parsed.problem.startsWith('the weekday')) return say(M.weekday, `In fact, ${parsed.problem}.`)
   return parsed.problem.startsWith('no such') ? M.impossible : formMistake(date)
 }

@@ -39,7 +39,7 @@ export const dateRecipes: readonly Recipe[] = [
   {
     name: 'date-signed-as-asctime',
     part: 'date',
-    explanation: `The date was signed as asctime or Java’s Date.toString() prints it but sent otherwise. ${ONCE}`,
+    explanation: `The date was signed as asctime or Java’s Date.toString() prints it but sent in another form. ${ONCE}`,
     how: reformatted(asctimeForms),
   },
   {
@@ -57,13 +57,13 @@ export const dateRecipes: readonly Recipe[] = [
   {
     name: 'date-signed-in-other-case',
     part: 'date',
-    explanation: `The date was signed in upper or lower case and sent in another. ${ONCE}`,
+    explanation: `The date was signed and sent in different letter case. ${ONCE}`,
     how: ({ date }) => [date.toLowerCase(), date.toUpperCase()].filter((form) => form !== date),
   },
   {
     name: 'date-signed-with-other-zone',
     part: 'date',
-    explanation: `The date was signed with UTC or +0000 at its end but sent with another. ${ONCE}`,
+    explanation: `The date was signed with UTC or +0000 at its end but sent with another zone. ${ONCE}`,
     how: reformatted(zoneForms),
   },
   {
@@ -81,13 +81,13 @@ export const dateRecipes: readonly Recipe[] = [
   {
     name: 'date-computed-twice',
     part: 'date',
-    explanation: `The date was computed twice: the one that was signed is some seconds off the one that was sent. ${ONCE}`,
+    explanation: `The date was computed twice: the signed one and the sent one differ by some seconds. ${ONCE}`,
     how: reformatted(shiftedForms),
   },
   {
     name: 'date-with-header-name',
     part: 'date',
-    explanation: 'The header’s name was signed together with the Date; only its value is.',
+    explanation: 'The header’s name was signed together with the Date; sign only its value.',
     how: ({ date }) => [`Date: ${date}`, `Date:${date}`],
   },
   {

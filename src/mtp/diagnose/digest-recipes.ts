@@ -23,7 +23,7 @@ const plain = (hash: Hash, joined: Joined): Digest => ({
 /** Signature rule 2: HMAC-SHA1. */
 export const rightDigest: Digest = hmac('sha1')
 
-// Made once: a digest is told from another by identity.
+// Created once: digests are compared by identity.
 const sha256 = hmac('sha256')
 const sha512 = hmac('sha512')
 const md5 = hmac('md5')
@@ -39,19 +39,19 @@ export const digestRecipes: readonly Recipe[] = [
   {
     name: 'sha-256-used',
     part: 'digest',
-    explanation: 'HMAC-SHA256 was used; the signature is HMAC-SHA1.',
+    explanation: 'HMAC-SHA256 was used; use HMAC-SHA1.',
     how: () => [sha256],
   },
   {
     name: 'sha-512-used',
     part: 'digest',
-    explanation: 'HMAC-SHA512 was used; the signature is HMAC-SHA1.',
+    explanation: 'HMAC-SHA512 was used; use HMAC-SHA1.',
     how: () => [sha512],
   },
   {
     name: 'md5-used',
     part: 'digest',
-    explanation: 'HMAC-MD5 was used; the signature is HMAC-SHA1.',
+    explanation: 'HMAC-MD5 was used; use HMAC-SHA1.',
     how: () => [md5],
   },
   {

@@ -25,18 +25,18 @@ function urlDecoded(text: string): string {
 
 const known = (...decoded: (Buffer | null)[]): Buffer[] => decoded.filter((bytes) => bytes !== null)
 
-/** Mistakes in the way the digest was written down, undone: each gives the bytes that were meant. */
+/** Mistakes in encoding the digest, undone: each returns the intended bytes. */
 export const encodingRecipes: readonly Recipe[] = [
   {
     name: 'hex-instead-of-base64',
     part: 'received',
-    explanation: 'The digest was written as hex; it is the Base64 of the raw bytes.',
+    explanation: 'The digest was written as hex; the signature is the Base64 of its raw bytes.',
     how: ({ signature }) => known(fromHex(signature)),
   },
   {
     name: 'base64-of-hex',
     part: 'received',
-    explanation: 'The hex text of the digest was put in Base64; it is the Base64 of the raw bytes.',
+    explanation: 'The hex text of the digest was encoded as Base64; encode its raw bytes.',
     how: ({ signature }) => known(fromHex(inner(signature))),
   },
   {
@@ -60,14 +60,15 @@ export const encodingRecipes: readonly Recipe[] = [
   {
     name: 'base64-line-breaks',
     part: 'received',
-    explanation: 'The Base64 text holds line breaks; ask your encoder for none (Java: getEncoder, Python: b64encode).',
+    explanation:
+      'The Base64 text contains line breaks; use an encoder that adds none (Java: getEncoder, Python: b64encode).',
     how: ({ signature }) =>
       signature.search(LINE_BREAK) < 0 ? [] : known(fromBase64(signature.replace(LINE_BREAK, ''))),
   },
   {
     name: 'signature-url-encoded',
     part: 'received',
-    explanation: 'The signature was URL-encoded, or its + became a space; a header takes Base64 as it is.',
+    explanation: 'The signature was URL-encoded, or its + became a space; send the Base64 as it is.',
     how: ({ signature }) => [
       ...(signature.includes('%') ? known(fromBase64(urlDecoded(signature))) : []),
       ...(signature.includes(' ') ? known(fromBase64(signature.replaceAll(' ', '+'))) : []),

@@ -36,7 +36,7 @@ export interface DiagnosedPartner {
   readonly partnerId: string
   readonly secrets: readonly string[]
   readonly suspended?: boolean
-  /** In stage sandbox: what live partners are only warned about is a mistake. */
+  /** In stage sandbox: warnings of live partners count as mistakes. */
   readonly strict?: boolean
 }
 
@@ -52,13 +52,13 @@ export interface Diagnosis {
   /** Stable names, the signature's before the Date's; empty when the call would be accepted. */
   readonly mistakes: readonly string[]
   readonly explanation: string
-  /** What should have been signed. The right signature itself is never told. */
+  /** What should have been signed. The right signature itself is never revealed. */
   readonly stringToSign: string
-  /** What was signed instead, as far as that was found out. */
+  /** What was signed instead, if it was found. */
   readonly signedInstead?: string
-  /** Stable names of what the call is taken with all the same. */
+  /** Stable names of the warnings with which the call is accepted. */
   readonly warnings: readonly string[]
-  /** Whether who signed it holds a secret of the partner's, rightly used or not. */
+  /** Whether the signer holds a secret of the partner, even if it was used wrongly. */
   readonly proven: boolean
 }
 
@@ -69,10 +69,10 @@ type Explain = (
   settings: DiagnosisSettings,
 ) => (Explained & { readonly proven: boolean }) | null | 'busy'
 
-/** Longer requests are no honest try, and each recipe would pay for them. */
+/** Longer requests are not real attempts, and every recipe would take longer for them. */
 const LONGEST = 1_024
 
-/** Under the known mistakes, alone and in pairs: 30 to 100 ms of work when none of them fits. */
+/** Under the known mistakes, alone and in pairs: 30 to 100 ms of work if none of them matches. */
 export function explain(
   call: DiagnosedCall,
   partner: DiagnosedPartner,
@@ -152,7 +152,7 @@ export const needsSearch = (call: DiagnosedCall, partner: DiagnosedPartner): boo
   readLooseAuthorization(call.authorization ?? '').signature !== '' &&
   !isSignedRightly(call, partner)
 
-/** What is wrong with the PartnerId header, and what is only warned about. */
+/** The mistakes of the PartnerId header, and its warnings. */
 function judgePartnerId({ partnerId }: DiagnosedCall, partner: DiagnosedPartner): [Mistake[], Mistake[]] {
   const { partnerIdMissing, partnerIdMismatch } = CREDENTIAL_MISTAKES
   if (partnerId === undefined) return partner.strict ? [[partnerIdMissing], []] : [[], [partnerIdMissing]]

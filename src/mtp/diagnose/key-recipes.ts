@@ -15,7 +15,8 @@ export const keyRecipes: readonly Recipe[] = [
   {
     name: 'secret-with-white-space',
     part: 'key',
-    explanation: 'The clientSecret was used with white space before or after it; trim what you read from file or form.',
+    explanation:
+      'The clientSecret was used with whitespace before or after it; trim what you read from a file or form.',
     how: ({ secret }) => [
       ...['\n', '\r\n', ' ', '\t'].map((space) => secret + space),
       ...[' ', '\ufeff'].map((space) => space + secret),
@@ -25,7 +26,7 @@ export const keyRecipes: readonly Recipe[] = [
   {
     name: 'secret-with-prefix',
     part: 'key',
-    explanation: 'A label or the clientId was pasted together with the clientSecret; the key is the secret alone.',
+    explanation: 'A label or the clientId was copied together with the clientSecret; the key is the secret alone.',
     how: ({ secret, clientId }) => [...LABELS, `${clientId}:`].map((label) => label + secret),
   },
   {

@@ -2,7 +2,7 @@ import { MOUNT } from '../../config/mounts.ts'
 import { PATH } from '../endpoints.ts'
 import type { Evidence, Mistake, Recipe } from './recipe.ts'
 
-/** Splits `/rhone/mtp/api/…` into where the endpoint is and its own part; undefined for a path that is not ours. */
+/** Splits `/rhone/mtp/api/…` into prefix and endpoint; undefined for any other path. */
 function split({ path, mounts }: Evidence): { mount: string; tail: string } | undefined {
   const mount = mounts.find((one) => path.startsWith(`${one}/`))
   return mount === undefined ? undefined : { mount, tail: path.slice(mount.length) }
@@ -15,7 +15,7 @@ function fullUrls({ host, path, query }: Evidence): string[] {
   return [...hosts.map((name) => name + path), ...origins.flatMap((origin) => [origin + path, origin + path + query])]
 }
 
-/** Other environments, and the older interface's `/lv/` in the place of `/mtp/api/`, which some partners still have. */
+/** Other environments, and the older interface's `/lv/` in the place of `/mtp/api/`, which some partners still use. */
 function otherEnvironments(evidence: Evidence): string[] {
   const { path, mounts } = evidence
   const tail = split(evidence)?.tail
@@ -32,15 +32,15 @@ function otherEndpoints(evidence: Evidence): string[] {
     .filter((other) => other !== evidence.path)
 }
 
-/** Fits live partners' calls too, which are taken with it. */
-export const QUERY_SIGNED: Mistake = { name: 'query-signed', explanation: 'The query was signed; only the path is.' }
+/** Also occurs in calls of live partners, which are accepted with a warning. */
+export const QUERY_SIGNED: Mistake = { name: 'query-signed', explanation: 'The query was signed; sign only the path.' }
 
 /** Mistakes in the path that was signed. */
 export const pathRecipes: readonly Recipe[] = [
   {
     name: 'full-url-signed',
     part: 'path',
-    explanation: 'The whole URL was signed; only its path is, without scheme, host and query.',
+    explanation: 'The whole URL was signed; sign only its path, without scheme, host and query.',
     how: fullUrls,
   },
   {
@@ -63,7 +63,7 @@ export const pathRecipes: readonly Recipe[] = [
   {
     name: 'path-slash',
     part: 'path',
-    explanation: 'The path was signed with a slash too few or too many; sign it exactly as it is sent.',
+    explanation: 'The path was signed with a missing or extra slash; sign it exactly as it is sent.',
     how: ({ path }) => [path.slice(1), `${path}/`, path.replace(/\/$/, ''), `/${path}`],
   },
 ]

@@ -1,10 +1,10 @@
-/** A hash with a key; `bytes` is the length of what it yields. */
+/** A keyed hash; `bytes` is the length of its output. */
 export interface Digest {
   readonly bytes: number
   readonly compute: (key: string | Buffer, text: string) => Buffer
 }
 
-/** One way to sign, part by part. The text that goes into the digest is method to end, joined. */
+/** One way to sign, part by part. The digest is made of the parts from method to end, joined. */
 export interface Signing {
   readonly method: string
   readonly space: string
@@ -14,11 +14,11 @@ export interface Signing {
   readonly end: string
   readonly key: string | Buffer
   readonly digest: Digest
-  /** The digest as read out of the header: so a wrong encoding costs no digest of its own. Null: unreadable. */
+  /** The digest decoded from the header, so that a wrong encoding needs no further digest. Null: unreadable. */
   readonly received: Buffer | null
 }
 
-/** What is known about a call whose signature does not fit. */
+/** What is known about a call with a wrong signature. */
 export interface Evidence {
   readonly method: string
   /** The path as sent, or percent-decoded: both are right. */
@@ -35,13 +35,15 @@ export interface Evidence {
   readonly signature: string
 }
 
-/** A mistake under its stable name, which partners' scripts may rely on, and a sentence that says how to mend it. */
+/** A mistake under its stable name, which partners' scripts may rely on, and a sentence that says how to fix it. */
 export interface Mistake {
   readonly name: string
   readonly explanation: string
 }
 
-/** A mistake made while signing: `how` gives what a partner who makes it puts in the place of one part of a Signing. */
+/**
+ * A mistake made while signing: `how` returns the values that this mistake puts in the place of one part of a Signing.
+ */
 export type Recipe = {
   readonly [Part in keyof Signing]: Mistake & {
     readonly part: Part

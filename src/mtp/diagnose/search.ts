@@ -7,7 +7,7 @@ import { pathRecipes } from './path-recipes.ts'
 import type { Evidence, Recipe, Signing } from './recipe.ts'
 import { textRecipes } from './text-recipes.ts'
 
-/** Every way to sign wrongly that is recognised, the likelier first: where two explain a signature, the first is named. */
+/** Every known signing mistake, likelier ones first: if two explain a signature, the first is named. */
 export const RECIPES: readonly Recipe[] = [
   ...textRecipes,
   ...pathRecipes,
@@ -80,6 +80,6 @@ export function explainSignature(evidence: Evidence, recipes: readonly Recipe[] 
   return null
 }
 
-/** Whether a call could only be signed in this way by who holds the secret: with another one it is not explained. */
+/** Whether only the holder of the secret could have signed the call in this way: another secret does not explain it. */
 export const needsSecret = (evidence: Evidence, { recipes }: Explained): boolean =>
   explainSignature({ ...evidence, secret: `not ${evidence.secret.length} characters` }, recipes) === null

@@ -3,17 +3,17 @@ import type { Diagnosis } from './index.ts'
 import type searchFor from './search-worker.ts'
 import type { Search } from './search-worker.ts'
 
-/** Who has a search made: anybody who names a clientId, or a partner that is signed in. */
+/** Who requests a search: anyone who names a clientId, or a signed-in partner. */
 export type Asker = 'caller' | 'partner'
 
 interface Share {
   /** Milliseconds of searching in a minute. */
   readonly msPerMinute: number
-  /** Searches that are under way or wait at once. */
+  /** Searches that run or wait at once. */
   readonly atOnce: number
 }
 
-/** What strangers ask for takes nothing away from partners that are signed in. Together at most half of a processor. */
+/** Searches for strangers do not reduce those for signed-in partners. Together they use at most half a processor. */
 const SHARES: Readonly<Record<Asker, Share>> = {
   caller: { msPerMinute: 10_000, atOnce: 5 },
   partner: { msPerMinute: 20_000, atOnce: 15 },
@@ -62,7 +62,7 @@ export class Searches {
     return used.atOnce < atOnce && used.ms < msPerMinute
   }
 
-  /** Undefined, at once, when the share of `asker` is used up; or when the search took too long or was stopped. */
+  /** Undefined, immediately, if the budget of `asker` is used up; also if the search took too long or was stopped. */
   async run(asker: Asker, search: Search): Promise<Diagnosis | undefined> {
     if (!this.#isOpen(asker)) return undefined
     const used = this.#usedBy(asker)
@@ -91,7 +91,7 @@ export class Searches {
     await thread?.destroy()
   }
 
-  /** Of a thread that broke: what waits for it finds nothing, and the next search starts another one. */
+  /** After a thread has failed: pending searches find nothing, and the next search starts a new thread. */
   #giveUp(thread: Piscina): void {
     if (thread === this.#thread) void this.stop()
   }
@@ -119,11 +119,11 @@ export class Searches {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: 64 },
     })
-    thread.on('error', () => this.#giveUp(thread)) // one that nobody listens to would end the process
+    thread.on('error', () => this.#giveUp(thread)) // an unhandled one would end the process
     this.#thread = thread
     return thread
   }
 }
 
-/** One thread and one budget a process. */
+/** One thread and one budget per process. */
 export const searches = new Searches()

@@ -13,7 +13,7 @@ export const textRecipes: readonly Recipe[] = [
   {
     name: 'method-wrong',
     part: 'method',
-    explanation: 'Another method was signed than the one that was sent.',
+    explanation: 'The signed method is not the one that was sent.',
     how: ({ method }) => ['POST', 'GET'].filter((other) => other !== method),
   },
   {
@@ -31,7 +31,7 @@ export const textRecipes: readonly Recipe[] = [
   {
     name: 'space-replaced',
     part: 'space',
-    explanation: `Something else than one space was signed between method and path. ${FORM}`,
+    explanation: `Something other than one space was signed between method and path. ${FORM}`,
     how: () => ['\n', '  ', '\t'],
   },
   {
@@ -44,19 +44,19 @@ export const textRecipes: readonly Recipe[] = [
     name: 'newline-literal',
     part: 'newline',
     explanation:
-      'A backslash (or slash) and the letter n were signed where a line feed (0x0A) belongs; in PHP and shells "\\n" needs double quotes or $\'…\'.',
+      'A backslash (or slash) and the letter n were signed instead of a line feed (0x0A); in PHP and shells "\\n" needs double quotes or $\'…\'.',
     how: () => ['\\n', '/n'],
   },
   {
     name: 'newline-crlf',
     part: 'newline',
-    explanation: 'A carriage return and a line feed were signed where one line feed (0x0A) belongs.',
+    explanation: 'A carriage return and a line feed were signed instead of one line feed (0x0A).',
     how: () => ['\r\n'],
   },
   {
     name: 'newline-replaced',
     part: 'newline',
-    explanation: `Something else than one line feed was signed between path and Date. ${FORM}`,
+    explanation: `Something other than one line feed was signed between path and Date. ${FORM}`,
     how: () => [' ', '\n\n', '\r', ','],
   },
   {

@@ -11,15 +11,15 @@ import {
 } from './index.ts'
 import { RECIPES } from './search.ts'
 
-/** What somebody can do without any secret. */
+/** Mistakes that are possible without any secret. */
 const WITHOUT_SECRET = RECIPES.filter(({ name }) =>
   ['client-id-as-key', 'partner-id-as-key', 'hmac-missing'].includes(name),
 )
 
-/** Whether a diagnosis could not look into the signature. */
+/** Whether the signature could not be analysed. */
 export const isBusy = ({ mistakes }: Diagnosis): boolean => mistakes.includes(CREDENTIAL_MISTAKES.busy.name)
 
-/** Stands for a partner with the ids that a call names, and a secret that nobody holds. */
+/** A placeholder partner with the ids that a call names and a random secret. */
 export function nobodyNamedBy(call: DiagnosedCall): DiagnosedPartner {
   const { clientId } = readLooseAuthorization(call.authorization ?? '')
   const partnerId = /^\d{1,19}$/.test(call.partnerId ?? '') ? String(call.partnerId) : '0'
@@ -27,8 +27,8 @@ export function nobodyNamedBy(call: DiagnosedCall): DiagnosedPartner {
 }
 
 /**
- * What a caller is told who has not proved to hold a secret. It follows from the call alone, and so is the same whether a
- * partner has that clientId or PartnerId, or none. `busy`: it could not be looked into.
+ * The diagnosis for a caller that has not proved to hold a secret. It depends on the call alone, so it is the same
+ * whether or not a partner has that clientId or PartnerId. `busy`: it could not be analysed.
  */
 export function diagnoseUnproven(call: DiagnosedCall, settings: DiagnosisSettings, busy: boolean): Diagnosis {
   return diagnose(

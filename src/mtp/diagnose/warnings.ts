@@ -8,7 +8,7 @@ import { CREDENTIAL_MISTAKES } from './credentials.ts'
 import { QUERY_SIGNED } from './path-recipes.ts'
 import type { Mistake } from './recipe.ts'
 
-/** What a call is taken with all the same, under stable names. */
+/** The warnings with which a call is accepted, under stable names. */
 export const WARNINGS = {
   contentType: {
     name: 'content-type-not-json',
@@ -33,7 +33,7 @@ export const WARNINGS = {
   voucherListMissing: {
     name: 'voucher-list-missing',
     explanation:
-      'The order has one code a ticket, and its consumption notice has no voucherList: codes are marked by count where that leaves no choice. A notice without it is refused until the partner is live.',
+      'The order has one code per ticket, but its consumption notice has no voucherList: codes are marked by count, and only where the count leaves no choice. Until the partner is live, such a notice is refused.',
   },
   partnerIdMissing: CREDENTIAL_MISTAKES.partnerIdMissing,
   querySigned: QUERY_SIGNED,
@@ -41,7 +41,7 @@ export const WARNINGS = {
 
 export type Warning = (typeof WARNINGS)[keyof typeof WARNINGS]['name']
 
-/** What came with a call that no signature covers. */
+/** The parts of a call that the signature does not cover. */
 export interface SentContent {
   /** The Content-Type. */
   readonly type: string | undefined
@@ -53,7 +53,7 @@ export interface SentContent {
 
 type ContentOwner = Pick<PartnerWithSecrets, 'partner_id' | 'aes_key'>
 
-/** What a notice would be refused for with this content, which no signature covers. */
+/** Why a notice with this content, which the signature does not cover, would be refused. */
 export function contentWarnings(partner: ContentOwner, { type, encryption, bytes }: SentContent): Warning[] {
   const refusedType = isRefused(() => requireJson(type))
   const tooLong = isRefused(bytes)
@@ -77,7 +77,7 @@ function isRefused(check: () => unknown): boolean {
   }
 }
 
-/** Of `{}`, which says nothing at all, there is nothing to warn about. */
+/** An empty `{}` causes no warning. */
 function partnerIdWarnings(partnerId: bigint, value: unknown): Warning[] {
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return []
   const given = (value as { partnerId?: unknown }).partnerId

@@ -68,15 +68,16 @@ const stepAnswer = ({ step, state, running, current, attempts }: Progress, t: Tr
 export const findingAnswer = <Of extends Omit<Finding, 'passed'>>(
   { level = 'error', ...finding }: Of,
   t: Translate,
+  passed = false,
 ) => ({
   ...finding,
-  text: checkText(finding.id, t),
+  text: checkText(finding.id, t, passed),
   level,
 })
 
 /** A line of the log; that of a check also has its text and level. */
 export const eventAnswer = (event: RunEvent, t: Translate) =>
-  event.kind === 'check' ? { ...event, data: findingAnswer(event.data, t) } : event
+  event.kind === 'check' ? { ...event, data: findingAnswer(event.data, t, event.data.passed) } : event
 
 export interface AcceptanceAnswer {
   readonly passed: boolean

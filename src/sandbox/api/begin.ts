@@ -25,6 +25,6 @@ async function refuseOverwriting(deps: Deps, partnerId: bigint): Promise<void> {
   const { steps } = await showRun(deps, partnerId, present.run_id)
   const passed = steps.filter(({ state }) => state === 'passed').length
   throw invalidRequest(
-    `run ${present.run_id} is under way: ${passed} of ${steps.length} steps have passed; send "overwrite": true to start anew`,
+    `run ${present.run_id} is in progress: ${passed} of ${steps.length} steps passed; send "overwrite": true to replace it`,
   )
 }

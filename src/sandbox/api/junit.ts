@@ -82,7 +82,7 @@ function caseOf(name: string, ms: number, verdict: Verdict, message = '', detail
 function caseOfStep({ id, state, attempts }: ReportedStep): Case {
   const last = attempts.findLast(({ outcome }) => outcome !== null)
   const ms = last?.duration_ms ?? 0
-  if (!last) return caseOf(id, 0, 'skipped', 'not made yet')
+  if (!last) return caseOf(id, 0, 'skipped', 'not run yet')
   if (state === 'passed') return caseOf(id, ms, 'passed')
   if (state === 'interrupted') return caseOf(id, ms, 'error', 'the step was interrupted')
   const errors = last.failed_checks.filter(({ level }) => level === 'error')
@@ -94,11 +94,11 @@ function caseOfAcceptance({ acceptance: { passed, open_steps, consumed, refunded
   if (open_steps.length > 0) return caseOf('acceptance', 0, 'skipped', `steps to pass first: ${open_steps.join(', ')}`)
   const lacking = [...(consumed.length > 0 ? [] : ['a consumption']), ...(refunded.length > 0 ? [] : ['a refund'])]
   return lacking.length > 0
-    ? caseOf('acceptance', 0, 'failure', `the platform's records lack ${lacking.join(' and ')}`)
-    : caseOf('acceptance', 0, 'skipped', 'the acceptance check has not been made')
+    ? caseOf('acceptance', 0, 'failure', `the platform's records do not show ${lacking.join(' or ')}`)
+    : caseOf('acceptance', 0, 'skipped', 'the acceptance check has not been run')
 }
 
-/** `Every field fits the interface: body[0].title: expected is required, got missing`. */
+/** `Invalid field: body[0].title: expected is required, got missing`. */
 export function checkLine(check: Omit<FailedCheck, 'id'> | undefined): string {
   if (!check) return 'no check was made'
   const { text: name, level, path, expected, actual } = check

@@ -69,7 +69,7 @@ async function sendRefusal(deps: Deps, thrown: unknown, request: FastifyRequest,
     const { ip: address, headers: sent } = request
     const seen = { call: callOf(request), verified, address, headers: sent, body: readableBody(request) }
     const kept = keepRejected(deps, { ...seen, reason: thrown.message, answer }).catch((error: Error) => {
-      logFailure(request, error, 'a rejected call could not be kept')
+      logFailure(request, error, 'a rejected call could not be recorded')
     })
     if (verified) await kept
   }
@@ -85,7 +85,7 @@ function refusalOf(thrown: unknown, request: FastifyRequest): Pick<CallRejected,
   const { what, status, headers = {}, detail } = error.failure
   const ours = error.rescode !== 20007
   return {
-    describe: ours ? 'the platform cannot answer now; try again later' : (what ?? error.message),
+    describe: ours ? 'the platform cannot respond now; try again later' : (what ?? error.message),
     status: status ?? (ours ? 500 : 200),
     headers,
     detail,

@@ -110,7 +110,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }):
     return reply.headers({ ...HEADERS, 'Content-Type': XML_TYPE }).send(xml)
   }
 
-  /** Throws the same 404 for a text that is no id as for an unknown id. */
+  /** A malformed id is reported as not found, as an unknown one is. */
   async function runIdOf(request: FastifyRequest<RunRoute>): Promise<string> {
     const { run_id } = request.params
     if (run_id === PRESENT) return (await presentRun(deps, callerOf(request).partner_id)).run_id

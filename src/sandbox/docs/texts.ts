@@ -40,7 +40,10 @@ export function docsTexts(locale: Locale) {
   return {
     /** `number`, `list of id`, `number: 1, 2`. */
     kind: ({ kind, list, values }: Field): string => {
-      const one = values.length > 0 ? `${t(KINDS[kind])}: ${values.join(', ')}` : t(KINDS[kind])
+      const one =
+        values.length > 0
+          ? t('sandbox.docs.kind_values', { kind: t(KINDS[kind]), values: values.join(', ') })
+          : t(KINDS[kind])
       return list ? t('sandbox.docs.list', { of: one }) : one
     },
     /** Of an interface or a notice; of anything else the text itself. */

@@ -39,7 +39,7 @@ export async function sendMail({ config }: Deps, notification: Notification): Pr
  */
 export function smtpOptions(smtpUrl: string): SMTPTransportOptions {
   const server = parseSmtpUrl(smtpUrl)
-  if (!server) throw new Error('SMTP_URL cannot be read')
+  if (!server) throw new Error('SMTP_URL is not valid')
   const { auth, host, port, secure } = server
   const requireTLS = !secure && auth !== undefined && !isLoopbackHost(host)
   return { ...LIMITS, ...CLOSED, host, port, secure, requireTLS, ...(auth ? { auth } : {}) }

@@ -41,7 +41,7 @@ export async function sendNotification(
 
 async function settleFailure(deps: Deps, { notification_id, waiting_since }: Notification, error: unknown) {
   const known = error instanceof NotSent
-  const [message, detail] = known ? [error.message, error.detail] : ['a fault of the platform', String(error)]
+  const [message, detail] = known ? [error.message, error.detail] : ['an error of the platform', String(error)]
   const overdue = deps.clock.now() >= addSeconds(waiting_since, GIVEN_UP_AFTER_S)
   const final = overdue || (known && error.permanent)
   await store.markFailure(deps.db, notification_id, message, final ? 'failed' : 'waiting')

@@ -14,10 +14,10 @@ const PUBLIC: Readonly<Record<CallFailure, string>> = {
   address: UNREACHABLE,
   dns: UNREACHABLE,
   connect: UNREACHABLE,
-  tls: 'the webhook has no usable TLS',
-  timeout: 'the webhook did not answer in time',
-  'too-large': 'the webhook answered with more than 64 KiB',
-  broken: 'the webhook broke the connection off',
+  tls: 'could not establish TLS with the webhook',
+  timeout: 'the webhook did not respond in time',
+  'too-large': 'the response of the webhook is larger than 64 KiB',
+  broken: 'the webhook closed the connection',
 }
 
 /**
@@ -63,7 +63,7 @@ export async function callWebhook(deps: Deps, notification: Notification): Promi
     },
   )
   if (status < 200 || status > 299)
-    throw new NotSent(`the webhook answered with HTTP status ${status}`, `webhook: HTTP status ${status}`)
+    throw new NotSent(`the webhook responded with HTTP status ${status}`, `webhook: HTTP status ${status}`)
 }
 
 const guardOf = ({ config }: Deps) => addressGuard(config)

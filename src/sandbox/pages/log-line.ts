@@ -111,7 +111,12 @@ function checkLine({ id, passed, level = 'error', path, expected, actual, doc }:
   if (path) facts.push([t('sandbox.log.path'), path])
   if (expected !== undefined) facts.push([t('sandbox.log.expected'), expected])
   if (actual !== undefined) facts.push([t('sandbox.log.actual'), actual])
-  return { ...verdict(passed, level, t), text: CHECK_IDS.includes(id) ? checkText(id, t) : id, facts, doc: doc ?? '' }
+  return {
+    ...verdict(passed, level, t),
+    text: CHECK_IDS.includes(id) ? checkText(id, t, passed) : id,
+    facts,
+    doc: doc ?? '',
+  }
 }
 
 function verdict(passed: boolean, level: 'error' | 'warning', t: Translate): Pick<LogLine, 'tone' | 'word'> {

@@ -32,7 +32,7 @@ interface ShownRun {
   /** Null unless a newer run has replaced it. */
   readonly supersededAt: string | null
   readonly passedSteps: number
-  /** Some step is being made, not only the one that is shown. */
+  /** Whether any step is running, also one that this page does not show. */
   readonly running: boolean
   /** The live log goes on after this line. */
   readonly lastSeq: number

@@ -107,7 +107,7 @@ async function requireKnownStep<T>(
   try {
     return await work()
   } catch (error) {
-    // Looked up only after a refusal, so that a start does not wait for it.
+    // Check the step only after a failure; successful starts stay fast.
     const { steps } = await showRun(deps, partnerId, runId)
     throw steps.some(({ step }) => step.id === stepId) ? error : noSuchRun()
   }

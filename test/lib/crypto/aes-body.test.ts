@@ -43,32 +43,32 @@ describe('an encrypted body', () => {
   })
 
   it.each([
-    ['no key', VECTOR, { key: null }, 'the body is encrypted, and no key is set for this partner'],
+    ['no key', VECTOR, { key: null }, 'the body is encrypted, but no AES key is set for this partner'],
     ['another key', VECTOR, { key: OTHER }, KEY_DOES_NOT_FIT],
     [
       'cut off in a block',
       VECTOR.slice(0, 40),
       {},
-      'the body is encrypted, but not whole: its Base64 holds 30 bytes, no multiple of 16',
+      'the encrypted body is incomplete: its Base64 has 30 bytes, not a multiple of 16',
     ],
     ['cut off after a block', Buffer.from(VECTOR, 'base64').subarray(0, 16).toString('base64'), {}, KEY_DOES_NOT_FIT],
     [
       'a few bytes',
       'KySuk7oN',
       { status: 'encrypted' },
-      'the body is encrypted, but not whole: its Base64 holds 6 bytes, no multiple of 16',
+      'the encrypted body is incomplete: its Base64 has 6 bytes, not a multiple of 16',
     ],
     [
       'no Base64',
       '<html>',
       { status: ' Encrypted' },
-      'the body is not JSON, and not the Base64 that X-Encryption-Status promises',
+      'the body is neither JSON nor the Base64 that X-Encryption-Status announces',
     ],
     [
       'base64url',
       VECTOR.replace('+', '-').replace('K', '_'),
       { status: 'encrypted' },
-      'the body is not JSON, and not the Base64 that X-Encryption-Status promises',
+      'the body is neither JSON nor the Base64 that X-Encryption-Status announces',
     ],
   ])('that cannot be read says why: %s', (_name, body, given, problem) => {
     expect(opened(body, given)).toBe(problem)

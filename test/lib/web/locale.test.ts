@@ -40,7 +40,7 @@ describe('the language of a page', () => {
   it('tells a wait in whole minutes, rounded up', () => {
     expect(inMinutes('en', 0)).toBe('in 1 minute')
     expect(inMinutes('en', 61)).toBe('in 2 minutes')
-    expect(inMinutes('zh-CN', 720)).toBe('12分钟后')
+    expect(inMinutes('zh-CN', 720)).toBe('12 分钟后')
   })
 })
 

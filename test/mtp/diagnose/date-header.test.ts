@@ -24,7 +24,7 @@ describe('the Date header of a diagnosed call', () => {
   ])('%d minutes off looks like %s', (minutes, zone) => {
     const mistake = atMinutes(minutes)
     expect(mistake?.name).toBe('date-local-time-labelled-gmt')
-    expect(mistake?.explanation).toMatch(new RegExp(`You look like ${zone.replace('+', '\\+')}\\.$`))
+    expect(mistake?.explanation).toMatch(new RegExp(`Its time zone looks like ${zone.replace('+', '\\+')}\\.$`))
   })
 
   it.each([
@@ -42,8 +42,8 @@ describe('the Date header of a diagnosed call', () => {
     ['', 'date-header-missing', 'missing'],
     ['Tue, 06 May 2026 10:34:20 GMT', 'date-weekday-wrong', 'the weekday is Wed, not Tue'],
     ['Wed, 30 Feb 2026 10:34:20 GMT', 'date-impossible', 'does not exist'],
-    ['wed, 06 may 2026 10:34:20 gmt', 'date-names-in-other-case', 'another case'],
-    ['Wed, 06 May 2026 10:34:20 Gmt', 'date-names-in-other-case', 'another case'],
+    ['wed, 06 may 2026 10:34:20 gmt', 'date-names-in-other-case', 'wrong letter case'],
+    ['Wed, 06 May 2026 10:34:20 Gmt', 'date-names-in-other-case', 'wrong letter case'],
     ['Wed, 06 May 2026 18:34:20 +0800', 'date-zone-not-gmt', '"+0800"'],
     ['Wed, 06 May 2026 18:34:20 CST', 'date-zone-not-gmt', '"CST"'],
     ['Wed, 06 May 2026 10:34:20 UTC', 'date-zone-not-gmt', '"UTC"'],
@@ -56,8 +56,8 @@ describe('the Date header of a diagnosed call', () => {
     ['1778063660000', 'date-form-wrong', 'Unix timestamp'],
     ['Wed May  6 10:34:20 2026', 'date-form-wrong', 'asctime'],
     ['Wed May 06 18:34:20 CST 2026', 'date-form-wrong', 'asctime'],
-    ['Wed, 06 May 10000 10:34:20 GMT', 'date-form-wrong', 'no HTTP date'],
-    ['yesterday', 'date-form-wrong', 'no HTTP date'],
+    ['Wed, 06 May 10000 10:34:20 GMT', 'date-form-wrong', 'not an HTTP date'],
+    ['yesterday', 'date-form-wrong', 'not an HTTP date'],
   ])('%j is %s', (date, name, words) => {
     expect(found(date)?.name).toBe(name)
     expect(found(date)?.explanation).toContain(words)

@@ -90,7 +90,7 @@ describe('a webhook', () => {
       expect(await attempt()).toEqual({ failure: `webhook: HTTP status ${status}` })
       expect(await only(world, passed)).toMatchObject({
         state: 'waiting',
-        last_error: `the webhook answered with HTTP status ${status}`,
+        last_error: `the webhook responded with HTTP status ${status}`,
       })
       world.clock.advance(60)
     }
@@ -185,7 +185,7 @@ describe('a webhook', () => {
       [passed.partnerId],
     )
     expect(await attempt()).toEqual({ failure: expect.stringMatching(/sealed secret cannot be opened/) })
-    expect(await only(world, passed)).toMatchObject({ state: 'waiting', last_error: 'a fault of the platform' })
+    expect(await only(world, passed)).toMatchObject({ state: 'waiting', last_error: 'an error of the platform' })
     expect(deliveries).toEqual([])
   })
 })

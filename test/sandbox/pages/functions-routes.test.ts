@@ -114,7 +114,7 @@ describe('starting a run', () => {
     expect(locked.body).toMatch(/value="start" disabled/)
     const answer = await me.send(FORM, filled())
     expect(answer.statusCode).toBe(409)
-    expect(textOf(answer)).toContain('The signature tool has to be passed before the test run.')
+    expect(textOf(answer)).toContain('Pass the signature tool before you start the test run.')
     expect(await runs()).toEqual([])
   })
 
@@ -205,7 +205,7 @@ describe('starting again', () => {
        values (gen_random_uuid(), $1, 'product-pull', 1, now(), now(), now(), 'passed')`,
       [first?.run_id],
     )
-    expect(textOf(await me.open(FORM))).toMatch(/Test run 1 is under way: 1 of \d+ steps have passed/)
+    expect(textOf(await me.open(FORM))).toMatch(/Test run 1 is in progress: 1 of \d+ steps passed/)
     const asked = await me.send(FORM, filled({ main: 'P-"2"' }))
     expect(asked.statusCode).toBe(200)
     expect(textOf(asked)).toMatch(/Test run 1 has passed 1 of \d+ steps\./)
@@ -240,7 +240,7 @@ describe('checking addresses', () => {
     const answer = await me.send(FORM, filled({ action: 'check', base_url: url, main: 'P-9' }))
     expect(answer.statusCode).toBe(200)
     const text = textOf(answer)
-    expect(text).toContain('Addresses checked')
+    expect(text).toContain('Address check')
     expect(text).toContain(`${url}/order/create`)
     expect(text).not.toContain(`${url}/balance`)
     expect(answer.body).toContain('value="P-9"')

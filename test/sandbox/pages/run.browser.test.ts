@@ -140,7 +140,7 @@ describe('while a step is made', () => {
     // A tab that does not notice by itself still offers Next: it is told that the run has moved on.
     await next(stale).click()
     await stale.getByRole('alert').waitFor()
-    expect(await stale.getByRole('alert').textContent()).toContain('does not stand at that step')
+    expect(await stale.getByRole('alert').textContent()).toContain('is no longer at that step')
   }, 60_000)
 
   it('a page that was asked for before Next does not come back after it', async () => {
@@ -170,7 +170,7 @@ describe('while a step is made', () => {
     const page = await open(runPath(runId))
     await start(page).dblclick()
     await page.waitForSelector('.waiting')
-    expect(await page.locator('[role=status].status').textContent()).toContain('It is your turn')
+    expect(await page.locator('[role=status].status').textContent()).toContain('Your turn')
     const before = await page.locator('.timer').textContent()
     await page.waitForFunction((text) => document.querySelector('.timer')?.textContent !== text, before)
     await sellerActs(runId)

@@ -1,7 +1,7 @@
 import { entry, OPEN_DATE } from './entry.ts'
 import type { Product } from './product.ts'
 
-/** Most products: dated, sold at once, refunded at once, one code a ticket. */
+/** Most products: dated, sold at once, refunded at once, one code per ticket. */
 const USUAL = {
   calendar: 'days',
   stock: 1_000,
@@ -11,7 +11,7 @@ const USUAL = {
   onSale: true,
 } as const
 
-/** What this shop sells: one product for each way in which the interfaces can go. */
+/** What this shop sells: one product for each way in which the interfaces can behave. */
 export const ASSORTMENT: readonly Product[] = [
   {
     ...USUAL,

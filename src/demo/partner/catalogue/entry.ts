@@ -17,7 +17,7 @@ const AT_THE_GATE = {
   certificateSupplement: '',
 }
 
-/** What most products have in common. Every required field is here, so that no product can forget one. */
+/** What most products have in common. Every required field is here, so that no product lacks one. */
 const COMMON = {
   include: '入园门票一张 One entrance ticket',
   exclude: '园内餐饮 Food and drinks',

@@ -18,7 +18,7 @@ function rangeOf(body: Fields): [string, string] {
   return first <= last ? [first, last] : refuse(201, 'endTime is before startTime')
 }
 
-/** Price calendar: an entry a day. Days that are not on sale are left out, and so is everything of other products. */
+/** Price calendar: an entry per day. Days that are not on sale are left out, and so is everything of other products. */
 export function queryPrices(shop: Shop, body: Fields): Answer {
   const product = productOf(shop, body)
   const range = rangeOf(body)
@@ -32,20 +32,20 @@ export function queryPrices(shop: Shop, body: Fields): Answer {
   return { body: entries }
 }
 
-/** Level price calendar v2: an entry a day, session and seat level; partnerPrimaryKey comes back in order create. */
+/** Level price calendar v2: an entry per day, session and seat level; partnerPrimaryKey comes back in order create. */
 export function queryLevelPrices(shop: Shop, body: Fields): Answer {
   const product = productOf(shop, body)
   const range = rangeOf(body)
   const { partnerDealId } = product
   if (whole(body, 'asyncType') === 1) {
-    // A shop that has to ask another system first says 999, and tells the prices when it has them.
+    // A shop that has to ask another system first says 999, and sends the prices when it has them.
     sendLevelPrices(shop, product, range)
     return { code: 999, describe: 'the calendar will follow', partnerDealId }
   }
   return { partnerDealId, body: levelEntries(shop, product, range) }
 }
 
-/** A year of them: nobody sells further ahead. */
+/** A year of them: sellers plan no further ahead. */
 const MOST_NOTICES = 37
 /** One notice for so many days that its entries are no more than it may have. */
 const DAYS_A_NOTICE = 10

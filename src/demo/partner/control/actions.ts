@@ -4,7 +4,7 @@ import type { Shop } from '../shop.ts'
 import { consume, decideRefund } from './order.ts'
 import { addProduct, changeProduct } from './product.ts'
 
-/** What people do in the shop that the platform has to hear of; each throws a Refusal for what cannot be done. */
+/** Actions in the shop that the platform must be notified of; each throws a Refusal if it is not possible. */
 export const ACTIONS = {
   consume,
   'decide-refund': decideRefund,

@@ -15,9 +15,9 @@ export async function refuseStrangers(request: FastifyRequest, reply: FastifyRep
 
 function strangeness({ method, headers }: FastifyRequest): string | undefined {
   const { host = '', origin } = headers
-  if (!OURS.test(host)) return 'open this as http://localhost, under no other name'
+  if (!OURS.test(host)) return 'open this page as http://localhost, not under another name'
   if (method === 'GET') return undefined
   const site = String(headers['sec-fetch-site'] ?? 'none')
   const own = [undefined, `http://${host}`].includes(origin) && ['same-origin', 'none'].includes(site)
-  return own ? undefined : 'the page of another origin may not do this'
+  return own ? undefined : 'a page of another origin may not do this'
 }

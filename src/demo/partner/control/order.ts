@@ -22,7 +22,7 @@ export function consume(shop: Shop, input: Fields): Notice[] {
 export function decideRefund(shop: Shop, input: Fields): Notice[] {
   const refundId = text(input, 'refundId')
   const refund = shop.refunds.get(refundId) ?? refuse(400, `no refund ${refundId}`)
-  if (refund.state !== 'reviewing') refuse(400, `the refund is ${refund.state} already`)
+  if (refund.state !== 'reviewing') refuse(400, `the refund is already ${refund.state}`)
   if (typeof input.approve !== 'boolean') refuse(400, 'approve must be true or false')
   decide(refund, input.approve, has(input, 'reason') ? text(input, 'reason') : '', shop.now())
   return [refundDecided(shop, refund)]

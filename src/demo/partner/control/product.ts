@@ -45,7 +45,7 @@ function withPrices(product: Product, input: Fields): Product {
 export function addProduct(shop: Shop, input: Fields): Notice[] {
   const [partnerDealId, title] = [text(input, 'partnerDealId'), text(input, 'title')]
   const [pattern] = shop.products.values()
-  if (!pattern || shop.products.has(partnerDealId)) refuse(400, `product ${partnerDealId} is there already`)
+  if (!pattern || shop.products.has(partnerDealId)) refuse(400, `product ${partnerDealId} already exists`)
   shop.products.set(partnerDealId, {
     ...pattern,
     partnerDealId,

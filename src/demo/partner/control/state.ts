@@ -42,7 +42,7 @@ export const describeProduct = ({ partnerDealId, entry, prices, ...behaviour }: 
   ...pricesOnTheWire(prices),
 })
 
-/** Everything that the shop knows, for people to read. */
+/** The state of the shop, for people to read. */
 export function describeShop(shop: Shop) {
   const orders = [...shop.orders.keys()].flatMap((orderId) => findOrder(shop, orderId) ?? [])
   return {

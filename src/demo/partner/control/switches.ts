@@ -6,7 +6,7 @@ const isMistake = (name: string): name is Mistake => Object.hasOwn(MISTAKES, nam
 
 export const describeMistakes = (switches: Switches): object => ({ mistakes: [...switches], known: MISTAKES })
 
-/** Switches on the mistakes of the list, and all others off. */
+/** Switches on the mistakes in the list, and all others off. */
 export function switchMistakes(switches: Switches, input: Fields): object {
   const wanted = texts(input, 'mistakes').map((name) => (isMistake(name) ? name : refuse(400, `no mistake ${name}`)))
   switches.clear()

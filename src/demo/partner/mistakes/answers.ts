@@ -5,7 +5,7 @@ import { SPOILT_FIELDS } from './fields.ts'
 import type { Mistake, Switches } from './mistakes.ts'
 import { type Json, type Occasion, type Spoil, type Spoilers, without } from './spoil.ts'
 
-/** Mistakes in the answer as a whole. Those that end in a text come last: nothing can be spoilt after them. */
+/** Mistakes in the answer as a whole. Those that end in a text come last: nothing can be altered after them. */
 const SPOILT: Spoilers = {
   'answer-code-300': (answer) => ({ ...without(answer, 'body'), code: 300, describe: 'error' }),
   'answer-other-partner-id': (answer) => ({ ...answer, partnerId: `${answer.partnerId}1` }),
@@ -44,7 +44,7 @@ const SPOILT: Spoilers = {
 
 const ALL = Object.entries({ ...SPOILT_FIELDS, ...SPOILT }) as [Mistake, Spoil][]
 
-/** Spoils a finished answer by all mistakes that are switched on: first its fields, then the whole. */
+/** Alters a finished response by all switched-on mistakes: first its fields, then the whole. */
 export async function spoil(switches: Switches, payload: string, occasion: Occasion): Promise<string> {
   let answer = readJson(payload) as Json
   for (const [mistake, change] of ALL) {

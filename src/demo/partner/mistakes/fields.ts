@@ -21,7 +21,7 @@ const STRANGER = 'DEMO-STRANGER'
 
 const isCalendar = (path: string): boolean => path.startsWith('/product/') && path.includes('price')
 
-/** Spoils an entry that has this field; the field is given as it is. */
+/** Alters an entry that has this field; the callback gets the current value. */
 const field =
   (name: string, change: (value: unknown, entry: Json) => unknown): Spoil =>
   (answer) =>

@@ -8,8 +8,8 @@ import type { Switches } from './mistakes.ts'
 import { type Repair, type Subject, sabotage } from './shop.ts'
 
 /**
- * Lets the interfaces of this plugin make the mistakes that are switched on, without a line in the honest code.
- * The first two hooks have callbacks and not promises: so nothing comes in between damage, handler and repair.
+ * Lets the interfaces of this plugin make the mistakes that are switched on, without a line in the correct code. The
+ * first two hooks have callbacks and not promises: so nothing comes in between damage, handler and repair.
  */
 export function makeMistakes(
   app: FastifyInstance,
@@ -38,7 +38,7 @@ export function makeMistakes(
   })
 }
 
-/** What the shop itself will refuse is nobody's subject here. */
+/** What the shop itself will refuse needs no handling here. */
 function subjectOf(bytes: unknown): Subject {
   try {
     const { body } = readJson(String(bytes)) as { body?: Fields }

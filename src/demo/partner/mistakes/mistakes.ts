@@ -1,6 +1,6 @@
 /**
  * Mistakes that sellers make, to be switched on one by one (control/), so that the platform's tests can be tested.
- * Nothing of this folder belongs into a shop: leave it out when you copy the example.
+ * Leave this folder out when you copy the example.
  */
 export const MISTAKE_GROUPS = {
   defence: {
@@ -10,44 +10,44 @@ export const MISTAKE_GROUPS = {
   },
   shop: {
     'order-create-not-idempotent': 'a second create of an order makes a new partnerOrderId',
-    'out-of-stock-sold': 'sells what it does not have',
-    'pay-again-issues-again': 'a second pay issues other vouchers',
-    'query-forgets-paid-order': 'order query does not know an order that is paid',
-    'refund-twice-refunds-twice': 'a repeated refundId gives back further tickets',
-    'close-twice-fails': 'a second close is answered with 300',
+    'out-of-stock-sold': 'accepts orders for products that are sold out',
+    'pay-again-issues-again': 'a second pay issues different vouchers',
+    'query-forgets-paid-order': 'order query does not find a paid order',
+    'refund-twice-refunds-twice': 'a repeated refundId refunds more tickets',
+    'close-twice-fails': 'responds to a second close with 300',
   },
   fields: {
-    'prices-out-of-range': 'a calendar also has a day outside of the range that was asked for',
-    'prices-of-another-product': 'a calendar is that of another product',
+    'prices-out-of-range': 'a calendar has a day outside the requested range',
+    'prices-of-another-product': 'returns the calendar of another product',
     'vouchers-do-not-fit-type':
-      'pay gives a voucher too few (or one too many where there are none) for its voucherType',
-    'refund-answers-another-refund': 'the answer of a refund names another refundId',
-    'reschedule-count-wrong': 'reschedule says success, with a successCount that is not the number of tickets',
-    'answer-other-order-id': 'the answer names another orderId',
+      'pay returns one voucher fewer than voucherType requires (or one where there should be none)',
+    'refund-answers-another-refund': 'the response to a refund has another refundId',
+    'reschedule-count-wrong': 'reschedule reports success with a successCount other than the number of tickets',
+    'answer-other-order-id': 'the response has another orderId',
     'answer-rounded-order-id': 'reads order ids with a plain JSON parser, so long ones lose their last digits',
-    'answer-missing-field': 'leaves out a required field of the answer',
-    'answer-wrong-types': 'lists where texts belong, words where numbers belong',
+    'answer-missing-field': 'leaves out a required field of the response',
+    'answer-wrong-types': 'returns lists instead of texts and words instead of numbers',
     'answer-scripts': 'HTML and a script in title, subTitle, name and describe',
   },
   answers: {
-    'answer-code-300': 'says 300 to everything',
-    'answer-other-partner-id': 'the answer names another partnerId',
+    'answer-code-300': 'responds to everything with 300',
+    'answer-other-partner-id': 'the response has another partnerId',
     'answer-echoes-secrets': 'repeats the Authorization header and its own clientSecret, in the body and in a header',
-    'answer-too-large': 'the answer is longer than 2 MiB',
+    'answer-too-large': 'the response is larger than 2 MiB',
     'answer-http-500': 'HTTP status 500',
     'answer-redirects': 'HTTP status 302 to another address',
-    'answer-slow': 'answers after 20 seconds',
-    'answer-wrong-content-type': 'the answer is JSON but says that it is text/html',
-    'answer-wrong-aes-key': 'encrypts its answers, with another key than the one agreed on',
-    'answer-empty': 'the answer has no body',
-    'answer-not-json': 'the answer is an HTML page',
+    'answer-slow': 'responds after 20 seconds',
+    'answer-wrong-content-type': 'the response is JSON but declared as text/html',
+    'answer-wrong-aes-key': 'encrypts its responses with another key than the agreed one',
+    'answer-empty': 'the response has no body',
+    'answer-not-json': 'the response is an HTML page',
   },
   notices: {
     'notice-not-sent': 'sends no notices; they go out when this is switched off',
     'notice-wrong-signature': 'signs notices with another secret',
-    'notice-local-time': 'writes Beijing time into the Date of notices and calls it GMT',
+    'notice-local-time': 'writes Beijing time into the Date of notices but labels it GMT',
     'notice-missing-field': 'leaves out usedQuantity, refundId, issueType and the status of a product',
-    'pay-notice-code-missing': 'a pay notice has a voucher too few for its voucherType',
+    'pay-notice-code-missing': 'a pay notice has one voucher fewer than voucherType requires',
     'notice-rounded-order-id': 'reads order ids with a plain JSON parser, so notices name an order that does not exist',
     'notice-sent-twice': 'sends each notice twice at the same moment',
   },
@@ -62,5 +62,5 @@ export type Mistake = { [Group in MistakeGroup]: keyof Groups[Group] }[MistakeGr
 /** All of them, with what each does. */
 export const MISTAKES: Readonly<Record<Mistake, string>> = Object.assign({}, ...Object.values(MISTAKE_GROUPS))
 
-/** The mistakes that are made at the moment. */
+/** The mistakes that are switched on. */
 export type Switches = Set<Mistake>

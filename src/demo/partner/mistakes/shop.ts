@@ -24,12 +24,12 @@ export interface Subject {
   readonly partnerDealId: string
 }
 
-/** Takes back what would outlive the request, and the mistake: an honest shop must be one again. */
+/** Undoes what would outlast the request, so that the shop behaves correctly afterwards. */
 export type Repair = () => void
 
 interface Sabotage {
   readonly path: string
-  /** Damages what the shop knows just before it handles a request, so that it does the wrong thing by itself. */
+  /** Alters the state of the shop just before it handles a request, so that its own code does the wrong thing. */
   damage(shop: Shop, subject: Subject): Repair | undefined
 }
 
@@ -89,7 +89,7 @@ const SABOTAGE: Readonly<Partial<Record<Mistake, Sabotage>>> = {
   },
 }
 
-/** Damages the shop for all mistakes that are switched on and concern this interface. */
+/** Alters the shop for all switched-on mistakes of this interface. */
 export function sabotage(switches: Switches, shop: Shop, path: string, subject: Subject): Repair[] {
   return [...switches].flatMap((mistake) => {
     const found = SABOTAGE[mistake]

@@ -3,7 +3,7 @@ import type { Mistake } from './mistakes.ts'
 
 export type Json = Record<string, unknown>
 
-/** What a mistake in an answer may look at. */
+/** What a mistake in a response may use. */
 export interface Occasion {
   /** The interface's path. */
   readonly path: string
@@ -13,7 +13,7 @@ export interface Occasion {
   readonly clientSecret: string
 }
 
-/** Gives the spoilt answer: an object for the next mistake, or a text that is the end of it. */
+/** Returns the altered response: an object for the next mistake, or a final text. */
 export type Spoil = (answer: Json, occasion: Occasion) => Json | string | Promise<Json>
 
 export type Spoilers = Readonly<Partial<Record<Mistake, Spoil>>>

@@ -7,10 +7,11 @@ import type { Shop } from '../shop.ts'
 import type { Order } from './order.ts'
 import { isEnough } from './stock.ts'
 
-/** Order create: checks what is wanted, holds the stock, and does all of it once for one orderId. */
+/** Order create: checks the request and holds the stock, once for one orderId. */
 export function createOrder(shop: Shop, body: Fields): Answer {
   const orderId = int64(body, 'orderId')
-  // The platform asks again when an answer got lost. It must get the same order: never a second one, never an error.
+  // The platform sends it again when a response was lost. It must get the same order: never a second one, never an
+  // error.
   const known = shop.orders.get(orderId)
   if (known) return { body: { partnerOrderId: known.partnerOrderId } }
   if (shop.closedUnseen.has(orderId)) refuse(499, `order ${orderId} has been closed`)

@@ -14,7 +14,9 @@ export const quantitiesOf = (order: Order) => ({
   refundedQuantity: ticketsThatAre(order, 'refunded').length,
 })
 
-/** Order query. After a time-out the platform asks this before it does anything again, so it must be the truth. */
+/**
+ * Order query. After a time-out the platform asks this before it does anything again, so the response must be correct.
+ */
 export function queryOrder(shop: Shop, body: Fields): Answer {
   const order = orderOf(shop, body, 301)
   return {

@@ -31,7 +31,7 @@ export function openRefund(shop: Shop, refundId: string, order: Order, tickets: 
 
 /** The tickets to give back: those of the vouchers that are named, or any that nobody has used. */
 function chooseTickets(order: Order, quantity: number, vouchers: readonly string[]): Ticket[] {
-  if (ticketsThatAre(order, 'refunded').length === order.quantity) refuse(601, 'everything is refunded already')
+  if (ticketsThatAre(order, 'refunded').length === order.quantity) refuse(601, 'everything is already refunded')
   const isNamed = ({ voucher = '' }: Ticket): boolean => vouchers.length === 0 || vouchers.includes(voucher)
   const free = ticketsThatAre(order, 'unused').filter(isNamed)
   if (free.length < quantity) refuse(606, `${free.length} of these tickets are unused, ${quantity} were asked for`)

@@ -1,4 +1,4 @@
-/** The one page, for eta, which escapes whatever is between `<%=` and `%>`: titles and the like are anybody's text. */
+/** The one page, for eta, which escapes whatever is between `<%=` and `%>`: titles and other values are untrusted. */
 
 const HEAD = `<!doctype html>
 <html lang="<%= it.locale %>">
@@ -27,7 +27,7 @@ const HEAD = `<!doctype html>
 <main>
 <h1><%= it.t.title %></h1>
 <p class="lead"><%= it.t.lead %></p>
-<% if (it.problem) { %><p class="alert" role="alert" id="said" tabindex="-1"><%= it.t.refused %>: <span lang="en"><%= it.problem %></span></p><% } %>
+<% if (it.problem) { %><p class="alert" role="alert" id="said" tabindex="-1"><%= it.t.refused %> – <span lang="en"><%= it.problem %></span></p><% } %>
 <% if (it.done) { %><p class="good" role="status" id="said" tabindex="-1"><%= it.done %></p><% } %>
 <% if (it.mistaken.length > 0) { %>
 <form class="alert" method="post" action="/office/mistakes">
@@ -47,7 +47,7 @@ const ORDERS = `
 <h3 id="order-<%= order.orderId %>"><small><%= it.t.order %></small> <%= order.orderId %></h3>
 <p><strong><%= order.partnerDealId %></strong> · <%= order.travelDate ?? it.t.any_day %> · <%= it.t.states[order.state] %></p>
 <p><%= order.numbers %></p>
-<% if (order.vouchers.length > 0) { %><p><%= it.t.vouchers %>: <% for (const voucher of order.vouchers) { %><code><%= voucher %></code> <% } %></p><% } %>
+<% if (order.vouchers.length > 0) { %><p><%= it.t.vouchers %> <% for (const voucher of order.vouchers) { %><code><%= voucher %></code> <% } %></p><% } %>
 <% if (order.unusedQuantity > 0) { %>
 <form class="line" method="post" action="/office/consume">
 <input type="hidden" name="orderId" value="<%= order.orderId %>">
@@ -69,7 +69,7 @@ const REFUNDS = `
 <% for (const [at, refund] of it.refunds.shown.entries()) { %>
 <li>
 <h3 id="refund-<%= at %>"><small><%= it.t.refund %></small> <%= refund.refundId %></h3>
-<p><%= it.t.order %> <%= refund.orderId %> · <%= it.t.tickets %> <%= refund.quantity %> · <strong><%= it.t.states[refund.state] %></strong><% if (refund.reason) { %>: <%= refund.reason %><% } %></p>
+<p><%= it.t.order %> <%= refund.orderId %> · <%= it.t.tickets %> <%= refund.quantity %> · <strong><%= it.t.states[refund.state] %></strong><% if (refund.reason) { %> · <%= refund.reason %><% } %></p>
 <% if (refund.state === 'reviewing') { %>
 <form class="line" method="post" action="/office/decide-refund">
 <input type="hidden" name="refundId" value="<%= refund.refundId %>">

@@ -6,7 +6,7 @@ import type { Locale } from './locale.ts'
 import { MISTAKE_TEXTS } from './mistake-texts.ts'
 import { fill, TEXTS, type Texts } from './texts.ts'
 
-/** What the visitor has just done: it worked, or the shop says why not. */
+/** The result of the last form: done, or why not. */
 export interface Said {
   readonly done?: string
   readonly problem?: string
@@ -30,7 +30,7 @@ export function officeView(shop: Shop, switches: Switches, locale: Locale, { don
     t,
     locale,
     problem,
-    // Of the address only the name of a text is taken, never a text.
+    // The address only names a text; it never contains one.
     done: isDone(t, done) ? t.done[done] : '',
     products: products.map((product) => ({
       ...product,

@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+
+/** What a machine can hold of how texts are written. */
+
+const root = new URL('../../', import.meta.url)
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
+const filesOf = (folder: string, ending: RegExp) =>
+  readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
+    .map((path) => `${folder}${path}`)
+    .filter((path) => ending.test(path))
+
+const HAN = String.raw`[\u4e00-\u9fff]`
+
+/** Every text with Chinese in it that a person reads: those of the pages, and the string literals of the code. */
+function chineseTexts(): [where: string, text: string][] {
+  const locales = filesOf('views/locales/', /\.zh-CN\.json$|\/zh-CN\.json$/).flatMap((path) =>
+    Object.entries(JSON.parse(read(path)) as Record<string, string>),
+  )
+  // Names of things that are sold, and of people, are data.
+  const code = filesOf('src/', /\.ts$/).filter(
+    (path) => !/demo\/partner\/catalogue|demo\/seed|test-visitors/.test(path),
+  )
+  const literals = code.flatMap((path) =>
+    [...read(path).matchAll(/'((?:[^'\\\n]|\\.)*)'/g)].map(([, text = '']): [string, string] => [path, text]),
+  )
+  return [...locales, ...literals].filter(([, text]) => new RegExp(HAN).test(text))
+}
+
+/** English that stays English in a Chinese sentence: code, headers, standards and names. */
+const STAYS = [
+  'POST /path',
+  'Tue, 05 May 2015 06:11:34 GMT',
+  'MWS clientId:signature',
+  'X-Encryption-Status: encrypted',
+  'Java Date.toString()',
+  'yyyy-MM-dd HH:mm:ss',
+  'npm run demo:order',
+  'AES-128-CBC',
+  'alice / alice-password',
+  'bob / bob-password',
+]
+
+describe('Chinese texts', () => {
+  const texts = chineseTexts()
+
+  it('are found', () => expect(texts.length).toBeGreaterThan(800))
+
+  it('have full-width punctuation next to Chinese characters', () => {
+    const halfWidth = new RegExp(`${HAN}["”]?[,:;?!()]|[,:;?!()]["“]?${HAN}`)
+    expect(texts.filter(([, text]) => halfWidth.test(text))).toEqual([])
+  })
+
+  it('have a space between Chinese characters and Latin letters or digits', () => {
+    const joined = new RegExp(`${HAN}[A-Za-z0-9]|[A-Za-z0-9]${HAN}`)
+    expect(texts.filter(([, text]) => joined.test(text.replaceAll('\\n', ' ')))).toEqual([])
+  })
+
+  it('hold no run of English words', () => {
+    const sentence = /[A-Za-z][\w'’.-]*(?: [A-Za-z][\w'’.-]*)+/
+    const left = texts.map(([where, text]) => [where, STAYS.reduce((rest, stays) => rest.replaceAll(stays, ''), text)])
+    expect(left.filter(([, text = '']) => sentence.test(text))).toEqual([])
+  })
+})
+
+/** Words that made readers stop, and what was written in their place. */
+const STOPPED_AT = [
+  'stands why',
+  'mend it',
+  'need another look',
+  'stands beside',
+  'it is your turn:',
+  'step is being made',
+  'lines appear below',
+  'are behind you',
+  'the test run opens',
+  'go on with it',
+  'look at this',
+  'the address may be called',
+  'came about',
+  'the host name leads to',
+  'the connection ended before',
+  'what came is no http',
+  'fits no mistake',
+  'gives tickets back',
+  'code is as expected',
+  'quantities fit',
+  'orderstatus fits',
+  'not the step where',
+  'for everybody to verify',
+  'use all tickets of the order',
+  'white space too much',
+  'micro-app’s server heard',
+  'told apart',
+  'by nobody',
+  'waits for nothing',
+  'a way that is off',
+]
+
+it('no text or comment has the words that made readers stop', () => {
+  const files = [...filesOf('views/', /\.(?:eta|json|js)$/), ...filesOf('src/', /\.ts$/)]
+  const found = files.flatMap((path) => {
+    const text = read(path)
+      .replace(/\n\s*(?:\*|\/\/)?\s*/g, ' ')
+      .toLowerCase()
+    return STOPPED_AT.filter((words) => text.includes(words)).map((words) => `${path}: ${words}`)
+  })
+  expect(found).toEqual([])
+})

@@ -1,45 +1,5 @@
 #!/usr/bin/env node
-import { Command } from 'commander'
-import { appCommands } from './cli/app.ts'
-import { openContext } from './cli/context.ts'
-import { demoCommands } from './cli/demo.ts'
-import { grantCommands } from './cli/grant.ts'
-import { jobCommands } from './cli/job.ts'
-import { jsTicketCommand } from './cli/jsticket.ts'
-import { migrateCommand } from './cli/migrate.ts'
-import { orderCommands } from './cli/order.ts'
-import { partnerCommands } from './cli/partner.ts'
-import { productCommands } from './cli/product.ts'
-import { purgeCommand } from './cli/purge.ts'
-import { reportFailure } from './cli/report.ts'
-import { sandboxCommands } from './cli/sandbox.ts'
-import { secretCommands } from './cli/secret.ts'
-import { userCommands } from './cli/user.ts'
-import { removeDemo } from './demo/remove.ts'
-import { DEMO_PRODUCTS, openDemoPartner } from './demo/sandbox-part.ts'
-import { heartbeatWith } from './partner-calls/test-call.ts'
-
-/** The operator's command line: the operations of the admin routes, on the service's own database. */
-const context = openContext()
-const program = new Command('gatehouse')
-  .description('Operates Gatehouse. Uses the same settings (environment variables) as the service.')
-  .exitOverride()
-  .configureOutput({ outputError: () => {} })
-
-// One file a group of commands; a further group is one line here.
-appCommands(program, context)
-userCommands(program, context)
-grantCommands(program, context)
-partnerCommands(program, context, heartbeatWith)
-productCommands(program, context)
-orderCommands(program, context)
-sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
-jobCommands(program, context)
-demoCommands(program, context, removeDemo)
-jsTicketCommand(program)
-secretCommands(program)
-migrateCommand(program, context)
-purgeCommand(program, context)
+import { runCommand } from './command-line.ts'
 
 // `… | head` closes the pipe while there is more to print: nobody is interested in the rest.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -47,6 +7,4 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit()
 })
 
-await program.parseAsync().catch((error: unknown) => {
-  process.exitCode = reportFailure(error, process.argv.includes('--json'))
-})
+await runCommand(process, process.argv.slice(2))

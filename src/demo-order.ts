@@ -5,8 +5,8 @@ import { orderTalk } from './demo/order-talk.ts'
 
 /** `npm run demo:order`, while the demo runs in another terminal. */
 const say = (line: string) => process.stdout.write(`${line}\n`)
-await openContext()
+await openContext(process)
   .withDeps((deps) => orderTalk({ deps, say, wait: (seconds) => sleep(seconds * 1000) }))
   .catch((error: unknown) => {
-    process.exitCode = reportFailure(error, false)
+    process.exitCode = reportFailure(process, error, false)
   })

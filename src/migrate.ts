@@ -3,6 +3,6 @@ import { runMigrations } from './cli/migrate.ts'
 import { reportFailure } from './cli/report.ts'
 
 /** `npm run migrate`, for those who set MIGRATE=off. */
-await runMigrations(openContext(), false).catch((error: unknown) => {
-  process.exitCode = reportFailure(error, false)
+await runMigrations(openContext(process), false).catch((error: unknown) => {
+  process.exitCode = reportFailure(process, error, false)
 })

@@ -159,11 +159,13 @@ function cycles(sources: Sources): string[] {
 }
 
 const ROOT = new URL('../', import.meta.url).pathname
-const ourSources: Sources = Object.fromEntries(
-  readdirSync(`${ROOT}src`, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => [`src/${file}`, readFileSync(`${ROOT}src/${file}`, 'utf8')]),
-)
+const sourcesBelow = (folder: string): Sources =>
+  Object.fromEntries(
+    readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => [`${folder}/${file}`, readFileSync(`${ROOT}${folder}/${file}`, 'utf8')]),
+  )
+const ourSources = sourcesBelow('src')
 
 describe('the architecture', () => {
   it('is kept', () => {
@@ -271,5 +273,41 @@ describe('a breach is reported', () => {
         'src/app.ts': 'line\n'.repeat(200),
       }),
     ).toEqual([])
+  })
+})
+
+/** Acceptance tests know the service from outside: a real process, HTTP, its database. They stand whatever src/ looks like. */
+describe('acceptance tests', () => {
+  /** PostgreSQL comes with the service; what starts one for them, and no more, may know how. */
+  const POSTGRES = 'test/own-postgres.ts'
+
+  /** `test/acceptance/a.ts → test/b.ts → src/c.ts`, one for each import of the app. */
+  function importsOfTheApp(sources: Sources): string[] {
+    const found: string[] = []
+    const seen = new Set<string>()
+    const visit = (path: string, trail: readonly string[]): void => {
+      if (seen.has(path) || path === POSTGRES) return
+      seen.add(path)
+      for (const to of importsOf(path, sources[path] ?? '')) {
+        if (to.startsWith('src/')) found.push([...trail, path, to].join(' → '))
+        else visit(to, [...trail, path])
+      }
+    }
+    for (const path of Object.keys(sources)) if (path.startsWith('test/acceptance/')) visit(path, [])
+    return found
+  }
+
+  it('import nothing of the app, nor does what they import', () => {
+    expect(importsOfTheApp(sourcesBelow('test'))).toEqual([])
+  })
+
+  it('are seen to do so', () => {
+    const sources = {
+      'test/acceptance/a.test.ts': "import { b } from '../b.ts'\nimport { run } from '../own-postgres.ts'",
+      'test/b.ts': "import type { C } from '../src/lib/c.ts'",
+      'test/own-postgres.ts': "import { run } from '../src/db/run.ts'",
+      'test/other.test.ts': "import { run } from '../src/db/run.ts'",
+    }
+    expect(importsOfTheApp(sources)).toEqual(['test/acceptance/a.test.ts → test/b.ts → src/lib/c.ts'])
   })
 })

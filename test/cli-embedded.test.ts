@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { gatehouse } from './cli-runner.ts'
+import { gatehouseProcess } from './cli-process.ts'
 
 let settings: Record<string, string>
 beforeAll(() => {
@@ -18,9 +18,21 @@ afterAll(() => rmSync(settings.DATA_DIR ?? '', { recursive: true, force: true })
 
 const pidFile = () => join(settings.DATA_DIR ?? '', 'gatehouse.pid')
 const create = (name: string) =>
-  gatehouse(settings, 'app', 'create', '--app-key', name, '--name', name, '--host', 'a.com', '--scope', 'USER_INFO')
+  gatehouseProcess(
+    settings,
+    'app',
+    'create',
+    '--app-key',
+    name,
+    '--name',
+    name,
+    '--host',
+    'a.com',
+    '--scope',
+    'USER_INFO',
+  )
 const list = async () => {
-  const { stdout, stderr } = await gatehouse(settings, 'app', 'list', '--json')
+  const { stdout, stderr } = await gatehouseProcess(settings, 'app', 'list', '--json')
   expect(stderr).toBe('')
   return JSON.parse(stdout).apps.map((app: { app_key: string }) => app.app_key)
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -7,14 +7,23 @@ import type { TestProject } from 'vitest/node'
 import { startEmbedded } from '../src/db/embedded/server.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { openLog } from '../src/lib/log.ts'
-
-export const TEMPLATE = 'gatehouse_template'
+import { TEMPLATE } from './database.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     serverUrl: string
+    /** A file here, named by its process id, ends a process with the run. */
+    processesFolder: string
     /** Only with TEST_PGBOUNCER=on. */
     pgbouncerPort: number | null
+  }
+}
+
+function endProcess(id: number): void {
+  try {
+    process.kill(id, 'SIGKILL')
+  } catch {
+    // It has ended with the worker that started it.
   }
 }
 
@@ -25,9 +34,17 @@ export default async function setup(project: TestProject) {
   execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' })
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-test-'))
   chmodSync(folder, 0o755)
+  const processesFolder = join(folder, 'processes')
+  mkdirSync(processesFolder)
+  project.provide('processesFolder', processesFolder)
   const server = await startEmbedded(folder, openLog({ level: 'error', pretty: false }))
   const admin = new pg.Client({ connectionString: server.databaseUrl })
   await admin.connect()
+  // Nothing of it has to outlast the run: databases are made and dropped without waiting for the disk.
+  for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
+    await admin.query(`alter system set ${setting} = off`)
+  }
+  await admin.query('select pg_reload_conf()')
   await admin.query(`create database ${TEMPLATE}`)
   await admin.end()
   const template = new URL(server.databaseUrl)
@@ -38,6 +55,7 @@ export default async function setup(project: TestProject) {
   const pooler = await pgbouncer?.startPgBouncer(server.databaseUrl, ['pool_mode = session', 'server_idle_timeout = 2'])
   project.provide('pgbouncerPort', pooler ? Number(new URL(pooler.through(server.databaseUrl)).port) : null)
   return async () => {
+    for (const id of readdirSync(processesFolder)) endProcess(Number(id))
     await pooler?.stop()
     await server.stop()
     rmSync(folder, { recursive: true, force: true })

@@ -1,8 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { Writable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import pg from 'pg'
-import { inject } from 'vitest'
+import type pg from 'pg'
 import { buildApp } from '../src/app.ts'
 import { LogFollowers } from '../src/certification/follow.ts'
 import { RunningAttempts } from '../src/certification/running-attempts.ts'
@@ -16,11 +14,10 @@ import { deriveKeys } from '../src/lib/crypto/keys.ts'
 import { type Log, openLog } from '../src/lib/log.ts'
 import { CircuitBreakers } from '../src/partner-calls/breaker.ts'
 import { openRates } from '../src/throttle/index.ts'
-import { TEMPLATE } from './global-setup.ts'
-import { until } from './until.ts'
+import { freshDatabase } from './database.ts'
+import { ADMIN_TOKEN, SECRET_KEY } from './secrets.ts'
 
-export const SECRET_KEY = 'a secret key that is used by tests and by nothing else'
-export const ADMIN_TOKEN = 'admin-token-used-by-tests-only'
+export { ADMIN_TOKEN, freshDatabase, SECRET_KEY }
 
 /** Stands still until told to move. */
 interface TestClock extends Clock {
@@ -39,37 +36,6 @@ function testClock(start = '2026-05-06T10:34:20Z'): TestClock {
 
 /** On a busy machine a queue may be slow. */
 const PATIENT = { ...BATCH_LIMITS, waitMs: 20_000 }
-
-/** A fresh database, cloned from the migrated template. */
-export async function freshDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
-  const serverUrl = inject('serverUrl')
-  const name = `t_${randomBytes(6).toString('hex')}`
-  const asAdmin = async (statement: string) => {
-    const client = new pg.Client({ connectionString: serverUrl })
-    await client.connect()
-    await client.query(statement).finally(() => client.end())
-  }
-  await asAdmin(`create database ${name} template ${TEMPLATE}`)
-  const url = new URL(serverUrl)
-  url.pathname = name
-  // A pool that has ended still closes its connections: PostgreSQL waits five seconds for these. One that it ends by force
-  // meanwhile makes an error that nobody listens to any more.
-  const dropOnce = () =>
-    asAdmin(`drop database if exists ${name}`).catch(() => asAdmin(`drop database if exists ${name} with (force)`))
-  // PostgreSQL drops with a checkpoint of all databases, and the disk of a neighbour may be full (test/readiness.test.ts).
-  const drop = async () => {
-    await until(() =>
-      dropOnce().then(
-        () => true,
-        (error: Error) => {
-          if (error.message === 'checkpoint request failed') return false
-          throw error
-        },
-      ),
-    )
-  }
-  return { url: url.href, drop }
-}
 
 export interface World {
   readonly deps: Deps

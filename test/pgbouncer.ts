@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../src/lib/web/listen.ts'
+import { freePort } from './free-port.ts'
 
 /** Debian's PgBouncer in front of a PostgreSQL. */
 

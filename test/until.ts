@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 
 /** Below the time-out of a test, so that the failure names what was waited for. */
-const LIMIT_MS = 50_000
+const LIMIT_MS = 300_000
 const LOOK_EVERY_MS = 25
 
 type Found<T> = T | undefined | false

@@ -1,12 +1,35 @@
 import { defineConfig } from 'vitest/config'
+import { HowToRun } from './how-to-run.ts'
+import { LongestFirst } from './longest-first.ts'
+import { unitTests } from './tiers.ts'
+
+const unit = unitTests()
 
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/global-setup.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    maxWorkers: 2,
+    reporters: ['default', new HowToRun()],
+    // Files of one worker share what they import: the app is loaded once a worker.
+    isolate: false,
+    // One more than the cores of a small machine: tests also wait, for processes and for time to pass.
+    maxWorkers: 3,
+    setupFiles: ['test/record-stacks.ts'],
+    sequence: { sequencer: LongestFirst },
+    // These only end what hangs, on the busiest machine.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 300_000 } },
+    projects: [
+      { extends: true, test: { name: 'unit', include: unit } },
+      {
+        extends: true,
+        test: {
+          name: 'system',
+          include: ['test/**/*.test.ts'],
+          exclude: unit,
+          globalSetup: ['test/global-setup.ts'],
+        },
+      },
+    ],
   },
 })

@@ -14,9 +14,11 @@ import { rethrowUnavailable } from '../lib/web/unavailable.ts'
 import { CircuitBreakers } from '../partner-calls/breaker.ts'
 import { checkSecretKey } from '../registry/secret-key.ts'
 import { openRates } from '../throttle/rates.ts'
+import type { Terminal } from './terminal.ts'
 
 /** What the commands are given. Both calls close the database when `work` is done. */
 export interface CliContext {
+  readonly terminal: Terminal
   /** With the database that the service uses, whatever its schema. */
   withDatabase<T>(work: (databaseUrl: string) => Promise<T>): Promise<T>
   /** With what operations need, on the service's database and with its keys. */
@@ -46,11 +48,11 @@ export async function findDatabase(config: Config, log: Log): Promise<Found> {
 }
 
 /** Standard output belongs to the commands; what little there is to log goes to standard error. */
-export function openContext(): CliContext {
-  const log = openLog({ level: 'fatal', pretty: false }, process.stderr)
+export function openContext(terminal: Terminal): CliContext {
+  const log = openLog({ level: 'fatal', pretty: false }, terminal.stderr)
 
   const withFound = async <T>(work: (found: Found, config: Config) => Promise<T>): Promise<T> => {
-    const config = readConfig()
+    const config = readConfig(terminal.env)
     const found = await findDatabase(config, log)
     try {
       return await work(found, config)
@@ -60,6 +62,7 @@ export function openContext(): CliContext {
   }
 
   return {
+    terminal,
     withDatabase: (work) => withFound(({ databaseUrl }) => work(databaseUrl)),
     withDeps: (work) =>
       withFound(async ({ databaseUrl, secretKey, started }, config) => {

@@ -6,7 +6,7 @@ import { print } from './report.ts'
 /** Brings the schema up to date and says what was applied; also behind `npm run migrate`. */
 export async function runMigrations(context: CliContext, json: boolean): Promise<void> {
   const applied = await context.withDatabase(migrate)
-  print(json, { applied }, () =>
+  print(context.terminal, json, { applied }, () =>
     applied.length > 0
       ? applied.map((name) => `applied ${name}`).join('\n')
       : 'nothing to apply: the schema is current',

@@ -33,7 +33,7 @@ export function runs<Input, Output>(
           : error
       }),
     )
-    print(json, output, operation.text)
+    print(context.terminal, json, output, operation.text)
   })
 }
 

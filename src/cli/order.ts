@@ -43,9 +43,9 @@ const named = (order: Command, name: string, description: string): Command =>
   order.command(name).description(description).argument('[order_id]').usage('<order_id> [options]')
 
 /** The exit code tells scripts that the call failed; the order is as shown. */
-async function failing<Answer extends OrderAnswer>(asking: Promise<Answer>): Promise<Answer> {
+async function failing<Answer extends OrderAnswer>({ terminal }: CliContext, asking: Promise<Answer>): Promise<Answer> {
   const answer = await asking
-  if (answer.failure) process.exitCode = 1
+  if (answer.failure) terminal.exitCode = 1
   return answer
 }
 
@@ -59,7 +59,7 @@ function step(
   runs(named(order, name, description), context, {
     input: oneOrder,
     typed: (_, order_id) => ({ order_id }),
-    run: (deps, { order_id }) => failing(run(deps, order_id, OPERATOR)),
+    run: (deps, { order_id }) => failing(context, run(deps, order_id, OPERATOR)),
     text: answerText,
     flags: NAMED,
   })
@@ -108,7 +108,7 @@ function createCommand(order: Command, context: CliContext): void {
       partner_primary_key: options.partnerPrimaryKey,
       level_ids: options.levelId,
     }),
-    run: (deps, input) => failing(createOrder(deps, input, OPERATOR)),
+    run: (deps, input) => failing(context, createOrder(deps, input, OPERATOR)),
     text: answerText,
     flags: LISTS,
   })
@@ -134,7 +134,7 @@ function refundCommand(order: Command, context: CliContext): void {
   runs(command.option('--refund-fee <yuan>', 'refund fee that is kept (default: 0)'), context, {
     input: newRefund,
     typed: (options, order_id) => ({ ...ticketsOf(options, order_id), refund_fee: options.refundFee }),
-    run: (deps, input) => failing(refundOrder(deps, input, OPERATOR)),
+    run: (deps, input) => failing(context, refundOrder(deps, input, OPERATOR)),
     text: answerText,
     flags: { ...NAMED, ...LISTS },
   })
@@ -150,7 +150,7 @@ function refundedCommand(order: Command, context: CliContext): void {
       ...ticketsOf(options, order_id),
       ...{ type: options.type, reason: options.reason },
     }),
-    run: (deps, input) => failing(tellRefunded(deps, input, OPERATOR)),
+    run: (deps, input) => failing(context, tellRefunded(deps, input, OPERATOR)),
     text: answerText,
     flags: { ...NAMED, ...LISTS },
   })

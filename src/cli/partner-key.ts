@@ -17,7 +17,12 @@ export function keyCommands(partner: Command, context: CliContext): void {
     input: aesKeyInput.extend(one.shape),
     typed: async ({ keyStdin }, partner_id) => ({
       partner_id,
-      aes_key: await readSecret({ field: 'aes-key', question: 'AES key', fromInput: keyStdin === true, twice: true }),
+      aes_key: await readSecret(context.terminal, {
+        field: 'aes-key',
+        question: 'AES key',
+        fromInput: keyStdin === true,
+        twice: true,
+      }),
     }),
     run: (deps, { partner_id, ...key }) => setAesKey(deps, partner_id, key),
     text: details,

@@ -1,5 +1,6 @@
 import { urlWarnings } from '../registry/partner-url-warnings.ts'
 import type { Partner, PartnerSecretDates, ShownPartner } from '../registry/partner-wire.ts'
+import type { CliContext } from './context.ts'
 import { aligned, readable } from './text.ts'
 
 const pairs = (field: string, entries: Readonly<Record<string, string>>): string[][] =>
@@ -74,7 +75,7 @@ export function table(partners: readonly Partner[]): string {
 }
 
 /** Warns on standard error, so that what is printed stays as it is for programs. */
-export function warned<Shown extends ShownPartner>(partner: Shown): Shown {
-  for (const { field, problem } of urlWarnings(partner)) process.stderr.write(`warning: ${field} ${problem}\n`)
+export function warned<Shown extends ShownPartner>({ terminal }: CliContext, partner: Shown): Shown {
+  for (const { field, problem } of urlWarnings(partner)) terminal.stderr.write(`warning: ${field} ${problem}\n`)
   return partner
 }

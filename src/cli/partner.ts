@@ -79,7 +79,7 @@ function createCommand(partner: Command, context: CliContext): void {
   runs(command, context, {
     input: newPartner,
     typed: (options) => fieldsFrom(options, PARTNER_FIELDS, 'created'),
-    run: async (deps, input) => warned(await createPartner(deps, input)),
+    run: async (deps, input) => warned(context, await createPartner(deps, input)),
     text: withSecret,
     flags: flagsOf(PARTNER_FIELDS),
   })
@@ -91,7 +91,7 @@ function updateCommand(partner: Command, context: CliContext): void {
   runs(command, context, {
     input: partnerChanges.extend(one.shape),
     typed: (options, partner_id) => ({ ...fieldsFrom(options, PARTNER_FIELDS, 'changed'), partner_id }),
-    run: async (deps, { partner_id, ...changes }) => warned(await updatePartner(deps, partner_id, changes)),
+    run: async (deps, { partner_id, ...changes }) => warned(context, await updatePartner(deps, partner_id, changes)),
     text: details,
     flags: { ...flagsOf(PARTNER_FIELDS), ...NAMED },
   })
@@ -137,7 +137,7 @@ function contactCommand(partner: Command, context: CliContext): void {
       mail,
       webhook_url: webhookUrl,
     }),
-    run: async (deps, { partner_id, role, ...who }) => warned(await setContact(deps, partner_id, role, who)),
+    run: async (deps, { partner_id, role, ...who }) => warned(context, await setContact(deps, partner_id, role, who)),
     text: withWebhookSecret,
     flags: NAMED,
   })

@@ -45,19 +45,20 @@ function pullCommand(product: Command, context: CliContext): void {
   runs(ofPartner(command.argument('[partner_deal_id]').usage('[partner_deal_id] [options]')), context, {
     input: onePartner.extend({ partner_deal_id: oneProduct.shape.partner_deal_id.optional() }),
     typed: ({ partnerId }, partner_deal_id) => ({ partner_id: partnerId, partner_deal_id }),
-    run: (deps, input) => failing(pull(deps, input)),
+    run: (deps, input) => failing(context, pull(context, deps, input)),
     text: pullText,
     flags: NAMED,
   })
 }
 
 async function pull(
+  { terminal }: CliContext,
   deps: Deps,
   input: { partner_id: bigint; partner_deal_id?: string | undefined },
 ): Promise<PullReport> {
   const { partner_id, partner_deal_id } = input
   if (partner_deal_id !== undefined) return pullProduct(deps, { partner_id, partner_deal_id })
-  const bar = progressBar()
+  const bar = progressBar(terminal.stderr)
   return pullCatalogue(deps, { partner_id }, bar.show).finally(bar.end)
 }
 
@@ -73,7 +74,7 @@ function pricesCommand(product: Command, context: CliContext): void {
     typed: ({ partnerId, from, to, level }, partner_deal_id) => ({
       ...{ partner_id: partnerId, partner_deal_id, from, to, level },
     }),
-    run: (deps, range) => failing(pullPrices(deps, range)),
+    run: (deps, range) => failing(context, pullPrices(deps, range)),
     text: pricesText,
     flags: NAMED,
   })
@@ -81,10 +82,11 @@ function pricesCommand(product: Command, context: CliContext): void {
 
 /** The exit code tells scripts that something failed; what was stored stays. */
 async function failing<Report extends { failure: unknown; problems: readonly unknown[] }>(
+  { terminal }: CliContext,
   pulling: Promise<Report>,
 ): Promise<Report> {
   const report = await pulling
-  if (report.failure || report.problems.length > 0) process.exitCode = 1
+  if (report.failure || report.problems.length > 0) terminal.exitCode = 1
   return report
 }
 

@@ -1,3 +1,5 @@
+import type { Terminal } from './terminal.ts'
+
 const WIDTH = 30
 
 /** `[##########----------]  100 of 120`; without a total only how many. */
@@ -8,7 +10,7 @@ export function progressLine(seen: number, total: number | undefined): string {
 }
 
 /** Draws progress on a terminal, over itself, and takes it away at the end; elsewhere it stays silent. */
-export function progressBar(stream: NodeJS.WriteStream = process.stderr) {
+export function progressBar(stream: Terminal['stderr']) {
   const clear = '\r\u001b[K'
   return {
     show: (seen: number, total: number | undefined): void => {

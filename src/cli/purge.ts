@@ -15,7 +15,7 @@ export function purgeCommand(program: Command, context: CliContext): void {
     input: purgeOptions,
     typed: ({ seconds }) => ({ seconds }),
     run: async (deps, options) => {
-      const bar = progressBar()
+      const bar = progressBar(context.terminal.stderr)
       const onProgress = ({ total }: Purged) => bar.show(total, undefined)
       return await purge(deps, options, { onProgress }).finally(bar.end)
     },

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { InvalidInput } from '../lib/json/input.ts'
+import type { Terminal } from './terminal.ts'
 
 /**
  * Secrets are typed at a prompt without echo or come over standard input: arguments are visible to everybody who can
@@ -12,15 +13,15 @@ import { InvalidInput } from '../lib/json/input.ts'
 const LONGEST = 4_096
 
 /** All of standard input, without the line break that `echo` and editors end it with. */
-async function fromStandardInput(): Promise<string> {
-  const given = await text(process.stdin)
+async function fromStandardInput({ stdin }: Terminal): Promise<string> {
+  const given = await text(stdin)
   return given.slice(0, LONGEST).replace(/\r?\n$/, '')
 }
 
-async function fromPrompt(question: string): Promise<string> {
+async function fromPrompt({ stdin, stderr }: Terminal, question: string): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const lines = createInterface({ input: process.stdin, output: silent, terminal: true })
-  process.stderr.write(question)
+  const lines = createInterface({ input: stdin, output: silent, terminal: true })
+  stderr.write(question)
   try {
     const line = once(lines, 'line')
     const ended = once(lines, 'close').then(() => undefined)
@@ -29,7 +30,7 @@ async function fromPrompt(question: string): Promise<string> {
     return String(typed[0])
   } finally {
     lines.close()
-    process.stderr.write('\n')
+    stderr.write('\n')
   }
 }
 
@@ -44,11 +45,14 @@ interface Asked {
 }
 
 /** What was typed or piped in; undefined when there is no terminal and the option for standard input was not given. */
-export async function readSecret({ field, question, fromInput, twice = false }: Asked): Promise<string | undefined> {
-  if (fromInput) return fromStandardInput()
-  if (!process.stdin.isTTY) return undefined
-  const typed = await fromPrompt(`${question}: `)
-  if (twice && (await fromPrompt(`${question} again: `)) !== typed) {
+export async function readSecret(
+  terminal: Terminal,
+  { field, question, fromInput, twice = false }: Asked,
+): Promise<string | undefined> {
+  if (fromInput) return fromStandardInput(terminal)
+  if (!terminal.stdin.isTTY) return undefined
+  const typed = await fromPrompt(terminal, `${question}: `)
+  if (twice && (await fromPrompt(terminal, `${question} again: `)) !== typed) {
     throw new InvalidInput([{ field: `--${field}`, problem: 'was typed differently the second time' }])
   }
   return typed

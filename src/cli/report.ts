@@ -3,15 +3,21 @@ import { stringify } from 'lossless-json'
 import { contractAnswer, NamedFailure } from '../lib/failure.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { type FailureAnswer, RescodeError } from '../lib/web/rescode.ts'
+import type { Terminal } from './terminal.ts'
 import { aligned } from './text.ts'
 
 /** Writes an output to standard output: JSON for a program (a `bigint` as a plain number), text for a person. */
-export function print<Output>(json: boolean, output: Output, text: (output: Output) => string): void {
-  process.stdout.write(`${json ? stringify(output, null, 2) : text(output)}\n`)
+export function print<Output>(
+  { stdout }: Terminal,
+  json: boolean,
+  output: Output,
+  text: (output: Output) => string,
+): void {
+  stdout.write(`${json ? stringify(output, null, 2) : text(output)}\n`)
 }
 
 /** Writes a failure to standard error and returns the exit code: 2 for what was typed, 1 for what went wrong, 0 for help. */
-export function reportFailure(error: unknown, json: boolean): 0 | 1 | 2 {
+export function reportFailure({ stderr }: Terminal, error: unknown, json: boolean): 0 | 1 | 2 {
   if (error instanceof CommanderError && error.exitCode === 0) return 0
   const typed = error instanceof CommanderError || error instanceof InvalidInput
   const problems = error instanceof InvalidInput ? error.problems : undefined
@@ -19,7 +25,7 @@ export function reportFailure(error: unknown, json: boolean): 0 | 1 | 2 {
   if (error instanceof CommanderError && error.code === 'commander.help' && !json) return 2
   const message = messageOf(error)
   const text = problems ? aligned(problems.map(({ field, problem }) => [field, problem])) : message
-  process.stderr.write(`${json ? JSON.stringify({ error: { message, problems } }, null, 2) : text}\n`)
+  stderr.write(`${json ? JSON.stringify({ error: { message, problems } }, null, 2) : text}\n`)
   return typed ? 2 : 1
 }
 

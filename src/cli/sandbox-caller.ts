@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { environment } from '../config/index.ts'
 import { findPartner } from '../registry/partner.ts'
 import { partnerId } from '../registry/partner-fields.ts'
 import type { CliContext } from './context.ts'
@@ -68,7 +67,7 @@ export async function credentialsOf(context: CliContext, input: CallerInput): Pr
       }
     })
   }
-  const { CLIENT_SECRET: clientSecret } = environment()
+  const { CLIENT_SECRET: clientSecret } = context.terminal.env
   if (!clientSecret) throw new Error('--client-id needs the clientSecret in the environment: CLIENT_SECRET')
   return {
     url: url ?? DEFAULT_URL,

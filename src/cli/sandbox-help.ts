@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { environment } from '../config/index.ts'
 import type { Help } from './sandbox-drive.ts'
 import type { Awaited } from './sandbox-wire.ts'
+import type { Terminal } from './terminal.ts'
 
 /** `orderId` → `ORDER_ID`. */
 const variable = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
@@ -32,9 +32,9 @@ const LAST_OUTPUT_MS = 500
  * output goes to standard error; rejects with the end of the output when it fails.
  */
 export const commandHelp =
-  (command: string): Help =>
+  ({ env, stderr }: Terminal, command: string): Help =>
   async (awaited, stepId, signal) => {
-    const { CLIENT_SECRET: _, ...passedOn } = environment()
+    const { CLIENT_SECRET: _, ...passedOn } = env
     const child = spawn('sh', ['-c', command], {
       env: { ...passedOn, ...variablesOf(awaited, stepId) },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -43,7 +43,7 @@ export const commandHelp =
     let printed = ''
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
-        process.stderr.write(text)
+        stderr.write(text)
         printed = (printed + text).slice(-TOLD_OF_OUTPUT)
       })
     }

@@ -9,6 +9,7 @@ import { SandboxClient } from './sandbox-client.ts'
 import { driveRun, type Help } from './sandbox-drive.ts'
 import { commandHelp, noHelp } from './sandbox-help.ts'
 import { type Awaited, reportAnswer, runAnswer } from './sandbox-wire.ts'
+import type { Terminal } from './terminal.ts'
 
 /** The demo partner: who triggers its notices, and which product it sells for which role in a run. */
 export interface DemoPartner {
@@ -59,10 +60,11 @@ const REPORT_MS = 30_000
 
 /** Drives a run to its end and reports it; the exit code is 0 when it has passed and 1 otherwise. */
 export async function runSandbox(context: CliContext, demo: DemoPartner, input: Input, json: boolean): Promise<void> {
-  const progress = json ? process.stderr : process.stdout
+  const { terminal } = context
+  const progress = json ? terminal.stderr : terminal.stdout
   const say = (line: string) => void progress.write(`${printable(line)}\n`)
   const caller = await credentialsOf(context, input)
-  const help = await helpOf(input, demo, caller)
+  const help = await helpOf(terminal, input, demo, caller)
   const client = new SandboxClient(caller, AbortSignal.timeout(input.timeout * 1_000))
   const { run } = await client.post(runAnswer, '/runs', runRequestOf(input, demo))
   say(`run ${run.number} of ${caller.clientId} (${run.run_id}): ${run.steps.length} steps`)
@@ -71,8 +73,13 @@ export async function runSandbox(context: CliContext, demo: DemoPartner, input: 
     return false
   })
   say(passed ? 'PASSED' : 'NOT PASSED')
-  if (!passed) process.exitCode = 1
-  await report(new SandboxClient(caller, AbortSignal.timeout(REPORT_MS)), run.run_id, input, json)
+  if (!passed) terminal.exitCode = 1
+  await report(
+    new SandboxClient(caller, AbortSignal.timeout(REPORT_MS)),
+    run.run_id,
+    input,
+    json ? terminal.stdout : undefined,
+  )
 }
 
 const timedOut = ({ timeout }: Input): string => `not finished after ${timeout} s (--timeout)`
@@ -81,12 +88,13 @@ const timedOut = ({ timeout }: Input): string => `not finished after ${timeout} 
 const printable = (line: string): string => line.replace(/\p{Cc}/gu, '\ufffd')
 
 async function helpOf(
+  terminal: Terminal,
   { demo: wanted, on_wait }: Input,
   demo: DemoPartner,
   { baseUrl }: FoundCredentials,
 ): Promise<Help> {
   if (wanted) return demo.open(baseUrl)
-  return on_wait === undefined ? noHelp : commandHelp(on_wait)
+  return on_wait === undefined ? noHelp : commandHelp(terminal, on_wait)
 }
 
 function runRequestOf(input: Input, demo: DemoPartner): object {
@@ -105,12 +113,17 @@ function runRequestOf(input: Input, demo: DemoPartner): object {
   }
 }
 
-async function report(client: SandboxClient, runId: string, { junit }: Input, json: boolean): Promise<void> {
+async function report(
+  client: SandboxClient,
+  runId: string,
+  { junit }: Input,
+  stdout: Terminal['stdout'] | undefined,
+): Promise<void> {
   if (junit !== undefined) {
     await mkdir(dirname(junit), { recursive: true })
     await writeFile(junit, await client.xml(`/runs/${runId}/report.xml`))
   }
-  if (!json) return
+  if (!stdout) return
   const answer = await client.get(reportAnswer, `/runs/${runId}/report`)
-  process.stdout.write(`${stringify(answer.report, null, 2)}\n`)
+  stdout.write(`${stringify(answer.report, null, 2)}\n`)
 }

@@ -50,7 +50,7 @@ export function sandboxCommands(program: Command, context: CliContext, demo: Dem
     async (input, json) => {
       const client = new SandboxClient(await credentialsOf(context, input), AbortSignal.timeout(PATIENCE_MS))
       const { run: shown } = await client.get(runAnswer, `/runs/${encodeURIComponent(input.run_id)}`)
-      print(json, shown, runText)
+      print(context.terminal, json, shown, runText)
     },
   )
 
@@ -59,7 +59,7 @@ export function sandboxCommands(program: Command, context: CliContext, demo: Dem
   takes(callerOptions(list), { input: all, typed: typedCaller }, async (input, json) => {
     const client = new SandboxClient(await credentialsOf(context, input), AbortSignal.timeout(PATIENCE_MS))
     const { runs } = await client.get(runsAnswer, '/runs')
-    print(json, { runs }, () => runTable(runs))
+    print(context.terminal, json, { runs }, () => runTable(runs))
   })
 }
 

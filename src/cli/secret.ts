@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { checkSecret, type SecretCheck } from '../lib/crypto/made-secret.ts'
+import type { CliContext } from './context.ts'
 import { takes } from './operation.ts'
 import { readSecret } from './read-secret.ts'
 import { print } from './report.ts'
@@ -9,14 +10,14 @@ import { print } from './report.ts'
  * `gatehouse secret check`: whether a secret was copied completely, which no response on the wire tells. Needs no
  * database.
  */
-export function secretCommands(program: Command): void {
+export function secretCommands(program: Command, { terminal }: CliContext): void {
   const secret = program.command('secret').description('app_secrets and clientSecrets')
   const check = secret.command('check').description('detect a mistyped secret by its checksum; typed or piped in')
   takes(check, { input: z.strictObject({}), typed: () => ({}) }, async (_input, json) => {
-    const asked = { field: 'secret', question: 'Secret', fromInput: !process.stdin.isTTY }
-    const verdict = checkSecret((await readSecret(asked)) ?? '')
-    print(json, verdict, asText)
-    if (verdict.verdict === 'mistyped') process.exitCode = 1
+    const asked = { field: 'secret', question: 'Secret', fromInput: !terminal.stdin.isTTY }
+    const verdict = checkSecret((await readSecret(terminal, asked)) ?? '')
+    print(terminal, json, verdict, asText)
+    if (verdict.verdict === 'mistyped') terminal.exitCode = 1
   })
 }
 

@@ -49,7 +49,7 @@ function createCommand(user: Command, context: CliContext): void {
     typed: async (options) => ({
       ...keyOf(options),
       passport: options.passport,
-      password: await passwordOf(options),
+      password: await passwordOf(context, options),
       name: options.name,
       gender: options.gender,
       big_avatar_url: options.bigAvatarUrl,
@@ -61,11 +61,19 @@ function createCommand(user: Command, context: CliContext): void {
   })
 }
 
-async function passwordOf({ password, passwordStdin }: Readonly<Record<string, unknown>>): Promise<unknown> {
+async function passwordOf(
+  { terminal }: CliContext,
+  { password, passwordStdin }: Readonly<Record<string, unknown>>,
+): Promise<unknown> {
   if (password === undefined) {
-    return readSecret({ field: 'password', question: 'Password', fromInput: passwordStdin === true, twice: true })
+    return readSecret(terminal, {
+      field: 'password',
+      question: 'Password',
+      fromInput: passwordStdin === true,
+      twice: true,
+    })
   }
-  process.stderr.write(
+  terminal.stderr.write(
     '--password is visible to everybody who can list processes; type the password instead, or use --password-stdin\n',
   )
   return password

@@ -1,4 +1,5 @@
-import { echo, type FailureAnswer, RESCODES, Refusal, type Rescode } from './web/rescode.ts'
+import { Refusal } from './refusal.ts'
+import { echo, type FailureAnswer, RESCODES, type Rescode } from './web/rescode.ts'
 
 /**
  * One row of a room's table of failures: how the contract's dialect reports the failure. Another dialect is another

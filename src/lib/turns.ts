@@ -1,12 +1,10 @@
+import { Refusal } from './refusal.ts'
+
 /** There is more work than can be done in time. Nothing of the request was done. */
-export class Overloaded extends Error {
+export class Overloaded extends Refusal {
   override readonly name = 'Overloaded'
   constructor(queue: string) {
-    // An expected response, not a fault: its stack would be of no use and costs time.
-    const { stackTraceLimit } = Error
-    Error.stackTraceLimit = 0
     super(`too many requests wait for ${queue}`)
-    Error.stackTraceLimit = stackTraceLimit
   }
 }
 

@@ -17,7 +17,7 @@ import {
   setRaw,
   useMethod,
 } from './ladder.ts'
-import { type System, startSystem } from './system.ts'
+import { type System, sharedSystem } from './system.ts'
 
 /** A1 rows 1–10 (DECISIONS "A1: order of checks"). */
 
@@ -39,7 +39,7 @@ let native: Client
 let world: World
 
 beforeAll(async () => {
-  system = await startSystem({}, { ENVELOPE_HTTP_STATUS: 'native' })
+  system = await sharedSystem()
   const [first, second] = system.processes
   client = new Client(httpWire(first?.origin ?? ''), first?.origin ?? '')
   native = new Client(httpWire(second?.origin ?? ''), second?.origin ?? '')
@@ -258,5 +258,5 @@ describe('the redirect corpus over HTTP', () => {
     }
     expect(wrong).toEqual([])
     process.stdout.write(`redirect corpus over HTTP: ${REDIRECT_CORPUS.length} entries\n`)
-  }, 60_000)
+  })
 })

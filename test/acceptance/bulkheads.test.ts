@@ -61,5 +61,5 @@ describe('while the table of refunds is locked and notices about refunds come in
       expect([200, 503]).toContain(status)
       if (status === 503) expect(headers['retry-after']).toMatch(/^\d+$/)
     }
-  }, 60_000)
+  })
 })

@@ -103,7 +103,7 @@ describe('no output holds a secret', () => {
         '',
       ].join('\n'),
     )
-  }, 180_000)
+  })
 })
 
 /** The places by kind: `query: app_key, …`, and the endpoints that they were tried at. */

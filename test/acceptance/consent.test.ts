@@ -5,7 +5,7 @@ import { ALICE, type App, BOB, Client, DEMO_APP, newState, tokenSetOf } from './
 import { expectedStatus, expectHeaders } from './expectations.ts'
 import { consentForm, type Form, signInForm, visibleText } from './form.ts'
 import { type Answer, header, httpWire } from './http.ts'
-import { type System, startSystem } from './system.ts'
+import { laterProcess, type System, sharedSystem } from './system.ts'
 
 /** A1 rows 11–15: the sign-in page, the consent form, what comes back. */
 
@@ -16,7 +16,7 @@ let app: App
 let alice: Browser
 
 beforeAll(async () => {
-  system = await startSystem({}, { ENVELOPE_HTTP_STATUS: 'native' })
+  system = await sharedSystem()
   const [first, second] = system.processes
   client = new Client(httpWire(first?.origin ?? ''), first?.origin ?? '')
   native = new Client(httpWire(second?.origin ?? ''), second?.origin ?? '')
@@ -200,7 +200,7 @@ describe('consent', () => {
         tokenSetOf(await client.exchange({ ...made, redirect_uri: uri }, { code, state }))
       }
     }
-  }, 60_000)
+  })
 
   it('pressed twice gives one code', async () => {
     const form = await client.consentFormFor(alice, client.request(app))
@@ -349,7 +349,7 @@ describe('row 13: a stale form', () => {
   })
 
   it('is refused when it was left open for too long', async () => {
-    const later = await system.add({ TEST_CLOCK_OFFSET_S: String(11 * 3_600) })
+    const later = await laterProcess(11 * 3_600)
     const browser = await client.signedIn(ALICE)
     const form = await client.consentFormFor(browser, client.request(app))
     const laterBrowser = new Client(httpWire(later.origin), later.origin).newBrowser()
@@ -403,5 +403,6 @@ describe('row 15: too many requests', () => {
     expectHeaders(answer)
     const page = await limited.newBrowser().send('GET', path)
     expect(visibleText(page.text)).toContain('20003')
+    await strict.stop()
   })
 })

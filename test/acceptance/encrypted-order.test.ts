@@ -94,7 +94,7 @@ beforeAll(async () => {
   seller = await makeSeller(client(), { base_url })
   await client().admin('PUT', `/partners/${seller.partnerId}/aes-key`, { aes_key: KEY })
   await client().admin('PATCH', `/partners/${seller.partnerId}`, { encrypts_calls: true })
-}, 60_000)
+})
 afterAll(async () => {
   await running?.stop()
   server?.closeAllConnections()
@@ -188,4 +188,4 @@ it('a whole order with everything encrypted ends as it should, though the servic
     expect(wire).toMatch(/^[A-Za-z0-9+/]+={0,2}$/)
   }
   expect(running.output()).not.toContain(KEY)
-}, 120_000)
+})

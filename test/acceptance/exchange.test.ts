@@ -5,7 +5,7 @@ import { expectFailure, expectJson } from './expectations.ts'
 import { consentForm, type Form } from './form.ts'
 import { httpWire, queryOf } from './http.ts'
 import { callOf, type Defect, type Draft, defect, draftOf, illegal, pairsOf, set } from './ladder.ts'
-import { type System, startSystem } from './system.ts'
+import { laterProcess, type RunningProcess, type System, sharedSystem } from './system.ts'
 import { basic, clientDefects, representativesOf, type TokenWorld } from './token-ladder.ts'
 
 /** A2 rows 1–15 (DECISIONS "A2: order of checks"). */
@@ -26,7 +26,7 @@ let apps: TokenWorld
 let alice: Browser
 
 beforeAll(async () => {
-  system = await startSystem({}, { ENVELOPE_HTTP_STATUS: 'native' })
+  system = await sharedSystem()
   const [first, second] = system.processes
   client = new Client(httpWire(first?.origin ?? ''), first?.origin ?? '')
   native = new Client(httpWire(second?.origin ?? ''), second?.origin ?? '')
@@ -234,9 +234,15 @@ describe('Authorization: Basic', () => {
 })
 
 describe('row 7: too many failed authentications', () => {
+  let strict: RunningProcess
+  let limited: Client
+  beforeAll(async () => {
+    strict = await system.add({ CLIENT_FAILURES: '3' })
+    limited = new Client(httpWire(strict.origin), strict.origin)
+  })
+  afterAll(() => strict?.stop())
+
   it('answer 20003 to this app from this address, whatever the secret, and to nobody else', async () => {
-    const strict = await system.add({ CLIENT_FAILURES: '3' })
-    const limited = new Client(httpWire(strict.origin), strict.origin)
     const [app, other] = [await client.makeApp(), await client.makeApp()]
     const consented = await client.getCode(alice, app)
     const wrong = () => limited.exchange(app, consented, { app_secret: 'wrong' })
@@ -253,11 +259,10 @@ describe('row 7: too many failed authentications', () => {
     expectFailure(await new Client(httpWire(afterwards.origin), afterwards.origin).refresh(app, 'x'), {
       rescode: 20006,
     })
+    await afterwards.stop()
   })
 
   it('are forgotten by nobody who succeeds in between', async () => {
-    const strict = await system.add({ CLIENT_FAILURES: '3' })
-    const limited = new Client(httpWire(strict.origin), strict.origin)
     const app = await client.makeApp()
     const wrong = () => limited.refresh(app, 'x', { app_secret: 'wrong' })
     for (let tries = 0; tries < 2; tries++) expectFailure(await wrong(), { rescode: 20001 })
@@ -326,15 +331,14 @@ describe('row 10: the message', () => {
   })
 
   it.each([
-    [280, 0],
+    [240, 0],
     [301, 20013],
   ])('%i seconds after the consent, the rescode is %i', async (seconds, rescode) => {
+    const later = await laterProcess(seconds)
     const consented = await client.getCode(alice, apps.app)
-    const later = await system.add({ TEST_CLOCK_OFFSET_S: String(seconds) })
     const answer = await new Client(httpWire(later.origin), later.origin).exchange(apps.app, consented)
     if (rescode === 0) tokenSetOf(answer)
     else expectFailure(answer, INVALID_CODE(consented.code))
-    await later.stop()
   })
 })
 
@@ -395,11 +399,10 @@ describe('a code sent again', () => {
     const app = await client.makeApp()
     const consented = await client.getCode(alice, app)
     const tokens = tokenSetOf(await client.exchange(app, consented))
-    const later = await system.add({ TEST_CLOCK_OFFSET_S: '400' })
+    const later = await laterProcess(400)
     const there = new Client(httpWire(later.origin), later.origin)
     expectFailure(await there.exchange(app, consented), INVALID_CODE(consented.code))
     expectFailure(await there.userInfo(tokens.access_token), { rescode: 20009 })
-    await later.stop()
   })
 
   it('leaves the other grants of the user alone', async () => {
@@ -419,10 +422,9 @@ describe('rotated app secrets', () => {
     const renewed = { ...app, app_secret: String(rotated.app_secret) }
     tokenSetOf(await client.exchange(app, await client.getCode(alice, app)))
     tokenSetOf(await client.exchange(renewed, await client.getCode(alice, app)))
-    const later = await system.add({ TEST_CLOCK_OFFSET_S: '601' })
+    const later = await laterProcess(601)
     const there = new Client(httpWire(later.origin), later.origin)
     expectFailure(await there.refresh(app, 'x'), { rescode: 20001 })
     expectFailure(await there.refresh(renewed, 'x'), { rescode: 20006 })
-    await later.stop()
   })
 })

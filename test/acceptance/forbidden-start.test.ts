@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { seedDemo } from '../../src/demo/seed.ts'
-import { gatehouse } from '../cli-runner.ts'
-import { freshDatabase, openWorld, SECRET_KEY, type World } from '../harness.ts'
+import { gatehouseProcess } from '../cli-process.ts'
+import { freshDatabase } from '../database.ts'
+import { SECRET_KEY } from '../secrets.ts'
 import { startOptions } from '../start-options.ts'
 
 /**
@@ -33,7 +33,7 @@ async function run(program: 'main' | 'worker', settings: Record<string, string>,
 
 const PRODUCTION = { NODE_ENV: 'production', SECRET_KEY, PUBLIC_URL: 'https://gate.example.com' }
 
-describe('npm start', { timeout: 120_000 }, () => {
+describe('npm start', () => {
   it('names everything that production lacks', async () => {
     expect(await run('main', { NODE_ENV: 'production', DEMO: 'on', PUBLIC_URL: 'http://gate.example.com' })).toEqual({
       code: 1,
@@ -57,12 +57,12 @@ describe('npm start', { timeout: 120_000 }, () => {
   })
 })
 
-describe('npm start without the demo', { timeout: 120_000 }, () => {
+describe('npm start without the demo', () => {
   it('says why, and has put nothing of it into the database', async () => {
     const database = await freshDatabase()
     const settings = { HOST: '0.0.0.0', DATABASE_URL: database.url, SECRET_KEY }
     const { code, printed } = await run('main', settings, /The demo is not started: .*\n/)
-    const { stdout } = await gatehouse(settings, 'app', 'list', '--json')
+    const { stdout } = await gatehouseProcess(settings, 'app', 'list', '--json')
     await database.drop()
     expect(code).toBe(0)
     expect(printed).toContain(
@@ -72,14 +72,18 @@ describe('npm start without the demo', { timeout: 120_000 }, () => {
   })
 })
 
-describe('production on a database that holds the demo', { timeout: 120_000 }, () => {
-  let world: World
-  const settings = () => ({ ...PRODUCTION, DATABASE_URL: world.databaseUrl })
+describe('production on a database that holds the demo', () => {
+  let database: Awaited<ReturnType<typeof freshDatabase>>
+  const settings = () => ({ ...PRODUCTION, DATABASE_URL: database.url })
   beforeAll(async () => {
-    world = await openWorld()
-    await seedDemo(world.deps)
+    database = await freshDatabase()
+    await run(
+      'main',
+      { DATABASE_URL: database.url, SECRET_KEY, DEMO: 'on', DEMO_PORT: '0', DEMO_PARTNER_PORT: '0' },
+      /Gatehouse is ready/,
+    )
   })
-  afterAll(() => world.close())
+  afterAll(() => database.drop())
 
   it.each(['main', 'worker'] as const)('does not start (%s.js), and says what removes it', async (program) => {
     const { code, printed } = await run(program, settings())
@@ -93,12 +97,12 @@ describe('production on a database that holds the demo', { timeout: 120_000 }, (
   })
 
   it('starts once it is removed', async () => {
-    expect(await gatehouse(settings(), 'demo', 'remove')).toEqual({
+    expect(await gatehouseProcess(settings(), 'demo', 'remove')).toEqual({
       code: 0,
       stdout: 'removed: 3 micro-apps, 3 users, 1 partner\n',
       stderr: '',
     })
-    expect(await gatehouse(settings(), 'demo', 'remove')).toMatchObject({
+    expect(await gatehouseProcess(settings(), 'demo', 'remove')).toMatchObject({
       code: 0,
       stdout: 'this database contains nothing of the demo\n',
     })

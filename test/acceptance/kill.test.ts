@@ -50,7 +50,7 @@ describe('after kill -9 and a new start', () => {
     dataOf(await after.phone(tokens.access_token))
     tokenSetOf(await after.refresh(DEMO_APP, tokens.refresh_token))
     tokenSetOf(await after.exchange(app, await after.getCode(cookies, app)))
-  }, 60_000)
+  })
 
   it('whatever was answered in the midst of the work still holds', async () => {
     const before = clientOf(running)
@@ -80,7 +80,7 @@ describe('after kill -9 and a new start', () => {
     process.stdout.write(
       `kill -9 in the midst of work: ${acknowledged.length} acknowledged token sets alive, ${unanswered.length} exchanges cut off\n`,
     )
-  }, 60_000)
+  })
 })
 
 describe('when its PostgreSQL alone is killed', () => {
@@ -98,5 +98,5 @@ describe('when its PostgreSQL alone is killed', () => {
       await new Promise((passed) => setTimeout(passed, 50))
     }
     dataOf(await client.userInfo(tokens.access_token))
-  }, 60_000)
+  })
 })

@@ -17,7 +17,7 @@ import {
   send,
   success,
 } from './seller.ts'
-import { type System, startSystem } from './system.ts'
+import { type System, sharedSystem } from './system.ts'
 
 /** Issue 3, "Bad input": each body signed right and signed wrong. An unsigned caller learns nothing about the body. */
 
@@ -26,7 +26,7 @@ let pool: pg.Pool
 let seller: Seller
 
 beforeAll(async () => {
-  system = await startSystem({})
+  system = await sharedSystem()
   pool = new pg.Pool({ connectionString: system.databaseUrl, max: 1 })
   seller = await makeSeller(new Client(httpWire(system.origin), system.origin))
 })

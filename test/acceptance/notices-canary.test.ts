@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { encryptBody } from '../../src/lib/crypto/aes-body.ts'
+import { aesEncrypted } from '../aes.ts'
 import { seedOrder, seedRefund } from '../orders/orders.ts'
 import { signatureOf } from '../signer.ts'
 import { Canaries } from './canaries.ts'
@@ -157,7 +157,7 @@ it('no output holds a clientSecret, a signature or anything from a body', async 
       for (const path of paths) {
         for (const body of bodiesOf(`${place} ${path}`)) await post({ path, body })
         for (const body of bodiesOf(`${place} ${path}, encrypted`))
-          await post({ path, body: encryptBody(aesKey, body) })
+          await post({ path, body: aesEncrypted(aesKey, body) })
         const [body = ''] = bodiesOf(`${place} ${path}, not signed`)
         await post({ path, body, signed: { secret: 'wrong' } })
       }
@@ -201,4 +201,4 @@ it('no output holds a clientSecret, a signature or anything from a body', async 
   process.stdout.write(
     `canary of area B: ${canaries.places.length} planted texts in ${calls} calls, ${failures} forced server errors, ${size} of output searched\n`,
   )
-}, 300_000)
+})

@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { attachEmbedded } from '../../src/db/embedded/attach.ts'
-import { openLog } from '../../src/lib/log.ts'
 import { historyOf, recordOf, seedOrder } from '../orders/orders.ts'
+import { runningDatabaseUrl } from '../own-postgres.ts'
 import { Client } from './client.ts'
 import { httpWire } from './http.ts'
 import { consumption, makeSeller, type Seller, send, success } from './seller.ts'
@@ -39,8 +38,7 @@ afterAll(async () => {
 
 /** The database of the running service. */
 async function withDatabase<Result>(work: (pool: pg.Pool) => Promise<Result>): Promise<Result> {
-  const { databaseUrl } = await attachEmbedded(folder, openLog({ level: 'silent', pretty: false }))
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 2 })
+  const pool = new pg.Pool({ connectionString: await runningDatabaseUrl(folder), max: 2 })
   return work(pool).finally(() => pool.end())
 }
 
@@ -104,4 +102,4 @@ it('every acknowledged notice is in the database, exactly once', async () => {
   process.stdout.write(
     `kill -9 of service and PostgreSQL after ${cutOff.join(', ')} of ${NOTICES} notices: every acknowledged one there once; ${tries} tries in all\n`,
   )
-}, 120_000)
+})

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded/server.ts'
-import { openLog } from '../../src/lib/log.ts'
+import { type EmbeddedServer, startPostgres } from '../own-postgres.ts'
+import { until } from '../until.ts'
 import type { Browser } from './browser.ts'
 import { ALICE, Client, DEMO_APP, dataOf, type TokenSet, tokenSetOf } from './client.ts'
 import { expectFailure } from './expectations.ts'
@@ -53,7 +53,6 @@ class Forwarder {
   }
 }
 
-const log = openLog({ level: 'silent', pretty: false })
 const forwarder = new Forwarder()
 let folder: string
 let database: EmbeddedServer
@@ -62,7 +61,7 @@ let client: Client
 let alice: Browser
 
 const startDatabase = async (): Promise<void> => {
-  database = await startEmbedded(folder, log)
+  database = await startPostgres(folder)
   forwarder.target = Number(new URL(database.databaseUrl).port)
 }
 
@@ -96,11 +95,11 @@ function expectUnavailable(answer: Answer): void {
 
 const untilReady = async (): Promise<number> => {
   const startedAt = performance.now()
-  for (let waited = 0; waited < 200; waited++) {
-    if ((await client.call('GET', '/readyz')).status === 200) return performance.now() - startedAt
-    await sleep(50)
-  }
-  throw new Error(`not ready again:\n${running.output().slice(-4_000)}`)
+  await until(
+    async () => (await client.call('GET', '/readyz')).status === 200,
+    () => running.output().slice(-4_000),
+  )
+  return performance.now() - startedAt
 }
 
 describe('while the database is away', () => {
@@ -116,7 +115,7 @@ describe('while the database is away', () => {
     expectUnavailable(await client.userInfo(tokens.access_token))
     expectUnavailable(await client.phone(tokens.access_token))
     expectUnavailable(await client.call('GET', client.authorizePath(client.request(DEMO_APP))))
-    expect(performance.now() - startedAt).toBeLessThan(15_000)
+    expect(performance.now() - startedAt).toBeLessThan(45_000)
     for (const page of [
       await alice.send('GET', client.authorizePath(client.request(DEMO_APP))),
       await alice.submit(form, { decision: 'approve' }),
@@ -135,7 +134,7 @@ describe('while the database is away', () => {
     tokenSetOf(await client.exchange(DEMO_APP, unused))
     expect(consentForm((await alice.open(client.authorizePath(client.request(DEMO_APP)))).text)).toBeDefined()
     process.stdout.write(`outage: ready again ${Math.round(back)} ms after the database\n`)
-  }, 60_000)
+  })
 
   it('it answers in time too when the database hangs instead of refusing', async () => {
     const tokens = await client.getTokens(alice, DEMO_APP)
@@ -150,7 +149,7 @@ describe('while the database is away', () => {
     await startDatabase()
     await untilReady()
     dataOf(await client.userInfo(tokens.access_token))
-  }, 60_000)
+  })
 })
 
 describe('stopped in mid-flight', () => {
@@ -194,5 +193,5 @@ describe('stopped in mid-flight', () => {
     process.stdout.write(
       `database stopped 3 times in mid-flight: ${acknowledged.length} acknowledged token sets alive, ${refused.length} exchanges answered 503\n`,
     )
-  }, 90_000)
+  })
 })

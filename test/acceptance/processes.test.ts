@@ -80,7 +80,7 @@ describe('WORKERS=3', () => {
     for (let bursts = 0; bursts < 20 && !(await burst()); bursts++);
     expect([...answeringPids(running)].sort()).toEqual(serverPids(running).sort())
     expect(await system?.query('select worker_id from worker_lease')).toHaveLength(1)
-  }, 60_000)
+  })
 
   it('loses nothing that was acknowledged when one is killed, and starts another one', async () => {
     const running = await startedWith({ WORKERS: '3' })
@@ -116,7 +116,7 @@ describe('WORKERS=3', () => {
     for (const error of cutOff) expect(String(error)).toMatch(/other side closed|ECONNRESET|socket hang up/)
     const replacement = serverPids(running)[3] ?? 0
     expect(answeringPids(running)).toContain(replacement)
-  }, 60_000)
+  })
 
   it('on SIGTERM lets requests in flight finish, and leaves no process', async () => {
     const running = await startedWith({ WORKERS: '3', SHUTDOWN_GRACE_S: '5' })
@@ -138,7 +138,7 @@ describe('WORKERS=3', () => {
     expect(await end).toBe(0)
     for (const socket of sockets) socket.destroy()
     expect(serverPids(running).filter(isAlive)).toEqual([])
-  }, 60_000)
+  })
 
   it('ends at once on Ctrl-C, which reaches every process, its PostgreSQL last', async () => {
     const running = await startedOnFolder({ WORKERS: '3' })
@@ -153,7 +153,7 @@ describe('WORKERS=3', () => {
     expect(pids.filter(isAlive)).toEqual([])
     expect(running.output()).not.toContain('starting a new one')
     expect(running.output()).not.toMatch(/^\[[\d:]+\] (ERROR|FATAL|WARN)/m)
-  }, 60_000)
+  })
 
   it('leaves nothing when the first process is killed', async () => {
     const running = await startedOnFolder({ WORKERS: '3' })
@@ -161,7 +161,7 @@ describe('WORKERS=3', () => {
     expect(pids.filter(isAlive)).toHaveLength(4)
     await running.kill()
     await until(() => pids.filter(isAlive).length === 0)
-  }, 60_000)
+  })
 
   it('replaces one that was told to end, and kills one that hangs at the end', async () => {
     const running = await startedWith({ WORKERS: '2', SHUTDOWN_GRACE_S: '0' })
@@ -172,7 +172,7 @@ describe('WORKERS=3', () => {
     process.kill(hanging, 'SIGSTOP')
     expect(await running.stop()).toBe(0)
     expect(serverPids(running).filter(isAlive)).toEqual([])
-  }, 60_000)
+  })
 })
 
 /** A start that is not waited for, until its end. */
@@ -214,7 +214,7 @@ describe('a start with several processes', () => {
     expect((await fetch(`${origin}/readyz`)).status).toBe(200)
     child.kill('SIGTERM')
     expect(await once(child, 'close')).toEqual([0, null])
-  }, 60_000)
+  })
 
   it('names the setting when the port is taken, and leaves nothing', async () => {
     const holder = createServer().listen(0, '127.0.0.1')
@@ -235,7 +235,7 @@ describe('a start with several processes', () => {
       output: `Gatehouse cannot start:\n  PORT ${port} on 127.0.0.1 cannot be used: the port is in use; choose another one\n`,
     })
     expect(running.child.exitCode).toBeNull()
-  }, 60_000)
+  })
 
   it('refuses more connections than the embedded PostgreSQL takes', async () => {
     expect(await run({ WORKERS: '20', DATABASE_POOL_SIZE: '10' })).toEqual({

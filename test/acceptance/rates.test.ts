@@ -44,7 +44,7 @@ it('what one service has let through counts at another service of the same datab
   await sleep(SHARED_MS)
   expect(refused(await askAll(other, 10))).toBe(10)
   expect(refused(await askAll(one, 1))).toBe(1)
-}, 60_000)
+})
 
 it('WORKERS share one limit, and it ends for all of them', async () => {
   system = await startSystem({ ...SETTING, WORKERS: '2' })
@@ -55,4 +55,4 @@ it('WORKERS share one limit, and it ends for all of them', async () => {
   await sleep(SHARED_MS)
   const last = await askAll(service, 20)
   expect(refused(last), [...statuses, ...last].join(' ')).toBe(20)
-}, 60_000)
+})

@@ -4,7 +4,7 @@ import { ALICE, type App, BOTH_SCOPES, Client, dataOf, type TokenSet, tokenSetOf
 import { expectFailure, expectJson } from './expectations.ts'
 import { httpWire } from './http.ts'
 import { callOf, type Defect, type Draft, defect, draftOf, illegal, pairsOf, set } from './ladder.ts'
-import { type RunningProcess, type System, startSystem } from './system.ts'
+import { laterProcess, type RunningProcess, type System, sharedSystem } from './system.ts'
 import { clientDefects, representativesOf, type TokenWorld } from './token-ladder.ts'
 
 /** A3 rows 9–13 after A2 rows 1–8 (DECISIONS "A3: order of checks"). */
@@ -29,7 +29,7 @@ let apps: TokenWorld
 let alice: Browser
 
 beforeAll(async () => {
-  system = await startSystem({}, { ENVELOPE_HTTP_STATUS: 'native' })
+  system = await sharedSystem()
   const [first, second] = system.processes
   client = new Client(httpWire(first?.origin ?? ''), first?.origin ?? '')
   native = new Client(httpWire(second?.origin ?? ''), second?.origin ?? '')
@@ -41,6 +41,7 @@ beforeAll(async () => {
   }
   await client.suspend(apps.suspended)
   alice = await client.signedIn(ALICE)
+  await laterProcess(0) // starts it, before anything is about to expire
 })
 afterAll(() => system?.stop())
 
@@ -49,10 +50,7 @@ const at = (running: RunningProcess | undefined): Client =>
 
 /** The same service, so many seconds from now. */
 const inTheFuture = async <T>(seconds: number, look: (there: Client) => Promise<T>): Promise<T> => {
-  const later = await system.add({ TEST_CLOCK_OFFSET_S: String(seconds) })
-  const seen = await look(at(later))
-  await later.stop()
-  return seen
+  return look(at(await laterProcess(seconds)))
 }
 
 const INVALID_GRANT = { rescode: 20006 }
@@ -136,8 +134,7 @@ describe.each(MODES)('row 11: an expired refresh token, statuses %s', (mode) => 
     const tokens = await client.getTokens(alice, app)
     const user = await client.makeUser()
     const usersTokens = await client.getTokens(await client.signedIn(user), app)
-    const later = await system.add({ TEST_CLOCK_OFFSET_S: String(7 * DAY + 1), ENVELOPE_HTTP_STATUS: mode })
-    const there = at(later)
+    const there = at(await laterProcess(7 * DAY + 1, mode))
     expectFailure(await there.refresh(app, tokens.refresh_token), { rescode: 20021, mode })
     expectFailure(await there.refresh(apps.other, tokens.refresh_token), { rescode: 20006, mode })
     await client.block(user)
@@ -145,7 +142,6 @@ describe.each(MODES)('row 11: an expired refresh token, statuses %s', (mode) => 
     await system.query('delete from refresh_token where expires_at < now() + make_interval(days => 8)')
     expectFailure(await there.refresh(app, tokens.refresh_token), { rescode: 20021, mode })
     expectFailure(await there.refresh(apps.other, tokens.refresh_token), { rescode: 20006, mode })
-    await later.stop()
   })
 })
 
@@ -232,7 +228,7 @@ describe('policy rotating', () => {
     for (let times = 0; times < 3; times++) {
       const again = tokenSetOf(await client.refresh(app, tokens.refresh_token))
       expect({ ...again, expires_in: 0 }).toEqual({ ...first, expires_in: 0 })
-      expect(first.expires_in - again.expires_in).toBeLessThan(5)
+      expect(first.expires_in - again.expires_in).toBeLessThan(60)
     }
     tokenSetOf(await client.refresh(app, first.refresh_token))
     dataOf(await client.userInfo(first.access_token))
@@ -245,7 +241,7 @@ describe('policy rotating', () => {
     const again = await inTheFuture(40, async (there) => tokenSetOf(await there.refresh(app, tokens.refresh_token)))
     expect(again.access_token).toBe(first.access_token)
     expect(first.expires_in - again.expires_in).toBeGreaterThanOrEqual(39)
-    expect(first.expires_in - again.expires_in).toBeLessThan(50)
+    expect(first.expires_in - again.expires_in).toBeLessThan(100)
   })
 
   it.each([

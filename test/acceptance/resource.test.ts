@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Browser } from './browser.ts'
 import { ALICE, type App, BOB, BOTH_SCOPES, Client, DEMO_APP, dataOf, type TokenSet, type User } from './client.ts'
 import { expectFailure, expectJson } from './expectations.ts'
 import { httpWire, queryOf } from './http.ts'
 import { addRaw, callOf, type Defect, type Draft, defect, draftOf, illegal, pairsOf, set, useMethod } from './ladder.ts'
-import { type RunningProcess, type System, startSystem } from './system.ts'
+import { laterProcess, type RunningProcess, type System, sharedSystem } from './system.ts'
 
 /** A4 and A5 rows 1–9 (DECISIONS "A4 and A5: order of checks"). */
 
@@ -33,16 +33,12 @@ const at = (running: RunningProcess | undefined): Client =>
   new Client(httpWire(running?.origin ?? ''), running?.origin ?? '')
 
 beforeAll(async () => {
-  const later = { TEST_CLOCK_OFFSET_S: String(8 * DAY) }
-  system = await startSystem({}, { ENVELOPE_HTTP_STATUS: 'native' }, later, {
-    ...later,
-    ENVELOPE_HTTP_STATUS: 'native',
-  })
-  const [one, two, three, four] = system.processes
+  system = await sharedSystem()
+  const [one, two] = system.processes
+  const [three, four] = [await laterProcess(8 * DAY), await laterProcess(8 * DAY, 'native')]
   ;[client, native, future, futureNative] = [at(one), at(two), at(three), at(four)]
   alice = await client.signedIn(ALICE)
 })
-afterAll(() => system?.stop())
 
 const scopeFor = (resource: Resource): string => (resource === 'get_userinfo' ? 'USER_INFO' : 'PHONE_NUMBER')
 const otherScope = (resource: Resource): string => (resource === 'get_userinfo' ? 'PHONE_NUMBER' : 'USER_INFO')

@@ -34,7 +34,7 @@ export class Person {
     this.#context = context
     this.#office = office
     this.#scripts = scripts
-    page.setDefaultTimeout(30_000)
+    page.setDefaultTimeout(120_000)
     page.on('pageerror', (error) => this.complaints.push(String(error)))
     page.on('console', (message) => {
       if (/content security policy/i.test(message.text())) this.complaints.push(message.text())

@@ -185,5 +185,5 @@ describe.each([true, false])('with JavaScript: %s', (scripts) => {
     process.stdout.write(`${said.join('\n')}\n`)
     expect(person.complaints).toEqual([])
     expect(office.mails).toHaveLength(CONTACTS.length)
-  }, 240_000)
+  })
 })

@@ -44,7 +44,7 @@ async function untilDraining(): Promise<void> {
   throw new Error('still ready two seconds after SIGTERM')
 }
 
-describe('a shutdown', { timeout: 60_000 }, () => {
+describe('a shutdown', () => {
   it.each([
     ['a connection that a browser opened ahead', ''],
     ['headers that never end', 'GET / HTTP/1.1\r\nHos'],
@@ -113,7 +113,7 @@ describe('a shutdown', { timeout: 60_000 }, () => {
   it.each([
     ['one process', {}],
     ['WORKERS=2', { WORKERS: '2' }],
-  ])('loses no request of 64 busy keep-alive connections: %s', { timeout: 60_000 }, async (_name, settings) => {
+  ])('loses no request of 64 busy keep-alive connections: %s', async (_name, settings) => {
     system = await startSystem({ SHUTDOWN_DELAY_S: '2', ...settings })
     let ready = true
     const visitors = startVisitors({

@@ -1,11 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import pg from 'pg'
-import { freePort } from '../../src/lib/web/listen.ts'
+import { inject } from 'vitest'
 import { behindPgBouncer } from '../behind-pgbouncer.ts'
-import { ADMIN_TOKEN, freshDatabase, SECRET_KEY } from '../harness.ts'
+import { freshDatabase } from '../database.ts'
+import { freePort } from '../free-port.ts'
+import { ADMIN_TOKEN, SECRET_KEY } from '../secrets.ts'
 import { startOptions } from '../start-options.ts'
+import { until } from '../until.ts'
 
 /** The built service as a process, or several on one database, as an operator would run them. */
 
@@ -38,12 +42,17 @@ const GENEROUS = {
 }
 
 /**
- * Shifts the clock of a process by TEST_CLOCK_OFFSET_S: the only way for a test that speaks HTTP alone to see a token
- * expire is to ask a process that lives in the future of the same database.
+ * Shifts the clock of a process by TEST_CLOCK_OFFSET_S, later by what it is told: the only way for a test that speaks HTTP
+ * alone to see a token expire is to ask a process that lives in the future of the same database.
  */
 const SHIFTED_CLOCK = `data:text/javascript,${encodeURIComponent(`
   const RealDate = Date
-  const offset = Number(process.env.TEST_CLOCK_OFFSET_S ?? 0) * 1000
+  let offset = Number(process.env.TEST_CLOCK_OFFSET_S ?? 0) * 1000
+  process.on('message', (seconds) => {
+    offset = seconds * 1000
+    process.send(seconds)
+  })
+  process.channel?.unref()
   globalThis.Date = class extends RealDate {
     constructor(...given) { given.length > 0 ? super(...given) : super(RealDate.now() + offset) }
     static now() { return RealDate.now() + offset }
@@ -73,11 +82,11 @@ export async function startProcess(environment: Record<string, string>): Promise
       ...(shifted ? { NODE_OPTIONS: `--import=${SHIFTED_CLOCK}` } : {}),
       ...behindPgBouncer(environment),
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(shifted ? ['ipc' as const] : [])],
   })
   const written: string[] = []
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => written.push(text))
+    stream?.setEncoding('utf8').on('data', (text: string) => written.push(text))
   }
   const output = () => written.join('')
   const ended = once(child, 'close').then(() => child.exitCode)
@@ -100,14 +109,13 @@ export async function startProcess(environment: Record<string, string>): Promise
 }
 
 async function untilReady({ origin, child, output }: RunningProcess): Promise<void> {
-  for (let waited = 0; waited < 600; waited++) {
+  await until(async () => {
     if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}:\n${output()}`)
-    const answer = await fetch(`${origin}/readyz`).catch(() => undefined)
-    if (answer?.status === 200) return
-    await sleep(50)
-  }
-  child.kill('SIGKILL')
-  throw new Error(`the service is not ready after 30 s:\n${output()}`)
+    return (await fetch(`${origin}/readyz`).catch(() => undefined))?.status === 200
+  }, output).catch((error: unknown) => {
+    child.kill('SIGKILL')
+    throw error
+  })
 }
 
 /** Settings of a process in production, reached over http as the others are. */
@@ -155,4 +163,41 @@ export async function startSystem(...environments: Record<string, string>[]): Pr
       await database.drop()
     },
   }
+}
+
+/** What is shared ends with the run (test/global-setup.ts). */
+function endWithRun({ child }: RunningProcess): void {
+  writeFileSync(join(inject('processesFolder'), String(child.pid)), '')
+}
+
+let shared: Promise<System> | undefined
+
+/**
+ * Two processes on one database, the second with native statuses, for all tests of a worker that end neither, and count
+ * nothing that others may leave.
+ */
+export async function sharedSystem(): Promise<System> {
+  shared ??= startSystem({}, { ENVELOPE_HTTP_STATUS: 'native' }).then((system) => {
+    for (const running of system.processes) endWithRun(running)
+    return system
+  })
+  return { ...(await shared), stop: async () => {} }
+}
+
+const later = new Map<string, Promise<RunningProcess>>()
+
+/** A process of the shared system which lives so many seconds from now, until the next call. */
+export async function laterProcess(seconds: number, statuses: '200' | 'native' = '200'): Promise<RunningProcess> {
+  const { add } = await sharedSystem()
+  const start = async () => {
+    const running = await add({ TEST_CLOCK_OFFSET_S: '0', ENVELOPE_HTTP_STATUS: statuses, WORKER: 'off' })
+    endWithRun(running)
+    return running
+  }
+  if (!later.has(statuses)) later.set(statuses, start())
+  const running = (await later.get(statuses)) as RunningProcess
+  const told = once(running.child, 'message')
+  running.child.send(seconds)
+  await told
+  return running
 }

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectFailure } from './expectations.ts'
 import type { Answer } from './http.ts'
-import { type System, startSystem } from './system.ts'
+import { type System, sharedSystem } from './system.ts'
 
 /** What is hardly HTTP, or not at all: sent byte by byte, and answered with the envelope all the same. */
 
 let system: System
 beforeAll(async () => {
-  system = await startSystem({})
+  system = await sharedSystem()
 })
 afterAll(() => system?.stop())
 

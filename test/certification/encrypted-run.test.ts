@@ -35,4 +35,4 @@ it('passes every step, and shows its calls readable and marked', async () => {
   expect(create.request.body).toMatchObject({ text: expect.stringContaining('"partnerDealId"'), encrypted: true })
   expect(create.response?.body).toMatchObject({ text: expect.stringContaining('"partnerOrderId"'), encrypted: true })
   expect((await shown('heartbeat')).request.body.encrypted).toBeUndefined()
-}, 120_000)
+})

@@ -38,4 +38,4 @@ it('columns are added to every table, and nothing fails', async () => {
     await system.query(`alter table ${name} add column added_while_running text default 'x'`)
   for (let round = 0; round < 3; round++) await useEverything()
   expect(system.processes[0]?.output()).not.toContain('cached plan')
-}, 60_000)
+})

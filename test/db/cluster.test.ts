@@ -23,7 +23,7 @@ async function clusterOf(dataDir: string): Promise<string> {
 }
 
 describe.skipIf(!owner)('the cluster of a private data folder, under root', () => {
-  test('outlives a move of its data folder and the first start of another one', { timeout: 60_000 }, async () => {
+  test('outlives a move of its data folder and the first start of another one', async () => {
     for (const name of ['first', 'second']) mkdirSync(join(home, name))
     const cluster = await clusterOf('first')
     renameSync(join(home, 'first'), join(home, 'moved'))

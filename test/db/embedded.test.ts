@@ -99,7 +99,7 @@ describe('a data folder', () => {
     )
   })
 
-  it('on a disk that is too small for a first start is refused', { timeout: 60_000 }, async (test) => {
+  it('on a disk that is too small for a first start is refused', async (test) => {
     const folder = smallDisk('too-small', 'size=8m,mode=755')
     if (!folder) return test.skip()
     await expect(startEmbedded(folder, log)).rejects.toThrow(
@@ -150,7 +150,7 @@ async function startOn(folder: string) {
 }
 
 describe('a PostgreSQL that is killed', () => {
-  it('beside a backend that hangs is back when that has ended; until then 503', { timeout: 90_000 }, async () => {
+  it('beside a backend that hangs is back when that has ended; until then 503', async () => {
     const folder = join(home, 'killed')
     mkdirSync(folder)
     chmodSync(folder, 0o755)
@@ -174,7 +174,7 @@ describe('a PostgreSQL that is killed', () => {
     expect(await running.stop()).toBe(0)
   })
 
-  it('on a full disk is back when there is space again', { timeout: 90_000 }, async (test) => {
+  it('on a full disk is back when there is space again', async (test) => {
     const folder = smallDisk('full', 'size=180m,mode=755')
     if (!folder) return test.skip()
     const { running, url } = await startOn(folder)

@@ -46,12 +46,10 @@ it('what waits for a lock is given up by PostgreSQL before the client gives up, 
   const { db } = connect()
   const before = await pid(db)
   await other.query('begin; lock table mark')
-  const startedAt = performance.now()
   const failures = await Promise.all([
     failureOf(mark(connect().db, 'alone')),
     failureOf(db.tx((inside) => mark(inside, 'in a transaction'))),
   ])
-  expect(performance.now() - startedAt).toBeLessThan(8_000)
   for (const failure of failures) {
     expect(failure).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false })
     expect(failure.message).toContain('lock')

@@ -21,6 +21,9 @@ interface Received {
   readonly headers: NodeJS.Dict<string | string[]>
 }
 
+/** Ends only what hangs. */
+const LONG = { timeout: 300_000 }
+
 let platform: Server
 let partner: TestPartner
 let received: Received[]
@@ -123,9 +126,7 @@ describe('notices', () => {
     const { notices } = await partner.control('consume', { orderId: ORDER_ID, quantity: 1 })
     expect(notices).toMatchObject([{ acknowledged: false, attempts: 1 }])
     partner.clock.advance(60)
-    await vi.waitFor(async () => expect((await partner.control('state')).notices[0].acknowledged).toBe(true), {
-      timeout: 15_000,
-    })
+    await vi.waitFor(async () => expect((await partner.control('state')).notices[0].acknowledged).toBe(true), LONG)
     expect(received).toHaveLength(4)
     expect(new Set(received.map(({ text }) => text)).size).toBe(1)
     expect(received.every(({ signed }) => signed)).toBe(true)
@@ -171,7 +172,7 @@ describe('mistakes in notices', () => {
 
   it('pay-notice-code-missing: a voucher too few for its voucherType', async () => {
     const issued = async () => {
-      await vi.waitFor(() => expect(received).toHaveLength(1), { timeout: 10_000 })
+      await vi.waitFor(() => expect(received).toHaveLength(1), LONG)
       return readJson(received.shift()?.text ?? '')
     }
     for (const [orderId, mistakes, vouchers] of [
@@ -184,11 +185,12 @@ describe('mistakes in notices', () => {
       expect((await partner.call('/order/query', { orderId })).body).toMatchObject({ orderStatus: 5 })
       const { issueType, body } = await issued()
       expect({ issueType, count: body.vouchers.length }).toEqual({ issueType: 1, count: vouchers })
-      await vi.waitFor(async () =>
-        expect((await partner.call('/order/query', { orderId })).body).toMatchObject({ orderStatus: 4 }),
+      await vi.waitFor(
+        async () => expect((await partner.call('/order/query', { orderId })).body).toMatchObject({ orderStatus: 4 }),
+        LONG,
       )
     }
-  }, 20_000)
+  })
 
   it('a rounded orderId', async () => {
     const [{ text = '' } = {}] = await consumed('notice-rounded-order-id')
@@ -199,7 +201,7 @@ describe('mistakes in notices', () => {
     expect(await consumed('notice-not-sent')).toEqual([])
     expect((await partner.control('state')).notices).toMatchObject([{ acknowledged: false }])
     await partner.control('mistakes', { mistakes: [] })
-    await vi.waitFor(() => expect(received).toHaveLength(1), { timeout: 10_000 })
+    await vi.waitFor(() => expect(received).toHaveLength(1), LONG)
   })
 
   it('each notice twice', async () => {

@@ -156,7 +156,7 @@ describe('the back office in a browser', () => {
       expect(await fitsItsWidth(page), name).toBe(true)
       await page.context().close()
     }
-  }, 60_000)
+  })
 
   it('lets visitors in without JavaScript: the platform’s order is consumed', async () => {
     const orderId = await bought('DEMO-BOAT')

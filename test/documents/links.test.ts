@@ -7,9 +7,6 @@ import { anchorOf, DOCUMENTS, headings, prose, ROOT, read } from './document.ts'
 
 const MOST_BYTES = { 'README.md': 12_000, '.github/ARCHITECTURE.md': 10_000, '.github/CONTRIBUTING.md': 8_000 }
 
-/** Scripts that CONTRIBUTING names ahead of package.json. Once package.json has one of them, it leaves this list. */
-const COMING: readonly string[] = ['test:unit', 'test:room']
-
 const isFile = (path: string): boolean => statSync(`${ROOT}${path}`, { throwIfNoEntry: false })?.isFile() ?? false
 
 /** Links of this document that lead nowhere. `pathOf` is where it lies. */
@@ -43,7 +40,7 @@ function missingScripts(text: string): string[] {
   const named = [...text.matchAll(/\bnpm\s+(?:run\s+(?:--silent )?)?([\w:-]+)/g)].flatMap(([whole, name = '']) =>
     /^npm\s+run/.test(whole) || ['start', 'test'].includes(name) ? [name] : [],
   )
-  return named.filter((name) => !(name in scripts) && !COMING.includes(name))
+  return named.filter((name) => !(name in scripts))
 }
 
 describe('a document', () => {
@@ -102,13 +99,6 @@ it('every setting of the editor is that of the formatter', () => {
     indent_size: String(formatter.indentWidth ?? 2),
     max_line_length: String(formatter.lineWidth),
   })
-})
-
-it('the scripts that are still to come are not there yet', () => {
-  expect(
-    COMING.filter((name) => name in scripts),
-    'take them off COMING above',
-  ).toEqual([])
 })
 
 /** Each rule seen failing. */

@@ -61,7 +61,7 @@ it('a job that its worker has not survived is done by the next one', async () =>
     next.kill('SIGTERM')
   }
   expect(await once(next, 'exit')).toEqual([0, null])
-}, 90_000)
+})
 
 it('of two workers one is killed: no job runs twice at once, and none is lost', async () => {
   const wanted = Array.from({ length: 30 }, (_, n) => `two-${n}`)
@@ -111,4 +111,4 @@ it('of two workers one is killed: no job runs twice at once, and none is lost', 
   }
   expect(atOnce).toEqual([])
   expect([...new Set(ended)].sort()).toEqual([...wanted].sort())
-}, 180_000)
+})

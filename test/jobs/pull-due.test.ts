@@ -180,7 +180,7 @@ describe('partners that are slow', () => {
     await worker.stop()
     worker = undefined
     for (const one of slow) await one.close()
-  }, 30_000)
+  })
 
   it('are spared the calls that nobody waits for, not the others, until little time goes there', async () => {
     await createPartner(world.deps, newPartner.parse({ partner_id: 7103, client_id: 'slow', name: 'Slow' }), 's')

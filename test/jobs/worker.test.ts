@@ -233,7 +233,7 @@ describe('the worker', () => {
     locker.release()
     await done()
     expect(seller.paths()).toContain('/product/query')
-  }, 40_000)
+  })
 
   it('purges notices and calls of both directions after 30 days, and says so', async () => {
     await world.pool.query('delete from partner_call')

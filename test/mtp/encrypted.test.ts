@@ -139,7 +139,10 @@ describe('an encrypted notice', () => {
     await forget()
     const leaking = consumption(1).replace('"body"', `"remark":"${KEY}","body"`).replace('"quantity":3', '"quantity":9')
     expect(await post(aesEncrypted(KEY, leaking))).toMatchObject({ code: 300 })
-    expect((await lastRejected()).body).toContain('"remark":"[secret]"')
+    // A call of a test before may be kept only now, at the same moment of a clock that stands still.
+    const bodies = (await rows('select body from rejected_call')).map(({ body }) => body)
+    expect(bodies).toContainEqual(expect.stringContaining('"remark":"[secret]"'))
+    expect(bodies.join()).not.toContain(KEY)
     expect(world.logged()).not.toContain(KEY)
     expect((await findPartner(world.deps, 7001n))?.aes_key).toBe(KEY)
   })

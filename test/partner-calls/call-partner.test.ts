@@ -183,8 +183,8 @@ describe('a call to a partner', () => {
     for (const result of [hung, dripped]) {
       expect(result).toMatchObject({ failure: { kind: 'timeout', maybe_received: true } })
     }
-    expect((await recorded(hung.callId)).duration_ms).toBeLessThan(12_000)
-    expect((await recorded(dripped.callId)).duration_ms).toBeLessThan(16_000)
+    expect((await recorded(hung.callId)).duration_ms).toBeLessThan(60_000)
+    expect((await recorded(dripped.callId)).duration_ms).toBeLessThan(60_000)
     await dripping.close()
   })
 })

@@ -37,7 +37,7 @@ afterEach(async () => {
 
 async function open(address: string, look: Look): Promise<Page> {
   const page = await (await visit(browser, look)).newPage()
-  page.setDefaultTimeout(5_000)
+  page.setDefaultTimeout(120_000)
   page.on('console', (message) => {
     if (/content security policy/i.test(message.text())) complaints.push(message.text())
   })
@@ -87,7 +87,7 @@ describe.each(LOOKS)('looked at as %j', (look) => {
     await looksRight(page, 'home-passed', look)
     await page.goto(`${origin}/sandbox/nothing`)
     await looksRight(page, 'error', look)
-  }, 60_000)
+  })
 })
 
 describe('without JavaScript', () => {

@@ -299,7 +299,7 @@ describe('many URLs', () => {
     expect(all.every((entry) => checkOf(entry, 'tls').outcome === 'failed')).toBe(true)
   })
 
-  it('that all hang are over within ten seconds, and a host on its own is tried to the end', async () => {
+  it('that all hang are tried for so long together, not each, and a host on its own is tried to the end', async () => {
     const slow = await http(() => {})
     const started = performance.now()
     const all = await preflight(
@@ -307,13 +307,13 @@ describe('many URLs', () => {
       { partnerId },
       urlsOf((name) => `${slow}/${name}`),
     )
-    expect(performance.now() - started).toBeLessThan(10_000)
+    expect(performance.now() - started).toBeLessThan(30_000)
     for (const entry of all) expect(['failed', 'not_tried']).toContain(checkOf(entry, 'answers').outcome)
     expect(checkOf(all[0] as InterfacePreflight, 'answers')).toMatchObject({
       outcome: 'failed',
       detail: expect.stringContaining('three seconds'),
     })
-  }, 20_000)
+  })
 })
 
 it('speaks Chinese', async () => {

@@ -88,31 +88,27 @@ const isOnPath = (program: string): boolean =>
 describe('the snippets', () => {
   it('are seven', () => expect([...snippets.values()].filter((source) => source !== '').length).toBe(7))
 
-  it.each(Object.keys(RUNNERS))(
-    'the one for %s passes the signature tool',
-    async (id) => {
-      const source = snippets.get(id) ?? ''
-      expect(source).toContain('CLIENT_SECRET')
-      const { needs, file, commands } = RUNNERS[id] as Runner
-      for (const program of needs) {
-        if (isOnPath(program)) continue
-        process.stderr.write(`NOT RUN: the ${id} snippet, because this machine has no ${program}\n`)
-        return
-      }
-      const cwd = mkdtempSync(join(folder, `${id}-`))
-      writeFileSync(join(cwd, file), source)
-      const { PATH, HOME } = process.env
-      const env = { PATH, HOME: HOME ?? cwd, GO111MODULE: 'off', GOCACHE: join(cwd, 'cache'), LANG: 'zh_CN.UTF-8' }
-      let printed = ''
-      for (const [program, ...argv] of commands) {
-        const ran = await run(program, argv, { cwd, env: { ...env, CLIENT_SECRET: partner.client_secret } })
-        printed = ran.stdout
-      }
-      expect(JSON.parse(printed)).toEqual({ code: 200, describe: 'success', partnerId: String(partner.partner_id) })
-      expect(await hasPassedSignatureTool(world.deps, partner.partner_id)).toBe(true)
-    },
-    180_000,
-  )
+  it.each(Object.keys(RUNNERS))('the one for %s passes the signature tool', async (id) => {
+    const source = snippets.get(id) ?? ''
+    expect(source).toContain('CLIENT_SECRET')
+    const { needs, file, commands } = RUNNERS[id] as Runner
+    for (const program of needs) {
+      if (isOnPath(program)) continue
+      process.stderr.write(`NOT RUN: the ${id} snippet, because this machine has no ${program}\n`)
+      return
+    }
+    const cwd = mkdtempSync(join(folder, `${id}-`))
+    writeFileSync(join(cwd, file), source)
+    const { PATH, HOME } = process.env
+    const env = { PATH, HOME: HOME ?? cwd, GO111MODULE: 'off', GOCACHE: join(cwd, 'cache'), LANG: 'zh_CN.UTF-8' }
+    let printed = ''
+    for (const [program, ...argv] of commands) {
+      const ran = await run(program, argv, { cwd, env: { ...env, CLIENT_SECRET: partner.client_secret } })
+      printed = ran.stdout
+    }
+    expect(JSON.parse(printed)).toEqual({ code: 200, describe: 'success', partnerId: String(partner.partner_id) })
+    expect(await hasPassedSignatureTool(world.deps, partner.partner_id)).toBe(true)
+  })
 })
 
 const AES_RUNNERS: Readonly<Record<string, Runner>> = {
@@ -165,6 +161,5 @@ describe('the snippets for encrypted bodies', () => {
         ])
       }
     },
-    180_000,
   )
 })

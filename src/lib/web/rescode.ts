@@ -1,3 +1,5 @@
+import { Refusal } from '../refusal.ts'
+
 /** Area A's error table (DECISIONS "Errors of area A"). */
 export const RESCODES = {
   20001: { name: 'BadClientCredentialsException', status: 401, message: 'Bad client credentials' },
@@ -61,16 +63,6 @@ export interface FailureAnswer {
   readonly failure: Failure
   /** The HTTP status: 200 for a caller's mistake unless statuses are native (DECISIONS "Errors of area A"). */
   status(native: boolean): number
-}
-
-/** An answer, not a fault: where it was thrown is of no interest, and recording that costs more than all the rest. */
-export class Refusal extends Error {
-  constructor(message: string) {
-    const { stackTraceLimit } = Error
-    Error.stackTraceLimit = 0
-    super(message)
-    Error.stackTraceLimit = stackTraceLimit
-  }
 }
 
 /** An answer of area A that reports a failure; thrown by operations, rendered in one place. */

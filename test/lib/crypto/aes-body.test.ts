@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { AES_KEY, encryptBody, KEY_DOES_NOT_FIT, openBody } from '../../../src/lib/crypto/aes-body.ts'
 import { aesDecrypted, aesEncrypted } from '../../aes.ts'
@@ -13,6 +14,13 @@ const opened = (body: string | Buffer, { key = KEY as string | null, status = un
   return 'problem' in result ? result.problem : [result.bytes.toString(), result.decrypted]
 }
 
+it('the tests encrypt as the openssl command does', () => {
+  const hex = '00ff10ef20df30cf40bf50af609f708f'
+  const iv = hex.slice(16) + hex.slice(0, 16)
+  const encrypted = execFileSync('openssl', ['enc', '-aes-128-cbc', '-K', hex, '-iv', iv], { input: '中文 👋' })
+  expect(aesEncrypted(hex, '中文 👋')).toBe(encrypted.toString('base64'))
+})
+
 describe('an encrypted body', () => {
   it('is that of the contract, to the byte', () => {
     expect(encryptBody(KEY, TEXT)).toBe(VECTOR)
@@ -27,7 +35,7 @@ describe('an encrypted body', () => {
   })
 
   it.each(['', 'x', 'x'.repeat(15), 'x'.repeat(16), '中文 👋', '{"a":1}'.repeat(10_000)])(
-    'goes both ways between this and openssl: %#',
+    'goes both ways between this and a program of a partner: %#',
     (text) => {
       for (const key of [KEY, HEX, '0f'.repeat(16)]) {
         const ours = encryptBody(key, text)

@@ -99,11 +99,11 @@ describe('a diagnosed call', () => {
   it('of any size costs little', () => {
     for (const filler of ['-', 'A', '%0a', '%', ' ', 'MWS ', ':', '=', 'é']) {
       const long = filler.repeat(100_000)
-      const started = performance.now()
+      const before = process.cpuUsage()
       mistakes({ authorization: `MWS demo:partner:${long}!` })
       mistakes({ authorization: `${long}!` })
       mistakes({ url: `/${long}!`, date: long, host: long })
-      expect(performance.now() - started, filler).toBeLessThan(2_000)
+      expect(process.cpuUsage(before).user / 1_000, filler).toBeLessThan(2_000)
     }
   })
 })

@@ -14,7 +14,8 @@ import { sendNotification } from '../../../src/sandbox/notify/send.ts'
 import { tellContacts } from '../../../src/sandbox/notify/tell-contacts.ts'
 import { openWorld, type World } from '../../harness.ts'
 import { until } from '../../until.ts'
-import { deadPort, oneMail, passedRun, postOffice, reply } from './post-office.ts'
+import { deadPort, postOffice, reply } from './post-office.ts'
+import { oneMail, passedRun } from './told.ts'
 
 const opened: { close(): Promise<void> | void }[] = []
 afterEach(async () => {

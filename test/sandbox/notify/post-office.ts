@@ -1,13 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
-import { createPartner } from '../../../src/registry/partner.ts'
-import { newPartner } from '../../../src/registry/partner-wire.ts'
-import { notificationsOf, type ShownNotification } from '../../../src/sandbox/notify/notifications.ts'
-import { type Passed, tellContacts } from '../../../src/sandbox/notify/tell-contacts.ts'
-import type { World } from '../../harness.ts'
 
 /** A real SMTP server and a real webhook receiver, which answer as told. */
 
@@ -103,44 +97,4 @@ export async function hook(...statuses: [number, ...number[]]) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
   return { url, deliveries, close: () => void server.close() }
-}
-
-export const SECRET = 'the-clientSecret-of-a-partner-that-is-told'
-
-/** A partner with these contacts and a run of it that has passed. */
-/** With the secret of the product contact's webhook, if it has one. */
-export async function passedRun(world: World, contacts: object): Promise<Passed & { webhookSecret: string }> {
-  const { partner_id, webhook_secrets } = await createPartner(
-    world.deps,
-    newPartner.parse({ name: '湖畔 Tickets', contacts }),
-    SECRET,
-  )
-  const runId = randomUUID()
-  await world.pool.query(
-    `insert into sandbox_run (run_id, partner_id, number, choice, created_at, passed_at) values ($1, $2, 3, '{}', $3, $3)`,
-    [runId, partner_id, world.clock.now()],
-  )
-  const reportUrl = 'https://gate.example/sandbox/verify/abc'
-  return {
-    runId,
-    partnerId: partner_id,
-    runNumber: 3,
-    passedAt: world.clock.now(),
-    reportUrl,
-    webhookSecret: webhook_secrets?.product ?? '',
-  }
-}
-
-/** One contact, told by mail only; returns where its message stands. */
-export async function oneMail(world: World, mail = 'lin@example.com', name = 'Lin') {
-  const passed = await passedRun(world, { product: { name, mail } })
-  await tellContacts(world.deps, passed)
-  return { passed, shown: () => only(world, passed) }
-}
-
-export async function only(world: World, { runId }: Passed): Promise<ShownNotification> {
-  const { notifications } = await notificationsOf(world.deps, runId)
-  const [one] = notifications
-  if (!one || notifications.length > 1) throw new Error(`not one: ${JSON.stringify(notifications)}`)
-  return one
 }

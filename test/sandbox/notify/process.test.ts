@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openWorld, SECRET_KEY, type World } from '../../harness.ts'
 import { until } from '../../until.ts'
-import { oneMail, postOffice } from './post-office.ts'
+import { postOffice } from './post-office.ts'
+import { oneMail } from './told.ts'
 
 /** `npm run worker` as a process of its own, which trusts the certificate of an SMTP server, and its sudden death. */
 
@@ -48,28 +49,24 @@ const tls = () => ({ key: readFileSync(file('key.pem')), cert: readFileSync(file
 it.each([
   ['smtp', 'STARTTLS', { disabledCommands: [] }],
   ['smtps', 'TLS from the start', { secure: true }],
-])(
-  'signs in over %s: %s',
-  async (scheme, _what, smtp) => {
-    const office = await postOffice({
-      smtp: {
-        ...tls(),
-        ...smtp,
-        authOptional: false,
-        onAuth: ({ username, password }, _session, done) =>
-          password === 'p@ss' ? done(null, { user: String(username) }) : done(new Error('no')),
-      },
-    })
-    const { shown } = await oneMail(world)
-    const worker = startProcess(`${scheme}://gate:p%40ss@localhost:${office.port}`)
-    await until(async () => (await shown()).state === 'sent')
-    expect(office.mails).toMatchObject([{ secure: true, user: 'gate', recipients: ['lin@example.com'] }])
-    worker.kill('SIGTERM')
-    await once(worker, 'exit')
-    await office.close()
-  },
-  40_000,
-)
+])('signs in over %s: %s', async (scheme, _what, smtp) => {
+  const office = await postOffice({
+    smtp: {
+      ...tls(),
+      ...smtp,
+      authOptional: false,
+      onAuth: ({ username, password }, _session, done) =>
+        password === 'p@ss' ? done(null, { user: String(username) }) : done(new Error('no')),
+    },
+  })
+  const { shown } = await oneMail(world)
+  const worker = startProcess(`${scheme}://gate:p%40ss@localhost:${office.port}`)
+  await until(async () => (await shown()).state === 'sent')
+  expect(office.mails).toMatchObject([{ secure: true, user: 'gate', recipients: ['lin@example.com'] }])
+  worker.kill('SIGTERM')
+  await once(worker, 'exit')
+  await office.close()
+})
 
 it('a mail whose worker is killed before the server has it is sent by the next one, once', async () => {
   let talking = 0
@@ -93,4 +90,4 @@ it('a mail whose worker is killed before the server has it is sent by the next o
   next.kill('SIGTERM')
   await once(next, 'exit')
   await office.close()
-}, 40_000)
+})

@@ -5,7 +5,8 @@ import { notificationsOf } from '../../../src/sandbox/notify/notifications.ts'
 import { tellContacts } from '../../../src/sandbox/notify/tell-contacts.ts'
 import { openWorld, type World } from '../../harness.ts'
 import { until } from '../../until.ts'
-import { hook, type PostOffice, passedRun, postOffice } from './post-office.ts'
+import { hook, type PostOffice, postOffice } from './post-office.ts'
+import { passedRun } from './told.ts'
 
 let world: World
 let office: PostOffice

@@ -5,7 +5,8 @@ import { rotatePartnerSecret } from '../../../src/registry/partner-secret.ts'
 import { sendNotification } from '../../../src/sandbox/notify/send.ts'
 import { type Passed, tellContacts } from '../../../src/sandbox/notify/tell-contacts.ts'
 import { openWorld, type World } from '../../harness.ts'
-import { deadPort, hook, only, passedRun, SECRET } from './post-office.ts'
+import { deadPort, hook } from './post-office.ts'
+import { only, passedRun, SECRET } from './told.ts'
 
 let world: World
 let strict: World

@@ -55,7 +55,7 @@ describe('the demo partner’s help', () => {
       await nextStep(deps, lab.partnerId, runId, id)
     }
     expect(helped).toEqual(['product-change', 'consumption', 'refund-notice'])
-  }, 60_000)
+  })
 
   it('is for the demo partner alone, and for nobody where no demo runs', async () => {
     const waiting = { path: '/mtp/api/order/consume/notice', until: '', about: { orderId: '1', usedQuantity: '2' } }

@@ -22,7 +22,7 @@ export interface Listener {
   cut(): void
 }
 
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 300_000
 
 export function listen(url: string, headers: Record<string, string>): Promise<Listener> {
   return new Promise((resolve, reject) => {

@@ -32,7 +32,7 @@ const DESKTOP: Look = { size: 'desktop', locale: 'en' }
 
 async function tab(context: BrowserContext, path: string): Promise<Page> {
   const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(120_000)
   page.on('console', (message) => {
     if (/content security policy/i.test(message.text())) complaints.push(message.text())
   })
@@ -100,7 +100,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     expect(await page.textContent('main')).toContain('Lab')
     await page.goBack()
     expect(await violationsOf(page, javaScriptEnabled)).toEqual([])
-  }, 180_000)
+  })
 })
 
 /** Makes what is left of a run that stands at a step which has passed. */
@@ -141,7 +141,7 @@ describe('while a step is made', () => {
     await next(stale).click()
     await stale.getByRole('alert').waitFor()
     expect(await stale.getByRole('alert').textContent()).toContain('is no longer at that step')
-  }, 60_000)
+  })
 
   it('a page that was asked for before Next does not come back after it', async () => {
     const runId = await lab.run()
@@ -162,7 +162,7 @@ describe('while a step is made', () => {
     await late[0]?.()
     await page.waitForTimeout(500)
     expect(await page.locator(left).count()).toBe(0)
-  }, 60_000)
+  })
 
   it('a step that waits says so, with a clock that runs down, and goes on when the notice has come', async () => {
     const runId = await lab.run()
@@ -177,7 +177,7 @@ describe('while a step is made', () => {
     await next(page).waitFor()
     const { steps } = await showRun(lab.world.deps, lab.partnerId, runId)
     expect(steps.find(({ step }) => step.id === 'consumption')?.attempts).toHaveLength(1)
-  }, 60_000)
+  })
 
   it('a session that ends loses nothing: after the sign-in the step and its lines are there', async () => {
     const runId = await lab.run()
@@ -188,13 +188,13 @@ describe('while a step is made', () => {
     await lab.world.pool.query('delete from sandbox_session')
     await sellerActs(runId)
     // The page notices by itself; whoever acts instead gets to the same place.
-    await page.waitForURL(/\/sandbox\/sign-in/, { timeout: 30_000 })
+    await page.waitForURL(/\/sandbox\/sign-in/)
     expect(await page.textContent('main')).toContain('Your session has ended')
     await signInAs(page, { client_id: 'lab', client_secret: lab.secret })
     await page.waitForURL(`${origin}${runPath(runId)}`)
     await next(page).waitFor()
     expect(await page.locator('#lines > li.is-notice').count()).toBe(1)
-  }, 60_000)
+  })
 
   it('a network that is gone for a while loses no line', async () => {
     const runId = await lab.run()
@@ -209,7 +209,7 @@ describe('while a step is made', () => {
     await next(page).waitFor()
     await page.waitForSelector('#lines > li.is-ended')
     expect(await page.locator('#lines > li.is-notice').count()).toBe(1)
-  }, 60_000)
+  })
 })
 
 describe('what a partner sends', () => {
@@ -229,7 +229,7 @@ describe('what a partner sends', () => {
     await page.reload()
     expect(await page.title()).not.toContain('stolen')
     await lab.control('change-product', { partnerDealId: SIMPLE.products.main, title: 'A trip' })
-  }, 60_000)
+  })
 })
 
 describe('with the keyboard alone', () => {
@@ -263,7 +263,7 @@ describe('with the keyboard alone', () => {
     await page.keyboard.press('Space')
     await page.waitForFunction((text) => document.querySelector('#now-title')?.textContent !== text, first)
     await press(focused('#lines summary, #steps a'))
-  }, 90_000)
+  })
 })
 
 /** Pictures of the pages as they are met first, in the light. */
@@ -322,5 +322,5 @@ describe.each(LOOKS)('looked at as %j', (look) => {
     await page.click('button[value=start]')
     await page.waitForSelector('button[value=back]')
     await looksRight(page, 'overwrite')
-  }, 120_000)
+  })
 })

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import type { TestModule } from 'vitest/node'
+import { commandsFor } from './how-to-run.ts'
+
+const RUN = 'npx vitest run --config test/vitest.config.ts'
+const moduleId = new URL('./lib/turns.test.ts', import.meta.url).pathname
+
+const module = { type: 'module', name: 'turns' }
+const suite = { type: 'suite', name: "a caller's turn (1)", parent: module }
+const file = (ok: boolean, failed: object[]) =>
+  ({ moduleId, ok: () => ok, children: { allTests: () => failed } }) as unknown as TestModule
+
+it('names the command for each failing test, as a shell reads it', () => {
+  const failed = [
+    { name: 'comes', parent: suite },
+    { name: 'costs 5 $', parent: module },
+  ]
+  expect(commandsFor([file(false, failed), file(true, [])])).toEqual([
+    `${RUN} test/lib/turns.test.ts -t '^a caller'\\''s turn \\(1\\) comes$'`,
+    `${RUN} test/lib/turns.test.ts -t '^costs 5 \\$$'`,
+  ])
+})
+
+it('names the file when none of its tests failed, but something around them', () => {
+  expect(commandsFor([file(false, [])])).toEqual([`${RUN} test/lib/turns.test.ts`])
+})

@@ -1,0 +1,23 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { Refusal } from '../../src/lib/refusal.ts'
+import { Overloaded } from '../../src/lib/turns.ts'
+import { RescodeError } from '../../src/lib/web/rescode.ts'
+
+describe.each([
+  ['RescodeError', () => new RescodeError(20007, { what: 'state' })],
+  ['Overloaded', () => new Overloaded('a turn')],
+])('%s', (_, refuse) => {
+  afterEach(() => {
+    Refusal.recordsStack = true
+  })
+
+  it('shows a test where it was thrown', () => {
+    expect(refuse().stack).toContain('refusal.test.ts')
+  })
+
+  it('records nothing of that in a service, where a fault still does', () => {
+    Refusal.recordsStack = false
+    expect(refuse().stack).not.toContain('\n')
+    expect(new Error('a fault').stack).toContain('refusal.test.ts')
+  })
+})

@@ -1,0 +1,15 @@
+import { attachEmbedded } from '../src/db/embedded/attach.ts'
+import { type EmbeddedServer, startEmbedded } from '../src/db/embedded/server.ts'
+import { openLog } from '../src/lib/log.ts'
+
+/** PostgreSQL for tests that stop it, or look into the one of a running service: what acceptance tests are given of src/. */
+
+export type { EmbeddedServer }
+
+const silent = openLog({ level: 'silent', pretty: false })
+
+export const startPostgres = (folder: string): Promise<EmbeddedServer> => startEmbedded(folder, silent)
+
+/** Of the PostgreSQL that a service runs on this DATA_DIR. */
+export const runningDatabaseUrl = async (folder: string): Promise<string> =>
+  (await attachEmbedded(folder, silent)).databaseUrl

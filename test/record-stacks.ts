@@ -1,0 +1,3 @@
+import { Refusal } from '../src/lib/refusal.ts'
+
+Refusal.recordsStack = true

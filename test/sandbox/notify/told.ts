@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto'
+import { createPartner } from '../../../src/registry/partner.ts'
+import { newPartner } from '../../../src/registry/partner-wire.ts'
+import { notificationsOf, type ShownNotification } from '../../../src/sandbox/notify/notifications.ts'
+import { type Passed, tellContacts } from '../../../src/sandbox/notify/tell-contacts.ts'
+import type { World } from '../../harness.ts'
+
+/** Runs that have passed, and what their partner's contacts are told. */
+
+export const SECRET = 'the-clientSecret-of-a-partner-that-is-told'
+
+/** A partner with these contacts and a run of it that has passed; with the secret of the product contact's webhook, if it has one. */
+export async function passedRun(world: World, contacts: object): Promise<Passed & { webhookSecret: string }> {
+  const { partner_id, webhook_secrets } = await createPartner(
+    world.deps,
+    newPartner.parse({ name: '湖畔 Tickets', contacts }),
+    SECRET,
+  )
+  const runId = randomUUID()
+  await world.pool.query(
+    `insert into sandbox_run (run_id, partner_id, number, choice, created_at, passed_at) values ($1, $2, 3, '{}', $3, $3)`,
+    [runId, partner_id, world.clock.now()],
+  )
+  const reportUrl = 'https://gate.example/sandbox/verify/abc'
+  return {
+    runId,
+    partnerId: partner_id,
+    runNumber: 3,
+    passedAt: world.clock.now(),
+    reportUrl,
+    webhookSecret: webhook_secrets?.product ?? '',
+  }
+}
+
+/** One contact, told by mail only; returns where its message stands. */
+export async function oneMail(world: World, mail = 'lin@example.com', name = 'Lin') {
+  const passed = await passedRun(world, { product: { name, mail } })
+  await tellContacts(world.deps, passed)
+  return { passed, shown: () => only(world, passed) }
+}
+
+export async function only(world: World, { runId }: Passed): Promise<ShownNotification> {
+  const { notifications } = await notificationsOf(world.deps, runId)
+  const [one] = notifications
+  if (!one || notifications.length > 1) throw new Error(`not one: ${JSON.stringify(notifications)}`)
+  return one
+}

@@ -1,23 +1,24 @@
 import { Command } from 'commander'
-import { appCommands } from './cli/app.ts'
-import { openContext } from './cli/context.ts'
-import { demoCommands } from './cli/demo.ts'
-import { grantCommands } from './cli/grant.ts'
-import { jobCommands } from './cli/job.ts'
-import { jsTicketCommand } from './cli/jsticket.ts'
-import { migrateCommand } from './cli/migrate.ts'
-import { orderCommands } from './cli/order.ts'
-import { partnerCommands } from './cli/partner.ts'
-import { productCommands } from './cli/product.ts'
-import { purgeCommand } from './cli/purge.ts'
-import { reportFailure } from './cli/report.ts'
-import { sandboxCommands } from './cli/sandbox.ts'
-import { secretCommands } from './cli/secret.ts'
-import type { Terminal } from './cli/terminal.ts'
-import { userCommands } from './cli/user.ts'
-import { removeDemo } from './demo/remove.ts'
-import { DEMO_PRODUCTS, openDemoPartner } from './demo/sandbox-part.ts'
-import { heartbeatWith } from './partner-calls/test-call.ts'
+import {
+  appCommands,
+  demoCommands,
+  grantCommands,
+  jobCommands,
+  jsTicketCommand,
+  migrateCommand,
+  openContext,
+  orderCommands,
+  partnerCommands,
+  productCommands,
+  purgeCommand,
+  reportFailure,
+  sandboxCommands,
+  secretCommands,
+  type Terminal,
+  userCommands,
+} from './cli/index.ts'
+import { DEMO_PRODUCTS, openDemoPartner, removeDemo } from './demo/index.ts'
+import { heartbeatWith } from './partner-calls/index.ts'
 
 /** The operator's command line: the operations of the admin routes, on the service's own database. */
 export async function runCommand(terminal: Terminal, args: readonly string[]): Promise<void> {

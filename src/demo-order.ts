@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openContext } from './cli/context.ts'
-import { reportFailure } from './cli/report.ts'
-import { orderTalk } from './demo/order-talk.ts'
+import { openContext, reportFailure } from './cli/index.ts'
+import { orderTalk } from './demo/index.ts'
 
 /** `npm run demo:order`, while the demo runs in another terminal. */
 const say = (line: string) => process.stdout.write(`${line}\n`)

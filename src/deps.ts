@@ -1,13 +1,11 @@
-import type { Actor } from './audit/store.ts'
-import type { LogFollowers } from './certification/follow.ts'
-import type { RunningAttempts } from './certification/running-attempts.ts'
+import type { Actor } from './audit/index.ts'
+import type { LogFollowers, RunningAttempts } from './certification/index.ts'
 import type { Config } from './config/index.ts'
 import type { Db } from './db/sql.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Keys } from './lib/crypto/keys.ts'
 import type { Rates } from './lib/rates.ts'
-import type { CircuitBreakers } from './partner-calls/breaker.ts'
-import type { CallRecord } from './partner-calls/call-store.ts'
+import type { CallRecord, CircuitBreakers } from './partner-calls/index.ts'
 
 /** What operations are given; they find nothing by themselves. */
 export interface Deps {

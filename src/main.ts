@@ -1,6 +1,6 @@
 import closeWithGrace from 'close-with-grace'
 import { readConfig } from './config/index.ts'
-import { type Service, startService } from './process/start-service.ts'
+import { type Service, startService } from './process/index.ts'
 
 /** The process: start, say what to open, and close with grace on a signal or a fatal error, also while it starts. */
 const starting = new AbortController()

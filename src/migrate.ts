@@ -1,6 +1,4 @@
-import { openContext } from './cli/context.ts'
-import { runMigrations } from './cli/migrate.ts'
-import { reportFailure } from './cli/report.ts'
+import { openContext, reportFailure, runMigrations } from './cli/index.ts'
 
 /** `npm run migrate`, for those who set MIGRATE=off. */
 await runMigrations(openContext(process), false).catch((error: unknown) => {

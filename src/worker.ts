@@ -1,12 +1,12 @@
 import closeWithGrace from 'close-with-grace'
-import { findDatabase } from './cli/context.ts'
+import { findDatabase } from './cli/index.ts'
 import { readConfig } from './config/index.ts'
 import { awaitDatabase } from './db/await-database.ts'
-import { refuseDemoRows } from './demo/refuse.ts'
-import { startWorker } from './jobs/worker.ts'
+import { refuseDemoRows } from './demo/index.ts'
+import { startWorker } from './jobs/index.ts'
 import { openLog } from './lib/log.ts'
-import { openDeps } from './process/http-server.ts'
-import { checkSecretKey } from './registry/secret-key.ts'
+import { openDeps } from './process/index.ts'
+import { checkSecretKey } from './registry/index.ts'
 
 /** `npm run worker`: durable jobs in a process of their own, beside services with WORKER=off, on the same database. */
 async function start() {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { foreignTables, OWNERS, tablesOfMigrations } from './tables.ts'
 
 /** The rules of the README's map that a machine can hold. A failure prints the forbidden arrow. */
 
@@ -51,7 +52,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'sandbox',
     'jobs',
   ],
-  demo: ['account', 'registry', 'oauth', 'resource', 'partner-calls', 'catalogue', 'orders', 'mtp', 'audit'],
+  demo: ['account', 'registry', 'oauth', 'resource', 'partner-calls', 'catalogue', 'orders', 'mtp', 'sandbox', 'audit'],
   process: ['demo', 'jobs', 'certification', 'partner-calls', 'registry', 'throttle'],
 }
 /** Of what is above the rooms, what the rest may see. */
@@ -92,6 +93,16 @@ const RULES: Readonly<Record<string, Rule>> = {
       return below >= 0 ? at >= 0 && below > at : !(ARROWS[from] ?? []).includes(room)
     })
   },
+  // Its plugin, which app.ts alone registers, stands beside it.
+  'a room is entered past its door': (path, _source, imports) => {
+    const from = roomOf(path)
+    return imports.filter((to) => {
+      const room = roomOf(to)
+      if (room === undefined || room === from || BELOW_ALL.includes(room)) return false
+      return to !== `src/${room}/index.ts` && !(path === 'src/app.ts' && to === `src/${room}/plugin.ts`)
+    })
+  },
+  'a table of another room': (path, source) => foreignTables(path, source),
   'a routes file reaches past its operations': (path, _source, imports) =>
     named(path, 'routes')
       ? imports.filter((to) => (to.startsWith('src/') && named(to, 'store')) || to.startsWith('src/db/') || to === 'pg')
@@ -178,6 +189,11 @@ describe('the architecture', () => {
     expect([...folders].filter((folder) => !isRoom(folder) && !BELOW_ALL.includes(String(folder)))).toEqual([])
   })
 
+  it('has an owner for every table and view', () => {
+    expect(Object.keys(OWNERS).sort()).toEqual(tablesOfMigrations())
+    for (const owner of Object.values(OWNERS)) expect(isRoom(owner) || owner === 'db', owner).toBe(true)
+  })
+
   it('has a table without cycles', () => {
     const asSources = Object.entries(ARROWS).map(([room, to]) => [
       `src/${room}.ts`,
@@ -213,6 +229,22 @@ describe('a breach is reported', () => {
     [
       'an arrow that the table does not have: src/registry/host.ts → src/app.ts',
       { 'src/registry/host.ts': "import {\n  buildApp,\n} from '../app.ts'" },
+    ],
+    [
+      'a room is entered past its door: src/orders/pay-order.ts → src/catalogue/pull-product.ts',
+      { 'src/orders/pay-order.ts': "import type { PullReport } from '../catalogue/pull-product.ts'" },
+    ],
+    [
+      'a room is entered past its door: src/process/start-service.ts → src/mtp/plugin.ts',
+      { 'src/process/start-service.ts': "import { mtpRoom } from '../mtp/plugin.ts'" },
+    ],
+    [
+      'a table of another room: src/certification/run-store.ts → certification/run-store.ts names ticket_order, which orders owns',
+      { 'src/certification/run-store.ts': 'sql`select 1 from ticket_order`' },
+    ],
+    [
+      'a table of another room: src/catalogue/price-store.ts → catalogue/price-store.ts names record_change, which audit owns',
+      { 'src/catalogue/price-store.ts': 'sql`insert into record_change (at) values (${now})`' },
     ],
     [
       'a routes file reaches past its operations: src/oauth/routes.ts → src/oauth/store.ts',
@@ -265,7 +297,7 @@ describe('a breach is reported', () => {
       breaches({
         'src/oauth/routes.ts':
           "import type { FastifyInstance } from 'fastify'\nimport { exchange } from './exchange.ts'",
-        'src/oauth/exchange.ts': "import { spend } from './store.ts'\nimport { user } from '../account/user.ts'",
+        'src/oauth/exchange.ts': "import { spend } from './store.ts'\nimport { user } from '../account/index.ts'",
         'src/oauth/store.ts': "import { sql } from '../db/sql.ts'\nsql`select 1`",
         'src/lib/log.ts': '/** like process.env */\n// Date.now() and sql`x`\n/* new Date() */',
         'src/config/index.ts': 'process.env',

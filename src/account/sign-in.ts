@@ -1,7 +1,7 @@
 import type { Config } from '../config/index.ts'
 import type { Deps } from '../deps.ts'
 import { Turns } from '../lib/turns.ts'
-import { signInLimits } from '../throttle/sign-in.ts'
+import { signInLimits } from '../throttle/index.ts'
 import { SignInRefused } from './errors.ts'
 import { verifyPassword } from './password.ts'
 import { endSession, startSession } from './session.ts'

@@ -1,4 +1,4 @@
-import { recordAudit } from '../audit/store.ts'
+import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { alreadyTaken, noSuchUser } from './errors.ts'
 import { hashPassword } from './password.ts'

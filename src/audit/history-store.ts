@@ -3,6 +3,10 @@ import { type Db, sql } from '../db/sql.ts'
 
 /** What has changed of products, orders, vouchers and refunds: one row a change, with its cause. */
 
+/** Where a statement of another room writes changes: of an order and what belongs to it, and of a product. */
+export const ORDER_CHANGES = sql.part`record_change (at, partner_id, record, record_id, order_id, cause, cause_id, change)`
+export const PRODUCT_CHANGES = sql.part`record_change (at, partner_id, record, record_id, cause, cause_id, change)`
+
 const historyRow = z.object({
   at: z.date(),
   record: z.string(),
@@ -35,3 +39,18 @@ export const historyOfProduct = (
                 and record_id = ${partnerDealId} order by change_id desc limit ${limit}) newest
         order by change_id`,
   )
+
+/** How often an order has come to the state `to`, not counting the times when it came from `notFrom`. */
+export const countOrderMoves = async (
+  db: Db,
+  orderId: bigint,
+  { to, notFrom }: { to: string; notFrom: string },
+): Promise<number> =>
+  (
+    await db.one(
+      z.object({ times: z.number() }),
+      sql`select count(*)::int as times from record_change
+          where order_id = ${orderId} and record = 'order' and change -> 'state' ->> 1 = ${to}
+            and change -> 'state' ->> 0 <> ${notFrom}`,
+    )
+  ).times

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { MOST_PROBLEMS } from '../lib/json/lists.ts'
-import type { Failure } from '../partner-calls/call-result.ts'
+import type { Failure } from '../partner-calls/index.ts'
 import { clearDue, type DuePull, giveUpDue, nextDue, takeUpGivenUp, tellProblems } from './due-store.ts'
 import { entryProblemsText } from './entries.ts'
 import { pullPrices } from './pull-prices.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Cause } from '../audit/history.ts'
+import { type Cause, PRODUCT_CHANGES } from '../audit/index.ts'
 import { type Db, sql } from '../db/sql.ts'
 import type { SaleState } from './product-store.ts'
 
@@ -48,7 +48,7 @@ export const saveNews = (
       on conflict (partner_id, partner_deal_id, kind) do update
         set notices = known.notices + 1, due_at = excluded.due_at, problem = null, told = false
     )
-    insert into record_change (at, partner_id, record, record_id, cause, cause_id, change)
+    insert into ${PRODUCT_CHANGES}
     select ${now}, ${partnerId}, 'product', partner_deal_id, ${cause.kind}, ${cause.id},
       jsonb_build_object('sale_state', jsonb_build_array(before.sale_state, saved.sale_state))
     from saved left join before using (partner_deal_id)

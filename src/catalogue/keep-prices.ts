@@ -1,4 +1,4 @@
-import type { Cause } from '../audit/history.ts'
+import type { Cause } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import type { EntryProblem } from './entries.ts'
 import { heldRemoval } from './hold-removal.ts'

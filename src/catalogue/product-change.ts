@@ -1,4 +1,4 @@
-import type { Cause } from '../audit/history.ts'
+import type { Cause } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { type ProductNews, type PullKind, saveNews } from './due-store.ts'
 import type { SaleState } from './product-store.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Cause, Difference } from '../audit/history.ts'
+import { type Cause, type Difference, PRODUCT_CHANGES } from '../audit/index.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { parseLossless, stringifyLossless } from '../lib/json/lossless.ts'
 
@@ -41,7 +41,7 @@ export const markProduct = (
         set sale_state = coalesce(${saleState}, p.sale_state), updated_at = excluded.updated_at
       returning sale_state
     )
-    insert into record_change (at, partner_id, record, record_id, cause, cause_id, change)
+    insert into ${PRODUCT_CHANGES}
     select ${now}, ${partnerId}, 'product', ${partnerDealId}, ${cause.kind}, ${cause.id},
       jsonb_build_object('sale_state', jsonb_build_array(before.sale_state, saved.sale_state))
     from saved left join before on true
@@ -70,7 +70,7 @@ export const saveProduct = (
       update product set title = ${title}, details = ${details}::jsonb, pulled_at = ${now}, updated_at = ${now}
       where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}
     )
-    insert into record_change (at, partner_id, record, record_id, cause, cause_id, change)
+    insert into ${PRODUCT_CHANGES}
     select ${now}, ${partnerId}, 'product', ${partnerDealId}, ${cause.kind}, ${cause.id}, change
     from (select ${stringifyLossless(change)}::jsonb as change) pulled
     where change <> '{}'`,
@@ -83,7 +83,7 @@ export const recordProductChange = (
   { cause, now }: { cause: Cause; now: Date },
 ): Promise<number> =>
   db.exec(
-    sql`insert into record_change (at, partner_id, record, record_id, cause, cause_id, change)
+    sql`insert into ${PRODUCT_CHANGES}
         values (${now}, ${partnerId}, 'product', ${partnerDealId}, ${cause.kind}, ${cause.id},
           ${JSON.stringify(change)}::jsonb)`,
   )
@@ -116,3 +116,7 @@ export const findProduct = (db: Db, { partnerId, partnerDealId }: ProductKey): P
           coalesce(details, '{}')::text as details
         from product where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}`,
   )
+
+/** Deletes all products of these partners, with their prices. */
+export const deleteProductsOf = (db: Db, partnerIds: readonly bigint[]): Promise<number> =>
+  db.exec(sql`delete from product where partner_id = any(${partnerIds}::bigint[])`)

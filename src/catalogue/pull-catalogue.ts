@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
-import type { Failure } from '../partner-calls/call-result.ts'
+import type { Failure } from '../partner-calls/index.ts'
 import { type EntryProblem, MOST_ENTRY_PROBLEMS, WHOLE } from './entries.ts'
 import { type PullReport, pullProducts } from './pull-product.ts'
 import type { OnePartner } from './wire.ts'

@@ -1,4 +1,4 @@
-import { type HistoryRow, historyOfProduct } from '../audit/history-store.ts'
+import { type HistoryRow, historyOfProduct } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { beijingDate } from '../lib/beijing.ts'
 import { noSuchProduct } from './errors.ts'

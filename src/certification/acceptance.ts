@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
-import { type OrderOutcomes, outcomesOf } from '../orders/order-outcome-store.ts'
-import { showPartner } from '../registry/partner.ts'
+import { type OrderOutcomes, outcomesOf } from '../orders/index.ts'
+import { showPartner } from '../registry/index.ts'
 import { storeReport } from './report.ts'
 import type { ReportFacts } from './report-wire.ts'
 import { type RunView, showRun } from './run.ts'

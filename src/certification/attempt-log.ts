@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
-import { type PartnerWithSecrets, secretTexts } from '../registry/partner.ts'
+import { type PartnerWithSecrets, secretTexts } from '../registry/index.ts'
 import { appendEvent } from './attempt-store.ts'
 import type { CheckId, ExpectedChecks } from './checks.ts'
 import type { Choice } from './choice.ts'

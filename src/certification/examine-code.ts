@@ -1,4 +1,4 @@
-import { type PartnerInterface, SUCCESS } from '../interfaces/interface.ts'
+import { type PartnerInterface, SUCCESS } from '../interfaces/index.ts'
 import type { CheckId } from './checks.ts'
 import type { Finding } from './event.ts'
 

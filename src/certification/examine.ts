@@ -1,10 +1,8 @@
-import { interfaceNamed } from '../interfaces/index.ts'
-import { type PartnerInterface, SUCCESS } from '../interfaces/interface.ts'
-import { readAnswer, remarkIn } from '../interfaces/read-answer.ts'
+import { interfaceNamed, type PartnerInterface, readAnswer, remarkIn, SUCCESS } from '../interfaces/index.ts'
 import { MASK } from '../lib/crypto/masking.ts'
 import { isRounded, parseLossless } from '../lib/json/lossless.ts'
 import type { ShapeProblem } from '../lib/json/shape.ts'
-import type { CallRecord } from '../partner-calls/call-store.ts'
+import type { CallRecord } from '../partner-calls/index.ts'
 import type { Finding } from './event.ts'
 import { type Codes, codeFinding, jsonFields, type Refusal, refusalFinding, shown, startOf } from './examine-code.ts'
 

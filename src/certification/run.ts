@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
-import { lockPartner } from '../registry/partner.ts'
+import { lockPartner } from '../registry/index.ts'
 import {
   type AttemptRow,
   attemptsOf,

@@ -1,11 +1,16 @@
 import type { Deps } from '../deps.ts'
-import { type InterfaceName, interfaceNamed } from '../interfaces/index.ts'
-import { readAnswer } from '../interfaces/read-answer.ts'
+import { type InterfaceName, interfaceNamed, readAnswer } from '../interfaces/index.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
-import { type AnswerOf, type CallOptions, callPartner, type RequestOf } from '../partner-calls/call-partner.ts'
-import type { CallResult } from '../partner-calls/call-result.ts'
-import { type CallRecord, lastCallAbout } from '../partner-calls/call-store.ts'
-import { interfaceUrl } from '../registry/partner.ts'
+import {
+  type AnswerOf,
+  type CallOptions,
+  type CallRecord,
+  type CallResult,
+  callPartner,
+  lastCallAbout,
+  type RequestOf,
+} from '../partner-calls/index.ts'
+import { interfaceUrl } from '../registry/index.ts'
 import type { Attempt, AttemptLog } from './attempt-log.ts'
 import { type Expectation, examine } from './examine.ts'
 import { redactFailure } from './redact-failure.ts'

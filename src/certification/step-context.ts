@@ -1,4 +1,4 @@
-import { newOrderId } from '../orders/create-order.ts'
+import { newOrderId } from '../orders/index.ts'
 import { type Attempt, type AttemptLog, openAttemptLog } from './attempt-log.ts'
 import { findLinkedOrder, linkOrder, type OrderRole } from './run-order-store.ts'
 import { type StepCalls, stepCalls } from './step-calls.ts'

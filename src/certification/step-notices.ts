@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addSeconds } from '../lib/clock.ts'
-import { type ReceivedCall, receivedSince } from '../mtp/received.ts'
+import { type ReceivedCall, receivedSince } from '../mtp/index.ts'
 import { type Attempt, type AttemptLog, AttemptOver } from './attempt-log.ts'
 import type { Waiting } from './event.ts'
 

@@ -4,13 +4,17 @@ import {
   approveMicroApp,
   createMicroApp,
   listMicroApps,
+  MICRO_APP_FIELDS,
+  type MicroApp,
+  microAppChanges,
+  newMicroApp,
+  rotateSecret,
+  rotation,
+  type SecretDates,
   showMicroApp,
   suspendMicroApp,
   updateMicroApp,
-} from '../registry/micro-app.ts'
-import { MICRO_APP_FIELDS } from '../registry/micro-app-fields.ts'
-import { rotateSecret } from '../registry/secret.ts'
-import { type MicroApp, microAppChanges, newMicroApp, rotation, type SecretDates } from '../registry/wire.ts'
+} from '../registry/index.ts'
 import type { CliContext } from './context.ts'
 import { fieldsFrom, flagsOf, withFieldOptions } from './field-options.ts'
 import { runs } from './operation.ts'

@@ -1,7 +1,5 @@
 import type { Command } from 'commander'
-import { listGrants, withdrawGrant } from '../oauth/grant.ts'
-import type { Grant } from '../oauth/grant-store.ts'
-import { grantReference, userReference } from '../oauth/wire.ts'
+import { type Grant, grantReference, listGrants, userReference, withdrawGrant } from '../oauth/index.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
 import { aligned, readable } from './text.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Job } from '../db/jobs-store.ts'
-import { jobFilter, listJobs, oneJob, retryJob } from '../jobs/job.ts'
+import { jobFilter, listJobs, oneJob, retryJob } from '../jobs/index.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
 import { aligned, readable } from './text.ts'

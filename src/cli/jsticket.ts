@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { jsTicket } from '../resource/wire.ts'
+import { jsTicket } from '../resource/index.ts'
 import type { CliContext } from './context.ts'
 import { print } from './report.ts'
 

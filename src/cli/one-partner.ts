@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { partnerId } from '../registry/partner-fields.ts'
+import { partnerId } from '../registry/index.ts'
 
 /** What commands about one partner have in common: `gatehouse partner <name> <partner_id> …`. */
 

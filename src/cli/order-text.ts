@@ -1,9 +1,7 @@
-import type { HistoryRow } from '../audit/history-store.ts'
+import type { HistoryRow } from '../audit/index.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
-import type { OrderAnswer, ShownOrder } from '../orders/order-answer.ts'
-import type { OrderStory } from '../orders/show-order.ts'
-import type { OrderSummary } from '../orders/show-store.ts'
-import type { Failure } from '../partner-calls/call-result.ts'
+import type { OrderAnswer, OrderStory, OrderSummary, ShownOrder } from '../orders/index.ts'
+import type { Failure } from '../partner-calls/index.ts'
 import { aligned, readable } from './text.ts'
 
 /** What went wrong, as lines below what an operation shows. */

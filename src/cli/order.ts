@@ -1,16 +1,23 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { type Cause, OPERATOR } from '../audit/history.ts'
+import { type Cause, OPERATOR } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
-import { closeOrder } from '../orders/close-order.ts'
-import { createOrder } from '../orders/create-order.ts'
-import type { OrderAnswer } from '../orders/order-answer.ts'
-import { payOrder } from '../orders/pay-order.ts'
-import { queryOrder } from '../orders/query-order.ts'
-import { refundOrder } from '../orders/refund-order.ts'
-import { tellRefunded } from '../orders/refunded-message.ts'
-import { listOrders, showOrder } from '../orders/show-order.ts'
-import { newOrder, newRefund, newRefundedMessage, oneOrder, orderFilter } from '../orders/wire.ts'
+import {
+  closeOrder,
+  createOrder,
+  listOrders,
+  newOrder,
+  newRefund,
+  newRefundedMessage,
+  type OrderAnswer,
+  oneOrder,
+  orderFilter,
+  payOrder,
+  queryOrder,
+  refundOrder,
+  showOrder,
+  tellRefunded,
+} from '../orders/index.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
 import { answerText, orderTable, storyText } from './order-text.ts'

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import { makeAesKey, removeAesKey, setAesKey } from '../registry/aes-key.ts'
-import { aesKeyInput } from '../registry/partner-wire.ts'
+import { aesKeyInput, makeAesKey, removeAesKey, setAesKey } from '../registry/index.ts'
 import type { CliContext } from './context.ts'
 import { NAMED, named, one } from './one-partner.ts'
 import { runs } from './operation.ts'

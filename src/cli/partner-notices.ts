@@ -1,7 +1,5 @@
 import type { Command } from 'commander'
-import { NOTICE_PATHS } from '../mtp/endpoints.ts'
-import { listNotices, type ReceivedNotice } from '../mtp/received.ts'
-import { noticeFilter } from '../mtp/wire.ts'
+import { listNotices, NOTICE_PATHS, noticeFilter, type ReceivedNotice } from '../mtp/index.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
 import { aligned, readable } from './text.ts'

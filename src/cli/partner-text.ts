@@ -1,5 +1,4 @@
-import { urlWarnings } from '../registry/partner-url-warnings.ts'
-import type { Partner, PartnerSecretDates, ShownPartner } from '../registry/partner-wire.ts'
+import { type Partner, type PartnerSecretDates, type ShownPartner, urlWarnings } from '../registry/index.ts'
 import type { CliContext } from './context.ts'
 import { aligned, readable } from './text.ts'
 

@@ -3,31 +3,28 @@ import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import {
   activatePartner,
-  createPartner,
-  listPartners,
-  setStage,
-  showPartner,
-  suspendPartner,
-  updatePartner,
-} from '../registry/partner.ts'
-import { rotateWebhookSecret, setContact } from '../registry/partner-contact.ts'
-import { PARTNER_FIELDS } from '../registry/partner-fields.ts'
-import {
-  noTestCall,
-  retireSecret,
-  rotatePartnerSecret,
-  switchSigning,
-  type TestCallWith,
-} from '../registry/partner-secret.ts'
-import {
   CONTACT_ROLES,
   contact,
+  createPartner,
+  listPartners,
   newPartner,
+  noTestCall,
+  PARTNER_FIELDS,
   partnerChanges,
+  retireSecret,
+  rotatePartnerSecret,
+  rotateWebhookSecret,
+  rotation,
   type ShownPartner,
+  setContact,
+  setStage,
+  showPartner,
   stageChange,
-} from '../registry/partner-wire.ts'
-import { rotation } from '../registry/wire.ts'
+  suspendPartner,
+  switchSigning,
+  type TestCallWith,
+  updatePartner,
+} from '../registry/index.ts'
 import type { CliContext } from './context.ts'
 import { fieldsFrom, flagsOf, withFieldOptions } from './field-options.ts'
 import { NAMED, named, one, second } from './one-partner.ts'

@@ -1,11 +1,19 @@
 import type { Command } from 'commander'
-import type { EntryProblem } from '../catalogue/entries.ts'
-import type { ProductSummary } from '../catalogue/product-store.ts'
-import { pullCatalogue } from '../catalogue/pull-catalogue.ts'
-import { type PriceReport, pullPrices } from '../catalogue/pull-prices.ts'
-import { type PullReport, pullProduct } from '../catalogue/pull-product.ts'
-import { listProducts, type ProductStory, showProduct } from '../catalogue/show-product.ts'
-import { onePartner, oneProduct, priceRange } from '../catalogue/wire.ts'
+import {
+  type EntryProblem,
+  listProducts,
+  onePartner,
+  oneProduct,
+  type PriceReport,
+  type ProductStory,
+  type ProductSummary,
+  type PullReport,
+  priceRange,
+  pullCatalogue,
+  pullPrices,
+  pullProduct,
+  showProduct,
+} from '../catalogue/index.ts'
 import type { Deps } from '../deps.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type Purged, purge, purgeOptions } from '../jobs/purge.ts'
+import { type Purged, purge, purgeOptions } from '../jobs/index.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
 import { progressBar } from './progress.ts'

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { findPartner } from '../registry/partner.ts'
-import { partnerId } from '../registry/partner-fields.ts'
+import { findPartner, partnerId } from '../registry/index.ts'
 import type { CliContext } from './context.ts'
 import type { SandboxCaller } from './sandbox-client.ts'
 

@@ -1,4 +1,4 @@
-import { checkLine } from '../sandbox/api/junit.ts'
+import { checkLine } from '../sandbox/index.ts'
 import { SandboxAnswer, type SandboxClient } from './sandbox-client.ts'
 import {
   type Accepted,

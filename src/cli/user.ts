@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { blockUser, createUser, listUsers, unblockUser } from '../account/user.ts'
-import { newUser, type User, userKey } from '../account/wire.ts'
+import { blockUser, createUser, listUsers, newUser, type User, unblockUser, userKey } from '../account/index.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
 import { readSecret } from './read-secret.ts'

@@ -4,10 +4,16 @@ import type { Deps } from '../deps.ts'
 import type { Log } from '../lib/log.ts'
 import { closeInTime } from '../lib/web/close-in-time.ts'
 import { listenOn } from '../lib/web/listen.ts'
-import { findPartner, updatePartner } from '../registry/partner.ts'
+import { findPartner, updatePartner } from '../registry/index.ts'
 import { buildMicroApp } from './micro-app/index.ts'
 import { buildDemoPartner } from './partner/index.ts'
 import { DEMO_APP, DEMO_PARTNER, demoPartnerUrl, isDemoPartnerUrl } from './seed.ts'
+
+export { orderTalk } from './order-talk.ts'
+export { refuseDemoRows } from './refuse.ts'
+export { removeDemo } from './remove.ts'
+export { DEMO_PRODUCTS, openDemoPartner } from './sandbox-part.ts'
+export { seedDemo } from './seed.ts'
 
 export interface Demo {
   /** The micro-app. */

@@ -1,17 +1,19 @@
-import { OPERATOR } from '../audit/history.ts'
-import { pullCatalogue } from '../catalogue/pull-catalogue.ts'
-import { pullPrices } from '../catalogue/pull-prices.ts'
+import { OPERATOR } from '../audit/index.ts'
+import { pullCatalogue, pullPrices } from '../catalogue/index.ts'
 import type { Deps } from '../deps.ts'
 import { addDays, beijingDate } from '../lib/beijing.ts'
-import { createOrder } from '../orders/create-order.ts'
-import type { OrderAnswer } from '../orders/order-answer.ts'
-import { payOrder } from '../orders/pay-order.ts'
-import { queryOrder } from '../orders/query-order.ts'
-import { refundOrder } from '../orders/refund-order.ts'
-import { showOrder } from '../orders/show-order.ts'
-import { newOrder, newRefund } from '../orders/wire.ts'
-import { RefusedRequest } from '../partner-calls/errors.ts'
-import { findPartner } from '../registry/partner.ts'
+import {
+  createOrder,
+  newOrder,
+  newRefund,
+  type OrderAnswer,
+  payOrder,
+  queryOrder,
+  refundOrder,
+  showOrder,
+} from '../orders/index.ts'
+import { RefusedRequest } from '../partner-calls/index.ts'
+import { findPartner } from '../registry/index.ts'
 import { type AtPartner, partnerControls } from './partner-controls.ts'
 import { DEMO_PARTNER } from './seed.ts'
 import { historyLines, openTranscript } from './transcript.ts'

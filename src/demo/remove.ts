@@ -1,12 +1,16 @@
-import { recordAudit } from '../audit/store.ts'
+import { deleteDemoUsers, demoUserKeys } from '../account/index.ts'
+import { recordAudit } from '../audit/index.ts'
+import { deleteProductsOf } from '../catalogue/index.ts'
 import type { Deps } from '../deps.ts'
+import { deleteGrantsOf } from '../oauth/index.ts'
+import { partnersWithOrders } from '../orders/index.ts'
 import {
   deleteDemoApps,
-  deleteDemoGrants,
   deleteDemoPartners,
-  deleteDemoUsers,
+  demoAppKeys,
+  demoPartnerIds,
   disableDemoPartners,
-} from './marked-store.ts'
+} from '../registry/index.ts'
 
 /** How many rows of each kind are gone; a partner that orders refer to is kept, suspended and without secrets or URLs. */
 export interface RemovedDemo {
@@ -20,11 +24,17 @@ export interface RemovedDemo {
 export const removeDemo = ({ db, clock }: Deps): Promise<RemovedDemo> =>
   db.tx(async (inside) => {
     const now = clock.now()
-    await deleteDemoGrants(inside)
+    const partners = await demoPartnerIds(inside)
+    const kept = await partnersWithOrders(inside, partners)
+    await deleteGrantsOf(inside, await demoUserKeys(inside), await demoAppKeys(inside))
+    await deleteProductsOf(
+      inside,
+      partners.filter((partner) => !kept.includes(partner)),
+    )
     const removed = {
       micro_apps: await deleteDemoApps(inside),
       users: await deleteDemoUsers(inside),
-      partners: await deleteDemoPartners(inside),
+      partners: await deleteDemoPartners(inside, kept),
       partners_kept: await disableDemoPartners(inside, now),
     }
     if (Object.values(removed).some((count) => count > 0)) {

@@ -1,12 +1,17 @@
-import { createUser } from '../account/user.ts'
+import { createUser, hasUsers, markDemoUsers } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
-import { setAesKey } from '../registry/aes-key.ts'
-import { createMicroApp } from '../registry/micro-app.ts'
-import { createPartner } from '../registry/partner.ts'
-import { newPartner } from '../registry/partner-wire.ts'
-import { newMicroApp } from '../registry/wire.ts'
-import { markAppsAndUsers, markPartner } from './marked-store.ts'
-import { hasAppsOrUsers, lacksDemoPartner, lockSeeding } from './store.ts'
+import {
+  createMicroApp,
+  createPartner,
+  hasAppWithoutPartners,
+  hasMicroApps,
+  markDemoApps,
+  markDemoPartner,
+  newMicroApp,
+  newPartner,
+  setAesKey,
+} from '../registry/index.ts'
+import { lockSeeding } from './store.ts'
 
 /** Well-known on purpose and for local use only: production neither seeds it nor starts while it is active (refuse.ts). */
 export const DEMO_APP = {
@@ -74,6 +79,9 @@ const USERS = [
   },
 ] as const
 
+/** What the demo's rows are found by in a schema that cannot mark them yet. */
+export const DEMO_NAMES = { appKeys: APPS.map((app) => app.app_key), cid: 1, users: USERS }
+
 /** Where the platform reaches the demo partner; PARTNER_ADDRESS_ALLOW lets this address through. */
 export const demoPartnerUrl = (port: number): string => `http://127.0.0.1:${port}`
 
@@ -88,8 +96,8 @@ export async function seedDemo(deps: Deps): Promise<void> {
   await deps.db.tx(async (db) => {
     await lockSeeding(db)
     const inside: Deps = { ...deps, db }
-    if (!(await hasAppsOrUsers(db))) await seedPeople(inside)
-    if (await lacksDemoPartner(db, DEMO_APP.appKey)) await seedPartner(inside)
+    if (!(await hasMicroApps(db)) && !(await hasUsers(db))) await seedPeople(inside)
+    if (await hasAppWithoutPartners(db, DEMO_APP.appKey)) await seedPartner(inside)
   })
 }
 
@@ -101,14 +109,14 @@ async function seedPeople(deps: Deps): Promise<void> {
     const big_avatar_url = new URL(avatar(user.passport), deps.config.PUBLIC_URL).href
     await createUser(deps, {
       ...user,
-      cid: 1,
+      cid: DEMO_NAMES.cid,
       big_avatar_url,
       password: `${user.passport}-password`,
     })
   }
-  await markAppsAndUsers(
+  await markDemoApps(deps.db, DEMO_NAMES.appKeys)
+  await markDemoUsers(
     deps.db,
-    APPS.map((app) => app.app_key),
     USERS.map((user) => user.passport),
   )
 }
@@ -126,5 +134,5 @@ async function seedPartner(deps: Deps): Promise<void> {
   })
   await createPartner(deps, partner, DEMO_PARTNER.secret)
   await setAesKey(deps, DEMO_PARTNER.partnerId, { aes_key: DEMO_PARTNER.aesKey })
-  await markPartner(deps.db, DEMO_PARTNER.partnerId)
+  await markDemoPartner(deps.db, DEMO_PARTNER.partnerId)
 }

@@ -1,8 +1,8 @@
 import type { Deps } from '../deps.ts'
 import { beijingTime } from '../lib/beijing.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
-import type { OrderStory } from '../orders/show-order.ts'
-import { exchangesSince, type Heard } from './store.ts'
+import type { OrderStory } from '../orders/index.ts'
+import { exchangesSince, type RecordedCall } from '../sandbox/index.ts'
 
 /** The fields that are shown, in this order. */
 const TOLD = [
@@ -54,7 +54,7 @@ const lines = (speaker: string, words: string, details: readonly string[]): stri
 ]
 
 /** One call as a conversation: who asks whom for what, and the response. */
-function conversation({ speaker, url, request, answer, failure }: Heard): string[] {
+function conversation({ speaker, url, request, answer, failure }: RecordedCall): string[] {
   const other = speaker === 'platform' ? 'partner' : 'platform'
   const [question, reply] = [read(request), read(answer)]
   const asked = [gist(question.body), codeOf(question)]

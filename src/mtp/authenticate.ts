@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { parseHttpDate } from '../lib/web/http-date.ts'
-import { findPartnerByClientId, notePartnerSecretUse, type PartnerWithSecrets } from '../registry/partner.ts'
+import { findPartnerByClientId, notePartnerSecretUse, type PartnerWithSecrets } from '../registry/index.ts'
 import { baFailed, baFailedThoughVerified } from './errors.ts'
 import { namesPartner, parseAuthorization, signedWithQuery, verify } from './signature.ts'
 

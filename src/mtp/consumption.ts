@@ -7,9 +7,9 @@ import {
   type LockedOrders,
   lockReported,
   saveConsumptions,
-} from '../orders/consumption.ts'
-import { RefusedRequest } from '../partner-calls/errors.ts'
-import type { PartnerWithSecrets } from '../registry/partner.ts'
+} from '../orders/index.ts'
+import { RefusedRequest } from '../partner-calls/index.ts'
+import type { PartnerWithSecrets } from '../registry/index.ts'
 import { WARNINGS } from './diagnose/warnings.ts'
 import { bodyRejected, type CallRejected } from './errors.ts'
 import { claimNotices, firstAnswers, type NoticeRow } from './store.ts'

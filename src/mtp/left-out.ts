@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import type { Rates } from '../lib/rates.ts'
-import type { Partner } from '../registry/partner-wire.ts'
+import type { Partner } from '../registry/index.ts'
 import { insertRejectedCall } from './store.ts'
 
 /** Refused calls of one partner that were too many to be kept. */

@@ -1,15 +1,12 @@
 import { z } from 'zod'
-import { issuedTickets, voucherType } from '../interfaces/issued.ts'
-import { credential } from '../interfaces/people.ts'
-import { levelPrice } from '../interfaces/price.ts'
-import { voucherState } from '../interfaces/voucher.ts'
+import { credential, issuedTickets, levelPrice, voucherState, voucherType } from '../interfaces/index.ts'
 import { KEY_DOES_NOT_FIT } from '../lib/crypto/aes-body.ts'
 import { date, dateTime, idText, maybe, oneOf } from '../lib/json/fields.ts'
 import { listOf } from '../lib/json/lists.ts'
 import { int64, numericText, parseLossless, smallInt, stringifyLossless } from '../lib/json/lossless.ts'
 import { problemsText, readShape } from '../lib/json/shape.ts'
 import { echo } from '../lib/web/rescode.ts'
-import { partnerId } from '../registry/partner-fields.ts'
+import { partnerId } from '../registry/index.ts'
 import { NOTICE_PATHS } from './endpoints.ts'
 
 // The shape of the notices (DECISIONS "Payloads"). What their numbers mean together is the operations' business.

@@ -1,7 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { hostMatches } from '../registry/host.ts'
-import { findMicroAppForAuthentication } from '../registry/secret.ts'
-import type { MicroApp } from '../registry/wire.ts'
+import { findMicroAppForAuthentication, hostMatches, type MicroApp } from '../registry/index.ts'
 import { refuse } from './failures.ts'
 import { checkRedirectUri } from './redirect-uri.ts'
 import { isScope, type Parameters, required, type Scope } from './wire.ts'

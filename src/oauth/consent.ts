@@ -1,5 +1,5 @@
-import type { SignedIn } from '../account/session.ts'
-import { recordAudit } from '../audit/store.ts'
+import type { SignedIn } from '../account/index.ts'
+import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { wholeSecondsAfter } from '../lib/clock.ts'

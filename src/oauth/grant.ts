@@ -1,5 +1,5 @@
-import { routingKeyOf } from '../account/wire.ts'
-import { recordAudit } from '../audit/store.ts'
+import { routingKeyOf } from '../account/index.ts'
+import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { refuse } from './failures.ts'
 import { type Grant, grantsOfUser, revokeGrantOfUser } from './grant-store.ts'

@@ -1,4 +1,4 @@
-import { holdsAnswer } from '../registry/micro-app-fields.ts'
+import { holdsAnswer } from '../registry/index.ts'
 
 /** Where the answer of the authorization page may go (DECISIONS "Redirect URI"). */
 

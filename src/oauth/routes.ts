@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { findSession, type SignedIn, sessionCookie } from '../account/session.ts'
+import { findSession, type SignedIn, sessionCookie } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { AREA_A_HEADERS, answerSuccess, envelopeErrorHandler, failureAnswerOf } from '../lib/web/envelope.ts'
 import { flushRepliesPerTick } from '../lib/web/flush-replies.ts'

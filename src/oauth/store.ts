@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { userByKey } from '../account/store.ts'
+import { userByKey } from '../account/index.ts'
 import type { Batched } from '../db/batch.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { grantByKey } from './grant-store.ts'

@@ -1,4 +1,4 @@
-import type { MicroApp } from '../registry/wire.ts'
+import type { MicroApp } from '../registry/index.ts'
 import { exchangeCode } from './exchange.ts'
 import { refuse } from './failures.ts'
 import { type RefreshDeps, refreshTokens } from './refresh.ts'

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { userKey } from '../account/wire.ts'
+import { userKey } from '../account/index.ts'
 import { secondsLeft } from '../lib/clock.ts'
 import type { OpaqueToken } from '../lib/crypto/opaque-token.ts'
 import { parseQuery, queryOf } from '../lib/web/query-string.ts'
-import { SCOPES } from '../registry/micro-app-fields.ts'
+import { SCOPES } from '../registry/index.ts'
 import { refuse } from './failures.ts'
 
 const LONGEST_URL = 8 * 1024

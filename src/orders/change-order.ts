@@ -1,4 +1,4 @@
-import { type Cause, type Change, changeOf } from '../audit/history.ts'
+import { type Cause, type Change, changeOf } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { illegalOrderMove } from './errors.ts'
 import {

@@ -1,4 +1,4 @@
-import { type Cause, difference } from '../audit/history.ts'
+import { type Cause, difference } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { changeOrder } from './change-order.ts'
 import { illegalRefundMove } from './errors.ts'

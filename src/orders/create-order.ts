@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import type { Cause } from '../audit/history.ts'
-import { findOffer } from '../catalogue/offer-store.ts'
+import type { Cause } from '../audit/index.ts'
+import { findOffer } from '../catalogue/index.ts'
 import type { Deps } from '../deps.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
-import { activePartner } from '../partner-calls/active-partner.ts'
-import { type AnswerOf, callPartner } from '../partner-calls/call-partner.ts'
-import { type CallResult, failureOf } from '../partner-calls/call-result.ts'
-import { RefusedRequest } from '../partner-calls/errors.ts'
-import type { PartnerWithSecrets } from '../registry/partner.ts'
+import {
+  type AnswerOf,
+  activePartner,
+  type CallResult,
+  callPartner,
+  failureOf,
+  RefusedRequest,
+} from '../partner-calls/index.ts'
+import type { PartnerWithSecrets } from '../registry/index.ts'
 import { changeOrder } from './change-order.ts'
 import { dropQuery, queueQuery } from './follow-up.ts'
 import { ASK_AGAIN_IN_S, CALL_OVER_S, isLost } from './in-flight.ts'

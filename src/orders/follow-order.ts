@@ -1,4 +1,4 @@
-import type { Cause } from '../audit/history.ts'
+import type { Cause } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, secondsUntil } from '../lib/clock.ts'
 import { fullJitter } from '../lib/jitter.ts'

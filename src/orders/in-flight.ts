@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { type CallLimits, PARTNER_LIMITS } from '../outbound/http-call.ts'
+import { type CallLimits, PARTNER_LIMITS } from '../outbound/index.ts'
 import type { OrderRow } from './order-store.ts'
 import type { RefundRow } from './refund-store.ts'
 

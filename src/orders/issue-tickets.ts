@@ -1,6 +1,6 @@
-import type { Cause } from '../audit/history.ts'
+import type { Cause } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
-import type { IssuedTickets } from '../interfaces/issued.ts'
+import type { IssuedTickets } from '../interfaces/index.ts'
 import { keepAdditional } from './additional.ts'
 import { changeOrder } from './change-order.ts'
 import { keepCredentials } from './credentials.ts'

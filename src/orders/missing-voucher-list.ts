@@ -1,4 +1,4 @@
-import type { Change } from '../audit/history.ts'
+import type { Change } from '../audit/index.ts'
 import type { ChangeableOrder, OrderUpdate, VoucherRow } from './order-store.ts'
 import type { ReportedVoucher } from './quantities.ts'
 import { VOUCHER_STATES, type VoucherState } from './states.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Cause } from '../audit/history.ts'
-import { type Entry, exactEntry } from '../catalogue/product-store.ts'
+import { type Cause, ORDER_CHANGES } from '../audit/index.ts'
+import { type Entry, exactEntry } from '../catalogue/index.ts'
 import { type Db, sql } from '../db/sql.ts'
 
 /** The SQL of creating orders: the order with its request, and its price from the stored products. */
@@ -35,7 +35,7 @@ export const insertOrder = async (
       on conflict (order_id) do nothing
       returning order_id, partner_id
     )
-    insert into record_change (at, partner_id, record, record_id, order_id, cause, cause_id, change)
+    insert into ${ORDER_CHANGES}
     select ${now}, partner_id, 'order', order_id::text, order_id, ${cause.kind}, ${cause.id},
       '{"state": [null, "creating"]}'::jsonb
     from stored`,

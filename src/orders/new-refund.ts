@@ -1,5 +1,5 @@
 import { echo } from '../lib/web/rescode.ts'
-import { RefusedRequest } from '../partner-calls/errors.ts'
+import { RefusedRequest } from '../partner-calls/index.ts'
 import type { OrderRow, VoucherRow } from './order-store.ts'
 import type { NewRefundRow, RefundRow } from './refund-store.ts'
 import { REFUND_STATES, type RefundState } from './states.ts'

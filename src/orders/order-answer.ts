@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import type { Failure } from '../partner-calls/call-result.ts'
+import type { Failure } from '../partner-calls/index.ts'
 import { type Additional, findAdditional } from './additional-store.ts'
 import { noSuchOrder } from './errors.ts'
 import { findOrder, lockOrder, type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'

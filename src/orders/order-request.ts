@@ -1,7 +1,7 @@
-import type { Offer } from '../catalogue/offer-store.ts'
+import type { Offer } from '../catalogue/index.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
-import type { RequestOf } from '../partner-calls/call-partner.ts'
+import type { RequestOf } from '../partner-calls/index.ts'
 import type { NewOrder } from './wire.ts'
 
 export type CreateRequest = RequestOf<'order-create'>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Cause, Change } from '../audit/history.ts'
+import { type Cause, type Change, ORDER_CHANGES } from '../audit/index.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { ORDER_STATE_NAMES, type OrderState, VOUCHER_STATES } from './states.ts'
 
@@ -175,7 +175,7 @@ export async function saveOrders(db: Db, saves: readonly OrderSave[]): Promise<v
         state = excluded.state, quantity = excluded.quantity, picture = excluded.picture,
         invalid_at = excluded.invalid_at
     )
-    insert into record_change (at, partner_id, record, record_id, order_id, cause, cause_id, change)
+    insert into ${ORDER_CHANGES}
     select at, partner_id, record, record_id, order_id, cause, cause_id, change
     from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
       as c (at timestamptz, partner_id bigint, record text, record_id text, order_id bigint, cause text,

@@ -1,8 +1,9 @@
-import type { Cause } from '../audit/history.ts'
+import type { Cause } from '../audit/index.ts'
+import { countOrderMoves } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
-import type { IssuedTickets } from '../interfaces/issued.ts'
+import type { IssuedTickets } from '../interfaces/index.ts'
 import { echo } from '../lib/web/rescode.ts'
-import { RefusedRequest } from '../partner-calls/errors.ts'
+import { RefusedRequest } from '../partner-calls/index.ts'
 import { keepAdditional } from './additional.ts'
 import { changeOrder } from './change-order.ts'
 import { checkPartnerOrderId, ownOrder } from './consumption.ts'
@@ -11,7 +12,6 @@ import { dropQuery, queueQuery } from './follow-up.ts'
 import { ASK_AGAIN_IN_S } from './in-flight.ts'
 import { issueTickets } from './issue-tickets.ts'
 import { lockOrder, type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
-import { timesPaid } from './pay-result-store.ts'
 import { foreignVoucher, takesCodes } from './quantities.ts'
 import { awaitsCodes, issuedCodes, promisedCodes } from './reported-codes.ts'
 import { ISSUED_STATES, type OrderState } from './states.ts'
@@ -101,7 +101,7 @@ async function fail(
     throw new RefusedRequest(`order ${order.order_id} has voucher ${echo(issued.voucher)}; it cannot become pay_failed`)
   }
   // If an order was paid again, it is unknown which payment is meant: the partner is queried.
-  const again = (await timesPaid(deps.db, order.order_id)) > 1
+  const again = (await countOrderMoves(deps.db, order.order_id, { to: 'paying', notFrom: 'pay_unknown' })) > 1
   const failure = code !== undefined && code >= FIRST_FAILURE ? code : null
   const said = { last_code: failure, last_describe: echo(failure === null ? describe : `${failure}: ${describe}`) }
   const state = again ? 'pay_unknown' : 'pay_failed'

@@ -1,5 +1,5 @@
 import { echo } from '../lib/web/rescode.ts'
-import { RefusedRequest } from '../partner-calls/errors.ts'
+import { RefusedRequest } from '../partner-calls/index.ts'
 import type { ChangeableOrder, OrderUpdate, VoucherRow } from './order-store.ts'
 import { ISSUED_STATES, laterVoucherState, type OrderState, stateByQuantities, VOUCHER_STATES } from './states.ts'
 

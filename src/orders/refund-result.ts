@@ -1,6 +1,6 @@
-import type { Cause } from '../audit/history.ts'
+import type { Cause } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
-import { RefusedRequest } from '../partner-calls/errors.ts'
+import { RefusedRequest } from '../partner-calls/index.ts'
 import { changeRefund } from './change-refund.ts'
 import { checkPartnerOrderId, ownOrder } from './consumption.ts'
 import { noSuchRefund } from './errors.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Cause, Difference } from '../audit/history.ts'
+import { type Cause, type Difference, ORDER_CHANGES } from '../audit/index.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { REFUND_STATE_NAMES, type RefundState } from './states.ts'
 
@@ -57,7 +57,7 @@ export const saveRefund = (
         updated_at = ${now}
       where partner_id = ${refund.partner_id} and refund_id = ${refund.refund_id}
     )
-    insert into record_change (at, partner_id, record, record_id, order_id, cause, cause_id, change)
+    insert into ${ORDER_CHANGES}
     values (${now}, ${refund.partner_id}, 'refund', ${refund.refund_id}, ${refund.order_id}, ${cause.kind},
       ${cause.id}, ${JSON.stringify(change)}::jsonb)`,
   )
@@ -89,7 +89,7 @@ export const insertRefund = (
       returning partner_id, refund_id, order_id, state, refund_quantity, vouchers, refund_price, refund_fee, decision_code,
           reason, created_at, updated_at
     ), history as (
-      insert into record_change (at, partner_id, record, record_id, order_id, cause, cause_id, change)
+      insert into ${ORDER_CHANGES}
       select ${now}, partner_id, 'refund', refund_id, order_id, ${cause.kind}, ${cause.id},
         jsonb_build_object('state', jsonb_build_array(null, state))
       from stored

@@ -1,4 +1,4 @@
-import type { IssuedTickets } from '../interfaces/issued.ts'
+import type { IssuedTickets } from '../interfaces/index.ts'
 import type { ReportedVoucher } from './quantities.ts'
 
 /** The codes in what partners report about tickets: lists of codes, and documents with the codes that they open. */

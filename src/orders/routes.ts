@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { OPERATOR } from '../audit/history.ts'
+import { OPERATOR } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import { answerLossless } from '../lib/web/envelope.ts'

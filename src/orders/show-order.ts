@@ -1,6 +1,6 @@
-import { type HistoryRow, historyOfOrder } from '../audit/history-store.ts'
+import { type HistoryRow, historyOfOrder } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
-import { type CallSummary, callsOf } from '../partner-calls/call-store.ts'
+import { type CallSummary, callsOf } from '../partner-calls/index.ts'
 import { type ShownOrder, shownOrder } from './order-answer.ts'
 import { type OrderSummary, listOrders as readOrders } from './show-store.ts'
 import type { OrderFilter } from './wire.ts'

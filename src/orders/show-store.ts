@@ -36,3 +36,12 @@ export const listOrders = (
           and (${filter.sandbox}::boolean is null or sandbox = ${filter.sandbox})
         order by created_at desc, order_id desc limit ${filter.limit}`,
   )
+
+/** Which of these partners have orders. */
+export const partnersWithOrders = async (db: Db, partnerIds: readonly bigint[]): Promise<bigint[]> =>
+  (
+    await db.many(
+      z.object({ partner_id: z.coerce.bigint() }),
+      sql`select distinct partner_id from ticket_order where partner_id = any(${partnerIds}::bigint[])`,
+    )
+  ).map((row) => row.partner_id)

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { findPartner, type PartnerWithSecrets } from '../registry/partner.ts'
+import { findPartner, type PartnerWithSecrets } from '../registry/index.ts'
 import { noSuchPartner, RefusedRequest } from './errors.ts'
 
 /** The partner with the secrets that its calls are signed with; throws for one that does not exist. */

@@ -1,5 +1,5 @@
 import type { ShapeProblem } from '../lib/json/shape.ts'
-import type { CallFailure as HttpFailure } from '../outbound/http-call.ts'
+import type { CallFailure as HttpFailure } from '../outbound/index.ts'
 
 /**
  * How a call can fail. Below HTTP: `address`, `dns`, `connect`, `tls`, `timeout`, `too-large`, `broken`. Then

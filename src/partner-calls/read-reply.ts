@@ -1,5 +1,4 @@
-import { type PartnerInterface, SUCCESS } from '../interfaces/interface.ts'
-import { readAnswer, remarkIn } from '../interfaces/read-answer.ts'
+import { type PartnerInterface, readAnswer, remarkIn, SUCCESS } from '../interfaces/index.ts'
 import { KEY_DOES_NOT_FIT } from '../lib/crypto/aes-body.ts'
 import { isRounded, parseLossless } from '../lib/json/lossless.ts'
 import { problemsText, type ShapeProblem } from '../lib/json/shape.ts'

@@ -1,5 +1,5 @@
 import { ENCRYPTION_STATUS, openBody } from '../lib/crypto/aes-body.ts'
-import type { HttpAnswer } from '../outbound/http-call.ts'
+import type { HttpAnswer } from '../outbound/index.ts'
 
 /** An answer whose body is decrypted if it was encrypted; if decryption failed, as it came, with the problem. */
 export interface ReadableAnswer extends HttpAnswer {

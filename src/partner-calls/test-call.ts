@@ -1,5 +1,4 @@
-import { findPartner, type PartnerWithSecrets } from '../registry/partner.ts'
-import type { TestCallWith } from '../registry/partner-secret.ts'
+import { findPartner, type PartnerWithSecrets, type TestCallWith } from '../registry/index.ts'
 import { callPartner } from './call-partner.ts'
 
 /** A heartbeat that is signed with a new secret: whether the partner accepts it before our calls are signed with it. */

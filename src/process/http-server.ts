@@ -1,6 +1,5 @@
 import { buildApp } from '../app.ts'
-import { LogFollowers } from '../certification/follow.ts'
-import { RunningAttempts } from '../certification/running-attempts.ts'
+import { LogFollowers, RunningAttempts } from '../certification/index.ts'
 import type { Config } from '../config/index.ts'
 import { connectionSettings, openPool } from '../db/pool.ts'
 import { dbOf } from '../db/sql.ts'
@@ -10,7 +9,7 @@ import { deriveKeys } from '../lib/crypto/keys.ts'
 import type { Log } from '../lib/log.ts'
 import { drain } from '../lib/web/drain.ts'
 import { listenOn } from '../lib/web/listen.ts'
-import { CircuitBreakers } from '../partner-calls/breaker.ts'
+import { CircuitBreakers } from '../partner-calls/index.ts'
 import { openRates } from '../throttle/index.ts'
 
 /** Where the data is, and the key from which all others are derived. */

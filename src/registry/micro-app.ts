@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { recordAudit } from '../audit/store.ts'
+import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { hashSecret } from '../lib/crypto/keys.ts'

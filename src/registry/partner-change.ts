@@ -1,4 +1,4 @@
-import { recordAudit } from '../audit/store.ts'
+import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { noSuchPartner } from './errors.ts'

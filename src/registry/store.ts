@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Batched } from '../db/batch.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
-import { CLIENT_WINDOW_S, currentWindow, type Failures, failedAttemptByKey } from '../throttle/attempts-store.ts'
+import { CLIENT_WINDOW_S, currentWindow, type Failures, failedAttemptByKey } from '../throttle/index.ts'
 import { assignmentsOf, columnsOf, valuesOf } from './field.ts'
 import {
   type MicroApp,

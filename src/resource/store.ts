@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { userByKey } from '../account/store.ts'
+import { userByKey } from '../account/index.ts'
 import type { Batched } from '../db/batch.ts'
 import { type Db, sql } from '../db/sql.ts'
-import { accessTokenByKey, grantByKey } from '../oauth/grant-store.ts'
-import type { Scope } from '../oauth/wire.ts'
-import { microAppByKey } from '../registry/store.ts'
+import { accessTokenByKey, grantByKey, type Scope } from '../oauth/index.ts'
+import { microAppByKey } from '../registry/index.ts'
 
 const FoundToken = z.object({
   token_holds: z.boolean(),

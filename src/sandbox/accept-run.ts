@@ -1,4 +1,4 @@
-import { type Acceptance, checkAcceptance } from '../certification/acceptance.ts'
+import { type Acceptance, checkAcceptance } from '../certification/index.ts'
 import type { Config } from '../config/index.ts'
 import type { Deps } from '../deps.ts'
 import { tellContacts } from './notify/tell-contacts.ts'

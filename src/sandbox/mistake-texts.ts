@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Locale } from '../lib/web/locale.ts'
-import { MISTAKES } from '../mtp/diagnose/index.ts'
-import { WARNINGS } from '../mtp/diagnose/warnings.ts'
+import { MISTAKES, WARNINGS } from '../mtp/index.ts'
 
 /** English texts come from the diagnosis (src/mtp/diagnose), Chinese ones from views/locales. */
 const TEXTS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {

@@ -1,9 +1,13 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { FUNCTION_IDS } from '../certification/functions.ts'
-import { examineReport, findReport, type Verdict } from '../certification/report.ts'
-import { reportKey } from '../certification/report-key.ts'
-import { verifyForm } from '../certification/report-wire.ts'
-import { STEPS } from '../certification/steps/index.ts'
+import {
+  examineReport,
+  FUNCTION_IDS,
+  findReport,
+  reportKey,
+  STEPS,
+  type Verdict,
+  verifyForm,
+} from '../certification/index.ts'
 import type { Deps } from '../deps.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { type Translate, translator } from '../lib/web/locale.ts'

@@ -26,12 +26,9 @@ const sessionRow = z.object({ partnerId: z.coerce.bigint(), clientId: z.string()
 export const findSession = (db: Db, sessionHash: Buffer, now: Date) =>
   db.maybe(
     sessionRow,
-    sql`select p.partner_id as "partnerId", p.client_id as "clientId", p.name
-    from sandbox_session s
-    join partner p using (partner_id)
-    join partner_secret x using (secret_id)
-    where s.session_hash = ${sessionHash} and s.expires_at > ${now}
-      and p.status = 'active' and (x.ends_at is null or x.ends_at > ${now})`,
+    sql`select partner_id as "partnerId", client_id as "clientId", name from sandbox_signed_in
+    where session_hash = ${sessionHash} and expires_at > ${now}
+      and (secret_ends_at is null or secret_ends_at > ${now})`,
   )
 
 export const deleteSession = (db: Db, sessionHash: Buffer): Promise<number> =>

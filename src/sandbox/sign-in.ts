@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
-import { findPartnerByClientId, type PartnerWithSecrets } from '../registry/partner.ts'
-import { signInLimits } from '../throttle/sign-in.ts'
+import { findPartnerByClientId, type PartnerWithSecrets } from '../registry/index.ts'
+import { signInLimits } from '../throttle/index.ts'
 import { PartnerSignInRefused } from './errors.ts'
 import { endPartnerSession, startPartnerSession } from './session.ts'
 

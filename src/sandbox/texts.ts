@@ -1,6 +1,4 @@
-import type { CheckId } from '../certification/checks.ts'
-import type { FunctionId } from '../certification/functions.ts'
-import type { RefusalReason } from '../certification/run-errors.ts'
+import type { CheckId, FunctionId, RefusalReason } from '../certification/index.ts'
 import type { Translate } from '../lib/web/locale.ts'
 
 /** The texts of what the test engine knows by an id: their keys in views/locales follow from the id. */

@@ -3,13 +3,14 @@ import type { Deps } from '../deps.ts'
 import { beijingTime } from '../lib/beijing.ts'
 import { formatHttpDate, parseHttpDate } from '../lib/web/http-date.ts'
 import type { Locale } from '../lib/web/locale.ts'
-import { ENDPOINTS, PATH } from '../mtp/endpoints.ts'
 import {
+  ENDPOINTS,
   hasPassedSignatureTool,
   listSignatureTests,
+  PATH,
   type SignatureTest,
   testPastedSignature,
-} from '../mtp/signature-test.ts'
+} from '../mtp/index.ts'
 import { explainMistake } from './mistake-texts.ts'
 import type { SignedInPartner } from './session.ts'
 import { type Snippet, snippetsFor } from './snippets.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { type Db, sql } from '../db/sql.ts'
+import { type Db, type Fragment, sql } from '../db/sql.ts'
 
-/** Calls in both directions of one partner: rows of three tables that other rooms write. */
+/** Calls in both directions of one partner: the views are over tables of partner-calls and mtp. */
 
 /** Names of the warnings with which a notice was accepted. */
 const warnings = z.string().transform((names) => names.split(' ').filter(Boolean))
@@ -43,61 +43,32 @@ export interface TrafficFilter {
   readonly failed: boolean
 }
 
+/** What every entry has, whichever view it comes from. */
+const SUMMARY = sql.part`kind, id, at, name, failure, detail, status, code, duration_ms, verified, left_out, warnings`
+
+/** One list of the three views; each of them is read no further than the list is long. */
+function list(db: Db, filter: TrafficFilter, limit: number, beyond: Fragment, order: Fragment) {
+  const { partnerId, outgoing, incoming, succeeded, failed } = filter
+  const from = (view: string, wanted: Fragment) =>
+    sql.part`(select ${SUMMARY} from ${sql.identifier(view)}
+      where partner_id = ${partnerId} and ${wanted} and ${beyond} order by ${order} limit ${limit})`
+  const calls = sql.part`${outgoing} and (${succeeded} or failure is not null) and (${failed} or failure is null)`
+  return db.listWithCustomPlan(
+    summary,
+    sql`${from('sandbox_outgoing', calls)}
+        union all ${from('sandbox_accepted', sql.part`${incoming} and ${succeeded}`)}
+        union all ${from('sandbox_refused', sql.part`${incoming} and ${failed}`)}
+        order by ${order} limit ${limit}`,
+  )
+}
+
 /** The newest rows before a place, newest first. */
 export const listBefore = (db: Db, filter: TrafficFilter, { at, id }: Place, limit: number) =>
-  db.listWithCustomPlan(
-    summary,
-    sql`
-    (select 'call' as kind, call_id as id, started_at as at, interface as name, failure, failure_detail as detail,
-        http_status as status, code, duration_ms, true as verified,
-        null::int as left_out, '' as warnings
-      from partner_call
-      where partner_id = ${filter.partnerId} and ${filter.outgoing}
-        and (${filter.succeeded} or failure is not null) and (${filter.failed} or failure is null)
-        and (started_at, call_id) < (${at}::timestamptz, ${id}::uuid)
-      order by started_at desc, call_id desc limit ${limit})
-    union all
-    (select 'notice', notice_id, received_at, path, null, null, null, 200, null, true, null, warnings
-      from notice
-      where partner_id = ${filter.partnerId} and ${filter.incoming} and ${filter.succeeded}
-        and (received_at, notice_id) < (${at}::timestamptz, ${id}::uuid)
-      order by received_at desc, notice_id desc limit ${limit})
-    union all
-    (select 'rejected', call_id, received_at, path, 'rejected', reason, null, case when answer like '{"code":400,%' then 400 else 300 end, null, verified, left_out, ''
-      from rejected_call
-      where partner_id = ${filter.partnerId} and ${filter.incoming} and ${filter.failed}
-        and (received_at, call_id) < (${at}::timestamptz, ${id}::uuid)
-      order by received_at desc, call_id desc limit ${limit})
-    order by at desc, id desc limit ${limit}`,
-  )
+  list(db, filter, limit, sql.part`(at, id) < (${at}::timestamptz, ${id}::uuid)`, sql.part`at desc, id desc`)
 
 /** The oldest rows after a place, oldest first. */
 export const listAfter = (db: Db, filter: TrafficFilter, { at, id }: Place, limit: number) =>
-  db.listWithCustomPlan(
-    summary,
-    sql`
-    (select 'call' as kind, call_id as id, started_at as at, interface as name, failure, failure_detail as detail,
-        http_status as status, code, duration_ms, true as verified,
-        null::int as left_out, '' as warnings
-      from partner_call
-      where partner_id = ${filter.partnerId} and ${filter.outgoing}
-        and (${filter.succeeded} or failure is not null) and (${filter.failed} or failure is null)
-        and (started_at, call_id) > (${at}::timestamptz, ${id}::uuid)
-      order by started_at, call_id limit ${limit})
-    union all
-    (select 'notice', notice_id, received_at, path, null, null, null, 200, null, true, null, warnings
-      from notice
-      where partner_id = ${filter.partnerId} and ${filter.incoming} and ${filter.succeeded}
-        and (received_at, notice_id) > (${at}::timestamptz, ${id}::uuid)
-      order by received_at, notice_id limit ${limit})
-    union all
-    (select 'rejected', call_id, received_at, path, 'rejected', reason, null, case when answer like '{"code":400,%' then 400 else 300 end, null, verified, left_out, ''
-      from rejected_call
-      where partner_id = ${filter.partnerId} and ${filter.incoming} and ${filter.failed}
-        and (received_at, call_id) > (${at}::timestamptz, ${id}::uuid)
-      order by received_at, call_id limit ${limit})
-    order by at, id limit ${limit}`,
-  )
+  list(db, filter, limit, sql.part`(at, id) > (${at}::timestamptz, ${id}::uuid)`, sql.part`at, id`)
 
 const headers = z.record(z.string(), z.string())
 
@@ -123,9 +94,9 @@ export type KeptCall = z.output<typeof call>
 export const findCall = (db: Db, partnerId: bigint, id: string): Promise<KeptCall | undefined> =>
   db.maybe(
     call,
-    sql`select call_id as id, started_at as at, interface, order_id, duration_ms, url,
-          request_headers, request_body, http_status, response_headers, response_body, code, failure, failure_detail
-        from partner_call where partner_id = ${partnerId} and call_id = ${id}`,
+    sql`select id, at, name as interface, order_id, duration_ms, url, request_headers, request_body, status as http_status,
+          response_headers, response_body, code, failure, detail as failure_detail
+        from sandbox_outgoing where partner_id = ${partnerId} and id = ${id}`,
   )
 
 const received = z.object({
@@ -144,19 +115,39 @@ const received = z.object({
 })
 export type KeptReceived = z.output<typeof received>
 
+const RECEIVED = sql.part`id, at, name as path, headers, body, answer, reason, verified, left_out, warnings`
+
 /** A notice of this partner that was accepted. */
 export const findNotice = (db: Db, partnerId: bigint, id: string): Promise<KeptReceived | undefined> =>
-  db.maybe(
-    received,
-    sql`select notice_id as id, received_at as at, path, null as headers, body, answer, null as reason, true as verified, null::int as left_out,
-          warnings
-        from notice where partner_id = ${partnerId} and notice_id = ${id}`,
-  )
+  db.maybe(received, sql`select ${RECEIVED} from sandbox_accepted where partner_id = ${partnerId} and id = ${id}`)
 
 /** A call that names this partner and was refused. */
 export const findRejected = (db: Db, partnerId: bigint, id: string): Promise<KeptReceived | undefined> =>
-  db.maybe(
-    received,
-    sql`select call_id as id, received_at as at, path, headers, body, answer, reason, verified, left_out, '' as warnings
-        from rejected_call where partner_id = ${partnerId} and call_id = ${id}`,
+  db.maybe(received, sql`select ${RECEIVED} from sandbox_refused where partner_id = ${partnerId} and id = ${id}`)
+
+const recorded = z.object({
+  id: z.string(),
+  at: z.date(),
+  speaker: z.enum(['platform', 'partner']),
+  url: z.string(),
+  request: z.string(),
+  answer: z.string().nullable(),
+  failure: z.string().nullable(),
+})
+/** One call in either direction, as the service has recorded it. */
+export type RecordedCall = z.output<typeof recorded>
+
+/** What a partner and the platform have said to each other from a time on, in order. */
+export const exchangesSince = (db: Db, partnerId: bigint, since: Date): Promise<RecordedCall[]> =>
+  db.many(
+    recorded,
+    sql`select id::text, at, 'platform' as speaker, url, request_body as request, response_body as answer, detail as failure
+        from sandbox_outgoing where partner_id = ${partnerId} and at >= ${since}
+        union all
+        select id::text, at, 'partner', name, body, answer, null
+        from sandbox_accepted where partner_id = ${partnerId} and at >= ${since}
+        union all
+        select id::text, at, 'partner', name, body, answer, reason
+        from sandbox_refused where partner_id = ${partnerId} and at >= ${since} and left_out is null
+        order by at, id`,
   )

@@ -1,7 +1,12 @@
 import type { InterfaceName } from '../../interfaces/index.ts'
-import { newOrderId } from '../../orders/create-order.ts'
-import { type AnswerOf, type CallOptions, FORGED_DATE_AGE_S, type Forgery } from '../../partner-calls/call-partner.ts'
-import type { CallResult } from '../../partner-calls/call-result.ts'
+import { newOrderId } from '../../orders/index.ts'
+import {
+  type AnswerOf,
+  type CallOptions,
+  type CallResult,
+  FORGED_DATE_AGE_S,
+  type Forgery,
+} from '../../partner-calls/index.ts'
 import type { Level } from '../checks.ts'
 import { offers } from '../choice.ts'
 import type { Expectation } from '../examine.ts'

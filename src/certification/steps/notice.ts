@@ -1,4 +1,4 @@
-import { showOrder } from '../../orders/show-order.ts'
+import { showOrder } from '../../orders/index.ts'
 import { fieldIn, fieldsIn } from './notice-body.ts'
 import type { Step } from './step.ts'
 import { unusedOrder } from './test-order.ts'

@@ -1,10 +1,14 @@
-import { OPERATOR } from '../../audit/history.ts'
-import { findProduct } from '../../catalogue/product-store.ts'
-import { type RefundAnswer, refundOrder } from '../../orders/refund-order.ts'
-import { tellRefunded } from '../../orders/refunded-message.ts'
-import { showOrder } from '../../orders/show-order.ts'
-import type { RefundState } from '../../orders/states.ts'
-import { newRefund, newRefundedMessage } from '../../orders/wire.ts'
+import { OPERATOR } from '../../audit/index.ts'
+import { findProduct } from '../../catalogue/index.ts'
+import {
+  newRefund,
+  newRefundedMessage,
+  type RefundAnswer,
+  type RefundState,
+  refundOrder,
+  showOrder,
+  tellRefunded,
+} from '../../orders/index.ts'
 import { offers } from '../choice.ts'
 import type { Expectation } from '../examine.ts'
 import { shown } from '../examine-code.ts'

@@ -1,4 +1,4 @@
-import type { NewOrder } from '../../orders/wire.ts'
+import type { NewOrder } from '../../orders/index.ts'
 
 /** An invented person with a well-formed id card number: the check digit fits, the district code is not in use. */
 const TESTER = {

@@ -1,4 +1,4 @@
-import { issuedCodes, promisedCodes } from '../../orders/reported-codes.ts'
+import { issuedCodes, promisedCodes } from '../../orders/index.ts'
 import type { StepContext } from '../step-context.ts'
 import type { Step } from './step.ts'
 import { buyTestOrder, type Order, payTestOrder, unpaidOrder } from './test-order.ts'

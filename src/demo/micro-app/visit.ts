@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { equalSecrets } from '../../lib/crypto/keys.ts'
-import { jsTicket } from '../../resource/wire.ts'
+import { jsTicket } from '../../resource/index.ts'
 import { authorizeUrl, type Client, type Envelope, exchangeCode, phoneNumber, refresh, userInfo } from './gatehouse.ts'
 
 /** One call of the micro-app's server, as the demo page shows it. */

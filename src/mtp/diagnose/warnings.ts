@@ -1,6 +1,6 @@
 import { openBody } from '../../lib/crypto/aes-body.ts'
 import { parseLossless } from '../../lib/json/lossless.ts'
-import type { PartnerWithSecrets } from '../../registry/partner.ts'
+import type { PartnerWithSecrets } from '../../registry/index.ts'
 import { requireJson } from '../body-guard.ts'
 import { CallRejected } from '../errors.ts'
 import { MOST_VALUES } from '../wire.ts'

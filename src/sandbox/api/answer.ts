@@ -1,7 +1,13 @@
-import type { Acceptance } from '../../certification/acceptance.ts'
-import type { Choice } from '../../certification/choice.ts'
-import type { Finding, Outcome, RunEvent } from '../../certification/event.ts'
-import type { Progress, Run, RunView } from '../../certification/run.ts'
+import type {
+  Acceptance,
+  Choice,
+  Finding,
+  Outcome,
+  Progress,
+  Run,
+  RunEvent,
+  RunView,
+} from '../../certification/index.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { checkText, stepName } from '../texts.ts'
 

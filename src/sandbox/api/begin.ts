@@ -1,7 +1,7 @@
-import { findPresentRun, isUntouched, lockRun, type Run, showRun, startRun } from '../../certification/run.ts'
+import { findPresentRun, isUntouched, lockRun, type Run, showRun, startRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { invalidRequest } from '../../lib/web/rescode.ts'
-import { lockPartner } from '../../registry/partner.ts'
+import { lockPartner } from '../../registry/index.ts'
 import type { NewRun } from './wire.ts'
 
 /**

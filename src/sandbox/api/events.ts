@@ -1,7 +1,6 @@
-import type { RunEvent } from '../../certification/event.ts'
-import { showRun } from '../../certification/run.ts'
+import { type RunEvent, showRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
-import { tooManyCalls } from '../../mtp/errors.ts'
+import { tooManyCalls } from '../../mtp/index.ts'
 import type { EventsQuery } from './wire.ts'
 
 export interface Lines {

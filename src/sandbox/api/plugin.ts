@@ -2,12 +2,21 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import type { Deps } from '../../deps.ts'
 import { failureAnswerOf, logFailure } from '../../lib/web/envelope.ts'
 import { noteForLog } from '../../lib/web/observe.ts'
-import { refused } from '../../mtp/answer.ts'
-import { acceptRawBodies, readableBody } from '../../mtp/body-guard.ts'
-import { BaFailed, CallRejected, noSuchPath, tooManyCalls } from '../../mtp/errors.ts'
-import { callerOf, callOf, mwsSignature } from '../../mtp/guard.ts'
-import { keepRejected } from '../../mtp/reject.ts'
-import { decodedPath, pathAsSent } from '../../mtp/signature.ts'
+import {
+  acceptRawBodies,
+  BaFailed,
+  CallRejected,
+  callerOf,
+  callOf,
+  decodedPath,
+  keepRejected,
+  mwsSignature,
+  noSuchPath,
+  pathAsSent,
+  readableBody,
+  refused,
+  tooManyCalls,
+} from '../../mtp/index.ts'
 import { limitRate } from '../../throttle/index.ts'
 import { apiRoutes, HEADERS } from './routes.ts'
 

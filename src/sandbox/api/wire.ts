@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { choice } from '../../certification/choice.ts'
+import { choice } from '../../certification/index.ts'
 import { maybe } from '../../lib/json/fields.ts'
 import { numericText } from '../../lib/json/lossless.ts'
 

@@ -1,14 +1,14 @@
 import type { z } from 'zod'
 import { MOUNT } from '../../config/mounts.ts'
-import { PATH } from '../../mtp/endpoints.ts'
 import {
   consumeNotice,
   dealChangeNotice,
   levelPriceNotice,
+  PATH,
   payNotice,
   refundNotice,
   rescheduleNotice,
-} from '../../mtp/wire.ts'
+} from '../../mtp/index.ts'
 import type { NoticeName } from './anchor.ts'
 
 /** The notices of partners: their paths without a prefix, and the schemas that they are read with. */

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { PassedRun } from '../../certification/acceptance.ts'
+import type { PassedRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
-import { showPartner } from '../../registry/partner.ts'
-import { CONTACT_ROLES } from '../../registry/partner-wire.ts'
+import { CONTACT_ROLES, showPartner } from '../../registry/index.ts'
 import { queueSending } from './queue.ts'
 import * as store from './store.ts'
 

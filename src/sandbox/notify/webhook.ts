@@ -1,9 +1,8 @@
 import { Webhook } from 'standardwebhooks'
 import type { Deps } from '../../deps.ts'
 import { epochSeconds } from '../../lib/clock.ts'
-import { addressGuard } from '../../outbound/address-guard.ts'
-import { type CallFailure, HttpCallError, PARTNER_LIMITS, post } from '../../outbound/http-call.ts'
-import { webhookSecret } from '../../registry/partner-contact.ts'
+import { addressGuard, type CallFailure, HttpCallError, PARTNER_LIMITS, post } from '../../outbound/index.ts'
+import { webhookSecret } from '../../registry/index.ts'
 import { type Notification, NotSent } from './wire.ts'
 
 /** Nobody reads the answer. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CONTACT_ROLES } from '../../registry/partner-wire.ts'
+import { CONTACT_ROLES } from '../../registry/index.ts'
 
 const CHANNELS = ['mail', 'webhook'] as const
 export type Channel = (typeof CHANNELS)[number]

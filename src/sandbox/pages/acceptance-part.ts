@@ -1,6 +1,4 @@
-import { acceptanceOf } from '../../certification/acceptance.ts'
-import { reportOfRun } from '../../certification/report.ts'
-import type { RunView } from '../../certification/run.ts'
+import { acceptanceOf, type RunView, reportOfRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { beijingTime } from '../../lib/beijing.ts'
 import type { Translate } from '../../lib/web/locale.ts'

@@ -1,10 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Choice } from '../../certification/choice.ts'
-import { findPresentRun, isUntouched, type Run, startRun } from '../../certification/run.ts'
-import { signatureFirst } from '../../certification/run-errors.ts'
+import {
+  type Choice,
+  findPresentRun,
+  isUntouched,
+  type Run,
+  signatureFirst,
+  startRun,
+} from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
-import { hasPassedSignatureTool } from '../../mtp/signature-test.ts'
-import { lockPartner, updatePartner } from '../../registry/partner.ts'
+import { hasPassedSignatureTool } from '../../mtp/index.ts'
+import { lockPartner, updatePartner } from '../../registry/index.ts'
 import type { RunRequest } from './functions-form.ts'
 
 export interface Beginning {

@@ -1,4 +1,4 @@
-import { type Choice, travelDate } from '../../certification/choice.ts'
+import { type Choice, travelDate } from '../../certification/index.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { functionName } from '../texts.ts'
 

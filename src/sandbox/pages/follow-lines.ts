@@ -1,5 +1,4 @@
-import { findAttempt } from '../../certification/attempt-store.ts'
-import type { RunEvent } from '../../certification/event.ts'
+import { findAttempt, type RunEvent } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { type LineContext, type LogLine, logLine } from './log-line.ts'
 

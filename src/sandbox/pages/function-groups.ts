@@ -1,4 +1,4 @@
-import type { FunctionId } from '../../certification/functions.ts'
+import type { FunctionId } from '../../certification/index.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
 
 /** The functions as the form lays them out; each stands in exactly one group (a test holds that). */

@@ -1,8 +1,6 @@
-import { type Choice, choice } from '../../certification/choice.ts'
-import { FUNCTION_IDS, type FunctionId } from '../../certification/functions.ts'
+import { type Choice, choice, FUNCTION_IDS, type FunctionId } from '../../certification/index.ts'
 import { INTERFACES, type InterfaceName } from '../../interfaces/index.ts'
-import type { PartnerChanges } from '../../registry/partner-wire.ts'
-import { partnerChanges } from '../../registry/partner-wire.ts'
+import { type PartnerChanges, partnerChanges } from '../../registry/index.ts'
 import { INTERFACE_OF } from './function-groups.ts'
 
 export const PRODUCT_ROLES = ['main', 'later', 'review', 'level', 'sold_out'] as const

@@ -1,14 +1,17 @@
-import { listProducts } from '../../catalogue/show-product.ts'
-import type { Choice } from '../../certification/choice.ts'
-import { FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from '../../certification/functions.ts'
-import { presentStanding } from '../../certification/run.ts'
+import { listProducts } from '../../catalogue/index.ts'
+import {
+  type Choice,
+  FUNCTION_IDS,
+  type FunctionId,
+  presentStanding,
+  REQUIRED_FUNCTIONS,
+} from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { INTERFACES } from '../../interfaces/index.ts'
 import { addDays, beijingDate } from '../../lib/beijing.ts'
 import type { Locale, Translate } from '../../lib/web/locale.ts'
-import { hasPassedSignatureTool } from '../../mtp/signature-test.ts'
-import { showPartner } from '../../registry/partner.ts'
-import type { Partner } from '../../registry/partner-wire.ts'
+import { hasPassedSignatureTool } from '../../mtp/index.ts'
+import { type Partner, showPartner } from '../../registry/index.ts'
 import { type InterfacePreflight, preflight } from '../preflight/index.ts'
 import { functionName } from '../texts.ts'
 import { isDemo } from './demo-help.ts'

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { Run } from '../../certification/run.ts'
-import { RunRefusal } from '../../certification/run-errors.ts'
+import { type Run, RunRefusal } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { translator } from '../../lib/web/locale.ts'

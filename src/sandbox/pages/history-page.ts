@@ -1,4 +1,4 @@
-import { listRuns, standings } from '../../certification/run.ts'
+import { listRuns, standings } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { beijingTime } from '../../lib/beijing.ts'
 import type { Translate } from '../../lib/web/locale.ts'

@@ -1,5 +1,4 @@
-import { CHECK_IDS } from '../../certification/checks.ts'
-import type { Finding, Outcome, RunEvent } from '../../certification/event.ts'
+import { CHECK_IDS, type Finding, type Outcome, type RunEvent } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { interfaceNamed } from '../../interfaces/index.ts'
 import type { Translate } from '../../lib/web/locale.ts'

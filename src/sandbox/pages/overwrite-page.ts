@@ -1,4 +1,4 @@
-import { type Run, standings } from '../../certification/run.ts'
+import { type Run, standings } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { FormTexts } from './functions-form.ts'
 

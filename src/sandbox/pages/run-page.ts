@@ -1,7 +1,11 @@
-import type { AttemptRow } from '../../certification/attempt-store.ts'
-import type { CheckId } from '../../certification/checks.ts'
-import { type Progress, type RunView, showRun } from '../../certification/run.ts'
-import { noSuchRun } from '../../certification/run-errors.ts'
+import {
+  type AttemptRow,
+  type CheckId,
+  noSuchRun,
+  type Progress,
+  type RunView,
+  showRun,
+} from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { beijingTime } from '../../lib/beijing.ts'
 import type { Translate } from '../../lib/web/locale.ts'

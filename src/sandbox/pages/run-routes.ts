@@ -1,7 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { startStep } from '../../certification/attempt.ts'
-import { nextStep, presentRun, showRun } from '../../certification/run.ts'
-import { noSuchRun, RunRefusal } from '../../certification/run-errors.ts'
+import { nextStep, noSuchRun, presentRun, RunRefusal, showRun, startStep } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { Log } from '../../lib/log.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'

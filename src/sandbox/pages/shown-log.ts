@@ -1,5 +1,4 @@
-import { type AttemptRow, eventsOfAttempt } from '../../certification/attempt-store.ts'
-import type { RunEvent } from '../../certification/event.ts'
+import { type AttemptRow, eventsOfAttempt, type RunEvent } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { type LogLine, logLine, outcome, type Tone } from './log-line.ts'

@@ -1,4 +1,4 @@
-import type { Progress } from '../../certification/run.ts'
+import type { Progress } from '../../certification/index.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { stepName } from '../texts.ts'
 import type { Tone } from './log-line.ts'

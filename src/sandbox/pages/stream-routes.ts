@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { showRun } from '../../certification/run.ts'
-import { noSuchRun } from '../../certification/run-errors.ts'
+import { noSuchRun, showRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { translator } from '../../lib/web/locale.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { REFUSAL_REASONS } from '../../certification/run-errors.ts'
+import { REFUSAL_REASONS } from '../../certification/index.ts'
 
 /** Addresses and forms of the run's pages. Unusable values count as not given, or as no such run. */
 

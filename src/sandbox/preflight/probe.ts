@@ -1,8 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isNetworkFailure } from '../../certification/redact-failure.ts'
+import { isNetworkFailure } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
-import { addressGuard } from '../../outbound/address-guard.ts'
-import { type CallFailure, type CallLimits, type CallTimings, HttpCallError, post } from '../../outbound/http-call.ts'
+import {
+  addressGuard,
+  type CallFailure,
+  type CallLimits,
+  type CallTimings,
+  HttpCallError,
+  post,
+} from '../../outbound/index.ts'
 
 /** What one request to a URL came to. */
 export type Probe =

@@ -1,14 +1,10 @@
-import { redactFailure } from '../../certification/redact-failure.ts'
+import { redactFailure } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { APP_KEY_HEADER, ENCRYPTION_HEADER } from '../../lib/crypto/aes-body.ts'
 import { masker } from '../../lib/crypto/masking.ts'
-import { SIGNATURE_UNFIT } from '../../mtp/authenticate.ts'
-import { MISTAKES } from '../../mtp/diagnose/index.ts'
-import { refusalCode } from '../../mtp/endpoints.ts'
-import { BA_FAILED } from '../../mtp/errors.ts'
-import { stringToSign } from '../../mtp/signature.ts'
-import { BODY_DECRYPTED } from '../../partner-calls/readable-answer.ts'
-import { findPartner, type PartnerWithSecrets, secretTexts } from '../../registry/partner.ts'
+import { BA_FAILED, MISTAKES, refusalCode, SIGNATURE_UNFIT, stringToSign } from '../../mtp/index.ts'
+import { BODY_DECRYPTED } from '../../partner-calls/index.ts'
+import { findPartner, type PartnerWithSecrets, secretTexts } from '../../registry/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import {
   findCall,

@@ -1,10 +1,8 @@
 import type { Deps } from '../../deps.ts'
-import { INTERFACES } from '../../interfaces/index.ts'
-import type { PartnerInterface } from '../../interfaces/interface.ts'
-import { readAnswer } from '../../interfaces/read-answer.ts'
+import { INTERFACES, type PartnerInterface, readAnswer } from '../../interfaces/index.ts'
 import { parseLossless } from '../../lib/json/lossless.ts'
 import { readShape, type ShapeProblem } from '../../lib/json/shape.ts'
-import { noticeEndpoint } from '../../mtp/replay.ts'
+import { noticeEndpoint } from '../../mtp/index.ts'
 import { docsLink, type NoticeName } from '../docs/anchor.ts'
 import { NOTICES } from '../docs/notices.ts'
 

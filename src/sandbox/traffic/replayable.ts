@@ -1,8 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
-import { TOO_LONG, UNREAD } from '../../mtp/body-guard.ts'
-import { BODY_MASKED, KEPT_OF_BODY } from '../../mtp/reject.ts'
-import { noticeEndpoint } from '../../mtp/replay.ts'
+import { BODY_MASKED, KEPT_OF_BODY, noticeEndpoint, TOO_LONG, UNREAD } from '../../mtp/index.ts'
 import type { NotReplayable } from '../errors.ts'
 import type { KeptReceived } from '../traffic-store.ts'
 

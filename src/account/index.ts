@@ -1,0 +1,12 @@
+export {
+  deleteDemoUsers,
+  demoUserKeys,
+  findActiveDemoUsers,
+  findActiveDemoUsersByName,
+  hasUsers,
+  markDemoUsers,
+} from './demo-store.ts'
+export { findSession, type SignedIn, sessionCookie } from './session.ts'
+export { ACCOUNT_RETENTION, userByKey } from './store.ts'
+export { blockUser, createUser, listUsers, unblockUser } from './user.ts'
+export { newUser, routingKeyOf, type User, userKey } from './wire.ts'

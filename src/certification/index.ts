@@ -1,0 +1,30 @@
+export { type Acceptance, acceptanceOf, checkAcceptance, type PassedRun } from './acceptance.ts'
+export { startStep } from './attempt.ts'
+export { type AttemptRow, eventsOfAttempt, failedChecksOf, findAttempt } from './attempt-store.ts'
+export { CHECK_IDS, type CheckId } from './checks.ts'
+export { type Choice, choice, travelDate } from './choice.ts'
+export type { Finding, Outcome, RunEvent, Waiting } from './event.ts'
+export { LogFollowers } from './follow.ts'
+export { FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from './functions.ts'
+export { isNetworkFailure, redactFailure } from './redact-failure.ts'
+export { examineReport, findReport, reportOfRun, type Verdict } from './report.ts'
+export { reportKey } from './report-key.ts'
+export { verifyForm } from './report-wire.ts'
+export {
+  findPresentRun,
+  isUntouched,
+  listRuns,
+  lockRun,
+  nextStep,
+  type Progress,
+  presentRun,
+  presentStanding,
+  type Run,
+  type RunView,
+  showRun,
+  standings,
+  startRun,
+} from './run.ts'
+export { noSuchRun, REFUSAL_REASONS, type RefusalReason, RunRefusal, signatureFirst } from './run-errors.ts'
+export { RunningAttempts } from './running-attempts.ts'
+export { STEPS } from './steps/index.ts'

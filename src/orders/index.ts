@@ -1,0 +1,24 @@
+export { closeOrder } from './close-order.ts'
+export {
+  type ConsumptionReport,
+  decideConsumption,
+  isWithoutVoucherList,
+  type LockedOrders,
+  lockReported,
+  saveConsumptions,
+} from './consumption.ts'
+export { createOrder, newOrderId } from './create-order.ts'
+export { followOrder } from './follow-order.ts'
+export type { OrderAnswer, ShownOrder } from './order-answer.ts'
+export { type OrderOutcomes, outcomesOf } from './order-outcome-store.ts'
+export { payOrder } from './pay-order.ts'
+export { applyPayResult } from './pay-result.ts'
+export { queryOrder } from './query-order.ts'
+export { type RefundAnswer, refundOrder } from './refund-order.ts'
+export { applyRefundResult } from './refund-result.ts'
+export { sendRefundedMessage, tellRefunded } from './refunded-message.ts'
+export { codesIn, issuedCodes, promisedCodes } from './reported-codes.ts'
+export { listOrders, type OrderStory, showOrder } from './show-order.ts'
+export { type OrderSummary, partnersWithOrders } from './show-store.ts'
+export type { RefundState } from './states.ts'
+export { type NewOrder, newOrder, newRefund, newRefundedMessage, oneOrder, orderFilter } from './wire.ts'

@@ -1,0 +1,15 @@
+export { activePartner, existingPartner } from './active-partner.ts'
+export { CircuitBreakers } from './breaker.ts'
+export {
+  type AnswerOf,
+  type CallOptions,
+  callPartner,
+  FORGED_DATE_AGE_S,
+  type Forgery,
+  type RequestOf,
+} from './call-partner.ts'
+export { type CallResult, type Failure, failureOf } from './call-result.ts'
+export { CALL_RETENTION, type CallRecord, type CallSummary, callsOf, lastCallAbout } from './call-store.ts'
+export { noSuchPartner, RefusedRequest } from './errors.ts'
+export { BODY_DECRYPTED } from './readable-answer.ts'
+export { heartbeatWith } from './test-call.ts'

@@ -1,0 +1,2 @@
+export { openDeps } from './http-server.ts'
+export { type Service, startService } from './start-service.ts'

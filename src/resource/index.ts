@@ -1,0 +1,1 @@
+export { jsTicket } from './wire.ts'

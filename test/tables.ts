@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/**
+ * Which room owns a table or a view: only its files name it. A view over tables of several rooms is owned by the room that
+ * reads it.
+ */
+export const OWNERS: Readonly<Record<string, string>> = {
+  access_token: 'oauth',
+  authorization_code: 'oauth',
+  consent_decision: 'oauth',
+  refresh_token: 'oauth',
+  user_grant: 'oauth',
+  browser_session: 'account',
+  user_credential: 'account',
+  user_profile: 'account',
+  micro_app: 'registry',
+  micro_app_secret: 'registry',
+  partner: 'registry',
+  partner_contact: 'registry',
+  partner_secret: 'registry',
+  notice: 'mtp',
+  rejected_call: 'mtp',
+  signature_pass: 'mtp',
+  signature_test: 'mtp',
+  partner_call: 'partner-calls',
+  price_removal: 'catalogue',
+  product: 'catalogue',
+  product_price: 'catalogue',
+  pull_due: 'catalogue',
+  order_additional: 'orders',
+  order_credential: 'orders',
+  refund: 'orders',
+  ticket_order: 'orders',
+  voucher: 'orders',
+  sandbox_attempt: 'certification',
+  sandbox_event: 'certification',
+  sandbox_order: 'certification',
+  sandbox_report: 'certification',
+  sandbox_run: 'certification',
+  sandbox_accepted: 'sandbox',
+  sandbox_notification: 'sandbox',
+  sandbox_outgoing: 'sandbox',
+  sandbox_refused: 'sandbox',
+  sandbox_signed_in: 'sandbox',
+  sandbox_session: 'sandbox',
+  audit_event: 'audit',
+  record_change: 'audit',
+  failed_attempt: 'throttle',
+  rate_count: 'throttle',
+  worker_lease: 'jobs',
+  installation: 'db',
+}
+
+const FOLDER = new URL('../migrations/', import.meta.url).pathname
+
+/** The tables and views that the migrations leave behind. */
+export function tablesOfMigrations(): string[] {
+  const tables = new Set<string>()
+  for (const file of readdirSync(FOLDER).sort()) {
+    const statements = readFileSync(FOLDER + file, 'utf8').replace(/--.*$/gm, '')
+    for (const [, verb, name = ''] of statements.matchAll(
+      /\b(create|drop)\s+(?:unlogged\s+)?(?:table|view)\s+(?:if\s+(?:not\s+)?exists\s+)?(\w+)/g,
+    )) {
+      if (verb === 'create') tables.add(name)
+      else tables.delete(name)
+    }
+  }
+  return [...tables].sort()
+}
+
+const NAMED = new RegExp(`\\b(?:from|join|into|update|using|table|only)\\s+(${Object.keys(OWNERS).join('|')})\\b`, 'g')
+
+/** The statements of a file: what stands in sql`…`, whatever is put in. */
+const statementsOf = (source: string): string =>
+  [...source.matchAll(/\bsql(?:\.\w+)?`([^`]*(?:`[^`]*`[^`]*)*?)`/g)].map(([, text]) => text).join('\n')
+
+/** `orders/new-order-store.ts reads product, which catalogue owns`, one a table; for a file below src/. */
+export function foreignTables(path: string, source: string): string[] {
+  const room = /^src\/([^/]+)\//.exec(path)?.[1]
+  const found = new Set([...statementsOf(source).matchAll(NAMED)].map(([, table = '']) => table))
+  return [...found]
+    .filter((table) => OWNERS[table] !== room)
+    .map((table) => `${path.replace('src/', '')} names ${table}, which ${OWNERS[table]} owns`)
+}

@@ -89,7 +89,10 @@ describe('gatehouse secret check', () => {
 
   it('tells a mistyped secret from a whole one, without a database', async () => {
     const secret = makeSecret('ghas')
-    expect(await check(`${secret}\n`)).toMatchObject({ code: 0, stdout: expect.stringContaining('app_secret, whole') })
+    expect(await check(`${secret}\n`)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('app_secret without typing mistakes'),
+    })
     const wrong = await check(secret.slice(0, -1))
     expect(wrong).toMatchObject({ code: 1, stdout: expect.stringContaining('mistyped') })
     expect(wrong.stdout).not.toContain(secret.slice(5, 20))

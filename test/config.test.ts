@@ -92,7 +92,7 @@ describe('the configuration', () => {
     ],
     [
       { PARTNER_URL: 'https://partners.gate.example' },
-      /^PARTNER_URL says that others come here, .* unset PARTNER_URL, or set DEMO=on/,
+      /^PARTNER_URL is not an address of this machine, .* unset PARTNER_URL, or set DEMO=on/,
     ],
     [
       { DATABASE_URL: 'postgres://db/gatehouse' },

@@ -50,8 +50,8 @@ describe('npm start', () => {
     expect(await run('main', settings)).toEqual({
       code: 1,
       printed: `Gatehouse cannot start:
-  PARTNER_ADDRESS_ALLOW has "http://10.0.0.1", which is no host, address or network: write partner.internal, 10.1.2.3, 10.1.0.0/16 or [fd00::1], each with or without :port
-  PARTNER_ADDRESS_ALLOW has "10.0.0.0/33", which is no host, address or network: write partner.internal, 10.1.2.3, 10.1.0.0/16 or [fd00::1], each with or without :port
+  PARTNER_ADDRESS_ALLOW has "http://10.0.0.1", which is not a host, address or network: write partner.internal, 10.1.2.3, 10.1.0.0/16 or [fd00::1], each with or without :port
+  PARTNER_ADDRESS_ALLOW has "10.0.0.0/33", which is not a host, address or network: write partner.internal, 10.1.2.3, 10.1.0.0/16 or [fd00::1], each with or without :port
 `,
     })
   })

@@ -73,7 +73,7 @@ describe('a refused call is kept', () => {
   })
 
   it.each<[string, Sending, string]>([
-    ['a signature that does not fit', { signed: { newline: '' } }, 'the signature does not fit'],
+    ['a signature that does not fit', { signed: { newline: '' } }, 'the signature does not match'],
     ['no Date', { headers: { Date: undefined } }, 'Date is missing'],
     ['a Date doubled', { headers: { Date: ['x', 'y'] } }, 'date came more than once'],
     ['a Date that is none', { date: 'today' }, 'Date: not of the form "Tue, 05 May 2015 06:11:34 GMT"'],

@@ -62,7 +62,7 @@ describe('gatehouse sandbox', () => {
     expect(lines[1]).toBe(`step 1 of ${steps}: heartbeat (Heartbeat)`)
     expect(lines).toContainEqual(
       expect.stringMatching(
-        /^ {2}waits until \S+Z for your call to POST \/mtp\/api\/order\/refund\/notice: code 200, orderId \d{16}, refundId /,
+        /^ {2}waiting until \S+Z for your call to POST \/mtp\/api\/order\/refund\/notice: code 200, orderId \d{16}, refundId /,
       ),
     )
     expect(
@@ -157,7 +157,7 @@ describe('gatehouse sandbox', () => {
     ]
     const { code, stdout } = await asPartner(SECRET, 'run', ...wish)
     expect(stdout).toMatch(
-      /waits until \S+ for your call to POST \/mtp\/api\/order\/consume\/notice: .*\nnot finished after 12 s \(--timeout\)\nNOT PASSED\n$/,
+      /waiting until \S+ for your call to POST \/mtp\/api\/order\/consume\/notice: .*\nnot finished after 12 s \(--timeout\)\nNOT PASSED\n$/,
     )
     expect(code).toBe(1)
   })

@@ -82,7 +82,7 @@ it('a database that takes no writes is an outage, and its connection is closed',
   for (const work of [mark(db, 'alone'), db.tx((inside) => mark(inside, 'in a transaction'))]) {
     const failure = await failureOf(work)
     expect(failure).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false })
-    expect(failure.message).toContain('takes no writes')
+    expect(failure.message).toContain('accepts no writes')
   }
   expect(await pid(db)).not.toEqual(before)
 })

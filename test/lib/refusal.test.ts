@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { refusals } from '../../src/lib/failure.ts'
 import { Refusal } from '../../src/lib/refusal.ts'
 import { Overloaded } from '../../src/lib/turns.ts'
 import { RescodeError } from '../../src/lib/web/rescode.ts'
@@ -6,6 +7,7 @@ import { RescodeError } from '../../src/lib/web/rescode.ts'
 describe.each([
   ['RescodeError', () => new RescodeError(20007, { what: 'state' })],
   ['Overloaded', () => new Overloaded('a turn')],
+  ['NamedFailure', () => refusals({ some_name: { rescode: 20006 } })('some_name')],
 ])('%s', (_, refuse) => {
   afterEach(() => {
     Refusal.recordsStack = true

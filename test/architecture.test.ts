@@ -1,60 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { foreignTables, OWNERS, tablesOfMigrations } from './tables.ts'
+import { ARROWS, BELOW_ALL, foreignTables, OWNERS, tablesOfMigrations } from './rooms.ts'
 
-/** The rules of the README's map that a machine can hold. A failure prints the forbidden arrow. */
+/** The rules of ARCHITECTURE that a machine can hold. A failure prints the forbidden arrow. */
 
-/**
- * Which room may import which. lib is below all rooms, config above lib, db above config; the files directly in src/ and
- * process/, which puts everything together, are above them.
- */
-const BELOW_ALL = ['lib', 'config', 'db']
-const ARROWS: Readonly<Record<string, readonly string[]>> = {
-  audit: [],
-  throttle: [],
-  account: ['audit', 'throttle'],
-  registry: ['audit', 'throttle'],
-  oauth: ['account', 'registry', 'audit', 'throttle'],
-  resource: ['oauth', 'account', 'registry', 'throttle'],
-  outbound: [],
-  interfaces: [],
-  'partner-calls': ['interfaces', 'outbound', 'registry'],
-  catalogue: ['partner-calls', 'interfaces', 'registry', 'audit'],
-  orders: ['catalogue', 'partner-calls', 'interfaces', 'outbound', 'registry', 'audit'],
-  mtp: ['orders', 'catalogue', 'partner-calls', 'interfaces', 'registry', 'audit', 'throttle'],
-  certification: ['mtp', 'orders', 'catalogue', 'partner-calls', 'interfaces', 'registry', 'audit', 'throttle'],
-  sandbox: ['certification', 'mtp', 'catalogue', 'partner-calls', 'interfaces', 'outbound', 'registry', 'throttle'],
-  jobs: [
-    'account',
-    'registry',
-    'oauth',
-    'resource',
-    'partner-calls',
-    'catalogue',
-    'orders',
-    'mtp',
-    'certification',
-    'sandbox',
-  ],
-  cli: [
-    'audit',
-    'throttle',
-    'account',
-    'registry',
-    'oauth',
-    'resource',
-    'partner-calls',
-    'catalogue',
-    'orders',
-    'mtp',
-    'certification',
-    'sandbox',
-    'jobs',
-  ],
-  demo: ['account', 'registry', 'oauth', 'resource', 'partner-calls', 'catalogue', 'orders', 'mtp', 'sandbox', 'audit'],
-  process: ['demo', 'jobs', 'certification', 'partner-calls', 'registry', 'throttle'],
-}
 /** Of what is above the rooms, what the rest may see. */
 const SHARED = ['src/deps.ts']
 const MOST_LINES = 200

@@ -15,6 +15,7 @@ import { CONTESTANTS } from '../bench/contestants/contestant.ts'
 import { verdicts } from '../bench/goals.ts'
 import { fuzzSettings } from '../fuzz/random.ts'
 import * as programs from '../interop/partners/partners.ts'
+import { ARROWS, OWNERS } from '../rooms.ts'
 import { cellsOf, expectRows, ROOT, read, rowOf, rowsAfter } from './document.ts'
 
 /** Tables and figures of the documents that are made of the code's own lists. Others are compared beside what they are about. */
@@ -93,13 +94,22 @@ describe('DECISIONS', () => {
 })
 
 describe('ARCHITECTURE', () => {
-  it('names one owner for each table of the migrations', () => {
-    const migrations = readdirSync(`${ROOT}migrations`).sort()
-    const statements = migrations.map((file) => read(`migrations/${file}`)).join('\n')
-    const made = [...statements.matchAll(/^create (?:unlogged )?table (\w+)/gm)].map(([, name]) => name)
-    const dropped = [...statements.matchAll(/^drop table (?:if exists )?(\w+)/gm)].map(([, name]) => name)
-    const owned = rowsAfter('.github/ARCHITECTURE.md', 'tables').flatMap((row) => cellsOf(row)[1]?.split(', ') ?? [])
-    expect(owned.toSorted()).toEqual(made.filter((name) => !dropped.includes(name)).sort())
+  it('has the rooms, and which of them each may use', () => {
+    const rows = rowsAfter('.github/ARCHITECTURE.md', 'rooms').map(cellsOf)
+    const shown = rows.map(([room = '', , uses = '']) => [
+      room.replaceAll('`', ''),
+      uses.split(', ').filter(Boolean).sort(),
+    ])
+    const rooms = Object.entries(ARROWS).filter(([room]) => !['demo', 'cli', 'process'].includes(room))
+    expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(rooms.map(([room, uses]) => [room, uses.toSorted()])))
+  })
+
+  it('names the owner of each table and view', () => {
+    const shown = rowsAfter('.github/ARCHITECTURE.md', 'tables').flatMap((row) => {
+      const [room, tables = ''] = cellsOf(row)
+      return tables.split(', ').map((table) => [table, room])
+    })
+    expect(Object.fromEntries(shown)).toEqual(OWNERS)
   })
 })
 

@@ -1,6 +1,56 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
+ * Which room may import which. lib is below all rooms, config above lib, db above config; the files directly in src/ and
+ * process/, which puts everything together, are above them.
+ */
+export const BELOW_ALL = ['lib', 'config', 'db']
+export const ARROWS: Readonly<Record<string, readonly string[]>> = {
+  audit: [],
+  throttle: [],
+  account: ['audit', 'throttle'],
+  registry: ['audit', 'throttle'],
+  oauth: ['account', 'registry', 'audit', 'throttle'],
+  resource: ['oauth', 'account', 'registry', 'throttle'],
+  outbound: [],
+  interfaces: [],
+  'partner-calls': ['interfaces', 'outbound', 'registry'],
+  catalogue: ['partner-calls', 'interfaces', 'registry', 'audit'],
+  orders: ['catalogue', 'partner-calls', 'interfaces', 'outbound', 'registry', 'audit'],
+  mtp: ['orders', 'catalogue', 'partner-calls', 'interfaces', 'registry', 'audit', 'throttle'],
+  certification: ['mtp', 'orders', 'catalogue', 'partner-calls', 'interfaces', 'registry', 'audit', 'throttle'],
+  sandbox: ['certification', 'mtp', 'catalogue', 'partner-calls', 'interfaces', 'outbound', 'registry', 'throttle'],
+  jobs: [
+    'account',
+    'registry',
+    'oauth',
+    'resource',
+    'partner-calls',
+    'catalogue',
+    'orders',
+    'mtp',
+    'certification',
+    'sandbox',
+  ],
+  cli: [
+    'audit',
+    'throttle',
+    'account',
+    'registry',
+    'oauth',
+    'resource',
+    'partner-calls',
+    'catalogue',
+    'orders',
+    'mtp',
+    'certification',
+    'sandbox',
+    'jobs',
+  ],
+  demo: ['account', 'registry', 'oauth', 'resource', 'partner-calls', 'catalogue', 'orders', 'mtp', 'sandbox', 'audit'],
+  process: ['demo', 'jobs', 'certification', 'partner-calls', 'registry', 'throttle'],
+}
+/**
  * Which room owns a table or a view: only its files name it. A view over tables of several rooms is owned by the room that
  * reads it.
  */

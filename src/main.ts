@@ -13,7 +13,7 @@ process.stdout.write(welcome(await service))
 
 async function start(): Promise<Service> {
   const config = readConfig()
-  // Longer than the processes of WORKERS are given to end.
+  // Longer than the processes of HTTP_PROCESSES are given to end.
   const { SHUTDOWN_DELAY_S, SHUTDOWN_GRACE_S } = config
   closeWithGrace({ delay: (SHUTDOWN_DELAY_S + SHUTDOWN_GRACE_S + 10) * 1000, logger: false }, async ({ err }) => {
     starting.abort()

@@ -8,10 +8,11 @@ import { openLog } from './lib/log.ts'
 import { openDeps } from './process/index.ts'
 import { checkSecretKey } from './registry/index.ts'
 
-/** `npm run worker`: durable jobs in a process of their own, beside services with WORKER=off, on the same database. */
+/** `npm run worker`: durable jobs in a process of their own, beside services with JOBS=off, on the same database. */
 async function start() {
   const config = readConfig()
   const log = openLog({ level: config.LOG_LEVEL, pretty: config.NODE_ENV === 'development' })
+  for (const text of config.renamed) log.warn(text)
   if (config.DATABASE_URL) await awaitDatabase(config.DATABASE_URL, { seconds: config.DATABASE_WAIT_S, log })
   const { databaseUrl, secretKey, stop: letGo } = await findDatabase(config, log)
   const { deps, close } = openDeps(config, log, { databaseUrl, secretKey })

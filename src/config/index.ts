@@ -23,6 +23,8 @@ export type Config = Readonly<
   readonly DEMO: boolean
   /** Why the demo is not started although nobody has said so; a sentence with the mend. */
   readonly demoLeftOut: string | undefined
+  /** Settings that were given under a former name; one sentence each. */
+  readonly renamed: readonly string[]
   readonly DEMO_PORT: number
   readonly DEMO_PARTNER_PORT: number
   readonly PARTNER_ADDRESS_ALLOW: readonly string[]
@@ -50,10 +52,10 @@ const mandatory = (config: Settings): string[] => {
   if (config.NODE_ENV === 'production' && missingKey) problems.push(`SECRET_KEY is required in production: ${mend}`)
   else if (config.DATABASE_URL && missingKey) problems.push(`SECRET_KEY is required with DATABASE_URL: ${mend}`)
   if (config.NODE_ENV === 'production') problems.push(...mandatoryInProduction(config))
-  const { WORKERS, DATABASE_POOL_SIZE } = config
-  if (!config.DATABASE_URL && WORKERS * DATABASE_POOL_SIZE > EMBEDDED_CONNECTIONS) {
+  const { HTTP_PROCESSES, DATABASE_POOL_SIZE } = config
+  if (!config.DATABASE_URL && HTTP_PROCESSES * DATABASE_POOL_SIZE > EMBEDDED_CONNECTIONS) {
     problems.push(
-      `WORKERS times DATABASE_POOL_SIZE is ${WORKERS * DATABASE_POOL_SIZE}: the embedded PostgreSQL takes ${EMBEDDED_CONNECTIONS}; lower one of them`,
+      `HTTP_PROCESSES times DATABASE_POOL_SIZE is ${HTTP_PROCESSES * DATABASE_POOL_SIZE}: the embedded PostgreSQL takes ${EMBEDDED_CONNECTIONS}; lower one of them`,
     )
   }
   return problems
@@ -99,10 +101,30 @@ function whyNoDemo(config: Settings): string | undefined {
 const localUrl = (port: number): string => `http://localhost:${port}`
 const demoPartnerAddress = (port: number): string => `127.0.0.1:${port}`
 
+/** Names that settings had before; still read where the present one is not set. */
+const FORMER_NAMES: Readonly<Record<string, string>> = {
+  HTTP_PROCESSES: 'WORKERS',
+  JOBS: 'WORKER',
+  BATCH_ITEMS: 'GATHER_ITEMS',
+  BATCHES_AT_ONCE: 'GATHER_BATCHES',
+}
+
+/** What the environment says under former names: one sentence a setting. */
+const renamed = (environment: Record<string, string | undefined>): string[] =>
+  Object.entries(FORMER_NAMES).flatMap(([name, former]) => {
+    if (!environment[former]) return []
+    return environment[name]
+      ? `${former} is ignored: ${name} is set`
+      : `${former} is now called ${name}; please rename it`
+  })
+
 /** Reads the settings; an empty variable counts as not set. Throws ConfigError naming every bad one. */
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
   const given = Object.fromEntries(
-    Object.keys(settings.shape).flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])),
+    Object.keys(settings.shape).flatMap((name) => {
+      const value = environment[name] || environment[FORMER_NAMES[name] ?? '']
+      return value ? [[name, value]] : []
+    }),
   )
   const parsed = settings.safeParse(given)
   if (!parsed.success) {
@@ -127,6 +149,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     SHUTDOWN_DELAY_S: config.SHUTDOWN_DELAY_S ?? (config.NODE_ENV === 'production' ? 3 : 0),
     DEMO,
     demoLeftOut,
+    renamed: renamed(environment),
     DEMO_PORT: config.DEMO_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 1),
     DEMO_PARTNER_PORT,
     PARTNER_ADDRESS_ALLOW: config.PARTNER_ADDRESS_ALLOW ?? (DEMO ? [demoPartnerAddress(DEMO_PARTNER_PORT)] : []),

@@ -63,10 +63,10 @@ export const settings = z.object({
     .describe(
       '`server` plans statements as the server is set, for poolers that refuse startup options (PgBouncer, RDS Proxy); `forced` (formerly `by-key`) gives each statement one generic plan',
     ),
-  GATHER_ITEMS: whole(1, 1_000)
+  BATCH_ITEMS: whole(1, 1_000)
     .default(200)
     .describe('most simultaneous requests that share one database statement; 1 sends each by itself'),
-  GATHER_BATCHES: whole(1, 100)
+  BATCHES_AT_ONCE: whole(1, 100)
     .default(2)
     .describe(
       'shared statements of one kind that run at once; later requests wait and share the next. More helps only if PostgreSQL has idle cores',
@@ -137,7 +137,7 @@ export const settings = z.object({
     .default('info')
     .describe('lowest level that is logged'),
   ...partnerSettings,
-  WORKERS: whole(1, 64)
+  HTTP_PROCESSES: whole(1, 64)
     .default(1)
     .describe('processes that answer requests, all on `PORT`; jobs, the embedded database and the demo run once'),
   SANDBOX_WAIT_S: whole(5, 3_600)
@@ -163,7 +163,7 @@ export const settings = z.object({
     .min(1)
     .optional()
     .describe('folder for mails where no `SMTP_URL` is set (default: `mail` in `DATA_DIR`)'),
-  WORKER: onOff.default(true).describe('`off` leaves durable jobs to `npm run worker`'),
+  JOBS: onOff.default(true).describe('`off` leaves durable jobs to `npm run worker`'),
   SHUTDOWN_DELAY_S: whole(0, 120)
     .optional()
     .describe(

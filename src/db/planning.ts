@@ -6,18 +6,19 @@ export type ServerSettings = Readonly<Record<string, string>>
  * connection; lists of large tables that are read now and then get a custom plan (Db.listWithCustomPlan).
  *
  * Figures are CPU time of PostgreSQL 18 with 100,000 users, 2026-11-23. join_collapse_limit was forced as well until then:
- * without it that time is 0.99 to 1.02 times as much, and no plan changes.
+ * without it that time is 0.93 to 1.02 times as much, and no plan changes.
  */
 const SETTINGS: readonly { name: string; generic: string; custom: string }[] = [
   // Without it requests that come one at a time are planned again and again: A5 takes 2.0 times as much, A2 and A3 1.5 to
   // 1.7, a repeated notice 4.0. In mixed batches PostgreSQL comes to a generic plan by itself.
   { name: 'plan_cache_mode', generic: 'force_generic_plan', custom: 'force_custom_plan' },
-  // Makes no difference in large tables. A plan made of a table with up to five rows reads the table, though, and may stay in
-  // use while it grows: at 100,000 rows a look-up then takes more than 10 ms instead of 0.1.
+  // Makes no difference in large tables. A plan made of a table with up to five rows reads all of it, though (EXPLAIN), and may
+  // stay in use while the table grows.
   { name: 'enable_seqscan', generic: 'off', custom: 'on' },
   // Make no difference in large tables. Made of a few dozen rows, the updates of A2 and A3 would join with the whole table.
   { name: 'enable_hashjoin', generic: 'off', custom: 'on' },
   { name: 'enable_mergejoin', generic: 'off', custom: 'on' },
+  // Not measured by itself.
   { name: 'enable_material', generic: 'off', custom: 'on' },
   // Before version 18 a disabled scan that is the only one has a cost so high that it would be compiled.
   { name: 'jit', generic: 'off', custom: 'off' },

@@ -20,7 +20,7 @@ const AGAIN_AFTER_MS = 1_000
 const SETTLE_MS = 100
 
 /**
- * Answers requests in WORKERS processes on one port (node:cluster). One that ends is replaced. They end with this
+ * Answers requests in HTTP_PROCESSES processes on one port (node:cluster). One that ends is replaced. They end with this
  * process, even if it is killed.
  */
 export async function serveInProcesses(config: Config, database: Database, log: Log): Promise<Serving> {
@@ -54,7 +54,7 @@ export async function serveInProcesses(config: Config, database: Database, log: 
   }
 
   try {
-    await Promise.all(Array.from({ length: config.WORKERS }, launch))
+    await Promise.all(Array.from({ length: config.HTTP_PROCESSES }, launch))
   } catch (error) {
     await stop()
     throw error

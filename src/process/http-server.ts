@@ -27,8 +27,8 @@ export interface Opened {
 export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: Database): Opened {
   const pool = openPool({ ...connectionSettings(config, databaseUrl), size: config.DATABASE_POOL_SIZE }, log)
   const limits = {
-    items: config.GATHER_ITEMS,
-    batches: config.GATHER_BATCHES,
+    items: config.BATCH_ITEMS,
+    batches: config.BATCHES_AT_ONCE,
     length: config.QUEUE_LENGTH,
     waitMs: config.QUEUE_WAIT_MS,
   }

@@ -4,7 +4,7 @@ import { openLog } from '../lib/log.ts'
 import type { FromServer, Handover, ToServer } from './http-cluster.ts'
 import { openDeps, serve } from './http-server.ts'
 
-/** One of the WORKERS processes. What is done once for all of them, the process that has started this one does. */
+/** One of the HTTP_PROCESSES processes. What is done once for all of them, the process that has started this one does. */
 
 const settings = readConfig()
 const stops: (() => Promise<void>)[] = []

@@ -42,6 +42,7 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
     level: config.LOG_LEVEL,
     pretty: config.NODE_ENV === 'development',
   })
+  for (const text of config.renamed) log.warn(text)
   await checkPorts(portsOf(config))
   const running: Running = {}
   const stop = async () => {
@@ -57,8 +58,8 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
     await checkSecretKey(deps)
     if (config.NODE_ENV === 'production') await refuseDemoRows(deps)
     if (config.DEMO) await seedDemo(deps) // before anybody can be told that we are ready
-    running.serving = await (config.WORKERS > 1 ? serveInProcesses(config, database, log) : serve(deps, log))
-    if (config.WORKER) running.worker = await startWorker(deps, log, database.databaseUrl)
+    running.serving = await (config.HTTP_PROCESSES > 1 ? serveInProcesses(config, database, log) : serve(deps, log))
+    if (config.JOBS) running.worker = await startWorker(deps, log, database.databaseUrl)
     running.worker?.ended.catch((error: Error) => log.fatal({ err: error }, 'durable jobs have stopped'))
     if (config.DEMO) running.demo = await startDemo(deps, log)
     return { config, log, demoUrl: running.demo?.url, officeUrl: running.demo?.officeUrl, stop }

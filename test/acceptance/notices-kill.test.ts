@@ -23,7 +23,7 @@ let folder: string
 let running: RunningProcess
 let seller: Seller
 
-const start = () => startProcess({ DATA_DIR: folder, DEMO: 'off', WORKER: 'off' })
+const start = () => startProcess({ DATA_DIR: folder, DEMO: 'off', JOBS: 'off' })
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-notices-'))

@@ -20,7 +20,7 @@ let pool: pg.Pool
 let seller: Seller
 
 beforeAll(async () => {
-  system = await startSystem({ WORKER: 'off' }, { WORKER: 'off' })
+  system = await startSystem({ JOBS: 'off' }, { JOBS: 'off' })
   pool = new pg.Pool({ connectionString: system.databaseUrl, max: 2 })
   seller = await makeSeller(new Client(httpWire(system.origin), system.origin))
 })

@@ -28,7 +28,7 @@ let pool: pg.Pool
 let seller: Seller
 
 beforeAll(async () => {
-  system = await startSystem({ WORKER: 'off' }, { WORKER: 'off' })
+  system = await startSystem({ JOBS: 'off' }, { JOBS: 'off' })
   pool = new pg.Pool({ connectionString: system.databaseUrl, max: 3 })
   seller = await makeSeller(new Client(httpWire(system.origin), system.origin))
 })

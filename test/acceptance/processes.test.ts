@@ -13,7 +13,7 @@ import { ALICE, Client, DEMO_APP, dataOf, type TokenSet, tokenSetOf } from './cl
 import { httpWire } from './http.ts'
 import { type RunningProcess, SECRET_KEY, type System, startProcess, startSystem } from './system.ts'
 
-/** WORKERS=n: several real processes on one port, their deaths and their end. */
+/** HTTP_PROCESSES=n: several real processes on one port, their deaths and their end. */
 
 let system: System | undefined
 const folders: string[] = []
@@ -66,9 +66,9 @@ function clientOf({ origin }: RunningProcess): Client {
   return new Client((call) => wire({ ...call, headers: { ...call.headers, connection: 'close' } }), origin)
 }
 
-describe('WORKERS=3', () => {
+describe('HTTP_PROCESSES=3', () => {
   it('answers from three processes, and runs durable jobs once', async () => {
-    const running = await startedWith({ WORKERS: '3' })
+    const running = await startedWith({ HTTP_PROCESSES: '3' })
     expect(new Set(serverPids(running)).size).toBe(3)
     const client = clientOf(running)
     const tokens = await client.getTokens(await client.signedIn(ALICE), DEMO_APP)
@@ -83,7 +83,7 @@ describe('WORKERS=3', () => {
   })
 
   it('loses nothing that was acknowledged when one is killed, and starts another one', async () => {
-    const running = await startedWith({ WORKERS: '3' })
+    const running = await startedWith({ HTTP_PROCESSES: '3' })
     const client = clientOf(running)
     const browser = await client.signedIn(ALICE)
     const acknowledged: TokenSet[] = []
@@ -119,7 +119,7 @@ describe('WORKERS=3', () => {
   })
 
   it('on SIGTERM lets requests in flight finish, and leaves no process', async () => {
-    const running = await startedWith({ WORKERS: '3', SHUTDOWN_GRACE_S: '5' })
+    const running = await startedWith({ HTTP_PROCESSES: '3', SHUTDOWN_GRACE_S: '5' })
     const form = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 24'
     const open = async (): Promise<Socket> => {
       const { hostname, port } = new URL(running.origin)
@@ -141,7 +141,7 @@ describe('WORKERS=3', () => {
   })
 
   it('ends at once on Ctrl-C, which reaches every process, its PostgreSQL last', async () => {
-    const running = await startedOnFolder({ WORKERS: '3' })
+    const running = await startedOnFolder({ HTTP_PROCESSES: '3' })
     const pids = [...serverPids(running), postgresPid()]
     const client = clientOf(running)
     const tokens = await client.getTokens(await client.signedIn(ALICE), DEMO_APP)
@@ -156,7 +156,7 @@ describe('WORKERS=3', () => {
   })
 
   it('leaves nothing when the first process is killed', async () => {
-    const running = await startedOnFolder({ WORKERS: '3' })
+    const running = await startedOnFolder({ HTTP_PROCESSES: '3' })
     const pids = [...serverPids(running), postgresPid()]
     expect(pids.filter(isAlive)).toHaveLength(4)
     await running.kill()
@@ -164,7 +164,7 @@ describe('WORKERS=3', () => {
   })
 
   it('replaces one that was told to end, and kills one that hangs at the end', async () => {
-    const running = await startedWith({ WORKERS: '2', SHUTDOWN_GRACE_S: '0' })
+    const running = await startedWith({ HTTP_PROCESSES: '2', SHUTDOWN_GRACE_S: '0' })
     const [told = 0] = serverPids(running)
     process.kill(told, 'SIGTERM')
     await until(() => serverPids(running).length === 3)
@@ -189,14 +189,14 @@ async function run(settings: Record<string, string>): Promise<{ code: number; ou
 
 describe('a start with several processes', () => {
   it('takes a free port for all of them with PORT=0', async () => {
-    const running = await startedWith({ WORKERS: '2' })
+    const running = await startedWith({ HTTP_PROCESSES: '2' })
     const { databaseUrl } = system as System
     const child = spawn(process.execPath, ['.build/main.js'], {
       env: {
         PATH: process.env.PATH,
         ...behindPgBouncer({ DATABASE_URL: databaseUrl }),
         SECRET_KEY,
-        WORKERS: '2',
+        HTTP_PROCESSES: '2',
         PORT: '0',
         DEMO: 'off',
       },
@@ -220,12 +220,12 @@ describe('a start with several processes', () => {
     const holder = createServer().listen(0, '127.0.0.1')
     await once(holder, 'listening')
     const { port } = holder.address() as AddressInfo
-    const running = await startedWith({ WORKERS: '2' })
+    const running = await startedWith({ HTTP_PROCESSES: '2' })
     const { databaseUrl } = system as System
     const { code, output } = await run({
       DATABASE_URL: databaseUrl,
       SECRET_KEY,
-      WORKERS: '2',
+      HTTP_PROCESSES: '2',
       PORT: String(port),
       DEMO: 'off',
     })
@@ -238,10 +238,10 @@ describe('a start with several processes', () => {
   })
 
   it('refuses more connections than the embedded PostgreSQL takes', async () => {
-    expect(await run({ WORKERS: '20', DATABASE_POOL_SIZE: '10' })).toEqual({
+    expect(await run({ HTTP_PROCESSES: '20', DATABASE_POOL_SIZE: '10' })).toEqual({
       code: 1,
       output:
-        'Gatehouse cannot start:\n  WORKERS times DATABASE_POOL_SIZE is 200: the embedded PostgreSQL takes 180; lower one of them\n',
+        'Gatehouse cannot start:\n  HTTP_PROCESSES times DATABASE_POOL_SIZE is 200: the embedded PostgreSQL takes 180; lower one of them\n',
     })
   })
 })

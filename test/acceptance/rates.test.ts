@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
 import { type RunningProcess, type System, startSystem } from './system.ts'
 
-/** A limit is one for all processes of a database: WORKERS of one service, and several services. */
+/** A limit is one for all processes of a database: HTTP_PROCESSES of one service, and several services. */
 
 const MOST = 60
 const SETTING = { AUTHORIZE_PER_MINUTE: String(MOST), LOG_LEVEL: 'warn' }
@@ -13,7 +13,7 @@ const SHARED_MS = 1_500
 let system: System
 afterEach(() => system?.stop())
 
-/** The status of one authorization request on a connection of its own, so that any of the WORKERS may take it. */
+/** The status of one authorization request on a connection of its own, so that any of the HTTP_PROCESSES may take it. */
 const ask = ({ origin }: RunningProcess): Promise<number> =>
   new Promise((resolve, reject) => {
     request(`${origin}/oauth/v2/authorize`, { agent: false }, (answer) => {
@@ -46,8 +46,8 @@ it('what one service has let through counts at another service of the same datab
   expect(refused(await askAll(one, 1))).toBe(1)
 })
 
-it('WORKERS share one limit, and it ends for all of them', async () => {
-  system = await startSystem({ ...SETTING, WORKERS: '2' })
+it('HTTP_PROCESSES share one limit, and it ends for all of them', async () => {
+  system = await startSystem({ ...SETTING, HTTP_PROCESSES: '2' })
   const [service] = system.processes as [RunningProcess]
   const statuses = await askAll(service, 2 * MOST)
   await sleep(SHARED_MS)

@@ -94,7 +94,7 @@ describe('a shutdown', () => {
   })
 
   it('goes on serving for SHUTDOWN_DELAY_S, not ready, with answers that end their connection; a second signal ends it at once', async () => {
-    system = await startSystem({ SHUTDOWN_DELAY_S: '100', WORKERS: '2' })
+    system = await startSystem({ SHUTDOWN_DELAY_S: '100', HTTP_PROCESSES: '2' })
     const path = '/oauth/v2/api/resource/get_userinfo?access_token=none'
     const end = stopped()
     await untilDraining()
@@ -112,7 +112,7 @@ describe('a shutdown', () => {
 
   it.each([
     ['one process', {}],
-    ['WORKERS=2', { WORKERS: '2' }],
+    ['HTTP_PROCESSES=2', { HTTP_PROCESSES: '2' }],
   ])('loses no request of 64 busy keep-alive connections: %s', async (_name, settings) => {
     system = await startSystem({ SHUTDOWN_DELAY_S: '2', ...settings })
     let ready = true

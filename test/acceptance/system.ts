@@ -190,7 +190,7 @@ const later = new Map<string, Promise<RunningProcess>>()
 export async function laterProcess(seconds: number, statuses: '200' | 'native' = '200'): Promise<RunningProcess> {
   const { add } = await sharedSystem()
   const start = async () => {
-    const running = await add({ TEST_CLOCK_OFFSET_S: '0', ENVELOPE_HTTP_STATUS: statuses, WORKER: 'off' })
+    const running = await add({ TEST_CLOCK_OFFSET_S: '0', ENVELOPE_HTTP_STATUS: statuses, JOBS: 'off' })
     endWithRun(running)
     return running
   }

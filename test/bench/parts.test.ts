@@ -144,7 +144,7 @@ describe('options', () => {
   it('have defaults, and a short form of everything', () => {
     expect(readOptions([])).toMatchObject({ rounds: 5, seconds: 5, tokens: 10_000, coldStarts: 5, soakS: 0 })
     expect(readOptions(['--quick', '--only', 'a5'])).toMatchObject({ rounds: 2, works: ['a5'], coldStarts: 0 })
-    expect(readOptions(['--set', 'WORKERS=2'])).toMatchObject({ settings: { WORKERS: '2' } })
+    expect(readOptions(['--set', 'HTTP_PROCESSES=2'])).toMatchObject({ settings: { HTTP_PROCESSES: '2' } })
   })
   it.each([[['--only', 'a6']], [['--rounds', 'many']], [['--contestants', 'apache']]])('refuse %j', (args) => {
     expect(() => readOptions(args)).toThrow(BadOption)

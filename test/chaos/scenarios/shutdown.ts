@@ -19,7 +19,7 @@ export const shutdown: Scenario = async (ground) => {
   for (const [name, pauseMs, settings] of [
     ['busy', 0, {}],
     ['half idle', 100, {}],
-    ['busy, WORKERS=2', 0, { WORKERS: '2' }],
+    ['busy, HTTP_PROCESSES=2', 0, { HTTP_PROCESSES: '2' }],
   ] as const) {
     const service = await ground.start({ SHUTDOWN_DELAY_S: '3', ...settings })
     figures.push(...(await stopUnderLoad(ground, service, name, pauseMs)))

@@ -22,8 +22,16 @@ export class Fragment {
 const nameOf = (text: string): string => `s_${sha256(text).toString('base64url', 0, 18)}`
 
 const names = new Map<string, string>()
-/** Texts of statements without fragments, which are always the same. */
-const texts = new WeakMap<readonly string[], string>()
+
+interface Written {
+  readonly text: string
+  readonly name: string
+  /** The fragments that it was made of, by their places. */
+  readonly fragments: readonly unknown[]
+}
+
+/** What a place in the code has last become, if no fragment in it holds values: it becomes the same of the same fragments. */
+const written = new WeakMap<readonly string[], Written>()
 
 function write(strings: readonly string[], given: readonly unknown[], values: unknown[]): string {
   let text = strings[0] ?? ''
@@ -34,25 +42,28 @@ function write(strings: readonly string[], given: readonly unknown[], values: un
   return text
 }
 
-function textOf(strings: TemplateStringsArray, given: readonly unknown[], values: unknown[]): string {
-  const known = texts.get(strings)
-  if (known !== undefined) {
-    values.push(...given)
-    return known
-  }
-  const text = write(strings, given, values)
-  if (!given.some((value) => value instanceof Fragment)) texts.set(strings, text)
-  return text
-}
+const holdsValues = (value: unknown): boolean =>
+  value instanceof Fragment && value.values.some((inner) => !(inner instanceof Fragment) || holdsValues(inner))
+
+const isMadeOf = ({ fragments }: Written, given: readonly unknown[]): boolean =>
+  given.every((value, place) => (value instanceof Fragment ? value : undefined) === fragments[place])
 
 /** Each text becomes one statement, prepared once a connection. */
 export function sql(strings: TemplateStringsArray, ...given: unknown[]): Statement {
+  const known = written.get(strings)
+  if (known && isMadeOf(known, given)) {
+    return { name: known.name, text: known.text, values: given.filter((value) => !(value instanceof Fragment)) }
+  }
   const values: unknown[] = []
-  const text = textOf(strings, given, values)
+  const text = write(strings, given, values)
   let name = names.get(text)
   if (name === undefined) {
     name = nameOf(text)
     names.set(text, name)
+  }
+  if (!given.some(holdsValues)) {
+    const fragments = given.map((value) => (value instanceof Fragment ? value : undefined))
+    written.set(strings, { text, name, fragments })
   }
   return { name, text, values }
 }

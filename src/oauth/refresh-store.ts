@@ -25,6 +25,9 @@ export interface Refresh {
   readonly accessExpiresAt: Date
 }
 
+const GRANT = grantByKey(sql.part`r.routing_key`, sql.part`r.grant_id`)
+const USER = userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
+
 /** Issues one more access token for each refresh token that is valid; the other columns say why not. */
 const extensions: Batched<Refresh, FoundRefresh> = {
   row: FoundRefresh,
@@ -45,8 +48,8 @@ const extensions: Batched<Refresh, FoundRefresh> = {
             select routing_key, grant_id, rotated_at from refresh_token
             where routing_key = asked.routing_key and token_hash = asked.refresh_hash offset 0
           ) r
-          cross join ${grantByKey(sql.part`r.routing_key`, sql.part`r.grant_id`)} g
-          cross join ${userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)} p
+          cross join ${GRANT} g
+          cross join ${USER} p
         ), issued as (
           insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
           select routing_key, access_hash, grant_id, scopes, access_expires_at
@@ -90,8 +93,8 @@ const rotations: Batched<Rotation & { now: Date }, FoundRefresh> = {
           with ordinality as asked (routing_key, refresh_hash, now, app_scopes, access_hash, access_expires_at,
             successor_hash, successor_expires_at, ordinal)
           join refresh_token r on r.routing_key = asked.routing_key and r.token_hash = asked.refresh_hash
-          cross join ${grantByKey(sql.part`r.routing_key`, sql.part`r.grant_id`)} g
-          cross join ${userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)} p
+          cross join ${GRANT} g
+          cross join ${USER} p
         ), issued as (
           update refresh_token r set rotated_at = f.now
           from found f

@@ -81,6 +81,9 @@ export interface Exchange {
   readonly refreshExpiresAt: Date
 }
 
+const GRANT = grantByKey(sql.part`c.routing_key`, sql.part`c.grant_id`)
+const USER = userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
+
 /**
  * Spends each code and issues its tokens, or changes nothing for it. The conditional update decides, so of simultaneous
  * exchanges exactly one gets `spent`. The rest of the row is as it was before and says why a code was not spent.
@@ -110,8 +113,8 @@ const exchanges: Batched<Exchange & { now: Date }, FoundCode> = {
                  g.scopes, g.revoked_at, p.status as user_status
           from asked
           join authorization_code c on c.routing_key = asked.routing_key and c.code_hash = asked.code_hash
-          cross join ${grantByKey(sql.part`c.routing_key`, sql.part`c.grant_id`)} g
-          cross join ${userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)} p
+          cross join ${GRANT} g
+          cross join ${USER} p
         ), spent as (
           update authorization_code c set used_at = f.now
           from found f

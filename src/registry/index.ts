@@ -59,5 +59,5 @@ export {
 } from './partner-wire.ts'
 export { findAppWithFailures, findMicroAppForAuthentication, noteSecretUse, rotateSecret } from './secret.ts'
 export { checkSecretKey } from './secret-key.ts'
-export { microAppByKey } from './store.ts'
+export { joinedMicroApp } from './store.ts'
 export { type MicroApp, microAppChanges, newMicroApp, rotation, type SecretDates } from './wire.ts'

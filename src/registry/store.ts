@@ -28,11 +28,8 @@ export interface NewSecret {
   readonly now: Date
 }
 
-/** One app by its primary key, for a statement of any room; `offset 0` keeps the look-up separate while the table grows. */
-export const microAppByKey = (appKey: Fragment): Fragment =>
-  sql.part`lateral (select app_key, name, logo_url, status, hosts, redirect_uris, scopes, refresh_days, refresh_policy,
-            http_allowed, created_at, updated_at
-          from micro_app where app_key = ${appKey} offset 0)`
+/** One app by its primary key, for a join, as `a`; without `offset 0`, as joinedAccessToken. */
+export const joinedMicroApp = (appKey: Fragment): Fragment => sql.part`micro_app a on a.app_key = ${appKey}`
 
 /** The app and its first secret in one statement; undefined when the app_key is taken. */
 export const insertMicroApp = (
@@ -77,6 +74,8 @@ const callerRow = z.looseObject({ app_key: z.string().nullable() }).transform((r
   app: row.app_key === null ? undefined : microApp.parse(row),
 }))
 
+const CALLER_FAILURES = failedAttemptByKey(sql.part`asked.subject`)
+
 /** One row per secret, the current one first; one row if there is none. Every token request needs it. */
 const callers: Batched<Caller, z.output<typeof callerRow>> = {
   row: callerRow,
@@ -88,11 +87,11 @@ const callers: Batched<Caller, z.output<typeof callerRow>> = {
           secret.last_used_at, attempt.failures, attempt.window_ends_at
         from unnest(${asked.map((one) => one.appKey)}::text[], ${asked.map((one) => one.subject)}::bytea[])
           with ordinality as asked (app_key, subject, ordinal)
-        left join ${microAppByKey(sql.part`asked.app_key`)} app on true
+        left join micro_app app on app.app_key = asked.app_key
         left join lateral (
           select secret_hash, created_at, ends_at, last_used_at from micro_app_secret where app_key = app.app_key offset 0
         ) secret on true
-        left join ${failedAttemptByKey(sql.part`asked.subject`)} attempt on true
+        left join ${CALLER_FAILURES} attempt on true
         order by secret.ends_at desc nulls first`,
 }
 

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { userByKey } from '../account/index.ts'
 import type { Batched } from '../db/batch.ts'
 import { type Db, sql } from '../db/sql.ts'
-import { accessTokenByKey, grantByKey, type Scope } from '../oauth/index.ts'
-import { microAppByKey } from '../registry/index.ts'
+import { grantByKey, joinedAccessToken, type Scope } from '../oauth/index.ts'
+import { joinedMicroApp } from '../registry/index.ts'
 
 const FoundToken = z.object({
   token_holds: z.boolean(),
@@ -28,6 +28,11 @@ export interface TokenUse {
   readonly scope: Scope
 }
 
+const TOKEN = joinedAccessToken(sql.part`asked.routing_key`, sql.part`asked.token_hash`)
+const GRANT = grantByKey(sql.part`t.routing_key`, sql.part`t.grant_id`)
+const USER = userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
+const APP = joinedMicroApp(sql.part`g.app_key`)
+
 const token: Batched<TokenUse, FoundToken> = {
   row: FoundToken,
   key: ({ hash, scope }) => hash.toString('latin1') + scope,
@@ -40,10 +45,10 @@ const token: Batched<TokenUse, FoundToken> = {
           ${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.hash)}::bytea[],
           ${asked.map((one) => one.scope)}::text[])
           with ordinality as asked (routing_key, token_hash, scope, ordinal)
-        cross join ${accessTokenByKey(sql.part`asked.routing_key`, sql.part`asked.token_hash`)} t
-        cross join ${grantByKey(sql.part`t.routing_key`, sql.part`t.grant_id`)} g
-        cross join ${userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)} p
-        left join ${microAppByKey(sql.part`g.app_key`)} a on true`,
+        join ${TOKEN}
+        cross join ${GRANT} g
+        cross join ${USER} p
+        left join ${APP}`,
 }
 
 /** A token with everything that decides about it and everything that it may show: one statement, by primary keys only. */

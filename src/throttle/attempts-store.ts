@@ -12,6 +12,8 @@ export type Failures = z.infer<typeof row>
 export const failedAttemptByKey = (subject: Fragment): Fragment =>
   sql.part`lateral (select failures, window_ends_at from failed_attempt where subject = ${subject} offset 0)`
 
+const FAILURES = failedAttemptByKey(sql.part`asked.subject`)
+
 const failuresOf: Batched<Buffer, Failures> = {
   row,
   key: (subject) => subject.toString('latin1'),
@@ -20,7 +22,7 @@ const failuresOf: Batched<Buffer, Failures> = {
     sql`
     select asked.ordinal, known.failures, known.window_ends_at as "windowEndsAt"
     from unnest(${subjects}::bytea[]) with ordinality as asked (subject, ordinal)
-    cross join ${failedAttemptByKey(sql.part`asked.subject`)} known`,
+    cross join ${FAILURES} known`,
 }
 
 /** How long failed authentications of an app are counted together. */

@@ -41,6 +41,16 @@ it('the same place in the code makes another statement of another fragment', asy
   expect(other.name).not.toBe(one.name)
 })
 
+it('the same place in the code makes the same statement of the same fragments, with its own values', async () => {
+  const { sql } = await anotherProcess()
+  const [one, other] = [sql.part`one`, sql.part`other`]
+  const from = (table: typeof one, key: unknown) => sql`select ${key}::int from ${table} where a = ${key}`
+  const [first, again, next] = [from(one, 1), from(one, 2), from(other, 3)]
+  expect(again).toEqual({ ...first, values: [2, 2] })
+  expect(next).toMatchObject({ text: 'select $1::int from other where a = $2', values: [3, 3] })
+  expect(from(one, sql.part`b`)).toMatchObject({ text: 'select b::int from one where a = b', values: [] })
+})
+
 it('no subquery of exists is without a column: sharded engines refuse it', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
   const found = files.filter((file) => /exists \(\s*select\s+from/i.test(readFileSync(`src/${file}`, 'utf8')))

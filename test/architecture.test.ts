@@ -194,7 +194,7 @@ describe('a breach is reported', () => {
     ],
     [
       'a table of another room: src/catalogue/price-store.ts → catalogue/price-store.ts names record_change, which audit owns',
-      { 'src/catalogue/price-store.ts': 'sql`insert into record_change (at) values (${now})`' },
+      { 'src/catalogue/price-store.ts': 'sql`insert into record_change (at) values (now())`' },
     ],
     [
       'a routes file reaches past its operations: src/oauth/routes.ts → src/oauth/store.ts',

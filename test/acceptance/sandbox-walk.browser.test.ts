@@ -10,7 +10,7 @@ import { until } from '../until.ts'
 import { Canaries } from './canaries.ts'
 import { median } from './sandbox-moments.ts'
 import { CURRENT, Person } from './sandbox-person.ts'
-import { PARTNER, readTheRest, STEPS, search, send, sendRefused } from './sandbox-secrets.ts'
+import { PARTNER, readTheRest, search, send, sendRefused } from './sandbox-secrets.ts'
 import { ADMIN_TOKEN, SECRET_KEY, type System, startSystem } from './system.ts'
 
 /**
@@ -101,10 +101,12 @@ async function chooseFunctions(person: Person): Promise<string> {
   return String(page.url().split('/').at(-1))
 }
 
-/** One attempt with the mistake that gives secrets back; then every step as it should be. */
-async function walkThrough(person: Person): Promise<void> {
+/** One attempt with the mistake that gives secrets back; then every step as it should be. The number of steps. */
+async function walkThrough(person: Person): Promise<number> {
   const { page } = person
-  for (let at = 1; at <= STEPS; at++) {
+  const steps = await page.locator('#steps li').count()
+  expect(steps).toBeGreaterThan(20)
+  for (let at = 1; at <= steps; at++) {
     await page.waitForSelector(`#steps li:nth-child(${at})[aria-current=step]`)
     const step = String(await page.textContent(`${CURRENT} .name`))
     if (step === 'Product pull') {
@@ -119,11 +121,12 @@ async function walkThrough(person: Person): Promise<void> {
     await person.goOn()
   }
   await page.waitForSelector('#acceptance form button')
-  expect(await page.locator('#steps li .mark.good').count()).toBe(STEPS)
+  expect(await page.locator('#steps li .mark.good').count()).toBe(steps)
+  return steps
 }
 
 /** The acceptance check, the report, the mails, the history. */
-async function pass(person: Person, runId: string): Promise<void> {
+async function pass(person: Person, runId: string, steps: number): Promise<void> {
   const { page } = person
   await page.click('#acceptance form button')
   await page.waitForSelector('#acceptance .success')
@@ -133,7 +136,7 @@ async function pass(person: Person, runId: string): Promise<void> {
   await page.waitForSelector('.verify .success')
   const { pathname } = new URL(page.url())
   expect(await page.textContent('.verify dl')).toContain('Lakeside Tickets')
-  expect(await page.locator('.verify tbody tr').count()).toBe(STEPS)
+  expect(await page.locator('.verify tbody tr').count()).toBe(steps)
   await person.look()
   await until(() => office.mails.length >= CONTACTS.length)
   const told = async () => {
@@ -166,19 +169,19 @@ describe.each([true, false])('with JavaScript: %s', (scripts) => {
     const person = await arrive(scripts)
     await passSignatureTool(person)
     const runId = await chooseFunctions(person)
-    await walkThrough(person)
-    await pass(person, runId)
+    const steps = await walkThrough(person)
+    await pass(person, runId, steps)
     const took = Math.round((performance.now() - began) / 1_000)
     const walked = { system, person, office, runId, canaries }
     await sendRefused(walked)
     await readTheRest(walked)
-    const said = [`sandbox walk, JavaScript ${scripts ? 'on' : 'off'}: ${STEPS} steps in ${took} s`]
+    const said = [`sandbox walk, JavaScript ${scripts ? 'on' : 'off'}: ${steps} steps in ${took} s`]
     said.push(...(await search(walked)))
     if (scripts) {
       const { firstLines, loads } = person
       said.push(`  first line after Start: median ${Math.round(median(firstLines))} ms of ${rounded(firstLines)}`)
       said.push(`  the page itself: median ${Math.round(median(loads))} ms of ${rounded(loads)}`)
-      expect(firstLines).toHaveLength(STEPS)
+      expect(firstLines).toHaveLength(steps)
       // 300 ms on a machine that has time for us; where others load it, a page takes longer too, and so may the line.
       expect(median(firstLines)).toBeLessThan(Math.max(300, 5 * median(loads)))
     }

@@ -104,7 +104,9 @@ describe('a test run', () => {
       await pool.query('update sandbox_run set steps = null where run_id = $1', [runId])
       await pool.query(await migration('0032_sandbox_run_steps_of_today'))
       const { rows } = await pool.query('select steps from sandbox_run where run_id = $1', [runId])
-      expect(rows[0].steps).toEqual(begunWith)
+      // Steps that came after that migration are in new runs only.
+      expect(rows[0].steps.length).toBeGreaterThan(5)
+      expect(begunWith.filter((step) => rows[0].steps.includes(step))).toEqual(rows[0].steps)
     }
     const runId = await lab.run()
     await lab.mistakes('answer-wrong-content-type')
@@ -134,10 +136,13 @@ describe('a test run', () => {
     const { deps, log } = lab.world
     const runId = await lab.run()
     const start = () => startStep(deps, log, { partnerId: lab.partnerId, runId, stepId: 'product-pull' })
+    await lab.mistakes('answer-slow') // or the attempt may have ended before the last start
     const ids = await Promise.all(Array.from({ length: 20 }, start))
     expect(new Set(ids).size).toBe(1)
     await sleep(500)
     expect(await attemptsOf(deps.db, runId)).toHaveLength(1)
+    await lab.mistakes()
+    await lab.run() // ends the attempt
   })
 
   it('is not shown, started or moved by another partner', async () => {

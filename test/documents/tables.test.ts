@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs'
 import Fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/index.ts'
@@ -16,7 +15,7 @@ import { verdicts } from '../bench/goals.ts'
 import { fuzzSettings } from '../fuzz/random.ts'
 import * as programs from '../interop/partners/partners.ts'
 import { ARROWS, OWNERS } from '../rooms.ts'
-import { cellsOf, expectRows, ROOT, read, rowOf, rowsAfter } from './document.ts'
+import { cellsOf, expectRows, read, rowOf, rowsAfter } from './document.ts'
 
 /** Tables and figures of the documents that are made of the code's own lists. Others are compared beside what they are about. */
 

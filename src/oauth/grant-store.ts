@@ -12,8 +12,9 @@ const Grant = z.object({
 export type Grant = z.infer<typeof Grant>
 
 /**
- * One token by its primary key, for a join: `` join ${joinedAccessToken(…)} `` names it `t`. Without the `offset 0` of
- * grantByKey, which would cost A5 a tenth of the database's time and brings nothing here: the plans test shows it.
+ * One token by its primary key, for a join: `` join ${joinedAccessToken(…)} `` names it `t`. The `offset 0` of grantByKey
+ * would cost A5 a tenth of the database's time. Without it a plan made of up to five tokens may read them all, until
+ * autovacuum has analyzed the table.
  */
 export const joinedAccessToken = (routingKey: Fragment, tokenHash: Fragment): Fragment =>
   sql.part`access_token t on t.routing_key = ${routingKey} and t.token_hash = ${tokenHash}`

@@ -37,17 +37,20 @@ async function growAfterPlans(world: World, first: Size, learned: boolean): Prom
 /** Of one to five rows the planner thinks that reading all costs less than looking for one. */
 const ALMOST_EMPTY = 'tables that have grown since plans were made of three rows'
 /**
- * Look-ups are fenced off by `offset 0`; the target of an update cannot be. These are within bounds once the tables were
- * analyzed, which autovacuum does within a minute after 50 new rows.
+ * Look-ups are fenced off by `offset 0`; the target of an update cannot be, and the token of A4 and A5 is not, because that
+ * would cost too much. These are within bounds once the tables were analyzed, which autovacuum does within a minute after 50
+ * new rows.
  */
-const UPDATES: readonly string[] = [
+const ANALYZED_FIRST: readonly string[] = [
+  'A5 reads a profile',
+  'A4 reads a phone number',
   'A2 exchanges a code',
   'A2 refuses a used code',
   'A3 refreshes, policy rotating',
   'A3 repeats the answer of a rotation',
 ]
-const UPDATES_LAST = OPERATIONS.toSorted(
-  (one, other) => Number(UPDATES.includes(one)) - Number(UPDATES.includes(other)),
+const ANALYZED_LAST = OPERATIONS.toSorted(
+  (one, other) => Number(ANALYZED_FIRST.includes(one)) - Number(ANALYZED_FIRST.includes(other)),
 )
 
 const BEFORE: Readonly<Record<string, (world: World) => Promise<Operations>>> = {
@@ -80,8 +83,8 @@ describe.each(Object.entries(BEFORE))('%s', (before, prepareTables) => {
     await world?.close()
   })
 
-  it.each(UPDATES_LAST)('%s', async (operation) => {
-    if (before === ALMOST_EMPTY && UPDATES.includes(operation)) await world.pool.query('analyze')
+  it.each(ANALYZED_LAST)('%s', async (operation) => {
+    if (before === ALMOST_EMPTY && ANALYZED_FIRST.includes(operation)) await world.pool.query('analyze')
     const { prepare, ...bounds } = operations[operation]
     await (await prepare())() // a connection's first statements also read the catalogue
     const one = await prepare()

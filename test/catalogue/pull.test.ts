@@ -1,24 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { pullCatalogue } from '../../src/catalogue/pull-catalogue.ts'
 import { pullPrices } from '../../src/catalogue/pull-prices.ts'
 import { pullProduct } from '../../src/catalogue/pull-product.ts'
 import { listProducts, showProduct } from '../../src/catalogue/show-product.ts'
 import { priceRange } from '../../src/catalogue/wire.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
-import { openWorld, type World } from '../harness.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
-import { type FakeSeller, fakeSeller, ok, refusal, reset, status } from '../partner-calls/fake-seller.ts'
+import { ok, refusal, reset, status, worldWithSeller } from '../partner-calls/fake-seller.ts'
 
-let world: World
-let seller: FakeSeller
-beforeAll(async () => {
-  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
-  seller = await fakeSeller(world)
-})
-afterAll(async () => {
-  await seller.close()
-  await world.close()
-})
+const { world, seller, close } = await worldWithSeller()
+afterAll(close)
 beforeEach(() => {
   seller.calls.length = 0
 })

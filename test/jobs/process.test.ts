@@ -2,26 +2,18 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { showProduct } from '../../src/catalogue/show-product.ts'
 import { enqueue, listJobs } from '../../src/db/jobs-store.ts'
-import { openWorld, SECRET_KEY, type World } from '../harness.ts'
+import { SECRET_KEY } from '../harness.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
-import { type FakeSeller, fakeSeller, hang, ok } from '../partner-calls/fake-seller.ts'
+import { hang, ok, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { until } from '../until.ts'
 
 /** `npm run worker` as a process of its own, and its sudden death. */
 
-let world: World
-let seller: FakeSeller
-beforeAll(async () => {
-  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
-  seller = await fakeSeller(world)
-})
-afterAll(async () => {
-  await seller.close()
-  await world.close()
-})
+const { world, seller, close } = await worldWithSeller()
+afterAll(close)
 
 function startProcess(): ChildProcess {
   const program = fileURLToPath(new URL('../../.build/worker.js', import.meta.url))

@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { MOST_ADDITIONAL } from '../../src/orders/additional.ts'
 import { showOrder } from '../../src/orders/show-order.ts'
-import { openWorld, type World } from '../harness.ts'
 import { desk, newId, stands } from '../orders/desk.ts'
 import { historyOf, waitingJobs } from '../orders/orders.ts'
-import { type FakeSeller, fakeSeller, ok, refusal, reset, status } from '../partner-calls/fake-seller.ts'
+import { ok, refusal, reset, status, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { sendNotice } from '../sandbox/notices.ts'
 
 const PATH = '/mtp/api/order/pay/notice'
 
-let world: World
-let seller: FakeSeller
-let order: ReturnType<typeof desk>
-beforeAll(async () => {
-  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
-  seller = await fakeSeller(world)
-  order = desk(world)
-})
-afterAll(async () => {
-  await seller.close()
-  await world.close()
-})
+const { world, seller, close } = await worldWithSeller()
+afterAll(close)
+const order = desk(world)
 
 let orderId: bigint
 beforeEach(async () => {

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { orderReschedule } from '../../src/interfaces/order.ts'
 import { readAnswer } from '../../src/interfaces/read-answer.ts'
 import { setAesKey } from '../../src/registry/aes-key.ts'
 import { aesEncrypted } from '../aes.ts'
-import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
-import { type FakeSeller, fakeSeller } from '../partner-calls/fake-seller.ts'
+import { ADMIN_TOKEN } from '../harness.ts'
+import { worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { sendNotice } from '../sandbox/notices.ts'
 
 const PATH = '/mtp/api/order/reschedule/notice'
@@ -13,16 +13,8 @@ const AES_KEY = '0123456789abcdef'
 const SUCCESS = { code: 200, describe: 'success', partnerId: '7001' }
 const SEALED = 'KySuk7oNn6QfgzUaTZMIssYyDR5I9Gz8T34ZdBY2JyQ='
 
-let world: World
-let seller: FakeSeller
-beforeAll(async () => {
-  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
-  seller = await fakeSeller(world)
-})
-afterAll(async () => {
-  await seller.close()
-  await world.close()
-})
+const { world, seller, close } = await worldWithSeller()
+afterAll(close)
 
 const send = (message: object, path = PATH) => sendNotice(world, seller, { path, body: JSON.stringify(message) })
 async function shownToOperator(query = '', partnerId: string | bigint = seller.partnerId) {

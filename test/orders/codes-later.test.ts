@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { answerText } from '../../src/cli/order-text.ts'
 import type { ReportedVoucher } from '../../src/orders/quantities.ts'
-import { openWorld, type World } from '../harness.ts'
-import { type FakeSeller, fakeSeller, ok, refusal } from '../partner-calls/fake-seller.ts'
+import { ok, refusal, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { desk, newId, stands } from './desk.ts'
 import { waitingJobs } from './orders.ts'
 import { reportConsumption } from './report-consumption.ts'
 
 /** Codes beside the documents of real-name orders, and codes that come after the answer to order pay. */
 
-let world: World
-let seller: FakeSeller
-let order: ReturnType<typeof desk>
-beforeAll(async () => {
-  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
-  seller = await fakeSeller(world)
-  order = desk(world)
-})
-afterAll(async () => {
-  await seller.close()
-  await world.close()
-})
+const { world, seller, close } = await worldWithSeller()
+afterAll(close)
+const order = desk(world)
 
 let orderId: bigint
 beforeEach(async () => {

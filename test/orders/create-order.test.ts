@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/index.ts'
 import { newOrderId } from '../../src/orders/create-order.ts'
-import { openWorld, type World } from '../harness.ts'
-import { type FakeSeller, fakeSeller, html, ok, refusal, reset, slowly, status } from '../partner-calls/fake-seller.ts'
+import { html, ok, refusal, reset, slowly, status, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { desk, newId, stands } from './desk.ts'
 import { historyOf, waitingJobs } from './orders.ts'
 
-let world: World
-let seller: FakeSeller
-let order: ReturnType<typeof desk>
-beforeAll(async () => {
-  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
-  seller = await fakeSeller(world)
-  order = desk(world)
-})
-afterAll(async () => {
-  await seller.close()
-  await world.close()
-})
+const { world, seller, close } = await worldWithSeller()
+afterAll(close)
+const order = desk(world)
 beforeEach(() => {
   seller.calls.length = 0
   seller.on('/order/create', ({ orderId }) => ok({ partnerOrderId: `P-${orderId}` }))

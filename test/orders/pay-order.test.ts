@@ -1,22 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openWorld, type World } from '../harness.ts'
-import { type FakeSeller, fakeSeller, html, ok, refusal, reset, slowly, status } from '../partner-calls/fake-seller.ts'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { html, ok, refusal, reset, slowly, status, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { desk, newId, stands } from './desk.ts'
 import { historyOf, recordOf, waitingJobs } from './orders.ts'
 import { reportConsumption } from './report-consumption.ts'
 
-let world: World
-let seller: FakeSeller
-let order: ReturnType<typeof desk>
-beforeAll(async () => {
-  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
-  seller = await fakeSeller(world)
-  order = desk(world)
-})
-afterAll(async () => {
-  await seller.close()
-  await world.close()
-})
+const { world, seller, close } = await worldWithSeller()
+afterAll(close)
+const order = desk(world)
 
 const issued = (more: object = {}) =>
   ok({ voucherType: 1, vouchers: ['a', 'b'], voucherPics: ['https://x/a.png', ''], ...more })

@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { OPERATOR } from '../../src/audit/history.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
 import { applyRefundResult } from '../../src/orders/refund-result.ts'
 import { tellRefunded } from '../../src/orders/refunded-message.ts'
 import { newRefundedMessage } from '../../src/orders/wire.ts'
-import { openWorld, type World } from '../harness.ts'
-import { type FakeSeller, fakeSeller, html, ok, refusal, reset, slowly, status } from '../partner-calls/fake-seller.ts'
+import { fakeSeller, html, ok, refusal, reset, slowly, status, worldWithSeller } from '../partner-calls/fake-seller.ts'
 import { desk, newId, stands } from './desk.ts'
 import { historyOf, recordOf, waitingJobs } from './orders.ts'
 
-let world: World
-let seller: FakeSeller
-let order: ReturnType<typeof desk>
-beforeAll(async () => {
-  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
-  seller = await fakeSeller(world)
-  order = desk(world)
-})
-afterAll(async () => {
-  await seller.close()
-  await world.close()
-})
+const { world, seller, close } = await worldWithSeller()
+afterAll(close)
+const order = desk(world)
 
 let orderId: bigint
 let refundId: string

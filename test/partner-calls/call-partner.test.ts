@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { callPartner } from '../../src/partner-calls/call-partner.ts'
 import { findPartner } from '../../src/registry/partner.ts'
-import { openWorld, type World } from '../harness.ts'
-import { drip, type FakeSeller, fakeSeller, hang, html, huge, ok, refusal, reset, status } from './fake-seller.ts'
+import { openWorld } from '../harness.ts'
+import { drip, fakeSeller, hang, html, huge, ok, refusal, reset, status, worldWithSeller } from './fake-seller.ts'
 
-let world: World
-let seller: FakeSeller
-beforeAll(async () => {
-  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
-  seller = await fakeSeller(world)
-})
-afterAll(async () => {
-  await seller.close()
-  await world.close()
-})
+const { world, seller, close } = await worldWithSeller()
+afterAll(close)
 beforeEach(() => {
   seller.calls.length = 0
 })

@@ -5,7 +5,7 @@ import { parseLossless, stringifyLossless } from '../../src/lib/json/lossless.ts
 import { createPartner } from '../../src/registry/partner.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'
 import { aesDecrypted, aesEncrypted } from '../aes.ts'
-import type { World } from '../harness.ts'
+import { openWorld, type World } from '../harness.ts'
 import { signatureOf } from '../signer.ts'
 
 /** A partner over real HTTP that answers as told, checks what it is sent, and knows every way to misbehave. */
@@ -153,4 +153,15 @@ async function receive(
   const signature = signatureOf({ path, date: headers.date ?? '', secret })
   const signedRight = headers.authorization === `MWS ${clientId}:${signature}`
   return { path, body: json.body, partnerId: json.partnerId, headers, signedRight, text }
+}
+
+/** A world of the file's own with this seller in it; close ends both. */
+export async function worldWithSeller() {
+  const world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  const seller = await fakeSeller(world)
+  const close = async (): Promise<void> => {
+    await seller.close()
+    await world.close()
+  }
+  return { world, seller, close }
 }

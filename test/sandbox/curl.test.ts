@@ -1,28 +1,19 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { stringifyLossless } from '../../src/lib/json/lossless.ts'
 import { callPartner } from '../../src/partner-calls/call-partner.ts'
 import { setAesKey } from '../../src/registry/aes-key.ts'
 import { findPartner, updatePartner } from '../../src/registry/partner.ts'
 import { curlOf } from '../../src/sandbox/traffic/curl.ts'
 import { showEntry } from '../../src/sandbox/traffic/entry.ts'
-import { openWorld, type World } from '../harness.ts'
-import { type FakeSeller, fakeSeller, ok, refusal } from '../partner-calls/fake-seller.ts'
+import { fakeSeller, ok, refusal, worldWithSeller } from '../partner-calls/fake-seller.ts'
 
 /** Of a partner without an AES key. */
 const PLAIN = { encrypted: false, namesApp: false }
 
-let world: World
-let seller: FakeSeller
-beforeAll(async () => {
-  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
-  seller = await fakeSeller(world)
-})
-afterAll(async () => {
-  await seller.close()
-  await world.close()
-})
+const { world, seller, close } = await worldWithSeller()
+afterAll(close)
 
 /** Runs it as the partner's engineer does; the seller verifies the signature with its own signer. */
 const run = (script: string, environment: Record<string, string> = { CLIENT_SECRET: seller.secret }) =>

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { listNotices, NOTICE_PATHS, noticeFilter, type ReceivedNotice } from '../mtp/index.ts'
+import { listNotices, noticeFilter, type ReceivedNotice } from '../mtp/index.ts'
+import { NOTICE_PATHS } from '../mws/index.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
 import { aligned, readable } from './text.ts'

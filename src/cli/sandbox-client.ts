@@ -5,7 +5,7 @@ import { systemClock } from '../lib/clock.ts'
 import { authorizationHeader } from '../lib/crypto/signing.ts'
 import { parseLossless, stringifyLossless } from '../lib/json/lossless.ts'
 import { formatHttpDate } from '../lib/web/http-date.ts'
-import { pathAsSent } from '../mtp/index.ts'
+import { pathAsSent } from '../lib/web/request-target.ts'
 
 /** Who calls the headless API, and where it is. */
 export interface SandboxCaller {

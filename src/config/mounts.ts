@@ -27,6 +27,19 @@ export const mountsOf = (prefixes: readonly string[]): string[] => [...new Set(p
 export const prefixOf = (mount: string): string | undefined =>
   mount.endsWith(MOUNT) && mount !== MOUNT ? mount.slice(0, -MOUNT.length) : undefined
 
+/** An endpoint such as `/mtp/api/order/pay/notice` with another mount in place of MOUNT. */
+export const at = (mount: string, endpoint: string): string => mount + endpoint.slice(MOUNT.length)
+
+/**
+ * The one spelling of a path in a request line: a prefix that is not ASCII is percent-encoded there, and nothing else
+ * is. The router would accept `/consum%65/notice` too, and a signature over one path would be valid for many.
+ */
+export const spelled = (path: string): string => new URL(path, 'http://host').pathname
+
+/** An endpoint's paths, below each of MTP_PATH_PREFIXES. */
+export const spellings = (prefixes: readonly string[], tail: string): string[] =>
+  mountsOf(prefixes).map((mount) => spelled(mount + tail))
+
 /** What is wrong with an entry; undefined for a right one. */
 export function prefixProblem(entry: string, all: readonly string[]): string | undefined {
   const [path, standsFor] = pairOf(entry)

@@ -1,6 +1,7 @@
 import { ACCOUNT_RETENTION } from '../account/index.ts'
 import type { Retention } from '../db/retention.ts'
-import { MTP_RETENTION } from '../mtp/index.ts'
+import { NOTICE_RETENTION } from '../mtp/index.ts'
+import { REJECTED_CALL_RETENTION } from '../mws/index.ts'
 import { OAUTH_RETENTION } from '../oauth/index.ts'
 import { CALL_RETENTION } from '../partner-calls/index.ts'
 import { SANDBOX_RETENTION } from '../sandbox/index.ts'
@@ -10,6 +11,7 @@ export const RETENTION: readonly Retention[] = [
   ...OAUTH_RETENTION,
   ...ACCOUNT_RETENTION,
   ...SANDBOX_RETENTION,
-  ...MTP_RETENTION,
+  ...NOTICE_RETENTION,
+  ...REJECTED_CALL_RETENTION,
   ...CALL_RETENTION,
 ]

@@ -1,5 +1,6 @@
 import type { BatchedWork } from '../db/batch.ts'
 import type { Db } from '../db/sql.ts'
+import { bodyRejected, type CallRejected, WARNINGS } from '../mws/index.ts'
 import {
   type ConsumptionReport,
   decideConsumption,
@@ -10,8 +11,6 @@ import {
 } from '../orders/index.ts'
 import { RefusedRequest } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../registry/index.ts'
-import { WARNINGS } from './diagnose/warnings.ts'
-import { bodyRejected, type CallRejected } from './errors.ts'
 import { claimNotices, firstAnswers, type NoticeRow } from './store.ts'
 
 /** Order notices are cumulative, so a day is safe for them; their business keys do not expire. */

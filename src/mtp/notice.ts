@@ -5,15 +5,13 @@ import { applyLevelPrices, applyProductChange, type Entry } from '../catalogue/i
 import type { Deps } from '../deps.ts'
 import { sha256 } from '../lib/crypto/digest.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
+import { pathAsSent } from '../lib/web/request-target.ts'
+import { accepted, bodyRejected, readNotice, WARNINGS } from '../mws/index.ts'
 import { applyPayResult, applyRefundResult, codesIn } from '../orders/index.ts'
 import { RefusedRequest } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../registry/index.ts'
-import { accepted } from './answer.ts'
 import { ORDER_NOTICE_REPEAT_S, takeConsumption } from './consumption.ts'
-import { WARNINGS } from './diagnose/warnings.ts'
-import { bodyRejected } from './errors.ts'
 import { joinInFlight } from './in-flight.ts'
-import { pathAsSent } from './signature.ts'
 import { claimNotices, firstAnswer, type NoticeRow } from './store.ts'
 import {
   type ConsumeNotice,
@@ -26,7 +24,6 @@ import {
   payNotice,
   type RefundNotice,
   type RescheduleNotice,
-  readNotice,
   refundNotice,
   rescheduleNotice,
 } from './wire.ts'
@@ -119,7 +116,7 @@ export interface ReceivedNotice {
   /** Readable: decrypted if it came encrypted. */
   readonly bytes: Buffer
   readonly decrypted: boolean
-  /** Names of the warnings with which the call is accepted (src/mtp/diagnose/warnings.ts). */
+  /** Names of the warnings with which the call is accepted (src/mws/diagnose/warnings.ts). */
   readonly warnings: readonly string[]
   /** Called with the name of each warning about an accepted notice. */
   readonly warn?: (warning: string, about: object) => void

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { PATH } from './endpoints.ts'
+import { PATH } from '../mws/index.ts'
 import {
   acceptNotice,
   CONSUMPTION,

@@ -1,10 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { mountsOf, prefixOf } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
+import { stopRejected, tooManyCalls } from '../mws/index.ts'
 import { limitRate } from '../throttle/index.ts'
 import { noticeRoutes } from './admin-routes.ts'
-import { tooManyCalls } from './errors.ts'
-import { stopRejected } from './reject.ts'
 import { partnerRoutes, unknownPartnerPaths } from './routes.ts'
 
 const TESTS_PER_MINUTE = 60
@@ -14,8 +13,6 @@ const TESTS_PER_MINUTE = 60
  * covers the path as the caller sent it.
  */
 export const mtpRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  app.decorateRequest('caller', null)
-  app.decorateRequest('laterRefusal', null)
   // The last entries are written before the pool closes.
   app.addHook('onClose', () => stopRejected(deps))
   const operators = { ...deps, db: deps.db.room('operators') }

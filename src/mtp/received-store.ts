@@ -34,8 +34,8 @@ export const listReceived = (
       order by received_at desc limit ${filter.limit})
     union all
     (select call_id, received_at, path, reason, left(body, ${filter.bodyChars}::int)
-      from rejected_call
-      where partner_id = ${filter.partnerId} and verified and left_out is null
+      from refused_notice
+      where partner_id = ${filter.partnerId} and verified
         and (${filter.paths}::text[] is null or path = any (${filter.paths}::text[]))
       order by received_at desc limit ${filter.limit})
     order by received_at desc, id limit ${filter.limit}`,
@@ -74,7 +74,7 @@ export const receivedSince = (
           select notice_id as id, path, null as reason, body, true as verified, received_at from notice
           where partner_id = ${partnerId} and received_at >= ${accepted}
           union all
-          select call_id, path, reason, body, verified, received_at from rejected_call
+          select call_id, path, reason, body, verified, received_at from refused_notice
           where partner_id = ${partnerId} and received_at >= ${refused}
         ) incoming
         where path = any (${paths}::text[]) and id <> all (${seen}::uuid[]) order by received_at limit 200`,

@@ -1,9 +1,9 @@
-import { MOUNT } from '../config/mounts.ts'
+import { MOUNT, spellings } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
+import { NOTICE_PATHS } from '../mws/index.ts'
 import { noSuchPartner } from '../partner-calls/index.ts'
 import { findPartner, secretTexts } from '../registry/index.ts'
-import { NOTICE_PATHS, spellings } from './endpoints.ts'
 import * as store from './received-store.ts'
 import type { NoticeFilter } from './wire.ts'
 

@@ -1,15 +1,10 @@
-import { MOUNT } from '../config/mounts.ts'
+import { MOUNT, spellings } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { ENCRYPTION_STATUS, openBody } from '../lib/crypto/aes-body.ts'
 import { sha256 } from '../lib/crypto/digest.ts'
+import { bodyRejected, CallRejected, checkKeptCall, codeOf, keepRejectedOf, refused } from '../mws/index.ts'
 import type { PartnerWithSecrets } from '../registry/index.ts'
-import { refused } from './answer.ts'
-import { checkKeptHeaders, checkStanding } from './authenticate.ts'
-import { requireJson } from './body-guard.ts'
-import { spellings } from './endpoints.ts'
-import { bodyRejected, CallRejected, codeOf } from './errors.ts'
 import { NOTICES, type NoticeEndpoint } from './notices.ts'
-import { keepRejectedOf } from './reject.ts'
 import { rememberedNotice } from './store.ts'
 
 /**
@@ -59,9 +54,7 @@ export async function replayNotice(
   const key = { clientId: partner.client_id, path: kept.path, bodyHash: sha256(bytes) }
   const before = await rememberedNotice(deps.db, key)
   try {
-    if (kept.headers) checkKeptHeaders(partner, kept.headers)
-    checkStanding(partner, kept.headers?.partnerid)
-    if (kept.headers) requireJson(kept.headers['content-type'])
+    checkKeptCall(partner, kept.headers)
     if ('problem' in opened) throw bodyRejected(opened.problem)
     const { decrypted } = opened
     await endpoint.accept(deps, { caller: partner, url: kept.path, bytes, decrypted, warnings: [] })

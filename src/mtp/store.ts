@@ -4,12 +4,10 @@ import { type Db, sql } from '../db/sql.ts'
 
 /**
  * The same notice gets its first answer for 24 hours; the business keys that hold for ever are columns of orders and
- * refunds. Notices and refused calls are kept longer for their partner to look at, and not for ever: they hold visitors'
- * data.
+ * refunds. Notices are kept longer for their partner to look at, and not for ever: they hold visitors' data.
  */
-export const MTP_RETENTION: readonly Retention[] = [
+export const NOTICE_RETENTION: readonly Retention[] = [
   { table: 'notice', column: 'received_at', keptS: () => 30 * DAY_S },
-  { table: 'rejected_call', column: 'received_at', keptS: () => 30 * DAY_S },
 ]
 
 export interface NoticeRow {
@@ -93,28 +91,3 @@ export const rememberedNotice = async (
   )
   return row?.notice_id
 }
-
-export interface RejectedCall {
-  readonly callId: string
-  readonly partnerId: bigint
-  readonly clientId: string
-  readonly path: string
-  readonly reason: string
-  readonly headers: object
-  readonly body: string
-  readonly answer: string
-  readonly verified: boolean
-  /** The number of calls that were not kept; then the entry has no other content. */
-  readonly leftOut?: number
-}
-
-export const insertRejectedCall = (db: Db, call: RejectedCall, now: Date): Promise<number> =>
-  db.exec(
-    sql`insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified, left_out)
-        values (${call.callId}, ${now}, ${call.partnerId}, ${call.clientId}, ${call.path}, ${call.reason},
-                ${call.headers}, ${call.body}, ${call.answer}, ${call.verified}, ${call.leftOut})`,
-  )
-
-/** The result of the analysis of a kept call. */
-export const explainRejectedCall = (db: Db, callId: string, reason: string): Promise<number> =>
-  db.exec(sql`update rejected_call set reason = ${reason} where call_id = ${callId}`)

@@ -1,13 +1,10 @@
 import { z } from 'zod'
 import { credential, issuedTickets, levelPrice, voucherState, voucherType } from '../interfaces/index.ts'
-import { KEY_DOES_NOT_FIT } from '../lib/crypto/aes-body.ts'
 import { date, dateTime, idText, maybe, oneOf } from '../lib/json/fields.ts'
 import { listOf } from '../lib/json/lists.ts'
-import { int64, numericText, parseLossless, smallInt, stringifyLossless } from '../lib/json/lossless.ts'
-import { problemsText, readShape } from '../lib/json/shape.ts'
-import { echo } from '../lib/web/rescode.ts'
+import { int64, numericText, smallInt, stringifyLossless } from '../lib/json/lossless.ts'
+import { NOTICE_PATHS } from '../mws/index.ts'
 import { partnerId } from '../registry/index.ts'
-import { NOTICE_PATHS } from './endpoints.ts'
 
 // The shape of the notices (DECISIONS "Payloads"). What their numbers mean together is the operations' business.
 
@@ -138,24 +135,3 @@ export const noticeFilter = z.strictObject({
 })
 export type NoticeFilter = z.output<typeof noticeFilter>
 export type LevelPriceNotice = z.output<typeof levelPriceNotice>
-
-/**
- * Values in a notice: lists of the most entries have some 11,000, and there may be fields that are not ours. More
- * values in a mebibyte would block the process for tens of milliseconds.
- */
-export const MOST_VALUES = 40_000
-
-/**
- * Reads the bytes of a notice; the problem is the text for `describe`, naming field and problem. For a decrypted body
- * it only says that it is not JSON.
- */
-export function readNotice<Notice extends z.ZodType>(
-  notice: Notice,
-  bytes: Uint8Array,
-  decrypted = false,
-): { notice: z.output<Notice> } | { problem: string } {
-  const json = parseLossless(bytes, MOST_VALUES)
-  if ('problem' in json) return { problem: decrypted ? KEY_DOES_NOT_FIT : `HTTP body: ${echo(json.problem)}` }
-  const read = readShape(notice, json.value)
-  return 'problems' in read ? { problem: problemsText(read.problems) } : { notice: read.value }
-}

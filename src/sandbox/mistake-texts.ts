@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Locale } from '../lib/web/locale.ts'
-import { MISTAKES, WARNINGS } from '../mtp/index.ts'
+import { MISTAKES, WARNINGS } from '../mws/index.ts'
 
-/** English texts come from the diagnosis (src/mtp/diagnose), Chinese ones from views/locales. */
+/** English texts come from the diagnosis (src/mws/diagnose), Chinese ones from views/locales. */
 const TEXTS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
   en: Object.fromEntries([...MISTAKES, ...Object.values(WARNINGS)].map(({ name, explanation }) => [name, explanation])),
   'zh-CN': JSON.parse(readFileSync(new URL('../../views/locales/mistakes.zh-CN.json', import.meta.url), 'utf8')),

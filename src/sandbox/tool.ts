@@ -10,7 +10,7 @@ import {
   PATH,
   type SignatureTest,
   testPastedSignature,
-} from '../mtp/index.ts'
+} from '../mws/index.ts'
 import { explainMistake } from './mistake-texts.ts'
 import type { SignedInPartner } from './session.ts'
 import { type Snippet, snippetsFor } from './snippets.ts'

@@ -7,8 +7,8 @@ import { INTERFACES } from '../../src/interfaces/index.ts'
 import { SOFT_FIELDS } from '../../src/interfaces/soft-fields.ts'
 import { LIST_LIMITS } from '../../src/lib/json/lists.ts'
 import { RESCODES } from '../../src/lib/web/rescode.ts'
-import { MISTAKES } from '../../src/mtp/diagnose/index.ts'
-import { WARNINGS } from '../../src/mtp/diagnose/warnings.ts'
+import { MISTAKES } from '../../src/mws/diagnose/index.ts'
+import { WARNINGS } from '../../src/mws/diagnose/warnings.ts'
 import { apiRoutes } from '../../src/sandbox/api/routes.ts'
 import { CONTESTANTS } from '../bench/contestants/contestant.ts'
 import { verdicts } from '../bench/goals.ts'
@@ -113,7 +113,7 @@ describe('ARCHITECTURE', () => {
 })
 
 describe('the README of the signature tool', () => {
-  const path = 'src/mtp/diagnose/README.md'
+  const path = 'src/mws/diagnose/README.md'
   const rows = (entries: readonly { readonly name: string; readonly explanation: string }[]) =>
     entries.map(({ name, explanation }) => rowOf(`\`${name}\``, explanation))
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { mountsOf } from '../../src/config/mounts.ts'
+import { mountsOf, spelled } from '../../src/config/mounts.ts'
 import { formatHttpDate } from '../../src/lib/web/http-date.ts'
-import { spelled } from '../../src/mtp/endpoints.ts'
 import { createPartner } from '../../src/registry/partner.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'
 import { openWorld, type World } from '../harness.ts'

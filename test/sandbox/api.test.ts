@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { RunEvent } from '../../src/certification/event.ts'
 import { reportOfRun } from '../../src/certification/report.ts'
-import { finishRejected } from '../../src/mtp/reject.ts'
+import { finishRejected } from '../../src/mws/reject.ts'
 import { createPartner } from '../../src/registry/partner.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'
 import type { RunAnswer } from '../../src/sandbox/api/answer.ts'

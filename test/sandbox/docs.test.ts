@@ -10,10 +10,10 @@ import {
   dealChangeNotice,
   levelPriceNotice,
   payNotice,
-  readNotice,
   refundNotice,
   rescheduleNotice,
 } from '../../src/mtp/wire.ts'
+import { readNotice } from '../../src/mws/index.ts'
 import { docsAnchor, docsLink } from '../../src/sandbox/docs/anchor.ts'
 import { CODES_ZH } from '../../src/sandbox/docs/meanings/codes.ts'
 import { MEANINGS, meaningKey } from '../../src/sandbox/docs/meanings/index.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { MISTAKES } from '../../src/mtp/diagnose/index.ts'
-import { WARNINGS } from '../../src/mtp/diagnose/warnings.ts'
+import { MISTAKES } from '../../src/mws/diagnose/index.ts'
+import { WARNINGS } from '../../src/mws/diagnose/warnings.ts'
 import { explainMistake } from '../../src/sandbox/mistake-texts.ts'
 
 const zh: Record<string, string> = JSON.parse(

@@ -1,4 +1,4 @@
-import { finishRejected } from '../../src/mtp/reject.ts'
+import { finishRejected } from '../../src/mws/reject.ts'
 import type { World } from '../harness.ts'
 import type { FakeSeller } from '../partner-calls/fake-seller.ts'
 import { type Signing, signatureOf } from '../signer.ts'

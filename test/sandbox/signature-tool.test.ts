@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasPassedSignatureTool, listSignatureTests } from '../../src/mtp/signature-test.ts'
+import { hasPassedSignatureTool, listSignatureTests } from '../../src/mws/signature-test.ts'
 import { createPartner, suspendPartner } from '../../src/registry/partner.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'
 import { openWorld, type World } from '../harness.ts'
-import { CALL, PARTNER, WRONGLY } from '../mtp/diagnose/wrongly.ts'
+import { CALL, PARTNER, WRONGLY } from '../mws/diagnose/wrongly.ts'
 import { type Signing, signatureOf, signedHeaders } from '../signer.ts'
 import { get, newSandboxPartner, post, type SandboxPartner, sessionOf } from './partners.ts'
 

@@ -1,7 +1,7 @@
 import { OPERATOR } from '../../audit/index.ts'
 import { findProduct, keysOnSale, markProduct, pullPrices, pullProduct } from '../../catalogue/index.ts'
 import { MOUNT } from '../../config/mounts.ts'
-import { PATH } from '../../mtp/index.ts'
+import { PATH } from '../../mws/index.ts'
 import { createOrder, newOrder, type OrderAnswer, payOrder, queryOrder, showOrder } from '../../orders/index.ts'
 import { offers, travelDate } from '../choice.ts'
 import type { Expectation } from '../examine.ts'

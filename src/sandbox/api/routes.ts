@@ -8,7 +8,7 @@ import { acceptedTypes } from '../../lib/web/accept.ts'
 import { type Translate, translator } from '../../lib/web/locale.ts'
 import { noteForLog } from '../../lib/web/observe.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
-import { accepted, bodyRejected, callerOf, jsonBytes, readNotice } from '../../mtp/index.ts'
+import { accepted, bodyRejected, callerOf, jsonBytes, readNotice } from '../../mws/index.ts'
 import { acceptRun } from '../accept-run.ts'
 import { acceptanceAnswer, eventAnswer, runAnswer, runSummary } from './answer.ts'
 import { beginRun } from './begin.ts'
@@ -17,7 +17,7 @@ import { junitOf } from './junit.ts'
 import { reportRun } from './report.ts'
 import { eventsQuery, isRunId, newRun, PRESENT } from './wire.ts'
 
-export const HEADERS = {
+const HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',

@@ -4,11 +4,11 @@ import {
   consumeNotice,
   dealChangeNotice,
   levelPriceNotice,
-  PATH,
   payNotice,
   refundNotice,
   rescheduleNotice,
 } from '../../mtp/index.ts'
+import { PATH } from '../../mws/index.ts'
 import type { NoticeName } from './anchor.ts'
 
 /** The notices of partners: their paths without a prefix, and the schemas that they are read with. */

@@ -8,7 +8,7 @@ import {
   startRun,
 } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
-import { hasPassedSignatureTool } from '../../mtp/index.ts'
+import { hasPassedSignatureTool } from '../../mws/index.ts'
 import { lockPartner, updatePartner } from '../../registry/index.ts'
 import type { RunRequest } from './functions-form.ts'
 

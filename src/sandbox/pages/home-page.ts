@@ -1,7 +1,7 @@
 import { presentStanding } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { Translate } from '../../lib/web/locale.ts'
-import { hasPassedSignatureTool } from '../../mtp/index.ts'
+import { hasPassedSignatureTool } from '../../mws/index.ts'
 
 /** One of the stages on the way to a passed integration. */
 export interface Stage {

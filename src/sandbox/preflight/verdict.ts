@@ -1,6 +1,6 @@
+import { zoneOfOffset } from '../../lib/time-zone.ts'
 import { parseHttpDate } from '../../lib/web/http-date.ts'
 import { isLoopbackHost } from '../../lib/web/loopback.ts'
-import { zoneOfOffset } from '../../mtp/index.ts'
 import type { Probe } from './probe.ts'
 import type { Reason } from './texts.ts'
 

@@ -2,7 +2,8 @@ import { redactFailure } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { APP_KEY_HEADER, ENCRYPTION_HEADER } from '../../lib/crypto/aes-body.ts'
 import { masker } from '../../lib/crypto/masking.ts'
-import { BA_FAILED, MISTAKES, refusalCode, SIGNATURE_UNFIT, stringToSign } from '../../mtp/index.ts'
+import { stringToSign } from '../../lib/crypto/signing.ts'
+import { BA_FAILED, MISTAKES, refusalCode, SIGNATURE_UNFIT } from '../../mws/index.ts'
 import { BODY_DECRYPTED } from '../../partner-calls/index.ts'
 import { findPartner, type PartnerWithSecrets, secretTexts } from '../../registry/index.ts'
 import { noSuchEntry } from '../errors.ts'
@@ -44,7 +45,7 @@ export interface TrafficEntry {
   readonly failure?: { readonly kind: string; readonly detail: string }
   readonly problems: readonly LinkedProblem[]
   /**
-   * What is wrong with the signature: names of src/mtp/diagnose. `isSignature` without any: the mistake is not known.
+   * What is wrong with the signature: names of src/mws/diagnose. `isSignature` without any: the mistake is not known.
    */
   readonly isSignature: boolean
   readonly mistakes: readonly string[]

@@ -1,6 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
-import { BODY_MASKED, KEPT_OF_BODY, noticeEndpoint, TOO_LONG, UNREAD } from '../../mtp/index.ts'
+import { noticeEndpoint } from '../../mtp/index.ts'
+import { isKeptWhole } from '../../mws/index.ts'
 import type { NotReplayable } from '../errors.ts'
 import type { KeptReceived } from '../traffic-store.ts'
 
@@ -31,12 +32,5 @@ export const obstacleToCall = (name: string): ReplayObstacle | undefined =>
 export function obstacleToNotice(deps: Deps, kept: KeptReceived): ReplayObstacle | undefined {
   if (noticeEndpoint(deps, kept.path) === undefined) return 'not-a-notice'
   if (!kept.verified) return 'not-verified'
-  return kept.reason === null || isWhole(kept) ? undefined : 'not-whole'
+  return kept.reason === null || isKeptWhole(kept.body, kept.headers) ? undefined : 'not-whole'
 }
-
-const isWhole = ({ body, headers }: KeptReceived): boolean =>
-  body !== TOO_LONG &&
-  body !== UNREAD &&
-  body.length < KEPT_OF_BODY &&
-  !body.includes('\ufffd') &&
-  headers?.[BODY_MASKED] === undefined

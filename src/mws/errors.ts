@@ -46,14 +46,10 @@ export const bodyRejected = (describe: string): CallRejected =>
 
 export const noSuchPath = (): CallRejected => new CallRejected('no such path', 'no such path', 404)
 
-/** Programs that were written for the first version of the protocol call below `/lv`. */
-export const firstVersion = (mount: string): CallRejected => {
-  const describe = `no such path: the first version of the protocol (/lv/) is not supported; use ${mount}/`
-  return new CallRejected(describe, describe, 404)
-}
-
-export const methodNotAllowed = (): CallRejected =>
-  new CallRejected('method not allowed; use POST', 'method not allowed', 405, { Allow: 'POST' })
+export const methodNotAllowed = (allowed: readonly string[] = ['POST']): CallRejected =>
+  new CallRejected(`method not allowed; use ${allowed.join(' or ')}`, 'method not allowed', 405, {
+    Allow: allowed.join(', '),
+  })
 
 export const tooManyCalls = (seconds: number): CallRejected =>
   new CallRejected('too many calls; try again later', 'rate limit', 429, { 'Retry-After': String(seconds) })

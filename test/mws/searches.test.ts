@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { describe, expect, it } from 'vitest'
-import { Searches } from '../../src/mtp/diagnose/searches.ts'
+import { Searches } from '../../src/mws/diagnose/searches.ts'
 import { signatureOf } from '../signer.ts'
 import { CALL, PARTNER } from './diagnose/wrongly.ts'
 

@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { parseHttpDate } from '../lib/web/http-date.ts'
 import { findPartnerByClientId, notePartnerSecretUse, type PartnerWithSecrets } from '../registry/index.ts'
+import { requireJson } from './body-guard.ts'
 import { baFailed, baFailedThoughVerified } from './errors.ts'
 import { namesPartner, parseAuthorization, signedWithQuery, verify } from './signature.ts'
 
@@ -80,13 +81,20 @@ function refuseTolerated([name]: readonly (keyof typeof TOLERATED)[]): void {
   if (name !== undefined) throw baFailedThoughVerified(TOLERATED[name])
 }
 
-/** A kept call of which the headers are known; in stage sandbox PartnerId must be among them. */
-export function checkKeptHeaders({ stage }: PartnerWithSecrets, headers: Readonly<Record<string, string>>): void {
-  if (stage === 'sandbox' && headers.partnerid === undefined) refuseTolerated(['partner-id-missing'])
+/** A kept call that is processed again: all checks but those of signature and Date. `headers` are undefined if none were kept. */
+export function checkKeptCall(
+  partner: PartnerWithSecrets,
+  headers: Readonly<Record<string, string>> | undefined,
+): void {
+  if (headers && partner.stage === 'sandbox' && headers.partnerid === undefined) {
+    refuseTolerated(['partner-id-missing'])
+  }
+  checkStanding(partner, headers?.partnerid)
+  if (headers) requireJson(headers['content-type'])
 }
 
-/** The checks after the signature, which also apply to replayed calls. */
-export function checkStanding(partner: PartnerWithSecrets, partnerId: string | undefined): void {
+/** The checks after the signature. */
+function checkStanding(partner: PartnerWithSecrets, partnerId: string | undefined): void {
   if (partnerId !== undefined && !namesPartner(partnerId, partner.partner_id)) {
     throw baFailedThoughVerified('PartnerId does not belong to the clientId')
   }

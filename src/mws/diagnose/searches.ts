@@ -25,7 +25,7 @@ const MINUTE_MS = 60_000
 
 /** Threads run JavaScript only: where the sources themselves run (in tests), the built file is taken. */
 const FILE = new URL(
-  import.meta.url.endsWith('.ts') ? '../../../.build/mtp/diagnose/search-worker.js' : './search-worker.js',
+  import.meta.url.endsWith('.ts') ? '../../../.build/mws/diagnose/search-worker.js' : './search-worker.js',
   import.meta.url,
 ).href
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { authorizationHeader, parseAuthorization, sign, stringToSign, verify } from '../../src/mtp/signature.ts'
+import { authorizationHeader, sign, stringToSign } from '../../src/lib/crypto/signing.ts'
+import { parseAuthorization, verify } from '../../src/mws/signature.ts'
 import { signatureOf, signedHeaders } from '../signer.ts'
 import vectors from '../vectors.json' with { type: 'json' }
 

@@ -1,4 +1,6 @@
-import { decodedPath, namesPartner, pathAsSent, signedWithQuery, stringToSign, verify } from '../signature.ts'
+import { stringToSign } from '../../lib/crypto/signing.ts'
+import { decodedPath, pathAsSent } from '../../lib/web/request-target.ts'
+import { namesPartner, signedWithQuery, verify } from '../signature.ts'
 import { AUTHORIZATION_MISTAKES, readLooseAuthorization } from './authorization.ts'
 import { CREDENTIAL_MISTAKES } from './credentials.ts'
 import { DATE_MISTAKES, diagnoseDate } from './date-header.ts'

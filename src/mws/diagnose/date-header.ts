@@ -1,3 +1,4 @@
+import { zoneOfOffset } from '../../lib/time-zone.ts'
 import { parseHttpDate } from '../../lib/web/http-date.ts'
 import { namedForm } from './date-forms.ts'
 import type { Mistake } from './recipe.ts'
@@ -25,26 +26,6 @@ export const DATE_MISTAKES = {
 } as const satisfies Record<string, Mistake>
 
 const M = DATE_MISTAKES
-
-/** Offsets from GMT that places on earth have, in minutes. */
-const ZONES = [
-  ...Array.from({ length: 27 }, (_, index) => (index - 12) * 60).filter((minutes) => minutes !== 0),
-  ...[-570, -210, 210, 270, 330, 345, 390, 525, 570, 630, 765],
-]
-/** Deviation of a clock up to which its zone is still recognised. */
-const ZONE_TOLERANCE_MIN = 5
-
-/** The zone whose local time was taken for GMT, such as `UTC+8`, if the deviation of the clock matches one. */
-export function zoneOfOffset(minutesAhead: number): string | undefined {
-  const zone = ZONES.find((offset) => Math.abs(minutesAhead - offset) <= ZONE_TOLERANCE_MIN)
-  return zone === undefined ? undefined : zoneName(zone)
-}
-
-function zoneName(minutes: number): string {
-  const part = Math.abs(minutes) % 60
-  const hours = Math.floor(Math.abs(minutes) / 60)
-  return `UTC${minutes < 0 ? '-' : '+'}${hours}${part === 0 ? '' : `:${part}`}`
-}
 
 function duration(minutes: number): string {
   const [amount, unit] =

@@ -1,9 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
 import type { Config } from '../config/index.ts'
-import { ENCRYPTION_STATUS, openBody } from '../lib/crypto/aes-body.ts'
+import { ENCRYPTION_STATUS, KEY_DOES_NOT_FIT, openBody } from '../lib/crypto/aes-body.ts'
+import { parseLossless } from '../lib/json/lossless.ts'
+import { problemsText, readShape } from '../lib/json/shape.ts'
 import { HeldBody, releaseWhenAnswered } from '../lib/web/body-memory.ts'
 import { dropRest, readBody } from '../lib/web/read-body.ts'
-import { unavailable } from '../lib/web/rescode.ts'
+import { echo, unavailable } from '../lib/web/rescode.ts'
 import { hasBody } from '../lib/web/unread-body.ts'
 import { bodyRejected } from './errors.ts'
 
@@ -90,11 +93,32 @@ export function requireJson(type = ''): void {
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw bodyRejected('Content-Type: charset must be utf-8')
 }
 
+/**
+ * Values in a body: lists of the most entries have some 11,000, and there may be fields that are not ours. More values in
+ * a mebibyte would block the process for tens of milliseconds.
+ */
+export const MOST_VALUES = 40_000
+
+/**
+ * Reads the JSON of a notice; the problem is the text for `describe`, naming field and problem. For a decrypted body it
+ * only says that it is not JSON.
+ */
+export function readNotice<Notice extends z.ZodType>(
+  notice: Notice,
+  bytes: Uint8Array,
+  decrypted = false,
+): { notice: z.output<Notice> } | { problem: string } {
+  const json = parseLossless(bytes, MOST_VALUES)
+  if ('problem' in json) return { problem: decrypted ? KEY_DOES_NOT_FIT : `HTTP body: ${echo(json.problem)}` }
+  const read = readShape(notice, json.value)
+  return 'problems' in read ? { problem: problemsText(read.problems) } : { notice: read.value }
+}
+
 /** Replaces a body that was not read completely. */
-export const TOO_LONG = '(larger than 1 MiB)'
+const TOO_LONG = '(larger than 1 MiB)'
 const INCOMPLETE = '(did not arrive completely)'
 /** Replaces the body of a call with a wrong signature. */
-export const UNREAD = '(not read: the signature was checked first)'
+const UNREAD = '(not read: the signature was checked first)'
 
 /** The body of a call as text, for the partner to look at. */
 export function readableBody(request: FastifyRequest): string {
@@ -104,6 +128,10 @@ export function readableBody(request: FastifyRequest): string {
   if (!Buffer.isBuffer(found)) return found === 'too-large' ? TOO_LONG : INCOMPLETE
   return storable(found)
 }
+
+/** Whether `readableBody` gave every byte of the body: it was read, and is text. */
+export const isWholeBody = (body: string): boolean =>
+  body !== TOO_LONG && body !== INCOMPLETE && body !== UNREAD && !body.includes('\ufffd')
 
 // PostgreSQL cannot store a NUL.
 const storable = (bytes: Buffer): string => bytes.toString('utf8').replaceAll('\0', '\ufffd')

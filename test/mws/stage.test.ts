@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { finishRejected } from '../../src/mtp/reject.ts'
+import { finishRejected } from '../../src/mws/reject.ts'
 import { setStage } from '../../src/registry/partner.ts'
 import { showEntry } from '../../src/sandbox/traffic/entry.ts'
 import { listTraffic } from '../../src/sandbox/traffic/list.ts'

@@ -6,9 +6,9 @@ const testRow = z.object({
   testedAt: z.date(),
   /** Called, or pasted into the page. */
   source: z.enum(['sent', 'pasted']),
-  /** Names of src/mtp/diagnose; none: passed. */
+  /** Names of src/mws/diagnose; none: passed. */
   mistakes: z.array(z.string()),
-  /** Names of src/mtp/diagnose/warnings.ts. */
+  /** Names of src/mws/diagnose/warnings.ts. */
   warnings: z.array(z.string()),
   /** Whether the sender has proved to hold a secret of the partner. */
   verified: z.boolean(),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { diagnose, readLooseAuthorization } from '../../../src/mtp/diagnose/index.ts'
-import { diagnoseUnproven } from '../../../src/mtp/diagnose/unproven.ts'
+import { diagnose, readLooseAuthorization } from '../../../src/mws/diagnose/index.ts'
+import { diagnoseUnproven } from '../../../src/mws/diagnose/unproven.ts'
 import { signatureOf } from '../../signer.ts'
 import { CALL, PARTNER } from './wrongly.ts'
 

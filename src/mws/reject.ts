@@ -4,15 +4,17 @@ import type { Deps } from '../deps.ts'
 import { networkOf } from '../lib/crypto/attempts.ts'
 import { maskedHeaders, masker } from '../lib/crypto/masking.ts'
 import type { Rates } from '../lib/rates.ts'
+import { pathAsSent } from '../lib/web/request-target.ts'
 import { BODY_DECRYPTED } from '../partner-calls/index.ts'
 import { findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../registry/index.ts'
 import { type PartnerCall, SIGNATURE_UNFIT } from './authenticate.ts'
+import { isWholeBody } from './body-guard.ts'
 import { searches } from './diagnose/searches.ts'
 import { diagnoseCall } from './diagnose-call.ts'
 import { countLeftOut, writeLeftOut } from './left-out.ts'
 import { exceededQuota, LONGEST_ENTRY } from './rejected-quota.ts'
-import { parseAuthorization, pathAsSent } from './signature.ts'
-import { explainRejectedCall, insertRejectedCall } from './store.ts'
+import { explainRejectedCall, insertRejectedCall } from './rejected-store.ts'
+import { parseAuthorization } from './signature.ts'
 
 /** Limits calls that name one clientId from one network, so that one sender leaves room for the others. */
 const DIAGNOSED = { kind: 'rejected call diagnosed', most: 20, windowS: 300 } as const
@@ -23,11 +25,12 @@ const LOOKED_INTO_MS = 500
 /** Entries that are written at once; beyond that an unverified call is only logged. */
 const WRITTEN_AT_ONCE = 50
 
-/** The part of a body that is shown. */
-export const KEPT_OF_BODY = LONGEST_ENTRY.verified.body
-
 /** Header of a kept call whose body is not the original one, because a secret in it is masked. */
-export const BODY_MASKED = 'gatehouse-body-masked'
+const BODY_MASKED = 'gatehouse-body-masked'
+
+/** Whether a kept call has the bytes that came: it was read, and neither cut nor masked. */
+export const isKeptWhole = (body: string, headers: Readonly<Record<string, string>> | null | undefined): boolean =>
+  isWholeBody(body) && body.length < LONGEST_ENTRY.verified.body && headers?.[BODY_MASKED] === undefined
 
 export interface Rejection {
   readonly call: PartnerCall

@@ -1,8 +1,6 @@
 import { equalSecrets } from '../lib/crypto/keys.ts'
 import { authorizationHeader } from '../lib/crypto/signing.ts'
-
-// Signing itself is in lib, because calls to partners are signed in the same way.
-export { authorizationHeader, sign, stringToSign } from '../lib/crypto/signing.ts'
+import { decodedPath, pathAsSent } from '../lib/web/request-target.ts'
 
 /**
  * Takes an Authorization header apart. Base64 has no colon, so the signature is what follows the last one and a
@@ -28,17 +26,6 @@ export interface ReceivedCall {
   readonly url: string
   readonly date: string
   readonly authorization: string
-}
-
-/** The path of a request target as sent. An absolute target (a proxy's form) loses scheme and host, never a prefix. */
-export const pathAsSent = (url: string): string => url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/\?.*$/s, '') || '/'
-
-export const decodedPath = (path: string): string => {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
 }
 
 /** The paths that a partner may have signed (DECISIONS "What a signed call may do differently"): as sent, as sent with its query, percent-decoded. */

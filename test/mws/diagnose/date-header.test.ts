@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { addSeconds } from '../../../src/lib/clock.ts'
 import { formatHttpDate } from '../../../src/lib/web/http-date.ts'
-import { diagnoseDate } from '../../../src/mtp/diagnose/date-header.ts'
+import { diagnoseDate } from '../../../src/mws/diagnose/date-header.ts'
 
 const now = new Date('2026-05-06T10:34:20Z')
 const found = (date: string) => diagnoseDate(date, now, 600)

@@ -1,0 +1,27 @@
+export { accepted, refused } from './answer.ts'
+export { checkKeptCall, SIGNATURE_UNFIT } from './authenticate.ts'
+export { jsonBytes, readNotice } from './body-guard.ts'
+export { MISTAKES } from './diagnose/index.ts'
+export { WARNINGS } from './diagnose/warnings.ts'
+export { ENDPOINTS, NOTICE_PATHS, PATH, refusalCode } from './endpoints.ts'
+export {
+  BA_FAILED,
+  BaFailed,
+  bodyRejected,
+  CallRejected,
+  codeOf,
+  methodNotAllowed,
+  noSuchPath,
+  tooManyCalls,
+} from './errors.ts'
+export { callerOf, mwsSignature, noticeSignature, readSignedCall } from './guard.ts'
+export { isKeptWhole, keepRejectedOf, stopRejected } from './reject.ts'
+export { REJECTED_CALL_RETENTION } from './rejected-store.ts'
+export {
+  hasPassedSignatureTool,
+  listSignatureTests,
+  type SignatureTest,
+  testPastedSignature,
+} from './signature-test.ts'
+export { signatureTestRoutes } from './signature-test-routes.ts'
+export { type RefusalPolicy, refuseInEnvelope, signedRoutes } from './signed-routes.ts'

@@ -1,0 +1,32 @@
+import { DAY_S, type Retention } from '../db/retention.ts'
+import { type Db, sql } from '../db/sql.ts'
+
+/** Refused calls are kept for their partner to look at, and not for ever: they hold visitors' data. */
+export const REJECTED_CALL_RETENTION: readonly Retention[] = [
+  { table: 'rejected_call', column: 'received_at', keptS: () => 30 * DAY_S },
+]
+
+export interface RejectedCall {
+  readonly callId: string
+  readonly partnerId: bigint
+  readonly clientId: string
+  readonly path: string
+  readonly reason: string
+  readonly headers: object
+  readonly body: string
+  readonly answer: string
+  readonly verified: boolean
+  /** The number of calls that were not kept; then the entry has no other content. */
+  readonly leftOut?: number
+}
+
+export const insertRejectedCall = (db: Db, call: RejectedCall, now: Date): Promise<number> =>
+  db.exec(
+    sql`insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified, left_out)
+        values (${call.callId}, ${now}, ${call.partnerId}, ${call.clientId}, ${call.path}, ${call.reason},
+                ${call.headers}, ${call.body}, ${call.answer}, ${call.verified}, ${call.leftOut})`,
+  )
+
+/** The result of the analysis of a kept call. */
+export const explainRejectedCall = (db: Db, callId: string, reason: string): Promise<number> =>
+  db.exec(sql`update rejected_call set reason = ${reason} where call_id = ${callId}`)

@@ -1,0 +1,27 @@
+import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { ENCRYPTION_STATUS } from '../lib/crypto/aes-body.ts'
+import { noteForLog } from '../lib/web/observe.ts'
+import { jsonBytes } from './body-guard.ts'
+import { PATH } from './endpoints.ts'
+import { callOf } from './guard.ts'
+import { testSignature } from './signature-test.ts'
+
+/** Signature tests have a small body, if any, and anybody may call this route. */
+const BODY_LIMIT = 64 * 1024
+
+/** The signature tool for programs: `POST …/order/test/ba`, within the plugin of `signedRoutes`. */
+export function signatureTestRoutes(app: FastifyInstance, deps: Deps, onRequest: onRequestAsyncHookHandler): void {
+  app.post(PATH.signatureTest, { onRequest, bodyLimit: BODY_LIMIT }, async (request, reply) => {
+    const content = {
+      type: request.headers['content-type'],
+      encryption: request.headers[ENCRYPTION_STATUS],
+      bytes: () => jsonBytes({ body: request.body, headers: { 'content-type': 'application/json' } } as FastifyRequest),
+    }
+    const call = { ...callOf(request), host: request.headers.host, address: request.ip }
+    const answer = await testSignature(deps, call, content)
+    noteForLog(request, { code: answer.code })
+    reply.headers({ 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' })
+    return reply.send(JSON.stringify(answer))
+  })
+}

@@ -1,0 +1,88 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { KEY_DOES_NOT_FIT } from '../lib/crypto/aes-body.ts'
+import { failureAnswerOf, logFailure } from '../lib/web/envelope.ts'
+import { noteForLog } from '../lib/web/observe.ts'
+import type { FailureAnswer } from '../lib/web/rescode.ts'
+import { type RefusalCode, refused } from './answer.ts'
+import { acceptRawBodies, readableBody } from './body-guard.ts'
+import { BaFailed, CallRejected } from './errors.ts'
+import { callOf } from './guard.ts'
+import { keepRejected } from './reject.ts'
+
+/** How the refusals of one group of routes differ. */
+export interface RefusalPolicy {
+  /** The code of the answer; `rejected` is undefined for a request that cannot be read and for a fault of ours. */
+  code(rejected: CallRejected | undefined, url: string): RefusalCode
+  /** Whether a refused call is kept for its partner to look at. */
+  isKept(rejected: CallRejected): boolean
+  /** Describe and HTTP status for a request that cannot be read. */
+  unreadable(error: FailureAnswer): { readonly describe: string; readonly status: number }
+}
+
+const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' } as const
+
+/**
+ * Makes the routes of this plugin routes for signed calls: bodies are read as they came, and what is refused gets the
+ * envelope of area B. Which routes need a signature, and when it is checked, the routes say (`mwsSignature`,
+ * `noticeSignature`).
+ */
+export function signedRoutes(app: FastifyInstance, deps: Deps, policy: RefusalPolicy): void {
+  app.decorateRequest('caller', null)
+  app.decorateRequest('laterRefusal', null)
+  acceptRawBodies(app, deps.config)
+  refuseInEnvelope(app, deps, policy)
+}
+
+/** The refusals alone, for a scope without routes. */
+export function refuseInEnvelope(app: FastifyInstance, deps: Deps, policy: RefusalPolicy): void {
+  app.setErrorHandler((error, request, reply) => sendRefusal(deps, policy, error, request, reply))
+}
+
+async function sendRefusal(
+  deps: Deps,
+  policy: RefusalPolicy,
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const partnerId = String(request.caller?.partner_id ?? claimedPartnerId(request))
+  const rejected = thrown instanceof CallRejected ? thrown : undefined
+  const code = policy.code(rejected, request.raw.url ?? '')
+  const { describe, status, headers, detail } = rejected ?? failureOf(policy, thrown, request)
+  noteForLog(request, { code, ...(detail ? { detail } : {}) })
+  const answer = JSON.stringify(refused(describe, partnerId, code))
+  if (rejected && policy.isKept(rejected)) await keep(deps, request, rejected, answer)
+  return reply
+    .code(status)
+    .headers({ ...HEADERS, ...headers })
+    .send(answer)
+}
+
+function failureOf(policy: RefusalPolicy, thrown: unknown, request: FastifyRequest) {
+  const error = failureAnswerOf(thrown, request)
+  const { status = 500, headers = {}, detail } = error.failure
+  if (error.rescode === 20007) return { ...policy.unreadable(error), headers, detail }
+  return { describe: 'the platform cannot respond now; try again later', status, headers, detail }
+}
+
+/** A caller that has not proved who it is does not wait: the time would reveal whether its clientId exists. */
+async function keep(deps: Deps, request: FastifyRequest, rejected: CallRejected, answer: string): Promise<void> {
+  const { caller, headers, ip: address } = request
+  const verified = caller !== null || (rejected instanceof BaFailed && rejected.verified)
+  // A body decrypted with a wrong key is not shown.
+  if (rejected.describe === KEY_DOES_NOT_FIT) request.decryptedBody = undefined
+  const decrypted = request.decryptedBody !== undefined
+  const body = readableBody(request)
+  const rejection = { call: callOf(request), verified, address, headers, body, decrypted }
+  const kept = keepRejected(deps, { ...rejection, reason: rejected.message, answer }).catch((error: Error) => {
+    logFailure(request, error, 'a rejected call could not be recorded')
+  })
+  if (verified) await kept
+}
+
+/** The PartnerId that the caller sent: repeating it reveals nothing. */
+function claimedPartnerId({ headers }: FastifyRequest): string {
+  const given = String(headers.partnerid ?? '')
+  return /^\d{1,19}$/.test(given) ? given : ''
+}

@@ -32,6 +32,10 @@ type Decision =
  * repeats, so no other transaction can change one of them meanwhile; it decides each notice separately; refused ones
  * leave no trace. Of two notices about one order the second waits for the first one's commit. One whose order is locked
  * elsewhere, or does not exist, is processed separately, so that it does not delay the others.
+ *
+ * Other notices are claimed first. These are not: PostgreSQL can skip an order that is locked, but not a notice that
+ * another process is claiming. If that process waits for the order, a repeat of the notice would delay all that share
+ * its transaction; and the claims of refused notices would have to be taken back one by one.
  */
 const consumptions: BatchedWork<Db, Consumption, Decision> = {
   key: ({ report }) => String(report.orderId),

@@ -12,7 +12,7 @@ import { RefusedRequest } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../registry/index.ts'
 import { ORDER_NOTICE_REPEAT_S, takeConsumption } from './consumption.ts'
 import { joinInFlight } from './in-flight.ts'
-import { claimNotices, firstAnswer, type NoticeRow } from './store.ts'
+import { claimNotices, firstAnswers, type NoticeRow } from './store.ts'
 import {
   type ConsumeNotice,
   consumeNotice,
@@ -151,7 +151,10 @@ export async function acceptNotice<Notice extends { partnerId?: string | undefin
   return joinInFlight(deps.db, key, () => kind.take(deps, read.notice, row, received))
 }
 
-/** In a transaction of its own. `repeatWithinS`: seconds in which the same bytes again are taken for a retry. */
+/**
+ * In a transaction of its own: the notice is claimed, then it has its effect. Consumption notices are claimed last
+ * (consumption.ts says why). `repeatWithinS`: seconds in which the same bytes again are taken for a retry.
+ */
 function takeByItself(
   deps: Deps,
   row: NoticeRow,
@@ -160,12 +163,16 @@ function takeByItself(
 ): Promise<string> {
   return deps.db.tx(async (db) => {
     const claimed = await claimNotices(db, [row], repeatWithinS)
-    if (claimed === 0) return firstAnswer(db, row)
+    if (claimed === 0) return (await firstAnswers(db, [row], repeatWithinS)).get(0) ?? noAnswer()
     await apply({ ...deps, db }, { kind: 'notice', id: row.noticeId }).catch((error: unknown) => {
       throw error instanceof RefusedRequest ? bodyRejected(error.describe) : error
     })
     return row.answer
   })
+}
+
+function noAnswer(): never {
+  throw new Error('a notice that could not be claimed has been answered before')
 }
 
 /** Live partners may leave it out. */

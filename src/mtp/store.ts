@@ -71,15 +71,6 @@ export const firstAnswers = async (
   return new Map(found.map(({ ordinal, answer }) => [ordinal, answer]))
 }
 
-/** The first response to the same notice, however long ago. */
-export const firstAnswer = async (db: Db, { clientId, path, bodyHash }: NoticeRow): Promise<string> => {
-  const row = await db.one(
-    z.object({ answer: z.string() }),
-    sql`select answer from notice where client_id = ${clientId} and path = ${path} and body_hash = ${bodyHash}`,
-  )
-  return row.answer
-}
-
 /** The notice that is remembered for these bytes; undefined when none is. */
 export const rememberedNotice = async (
   db: Db,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { progressLine } from '../src/cli/progress.ts'
+import { progressLine } from '../src/cli/report.ts'
 import { enqueue, failJobForGood, listJobs } from '../src/db/jobs-store.ts'
 import { parseLossless } from '../src/lib/json/lossless.ts'
 import { gatehouse } from './cli-runner.ts'

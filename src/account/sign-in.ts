@@ -3,9 +3,9 @@ import type { Deps } from '../deps.ts'
 import { Turns } from '../lib/turns.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { SignInRefused } from './errors.ts'
-import { verifyPassword } from './password.ts'
 import { endSession, startSession } from './session.ts'
 import * as store from './store.ts'
+import { verifyPassword } from './user.ts'
 
 const turns = new WeakMap<Config, Turns>()
 

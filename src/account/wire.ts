@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { sha256 } from '../lib/crypto/digest.ts'
-import { visibleLine } from '../lib/visible.ts'
+import { visibleLine } from '../lib/json/input.ts'
 import { webUrl } from '../lib/web/web-url.ts'
 
 const passport = visibleLine(128)

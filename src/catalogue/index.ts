@@ -3,7 +3,7 @@ export type { EntryProblem } from './entries.ts'
 export { applyLevelPrices } from './level-prices.ts'
 export { findOffer, type Offer } from './offer-store.ts'
 export { keysOnSale } from './price-store.ts'
-export { applyProductChange, type ProductChange } from './product-change.ts'
+export { applyProductChange, type ProductChange, queuePulls } from './product-change.ts'
 export {
   deleteProductsOf,
   type Entry,
@@ -15,6 +15,5 @@ export {
 export { pullCatalogue } from './pull-catalogue.ts'
 export { type PriceReport, pullPrices } from './pull-prices.ts'
 export { type PullReport, pullProduct } from './pull-product.ts'
-export { queuePulls } from './queue-pulls.ts'
 export { listProducts, type ProductStory, showProduct } from './show-product.ts'
 export { id, onePartner, oneProduct, priceRange, storable } from './wire.ts'

@@ -6,10 +6,10 @@ import { addDays, beijingDate } from '../lib/beijing.ts'
 import { LIST_LIMITS } from '../lib/json/lists.ts'
 import { echo } from '../lib/web/rescode.ts'
 import { RefusedRequest } from '../partner-calls/index.ts'
-import { noSuchProduct } from './errors.ts'
 import { keepPrices, namedPrice, sift } from './keep-prices.ts'
 import { countPrices } from './price-store.ts'
 import { type Entry, lockProduct } from './product-store.ts'
+import { noSuchProduct } from './show-product.ts'
 
 /** Days of one product's level price calendar from the partner's notice; every entry matches its schema. */
 export interface ReportedLevelPrices {

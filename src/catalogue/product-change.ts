@@ -1,8 +1,9 @@
 import type { Cause } from '../audit/index.ts'
+import { enqueue } from '../db/jobs-store.ts'
+import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { type ProductNews, type PullKind, saveNews } from './due-store.ts'
 import type { SaleState } from './product-store.ts'
-import { queuePulls } from './queue-pulls.ts'
 
 /** 0 taken off sale, 1 put on sale, 2 information changed, 5 price calendar changed. */
 export interface ProductChange {
@@ -48,4 +49,10 @@ function newsOf(changes: readonly ProductChange[]): ProductNews[] {
     news.set(partnerDealId, one)
   }
   return [...news].map(([partnerDealId, { saleState, pulls }]) => ({ partnerDealId, saleState, pulls: [...pulls] }))
+}
+
+/** Works through what is due to be pulled from the partner; one run at a time, whatever worker it is on. */
+export const queuePulls = (db: Db, partnerId: bigint, runAt?: Date): Promise<number> => {
+  const key = `pull-due:${partnerId}`
+  return enqueue(db, 'pull-due', { partnerId: String(partnerId) }, { key, queue: key, ...(runAt ? { runAt } : {}) })
 }

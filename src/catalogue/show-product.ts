@@ -1,10 +1,14 @@
 import { type HistoryRow, historyOfProduct } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { beijingDate } from '../lib/beijing.ts'
-import { noSuchProduct } from './errors.ts'
+import { echo } from '../lib/web/rescode.ts'
+import { RefusedRequest } from '../partner-calls/index.ts'
 import { pricesFrom, type ShownPrice } from './price-store.ts'
 import { findProduct, type ProductSummary, listProducts as readProducts, type WholeProduct } from './product-store.ts'
 import type { OnePartner, OneProduct } from './wire.ts'
+
+export const noSuchProduct = (partnerDealId: string): RefusedRequest =>
+  new RefusedRequest(`product ${echo(partnerDealId)} does not exist`, { status: 404 })
 
 const HISTORY = 50
 

@@ -13,7 +13,18 @@ import { rethrowUnavailable } from '../lib/web/unavailable.ts'
 import { CircuitBreakers } from '../partner-calls/index.ts'
 import { checkSecretKey } from '../registry/index.ts'
 import { openRates } from '../throttle/index.ts'
-import type { Terminal } from './terminal.ts'
+
+/** What a command reads from and writes to, and what it ends with: `process`, or a stand-in for tests. */
+export interface Terminal {
+  /** A person's where `isTTY` is set: only then is anything asked. */
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
+  /** For the output of commands. */
+  readonly stdout: NodeJS.WritableStream
+  /** For progress, warnings and failures. */
+  readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean }
+  readonly env: Readonly<Record<string, string | undefined>>
+  exitCode?: number | string | null | undefined
+}
 
 /** What the commands are given. Both calls close the database when `work` is done. */
 export interface CliContext {

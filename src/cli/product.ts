@@ -18,7 +18,7 @@ import type { Deps } from '../deps.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
 import { failureText, historyText } from './order-text.ts'
-import { progressBar } from './progress.ts'
+import { progressBar } from './report.ts'
 import { aligned, readable } from './text.ts'
 
 const NAMED = { partner_deal_id: 'partner_deal_id' }

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { type Purged, purge, purgeOptions } from '../jobs/index.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
-import { progressBar } from './progress.ts'
+import { progressBar } from './report.ts'
 import { aligned } from './text.ts'
 
 /** `gatehouse purge`: what the service does every hour, but now and until nothing is left. */

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { InvalidInput } from '../lib/json/input.ts'
-import type { Terminal } from './terminal.ts'
+import type { Terminal } from './context.ts'
 
 /**
  * Secrets are typed at a prompt without echo or come over standard input: arguments are visible to everybody who can

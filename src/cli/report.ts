@@ -3,7 +3,7 @@ import { stringify } from 'lossless-json'
 import { contractAnswer, NamedFailure } from '../lib/failure.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { type FailureAnswer, RescodeError } from '../lib/web/rescode.ts'
-import type { Terminal } from './terminal.ts'
+import type { Terminal } from './context.ts'
 import { aligned } from './text.ts'
 
 /** Writes an output to standard output: JSON for a program (a `bigint` as a plain number), text for a person. */
@@ -43,4 +43,26 @@ function messageOf(error: unknown): string {
     return 'the schema of the database is older than this program; run: npm run migrate'
   }
   return error.message
+}
+
+const WIDTH = 30
+
+/** `[##########----------]  100 of 120`; without a total only how many. */
+export function progressLine(seen: number, total: number | undefined): string {
+  if (total === undefined || total === 0) return `${seen}`
+  const filled = Math.min(WIDTH, Math.round((seen / total) * WIDTH))
+  return `[${'#'.repeat(filled)}${'-'.repeat(WIDTH - filled)}]  ${seen} of ${total}`
+}
+
+/** Draws progress on a terminal, over itself, and takes it away at the end; elsewhere it stays silent. */
+export function progressBar(stream: Terminal['stderr']) {
+  const clear = '\r\u001b[K'
+  return {
+    show: (seen: number, total: number | undefined): void => {
+      if (stream.isTTY) stream.write(clear + progressLine(seen, total))
+    },
+    end: (): void => {
+      if (stream.isTTY) stream.write(clear)
+    },
+  }
 }

@@ -3,13 +3,12 @@ import { dirname } from 'node:path'
 import { stringify } from 'lossless-json'
 import { z } from 'zod'
 import { FUNCTION_IDS } from '../certification/index.ts'
-import type { CliContext } from './context.ts'
+import type { CliContext, Terminal } from './context.ts'
 import { callerFields, credentialsOf, type FoundCredentials, oneCaller } from './sandbox-caller.ts'
 import { SandboxClient } from './sandbox-client.ts'
 import { driveRun, type Help } from './sandbox-drive.ts'
 import { commandHelp, noHelp } from './sandbox-help.ts'
 import { type Awaited, reportAnswer, runAnswer } from './sandbox-wire.ts'
-import type { Terminal } from './terminal.ts'
 
 /** The demo partner: who triggers its notices, and which product it sells for which role in a run. */
 export interface DemoPartner {

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { isLoopbackHost } from '../lib/web/loopback.ts'
+import { isLoopbackHost } from '../lib/web/web-url.ts'
 import { settings } from './schema.ts'
 
 type Settings = z.infer<typeof settings>

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { loadSettings } from './load.ts'
-import { isNetwork } from './network.ts'
 import { partnerSettings } from './partner.ts'
-import { baseUrl, contactUris, list, onOff, whole } from './setting.ts'
+import { baseUrl, contactUris, isNetwork, list, onOff, whole } from './setting.ts'
 import { MAIL_SENDER, parseSmtpUrl } from './smtp-url.ts'
 
 /** Every setting, with its default; the table of OPERATIONS "Settings" is compared with this schema by a test. */

@@ -14,7 +14,7 @@ import {
 } from '../orders/index.ts'
 import { RefusedRequest } from '../partner-calls/index.ts'
 import { findPartner } from '../registry/index.ts'
-import { type AtPartner, partnerControls } from './partner-controls.ts'
+import { type AtPartner, partnerControls } from './sandbox-part.ts'
 import { DEMO_PARTNER } from './seed.ts'
 import { historyLines, openTranscript } from './transcript.ts'
 

@@ -8,13 +8,12 @@ import { orderRefund, orderRefunded } from './refund.ts'
 
 export { type PartnerInterface, SUCCESS } from './interface.ts'
 export { type IssuedTickets, issuedTickets, voucherType } from './issued.ts'
-export { ORDER_STATUS } from './order.ts'
+export { ORDER_STATUS, voucherState } from './order.ts'
 export { credential, person } from './people.ts'
 export { levelPrice, levelPriceCalendar, priceCalendar } from './price.ts'
 export { productPull } from './product.ts'
 export { readAnswer, remarkIn, saysSuccess } from './read-answer.ts'
 export { softProblems, withUsableFields } from './soft-fields.ts'
-export { voucherState } from './voucher.ts'
 
 /** Every interface that partners implement (DECISIONS "Interfaces"). Adding one is adding an entry. */
 export const INTERFACES = [

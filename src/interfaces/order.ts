@@ -1,11 +1,19 @@
 import { z } from 'zod'
-import { date, idText, maybe, oneOf, price, sentDate, sentText, text } from '../lib/json/fields.ts'
+import { date, dateTime, idText, maybe, oneOf, price, sentDate, sentText, text } from '../lib/json/fields.ts'
 import { listOf } from '../lib/json/lists.ts'
 import { int64, smallInt } from '../lib/json/lossless.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { additionalLists, issuedTickets, voucherType } from './issued.ts'
 import { readableCredential, sentPerson } from './people.ts'
-import { voucherState } from './voucher.ts'
+
+/** A voucher as the consumption notice and the order query tell it; status 0 unused, 1 used, 2 refunded, 3 void. */
+export const voucherState = z.looseObject({
+  voucher: idText(),
+  voucherPics: maybe(idText()),
+  voucherInvalidTime: dateTime(),
+  quantity: smallInt(),
+  status: oneOf(0, 1, 2, 3),
+})
 
 const echoed = { orderId: maybe(int64()), partnerOrderId: maybe(idText()) }
 

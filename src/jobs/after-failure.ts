@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { failJobForGood, findJob, type Job, removeJob, rescheduleJob } from '../db/jobs-store.ts'
 import type { Deps } from '../deps.ts'
-import { addSeconds } from '../lib/clock.ts'
-import { fullJitter } from '../lib/jitter.ts'
+import { addSeconds, fullJitter } from '../lib/clock.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
 import { GiveUp } from './task.ts'
 

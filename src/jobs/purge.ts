@@ -1,10 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
+import { ACCOUNT_RETENTION } from '../account/index.ts'
+import type { Retention } from '../db/retention.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, fromEpochSeconds } from '../lib/clock.ts'
+import { NOTICE_RETENTION } from '../mtp/index.ts'
+import { REJECTED_CALL_RETENTION } from '../mws/index.ts'
+import { OAUTH_RETENTION } from '../oauth/index.ts'
+import { CALL_RETENTION } from '../partner-calls/index.ts'
+import { SANDBOX_RETENTION } from '../sandbox/index.ts'
 import { deleteBatch } from './purge-store.ts'
-import { RETENTION } from './retention.ts'
 import type { Task } from './task.ts'
+
+/** What the purge deletes and when, as the owner of each table declares it. */
+const RETENTION: readonly Retention[] = [
+  ...OAUTH_RETENTION,
+  ...ACCOUNT_RETENTION,
+  ...SANDBOX_RETENTION,
+  ...NOTICE_RETENTION,
+  ...REJECTED_CALL_RETENTION,
+  ...CALL_RETENTION,
+]
 
 const BATCH_ROWS = 1_000
 /** On a busy database one batch may take longer than requests may. */
@@ -37,7 +53,7 @@ interface Watch {
 }
 
 /**
- * Deletes expired rows (src/jobs/retention.ts) in small batches, table by table in turn so that none waits for another.
+ * Deletes expired rows in small batches, table by table in turn so that none waits for another.
  * Each batch commits by itself: stopped at any moment, the next purge goes on from there. Several at once are safe.
  */
 export async function purge(

@@ -31,3 +31,10 @@ export const secondsUntil = (end: Date, now: Date): number =>
 /** A calendar date and time in UTC; `month` counts from 1. What does not exist rolls over (30 February is 1 or 2 March). */
 export const utcDate = (year: number, month: number, day: number, hour = 0, minute = 0, second = 0): Date =>
   new Date(Date.UTC(year, month - 1, day, hour, minute, second))
+
+/**
+ * Seconds to wait before attempt `n` + 1 (0 after the first): anything between nothing and an upper end that doubles,
+ * so that those who failed together do not come back together ("full jitter").
+ */
+export const fullJitter = (n: number, first: number, longest: number): number =>
+  Math.random() * Math.min(longest, first * 2 ** Math.min(n, 30))

@@ -5,9 +5,8 @@ import { ENCRYPTION_STATUS, KEY_DOES_NOT_FIT, openBody } from '../lib/crypto/aes
 import { parseLossless } from '../lib/json/lossless.ts'
 import { problemsText, readShape } from '../lib/json/shape.ts'
 import { HeldBody, releaseWhenAnswered } from '../lib/web/body-memory.ts'
-import { dropRest, readBody } from '../lib/web/read-body.ts'
+import { dropRest, hasBody, readBody } from '../lib/web/read-body.ts'
 import { echo, unavailable } from '../lib/web/rescode.ts'
-import { hasBody } from '../lib/web/unread-body.ts'
 import { bodyRejected } from './errors.ts'
 
 declare module 'fastify' {

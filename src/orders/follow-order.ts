@@ -1,7 +1,6 @@
 import type { Cause } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
-import { addSeconds, secondsUntil } from '../lib/clock.ts'
-import { fullJitter } from '../lib/jitter.ts'
+import { addSeconds, fullJitter, secondsUntil } from '../lib/clock.ts'
 import { queueQuery } from './follow-up.ts'
 import { CALL_OVER_S, isInFlight } from './in-flight.ts'
 import { existingOrder } from './order-answer.ts'

@@ -9,11 +9,11 @@ import { authorizationHeader } from '../lib/crypto/signing.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { formatHttpDate } from '../lib/web/http-date.ts'
 import { addressGuard, HttpCallError, post } from '../outbound/index.ts'
-import { interfaceUrl, type PartnerWithSecrets, secretTexts } from '../registry/index.ts'
+import { findPartner, interfaceUrl, type PartnerWithSecrets, secretTexts } from '../registry/index.ts'
 import { type CallResult, failed, MEANINGS, type Reply } from './call-result.ts'
 import { type CallRecord, insertCall } from './call-store.ts'
-import { codeOf, readReply } from './read-reply.ts'
-import { keptHeaders, type ReadableAnswer, readable } from './readable-answer.ts'
+import { noSuchPartner, RefusedRequest } from './errors.ts'
+import { codeOf, keptHeaders, type ReadableAnswer, readable, readReply } from './read-reply.ts'
 
 /** Older than any tolerance for clocks that differ (MTP_CLOCK_SKEW_S is 600). */
 export const FORGED_DATE_AGE_S = 1_200
@@ -166,4 +166,18 @@ async function send(
   } finally {
     deps.calls.breakers.recordOutcome(partner_id, answered, performance.now() - began)
   }
+}
+
+/** The partner with the secrets that its calls are signed with; throws for one that does not exist. */
+export async function existingPartner(deps: Deps, partnerId: bigint): Promise<PartnerWithSecrets> {
+  const partner = await findPartner(deps, partnerId)
+  if (!partner) throw noSuchPartner(partnerId)
+  return partner
+}
+
+/** For what must not be begun with a partner that is suspended. */
+export async function activePartner(deps: Deps, partnerId: bigint): Promise<PartnerWithSecrets> {
+  const partner = await existingPartner(deps, partnerId)
+  if (partner.status !== 'active') throw new RefusedRequest(`partner ${partnerId} is ${partner.status}`)
+  return partner
 }

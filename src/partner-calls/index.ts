@@ -1,9 +1,10 @@
-export { activePartner, existingPartner } from './active-partner.ts'
 export { CircuitBreakers } from './breaker.ts'
 export {
   type AnswerOf,
+  activePartner,
   type CallOptions,
   callPartner,
+  existingPartner,
   FORGED_DATE_AGE_S,
   type Forgery,
   type RequestOf,
@@ -11,5 +12,5 @@ export {
 export { type CallResult, type Failure, failureOf } from './call-result.ts'
 export { CALL_RETENTION, type CallRecord, type CallSummary, callsOf, lastCallAbout } from './call-store.ts'
 export { noSuchPartner, RefusedRequest } from './errors.ts'
-export { BODY_DECRYPTED } from './readable-answer.ts'
+export { BODY_DECRYPTED } from './read-reply.ts'
 export { heartbeatWith } from './test-call.ts'

@@ -1,5 +1,5 @@
-import { isLoopbackHost } from '../lib/web/loopback.ts'
 import type { Problem } from '../lib/web/rescode.ts'
+import { isLoopbackHost } from '../lib/web/web-url.ts'
 import type { Partner } from './partner-wire.ts'
 
 const PLAIN =

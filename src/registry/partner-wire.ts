@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AES_KEY } from '../lib/crypto/aes-body.ts'
-import { visibleLine } from '../lib/visible.ts'
+import { visibleLine } from '../lib/json/input.ts'
 import { endpointUrl } from '../lib/web/web-url.ts'
 import { shapeOf } from './field.ts'
 import { PARTNER_FIELDS, STAGES } from './partner-fields.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { visibleLine } from '../lib/visible.ts'
+import { visibleLine } from '../lib/json/input.ts'
 
 // People paste both, so white space around them is dropped: issued values have none.
 export const signInForm = z.object({

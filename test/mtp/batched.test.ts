@@ -222,7 +222,7 @@ describe('two processes with the same notices at once', () => {
     await admin.query(`begin; select from ticket_order where order_id = ${held} for update`)
     try {
       const first = take(left, held)
-      await expect.poll(async () => (await world.pool.query(WAITING)).rowCount, 'the first one waits').toBe(1)
+      await expect.poll(async () => (await world.pool.query(WAITING)).rowCount).toBe(1)
       const repeat = take(right, held)
       expect(await Promise.all(free.map((id) => take(right, id)))).toHaveLength(4)
       await admin.query('commit')

@@ -10,7 +10,7 @@ import Fastify, {
 import type { Log } from '../../lib/log.ts'
 import { registerPages, sendPage } from '../../lib/web/page.ts'
 import { parseQuery, queryOf } from '../../lib/web/query-string.ts'
-import { acceptAnyBodyUnread } from '../../lib/web/unread-body.ts'
+import { acceptAnyBodyUnread } from '../../lib/web/read-body.ts'
 import type { Client } from './gatehouse.ts'
 import { arrive, begin, describe, renew, type Visit } from './visit.ts'
 

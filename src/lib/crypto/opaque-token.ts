@@ -1,8 +1,7 @@
-import { timingSafeEqual } from 'node:crypto'
+import { randomFillSync, timingSafeEqual } from 'node:crypto'
 import { epochSeconds, fromEpochSeconds } from '../clock.ts'
 import { hmacSha256 } from './digest.ts'
 import type { Keys } from './keys.ts'
-import { randomBytes } from './random.ts'
 
 /**
  * Tokens, codes and session ids: opaque to whoever holds them (RFC 6749, section 1.4). The text is
@@ -75,4 +74,19 @@ export function parseToken(keys: Keys, prefix: Prefix, text: string, bearer = ''
   const hash = hashOf(keys, prefix, bearer, payload)
   if (!timingSafeEqual(bytes.subarray(PAYLOAD_BYTES), hash.subarray(0, MAC_BYTES))) return null
   return { text, hash, routingKey: payload.readUInt16BE(0), expiresAt: fromEpochSeconds(payload.readUInt32BE(2)) }
+}
+
+const AHEAD = Buffer.alloc(8 * 1024)
+let used = AHEAD.length
+
+/** Unpredictable bytes, 8 KiB at most. Fetched many at a time: each call to the system costs more than an HMAC. */
+export function randomBytes(count: number): Buffer {
+  if (used + count > AHEAD.length) {
+    randomFillSync(AHEAD)
+    used = 0
+  }
+  const bytes = Buffer.from(AHEAD.subarray(used, used + count))
+  AHEAD.fill(0, used, used + count)
+  used += count
+  return bytes
 }

@@ -1,6 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
-import { type Server, Server as TcpServer } from 'node:net'
+import { type Server, type Socket, Server as TcpServer } from 'node:net'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
 import { UNREAD_MS } from './bound-requests.ts'
 import type { Readiness } from './health.ts'
 
@@ -68,4 +69,26 @@ export async function drain(server: Server, readiness: Readiness, delaySeconds: 
   const until = performance.now() + (delaySeconds > 0 ? LAST_REQUESTS_MS : LAST_REQUESTS_AT_ONCE_MS)
   while (performance.now() < until && (await openConnections(server)) > 0) await sleep(LOOK_EVERY_MS)
   await quietTurn()
+}
+
+const IDLE_EVERY_MS = 50
+
+/**
+ * Bounds the closing of an app: requests in progress get `graceSeconds`, connections without a request are closed at
+ * once. Browsers open some of those ahead, and Node does not count them among the idle ones that it closes by itself.
+ * Those that become idle later, when their last answer has gone out, are closed then.
+ */
+export function closeInTime(app: FastifyInstance, graceSeconds: number): void {
+  const unused = new Set<Socket>()
+  app.server.on('connection', (socket: Socket) => {
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
+  })
+  app.server.on('request', ({ socket }) => unused.delete(socket))
+  app.addHook('preClose', async () => {
+    for (const socket of unused) socket.destroy()
+    const sweeping = setInterval(() => app.server.closeIdleConnections(), IDLE_EVERY_MS).unref()
+    app.server.once('close', () => clearInterval(sweeping))
+    setTimeout(() => app.server.closeAllConnections(), graceSeconds * 1000).unref()
+  })
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { HeldBody } from './body-memory.ts'
 
 export interface ReadLimits {
@@ -77,3 +78,16 @@ export function dropRest(raw: IncomingMessage): void {
   })
   raw.resume()
 }
+
+/** Parameters are in the query string (DECISIONS "Endpoints of area A"): whatever body comes along is let through and dropped. */
+export function acceptAnyBodyUnread(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    payload.resume()
+    done(null)
+  })
+}
+
+/** Whether the caller sent one; a message may then say where parameters go. */
+export const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0

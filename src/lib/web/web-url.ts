@@ -21,3 +21,8 @@ export const webUrl = z
 
 /** An http or https URL as it was typed, without user name and fragment. */
 export const endpointUrl = webUrl.refine((text) => !text.includes('#'), 'must not have a fragment')
+
+const LOOPBACK = /^((.+\.)?localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i
+
+/** Whether a host name or address, in a URL or by itself, means this machine and can be reached from no other. */
+export const isLoopbackHost = (host: string): boolean => LOOPBACK.test(host)

@@ -4,7 +4,7 @@ import { createTransport, type NodemailerError, type SMTPTransportOptions } from
 import type { Config } from '../../config/index.ts'
 import { parseSmtpUrl } from '../../config/smtp-url.ts'
 import type { Deps } from '../../deps.ts'
-import { isLoopbackHost } from '../../lib/web/loopback.ts'
+import { isLoopbackHost } from '../../lib/web/web-url.ts'
 import { type Letter, letterOf } from './letter.ts'
 import { type Notification, NotSent } from './wire.ts'
 

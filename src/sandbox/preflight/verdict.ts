@@ -1,6 +1,6 @@
 import { zoneOfOffset } from '../../lib/time-zone.ts'
 import { parseHttpDate } from '../../lib/web/http-date.ts'
-import { isLoopbackHost } from '../../lib/web/loopback.ts'
+import { isLoopbackHost } from '../../lib/web/web-url.ts'
 import type { Probe } from './probe.ts'
 import type { Reason } from './texts.ts'
 

@@ -1,4 +1,4 @@
-import { prettyJson } from '../../lib/json/pretty-json.ts'
+import { prettyJson } from '../../lib/json/lossless.ts'
 
 /** A body as a page shows it. */
 export interface ShownText {

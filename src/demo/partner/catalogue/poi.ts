@@ -1,6 +1,6 @@
 import type { Answer } from '../answer.ts'
 import { type Fields, texts } from '../fields.ts'
-import { pageOf } from './page.ts'
+import { pageOf } from './query.ts'
 
 /** The places of this shop. Degrees × 10^6 as whole numbers; locType 0 is GCJ-02, what Chinese maps use. */
 const POIS = [

@@ -1,8 +1,7 @@
 import type { Answer } from '../answer.ts'
-import { type Fields, fieldsOf, text, texts, whole } from '../fields.ts'
-import { deposit } from '../order/deposit.ts'
+import { type Fields, fieldsOf, positive, text, texts, whole } from '../fields.ts'
+import { deposit } from '../order/stock.ts'
 import type { Shop } from '../shop.ts'
-import { pageOf } from './page.ts'
 import { type Product, pricesOnTheWire } from './product.ts'
 
 /** An open-date product has no calendar: its stock and prices are part of the entry. */
@@ -33,4 +32,10 @@ export function queryBalance(shop: Shop, body: Fields): Answer {
   const known = texts(body, 'partnerDealIds').filter((id) => shop.products.has(id))
   const balance = { prepaidAccountBalance: deposit(shop), creditAccountBalance: -1 }
   return { body: known.map((partnerDealId) => ({ partnerDealId, ...balance })) }
+}
+
+/** One page; the first is page 1. totalSize counts all pages, so that the platform knows when it has everything. */
+export function pageOf(all: readonly unknown[], body: Fields): Answer {
+  const [page, size] = [positive(body, 'currentPage'), positive(body, 'pageSize')]
+  return { totalSize: all.length, body: all.slice((page - 1) * size, page * size) }
 }

@@ -1,13 +1,43 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { Refusal } from '../answer.ts'
+import { Refusal, refuse } from '../answer.ts'
 import { productOf, sendLevelPrices } from '../catalogue/price.ts'
-import { date, type Fields, fieldsOf, whole } from '../fields.ts'
+import { date, type Fields, fieldsOf, texts, whole } from '../fields.ts'
 import { readJson, writeJson } from '../json.ts'
-import type { Switches } from '../mistakes/mistakes.ts'
+import { MISTAKES, type Mistake, type Switches } from '../mistakes/mistakes.ts'
+import type { Notice } from '../outbox.ts'
 import type { Shop } from '../shop.ts'
-import { ACTIONS, type Action, act } from './actions.ts'
+import { consume, decideRefund } from './order.ts'
+import { addProduct, changeProduct } from './product.ts'
 import { describeNotice, describeShop } from './state.ts'
-import { describeMistakes, switchMistakes } from './switches.ts'
+
+const isMistake = (name: string): name is Mistake => Object.hasOwn(MISTAKES, name)
+
+const describeMistakes = (switches: Switches): object => ({ mistakes: [...switches], known: MISTAKES })
+
+/** Switches on the mistakes in the list, and all others off. */
+export function switchMistakes(switches: Switches, input: Fields): object {
+  const wanted = texts(input, 'mistakes').map((name) => (isMistake(name) ? name : refuse(400, `no mistake ${name}`)))
+  switches.clear()
+  for (const mistake of wanted) switches.add(mistake)
+  return describeMistakes(switches)
+}
+
+/** Actions in the shop that the platform must be notified of; each throws a Refusal if it is not possible. */
+export const ACTIONS = {
+  consume,
+  'decide-refund': decideRefund,
+  'change-product': changeProduct,
+  'add-product': addProduct,
+} as const
+
+export type Action = keyof typeof ACTIONS
+
+/** Does it and waits for the first attempt of each notice that it causes. */
+export async function act(shop: Shop, action: Action, input: Fields): Promise<Notice[]> {
+  const notices = ACTIONS[action](shop, input)
+  await Promise.all(notices.map((notice) => notice.firstAttempt))
+  return notices
+}
 
 /**
  * The control API: POST with a JSON body; 200 with JSON, or 400 with `{"error"}`. Those that send notices answer after

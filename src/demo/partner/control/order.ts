@@ -1,7 +1,7 @@
 import { refuse } from '../answer.ts'
 import { type Fields, has, positive, text } from '../fields.ts'
 import { refundDecided, ticketsUsed } from '../notices.ts'
-import { orderOf } from '../order/find.ts'
+import { orderOf } from '../order/issue.ts'
 import { ticketsThatAre } from '../order/order.ts'
 import { decide } from '../order/refund.ts'
 import type { Notice } from '../outbox.ts'

@@ -1,6 +1,6 @@
 import { refuse } from '../answer.ts'
 import type { Problem } from '../guard.ts'
-import { findOrder } from '../order/find.ts'
+import { findOrder } from '../order/issue.ts'
 import { isClosed } from '../order/order.ts'
 import type { Shop } from '../shop.ts'
 import type { Mistake, Switches } from './mistakes.ts'

@@ -1,7 +1,7 @@
 import { type Answer, refuse } from '../answer.ts'
 import { type Fields, int64, whole } from '../fields.ts'
 import type { Shop } from '../shop.ts'
-import { findOrder } from './find.ts'
+import { findOrder } from './issue.ts'
 import { isClosed, ticketsThatAre } from './order.ts'
 
 const CREATE_FAILED = 2

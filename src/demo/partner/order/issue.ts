@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto'
-import { fieldsOf } from '../fields.ts'
+import { refuse } from '../answer.ts'
+import { type Fields, fieldsOf, int64 } from '../fields.ts'
+import type { Shop } from '../shop.ts'
 import type { Credential, Order, Ticket } from './order.ts'
 
 /** Twelve digits that nobody can guess; a voucher is worth money. */
@@ -26,4 +28,18 @@ export function issue(order: Order): void {
     }
   })
   order.state = 'issued'
+}
+
+/** The order with this id as it stands now, or undefined. */
+export function findOrder(shop: Shop, orderId: bigint): Order | undefined {
+  const order = shop.orders.get(orderId)
+  // Instead of another system that reports the tickets when it has made them.
+  if (order?.state === 'paying' && order.issuesAt <= shop.now().getTime()) issue(order)
+  return order
+}
+
+/** The order that a request is about; `code` is the interface's code for an order that is not here. */
+export function orderOf(shop: Shop, body: Fields, code: number): Order {
+  const orderId = int64(body, 'orderId')
+  return findOrder(shop, orderId) ?? refuse(code, `no order ${orderId}`)
 }

@@ -2,10 +2,9 @@ import { type Answer, refuse } from '../answer.ts'
 import type { Fields } from '../fields.ts'
 import { ticketsIssued } from '../notices.ts'
 import type { Shop } from '../shop.ts'
-import { deposit } from './deposit.ts'
-import { orderOf } from './find.ts'
-import { issue } from './issue.ts'
+import { issue, orderOf } from './issue.ts'
 import { isClosed, type Order } from './order.ts'
+import { deposit } from './stock.ts'
 import { issuedTickets } from './voucher.ts'
 
 const ISSUING_TAKES_MS = 3_000

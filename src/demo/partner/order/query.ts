@@ -1,7 +1,7 @@
 import type { Answer } from '../answer.ts'
 import type { Fields } from '../fields.ts'
 import type { Shop } from '../shop.ts'
-import { orderOf } from './find.ts'
+import { orderOf } from './issue.ts'
 import { type Order, ticketsThatAre, VOUCHER_TYPE } from './order.ts'
 import { voucherList } from './voucher.ts'
 

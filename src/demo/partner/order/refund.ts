@@ -2,7 +2,7 @@ import { type Answer, refuse } from '../answer.ts'
 import { type Fields, positive, text, texts } from '../fields.ts'
 import type { Shop } from '../shop.ts'
 import { beijingTime } from '../time.ts'
-import { orderOf } from './find.ts'
+import { orderOf } from './issue.ts'
 import { type Order, type Refund, type Ticket, ticketsThatAre } from './order.ts'
 
 /** Order refund: once for one refundId, however often it is asked. */

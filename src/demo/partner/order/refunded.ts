@@ -1,7 +1,7 @@
 import type { Answer } from '../answer.ts'
 import { type Fields, text, texts, whole } from '../fields.ts'
 import type { Shop } from '../shop.ts'
-import { orderOf } from './find.ts'
+import { orderOf } from './issue.ts'
 import { isClosed, type Order, type Ticket, ticketsThatAre } from './order.ts'
 import { decide, openRefund } from './refund.ts'
 

@@ -1,7 +1,7 @@
 import type { Offer } from '../catalogue/offers.ts'
 import type { Product } from '../catalogue/product.ts'
 import type { Shop } from '../shop.ts'
-import { isClosed, ticketsThatAre } from './order.ts'
+import { isClosed, type Order, ticketsThatAre } from './order.ts'
 
 const UNLIMITED = -1
 
@@ -22,4 +22,15 @@ export function stockLeft(shop: Shop, product: Product, offer: Offer): number {
 export function isEnough(shop: Shop, product: Product, offer: Offer, quantity: number): boolean {
   const left = stockLeft(shop, product, offer)
   return left === UNLIMITED || left >= quantity
+}
+
+/** What an order takes from the deposit, in cents: nothing before its tickets are issued, less after refunds. */
+const costOf = (order: Order): number =>
+  isClosed(order) ? 0 : order.tickets.filter(({ state }) => state !== 'refunded').length * order.offer.prices.settlement
+
+/** What is left of the money paid in, in cents. */
+export function deposit(shop: Shop): number {
+  let left = shop.paidIn
+  for (const order of shop.orders.values()) left -= costOf(order)
+  return left
 }

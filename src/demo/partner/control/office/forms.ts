@@ -1,6 +1,6 @@
 import type { Fields } from '../../fields.ts'
 import type { Shop } from '../../shop.ts'
-import type { Action } from '../actions.ts'
+import type { Action } from '../api.ts'
 import { describeProduct } from '../state.ts'
 
 /** What a form sends, as the control API takes it: everything as text. */

@@ -6,12 +6,16 @@ import {
   type CallOptions,
   type CallRecord,
   type CallResult,
+  type CallVerdict,
   callPartner,
+  judgeCall,
   lastCallAbout,
   type RequestOf,
 } from '../partner-calls/index.ts'
 import { interfaceUrl } from '../registry/index.ts'
 import type { Attempt, AttemptLog } from './attempt-log.ts'
+import type { ExpectedChecks } from './checks.ts'
+import type { Finding } from './event.ts'
 import { type Expectation, examine } from './examine.ts'
 import { redactFailure } from './redact-failure.ts'
 
@@ -46,7 +50,7 @@ export interface StepCalls {
   jsonAbout(name: InterfaceName, orderId: bigint): Promise<unknown>
 }
 
-export function stepCalls({ deps, partner }: Attempt, log: AttemptLog): StepCalls {
+export function stepCalls({ deps, partner, expects }: Attempt, log: AttemptLog): StepCalls {
   const announce = async (name: InterfaceName) => {
     const url = interfaceUrl(partner, name, interfaceNamed(name)?.defaultPath ?? '') ?? ''
     await log.append({ kind: 'calling', data: { interface: name, url: log.mask(url) } })
@@ -56,12 +60,13 @@ export function stepCalls({ deps, partner }: Attempt, log: AttemptLog): StepCall
     log.append({ kind: 'call', data: { call_id: call.call_id, interface: call.interface } })
 
   const checkCall = async (call: CallRecord, expectation: Expectation) => {
-    await logCall(call)
     const { failure, failure_detail: detail } = call
     const told = failure === null ? null : redactFailure(deps.config, { kind: failure, detail: detail ?? failure })
-    for (const { id, passed, ...more } of examine({ ...call, failure_detail: told?.detail ?? null }, expectation)) {
-      await log.check(id, passed, more)
-    }
+    const findings = examine({ ...call, failure_detail: told?.detail ?? null }, expectation)
+    // Traffic shows the verdict, so it is kept even if the attempt ends with the next line.
+    await judgeCall(deps.db, call.call_id, verdictOf(findings, expects))
+    await logCall(call)
+    for (const { id, passed, ...more } of findings) await log.check(id, passed, more)
   }
 
   const operate: StepCalls['operate'] = async (name, operation, expectation = {}) => {
@@ -106,6 +111,13 @@ export function stepCalls({ deps, partner }: Attempt, log: AttemptLog): StepCall
       return reading.outcome === 'success' ? (reading.answer as AnswerOf<Name>) : undefined
     },
   }
+}
+
+/** A check without a level has the one that the step expects. */
+function verdictOf(findings: readonly Finding[], expects: ExpectedChecks): CallVerdict {
+  const failed = findings.filter(({ passed }) => !passed)
+  if (failed.length === 0) return 'passed'
+  return failed.every(({ id, level = expects[id] }) => level === 'warning') ? 'warning' : 'failed'
 }
 
 function jsonIn(text: string | null | undefined): unknown {

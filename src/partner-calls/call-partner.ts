@@ -11,7 +11,7 @@ import { formatHttpDate } from '../lib/web/http-date.ts'
 import { addressGuard, HttpCallError, post } from '../outbound/index.ts'
 import { findPartner, interfaceUrl, type PartnerWithSecrets, secretTexts } from '../registry/index.ts'
 import { type CallResult, failed, MEANINGS, type Reply } from './call-result.ts'
-import { type CallRecord, insertCall } from './call-store.ts'
+import { type CallRecord, type Forgery, insertCall } from './call-store.ts'
 import { noSuchPartner, RefusedRequest } from './errors.ts'
 import { codeOf, keptHeaders, type ReadableAnswer, readable, readReply } from './read-reply.ts'
 
@@ -34,12 +34,6 @@ export interface CallOptions {
   /** Makes a call that the partner has to refuse: whether it verifies us. */
   readonly forge?: Forgery
 }
-
-/**
- * A signature that does not fit, a Date of twenty minutes ago, or a clientId that does not exist; the rest of the call
- * is valid.
- */
-export type Forgery = 'signature' | 'date' | 'client'
 
 /** What goes over the wire. */
 interface Request {
@@ -92,6 +86,7 @@ export async function callPartner<Name extends InterfaceName>(
     code: codeOf(reply),
     failure: failure?.kind ?? null,
     failure_detail: failure?.detail ?? null,
+    forged: options.forge ?? null,
   }
   await insertCall(deps.db, record)
   deps.calls.onCall?.(record)

@@ -7,6 +7,16 @@ export const CALL_RETENTION: readonly Retention[] = [
   { table: 'partner_call', column: 'started_at', keptS: () => 30 * DAY_S },
 ]
 
+/**
+ * How a test step forges a call on purpose: a signature that does not fit, a Date of twenty minutes ago, or a clientId that
+ * does not exist; the rest of the call is valid.
+ */
+export const FORGERIES = ['signature', 'date', 'client'] as const
+export type Forgery = (typeof FORGERIES)[number]
+
+/** What a test step made of an answer: all checks passed, only some of level `warning` failed, or others too. */
+export type CallVerdict = 'passed' | 'warning' | 'failed'
+
 /** A call to a partner as it is kept for the sandbox; its secrets are masked. */
 export interface CallRecord {
   readonly call_id: string
@@ -24,16 +34,23 @@ export interface CallRecord {
   readonly code: number | null
   readonly failure: string | null
   readonly failure_detail: string | null
+  /** Null unless it is wrong on purpose. */
+  readonly forged: Forgery | null
 }
 
 export const insertCall = (db: Db, call: CallRecord): Promise<number> =>
   db.exec(
     sql`insert into partner_call (call_id, partner_id, interface, order_id, started_at, duration_ms, url, request_headers,
-          request_body, http_status, response_headers, response_body, code, failure, failure_detail)
+          request_body, http_status, response_headers, response_body, code, failure, failure_detail, forged)
         values (${call.call_id}, ${call.partner_id}, ${call.interface}, ${call.order_id}, ${call.started_at},
           ${call.duration_ms}, ${call.url}, ${call.request_headers}, ${call.request_body}, ${call.http_status},
-          ${call.response_headers}, ${call.response_body}, ${call.code}, ${call.failure}, ${call.failure_detail})`,
+          ${call.response_headers}, ${call.response_body}, ${call.code}, ${call.failure}, ${call.failure_detail},
+          ${call.forged})`,
   )
+
+/** Keeps what a test step made of the answer. */
+export const judgeCall = (db: Db, callId: string, verdict: CallVerdict): Promise<number> =>
+  db.exec(sql`update partner_call set verdict = ${verdict} where call_id = ${callId}`)
 
 const callSummary = z.object({
   call_id: z.string(),
@@ -62,6 +79,7 @@ const callRecord = callSummary.extend({
   request_body: z.string(),
   response_headers: z.record(z.string(), z.string()).nullable(),
   response_body: z.string().nullable(),
+  forged: z.enum(FORGERIES).nullable(),
 })
 
 /** The newest call of that interface about an order, whole. */
@@ -69,7 +87,7 @@ export const lastCallAbout = (db: Db, orderId: bigint, name: string): Promise<Ca
   db.maybe(
     callRecord,
     sql`select call_id, interface, started_at, duration_ms, http_status, code, failure, failure_detail, partner_id, order_id,
-          url, request_headers, request_body, response_headers, response_body
+          url, request_headers, request_body, response_headers, response_body, forged
         from partner_call where order_id = ${orderId} and interface = ${name}
         order by started_at desc, call_number desc limit 1`,
   )

@@ -6,11 +6,20 @@ export {
   callPartner,
   existingPartner,
   FORGED_DATE_AGE_S,
-  type Forgery,
   type RequestOf,
 } from './call-partner.ts'
 export { type CallResult, type Failure, failureOf } from './call-result.ts'
-export { CALL_RETENTION, type CallRecord, type CallSummary, callsOf, lastCallAbout } from './call-store.ts'
+export {
+  CALL_RETENTION,
+  type CallRecord,
+  type CallSummary,
+  type CallVerdict,
+  callsOf,
+  FORGERIES,
+  type Forgery,
+  judgeCall,
+  lastCallAbout,
+} from './call-store.ts'
 export { noSuchPartner, RefusedRequest } from './errors.ts'
 export { BODY_DECRYPTED } from './read-reply.ts'
 export { heartbeatWith } from './test-call.ts'

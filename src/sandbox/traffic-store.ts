@@ -1,10 +1,17 @@
 import { z } from 'zod'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
+import { FORGERIES } from '../partner-calls/index.ts'
 
 /** Calls in both directions of one partner: the views are over tables of partner-calls and mtp. */
 
 /** Names of the warnings with which a notice was accepted. */
 const warnings = z.string().transform((names) => names.split(' ').filter(Boolean))
+
+/** How a test step judged a call of ours, and how it was forged on purpose; null of every other entry. */
+const judged = {
+  forged: z.enum(FORGERIES).nullable(),
+  verdict: z.enum(['passed', 'warning', 'failed']).nullable(),
+}
 
 const summary = z.object({
   kind: z.enum(['call', 'notice', 'rejected']),
@@ -22,6 +29,7 @@ const summary = z.object({
   /** How many refused calls this entry stands for that were not stored; null of every other entry. */
   left_out: z.number().nullable(),
   warnings,
+  ...judged,
 })
 export type TrafficSummary = z.output<typeof summary>
 export type TrafficKind = TrafficSummary['kind']
@@ -44,7 +52,8 @@ export interface TrafficFilter {
 }
 
 /** What every entry has, whichever view it comes from. */
-const SUMMARY = sql.part`kind, id, at, name, failure, detail, status, code, duration_ms, verified, left_out, warnings`
+const SUMMARY = sql.part`kind, id, at, name, failure, detail, status, code, duration_ms, verified, left_out, warnings,
+  forged, verdict`
 
 /** One list of the three views; each of them is read no further than the list is long. */
 function list(db: Db, filter: TrafficFilter, limit: number, beyond: Fragment, order: Fragment) {
@@ -52,7 +61,7 @@ function list(db: Db, filter: TrafficFilter, limit: number, beyond: Fragment, or
   const from = (view: string, wanted: Fragment) =>
     sql.part`(select ${SUMMARY} from ${sql.identifier(view)}
       where partner_id = ${partnerId} and ${wanted} and ${beyond} order by ${order} limit ${limit})`
-  const calls = sql.part`${outgoing} and (${succeeded} or failure is not null) and (${failed} or failure is null)`
+  const calls = sql.part`${outgoing} and (${succeeded} or failed) and (${failed} or not failed)`
   return db.listWithCustomPlan(
     summary,
     sql`${from('sandbox_outgoing', calls)}
@@ -87,6 +96,7 @@ const call = z.object({
   code: z.number().nullable(),
   failure: z.string().nullable(),
   failure_detail: z.string().nullable(),
+  ...judged,
 })
 export type KeptCall = z.output<typeof call>
 
@@ -95,7 +105,7 @@ export const findCall = (db: Db, partnerId: bigint, id: string): Promise<KeptCal
   db.maybe(
     call,
     sql`select id, at, name as interface, order_id, duration_ms, url, request_headers, request_body, status as http_status,
-          response_headers, response_body, code, failure, detail as failure_detail
+          response_headers, response_body, code, failure, detail as failure_detail, forged, verdict
         from sandbox_outgoing where partner_id = ${partnerId} and id = ${id}`,
   )
 

@@ -71,7 +71,7 @@ describe('a call of ours', () => {
       kind: 'call',
       direction: 'out',
       name: 'order-query',
-      succeeded: true,
+      outcome: { name: 'succeeded', tone: 'good' },
       code: 200,
       orderId: '9007199254740993',
       problems: [],
@@ -90,7 +90,7 @@ describe('a call of ours', () => {
   it('links each wrong field to the reference', async () => {
     seller.on('/product/query', ok([{ partnerDealId: 'D1' }] as unknown as object))
     const entry = await call('product-pull', { method: 'multi', partnerDealIds: ['D1'] })
-    expect(entry.succeeded).toBe(false)
+    expect(entry.outcome.name).toBe('failed')
     expect(entry.failure?.kind).toBe('schema')
     expect(entry.problems).toContainEqual({
       path: 'body[0].title',
@@ -168,7 +168,7 @@ describe('a call of the partner', () => {
       kind: 'notice',
       direction: 'in',
       name: 'deal-change',
-      succeeded: true,
+      outcome: { name: 'succeeded', tone: 'good' },
       code: 200,
       request: { url: '/mtp/api/deal/change/notice' },
     })
@@ -178,7 +178,13 @@ describe('a call of the partner', () => {
   it('that was refused for its body names each field', async () => {
     await notice({ path: '/rhone/mtp/api/order/consume/notice', body: '{"body":{"orderId":"x"}}' })
     const entry = await newest()
-    expect(entry).toMatchObject({ kind: 'rejected', name: 'consume', succeeded: false, isSignature: false, code: 300 })
+    expect(entry).toMatchObject({
+      kind: 'rejected',
+      name: 'consume',
+      outcome: { tone: 'bad' },
+      isSignature: false,
+      code: 300,
+    })
     expect(entry.problems).toContainEqual({
       path: 'body.partnerOrderId',
       problem: 'is required',

@@ -25,6 +25,8 @@ export interface Exchange {
   readonly answer: Message | null
   /** Why there was none, or what is wrong with it. */
   readonly failure: string | null
+  /** It had to be refused, and was. */
+  readonly refusedRightly: boolean
   readonly stringToSign: string | null
   readonly curl: string | null
 }
@@ -52,6 +54,7 @@ const exchangeOf = ({ kind, id, at, durationMs, failure, request, response, ...e
     ? { start: `HTTP ${response.status ?? 200}`, headers: response.headers ?? [], body: response.body }
     : null,
   failure: failure?.detail ?? null,
+  refusedRightly: entry.outcome.name === 'refused-rightly',
   stringToSign: entry.stringToSign ?? null,
   curl: entry.curl ?? null,
 })

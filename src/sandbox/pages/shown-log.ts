@@ -9,8 +9,9 @@ export interface ShownLog {
   readonly number: number
   readonly running: boolean
   readonly lines: readonly LogLine[]
-  /** Checks that have failed, those of level `error` first. */
+  /** Checks that have failed, by level. Of warnings alone a step passes. */
   readonly failures: readonly LogLine[]
+  readonly warnings: readonly LogLine[]
 }
 
 export async function shownLog(
@@ -24,13 +25,14 @@ export async function shownLog(
   const plain = await Promise.all(events.map((event) => logLine(context, event)))
   const unfolded = exchangesThatFailed(events)
   const lines = plain.map((line) => (unfolded.has(line.seq) ? { ...line, open: true } : line))
-  const failures = lines.filter(({ kind, tone }) => kind === 'check' && (tone === 'bad' || tone === 'warning'))
+  const checks = lines.filter(({ kind }) => kind === 'check')
   return {
     attemptId: attempt.attempt_id,
     number: attempt.number,
     running: attempt.outcome === null,
     lines,
-    failures: [...failures.filter(({ tone }) => tone === 'bad'), ...failures.filter(({ tone }) => tone !== 'bad')],
+    failures: checks.filter(({ tone }) => tone === 'bad'),
+    warnings: checks.filter(({ tone }) => tone === 'warning'),
   }
 }
 

@@ -16,6 +16,7 @@ import {
   type TrafficKind,
 } from '../traffic-store.ts'
 import { curlOf } from './curl.ts'
+import { outcomeOf, type TrafficOutcome } from './outcome.ts'
 import { answerProblems, type LinkedProblem, noticeName, noticeProblems } from './problems.ts'
 import { obstacleToCall, obstacleToNotice, type ReplayObstacle } from './replayable.ts'
 import { type ShownText, shownText } from './text.ts'
@@ -32,7 +33,10 @@ export interface TrafficEntry {
   /** The interface, or the notice; the path of what is neither. */
   readonly name: string
   readonly orderId?: string
-  readonly succeeded: boolean
+  readonly outcome: TrafficOutcome
+  /** How a call of ours was forged on purpose, and what the test step made of the answer. */
+  readonly forged: KeptCall['forged']
+  readonly verdict: KeptCall['verdict']
   /** False for a call that names this partner but may have been sent by anybody. */
   readonly verified: boolean
   /** Its signature fits none of this partner's secrets. */
@@ -104,7 +108,8 @@ function ourCall({ config }: Deps, partner: PartnerWithSecrets, found: KeptCall,
   return {
     ...{ kind: 'call', id, direction: 'out', at, name: found.interface, code: found.code },
     ...(found.order_id === null ? {} : { orderId: found.order_id }),
-    ...{ succeeded: failure === null, verified: true, isUnsigned: false, left_out: null, warnings: [] },
+    ...{ outcome: outcomeOf({ ...found, verified: true }), forged: found.forged, verdict: found.verdict },
+    ...{ verified: true, isUnsigned: false, left_out: null, warnings: [] },
     ...(told ? { failure: told } : {}),
     problems: failure === 'schema' ? answerProblems(found.interface, response_body ?? '') : [],
     isSignature: false,
@@ -139,7 +144,8 @@ function theirCall(deps: Deps, kind: 'notice' | 'rejected', found: KeptReceived,
   const obstacle = obstacleToNotice(deps, found)
   const date = headers?.date
   return {
-    ...{ kind, id, direction: 'in', at, name: noticeName(deps, path) ?? path, succeeded: reason === null },
+    ...{ kind, id, direction: 'in', at, name: noticeName(deps, path) ?? path, forged: null, verdict: null },
+    outcome: outcomeOf({ failure: reason, verified: found.verified, forged: null, verdict: null }),
     ...{ verified: found.verified, isUnsigned: reason?.startsWith(SIGNATURE_UNFIT) ?? false },
     ...{ left_out: found.left_out, warnings: found.warnings },
     ...(reason === null ? {} : { failure: { kind: 'rejected', detail: mask(reason) } }),

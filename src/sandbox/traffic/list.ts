@@ -3,6 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { masker } from '../../lib/crypto/masking.ts'
 import { findPartner, secretTexts } from '../../registry/index.ts'
 import { listAfter, listBefore, type Place, type TrafficSummary } from '../traffic-store.ts'
+import { isWarned, outcomeOf, type TrafficOutcome } from './outcome.ts'
 import { noticeName } from './problems.ts'
 import type { TrafficQuery } from './wire.ts'
 
@@ -11,7 +12,9 @@ interface TrafficLine extends TrafficSummary {
   /** The interface or the notice; the path of what is neither. */
   readonly name: string
   readonly direction: 'out' | 'in'
-  readonly succeeded: boolean
+  readonly outcome: TrafficOutcome
+  /** A warning is shown beside the outcome. */
+  readonly warned: boolean
 }
 
 export interface TrafficPage {
@@ -54,7 +57,13 @@ const cursorOf = ({ at, id }: TrafficSummary): string => `${at.getTime()}.${id}`
 function lineOf(deps: Deps, row: TrafficSummary, mask: (text: string) => string): TrafficLine {
   const isOurs = row.kind === 'call'
   const name = isOurs ? row.name : (noticeName(deps, row.name) ?? mask(row.name))
-  const shown = { ...row, name, direction: isOurs ? 'out' : 'in', succeeded: row.failure === null } as const
+  const shown = {
+    ...row,
+    name,
+    direction: isOurs ? 'out' : 'in',
+    outcome: outcomeOf(row),
+    warned: isWarned(row),
+  } as const
   if (row.failure === null) return shown
   const { kind, detail } = redactFailure(deps.config, { kind: row.failure, detail: mask(row.detail ?? '') })
   return { ...shown, failure: kind, detail, duration_ms: kind === row.failure ? row.duration_ms : null }

@@ -4,6 +4,7 @@ import type { NotReplayable } from '../errors.ts'
 import { explainMistake } from '../mistake-texts.ts'
 import type { TrafficKind, TrafficSummary } from '../traffic-store.ts'
 import type { TrafficEntry } from './entry.ts'
+import type { OutcomeName, TrafficOutcome } from './outcome.ts'
 import type { Replayed } from './replay.ts'
 
 const KINDS = {
@@ -19,6 +20,20 @@ const OBSTACLES = {
   'not-whole': 'sandbox.traffic.obstacle_not_whole',
 } as const satisfies Record<NotReplayable['obstacle'], string>
 
+const OUTCOMES = {
+  succeeded: 'sandbox.traffic.succeeded',
+  failed: 'sandbox.traffic.failed',
+  'refused-rightly': 'sandbox.traffic.refused_rightly',
+  'not-refused': 'sandbox.traffic.not_refused',
+  unverified: 'sandbox.traffic.unverified',
+} as const satisfies Record<OutcomeName, string>
+
+const FORGED = {
+  signature: 'sandbox.traffic.forged_signature',
+  date: 'sandbox.traffic.forged_date',
+  client: 'sandbox.traffic.forged_client',
+} as const satisfies Record<NonNullable<TrafficSummary['forged']>, string>
+
 const REPLAYED = {
   accepted: 'sandbox.traffic.replayed_accepted',
   again: 'sandbox.traffic.replayed_again',
@@ -33,6 +48,9 @@ export function trafficTexts(locale: Locale) {
   return {
     kind: ({ kind, verified, isUnsigned }: Pick<TrafficEntry, 'kind' | 'verified' | 'isUnsigned'>): string =>
       verified ? t(KINDS[kind]) : t(isUnsigned ? 'sandbox.traffic.kind_unsigned' : 'sandbox.traffic.kind_unverified'),
+    outcome: ({ name }: TrafficOutcome): string => t(OUTCOMES[name]),
+    /** Empty of a call that was not forged. */
+    forged: (forged: TrafficSummary['forged']): string => (forged === null ? '' : t(FORGED[forged])),
     leftOut: ({ verified, left_out }: Pick<TrafficSummary, 'verified' | 'left_out'>): string =>
       t(verified ? 'sandbox.traffic.left_out' : 'sandbox.traffic.left_out_unverified', {
         count: left_out?.toLocaleString(locale) ?? '',

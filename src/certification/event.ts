@@ -14,9 +14,9 @@ export type LogEntry =
   /** The partner's turn: what has to come, where, and until when (ISO 8601). */
   | { readonly kind: 'waiting'; readonly data: Waiting }
   | { readonly kind: 'notice'; readonly data: { readonly notice_id: string; readonly path: string } }
-  /** `unverified`: it names the partner, but anybody may have sent it. */
+  /** `unverified`: it names the partner, but anybody may have sent it. `wrong-path`: its path does not exist. */
   | {
-      readonly kind: 'rejected' | 'unverified'
+      readonly kind: 'rejected' | 'unverified' | 'wrong-path'
       readonly data: { readonly call_id: string; readonly path: string; readonly reason: string }
     }
   | { readonly kind: 'check'; readonly data: Finding }
@@ -55,6 +55,7 @@ const KINDS = [
   'notice',
   'rejected',
   'unverified',
+  'wrong-path',
   'check',
   'ended',
 ] as const satisfies readonly LogEntry['kind'][]

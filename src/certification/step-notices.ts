@@ -17,8 +17,8 @@ interface ExpectedNotice {
 interface NoticeWatch {
   /** Writes into the log what has come since the last look; returns the notice once it was accepted. */
   look(): Promise<ReceivedCall | undefined>
-  /** The last call that anybody may have sent. */
-  unverified(): ReceivedCall | undefined
+  /** The last call that does not count: anybody may have sent it, or its path does not exist. */
+  uncounted(): ReceivedCall | undefined
 }
 
 const LOOK_EVERY_MS = 200
@@ -30,7 +30,7 @@ export interface StepNotices {
   /**
    * Waits for the partner's notice, which the platform has accepted and acted on when this returns. One on that path that
    * was refused fails the step at once, with the reason. One that anybody may have sent is only logged: a stranger must
-   * not be able to end a partner's step.
+   * not be able to end a partner's step. So is one to a path that does not exist.
    */
   waitForNotice(expected: ExpectedNotice & Pick<Waiting, 'about'>): Promise<ReceivedCall>
   /** The same for a notice that may come or not; the step looks by itself. */
@@ -56,14 +56,15 @@ export function stepNotices(attempt: Attempt, log: AttemptLog): StepNotices {
     }
   }
 
-  const logReceived = ({ id, path, reason, verified }: ReceivedCall) =>
-    reason === null
-      ? log.append({ kind: 'notice', data: { notice_id: id, path } })
-      : log.append({ kind: verified ? 'rejected' : 'unverified', data: { call_id: id, path, reason } })
+  const logReceived = async ({ id, path, reason, verified, wrong_path }: ReceivedCall) => {
+    if (reason === null) return log.append({ kind: 'notice', data: { notice_id: id, path } })
+    const kind = wrong_path ? 'wrong-path' : verified ? 'rejected' : 'unverified'
+    return log.append({ kind, data: { call_id: id, path, reason } })
+  }
 
   const watchNotices: StepNotices['watchNotices'] = ({ path, isIt, since }) => {
     const seen = new Set<string>()
-    let [found, unverified]: (ReceivedCall | undefined)[] = []
+    let [found, uncounted]: (ReceivedCall | undefined)[] = []
     let others = 0
     const look = async () => {
       const before = found
@@ -75,16 +76,17 @@ export function stepNotices(attempt: Attempt, log: AttemptLog): StepNotices {
         seen: [...seen],
       })) {
         seen.add(call.id)
-        const isRefused = call.reason !== null && call.verified
-        if (isRefused || (call.verified && isIt(call.body)) || ++others <= MOST_OTHERS) await logReceived(call)
+        const counts = call.verified && !call.wrong_path
+        const isRefused = call.reason !== null && counts
+        if (isRefused || (counts && isIt(call.body)) || ++others <= MOST_OTHERS) await logReceived(call)
         if (isRefused) await log.require('notice-accepted', false, { expected: 'code 200', actual: call.reason ?? '' })
-        if (!call.verified) unverified = call
+        if (!counts) uncounted = call
         else if (isIt(call.body)) found = call
       }
       if (found && !before) await log.check('notice-accepted', true)
       return found
     }
-    return { look, unverified: () => unverified }
+    return { look, uncounted: () => uncounted }
   }
 
   return {
@@ -101,11 +103,14 @@ export function stepNotices(attempt: Attempt, log: AttemptLog): StepNotices {
         return found !== undefined
       }
       await until(patienceS, isThere, LOOK_EVERY_MS)
-      const unverified = watch.unverified()
-      const instead = unverified ? `only a call that is not verified: ${unverified.reason}` : 'nothing'
+      const uncounted = watch.uncounted()
+      const instead = uncounted ? insteadOf(uncounted) : 'nothing'
       const details = { expected: `POST ${path}`, actual: found?.path ?? instead }
       await log.require('notice-arrived', found !== undefined, details)
       return found as ReceivedCall
     },
   }
 }
+
+const insteadOf = ({ wrong_path, path, reason }: ReceivedCall): string =>
+  wrong_path ? `only a call to ${path}: ${reason}` : `only a call that is not verified: ${reason}`

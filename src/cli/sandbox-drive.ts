@@ -121,6 +121,9 @@ function tell({ say, help }: Drive, { kind, data, step_id }: ShownEvent, over: A
   } else if (kind === 'unverified') {
     const { path, reason } = rejectedData.parse(data)
     say(`  a call to POST ${path} names your clientId but is not verified, so it does not count: ${reason}`)
+  } else if (kind === 'wrong-path') {
+    const { path, reason } = rejectedData.parse(data)
+    say(`  your call to POST ${path} does not count: ${reason}`)
   } else if (kind === 'waiting') {
     const awaited = waitingData.parse(data)
     const about = Object.entries(awaited.about).map(([field, value]) => `${field} ${value}`)

@@ -49,6 +49,8 @@ const receivedCall = z.object({
   body: z.string(),
   /** Whether it is known that the partner sent it. */
   verified: z.boolean(),
+  /** It came to another path, which does not exist. */
+  wrong_path: z.boolean(),
 })
 /** A call that names a partner. */
 export type ReceivedCall = z.output<typeof receivedCall>
@@ -63,19 +65,19 @@ export interface ReceivedFilter {
   readonly seen: readonly string[]
 }
 
-/** In the order in which they came, 200 at most. */
+/** Calls to these paths, and to paths that do not exist, in the order in which they came, 200 at most. */
 export const receivedSince = (
   db: Db,
   { partnerId, paths, accepted, refused, seen }: ReceivedFilter,
 ): Promise<ReceivedCall[]> =>
   db.many(
     receivedCall,
-    sql`select id, path, reason, body, verified from (
-          select notice_id as id, path, null as reason, body, true as verified, received_at from notice
+    sql`select id, path, reason, body, verified, wrong_path from (
+          select notice_id as id, path, null as reason, body, true as verified, false as wrong_path, received_at from notice
           where partner_id = ${partnerId} and received_at >= ${accepted}
           union all
-          select call_id, path, reason, body, verified, received_at from refused_notice
+          select call_id, path, reason, body, verified, wrong_path, received_at from refused_notice
           where partner_id = ${partnerId} and received_at >= ${refused}
         ) incoming
-        where path = any (${paths}::text[]) and id <> all (${seen}::uuid[]) order by received_at limit 200`,
+        where (path = any (${paths}::text[]) or wrong_path) and id <> all (${seen}::uuid[]) order by received_at limit 200`,
   )

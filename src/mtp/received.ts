@@ -37,8 +37,8 @@ export async function listNotices(deps: Deps, filter: NoticeFilter): Promise<sto
 }
 
 /**
- * Calls that name a partner, accepted and refused, to an endpoint (`/mtp/api/order/consume/notice`) under every prefix, in
- * the order in which they came. 200 at most: ask again with these as `seen` for the rest.
+ * Calls that name a partner, accepted and refused, to an endpoint (`/mtp/api/order/consume/notice`) under every prefix, and
+ * those to paths that do not exist, in the order in which they came. 200 at most: ask again with these as `seen` for the rest.
  */
 export const receivedSince = (
   { db, config }: Deps,

@@ -30,7 +30,7 @@ interface Options {
 
 const REFUSALS: RefusalPolicy = {
   code: (rejected, url) => (rejected ? codeOf(rejected, url) : refusalCode(url)),
-  isKept: ({ status }) => status === 200,
+  isKept: ({ status }) => status === 200 || status === 404,
   unreadable: () => ({ describe: 'the request cannot be read', status: 200 }),
 }
 

@@ -31,7 +31,8 @@ export async function authenticateCall(deps: Deps, call: PartnerCall): Promise<P
   const used = verify({ ...call, authorization, date }, partner.client_id, secretsOf(partner))
   const secret = used === null ? undefined : partner.secrets[used]
   if (!secret) throw baFailed(SIGNATURE_UNFIT)
-  checkDate(deps, date)
+  const wrongDate = dateProblem(deps, date)
+  if (wrongDate !== undefined) throw baFailed(wrongDate)
   if (partner.stage === 'sandbox') refuseTolerated(toleratedIn(partner, call))
   checkStanding(partner, call.partnerId)
   await notePartnerSecretUse(deps, secret)
@@ -55,11 +56,19 @@ async function findCaller(deps: Deps, authorization: string): Promise<PartnerWit
 
 const secretsOf = (partner: PartnerWithSecrets): string[] => partner.secrets.map(({ secret }) => secret)
 
-function checkDate({ clock, config }: Deps, date: string): void {
+function dateProblem({ clock, config }: Deps, date: string): string | undefined {
   const parsed = parseHttpDate(date)
-  if ('problem' in parsed) throw baFailed(`Date: ${parsed.problem}`)
+  if ('problem' in parsed) return `Date: ${parsed.problem}`
   const seconds = Math.abs(clock.now().getTime() - parsed.getTime()) / 1000
-  if (seconds > config.MTP_CLOCK_SKEW_S) throw baFailed(`Date differs from our clock by ${Math.round(seconds)} seconds`)
+  return seconds > config.MTP_CLOCK_SKEW_S ? `Date differs from our clock by ${Math.round(seconds)} seconds` : undefined
+}
+
+/** Whether signature and Date prove that the partner sent a call, whatever else is wrong with it. */
+export function isProven(deps: Deps, partner: PartnerWithSecrets, call: PartnerCall): boolean {
+  const { authorization, date, doubled } = call
+  if (doubled.length > 0 || authorization === undefined || date === undefined) return false
+  const used = verify({ ...call, authorization, date }, partner.client_id, secretsOf(partner))
+  return used !== null && dateProblem(deps, date) === undefined
 }
 
 /** Some long-running programs do this, so live partners are only warned. */

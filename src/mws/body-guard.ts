@@ -118,6 +118,8 @@ const TOO_LONG = '(larger than 1 MiB)'
 const INCOMPLETE = '(did not arrive completely)'
 /** Replaces the body of a call with a wrong signature. */
 const UNREAD = '(not read: the signature was checked first)'
+/** Replaces the body of a call to a path that does not exist. */
+export const UNREAD_OF_WRONG_PATH = '(not read: the path does not exist)'
 
 /** The body of a call as text, for the partner to look at. */
 export function readableBody(request: FastifyRequest): string {
@@ -130,7 +132,11 @@ export function readableBody(request: FastifyRequest): string {
 
 /** Whether `readableBody` gave every byte of the body: it was read, and is text. */
 export const isWholeBody = (body: string): boolean =>
-  body !== TOO_LONG && body !== INCOMPLETE && body !== UNREAD && !body.includes('\ufffd')
+  body !== TOO_LONG &&
+  body !== INCOMPLETE &&
+  body !== UNREAD &&
+  body !== UNREAD_OF_WRONG_PATH &&
+  !body.includes('\ufffd')
 
 // PostgreSQL cannot store a NUL.
 const storable = (bytes: Buffer): string => bytes.toString('utf8').replaceAll('\0', '\ufffd')

@@ -7,11 +7,12 @@ import type { Rates } from '../lib/rates.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import { BODY_DECRYPTED } from '../partner-calls/index.ts'
 import { findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../registry/index.ts'
-import { type PartnerCall, SIGNATURE_UNFIT } from './authenticate.ts'
+import { isProven, type PartnerCall, SIGNATURE_UNFIT } from './authenticate.ts'
 import { isWholeBody } from './body-guard.ts'
 import { searches } from './diagnose/searches.ts'
 import { diagnoseCall } from './diagnose-call.ts'
 import { countLeftOut, writeLeftOut } from './left-out.ts'
+import { nearestPath } from './nearest-path.ts'
 import { exceededQuota, LONGEST_ENTRY } from './rejected-quota.ts'
 import { explainRejectedCall, insertRejectedCall } from './rejected-store.ts'
 import { parseAuthorization } from './signature.ts'
@@ -24,6 +25,8 @@ const LOOKED_INTO_MS = 500
 
 /** Entries that are written at once; beyond that an unverified call is only logged. */
 const WRITTEN_AT_ONCE = 50
+/** Fewer of calls to wrong paths, which leave room for the others. */
+const WRONG_PATHS_AT_ONCE = 10
 
 /** Header of a kept call whose body is not the original one, because a secret in it is masked. */
 const BODY_MASKED = 'gatehouse-body-masked'
@@ -54,10 +57,39 @@ const beingWritten = new WeakMap<Rates, Set<Promise<unknown>>>()
  * Unverified callers must not wait for this: the time it takes would reveal whether the clientId exists.
  */
 export function keepRejected(deps: Deps, rejection: Rejection): Promise<void> {
+  const most = rejection.verified ? Number.POSITIVE_INFINITY : WRITTEN_AT_ONCE
+  return keepUnlessBusy(deps, most, rejection.call, (partner) => keepRejectedOf(deps, partner, rejection))
+}
+
+/**
+ * Keeps a call to a path that does not exist, with the path that was probably meant. Nobody waits for this either: it
+ * checks the signature, to tell the partner's own calls from those of strangers.
+ */
+export const keepWrongPath = (deps: Deps, rejection: Omit<Rejection, 'verified'>): Promise<void> =>
+  keepUnlessBusy(deps, WRONG_PATHS_AT_ONCE, rejection.call, (partner) => {
+    const { call, reason } = rejection
+    const nearest = nearestPath(deps.config.MTP_PATH_PREFIXES, pathAsSent(call.url))
+    const told = nearest === undefined ? reason : `${reason}; the nearest path is POST ${nearest}`
+    return keepRejectedOf(deps, partner, { ...rejection, reason: told, verified: isProven(deps, partner, call) })
+  })
+
+/** Does nothing for a caller who names no known partner, and while `most` entries are being written. */
+function keepUnlessBusy(
+  deps: Deps,
+  most: number,
+  call: PartnerCall,
+  keep: (partner: PartnerWithSecrets) => Promise<unknown>,
+): Promise<void> {
   const writing = beingWritten.get(deps.rates) ?? new Set()
   beingWritten.set(deps.rates, writing)
-  if (writing.size >= WRITTEN_AT_ONCE && !rejection.verified) return Promise.resolve()
-  const kept = keepOfCaller(deps, rejection).finally(() => writing.delete(kept))
+  if (writing.size >= most) return Promise.resolve()
+  const keepOfCaller = async () => {
+    const parsed = parseAuthorization(call.authorization ?? '')
+    if ('problem' in parsed) return
+    const partner = await findPartnerByClientId(deps, parsed.clientId)
+    if (partner) await keep(partner)
+  }
+  const kept = keepOfCaller().finally(() => writing.delete(kept))
   writing.add(kept)
   return kept
 }
@@ -74,14 +106,7 @@ export async function stopRejected(deps: Deps): Promise<void> {
   await finishRejected(deps)
 }
 
-async function keepOfCaller(deps: Deps, rejection: Rejection): Promise<void> {
-  const parsed = parseAuthorization(rejection.call.authorization ?? '')
-  if ('problem' in parsed) return
-  const partner = await findPartnerByClientId(deps, parsed.clientId)
-  if (partner) await keepRejectedOf(deps, partner, rejection)
-}
-
-/** As above, for a known partner; returns the id of the entry, undefined if there were too many. */
+/** As `keepRejected`, for a known partner; returns the id of the entry, undefined if there were too many. */
 export async function keepRejectedOf(
   deps: Deps,
   partner: PartnerWithSecrets,

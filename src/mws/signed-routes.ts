@@ -3,12 +3,13 @@ import type { Deps } from '../deps.ts'
 import { KEY_DOES_NOT_FIT } from '../lib/crypto/aes-body.ts'
 import { failureAnswerOf, logFailure } from '../lib/web/envelope.ts'
 import { noteForLog } from '../lib/web/observe.ts'
+import { hasBody } from '../lib/web/read-body.ts'
 import type { FailureAnswer } from '../lib/web/rescode.ts'
 import { type RefusalCode, refused } from './answer.ts'
-import { acceptRawBodies, readableBody } from './body-guard.ts'
+import { acceptRawBodies, readableBody, UNREAD_OF_WRONG_PATH } from './body-guard.ts'
 import { BaFailed, CallRejected } from './errors.ts'
 import { callOf } from './guard.ts'
-import { keepRejected } from './reject.ts'
+import { keepRejected, keepWrongPath } from './reject.ts'
 
 /** How the refusals of one group of routes differ. */
 export interface RefusalPolicy {
@@ -52,7 +53,10 @@ async function sendRefusal(
   const { describe, status, headers, detail } = rejected ?? failureOf(policy, thrown, request)
   noteForLog(request, { code, ...(detail ? { detail } : {}) })
   const answer = JSON.stringify(refused(describe, partnerId, code))
-  if (rejected && policy.isKept(rejected)) await keep(deps, request, rejected, answer)
+  if (rejected && policy.isKept(rejected)) {
+    if (rejected.status === 404) keepWithoutBody(deps, request, rejected, answer)
+    else await keep(deps, request, rejected, answer)
+  }
   return reply
     .code(status)
     .headers({ ...HEADERS, ...headers })
@@ -64,6 +68,16 @@ function failureOf(policy: RefusalPolicy, thrown: unknown, request: FastifyReque
   const { status = 500, headers = {}, detail } = error.failure
   if (error.rescode === 20007) return { ...policy.unreadable(error), headers, detail }
   return { describe: 'the platform cannot respond now; try again later', status, headers, detail }
+}
+
+/** The body of a call to a wrong path is not read, and nobody waits until the call is kept. */
+function keepWithoutBody(deps: Deps, request: FastifyRequest, rejected: CallRejected, answer: string): void {
+  const { headers, ip: address } = request
+  const body = hasBody(request) ? UNREAD_OF_WRONG_PATH : ''
+  const rejection = { call: callOf(request), address, headers, body, reason: rejected.message, answer }
+  keepWrongPath(deps, rejection).catch((error: Error) => {
+    logFailure(request, error, 'a call to a wrong path could not be recorded')
+  })
 }
 
 /** A caller that has not proved who it is does not wait: the time would reveal whether its clientId exists. */

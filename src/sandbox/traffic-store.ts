@@ -117,6 +117,9 @@ const received = z.object({
   headers: headers.nullable(),
   body: z.string(),
   answer: z.string(),
+  code: z.number(),
+  /** Null means 200. */
+  status: z.number().nullable(),
   reason: z.string().nullable(),
   /** Whether it is known that this partner sent it. */
   verified: z.boolean(),
@@ -125,7 +128,7 @@ const received = z.object({
 })
 export type KeptReceived = z.output<typeof received>
 
-const RECEIVED = sql.part`id, at, name as path, headers, body, answer, reason, verified, left_out, warnings`
+const RECEIVED = sql.part`id, at, name as path, headers, body, answer, code, status, reason, verified, left_out, warnings`
 
 /** A notice of this partner that was accepted. */
 export const findNotice = (db: Db, partnerId: bigint, id: string): Promise<KeptReceived | undefined> =>

@@ -17,9 +17,11 @@ import { listRuns, nextStep, presentRun, showRun, startRun } from '../../src/cer
 import { findLinkedOrder } from '../../src/certification/run-order-store.ts'
 import { STEPS } from '../../src/certification/steps/index.ts'
 import type { Step } from '../../src/certification/steps/step.ts'
+import { waitingIn } from '../../src/sandbox/pages/waiting.ts'
 import { type Lab, openLab, SIMPLE, simpleChoice, walkTo } from '../sandbox/lab.ts'
 import { EVERYTHING } from '../sandbox/walk.ts'
 import { signatureOf } from '../signer.ts'
+import { until } from '../until.ts'
 
 let lab: Lab
 beforeAll(async () => {
@@ -253,6 +255,32 @@ describe('a step that is being made', () => {
       await consumed(runId)
     })
     expect(made.events.filter(({ kind }) => kind === 'unverified')).toHaveLength(2)
+    expect(made.failures).toEqual([])
+    expect(made.outcome).toBe('passed')
+  })
+
+  it('tells of a call to a wrong path, and goes on waiting', async () => {
+    const { clock, deps } = lab.world
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'consumption')
+    const path = '/mtp/api/order/consume'
+    const made = await lab.make(runId, 'consumption', async () => {
+      const date = clock.now().toUTCString()
+      const headers = { Date: date, Authorization: `MWS lab:${signatureOf({ path, date, secret: lab.secret })}` }
+      await fetch(lab.url + path, { method: 'POST', headers, body: '{}' })
+      const told = async () => {
+        const { current } = await showRun(deps, lab.partnerId, runId)
+        const events = await eventsOfAttempt(deps.db, String(current?.attempts.at(-1)?.attempt_id))
+        return events.some(({ kind }) => kind === 'wrong-path') ? events : undefined
+      }
+      const events = await until(told)
+      const waiting = await waitingIn(deps, lab.partnerId, events)
+      expect(waiting?.path).toBe('/mtp/api/order/consume/notice')
+      await consumed(runId)
+    })
+    const line = made.events.find(({ kind }) => kind === 'wrong-path')
+    const reason = 'no such path; the nearest path is POST /mtp/api/order/consume/notice'
+    expect(line?.data).toMatchObject({ path, reason })
     expect(made.failures).toEqual([])
     expect(made.outcome).toBe('passed')
   })

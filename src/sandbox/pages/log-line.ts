@@ -89,6 +89,12 @@ async function contentOf(context: LineContext, event: RunEvent): Promise<LineCon
         text: t('sandbox.log.unverified_call', { path: event.data.path, reason: event.data.reason }),
         exchange: await findExchange(deps, partnerId, 'rejected', event.data.call_id),
       }
+    case 'wrong-path':
+      return {
+        ...{ tone: 'warning', word: t('sandbox.log.warning') },
+        text: t('sandbox.log.wrong_path', { path: event.data.path, reason: event.data.reason }),
+        exchange: await findExchange(deps, partnerId, 'rejected', event.data.call_id),
+      }
     case 'check':
       return checkLine(event.data, t)
     case 'ended':

@@ -20,13 +20,16 @@ export interface ShownWaiting {
   readonly demo: DemoHelp | null
 }
 
+/** Lines about calls that came and were not the one that is waited for. */
+const MEANWHILE: readonly RunEvent['kind'][] = ['notice', 'unverified', 'wrong-path']
+
 /** What the attempt waits for after these lines; undefined when it is not the partner's turn. */
 export async function waitingIn(
   deps: Deps,
   partnerId: bigint,
   events: readonly RunEvent[],
 ): Promise<ShownWaiting | undefined> {
-  const last = events.findLast(({ kind }) => kind !== 'notice')
+  const last = events.findLast(({ kind }) => !MEANWHILE.includes(kind))
   if (last?.kind !== 'waiting') return undefined
   const { path, until, about } = last.data
   const partner = await findPartner(deps, partnerId)

@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { APP_KEY_HEADER, ENCRYPTION_HEADER } from '../../lib/crypto/aes-body.ts'
 import { masker } from '../../lib/crypto/masking.ts'
 import { stringToSign } from '../../lib/crypto/signing.ts'
-import { BA_FAILED, MISTAKES, refusalCode, SIGNATURE_UNFIT } from '../../mws/index.ts'
+import { BA_FAILED, MISTAKES, SIGNATURE_UNFIT } from '../../mws/index.ts'
 import { BODY_DECRYPTED } from '../../partner-calls/index.ts'
 import { findPartner, type PartnerWithSecrets, secretTexts } from '../../registry/index.ts'
 import { noSuchEntry } from '../errors.ts'
@@ -152,7 +152,7 @@ function theirCall(deps: Deps, kind: 'notice' | 'rejected', found: KeptReceived,
     problems: reason === null || isSignature ? [] : noticeProblems(deps, path, body),
     isSignature,
     mistakes: isSignature ? mistakesIn(reason ?? '') : [],
-    code: reason === null ? 200 : isSignature ? 300 : refusalCode(path),
+    code: found.code,
     durationMs: null,
     request: {
       url: path,
@@ -160,7 +160,7 @@ function theirCall(deps: Deps, kind: 'notice' | 'rejected', found: KeptReceived,
       body: shownText(mask(body), headers !== null && BODY_DECRYPTED in headers),
     },
     ...(date === undefined ? {} : { stringToSign: stringToSign({ method: 'POST', path, date }) }),
-    response: { status: 200, body: shownText(mask(answer)) },
+    response: { status: found.status ?? 200, body: shownText(mask(answer)) },
     ...(obstacle ? { obstacle } : {}),
   }
 }

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { finishRejected } from '../../src/mws/reject.ts'
+import { showEntry } from '../../src/sandbox/traffic/entry.ts'
+import { listTraffic } from '../../src/sandbox/traffic/list.ts'
+import { trafficQuery } from '../../src/sandbox/traffic/wire.ts'
+import { openWorld, type World } from '../harness.ts'
+import { type FakeSeller, fakeSeller } from '../partner-calls/fake-seller.ts'
+import { sendNotice } from '../sandbox/notices.ts'
+
+/** Calls to paths that do not exist, for their sender to see. */
+
+let world: World
+let seller: FakeSeller
+beforeAll(async () => {
+  world = await openWorld({ MTP_PATH_PREFIXES: '/rhone' })
+  seller = await fakeSeller(world, 7001)
+})
+beforeEach(async () => {
+  await world.pool.query('truncate rejected_call')
+  world.clock.advance(2 * 86_400)
+})
+afterAll(async () => {
+  await seller.close()
+  await world.close()
+})
+
+const lines = async () => (await listTraffic(world.deps, 7001n, trafficQuery.parse({}))).lines
+const none = { code: 404, describe: 'no such path', partnerId: '7001' }
+
+describe('a call to a path that does not exist', () => {
+  it.each(['/mtp/api/order/consume', '/rhone/mtp/api/order/consume', '/rhone/order/consume/notice'])(
+    '%s: is kept with the path that was meant',
+    async (path) => {
+      expect(await sendNotice(world, seller, { path, body: '{"body":{}}' })).toEqual(none)
+      const [line, ...more] = await lines()
+      expect(more).toEqual([])
+      const meant = `${path.startsWith('/rhone') ? '/rhone' : ''}/mtp/api/order/consume/notice`
+      const detail = `no such path; the nearest path is POST ${meant}`
+      expect(line).toMatchObject({ kind: 'rejected', name: path, code: 404, status: 404, verified: true, detail })
+      const entry = await showEntry(world.deps, 7001n, { kind: 'rejected', id: String(line?.id) })
+      expect(entry).toMatchObject({ code: 404, obstacle: 'not-a-notice', response: { status: 404 } })
+      expect(entry.request.body.text).toBe('(not read: the path does not exist)')
+    },
+  )
+
+  it('of the first version is kept with what the answer says', async () => {
+    await sendNotice(world, seller, { path: '/rhone/lv/order/consume/notice', body: '{}' })
+    expect((await lines())[0]?.detail).toMatch(
+      /first version .* the nearest path is POST \/rhone\/mtp\/api\/order\/cons/,
+    )
+  })
+
+  it('is not verified where the signature or the Date does not fit', async () => {
+    const path = '/mtp/api/order/consume'
+    const old = new Date(world.clock.now().getTime() - 3_600_000).toUTCString()
+    await sendNotice(world, seller, { path, body: '{}', signing: { secret: 'a guess' } })
+    await sendNotice(world, seller, { path, body: '{}', signing: { date: old }, headers: { Date: old } })
+    expect((await lines()).map(({ verified }) => verified)).toEqual([false, false])
+  })
+
+  it('by a clientId that nobody has, or by nobody, is not kept', async () => {
+    for (const Authorization of ['MWS nobody:xxxx', 'Basic eA==', '']) {
+      const headers = { Authorization }
+      expect(await sendNotice(world, seller, { path: '/mtp/api/x', body: '{}', headers })).toEqual(none)
+    }
+    expect(await lines()).toEqual([])
+  })
+
+  it('is kept only so often, and the rest is counted', async () => {
+    for (let times = 0; times < 60; times++) {
+      await sendNotice(world, seller, { path: `/mtp/api/x${times}`, body: '{}', signing: { secret: 'a guess' } })
+    }
+    const { rows } = await world.pool.query('select from rejected_call where left_out is null')
+    expect(rows.length).toBeLessThanOrEqual(25)
+    await finishRejected(world.deps)
+    const counted = await world.pool.query('select sum(left_out)::int as calls from rejected_call')
+    expect(counted.rows[0].calls).toBe(60 - rows.length)
+  })
+})
+
+describe('a flood of calls to wrong paths', () => {
+  it('is answered at once, and few of it are written at a time', async () => {
+    const sent = await Promise.all(
+      Array.from({ length: 200 }, (_, at) =>
+        world.app.inject({
+          method: 'POST',
+          url: `/mtp/api/x${at}`,
+          headers: { authorization: 'MWS seller-7001:xxxx', date: world.clock.now().toUTCString() },
+        }),
+      ),
+    )
+    expect(new Set(sent.map(({ statusCode }) => statusCode))).toEqual(new Set([404]))
+    await finishRejected(world.deps)
+    expect((await lines()).length).toBeLessThanOrEqual(26)
+  })
+
+  it('does not keep the secret that a path holds', async () => {
+    await sendNotice(world, seller, { path: `/mtp/api/${encodeURIComponent(seller.secret)}`, body: '{}' })
+    const { rows } = await world.pool.query('select * from rejected_call')
+    expect(JSON.stringify(rows)).not.toContain('secret-of-7001')
+  })
+})

@@ -4,6 +4,7 @@ export const CHECK_IDS = [
   'http-status',
   'content-type',
   'answer-time',
+  'answer-size',
   'encryption',
   'json',
   'code',

@@ -1,8 +1,8 @@
 import { interfaceNamed, type PartnerInterface, readAnswer, remarkIn, SUCCESS } from '../interfaces/index.ts'
 import { MASK } from '../lib/crypto/masking.ts'
-import { isRounded, parseLossless } from '../lib/json/lossless.ts'
+import { isRounded, parseLossless, placed } from '../lib/json/lossless.ts'
 import type { ShapeProblem } from '../lib/json/shape.ts'
-import type { CallRecord } from '../partner-calls/index.ts'
+import { type CallRecord, PARTNER_LIMITS } from '../partner-calls/index.ts'
 import type { Finding } from './event.ts'
 import { type Codes, codeFinding, jsonFields, type Refusal, refusalFinding, shown, startOf } from './examine-code.ts'
 
@@ -17,6 +17,7 @@ export interface Expectation {
 }
 
 const SLOW_MS = 3_000
+const HEADERS_S = PARTNER_LIMITS.headersMs / 1_000
 const MOST_FIELDS = 20
 
 /**
@@ -26,8 +27,9 @@ const MOST_FIELDS = 20
 export function examine(call: CallRecord, expectation: Expectation = {}): Finding[] {
   const { refusal } = expectation
   const entry = interfaceNamed(call.interface)
-  if (call.http_status === null || call.response_body === null) return [notReached(call)]
   const reached: Finding = { id: 'reached', passed: true, actual: `${call.duration_ms} ms` }
+  if (call.failure === 'too-large') return [reached, tooLarge(call)]
+  if (call.http_status === null || call.response_body === null) return [notReached(call)]
   if (refusal && REFUSING.includes(call.http_status)) {
     return [reached, ...secretFindings(call), { id: refusal.check, passed: true, actual: `HTTP ${call.http_status}` }]
   }
@@ -43,10 +45,9 @@ export function examine(call: CallRecord, expectation: Expectation = {}): Findin
   if (call.failure === 'encryption') return [...about, undecrypted(call)]
   const parsed = parseLossless(Buffer.from(call.response_body))
   if ('problem' in parsed) {
-    return [
-      ...about,
-      { id: 'json', passed: false, expected: 'JSON', actual: startOf(call.response_body) || 'an empty body' },
-    ]
+    const begins = startOf(call.response_body)
+    const actual = begins ? `${placed(parsed)}; it begins: ${begins}` : 'an empty body'
+    return [...about, { id: 'json', passed: false, expected: 'JSON', actual }]
   }
   const json: Finding = { id: 'json', passed: true }
   if (!entry) return [...about, json]
@@ -59,8 +60,16 @@ const REFUSING: readonly number[] = [401, 403]
 const notReached = ({ failure, failure_detail }: CallRecord): Finding => ({
   id: 'reached',
   passed: false,
-  expected: 'a response',
+  expected: `a response within ${HEADERS_S} s (a warning after ${SLOW_MS / 1_000} s)`,
   actual: failure_detail ?? failure ?? 'no response',
+})
+
+/** Nothing of it is kept. */
+const tooLarge = ({ failure_detail }: CallRecord): Finding => ({
+  id: 'answer-size',
+  passed: false,
+  expected: `at most ${PARTNER_LIMITS.bytes / 1_048_576} MiB`,
+  actual: failure_detail ?? '',
 })
 
 const undecrypted = ({ failure_detail }: CallRecord): Finding => ({

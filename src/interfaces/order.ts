@@ -59,7 +59,7 @@ export const orderPay = partnerInterface({
       .looseObject({ ...echoed, voucherType: maybe(voucherType()), ...issuedTickets })
       .refine((body) => body.voucherType !== undefined || body.asyReturnVoucher === true, {
         path: ['voucherType'],
-        error: 'is required',
+        error: 'is required because asyReturnVoucher is not true',
       }),
   }),
   pending: { 598: 'issuing' },

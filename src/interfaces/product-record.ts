@@ -105,11 +105,12 @@ export const product = z
     ...softFields,
   })
   .superRefine((entry, context) => {
-    const needed: ConditionalField[] = [
-      ...(entry.useDateMode === 0 ? (Object.keys(openDate) as ConditionalField[]) : []),
-      ...(entry.returnVoucher ? [] : (['voucherText'] as const)),
-    ]
-    for (const field of needed) {
-      if (entry[field] === undefined) context.addIssue({ code: 'custom', path: [field], message: 'is required' })
+    const requireAll = (fields: readonly ConditionalField[], why: string) => {
+      for (const field of fields) {
+        if (entry[field] !== undefined) continue
+        context.addIssue({ code: 'custom', path: [field], message: `is required because ${why}` })
+      }
     }
+    if (entry.useDateMode === 0) requireAll(Object.keys(openDate) as ConditionalField[], 'useDateMode is 0')
+    if (!entry.returnVoucher) requireAll(['voucherText'], 'returnVoucher is false')
   })

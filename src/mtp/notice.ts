@@ -133,7 +133,7 @@ export async function acceptNotice<Notice extends { partnerId?: string | undefin
 ): Promise<string> {
   const { caller, url, bytes, decrypted, warnings } = received
   const read = readNotice(kind.shape, bytes, decrypted)
-  if ('problem' in read) throw bodyRejected(read.problem)
+  if ('problem' in read) throw bodyRejected(read.problem, read.problem + (read.where ?? ''))
   checkBodyPartnerId(caller, read.notice.partnerId)
 
   const row = {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Config } from '../config/index.ts'
 import { ENCRYPTION_STATUS, KEY_DOES_NOT_FIT, openBody } from '../lib/crypto/aes-body.ts'
-import { parseLossless } from '../lib/json/lossless.ts'
+import { parseLossless, placeText } from '../lib/json/lossless.ts'
 import { problemsText, readShape } from '../lib/json/shape.ts'
 import { HeldBody, releaseWhenAnswered } from '../lib/web/body-memory.ts'
 import { dropRest, hasBody, readBody } from '../lib/web/read-body.ts'
@@ -100,15 +100,18 @@ export const MOST_VALUES = 40_000
 
 /**
  * Reads the JSON of a notice; the problem is the text for `describe`, naming field and problem. For a decrypted body it
- * only says that it is not JSON.
+ * only says that it is not JSON. `where` (` (line 2, column 14)`) is for the sandbox only.
  */
 export function readNotice<Notice extends z.ZodType>(
   notice: Notice,
   bytes: Uint8Array,
   decrypted = false,
-): { notice: z.output<Notice> } | { problem: string } {
+): { notice: z.output<Notice> } | { problem: string; where?: string } {
   const json = parseLossless(bytes, MOST_VALUES)
-  if ('problem' in json) return { problem: decrypted ? KEY_DOES_NOT_FIT : `HTTP body: ${echo(json.problem)}` }
+  if ('problem' in json) {
+    if (decrypted) return { problem: KEY_DOES_NOT_FIT }
+    return { problem: `HTTP body: ${echo(json.problem)}`, where: placeText(json) }
+  }
   const read = readShape(notice, json.value)
   return 'problems' in read ? { problem: problemsText(read.problems) } : { notice: read.value }
 }

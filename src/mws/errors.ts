@@ -41,8 +41,8 @@ export const baFailed = (reason: string): BaFailed => new BaFailed(reason, false
 export const baFailedThoughVerified = (reason: string): BaFailed => new BaFailed(reason, true)
 
 /** Problems of a body may quote it, including vouchers and names: none of that is logged. */
-export const bodyRejected = (describe: string): CallRejected =>
-  new CallRejected(describe, describe, 200, {}, 'refused because of its body; the rejected calls show the reason')
+export const bodyRejected = (describe: string, reason = describe): CallRejected =>
+  new CallRejected(describe, reason, 200, {}, 'refused because of its body; the rejected calls show the reason')
 
 export const noSuchPath = (): CallRejected => new CallRejected('no such path', 'no such path', 404)
 

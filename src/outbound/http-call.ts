@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Client } from 'undici'
 import { type AddressGuard, AddressRefused, type ConnectPhase, guardedConnector } from './address-guard.ts'
+import { exceededLimit, HEADER_BYTES } from './exceeded.ts'
 
 /** How long and how much a partner may take. */
 export interface CallLimits {
@@ -36,12 +37,15 @@ export class HttpCallError extends Error {
   readonly maybeReceived: boolean
   /** The system's or the library's name for the cause: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
   readonly code: string | undefined
+  /** The limit that was exceeded, as a clause: `the response is larger than 1 MiB`. */
+  readonly exceeded: string | undefined
 
-  constructor(failure: CallFailure, timings: CallTimings, code?: string) {
+  constructor(failure: CallFailure, timings: CallTimings, limits: CallLimits, code?: string) {
     super(code === undefined ? failure : `${failure} (${code})`)
     this.failure = failure
     this.timings = timings
     this.code = code
+    this.exceeded = exceededLimit(failure, code, limits)
     this.maybeReceived = !NEVER_SENT.includes(failure)
   }
 }
@@ -111,6 +115,7 @@ function openClient(origin: string, guard: AddressGuard, limits: CallLimits, pro
     // A drip of bytes would never end this one; the limit of the whole call does.
     bodyTimeout: 0,
     maxResponseSize: limits.bytes,
+    maxHeaderSize: HEADER_BYTES,
   })
 }
 
@@ -131,7 +136,7 @@ export async function post(
 ): Promise<HttpAnswer> {
   const progress = new Progress()
   const url = callableUrl(request.url)
-  if (url === undefined) throw new HttpCallError('address', progress.timings())
+  if (url === undefined) throw new HttpCallError('address', progress.timings(), limits)
   const client = openClient(url.origin, guard, limits, progress)
   try {
     const answer = await client.request({
@@ -145,7 +150,7 @@ export async function post(
     const body = Buffer.from(await answer.body.arrayBuffer())
     return { status: answer.statusCode, headers: answer.headers, body, timings: progress.timings() }
   } catch (error) {
-    throw new HttpCallError(failureOf(error, progress.phase), progress.timings(), codeOf(error))
+    throw new HttpCallError(failureOf(error, progress.phase), progress.timings(), limits, codeOf(error))
   } finally {
     // The response is complete or given up; later events of the connection are ignored.
     client.destroy().catch(() => {})

@@ -154,9 +154,9 @@ async function send(
     return { reply: read(http), durationMs: http.timings.total, http }
   } catch (error) {
     if (!(error instanceof HttpCallError)) throw error
-    const { failure: kind, maybeReceived, timings } = error
+    const { failure: kind, maybeReceived, timings, exceeded = MEANINGS[kind] } = error
     answered = kind === 'address'
-    const detail = `${MEANINGS[kind]}: ${error.message}`
+    const detail = `${exceeded}: ${error.message}`
     return { reply: failed({ kind, detail, maybe_received: maybeReceived }), durationMs: timings.total }
   } finally {
     deps.calls.breakers.recordOutcome(partner_id, answered, performance.now() - began)

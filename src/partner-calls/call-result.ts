@@ -15,7 +15,7 @@ export const MEANINGS: Readonly<Record<HttpFailure, string>> = {
   connect: 'could not connect',
   tls: 'could not establish TLS',
   timeout: 'the response took too long',
-  'too-large': 'the response is larger than 1 MiB',
+  'too-large': 'the response is too large',
   broken: 'the connection closed before a complete HTTP response arrived',
 }
 

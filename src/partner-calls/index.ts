@@ -1,3 +1,4 @@
+export { PARTNER_LIMITS } from '../outbound/index.ts'
 export { CircuitBreakers } from './breaker.ts'
 export {
   type AnswerOf,

@@ -1,6 +1,6 @@
 import { type PartnerInterface, readAnswer, remarkIn, SUCCESS } from '../interfaces/index.ts'
 import { ENCRYPTION_STATUS, KEY_DOES_NOT_FIT, openBody } from '../lib/crypto/aes-body.ts'
-import { isRounded, parseLossless } from '../lib/json/lossless.ts'
+import { isRounded, parseLossless, placeText } from '../lib/json/lossless.ts'
 import { problemsText, type ShapeProblem } from '../lib/json/shape.ts'
 import { echo } from '../lib/web/rescode.ts'
 import type { HttpAnswer } from '../outbound/index.ts'
@@ -40,7 +40,11 @@ export function readReply(entry: PartnerInterface, http: ReadableAnswer, { mask,
   if ('problem' in parsed) {
     if (http.decrypted) return failed({ kind: 'encryption', detail: KEY_DOES_NOT_FIT, maybe_received: true })
     // The problem quotes the answer, which may hold what PostgreSQL and a terminal cannot take.
-    return failed({ kind: 'json', detail: `the response is ${echo(mask(parsed.problem))}`, maybe_received: true })
+    return failed({
+      kind: 'json',
+      detail: `the response is ${echo(mask(parsed.problem))}${placeText(parsed)}`,
+      maybe_received: true,
+    })
   }
   const json = parsed.value
   const reading = readAnswer(entry, json)

@@ -91,3 +91,39 @@ describe('a product whose fields bend', () => {
     ])
   })
 })
+
+describe('an answer that cannot be used', () => {
+  it('because of its size fails a check of its own, which names the limit', () => {
+    const failure_detail = 'the response is larger than 1 MiB: too-large (UND_ERR_RES_EXCEEDED_MAX_SIZE)'
+    const huge = { ...answered(200, ''), http_status: null, response_body: null, failure: 'too-large', failure_detail }
+    expect(examine(huge)).toMatchObject([
+      { id: 'reached', passed: true },
+      { id: 'answer-size', passed: false, expected: 'at most 1 MiB', actual: failure_detail },
+    ])
+  })
+
+  it('because it never came names both limits of time', () => {
+    const silent = { ...answered(200, ''), http_status: null, response_body: null, failure: 'timeout' }
+    expect(examine(silent)).toMatchObject([{ id: 'reached', expected: 'a response within 10 s (a warning after 3 s)' }])
+  })
+
+  it.each([
+    ['{"code":200,\n  "describe" "success"}', 'line 2, column 14'],
+    ['{"code":200,\n "code":200}', 'line 2, column 2'],
+    ['<h1>It works!</h1>', 'line 1, column 1'],
+  ])('because it is no JSON names line and column: %s', (body, place) => {
+    expect(failed(answered(200, body))).toMatchObject([['json', expect.stringContaining(`(${place}); it begins: `)]])
+    expect(failed(answered(200, body))[0]?.[1]).not.toContain('at position')
+  })
+
+  it.each([
+    ['marketPrice', 'is required because useDateMode is 0'],
+    ['voucherText', 'is required because returnVoucher is false'],
+  ])('because %s is missing says why it is required', (field, why) => {
+    const body = [{ ...PRODUCT, useDateMode: 0, returnVoucher: false, [field]: undefined }]
+    const findings = examine(answered(200, { code: 200, describe: 'success', body }, 'product-pull'))
+    expect(findings.filter(({ passed }) => !passed)).toContainEqual(
+      expect.objectContaining({ id: 'fields', path: `body[0].${field}`, expected: why, actual: 'missing' }),
+    )
+  })
+})

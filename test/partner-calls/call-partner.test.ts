@@ -97,6 +97,7 @@ describe('a call to a partner', () => {
       status(302, { Location: 'http://169.254.169.254/' }),
     ],
     ['json', 'the response is not JSON: ', html],
+    ['json', '(line 2, column 12)', status(200, {}, '{"code":200,\n"describe" "success"}')],
     ['too-large', 'the response is larger than 1 MiB: ', huge],
     ['broken', 'the connection closed before a complete HTTP response arrived', reset],
     [

@@ -194,6 +194,14 @@ describe('a call of the partner', () => {
     expect(entry.stringToSign).toBe(`POST /rhone/mtp/api/order/consume/notice\n${world.clock.now().toUTCString()}`)
   })
 
+  it('whose JSON is broken is told line and column here, and on the wire what it was always told', async () => {
+    const answer = await notice({ body: '{"body":\n {"orderId" 1}}', path: '/mtp/api/order/consume/notice' })
+    expect(answer.describe).toMatch(/^HTTP body: not JSON: .* at position \d+$/)
+    expect((await newest()).failure?.detail).toBe(`${answer.describe} (line 2, column 13)`)
+    await notice({ body: '{"body":1,\n"body":2}', path: '/mtp/api/order/consume/notice' })
+    expect((await newest()).failure?.detail).toContain('appears twice in one object (line 2, column 1)')
+  })
+
   it('with a wrong signature names the mistake', async () => {
     await notice({ signing: { newline: '' } })
     const entry = await newest()

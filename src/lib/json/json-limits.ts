@@ -5,6 +5,12 @@ const MAX_DEPTH = 32
  */
 const MOST_VALUES = 100_000
 
+/** What must not be read further, and at which character it is, from 0. */
+export interface JsonObjection {
+  readonly problem: string
+  readonly at: number
+}
+
 /** Names seen so far in an object that is still open; null for an array. */
 type Open = Set<string> | null
 
@@ -48,17 +54,17 @@ function textProblem(text: string, names: Set<string> | null): string | undefine
  * which lossless-json lets pass when their values are equal. Undefined if there is nothing to object to; the text may
  * still not be JSON.
  */
-export function inspectJson(json: string, most = MOST_VALUES): string | undefined {
+export function inspectJson(json: string, most = MOST_VALUES): JsonObjection | undefined {
   const open: Open[] = []
   let values = 1
   for (let at = 0; at < json.length; at++) {
     const character = json[at]
     if (character === '{' || character === '[') {
       open.push(character === '{' ? new Set() : null)
-      if (open.length > MAX_DEPTH) return `nested deeper than ${MAX_DEPTH} levels`
-      if (++values > most) return `more than ${most} values`
+      if (open.length > MAX_DEPTH) return { problem: `nested deeper than ${MAX_DEPTH} levels`, at }
+      if (++values > most) return { problem: `more than ${most} values`, at }
     } else if (character === ',') {
-      if (++values > most) return `more than ${most} values`
+      if (++values > most) return { problem: `more than ${most} values`, at }
     } else if (character === '}' || character === ']') {
       open.pop()
     } else if (character === '"') {
@@ -66,7 +72,7 @@ export function inspectJson(json: string, most = MOST_VALUES): string | undefine
       if (end === undefined) return undefined
       const text = decodeText(json.slice(at, end))
       const problem = text === null ? undefined : textProblem(text, isName(json, end) ? (open.at(-1) ?? null) : null)
-      if (problem !== undefined) return problem
+      if (problem !== undefined) return { problem, at }
       at = end - 1
     }
   }

@@ -14,11 +14,42 @@ function readNumber(text: string): number | bigint {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
+/** Why a text cannot be read as JSON, and where, each from 1. */
+interface JsonProblem {
+  readonly problem: string
+  readonly place?: Place
+}
+
+interface Place {
+  readonly line: number
+  readonly column: number
+}
+
+/** How lossless-json names the place. */
+const POSITION = / at position (\d+)/g
+
+function placeAt(text: string, at: number): Place {
+  let line = 1
+  let start = 0
+  for (let end = text.indexOf('\n'); end >= 0 && end < at; end = text.indexOf('\n', start)) {
+    line++
+    start = end + 1
+  }
+  return { line, column: at - start + 1 }
+}
+
+/** Where the problem is: ` (line 2, column 14)`; empty where no place is known. */
+export const placeText = ({ place }: JsonProblem): string =>
+  place ? ` (line ${place.line}, column ${place.column})` : ''
+
+/** The problem with its place in lines: `not JSON: … expected (line 2, column 14)`. */
+export const placed = (found: JsonProblem): string => found.problem.replace(POSITION, '') + placeText(found)
+
 /**
  * Reads a JSON text given as bytes; a byte order mark is skipped. The problem is one clause for the partner to read:
  * invalid UTF-8, nesting beyond 32 levels, more than `mostValues`, a name twice in one object, text that no database stores, or no JSON at all.
  */
-export function parseLossless(bytes: Uint8Array, mostValues?: number): { value: unknown } | { problem: string } {
+export function parseLossless(bytes: Uint8Array, mostValues?: number): { value: unknown } | JsonProblem {
   let text: string
   try {
     text = UTF8.decode(bytes)
@@ -26,12 +57,15 @@ export function parseLossless(bytes: Uint8Array, mostValues?: number): { value: 
     return { problem: 'not valid UTF-8' }
   }
   if (text.trim() === '') return { problem: 'empty' }
-  const problem = inspectJson(text, mostValues)
-  if (problem !== undefined) return { problem }
+  const objection = inspectJson(text, mostValues)
+  if (objection) return { problem: objection.problem, place: placeAt(text, objection.at) }
   try {
     return { value: parse(text, null, readNumber) }
   } catch (error) {
-    return { problem: `not JSON: ${(error as SyntaxError).message.slice(0, 200)}` }
+    const { message } = error as SyntaxError
+    const at = [...message.matchAll(POSITION)].at(-1)?.[1]
+    const problem = `not JSON: ${message.slice(0, 200)}`
+    return at === undefined ? { problem } : { problem, place: placeAt(text, Number(at)) }
   }
 }
 

@@ -1,3 +1,4 @@
+export { doubtsAbout } from './doubts.ts'
 export { pullDue } from './due-pulls.ts'
 export type { EntryProblem } from './entries.ts'
 export { applyLevelPrices } from './level-prices.ts'

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
+import type { UsualPrices } from '../interfaces/index.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { type Entry, exactEntry, type ProductKey } from './product-store.ts'
+
+const money = z.coerce.number().nullable()
 
 /** One day of a product, or one session or kind of ticket on that day. */
 export interface Price {
@@ -110,6 +113,18 @@ export const forgetRemoval = (
         where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId} and level = ${level}`,
   )
 
+/** The median of each kind of price that is stored of the product, in yuan. */
+export const usualPrices = async (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<UsualPrices> => {
+  const { market, sale, settlement } = await db.one(
+    z.object({ market: money, sale: money, settlement: money }),
+    sql`select percentile_disc(0.5) within group (order by market_price) filter (where market_price > 0) as market,
+          percentile_disc(0.5) within group (order by mt_price) filter (where mt_price > 0) as sale,
+          percentile_disc(0.5) within group (order by settlement_price) filter (where settlement_price > 0) as settlement
+        from product_price where partner_id = ${partnerId} and partner_deal_id = ${partnerDealId}`,
+  )
+  return { marketPrice: market ?? undefined, mtPrice: sale ?? undefined, settlementPrice: settlement ?? undefined }
+}
+
 /** Whether the product's prices come from the level price calendar. */
 export const hasLevels = async (db: Db, { partnerId, partnerDealId }: ProductKey): Promise<boolean> => {
   const row = await db.one(
@@ -130,7 +145,6 @@ export const countPrices = async (db: Db, { partnerId, partnerDealId }: ProductK
   return entries
 }
 
-const money = z.coerce.number().nullable()
 const shownPrice = z.object({
   price_date: z.string(),
   partner_primary_key: z.string(),

@@ -3,9 +3,11 @@ import { levelPriceCalendar, priceCalendar } from '../interfaces/index.ts'
 import { addDays, beijingDate } from '../lib/beijing.ts'
 import { type CallResult, callPartner, existingPartner, type Failure } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../registry/index.ts'
+import { doubtsAbout, doubtWarnings } from './doubts.ts'
 import { type Entries, type EntryProblem, readEntries } from './entries.ts'
 import { type CommonPrice, keepPrices, type NamedPrice, namedPrice, type Range, sift } from './keep-prices.ts'
 import { hasLevels } from './price-store.ts'
+import type { ProductKey } from './product-store.ts'
 import type { PullOptions } from './pull-product.ts'
 import type { PriceRange } from './wire.ts'
 
@@ -21,6 +23,8 @@ export interface PriceReport {
   /** Entries that the calendar no longer has. */
   readonly removed: number
   readonly problems: readonly EntryProblem[]
+  /** Stored entries whose values look like mistakes. */
+  readonly warnings: readonly EntryProblem[]
   /** The partner will send it later (999). */
   readonly will_follow: boolean
   readonly failure: Failure | null
@@ -43,12 +47,25 @@ export async function pullPrices(deps: Deps, input: PriceRange, options: PullOpt
     options,
   )
   const report = { ...range, pulled: 0, changed: 0, removed: 0, problems: [], will_follow: pending, failure: null }
-  if ('kind' in prices) return { ...report, failure: prices }
-  if (pending) return report
+  if ('kind' in prices) return { ...report, warnings: [], failure: prices }
+  const warnings = await warningsOf(deps, key, level, prices.good)
+  if (pending) return { ...report, warnings }
   const { good, problems } = sift(prices, key.partnerDealId, range)
   const toSave = { ...key, ...range, level, prices: good, complete: listed && problems.length === 0 }
   const { held, ...kept } = await keepPrices(deps, toSave, { kind: 'call', id: callId })
-  return { ...report, ...kept, pulled: good.length, problems: [...problems, ...held] }
+  return { ...report, ...kept, pulled: good.length, problems: [...problems, ...held], warnings }
+}
+
+async function warningsOf(
+  { db }: Deps,
+  { partnerId, partnerDealId }: ProductKey,
+  level: boolean,
+  prices: readonly NamedPrice[],
+): Promise<EntryProblem[]> {
+  const body = prices.map(({ details }) => details)
+  const entry = level ? levelPriceCalendar : priceCalendar
+  const doubts = await doubtsAbout(db, partnerId, entry, { body, partnerDealId })
+  return doubtWarnings(doubts, (place) => prices[place]?.price_date ?? '')
 }
 
 interface Wanted extends Range {

@@ -5,6 +5,7 @@ import { productPull, softProblems, withUsableFields } from '../interfaces/index
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { echo } from '../lib/web/rescode.ts'
 import { type CallOptions, callPartner, existingPartner, type Failure } from '../partner-calls/index.ts'
+import { doubtsAbout, doubtWarnings } from './doubts.ts'
 import { type EntryProblem, MOST_ENTRY_PROBLEMS, readEntries } from './entries.ts'
 import { type Entry, lockProduct, markProduct, type ProductKey, saveProduct } from './product-store.ts'
 import type { OneProduct } from './wire.ts'
@@ -20,7 +21,7 @@ export interface PullReport {
   /** The ids that are stored. */
   readonly pulled: readonly string[]
   readonly problems: readonly EntryProblem[]
-  /** Problems of lenient fields (interfaces/soft-fields.ts) of stored products. */
+  /** About stored products: lenient fields that were left out, and values that look like mistakes, which are kept. */
   readonly warnings: readonly EntryProblem[]
   /** Why the pull ended early, if it did. */
   readonly failure: Failure | null
@@ -56,6 +57,8 @@ export async function pullProducts(
     return { expected: null, received: 0, refused: 0, pulled: [], problems: [], warnings: [], failure: entries }
   }
   const cause: Cause = { kind: 'call', id: result.callId }
+  const products = entries.good.map(({ parsed }) => parsed)
+  const doubts = await doubtsAbout(deps.db, partnerId, productPull, { body: products })
   for (const entry of entries.good) await keep(deps, partnerId, entry, cause)
   return {
     expected: entries.fields?.totalSize ?? null,
@@ -63,7 +66,10 @@ export async function pullProducts(
     refused: entries.received - entries.good.length,
     pulled: entries.good.map(({ parsed }) => parsed.partnerDealId),
     problems: entries.problems,
-    warnings: entries.good.flatMap(warningsOf).slice(0, MOST_ENTRY_PROBLEMS),
+    warnings: [
+      ...entries.good.flatMap(warningsOf),
+      ...doubtWarnings(doubts, (place) => products[place]?.partnerDealId ?? ''),
+    ].slice(0, MOST_ENTRY_PROBLEMS),
     failure: null,
   }
 }

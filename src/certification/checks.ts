@@ -14,6 +14,7 @@ export const CHECK_IDS = [
   'date-checked',
   'fields',
   'soft-fields',
+  'plausible',
   'no-secrets',
   'partner-id',
   'order-id',

@@ -17,6 +17,7 @@ import type { Attempt, AttemptLog } from './attempt-log.ts'
 import type { ExpectedChecks } from './checks.ts'
 import type { Finding } from './event.ts'
 import { type Expectation, examine } from './examine.ts'
+import { doubtFindings } from './examine-doubts.ts'
 import { redactFailure } from './redact-failure.ts'
 
 /** Calls to the partner during an attempt. Each is written into the log. */
@@ -62,7 +63,8 @@ export function stepCalls({ deps, partner, expects }: Attempt, log: AttemptLog):
   const checkCall = async (call: CallRecord, expectation: Expectation) => {
     const { failure, failure_detail: detail } = call
     const told = failure === null ? null : redactFailure(deps.config, { kind: failure, detail: detail ?? failure })
-    const findings = examine({ ...call, failure_detail: told?.detail ?? null }, expectation)
+    const examined = examine({ ...call, failure_detail: told?.detail ?? null }, expectation)
+    const findings = [...examined, ...(await doubtFindings(deps.db, call))]
     // Traffic shows the verdict, so it is kept even if the attempt ends with the next line.
     await judgeCall(deps.db, call.call_id, verdictOf(findings, expects))
     await logCall(call)

@@ -105,15 +105,26 @@ const pullText = ({ expected, received, refused, pulled, problems, warnings, fai
   [
     `${expected ?? 'unknown'} expected, ${received} received, ${refused} refused, ${pulled.length} products stored`,
     ...problemLines(problems),
-    ...problemLines(warnings, 'Stored without these invalid fields:'),
+    ...problemLines(warnings, 'Stored, with these warnings:'),
     ...failureText(failure),
   ].join('\n')
 
-const pricesText = ({ from, to, pulled, changed, removed, problems, will_follow, failure }: PriceReport): string =>
+const pricesText = ({
+  from,
+  to,
+  pulled,
+  changed,
+  removed,
+  problems,
+  warnings,
+  will_follow,
+  failure,
+}: PriceReport): string =>
   [
     `${from} to ${to}: ${pulled} prices pulled, ${changed} new or changed, ${removed} removed`,
     ...(will_follow ? ['the partner will send them later (999)'] : []),
     ...problemLines(problems),
+    ...problemLines(warnings, 'Stored, with these warnings:'),
     ...failureText(failure),
   ].join('\n')
 

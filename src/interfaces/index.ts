@@ -6,6 +6,7 @@ import { levelPriceCalendar, priceCalendar } from './price.ts'
 import { productPull, productStatus } from './product.ts'
 import { orderRefund, orderRefunded } from './refund.ts'
 
+export { type Doubt, pricesOf, scaleDoubts, type UsualPrices } from './doubts.ts'
 export { type PartnerInterface, SUCCESS } from './interface.ts'
 export { type IssuedTickets, issuedTickets, voucherType } from './issued.ts'
 export { ORDER_STATUS, voucherState } from './order.ts'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ShapeProblem } from '../lib/json/shape.ts'
+import type { Doubt } from './doubts.ts'
 
 /** Success everywhere in area B. */
 export const SUCCESS = 200
@@ -25,6 +26,8 @@ export interface PartnerInterface<
   readonly listMayBeMissing: boolean
   /** Problems of a response that is accepted anyway. */
   readonly warnings?: (json: unknown) => readonly ShapeProblem[]
+  /** What looks like a mistake in the list of an answer that is read without problems. */
+  readonly doubts?: (entries: readonly Readonly<Record<string, unknown>>[]) => readonly Doubt[]
   /** Codes that are neither 200 nor a failure: the result is still to come. */
   readonly pending: Readonly<Record<number, string>>
   /** What the codes of failures mean; others are explained by their hundreds. */

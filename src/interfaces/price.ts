@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import { date, idText, maybe, oneOf, price, stock, text, timeOfDay } from '../lib/json/fields.ts'
+import { amount, date, idText, maybe, oneOf, stock, text, timeOfDay } from '../lib/json/fields.ts'
 import { listOf } from '../lib/json/lists.ts'
+import { calendarDoubts } from './doubts.ts'
 import { partnerInterface } from './interface.ts'
 
 const failures = { 201: 'bad parameters', 299: 'other price error' }
-const prices = { marketPrice: price(), mtPrice: price(), settlementPrice: price(), stock: stock() }
+const prices = { marketPrice: amount(), mtPrice: amount(), settlementPrice: amount(), stock: stock() }
 const range = { partnerDealId: idText(), startTime: date(), endTime: date() }
 
 /** One day of a product. */
@@ -16,6 +17,7 @@ export const priceCalendar = partnerInterface({
   defaultPath: '/product/price/query',
   request: z.object(range),
   answer: z.looseObject({ body: listOf('prices', dayPrice) }),
+  doubts: (entries) => calendarDoubts(entries, 'date'),
   failures,
 })
 
@@ -40,6 +42,7 @@ export const levelPriceCalendar = partnerInterface({
   encrypted: true,
   request: z.object({ ...range, asyncType: oneOf(0, 1) }),
   answer: z.looseObject({ partnerDealId: idText(), body: listOf('prices', levelPrice) }),
+  doubts: (entries) => calendarDoubts(entries, 'priceDate'),
   listMayBeMissing: true,
   pending: { 999: 'will follow' },
   failures,

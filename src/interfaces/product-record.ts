@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idText, maybe, oneOf, price, stock, text } from '../lib/json/fields.ts'
+import { amount, idText, maybe, oneOf, stock, text } from '../lib/json/fields.ts'
 import { listOf } from '../lib/json/lists.ts'
 import { smallInt } from '../lib/json/lossless.ts'
 import { softFields } from './soft-fields.ts'
@@ -18,7 +18,7 @@ const refundStair = z.looseObject({
   refundTimeType: oneOf(0, 1, 2, 3),
   refundLimitMinutes: maybe(smallInt()),
   refundFeeMode: oneOf(1, 2, 3, 4),
-  refundFee: maybe(price()),
+  refundFee: maybe(amount()),
   refundNote: maybe(z.string()),
 })
 
@@ -73,9 +73,9 @@ const sale = {
 /** Required for an open-date product; a dated one has a price calendar instead. */
 const openDate = {
   stock: maybe(stock()),
-  marketPrice: maybe(price()),
-  mtPrice: maybe(price()),
-  settlementPrice: maybe(price()),
+  marketPrice: maybe(amount()),
+  mtPrice: maybe(amount()),
+  settlementPrice: maybe(amount()),
   voucherDateBegin: maybe(text()),
   voucherDateEnd: maybe(text()),
   validWeekRule: maybe(validWeekRule),

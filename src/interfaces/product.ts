@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { idText, maybe, oneOf } from '../lib/json/fields.ts'
 import { listOf } from '../lib/json/lists.ts'
 import { smallInt } from '../lib/json/lossless.ts'
+import { productDoubts } from './doubts.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { product } from './product-record.ts'
 import { softProblems } from './soft-fields.ts'
@@ -15,6 +16,7 @@ export const productPull = partnerInterface({
     z.object({ method: z.literal('multi'), partnerDealIds: listOf('deals', idText()) }),
   ]),
   answer: z.looseObject({ totalSize: maybe(smallInt()), body: listOf('products', product) }),
+  doubts: productDoubts,
   warnings: (json) => {
     const { body } = json as { readonly body: readonly unknown[] }
     return body.flatMap((entry, place) =>

@@ -279,6 +279,7 @@ describe('pullPrices', () => {
       changed: 3,
       removed: 0,
       problems: [],
+      warnings: [],
       will_follow: false,
       failure: null,
     })

@@ -84,6 +84,12 @@ export const price = () =>
     .transform(Number)
     .meta({ wire: 'price' })
 
+/** A price that somebody pays or is paid; negative ones exist only where the contract gives them a meaning. */
+export const amount = () =>
+  price()
+    .refine((value) => value >= 0, 'must not be negative')
+    .meta({ wire: 'price' })
+
 const UNLIMITED = -1
 const UNLIMITED_IN_THE_FIELD = [999_999, 100_000_000]
 

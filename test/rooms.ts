@@ -24,6 +24,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'certification',
     'mws',
     'mtp',
+    'orders',
     'catalogue',
     'partner-calls',
     'interfaces',

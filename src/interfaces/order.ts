@@ -60,7 +60,8 @@ export const orderPay = partnerInterface({
       .refine((body) => body.voucherType !== undefined || body.asyReturnVoucher === true, {
         path: ['voucherType'],
         error: 'is required because asyReturnVoucher is not true',
-      }),
+      })
+      .meta({ requiredWhen: { voucherType: 'asyReturnVoucher ≠ true' } }),
   }),
   pending: { 598: 'issuing' },
   failures: { 501: 'balance too low', 502: 'no earlier success found', 599: 'other pay error' },

@@ -83,6 +83,20 @@ const openDate = {
 
 type ConditionalField = keyof typeof openDate | 'voucherText'
 
+/** Fields that are required where another one has a value; `when` is how the field reference says it. */
+const REQUIRED_WHEN: readonly {
+  readonly fields: readonly ConditionalField[]
+  readonly when: string
+  readonly applies: (entry: { readonly useDateMode: number; readonly returnVoucher: boolean }) => boolean
+}[] = [
+  {
+    fields: Object.keys(openDate) as ConditionalField[],
+    when: 'useDateMode = 0',
+    applies: ({ useDateMode }) => useDateMode === 0,
+  },
+  { fields: ['voucherText'], when: 'returnVoucher = false', applies: ({ returnVoucher }) => !returnVoucher },
+]
+
 /**
  * A product as partners describe it (DECISIONS "Product"). Where the contract marks one field of a group as required, that one is;
  * the platform keeps the whole entry beside the few fields that it queries.
@@ -105,12 +119,13 @@ export const product = z
     ...softFields,
   })
   .superRefine((entry, context) => {
-    const requireAll = (fields: readonly ConditionalField[], why: string) => {
+    for (const { fields, when } of REQUIRED_WHEN.filter(({ applies }) => applies(entry))) {
+      const message = `is required because ${when.replace(' = ', ' is ')}`
       for (const field of fields) {
-        if (entry[field] !== undefined) continue
-        context.addIssue({ code: 'custom', path: [field], message: `is required because ${why}` })
+        if (entry[field] === undefined) context.addIssue({ code: 'custom', path: [field], message })
       }
     }
-    if (entry.useDateMode === 0) requireAll(Object.keys(openDate) as ConditionalField[], 'useDateMode is 0')
-    if (!entry.returnVoucher) requireAll(['voucherText'], 'returnVoucher is false')
+  })
+  .meta({
+    requiredWhen: Object.fromEntries(REQUIRED_WHEN.flatMap(({ fields, when }) => fields.map((field) => [field, when]))),
   })

@@ -2,6 +2,8 @@ import { addSeconds, type Clock } from '../lib/clock.ts'
 
 const FAILURES = 5
 const REST_S = 30
+/** After so many failed calls in a row no call is made for so many seconds. */
+export const BREAKER = { failures: FAILURES, restS: REST_S } as const
 
 /** A response that takes longer is slow. */
 const SLOW_MS = 5_000

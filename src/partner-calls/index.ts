@@ -1,5 +1,5 @@
 export { PARTNER_LIMITS } from '../outbound/index.ts'
-export { CircuitBreakers } from './breaker.ts'
+export { BREAKER, CircuitBreakers } from './breaker.ts'
 export {
   type AnswerOf,
   activePartner,

@@ -3,7 +3,12 @@ import { MOUNT, mountsOf } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { LOCALE_CODES, type Locale } from '../lib/web/locale.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
+import { parseQuery, queryOf } from '../lib/web/query-string.ts'
+import { DOCUMENTED_FUNCTIONS } from './docs/functions.ts'
+import { docsLimits } from './docs/limits.ts'
 import { fieldReference } from './docs/reference.ts'
+import { searchReference } from './docs/search.ts'
+import { livesOf } from './docs/states.ts'
 import { docsTexts } from './docs/texts.ts'
 import { sendSandboxPage } from './guard.ts'
 import { findPartnerSession, sessionCookie } from './session.ts'
@@ -16,8 +21,12 @@ import { ENCRYPTION_SNIPPETS } from './snippets.ts'
 export const docsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   // Made once: it never changes while the process runs.
   const references = new Map(
-    LOCALE_CODES.map((locale: Locale) => [locale, { ...fieldReference(locale), texts: docsTexts(locale) }]),
+    LOCALE_CODES.map((locale: Locale) => [
+      locale,
+      { ...fieldReference(locale), texts: docsTexts(locale), lives: livesOf(locale) },
+    ]),
   )
+  const limits = docsLimits(deps.config)
   const cookie = sessionCookie(deps.config)
   app.addHook('onRequest', async (request) => {
     request.partner = await findPartnerSession(deps, cookie.read(request))
@@ -25,7 +34,13 @@ export const docsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   app.get('/docs', (request, reply) => {
     const { MTP_PATH_PREFIXES, MTP_CLOCK_SKEW_S: skew } = deps.config
     const mounts = mountsOf(MTP_PATH_PREFIXES).filter((mount) => mount !== MOUNT)
-    const shown = { ...references.get(localeOfRequest(request)), mounts, skew, snippets: ENCRYPTION_SNIPPETS }
-    return sendSandboxPage(request, reply, 'sandbox/docs', shown, { section: 'docs' })
+    const reference = references.get(localeOfRequest(request))
+    if (!reference) throw new Error('no reference in this language')
+    const { notices, interfaces, texts } = reference
+    const query = parseQuery(queryOf(request.url)).values.get('q') ?? ''
+    const search = searchReference([...notices, ...interfaces], ({ name }) => texts.title(name), query)
+    const functions = DOCUMENTED_FUNCTIONS
+    const shown = { ...reference, mounts, skew, limits, functions, search, snippets: ENCRYPTION_SNIPPETS }
+    return sendSandboxPage(request, reply, 'sandbox/docs', shown, { section: 'docs', scripts: ['sandbox-copy.js'] })
   })
 }

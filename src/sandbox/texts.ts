@@ -16,4 +16,7 @@ export const checkText = (id: CheckId, t: Translate, passed = true): string =>
 
 export const functionName = (id: FunctionId, t: Translate): string => t(`sandbox.function.${keyPart(id)}`)
 
+/** What it is, in one sentence. */
+export const functionAbout = (id: FunctionId, t: Translate): string => t(`sandbox.function_about.${keyPart(id)}`)
+
 export const refusalText = (reason: RefusalReason, t: Translate): string => t(`sandbox.refusal.${reason}`)

@@ -7,7 +7,7 @@ const day = (date: string, fields: object = {}) => ({
   ...fields,
 })
 const DAYS = ['2026-06-01', '2026-06-02', '2026-06-03', '2026-06-04'].map((date) => day(date))
-const calendar = (...more: object[]) => priceCalendar.doubts?.([...DAYS, ...more])
+const calendar = (...more: Record<string, unknown>[]) => priceCalendar.doubts?.([...DAYS, ...more])
 const products = (...fields: object[]) => productPull.doubts?.(fields.map((one) => ({ ...PRODUCT, ...one })))
 const problemsOf = (body: object[]) => readAnswer(priceCalendar, { code: 200, body })
 

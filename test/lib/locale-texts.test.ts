@@ -21,7 +21,7 @@ const code = readdirSync(new URL('../../src/', import.meta.url), { recursive: tr
 const derived = [
   ...STEPS.flatMap(({ id }) => [`sandbox.step.${id}.name`, `sandbox.step.${id}.todo`]),
   ...CHECK_IDS.flatMap((id) => [`sandbox.check.${id}`, `sandbox.check_failed.${id}`]),
-  ...FUNCTION_IDS.map((id) => `sandbox.function.${id}`),
+  ...FUNCTION_IDS.flatMap((id) => [`sandbox.function.${id}`, `sandbox.function_about.${id}`]),
   ...REFUSAL_REASONS.map((reason) => `sandbox.refusal.${reason}`),
 ].map((key) => key.replaceAll('-', '_'))
 

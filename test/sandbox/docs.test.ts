@@ -5,6 +5,7 @@ import type { PartnerInterface } from '../../src/interfaces/interface.ts'
 import { readAnswer } from '../../src/interfaces/read-answer.ts'
 import { parseLossless } from '../../src/lib/json/lossless.ts'
 import { readShape, type ShapeProblem } from '../../src/lib/json/shape.ts'
+import { LOCALE_CODES } from '../../src/lib/web/locale.ts'
 import {
   consumeNotice,
   dealChangeNotice,
@@ -14,10 +15,17 @@ import {
   rescheduleNotice,
 } from '../../src/mtp/wire.ts'
 import { readNotice } from '../../src/mws/index.ts'
+import { ORDER_STATES, REFUND_STATES } from '../../src/orders/states.ts'
 import { docsAnchor, docsLink } from '../../src/sandbox/docs/anchor.ts'
+import { CONDITION_ANCHORS } from '../../src/sandbox/docs/conditions.ts'
+import { DOCUMENTED_FUNCTIONS } from '../../src/sandbox/docs/functions.ts'
 import { CODES_ZH } from '../../src/sandbox/docs/meanings/codes.ts'
 import { MEANINGS, meaningKey } from '../../src/sandbox/docs/meanings/index.ts'
+import { VALUES } from '../../src/sandbox/docs/meanings/values.ts'
 import { fieldReference, type Part, type Section } from '../../src/sandbox/docs/reference.ts'
+import { searchReference } from '../../src/sandbox/docs/search.ts'
+import { livesOf } from '../../src/sandbox/docs/states.ts'
+import { docsTexts } from '../../src/sandbox/docs/texts.ts'
 import { interfaceTitle } from '../../src/sandbox/interface-title.ts'
 
 const { notices, interfaces } = fieldReference('en')
@@ -189,6 +197,72 @@ describe('the reference', () => {
     }
   })
 
+  it('explains every value of every enumeration, and no others', () => {
+    // Which value of refundTimeType means what is agreed on between people.
+    const fields = sections.flatMap(({ parts }) => parts.flatMap((part) => part.fields))
+    const enumerations = fields.filter(({ name, values }) => values.length > 0 && name !== 'refundTimeType')
+    expect(enumerations.length).toBeGreaterThan(30)
+    for (const { anchor, values, meanings } of enumerations) {
+      expect(meanings.map(({ value }) => value).sort(), anchor).toEqual(values.map(String).sort())
+    }
+    for (const [en, zh] of Object.values(VALUES).flatMap((values) => Object.values(values))) {
+      expect(en).not.toBe('')
+      expect(zh).not.toBe('')
+    }
+  })
+
+  it('tells how long a list may be', () => {
+    expect(fieldIn(partOf(sectionNamed('level-prices'), 'notice'), 'body')).toMatchObject({ list: true, most: 40 })
+    expect(fieldIn(partOf(sectionNamed('product-pull'), 'answer'), 'body.voucherText')).toMatchObject({ most: 20 })
+  })
+
+  it('tells when a field is required, as the schema has it', () => {
+    const wrongWithout = (name: string, field: string, body: Record<string, unknown>) => {
+      const entry = INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
+      const { [field]: _, ...rest } = body
+      const isList = name === 'product-pull'
+      const reading = readAnswer(entry, { code: 200, body: isList ? [rest] : rest })
+      return reading.outcome === 'misshapen' && reading.problems.some(({ path }) => path.endsWith(field))
+    }
+    const [openDate] = (jsonOf(partOf(sectionNamed('product-pull'), 'answer').example) as { body: object[] }).body
+    const dated = { ...openDate, useDateMode: 1 }
+    const conditions = sections.flatMap(({ name, parts }) =>
+      parts.flatMap(({ fields }) =>
+        fields.flatMap(({ name: field, requiredWhen }) => (requiredWhen ? [[name, field, requiredWhen]] : [])),
+      ),
+    )
+    expect(conditions.filter(([, , when]) => when === 'useDateMode = 0')).toHaveLength(7)
+    for (const [name = '', field = '', when] of conditions) {
+      const examples: Record<string, [applies: object, not: object]> = {
+        'useDateMode = 0': [{ ...openDate }, dated],
+        'returnVoucher = false': [
+          { ...dated, returnVoucher: false },
+          { ...dated, returnVoucher: true },
+        ],
+        'asyReturnVoucher ≠ true': [{ vouchers: [] }, { asyReturnVoucher: true }],
+      }
+      const [applies, not] = examples[when ?? ''] ?? []
+      expect(wrongWithout(name, field, applies as Record<string, unknown>), `${name} ${field}`).toBe(true)
+      expect(wrongWithout(name, field, not as Record<string, unknown>), `${name} ${field}`).toBe(false)
+    }
+    for (const anchor of CONDITION_ANCHORS) expect(anchors).toContain(anchor)
+  })
+
+  it('shows failures beside success, in the words of the checks', () => {
+    const consume = partOf(sectionNamed('consume'), 'answer')
+    expect(consume.failures.map(({ example }) => jsonOf(example))).toEqual([
+      { code: 300, describe: 'BA verification failed', partnerId: '7001' },
+      { code: 300, describe: 'body is required', partnerId: '7001' },
+    ])
+    expect(jsonOf(partOf(sectionNamed('pay'), 'answer').failures[1]?.example ?? '')).toMatchObject({ code: 400 })
+    const pay = partOf(sectionNamed('order-pay'), 'answer')
+    expect(pay.failures.map(({ when }) => when)).toEqual(sectionNamed('order-pay').codes.map(({ meaning }) => meaning))
+    for (const { example } of pay.failures) {
+      const entry = INTERFACES.find(({ name }) => name === 'order-pay') as PartnerInterface
+      expect(readAnswer(entry, jsonOf(example)).outcome).toMatch(/^(pending|failed)$/)
+    }
+  })
+
   it('gives every code its meaning in Chinese', () => {
     const english = new Set(
       INTERFACES.flatMap((entry: PartnerInterface) => [
@@ -203,4 +277,55 @@ describe('the reference', () => {
       meaning: '库存不足',
     })
   })
+})
+
+describe('a life in states', () => {
+  it.each(LOCALE_CODES)('has a box and a row for each state, and an arrow for each move (%s)', (locale) => {
+    const [order, refund] = livesOf(locale)
+    for (const [life, table] of [
+      [order, ORDER_STATES],
+      [refund, REFUND_STATES],
+    ] as const) {
+      const moves = Object.entries<{ readonly next: readonly string[] }>(table).flatMap(([from, { next }]) =>
+        next.map((to) => `${from} ${to}`),
+      )
+      expect(life?.diagram.boxes.map(({ state }) => state)).toEqual(Object.keys(table))
+      expect(life?.diagram.arrows.map(({ from, to }) => `${from} ${to}`)).toEqual(moves)
+      expect(life?.states.flatMap(({ state, next }) => next.map((to) => `${state} ${to}`))).toEqual(moves)
+      const places = life?.diagram.boxes.map(({ x, y }) => `${x} ${y}`) ?? []
+      expect(new Set(places).size).toBe(places.length)
+      if (locale === 'zh-CN') for (const { means } of life?.states ?? []) expect(means).toMatch(/\p{Script=Han}/u)
+    }
+  })
+})
+
+describe('the search', () => {
+  const search = (query: string) => searchReference(sections, ({ name }) => docsTexts('en').title(name), query)
+
+  it.each([
+    ['partnerOrderId', 'order-create.answer.body.partnerOrderId'],
+    ['420', 'order-create'],
+    ['OUT of STOCK', 'order-create'],
+    ['/order/pay', 'order-pay'],
+    ['customer service', 'order-refunded.request.body.refundMessageType'],
+    ['reschedule', 'order-reschedule'],
+  ])('finds %j', (query, anchor) => {
+    expect(search(query).found.map((one) => one.anchor)).toContain(anchor)
+  })
+
+  it('finds nothing for nothing, and bounds what is asked and found', () => {
+    expect(search('  ').found).toEqual([])
+    expect(search('no such thing')).toMatchObject({ found: [], isCut: false })
+    expect(search('e')).toMatchObject({ isCut: true })
+    expect(search('e').found).toHaveLength(100)
+    expect(search('x'.repeat(1_000)).query).toHaveLength(100)
+  })
+})
+
+it('each function has a section or more on the page', () => {
+  const names = sections.map(({ name }) => String(name))
+  for (const { id, sections: about } of DOCUMENTED_FUNCTIONS) {
+    expect(about.length, id).toBeGreaterThan(0)
+    for (const name of about) expect(names).toContain(name)
+  }
 })

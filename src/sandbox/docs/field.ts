@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 
 /** The type in JSON. `id` and the numbers come as number or text; `any` is not looked into. */
 export type FieldKind =
@@ -27,12 +27,16 @@ export interface Field {
   readonly values: readonly (string | number)[]
   /** Always present; in a request it may still be empty. */
   readonly required: boolean
+  /** Required where another field of the same object has this value, such as `useDateMode = 0`. */
+  readonly requiredWhen?: string
+  /** The most entries of a list, or characters of a text. */
+  readonly most?: number
   /** The variant that the field belongs to: `{ field: 'method', value: 'page' }`. */
   readonly when?: { readonly field: string; readonly value: string }
   readonly fields: readonly Field[]
 }
 
-type Shape = Omit<Field, 'name' | 'path' | 'required'>
+type Shape = Omit<Field, 'name' | 'path' | 'required' | 'requiredWhen'>
 
 const leaf = (kind: FieldKind, values: Field['values'] = []): Shape => ({ kind, list: false, values, fields: [] })
 
@@ -73,14 +77,26 @@ function shapeOf(schema: z.ZodType, path: string): Shape {
   const { type, ...parts } = definitionOf(schema)
   if (parts.innerType) return shapeOf(parts.innerType, path)
   if (parts.values) return leaf(typeof parts.values[0] === 'number' ? 'int' : 'text', parts.values)
-  if (parts.element) return { ...shapeOf(parts.element, path), list: true }
+  if (parts.element) return { ...shapeOf(parts.element, path), list: true, ...mostOf(schema) }
   if (parts.options) return { ...leaf('object'), fields: variants(parts, path) }
   if (parts.in && parts.out) return pipeShape(parts.in, parts.out, path)
   if (parts.shape) {
-    const fields = Object.entries(parts.shape).map(([name, field]) => fieldOf(field, name, under(path, name)))
+    const conditions = z.record(z.string(), z.string()).optional().parse(schema.meta()?.requiredWhen)
+    const fields = Object.entries(parts.shape).map(([name, field]) => {
+      const requiredWhen = conditions?.[name]
+      return { ...fieldOf(field, name, under(path, name)), ...(requiredWhen && { requiredWhen }) }
+    })
     return { ...leaf('object'), fields }
   }
-  return type === 'record' ? leaf('object') : leaf(LEAVES[type] ?? 'any')
+  return type === 'record' ? leaf('object') : { ...leaf(LEAVES[type] ?? 'any'), ...mostOf(schema) }
+}
+
+/** The limit that a list or a text was given with `max`. */
+function mostOf(schema: z.ZodType): { most?: number } {
+  for (const check of schema.def.checks ?? []) {
+    if (check instanceof z.core.$ZodCheckMaxLength) return { most: check._zod.def.maximum }
+  }
+  return {}
 }
 
 /** `maybe(…)` prepares a value and then reads it; `oneOf(…)` reads a number and then holds it against a list. */

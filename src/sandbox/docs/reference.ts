@@ -5,8 +5,10 @@ import { numericText, prettyLossless, smallInt } from '../../lib/json/lossless.t
 import type { Locale } from '../../lib/web/locale.ts'
 import { refusalCode } from '../../mws/index.ts'
 import { type Direction, docsAnchor, type NoticeName } from './anchor.ts'
+import { conditionOf } from './conditions.ts'
+import { type FailureExample, ourRefusals, partnerFailures } from './failures.ts'
 import { type Field, fieldsOf, flattened } from './field.ts'
-import { codeMeaning, exampleFor, meaningOf } from './meanings/index.ts'
+import { codeMeaning, exampleFor, meaningOf, valuesOf } from './meanings/index.ts'
 import { NOTICES } from './notices.ts'
 
 /** One message of an interface or notice: its fields with their meanings, and an example that has all of them. */
@@ -15,11 +17,17 @@ export interface Part {
   readonly anchor: string
   readonly fields: readonly DocumentedField[]
   readonly example: string
+  /** Messages that say something else than success, each for one cause. */
+  readonly failures: readonly FailureExample[]
 }
 
 interface DocumentedField extends Field {
   readonly anchor: string
   readonly meaning: string
+  /** What each of its values means, where it has a list of them that are explained. */
+  readonly meanings: readonly { readonly value: string; readonly meaning: string }[]
+  /** When it is required, though not always; empty where nothing decides that. */
+  readonly condition: string
   /** 0 at the top, then one more for each object around it. */
   readonly depth: number
 }
@@ -42,8 +50,10 @@ const requestOf = ({ request }: PartnerInterface) => fieldsOf(z.object({ partner
 const answerOf = ({ answer }: PartnerInterface) =>
   fieldsOf(z.object({ code: smallInt(), describe: maybe(z.string()), partnerId: maybe(idText()), ...answer.shape }))
 
+const othersThan300 = (path: string): number[] => (refusalCode(path) === 300 ? [] : [refusalCode(path)])
+
 const ourAnswer = (path: string) =>
-  fieldsOf(z.object({ code: oneOf(200, refusalCode(path)), describe: z.string(), partnerId: z.string() }))
+  fieldsOf(z.object({ code: oneOf(200, 300, ...othersThan300(path)), describe: z.string(), partnerId: z.string() }))
 
 /** A message with every field that it can have; of a request with variants, the first. */
 function exampleOf({ name, direction, fields }: Message): Record<string, unknown> {
@@ -61,16 +71,19 @@ function exampleOf({ name, direction, fields }: Message): Record<string, unknown
 const firstValue = (fields: readonly Field[], name: string): string =>
   String(fields.find((field) => field.name === name)?.values[0])
 
-function partOf(message: Message, locale: Locale): Part {
+function partOf(message: Message, locale: Locale, failures: readonly FailureExample[] = []): Part {
   const { name, direction, fields } = message
   return {
     direction,
     anchor: docsAnchor(name, direction, ''),
     fields: fields.flatMap(flattened).map((field) => {
       const anchor = docsAnchor(name, direction, field.path)
-      return { ...field, anchor, meaning: meaningOf(anchor, locale), depth: field.path.split('.').length - 1 }
+      const condition = field.requiredWhen ?? conditionOf(anchor, locale) ?? ''
+      const [meaning, meanings] = [meaningOf(anchor, locale), field.values.length > 0 ? valuesOf(anchor, locale) : []]
+      return { ...field, anchor, meaning, meanings, condition, depth: field.path.split('.').length - 1 }
     }),
     example: prettyLossless(exampleOf(message)),
+    failures,
   }
 }
 
@@ -85,21 +98,18 @@ const interfaceSection = (entry: PartnerInterface & { name: InterfaceName }, loc
   path: entry.defaultPath,
   parts: [
     partOf({ name: entry.name, direction: 'request', fields: requestOf(entry) }, locale),
-    partOf({ name: entry.name, direction: 'answer', fields: answerOf(entry) }, locale),
+    partOf({ name: entry.name, direction: 'answer', fields: answerOf(entry) }, locale, partnerFailures(entry, locale)),
   ],
   codes: codesOf(entry, locale),
 })
 
 /** The field reference (DECISIONS "Payloads"), made from the schemas that calls and notices are read with. */
 export function fieldReference(locale: Locale): { notices: Section[]; interfaces: Section[] } {
-  const notices = NOTICES.map(({ name, path, shape }) => ({
-    name,
-    path,
-    parts: [
-      partOf({ name, direction: 'notice', fields: fieldsOf(shape) }, locale),
-      partOf({ name, direction: 'answer', fields: ourAnswer(path) }, locale),
-    ],
-    codes: [],
-  }))
+  const notices = NOTICES.map(({ name, path, shape }) => {
+    const notice = { name, direction: 'notice', fields: fieldsOf(shape) } as const
+    const refusals = ourRefusals(path, shape, exampleOf(notice), locale)
+    const answer = partOf({ name, direction: 'answer', fields: ourAnswer(path) }, locale, refusals)
+    return { name, path, parts: [partOf(notice, locale), answer], codes: [] }
+  })
   return { notices, interfaces: INTERFACES.map((entry) => interfaceSection(entry, locale)) }
 }

@@ -1,5 +1,7 @@
+import type { FunctionId } from '../../certification/index.ts'
 import { type Locale, translator } from '../../lib/web/locale.ts'
 import { interfaceTitle } from '../interface-title.ts'
+import { functionAbout, functionName } from '../texts.ts'
 import type { Direction, NoticeName } from './anchor.ts'
 import type { Field, FieldKind } from './field.ts'
 
@@ -38,14 +40,17 @@ const DIRECTIONS = {
 export function docsTexts(locale: Locale) {
   const t = translator(locale)
   return {
-    /** `number`, `list of id`, `number: 1, 2`. */
-    kind: ({ kind, list, values }: Field): string => {
+    /** `number`, `list of id, at most 1,000`, `number: 1, 2`. */
+    kind: ({ kind, list, values, most }: Field): string => {
       const one =
         values.length > 0
           ? t('sandbox.docs.kind_values', { kind: t(KINDS[kind]), values: values.join(', ') })
           : t(KINDS[kind])
-      return list ? t('sandbox.docs.list', { of: one }) : one
+      const shown = list ? t('sandbox.docs.list', { of: one }) : one
+      return most === undefined ? shown : t('sandbox.docs.at_most', { kind: shown, most: most.toLocaleString('en') })
     },
+    functionName: (id: FunctionId): string => functionName(id, t),
+    functionAbout: (id: FunctionId): string => functionAbout(id, t),
     /** Of an interface or a notice; of anything else the text itself. */
     title: (name: string): string =>
       interfaceTitle(name, locale) ?? (name in NOTICES ? t(NOTICES[name as NoticeName]) : name),

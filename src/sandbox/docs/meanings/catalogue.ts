@@ -1,4 +1,6 @@
-import type { Meanings } from './meaning.ts'
+import type { Meaning, Meanings } from './meaning.ts'
+
+const OUR_CODE: Meaning = ['Result', '结果', 200]
 
 /** Fields of envelopes, places, prices, balances and messages about products. */
 export const CATALOGUE_MEANINGS: Meanings = {
@@ -16,11 +18,6 @@ export const CATALOGUE_MEANINGS: Meanings = {
   'pay.notice.body.code': ['The same, where it is not at the top level', '同上，用于未放在顶层时', 200],
   'pay.notice.describe': ['Reason of a failure. Here or in body', '失败原因。可放在此处或 body 中', 'success'],
   'pay.notice.body.describe': ['The same, where it is not at the top level', '同上，用于未放在顶层时', 'success'],
-  'pay.answer.code': [
-    '200 success, 400 not accepted (describe says why), 300 wrong signature',
-    '200 成功，400 未受理（原因见 describe），300 签名错误',
-    200,
-  ],
   'reschedule.notice.code': ['Not needed; ignored', '不需要；忽略', 200],
   'reschedule.notice.body': [
     'Base64 of the encrypted JSON, or a readable object. The platform keeps it and shows it to the operator; it does nothing else with it',
@@ -33,14 +30,16 @@ export const CATALOGUE_MEANINGS: Meanings = {
     'The complete entries of these days, at most 40; at least one must have stock',
     '这些日期的完整条目，最多 40 条；至少一条库存不为 0',
   ],
-  'refund.notice.code': [
-    '200 refunded; 606 not enough tickets, or refused; 699 refused or other failure',
-    '200 已退款；606 票数不足或拒绝；699 拒绝或其他失败',
-    200,
-  ],
+  'refund.notice.code': ['Your decision', '处理结果', 200],
+  'deal-change.answer.code': OUR_CODE,
+  'consume.answer.code': OUR_CODE,
+  'refund.answer.code': OUR_CODE,
+  'pay.answer.code': OUR_CODE,
+  'reschedule.answer.code': OUR_CODE,
+  'level-prices.answer.code': OUR_CODE,
   describe: ['Text for people; success on success', '说明文字；成功时为 success', 'success'],
   'refund.notice.describe': ['Reason when refused', '拒绝时的原因', 'success'],
-  method: ['page: by page; multi: by ids', 'page 分页；multi 按 ID', 'page'],
+  method: ['What is asked for', '查询方式', 'page'],
   currentPage: ['Page, from 1', '页码，从 1 开始', 1],
   pageSize: ['Entries per page', '每页条数', 20],
   totalSize: ['Entries in total', '总条数', 1],
@@ -49,11 +48,7 @@ export const CATALOGUE_MEANINGS: Meanings = {
   'poi-pull.answer.body.name': ['Name of the place', '景点名称', '示例动物园'],
   city: ['City', '城市', '北京'],
   phone: ['Phone', '电话', '010-12345678'],
-  locType: [
-    'Coordinate system: 0 GCJ-02, 1 WGS-84, 2 Baidu, 3 Mapbar, 4 Sogou, 5 other',
-    '坐标系：0 GCJ-02，1 WGS-84，2 百度，3 图吧，4 搜狗，5 其他',
-    0,
-  ],
+  locType: ['Coordinate system', '坐标系', 0],
   longitude: ['Degrees × 10^6', '经度 × 10^6', 116397428],
   latitude: ['Degrees × 10^6', '纬度 × 10^6', 39909230],
   partnerDealId: ['Your product id', '合作方产品 ID', 'D1'],
@@ -65,7 +60,7 @@ export const CATALOGUE_MEANINGS: Meanings = {
   partnerDealIds: ['Your product ids', '合作方产品 ID 列表', ['D1']],
   startTime: ['First day, inclusive', '开始日期（含）', '2026-06-01'],
   endTime: ['Last day, inclusive', '结束日期（含）', '2026-06-30'],
-  asyncType: ['0 answer now, 1 later', '0 立即返回，1 稍后返回', 0],
+  asyncType: ['When to answer', '返回方式', 0],
   date: ['Day', '日期', '2026-06-01'],
   priceDate: ['Day', '日期', '2026-06-01'],
   marketPrice: ['Price at the gate, yuan', '门市价，元', 120],
@@ -85,20 +80,8 @@ export const CATALOGUE_MEANINGS: Meanings = {
   levelName: ['Name of the level', '层级名称', 'A 区'],
   prepaidAccountBalance: ['Prepaid balance, cents; -1 not applicable', '预付款余额，分；-1 不适用', 1000000n],
   creditAccountBalance: ['Credit left, cents; -1 not applicable', '授信余额，分；-1 不适用', -1n],
-  'product-status.request.body.status': [
-    '0 waiting, 1 online, 2 failed, 3 offline, 4 not yet online',
-    '0 等待，1 已上线，2 失败，3 已下线，4 未上线',
-    1,
-  ],
-  checkStatus: [
-    'Review: 0 waiting, 1 passed, 2 rejected, 3 exempt, 4 blacklisted, 5 not submitted, 9 given up',
-    '审核：0 待审，1 通过，2 驳回，3 免审，4 黑名单，5 未提交，9 放弃',
-    1,
-  ],
+  'product-status.request.body.status': ['State of the product at the platform', '产品在平台的状态', 1],
+  checkStatus: ['State of the review', '审核状态', 1],
   msRatioCheckStatus: ['Review of the price ratio', '价格比例审核状态', 1],
-  'deal-change.notice.body.status': [
-    '0 taken off sale, 1 put on sale, 2 information changed, 5 price calendar changed',
-    '0 下架，1 上架，2 信息变更，5 价格日历变更',
-    5,
-  ],
+  'deal-change.notice.body.status': ['What has changed', '变更类型', 5],
 }

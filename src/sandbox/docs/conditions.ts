@@ -1,0 +1,25 @@
+import type { Locale } from '../../lib/web/locale.ts'
+
+/** When a field is required by more than its message shows: by the order that it is about, or the stage of the partner. */
+const CONDITIONS: Readonly<Record<string, readonly [en: string, zh: string]>> = {
+  'deal-change.notice.partnerId': ['until you are live', '正式上线前'],
+  'consume.notice.partnerId': ['until you are live', '正式上线前'],
+  'refund.notice.partnerId': ['until you are live', '正式上线前'],
+  'pay.notice.partnerId': ['until you are live', '正式上线前'],
+  'reschedule.notice.partnerId': ['until you are live', '正式上线前'],
+  'level-prices.notice.partnerId': ['until you are live', '正式上线前'],
+  'consume.notice.body.voucherList': ['for orders with one code per ticket', '一票一码的订单'],
+  'order-query.answer.body.voucherList': ['for orders with one code per ticket', '一票一码的订单'],
+  'pay.notice.body.vouchers': ['issueType = 1, voucherType = 1 or 2', 'issueType = 1，voucherType = 1 或 2'],
+  'order-pay.answer.body.vouchers': ['voucherType = 1 or 2', 'voucherType = 1 或 2'],
+  'order-pay.answer.body.credentialList': ['realNameType = 1', 'realNameType = 1'],
+  'pay.notice.body.credentialList': ['realNameType = 1', 'realNameType = 1'],
+}
+
+export const CONDITION_ANCHORS = Object.keys(CONDITIONS)
+
+/** Undefined for a field that depends on nothing beyond its message. */
+export function conditionOf(anchor: string, locale: Locale): string | undefined {
+  const [en, zh] = CONDITIONS[anchor] ?? []
+  return locale === 'en' ? en : zh
+}

@@ -1,0 +1,54 @@
+import type { Section } from './reference.ts'
+
+/** Longer texts are cut. */
+const LONGEST_QUERY = 100
+const MOST_FOUND = 100
+
+interface Found {
+  readonly anchor: string
+  /** Where it is: the section, and for a field its path. */
+  readonly place: string
+  readonly text: string
+}
+
+export interface Search {
+  readonly query: string
+  readonly found: readonly Found[]
+  /** Whether there are more than are listed. */
+  readonly isCut: boolean
+}
+
+type TitleOf = (section: Section) => string
+
+const entriesOf = (section: Section, titleOf: TitleOf): (Found & { readonly words: string })[] => {
+  const title = titleOf(section)
+  const { name, path } = section
+  return [
+    { anchor: name, place: title, text: path, words: `${name} ${title} ${path}` },
+    ...section.parts.flatMap(({ direction, fields }) =>
+      fields.map(({ anchor, path: field, meaning, meanings }) => ({
+        anchor,
+        place: `${title} · ${field}`,
+        text: meaning,
+        words: [direction, field, meaning, ...meanings.map((one) => `${one.value} ${one.meaning}`)].join(' '),
+      })),
+    ),
+    ...section.codes.map(({ code, meaning }) => ({
+      anchor: name,
+      place: `${title} · ${code}`,
+      text: meaning,
+      words: `${code} ${meaning}`,
+    })),
+  ]
+}
+
+/** What has every word of the query in it: names, paths, fields, values, codes and their meanings, in any letter case. */
+export function searchReference(sections: readonly Section[], titleOf: TitleOf, query: string): Search {
+  const asked = query.trim().slice(0, LONGEST_QUERY)
+  const words = asked.toLowerCase().split(/\s+/).filter(Boolean)
+  if (words.length === 0) return { query: '', found: [], isCut: false }
+  const found = sections
+    .flatMap((section) => entriesOf(section, titleOf))
+    .filter((entry) => words.every((word) => entry.words.toLowerCase().includes(word)))
+  return { query: asked, found: found.slice(0, MOST_FOUND), isCut: found.length > MOST_FOUND }
+}

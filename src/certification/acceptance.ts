@@ -1,10 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { type OrderOutcomes, outcomesOf } from '../orders/index.ts'
-import { showPartner } from '../registry/index.ts'
+import { CONTACT_ROLES, type ContactRole, showPartner } from '../registry/index.ts'
 import { storeReport } from './report.ts'
 import type { ReportFacts } from './report-wire.ts'
 import { type RunView, showRun } from './run.ts'
-import { runIsOver, stepRunning } from './run-errors.ts'
+import { contactsMissing, runIsOver, stepRunning } from './run-errors.ts'
 import { linkedOrders } from './run-order-store.ts'
 import { lockRun, markPassed } from './run-store.ts'
 
@@ -26,15 +26,19 @@ export interface Acceptance {
   readonly openSteps: readonly string[]
   /** Order ids that count. */
   readonly proof: OrderOutcomes
+  /** Contacts that the partner has yet to name: nobody else would be told. */
+  readonly missingContacts: readonly ContactRole[]
 }
 
 /** What the platform's own records say about a run; changes nothing. */
 export async function acceptanceOf(deps: Deps, view: RunView): Promise<Acceptance> {
   const openSteps = view.steps.filter(({ state }) => state !== 'passed').map(({ step }) => step.id)
+  const { contacts } = await showPartner(deps, view.run.partner_id)
   return {
     passed: view.run.passed_at !== null,
     openSteps,
     proof: await outcomesOf(deps.db, await linkedOrders(deps.db, view.run.run_id)),
+    missingContacts: CONTACT_ROLES.filter((role) => contacts[role] === undefined),
   }
 }
 
@@ -44,7 +48,7 @@ const isComplete = ({ openSteps, proof }: Acceptance): boolean =>
 /**
  * The acceptance check: every step has passed, and the platform's records show one consumption and one refund in this
  * run (DECISIONS "States of a test run"). Then the integration is passed, once, however many ask at the same time; the signed
- * report is committed with it.
+ * report is committed with it. Throws when only a contact is missing: nobody would learn that the run has passed.
  */
 export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: string): Promise<Acceptance> {
   return deps.db.tx(async (db) => {
@@ -56,6 +60,7 @@ export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: stri
     if (view.run.superseded_at !== null) throw runIsOver()
     if (view.steps.some(({ running }) => running)) throw stepRunning()
     if (!isComplete(found)) return found
+    if (found.missingContacts.length > 0) throw contactsMissing(found.missingContacts)
     const passedAt = deps.clock.now()
     await markPassed(db, runId, passedAt)
     const { name } = await showPartner(inside, partnerId)

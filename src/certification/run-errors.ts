@@ -1,4 +1,5 @@
 import { invalidRequest, RescodeError } from '../lib/web/rescode.ts'
+import type { ContactRole } from '../registry/index.ts'
 
 /** Why a run refuses what it is asked for. Each has a text, `sandbox.refusal.<reason>` in views/locales. */
 export const REFUSAL_REASONS = [
@@ -9,6 +10,7 @@ export const REFUSAL_REASONS = [
   'passed',
   'running',
   'signature_first',
+  'contacts_missing',
 ] as const
 export type RefusalReason = (typeof REFUSAL_REASONS)[number]
 
@@ -38,3 +40,10 @@ export const passedAlready = () => new RunRefusal('passed', 'the run has passed;
 export const stepRunning = () => new RunRefusal('running', 'this step is still running')
 
 export const signatureFirst = () => new RunRefusal('signature_first', 'pass the signature tool before the test run')
+
+export const contactsMissing = (roles: readonly ContactRole[]) =>
+  new RunRefusal(
+    'contacts_missing',
+    `acceptance needs a ${roles.join(' and a ')} contact, whom we tell that the run has passed: ` +
+      'add it on the page /sandbox/functions#contacts, with POST /sandbox/api/contacts, or with "gatehouse sandbox contacts"',
+  )

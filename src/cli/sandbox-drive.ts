@@ -136,12 +136,13 @@ function tell({ say, help }: Drive, { kind, data, step_id }: ShownEvent, over: A
   }
 }
 
-function acceptanceLines({ passed, open_steps, consumed, refunded }: Accepted): string[] {
+function acceptanceLines({ passed, open_steps, consumed, refunded, missing_contacts }: Accepted): string[] {
   const proof = [
     `  consumed: ${consumed.join(', ') || 'no order of this run'}`,
     `  refunded: ${refunded.join(', ') || 'no order of this run'}`,
   ]
   if (passed) return ['acceptance: passed', ...proof]
   const open = open_steps.length > 0 ? [`  steps that have not passed: ${open_steps.join(', ')}`] : []
-  return ['acceptance: not passed', ...proof, ...open]
+  const unnamed = missing_contacts.length > 0 ? [`  contacts to add: ${missing_contacts.join(', ')}`] : []
+  return ['acceptance: not passed', ...proof, ...open, ...unnamed]
 }

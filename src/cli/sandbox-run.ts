@@ -8,7 +8,7 @@ import { callerFields, credentialsOf, type FoundCredentials, oneCaller } from '.
 import { SandboxClient } from './sandbox-client.ts'
 import { driveRun, type Help } from './sandbox-drive.ts'
 import { commandHelp, noHelp } from './sandbox-help.ts'
-import { type Awaited, reportAnswer, runAnswer } from './sandbox-wire.ts'
+import { type Awaited, contactsAnswer, reportAnswer, runAnswer } from './sandbox-wire.ts'
 
 /** The demo partner: who triggers its notices, and which product it sells for which role in a run. */
 export interface DemoPartner {
@@ -65,6 +65,10 @@ export async function runSandbox(context: CliContext, demo: DemoPartner, input: 
   const caller = await credentialsOf(context, input)
   const help = await helpOf(terminal, input, demo, caller)
   const client = new SandboxClient(caller, AbortSignal.timeout(input.timeout * 1_000))
+  const { missing_contacts } = await client.get(contactsAnswer, '/contacts')
+  if (missing_contacts.length > 0) {
+    say(`acceptance will need a ${missing_contacts.join(' and a ')} contact: gatehouse sandbox contacts --help`)
+  }
   const { run } = await client.post(runAnswer, '/runs', runRequestOf(input, demo))
   say(`run ${run.number} of ${caller.clientId} (${run.run_id}): ${run.steps.length} steps`)
   const passed = await driveRun({ client, say, help }, run).catch((error: Error) => {

@@ -30,11 +30,19 @@ export const runsAnswer = z.looseObject({ runs: z.array(summary) })
 export const startAnswer = z.looseObject({ attempt_id: z.string() })
 export const reportAnswer = z.looseObject({ report: z.looseObject({}) })
 
+const person = z.looseObject({ name: z.string(), mail: z.string() })
+export const contactsAnswer = z.looseObject({
+  contacts: z.record(z.string(), person),
+  missing_contacts: z.array(z.string()),
+})
+export type ShownContacts = Pick<z.output<typeof contactsAnswer>, 'contacts' | 'missing_contacts'>
+
 export const acceptAnswer = z.looseObject({
   passed: z.boolean(),
   open_steps: z.array(z.string()),
   consumed: z.array(z.union([z.number(), z.bigint()])),
   refunded: z.array(z.union([z.number(), z.bigint()])),
+  missing_contacts: z.array(z.string()),
 })
 export type Accepted = z.output<typeof acceptAnswer>
 

@@ -6,6 +6,7 @@ import { takes } from './operation.ts'
 import { print } from './report.ts'
 import { callerFields, callerOptions, credentialsOf, oneCaller, typedCaller } from './sandbox-caller.ts'
 import { SandboxClient } from './sandbox-client.ts'
+import { contactsCommand } from './sandbox-contacts.ts'
 import { type DemoPartner, runSandbox, sandboxRun } from './sandbox-run.ts'
 import { runTable, runText } from './sandbox-text.ts'
 import { runAnswer, runsAnswer } from './sandbox-wire.ts'
@@ -41,6 +42,8 @@ export function sandboxCommands(program: Command, context: CliContext, demo: Dem
   takes(run, { input: sandboxRun, typed: typedRun, flags: FLAGS }, (input, json) =>
     runSandbox(context, demo, input, json),
   )
+
+  contactsCommand(sandbox, context)
 
   const one = z.strictObject({ ...callerFields, run_id: z.string().default('present') }).superRefine(oneCaller)
   const show = sandbox.command('show').description('the current run, or one by its id, step by step')

@@ -48,6 +48,7 @@ export { urlWarnings } from './partner-url-warnings.ts'
 export {
   aesKeyInput,
   CONTACT_ROLES,
+  type ContactRole,
   contact,
   newPartner,
   type Partner,

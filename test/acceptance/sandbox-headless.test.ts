@@ -162,6 +162,35 @@ describe('gatehouse sandbox', () => {
     expect(code).toBe(1)
   })
 
+  it('shows and sets the contacts that acceptance needs, without a database', async () => {
+    const { stdout: before } = await asPartner(SECRET, 'contacts')
+    expect(before).toBe(
+      'product   Product manager   product@lakeside.example\nbusiness  Business contact  business@lakeside.example\n',
+    )
+    const { stdout, code } = await asPartner(
+      SECRET,
+      ...['contacts', '--product-name', 'Lin', '--product-mail', 'lin@example.com', '--json'],
+    )
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      0,
+      { contacts: { product: { name: 'Lin', mail: 'lin@example.com' }, business: {} }, missing_contacts: [] },
+    ])
+    expect(await asPartner(SECRET, 'contacts', '--business-mail', 'bo', '--product-name', 'Lin')).toMatchObject({
+      code: 2,
+      stderr: [
+        '--business-mail  must be a mail address: someone@example.com',
+        '--product-mail   is required too',
+        '--business-name  is required too\n',
+      ].join('\n'),
+    })
+    await system.query('delete from partner_contact where partner_id = 7001')
+    const wish = ['--function', 'product-pull,pay-at-once,refund-at-once', '--product', 'DEMO-OPEN', '--overwrite']
+    const run = await asOperator('run', '--partner', '7001', '--demo', ...wish)
+    expect(run.stdout).toMatch(/^acceptance will need a product and a business contact: gatehouse sandbox contacts/)
+    expect(run.stdout).toMatch(/\nacceptance needs a product and a business contact, .*\nNOT PASSED\n$/)
+    expect(run.code).toBe(1)
+  })
+
   it('says what is wrong with who asks, and with what was typed', async () => {
     expect(await asPartner('wrong', 'list')).toEqual({
       code: 1,

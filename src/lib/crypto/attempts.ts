@@ -17,6 +17,7 @@ export const throttleKey = (
     | 'address'
     | 'client'
     | 'replay'
+    | 'contacts'
     | 'preflight'
     | 'start',
   value: string,

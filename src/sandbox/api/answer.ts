@@ -9,6 +9,7 @@ import type {
   RunView,
 } from '../../certification/index.ts'
 import type { Translate } from '../../lib/web/locale.ts'
+import type { OwnContacts } from '../contacts.ts'
 import { checkText, stepName } from '../texts.ts'
 
 /** Answers of the headless API. Names are those of the tables' columns; times are ISO 8601 in UTC. */
@@ -92,11 +93,16 @@ export interface AcceptanceAnswer {
   /** Orders of the run that the platform's records show as consumed, and as refunded. */
   readonly consumed: readonly bigint[]
   readonly refunded: readonly bigint[]
+  /** `product`, `business`: contacts that acceptance needs and the partner has yet to name. */
+  readonly missing_contacts: readonly string[]
 }
 
-export const acceptanceAnswer = ({ passed, openSteps, proof }: Acceptance): AcceptanceAnswer => ({
+export const acceptanceAnswer = ({ passed, openSteps, proof, missingContacts }: Acceptance): AcceptanceAnswer => ({
   passed,
   open_steps: openSteps,
   consumed: proof.consumed.map(BigInt),
   refunded: proof.refunded.map(BigInt),
+  missing_contacts: missingContacts,
 })
+
+export const contactsAnswer = ({ contacts, missing }: OwnContacts) => ({ contacts, missing_contacts: missing })

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
 import { listRuns, nextStep, noSuchRun, presentRun, showRun, startStep } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { parseInput } from '../../lib/json/input.ts'
@@ -10,12 +11,13 @@ import { noteForLog } from '../../lib/web/observe.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
 import { accepted, bodyRejected, callerOf, jsonBytes, readNotice } from '../../mws/index.ts'
 import { acceptRun } from '../accept-run.ts'
-import { acceptanceAnswer, eventAnswer, runAnswer, runSummary } from './answer.ts'
+import { giveContacts, ownContacts } from '../contacts.ts'
+import { acceptanceAnswer, contactsAnswer, eventAnswer, runAnswer, runSummary } from './answer.ts'
 import { beginRun } from './begin.ts'
 import { linesAfter, Waits } from './events.ts'
 import { junitOf } from './junit.ts'
 import { reportRun } from './report.ts'
-import { eventsQuery, isRunId, newRun, PRESENT } from './wire.ts'
+import { eventsQuery, isRunId, newContacts, newRun, PRESENT } from './wire.ts'
 
 const HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
@@ -37,15 +39,17 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }):
   app.addHook('preClose', async () => waits.endAll())
 
   app.post('/runs', async (request, reply) => {
-    const { partner_id: partnerId } = callerOf(request)
-    const read = readNotice(newRun, jsonBytes(request))
-    if ('problem' in read) throw bodyRejected(read.problem)
-    const { partnerId: given } = read.notice
-    if (given !== undefined && BigInt(given) !== partnerId) {
-      throw bodyRejected('partnerId does not belong to the clientId of the signature')
-    }
-    const { run_id } = await beginRun(deps, partnerId, read.notice)
+    const { run_id } = await beginRun(deps, callerOf(request).partner_id, bodyOf(request, newRun))
     return sendRun(request, reply, run_id)
+  })
+
+  app.get('/contacts', async (request, reply) =>
+    send(request, reply, contactsAnswer(await ownContacts(deps, callerOf(request).partner_id))),
+  )
+
+  app.post('/contacts', async (request, reply) => {
+    const { body } = bodyOf(request, newContacts)
+    return send(request, reply, contactsAnswer(await giveContacts(deps, callerOf(request).partner_id, body)))
   })
 
   app.get('/runs', async (request, reply) => {
@@ -116,6 +120,20 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }):
     const view = await showRun(deps, callerOf(request).partner_id, runId)
     return send(request, reply, { run: runAnswer(view, textsFor(request)) })
   }
+}
+
+/** Throws code 300 for a body that does not fit, or whose partnerId is another's. */
+function bodyOf<Body extends { readonly partnerId?: string | undefined }>(
+  request: FastifyRequest,
+  shape: z.ZodType<Body>,
+): Body {
+  const read = readNotice(shape, jsonBytes(request))
+  if ('problem' in read) throw bodyRejected(read.problem)
+  const { partnerId: given } = read.notice
+  if (given !== undefined && BigInt(given) !== callerOf(request).partner_id) {
+    throw bodyRejected('partnerId does not belong to the clientId of the signature')
+  }
+  return read.notice
 }
 
 const textsFor = (request: FastifyRequest): Translate => translator(localeOfRequest(request))

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { choice } from '../../certification/index.ts'
 import { maybe } from '../../lib/json/fields.ts'
 import { numericText } from '../../lib/json/lossless.ts'
+import { contactsGiven } from '../contacts.ts'
 
 /** POST /sandbox/api/runs: the choice that a person makes on the functions page, as a request of area B. */
 export const newRun = z.looseObject({
@@ -11,6 +12,9 @@ export const newRun = z.looseObject({
   body: choice,
 })
 export type NewRun = z.output<typeof newRun>
+
+/** POST /sandbox/api/contacts: the contacts to set. */
+export const newContacts = z.looseObject({ partnerId: maybe(numericText()), body: contactsGiven })
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 

@@ -2,10 +2,10 @@ import { acceptanceOf, type RunView, reportOfRun } from '../../certification/ind
 import type { Deps } from '../../deps.ts'
 import { beijingTime } from '../../lib/beijing.ts'
 import type { Translate } from '../../lib/web/locale.ts'
-import { notificationsOf, type ShownNotification } from '../notify/notifications.ts'
+import { notificationsOf } from '../notify/notifications.ts'
 import { stepName } from '../texts.ts'
-import type { Tone } from './log-line.ts'
 import { stepHref } from './step-item.ts'
+import { type Telling, tellings } from './telling.ts'
 
 /** The acceptance check as a page shows it. */
 export interface AcceptancePart {
@@ -19,6 +19,8 @@ export interface AcceptancePart {
   /** What is missing, a sentence each; nothing once it has passed. */
   readonly missing: readonly string[]
   readonly openSteps: readonly { readonly name: string; readonly href: string }[]
+  /** Contacts that it needs and the partner has yet to name; nothing once it has passed. */
+  readonly missingContacts: readonly string[]
   /** The check can be asked for. */
   readonly open: boolean
   /** The signed report, for everybody who knows its address; null until it has passed. */
@@ -29,24 +31,13 @@ export interface AcceptancePart {
   readonly mailFolder: string | null
 }
 
-interface Telling {
-  readonly role: string
-  readonly channel: string
-  readonly address: string
-  readonly tone: Tone
-  readonly word: string
-  /** When it was sent, or what went wrong last. */
-  readonly detail: string
-  /** Where a form asks for another try; null unless it was given up. */
-  readonly retry: string | null
-}
-
 export async function acceptancePart(deps: Deps, view: RunView, t: Translate): Promise<AcceptancePart> {
   const { run, steps } = view
-  const { passed, openSteps, proof } = await acceptanceOf(deps, view)
+  const { passed, openSteps, proof, missingContacts } = await acceptanceOf(deps, view)
   const reached = run.current_step === null
-  const { notifications, folder } = await notificationsOf(deps, run.run_id)
+  const told = await notificationsOf(deps, run.run_id)
   const report = await reportOfRun(deps, run.run_id)
+  const contacts = { product: t('sandbox.told.product'), business: t('sandbox.told.business') }
   const missing = [
     ...(openSteps.length > 0 ? [t('sandbox.acceptance.missing_steps')] : []),
     ...(proof.consumed.length === 0 ? [t('sandbox.acceptance.missing_consumption')] : []),
@@ -58,24 +49,13 @@ export async function acceptancePart(deps: Deps, view: RunView, t: Translate): P
     consumed: proof.consumed,
     refunded: proof.refunded,
     missing: passed ? [] : missing,
+    missingContacts: passed || run.superseded_at !== null ? [] : missingContacts.map((role) => contacts[role]),
     openSteps: steps
       .filter(({ step }) => openSteps.includes(step.id))
       .map(({ step }) => ({ name: stepName(step.id, t), href: stepHref(run.run_id, step.id) })),
     open: reached && !passed && run.superseded_at === null,
     signed: report ? `/sandbox/verify/${report.report_id}` : null,
-    told: notifications.map((one) => telling(run.run_id, one, t)),
-    mailFolder: folder,
+    told: tellings(run.run_id, told, t),
+    mailFolder: told.folder,
   }
-}
-
-function telling(runId: string, notification: ShownNotification, t: Translate): Telling {
-  const { notification_id, role, channel, address, state, sent_at, last_error } = notification
-  const who = { product: t('sandbox.told.product'), business: t('sandbox.told.business') }[role]
-  const how = { mail: t('sandbox.told.mail'), webhook: t('sandbox.told.webhook') }[channel]
-  const detail = sent_at ? beijingTime(sent_at) : (last_error ?? '')
-  const about = { role: who, channel: how, address, detail, retry: null }
-  if (state === 'sent') return { ...about, tone: 'good', word: t('sandbox.told.sent') }
-  if (state === 'waiting') return { ...about, tone: 'warning', word: t('sandbox.told.waiting') }
-  const retry = `/sandbox/run/${runId}/notifications/${notification_id}/retry`
-  return { ...about, tone: 'bad', word: t('sandbox.told.failed'), retry }
 }

@@ -10,11 +10,13 @@ import {
 import type { Deps } from '../../deps.ts'
 import { hasPassedSignatureTool } from '../../mws/index.ts'
 import { lockPartner, updatePartner } from '../../registry/index.ts'
+import { type ContactsGiven, giveContacts } from '../contacts.ts'
 import type { RunRequest } from './functions-form.ts'
 
 export interface Beginning {
   readonly partnerId: bigint
   readonly requested: RunRequest
+  readonly contacts: ContactsGiven | undefined
   /** The run that the person was told would be overwritten; empty when there was none. */
   readonly replaces: string
 }
@@ -23,11 +25,11 @@ export interface Beginning {
 export type Begun = { readonly begun: Run } | { readonly unconfirmed: Run }
 
 /**
- * Starts a run as the form asks for, and stores the URLs. A run is overwritten only if the person was told about it;
+ * Starts a run as the form asks for, and stores the URLs and contacts. A run is overwritten only if the person was told about it;
  * the same form again (a double click, a reload) returns the run that it has begun. Throws when the signature tool has
  * not been passed.
  */
-export const beginRun = (deps: Deps, { partnerId, requested, replaces }: Beginning): Promise<Begun> =>
+export const beginRun = (deps: Deps, { partnerId, requested, contacts, replaces }: Beginning): Promise<Begun> =>
   deps.db.tx(async (db) => {
     const inside: Deps = { ...deps, db }
     if (!(await hasPassedSignatureTool(inside, partnerId))) throw signatureFirst()
@@ -38,6 +40,7 @@ export const beginRun = (deps: Deps, { partnerId, requested, replaces }: Beginni
     }
     // Orders of real customers go to the URLs of a live partner.
     if (stage === 'sandbox') await updatePartner(inside, partnerId, requested.urls)
+    if (contacts) await giveContacts(inside, partnerId, contacts)
     return { begun: await startRun(inside, partnerId, requested.choice) }
   })
 

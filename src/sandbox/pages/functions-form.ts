@@ -1,6 +1,7 @@
 import { type Choice, choice, FUNCTION_IDS, type FunctionId } from '../../certification/index.ts'
 import { INTERFACES, type InterfaceName } from '../../interfaces/index.ts'
 import { type PartnerChanges, partnerChanges } from '../../registry/index.ts'
+import { type ContactTexts, readContacts } from './contacts-form.ts'
 import { INTERFACE_OF } from './function-groups.ts'
 
 export const PRODUCT_ROLES = ['main', 'later', 'review', 'level', 'sold_out'] as const
@@ -16,6 +17,7 @@ export interface FormTexts {
   readonly quantity: string
   readonly base_url: string
   readonly interface_urls: Readonly<Partial<Record<InterfaceName, string>>>
+  readonly contacts: ContactTexts
 }
 
 /** A field (`main`, `quantity`, `base_url`, `url.order-create`, `pay`, `refund`) → key of the text that says what is wrong. */
@@ -43,6 +45,7 @@ export function readForm(body: unknown): FormTexts {
     quantity: text(fields.quantity),
     base_url: text(fields.base_url),
     interface_urls: Object.fromEntries(urls),
+    contacts: readContacts(fields),
   }
 }
 

@@ -12,8 +12,10 @@ import { addDays, beijingDate } from '../../lib/beijing.ts'
 import type { Locale, Translate } from '../../lib/web/locale.ts'
 import { hasPassedSignatureTool } from '../../mws/index.ts'
 import { type Partner, showPartner } from '../../registry/index.ts'
+import { ownContacts } from '../contacts.ts'
 import { type InterfacePreflight, preflight } from '../preflight/index.ts'
 import { functionName } from '../texts.ts'
+import { type ShownContact, shownContacts } from './contacts-form.ts'
 import { isDemo } from './demo-help.ts'
 import { GROUPS } from './function-groups.ts'
 import { type FormTexts, interfacesOf, PRODUCT_ROLES, type Problems, type ProductRole } from './functions-form.ts'
@@ -36,6 +38,8 @@ export interface FunctionsPage {
   readonly urls: readonly Field[]
   /** At least one interface has a URL of its own, or a problem with it. */
   readonly urlsOpen: boolean
+  readonly contacts: readonly ShownContact[]
+  readonly contactsSaved: boolean
   readonly problems: Problems
   readonly preflight: readonly InterfacePreflight[] | null
   /** The run that a new one would replace. */
@@ -73,10 +77,13 @@ const USUAL: readonly FunctionId[] = [...REQUIRED_FUNCTIONS, 'product-pull', 'pa
 export async function freshForm(deps: Deps, partnerId: bigint): Promise<FormTexts> {
   const partner = await showPartner(deps, partnerId)
   const present = await presentStanding(deps, partnerId)
-  return { ...choiceTexts(present?.run.choice, isDemo(deps, partner)), ...urlTexts(partner) }
+  return { ...choiceTexts(present?.run.choice, isDemo(deps, partner)), ...urlTexts(partner), contacts: {} }
 }
 
-function choiceTexts(choice: Choice | undefined, demo: boolean): Omit<FormTexts, 'base_url' | 'interface_urls'> {
+function choiceTexts(
+  choice: Choice | undefined,
+  demo: boolean,
+): Omit<FormTexts, 'base_url' | 'interface_urls' | 'contacts'> {
   if (choice) {
     const { functions, products, travel_date, unit_price, buy_price, quantity } = choice
     const named = PRODUCT_ROLES.map((role) => [role, products[role] ?? ''])
@@ -115,6 +122,8 @@ export function preflightOf(deps: Deps, partnerId: bigint, form: FormTexts, loca
 
 export interface Shown {
   readonly form: FormTexts
+  /** The contacts were just stored. */
+  readonly saved?: boolean
   readonly problems?: Problems
   readonly preflight?: readonly InterfacePreflight[] | null
 }
@@ -122,14 +131,15 @@ export interface Shown {
 export async function functionsPage(
   deps: Deps,
   partnerId: bigint,
-  { form, problems = {}, preflight: tried = null }: Shown,
+  { form, saved = false, problems = {}, preflight: tried = null }: Shown,
   t: Translate,
 ): Promise<FunctionsPage> {
-  const [partner, unlocked, present, known] = await Promise.all([
+  const [partner, unlocked, present, known, contacts] = await Promise.all([
     showPartner(deps, partnerId),
     hasPassedSignatureTool(deps, partnerId),
     presentStanding(deps, partnerId),
     listProducts(deps, { partner_id: partnerId }),
+    ownContacts(deps, partnerId),
   ])
   const tomorrow = addDays(beijingDate(deps.clock.now()), 1)
   const field = (name: string, label: string, value: string, instead = ''): Field => {
@@ -159,6 +169,8 @@ export async function functionsPage(
     baseUrl: field('base_url', t('sandbox.functions.base_url'), form.base_url),
     urls,
     urlsOpen: urls.some(({ value, problem }) => value !== '' || problem !== ''),
+    contacts: shownContacts(contacts, form.contacts, problems, t),
+    contactsSaved: saved,
     problems,
     preflight: tried,
     present:

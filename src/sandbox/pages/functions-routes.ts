@@ -5,12 +5,16 @@ import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { translator } from '../../lib/web/locale.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
 import { RescodeError } from '../../lib/web/rescode.ts'
+import { giveContacts, ownContacts } from '../contacts.ts'
 import { partnerOf, sendSandboxPage } from '../guard.ts'
 import { refusalText } from '../texts.ts'
-import { beginRun } from './begin-run.ts'
-import { type FormTexts, parseRunRequest, type RunRequest, readForm } from './functions-form.ts'
+import { type Beginning, beginRun } from './begin-run.ts'
+import { parseContacts } from './contacts-form.ts'
+import { type FormTexts, parseRunRequest, readForm } from './functions-form.ts'
 import { freshForm, functionsPage, preflightOf, type Shown, settledForm } from './functions-page.ts'
 import { overwritePage } from './overwrite-page.ts'
+
+type Wanted = Pick<Beginning, 'requested' | 'contacts'>
 
 /** One page: the functions are chosen, the addresses checked, the run is started. */
 export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
@@ -29,10 +33,26 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     const form = await settledForm(deps, partnerId, readForm(request.body))
     if (request.body?.action === 'check') return check(request, reply, form)
     if (request.body?.action === 'back') return show(request, reply, { form })
+    if (request.body?.action === 'contacts') return saveContacts(request, reply, form)
     const read = parseRunRequest(form)
-    if ('problems' in read) return show(request, reply.code(400), { form, problems: read.problems })
-    return begin(request, reply, form, read.requested)
+    const { contacts } = await ownContacts(deps, partnerId)
+    const named = parseContacts(form.contacts, contacts)
+    const problems = { ...('problems' in read ? read.problems : {}), ...named.problems }
+    if ('problems' in read || Object.keys(problems).length > 0) {
+      return show(request, reply.code(400), { form, problems })
+    }
+    return begin(request, reply, form, { requested: read.requested, contacts: named.given })
   })
+
+  /** Stores the contacts alone; what else was typed stays in the form. */
+  async function saveContacts(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
+    const { partnerId } = partnerOf(request)
+    const { contacts } = await ownContacts(deps, partnerId)
+    const { given, problems } = parseContacts(form.contacts, contacts, true)
+    if (Object.keys(problems).length > 0) return show(request, reply.code(400), { form, problems })
+    if (given) await giveContacts(deps, partnerId, given)
+    return show(request, reply, { form, saved: true })
+  }
 
   async function check(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
     const locale = localeOfRequest(request)
@@ -48,12 +68,12 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     }
   }
 
-  async function begin(request: FastifyRequest, reply: FastifyReply, form: FormTexts, requested: RunRequest) {
+  async function begin(request: FastifyRequest, reply: FastifyReply, form: FormTexts, wanted: Wanted) {
     const replaces =
       typeof request.body === 'object' ? String((request.body as { replaces?: unknown }).replaces ?? '') : ''
     try {
       const { partnerId } = partnerOf(request)
-      const result = await beginRun(deps, { partnerId, requested, replaces })
+      const result = await beginRun(deps, { partnerId, ...wanted, replaces })
       if ('unconfirmed' in result) return confirm(request, reply, form, result.unconfirmed)
       return reply.headers(AREA_A_HEADERS).redirect(`/sandbox/run/${result.begun.run_id}`, 303)
     } catch (error) {

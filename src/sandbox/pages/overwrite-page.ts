@@ -29,6 +29,7 @@ export async function overwritePage(deps: Deps, run: Run, form: FormTexts): Prom
       ['buy_price', form.buy_price],
       ['quantity', form.quantity],
       ['base_url', form.base_url],
+      ...Object.entries(form.contacts),
       ...Object.entries(form.interface_urls).map(([name, url]) => [`url.${name}`, url] as const),
     ],
   }

@@ -16,6 +16,8 @@ export interface Certified {
   readonly warnings: readonly string[]
 }
 
+const person = (name: string) => ({ name, mail: `${name.toLowerCase()}@partner.example` })
+
 export async function certify(program: PartnerProgram): Promise<Certified> {
   const call = async (method: string, path: string, body?: Json): Promise<Json> => {
     const url = new URL(`${program.platformUrl}/sandbox/api${path}`)
@@ -25,6 +27,8 @@ export async function certify(program: PartnerProgram): Promise<Certified> {
     if (json.code !== 200) throw new Error(`${method} ${path}: ${JSON.stringify(json)}`)
     return json
   }
+  const [product, business] = [person('Product'), person('Business')]
+  await call('POST', '/contacts', { body: { product, business } })
   const wish = { functions: program.functions, products: { main: program.products[0] }, ...program.wish }
   const begun = await call('POST', '/runs', { overwrite: true, body: wish })
   const steps = (begun.run as { steps: { id: string }[] }).steps.map(({ id }) => id)

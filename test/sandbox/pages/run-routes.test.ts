@@ -222,7 +222,7 @@ describe('acceptance', () => {
   it('says what is missing, names what counts, and passes', async () => {
     const { deps, pool } = lab.world
     const runId = await lab.run()
-    expect(textOf(await me.open(page(runId)))).toContain('After the last step, our own records must show')
+    expect(textOf(await me.open(page(runId)))).toContain('Every step must have passed, and our own records must show')
     const early = await me.submit(`${page(runId)}/accept`)
     expect(textOf(early)).toContain('Not yet: something is missing.')
     await walkTo(lab, runId, 'consumption')

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import type { Deps } from '../deps.ts'
+import {
+  CONTACT_ROLES,
+  type ContactRole,
+  contact,
+  lockPartner,
+  type Partner,
+  setContact,
+  showPartner,
+} from '../registry/index.ts'
+import { countUse } from '../throttle/index.ts'
+
+/** What a partner says of a contact itself; a webhook is set by operators, who hand over its secret. */
+export const person = contact.pick({ name: true, mail: true })
+export type Person = z.output<typeof person>
+
+export const contactsGiven = z
+  .strictObject({ product: person.optional(), business: person.optional() })
+  .refine((given) => CONTACT_ROLES.some((role) => given[role]), 'must have product or business')
+export type ContactsGiven = z.output<typeof contactsGiven>
+
+/** A partner's contacts as it sees them itself. */
+export interface OwnContacts {
+  readonly contacts: Readonly<Partial<Record<ContactRole, Person>>>
+  /** Acceptance needs these too. */
+  readonly missing: readonly ContactRole[]
+}
+
+const own = ({ contacts }: Pick<Partner, 'contacts'>): OwnContacts => ({
+  contacts: Object.fromEntries(
+    CONTACT_ROLES.flatMap((role) => {
+      const known = contacts[role]
+      return known ? [[role, { name: known.name, mail: known.mail }]] : []
+    }),
+  ),
+  missing: CONTACT_ROLES.filter((role) => contacts[role] === undefined),
+})
+
+export const ownContacts = async (deps: Deps, partnerId: bigint): Promise<OwnContacts> =>
+  own(await showPartner(deps, partnerId))
+
+/**
+ * Sets the contacts that are given; the others, and webhooks, stay as they are. Throws 20003 with Retry-After when the
+ * partner changes them too often.
+ */
+export const giveContacts = (deps: Deps, partnerId: bigint, given: ContactsGiven): Promise<OwnContacts> =>
+  deps.db.tx(async (db) => {
+    const inside: Deps = { ...deps, db, actor: 'partner' }
+    await lockPartner(inside, partnerId)
+    const { contacts } = await showPartner(inside, partnerId)
+    const changed = CONTACT_ROLES.flatMap((role) => {
+      const [before, now] = [contacts[role], given[role]]
+      if (!now || (before?.name === now.name && before.mail === now.mail)) return []
+      return [{ role, contact: { ...now, webhook_url: before?.webhook_url ?? null } }]
+    })
+    if (changed.length > 0) await countUse(inside, 'contacts', partnerId)
+    for (const { role, contact } of changed) await setContact(inside, partnerId, role, contact)
+    return ownContacts(inside, partnerId)
+  })

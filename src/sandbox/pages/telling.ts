@@ -1,0 +1,48 @@
+import { beijingTime } from '../../lib/beijing.ts'
+import type { Translate } from '../../lib/web/locale.ts'
+import type { Notifications, ShownNotification } from '../notify/notifications.ts'
+import type { Tone } from './log-line.ts'
+
+/** A message to a contact as the page shows it: where it stands, and nothing better than that. */
+export interface Telling {
+  readonly role: string
+  readonly channel: string
+  readonly address: string
+  readonly tone: Tone
+  readonly word: string
+  /** When it was sent; or what went wrong last, and when it is tried again. */
+  readonly detail: string
+  /** Where a form asks for another try; null unless it was given up. */
+  readonly retry: string | null
+}
+
+export function tellings(runId: string, { notifications, folder }: Notifications, t: Translate): Telling[] {
+  const roles = { product: t('sandbox.told.product'), business: t('sandbox.told.business') }
+  const channels = { mail: t('sandbox.told.mail'), webhook: t('sandbox.told.webhook') }
+  return notifications.map((one) => ({
+    role: roles[one.role],
+    channel: channels[one.channel],
+    address: one.address,
+    ...standing(one, folder !== null && one.channel === 'mail', t),
+    retry: one.state === 'failed' ? `/sandbox/run/${runId}/notifications/${one.notification_id}/retry` : null,
+  }))
+}
+
+function standing(
+  { state, attempts, last_error, next_attempt_at, sent_at }: ShownNotification,
+  toFile: boolean,
+  t: Translate,
+): Pick<Telling, 'tone' | 'word' | 'detail'> {
+  if (state === 'sent') {
+    const at = sent_at ? t('sandbox.told.at', { at: beijingTime(sent_at) }) : ''
+    return toFile
+      ? { tone: 'warning', word: t('sandbox.told.written'), detail: at }
+      : { tone: 'good', word: t('sandbox.told.sent'), detail: at }
+  }
+  const reason = last_error ?? ''
+  if (state === 'failed') return { tone: 'bad', word: t('sandbox.told.failed'), detail: reason }
+  if (attempts === 0) return { tone: 'plain', word: t('sandbox.told.queued'), detail: '' }
+  if (reason === '') return { tone: 'plain', word: t('sandbox.told.sending'), detail: '' }
+  const next = next_attempt_at ? t('sandbox.told.next', { at: beijingTime(next_attempt_at) }) : t('sandbox.told.now')
+  return { tone: 'warning', word: t('sandbox.told.retrying'), detail: t('sandbox.told.because', { reason, next }) }
+}

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { showPartner } from '../../src/registry/partner.ts'
+import { setContact } from '../../src/registry/partner-contact.ts'
+import { notificationsOf } from '../../src/sandbox/notify/notifications.ts'
+import { call } from './caller.ts'
+import { type Lab, openLab, SIMPLE } from './lab.ts'
+import { walk } from './walk.ts'
+
+/** The partner names its contacts itself, and no run is accepted that nobody would hear of. */
+
+let lab: Lab
+let runId: string
+beforeAll(async () => {
+  lab = await openLab()
+  const walked = await walk(lab, SIMPLE)
+  expect(walked.failed).toBeUndefined()
+  runId = walked.runId
+})
+afterAll(() => lab.close())
+beforeEach(async () => {
+  lab.world.clock.advance(61)
+  await lab.world.pool.query('delete from partner_contact')
+})
+
+const PRODUCT = { name: '林工', mail: 'lin@example.com' }
+const BUSINESS = { name: 'Bo', mail: 'bo@example.com' }
+const give = (body: object) => call(lab, 'POST', '/contacts', { body })
+
+describe('contacts over the headless API', () => {
+  it('are set one by one, and read', async () => {
+    const none = { code: 200, contacts: {}, missing_contacts: ['product', 'business'] }
+    expect(await call(lab, 'GET', '/contacts')).toMatchObject(none)
+    expect(await give({ business: BUSINESS })).toMatchObject({
+      contacts: { business: BUSINESS },
+      missing_contacts: ['product'],
+    })
+    const both = { contacts: { product: PRODUCT, business: BUSINESS }, missing_contacts: [] }
+    expect(await give({ product: PRODUCT })).toMatchObject(both)
+    expect(await call(lab, 'GET', '/contacts')).toMatchObject(both)
+  })
+
+  it('leave a webhook as an operator has set it, and are the partner’s in the audit log', async () => {
+    const webhook_url = 'https://hooks.example/told?token=planted'
+    const { deps, pool } = lab.world
+    await setContact(deps, lab.partnerId, 'product', { name: 'Before', mail: 'before@example.com', webhook_url })
+    const answer = await give({ product: PRODUCT })
+    expect(answer.text).not.toContain('planted')
+    const { contacts } = await showPartner(deps, lab.partnerId)
+    expect(contacts.product).toEqual({ ...PRODUCT, webhook_url })
+    const { rows } = await pool.query(
+      `select actor, detail from audit_event where event = 'partner_contact_set' order by at desc limit 1`,
+    )
+    expect(rows).toMatchObject([{ actor: 'partner', detail: { role: 'product', new_webhook_secret: false } }])
+  })
+
+  it.each([
+    [{}, 'must have product or business'],
+    [{ product: { name: 'Lin' } }, 'body.product.mail'],
+    [{ product: { name: '', mail: 'lin@example.com' } }, 'body.product.name'],
+    [{ product: { ...PRODUCT, mail: 'lin' } }, 'body.product.mail must be a mail address'],
+    [{ product: { ...PRODUCT, name: 'Lin\r\nBcc: all@example.com' } }, 'control characters'],
+    [{ product: { ...PRODUCT, webhook_url: 'https://hooks.example' } }, 'webhook_url'],
+    [{ sales: PRODUCT }, 'sales'],
+  ])('refuse %j', async (body, why) => {
+    expect(await give(body)).toMatchObject({ code: 300, describe: expect.stringContaining(why) })
+  })
+
+  it('change thirty times a minute at most; the same again is no change', async () => {
+    for (let n = 0; n < 30; n++) {
+      expect(await give({ product: { ...PRODUCT, name: `Lin ${n}` } })).toMatchObject({ code: 200 })
+    }
+    expect(await give({ product: { ...PRODUCT, name: 'Lin 29' } })).toMatchObject({ code: 200 })
+    expect(await give({ product: PRODUCT })).toMatchObject({ status: 429, code: 300 })
+  })
+})
+
+describe('acceptance', () => {
+  const accept = () => call(lab, 'POST', `/runs/${runId}/accept`)
+
+  it('is refused without contacts, with where to add them, and passes once they are there', async () => {
+    const refused = await accept()
+    expect(refused).toMatchObject({ status: 200, code: 300 })
+    for (const said of [
+      'product and a business contact',
+      '/sandbox/functions#contacts',
+      'POST /sandbox/api/contacts',
+    ]) {
+      expect(refused.describe).toContain(said)
+    }
+    expect(await call(lab, 'GET', `/runs/${runId}/report`)).toMatchObject({
+      report: { passed_at: null, acceptance: { passed: false, missing_contacts: ['product', 'business'] } },
+    })
+    await give({ product: PRODUCT })
+    expect(await accept()).toMatchObject({ code: 300, describe: expect.stringContaining('needs a business contact') })
+    await give({ business: BUSINESS })
+    expect(await accept()).toMatchObject({ code: 200, passed: true, missing_contacts: [] })
+    const { notifications } = await notificationsOf(lab.world.deps, runId)
+    expect(notifications.map(({ role, channel, state }) => [role, channel, state])).toEqual([
+      ['product', 'mail', 'waiting'],
+      ['business', 'mail', 'waiting'],
+    ])
+  })
+
+  it('says which contacts are missing while more is missing, too', async () => {
+    await call(lab, 'POST', '/runs', { overwrite: true, body: SIMPLE })
+    expect(await call(lab, 'POST', '/runs/present/accept')).toMatchObject({
+      code: 200,
+      passed: false,
+      missing_contacts: ['product', 'business'],
+    })
+  })
+})

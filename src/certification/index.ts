@@ -19,13 +19,22 @@ export {
   nextStep,
   type Progress,
   presentRun,
-  presentStanding,
   type Run,
   type RunView,
   showRun,
-  standings,
   startRun,
 } from './run.ts'
 export { noSuchRun, REFUSAL_REASONS, type RefusalReason, RunRefusal, signatureFirst } from './run-errors.ts'
 export { RunningAttempts } from './running-attempts.ts'
+export {
+  findAcceptedRun,
+  type PresentState,
+  presentStanding,
+  presentState,
+  type RunState,
+  runState,
+  type Standing,
+  standingOf,
+  standings,
+} from './standing.ts'
 export { STEPS } from './steps/index.ts'

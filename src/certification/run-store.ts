@@ -46,6 +46,13 @@ export const findPresentRun = (db: Db, partnerId: bigint): Promise<RunRow | unde
         from sandbox_run where partner_id = ${partnerId} and superseded_at is null`,
   )
 
+export const findAcceptedRun = (db: Db, partnerId: bigint): Promise<RunRow | undefined> =>
+  db.maybe(
+    row,
+    sql`select run_id, partner_id, number, choice, steps, current_step, last_seq, created_at, superseded_at, passed_at
+        from sandbox_run where partner_id = ${partnerId} and passed_at is not null order by number desc limit 1`,
+  )
+
 /** Only of the partner that asks: another partner's run is reported as not found. */
 export const findRun = (db: Db, partnerId: bigint, runId: string): Promise<RunRow | undefined> =>
   db.maybe(
@@ -76,6 +83,8 @@ export const listRuns = (db: Db, partnerId: bigint): Promise<RunRow[]> =>
 export const setCurrentStep = (db: Db, runId: string, step: string | null): Promise<number> =>
   db.exec(sql`update sandbox_run set current_step = ${step} where run_id = ${runId}`)
 
-/** The caller holds the run's lock and knows that it has not passed yet. */
+/** The caller holds the run's lock and knows that it has not passed yet. No step of it can be started any more. */
 export const markPassed = (db: Db, runId: string, now: Date): Promise<number> =>
-  db.exec(sql`update sandbox_run set passed_at = ${now} where run_id = ${runId} and passed_at is null`)
+  db.exec(
+    sql`update sandbox_run set passed_at = ${now}, current_step = null where run_id = ${runId} and passed_at is null`,
+  )

@@ -1,14 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { lockPartner } from '../registry/index.ts'
-import {
-  type AttemptRow,
-  attemptsOf,
-  endAttempt,
-  findOpenAttempt,
-  findStaleAttempt,
-  passedSteps,
-} from './attempt-store.ts'
+import { type AttemptRow, attemptsOf, endAttempt, findOpenAttempt, findStaleAttempt } from './attempt-store.ts'
 import { type Choice, offers } from './choice.ts'
 import { noRunYet, noSuchRun, notTheCurrentStep, runIsOver, stepNotPassed, stepRunning } from './run-errors.ts'
 import * as store from './run-store.ts'
@@ -91,7 +84,7 @@ function progressOf(step: Step, run: Run, all: readonly AttemptRow[]): Progress 
     step,
     state: last?.outcome ?? 'open',
     running: attempts.some(({ outcome }) => outcome === null),
-    current: run.superseded_at === null && run.current_step === step.id,
+    current: run.superseded_at === null && run.passed_at === null && run.current_step === step.id,
     attempts,
   }
 }
@@ -113,33 +106,6 @@ export async function nextStep(deps: Deps, partnerId: bigint, runId: string, ste
 function existing(run: Run | undefined): Run {
   if (!run) throw noSuchRun()
   return run
-}
-
-/** How far a run has come. */
-export interface Standing {
-  readonly run: Run
-  /** Steps whose last attempt has passed. */
-  readonly passed: number
-  readonly steps: number
-}
-
-/** How far these runs have come, in their order. */
-export async function standings({ db }: Deps, runs: readonly Run[]): Promise<Standing[]> {
-  const counted = await passedSteps(
-    db,
-    runs.map(({ run_id }) => run_id),
-  )
-  const passed = new Map(counted.map((one) => [one.run_id, one.steps]))
-  return runs.map((run) => {
-    const ids = stepsOf(run).map(({ id }) => id)
-    return { run, steps: ids.length, passed: (passed.get(run.run_id) ?? []).filter((id) => ids.includes(id)).length }
-  })
-}
-
-/** How far the run has come that the partner is at; undefined when it has none. */
-export async function presentStanding(deps: Deps, partnerId: bigint): Promise<Standing | undefined> {
-  const run = await findPresentRun(deps, partnerId)
-  return run && (await standings(deps, [run]))[0]
 }
 
 /** Keeps steps of the run from being started, left or accepted until the caller's transaction ends. */

@@ -1,10 +1,9 @@
 import type { ShownRun, ShownSummary } from './sandbox-wire.ts'
 import { aligned, readable } from './text.ts'
 
-const stateOf = ({ passed_at, superseded_at, current_step }: ShownSummary): string => {
-  if (passed_at !== null) return 'passed'
-  if (superseded_at !== null) return 'overwritten'
-  return current_step === null ? 'steps done' : `at ${current_step}`
+function stateOf({ state, current_step }: ShownSummary): string {
+  if (state === 'under_way') return `at ${current_step}`
+  return { all_passed: 'steps done', accepted: 'passed', replaced: 'overwritten' }[state]
 }
 
 export function runText({ steps, ...run }: ShownRun): string {

@@ -13,6 +13,7 @@ const step = z.looseObject({
 
 const summary = z.looseObject({
   run_id: z.string(),
+  state: z.enum(['under_way', 'all_passed', 'accepted', 'replaced']),
   number: z.number(),
   current_step: z.string().nullable(),
   last_seq: z.number(),

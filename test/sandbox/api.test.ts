@@ -228,7 +228,11 @@ describe('who may ask', () => {
         expect(await call(lab, method, `/runs/${id}${path}`, undefined, as), id + path).toMatchObject(none)
       }
     }
-    expect(await call(lab, 'GET', '/runs', undefined, as)).toMatchObject({ code: 200, runs: [] })
+    expect(await call(lab, 'GET', '/runs', undefined, as)).toMatchObject({
+      code: 200,
+      standing: { state: 'locked', run_id: null, accepted_run_id: null },
+      runs: [],
+    })
     expect(await call(lab, 'GET', '/runs/present', undefined, as)).toMatchObject({
       code: 300,
       describe: 'no test run has been started',
@@ -321,6 +325,11 @@ describe('the report', () => {
       expect(accepted).toMatchObject({ code: 200, passed: true, open_steps: [], consumed: [orderId] })
     }
     expect(accepts[0]?.text).toContain(`"consumed":[${orderId}]`)
+    const standing = async () => (await call(lab, 'GET', '/runs')).standing
+    expect(await standing()).toEqual({ state: 'accepted', run_id: runId, accepted_run_id: runId })
+    const later = await begin(false)
+    expect(await standing()).toEqual({ state: 'under_way', run_id: later, accepted_run_id: runId })
+    expect(await call(lab, 'GET', `/runs/${runId}`)).toMatchObject({ run: { state: 'accepted', current_step: null } })
     const kept = await reportOfRun(lab.world.deps, runId)
     const { report } = await call(lab, 'GET', `/runs/${runId}/report`)
     expect((report as RunReport).signed_report).toEqual({

@@ -20,9 +20,9 @@ const step = (id: string, state: ReportedStep['state'], attempts: ReportedAttemp
 })
 
 const report = (steps: ReportedStep[], acceptance: Partial<RunReport['acceptance']> = {}): RunReport => ({
-  ...{ run_id: 'r', number: 7, choice: choice.parse(SIMPLE), current_step: null, last_seq: 9 },
+  ...{ run_id: 'r', state: 'under_way', number: 7, choice: choice.parse(SIMPLE), current_step: null, last_seq: 9 },
   ...{ created_at: AT, superseded_at: null, passed_at: null, steps, signed_report: null },
-  acceptance: { passed: false, open_steps: [], consumed: [], refunded: [], ...acceptance },
+  acceptance: { passed: false, open_steps: [], consumed: [], refunded: [], missing_contacts: [], ...acceptance },
 })
 
 const fields: FailedCheck = {
@@ -65,6 +65,9 @@ describe('the JUnit file', () => {
     expect(acceptance({ ...ids, passed: true })).toMatch(/time="0.000"\/>$/)
     expect(acceptance(ids)).toContain('<skipped message="the acceptance check has not been run"/>')
     expect(acceptance({})).toContain('<failure message="the platform\'s records do not show a consumption or a refund"')
+    expect(acceptance({ ...ids, missing_contacts: ['product'] })).toContain(
+      '<failure message="contacts to add first: product"',
+    )
     expect(junitOf(report([], ids))).toContain('<property name="orders.consumed" value="4611686018427387905"/>')
   })
 

@@ -1,21 +1,26 @@
-import type {
-  Acceptance,
-  Choice,
-  Finding,
-  Outcome,
-  Progress,
-  Run,
-  RunEvent,
-  RunView,
+import {
+  type Acceptance,
+  type Choice,
+  type Finding,
+  type Outcome,
+  type Progress,
+  type RunEvent,
+  type RunState,
+  type RunView,
+  runState,
+  type Standing,
+  standingOf,
 } from '../../certification/index.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import type { OwnContacts } from '../contacts.ts'
+import type { SellerStanding } from '../standing.ts'
 import { checkText, stepName } from '../texts.ts'
 
 /** Answers of the headless API. Names are those of the tables' columns; times are ISO 8601 in UTC. */
 
 export interface RunSummary {
   readonly run_id: string
+  readonly state: RunState
   /** 1, 2, … of this partner. */
   readonly number: number
   readonly choice: Choice
@@ -51,14 +56,18 @@ export interface RunAnswer extends RunSummary {
   readonly steps: readonly StepAnswer[]
 }
 
-export const runSummary = ({ partner_id: _partner, steps: _steps, current_step, ...run }: Run): RunSummary => ({
-  ...run,
-  current_step: run.superseded_at === null ? current_step : null,
-})
+export function runSummary(standing: Standing): RunSummary {
+  const { partner_id: _partner, steps: _steps, current_step, ...run } = standing.run
+  return {
+    ...run,
+    state: runState(standing),
+    current_step: run.superseded_at === null ? current_step : null,
+  }
+}
 
-export const runAnswer = ({ run, steps }: RunView, t: Translate): RunAnswer => ({
-  ...runSummary(run),
-  steps: steps.map((progress) => stepAnswer(progress, t)),
+export const runAnswer = (view: RunView, t: Translate): RunAnswer => ({
+  ...runSummary(standingOf(view)),
+  steps: view.steps.map((progress) => stepAnswer(progress, t)),
 })
 
 const stepAnswer = ({ step, state, running, current, attempts }: Progress, t: Translate): StepAnswer => ({
@@ -106,3 +115,10 @@ export const acceptanceAnswer = ({ passed, openSteps, proof, missingContacts }: 
 })
 
 export const contactsAnswer = ({ contacts, missing }: OwnContacts) => ({ contacts, missing_contacts: missing })
+
+/** Where the partner stands; `run_id` is null before its first run, `accepted_run_id` until one was accepted. */
+export const standingAnswer = ({ state, present, accepted }: SellerStanding) => ({
+  state,
+  run_id: present?.run_id ?? null,
+  accepted_run_id: accepted?.run_id ?? null,
+})

@@ -1,4 +1,13 @@
-import { findPresentRun, isUntouched, lockRun, type Run, showRun, startRun } from '../../certification/index.ts'
+import {
+  findPresentRun,
+  isUntouched,
+  lockRun,
+  presentState,
+  type Run,
+  showRun,
+  standingOf,
+  startRun,
+} from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { invalidRequest } from '../../lib/web/rescode.ts'
 import { lockPartner } from '../../registry/index.ts'
@@ -19,12 +28,12 @@ export async function beginRun(deps: Deps, partnerId: bigint, { body: choice, ov
 
 async function refuseOverwriting(deps: Deps, partnerId: bigint): Promise<void> {
   const present = await findPresentRun(deps, partnerId)
-  if (!present || present.passed_at !== null) return
+  if (!present) return
   await lockRun(deps, present)
   if (await isUntouched(deps, present)) return
-  const { steps } = await showRun(deps, partnerId, present.run_id)
-  const passed = steps.filter(({ state }) => state === 'passed').length
+  const standing = standingOf(await showRun(deps, partnerId, present.run_id))
+  if (presentState(standing) === 'accepted') return
   throw invalidRequest(
-    `run ${present.run_id} is in progress: ${passed} of ${steps.length} steps passed; send "overwrite": true to replace it`,
+    `run ${present.run_id} is in progress: ${standing.passed} of ${standing.steps} steps passed; send "overwrite": true to replace it`,
   )
 }

@@ -89,13 +89,18 @@ function caseOfStep({ id, state, attempts }: ReportedStep): Case {
   return caseOf(id, ms, 'failure', checkLine(errors[0]), last.failed_checks.map(checkLine).join('\n'))
 }
 
-function caseOfAcceptance({ acceptance: { passed, open_steps, consumed, refunded } }: RunReport): Case {
+function caseOfAcceptance({ acceptance }: RunReport): Case {
+  const { passed, open_steps, consumed, refunded, missing_contacts } = acceptance
   if (passed) return caseOf('acceptance', 0, 'passed')
   if (open_steps.length > 0) return caseOf('acceptance', 0, 'skipped', `steps to pass first: ${open_steps.join(', ')}`)
   const lacking = [...(consumed.length > 0 ? [] : ['a consumption']), ...(refunded.length > 0 ? [] : ['a refund'])]
-  return lacking.length > 0
-    ? caseOf('acceptance', 0, 'failure', `the platform's records do not show ${lacking.join(' or ')}`)
-    : caseOf('acceptance', 0, 'skipped', 'the acceptance check has not been run')
+  if (lacking.length > 0) {
+    return caseOf('acceptance', 0, 'failure', `the platform's records do not show ${lacking.join(' or ')}`)
+  }
+  if (missing_contacts.length > 0) {
+    return caseOf('acceptance', 0, 'failure', `contacts to add first: ${missing_contacts.join(', ')}`)
+  }
+  return caseOf('acceptance', 0, 'skipped', 'the acceptance check has not been run')
 }
 
 /** `Invalid field: body[0].title: expected is required, got missing`. */

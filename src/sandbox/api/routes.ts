@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { listRuns, nextStep, noSuchRun, presentRun, showRun, startStep } from '../../certification/index.ts'
+import { listRuns, nextStep, noSuchRun, presentRun, showRun, standings, startStep } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { stringifyLossless } from '../../lib/json/lossless.ts'
@@ -12,7 +12,8 @@ import { localeOfRequest } from '../../lib/web/page.ts'
 import { accepted, bodyRejected, callerOf, jsonBytes, readNotice } from '../../mws/index.ts'
 import { acceptRun } from '../accept-run.ts'
 import { giveContacts, ownContacts } from '../contacts.ts'
-import { acceptanceAnswer, contactsAnswer, eventAnswer, runAnswer, runSummary } from './answer.ts'
+import { sellerStanding } from '../standing.ts'
+import { acceptanceAnswer, contactsAnswer, eventAnswer, runAnswer, runSummary, standingAnswer } from './answer.ts'
 import { beginRun } from './begin.ts'
 import { linesAfter, Waits } from './events.ts'
 import { junitOf } from './junit.ts'
@@ -53,8 +54,10 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }):
   })
 
   app.get('/runs', async (request, reply) => {
-    const runs = await listRuns(deps, callerOf(request).partner_id)
-    return send(request, reply, { runs: runs.map(runSummary) })
+    const { partner_id: partnerId } = callerOf(request)
+    const [standing, runs] = await Promise.all([sellerStanding(deps, partnerId), listRuns(deps, partnerId)])
+    const shown = (await standings(deps, runs)).map(runSummary)
+    return send(request, reply, { standing: standingAnswer(standing), runs: shown })
   })
 
   app.get<RunRoute>('/runs/:run_id', async (request, reply) => sendRun(request, reply, await runIdOf(request)))

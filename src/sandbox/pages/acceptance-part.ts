@@ -1,4 +1,4 @@
-import { acceptanceOf, type RunView, reportOfRun } from '../../certification/index.ts'
+import { acceptanceOf, type RunView, reportOfRun, runState, standingOf } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { beijingTime } from '../../lib/beijing.ts'
 import type { Translate } from '../../lib/web/locale.ts'
@@ -9,7 +9,7 @@ import { type Telling, tellings } from './telling.ts'
 
 /** The acceptance check as a page shows it. */
 export interface AcceptancePart {
-  /** The last step was left. */
+  /** Every step has passed, or the last one was left. */
   readonly reached: boolean
   /** `yyyy-MM-dd HH:mm:ss` in Beijing; null until then. */
   readonly passedAt: string | null
@@ -34,7 +34,8 @@ export interface AcceptancePart {
 export async function acceptancePart(deps: Deps, view: RunView, t: Translate): Promise<AcceptancePart> {
   const { run, steps } = view
   const { passed, openSteps, proof, missingContacts } = await acceptanceOf(deps, view)
-  const reached = run.current_step === null
+  const state = runState(standingOf(view))
+  const reached = run.current_step === null || state === 'all_passed'
   const told = await notificationsOf(deps, run.run_id)
   const report = await reportOfRun(deps, run.run_id)
   const contacts = { product: t('sandbox.told.product'), business: t('sandbox.told.business') }
@@ -53,7 +54,7 @@ export async function acceptancePart(deps: Deps, view: RunView, t: Translate): P
     openSteps: steps
       .filter(({ step }) => openSteps.includes(step.id))
       .map(({ step }) => ({ name: stepName(step.id, t), href: stepHref(run.run_id, step.id) })),
-    open: reached && !passed && run.superseded_at === null,
+    open: reached && state !== 'accepted' && state !== 'replaced',
     signed: report ? `/sandbox/verify/${report.report_id}` : null,
     told: tellings(run.run_id, told, t),
     mailFolder: told.folder,

@@ -11,6 +11,7 @@ import type { Deps } from '../../deps.ts'
 import { hasPassedSignatureTool } from '../../mws/index.ts'
 import { lockPartner, updatePartner } from '../../registry/index.ts'
 import { type ContactsGiven, giveContacts } from '../contacts.ts'
+import { isUnlocked } from '../standing.ts'
 import type { RunRequest } from './functions-form.ts'
 
 export interface Beginning {
@@ -27,14 +28,14 @@ export type Begun = { readonly begun: Run } | { readonly unconfirmed: Run }
 /**
  * Starts a run as the form asks for, and stores the URLs and contacts. A run is overwritten only if the person was told about it;
  * the same form again (a double click, a reload) returns the run that it has begun. Throws when the signature tool has
- * not been passed.
+ * not been passed; a run that is there shows that the signature is right (`isUnlocked`).
  */
 export const beginRun = (deps: Deps, { partnerId, requested, contacts, replaces }: Beginning): Promise<Begun> =>
   deps.db.tx(async (db) => {
     const inside: Deps = { ...deps, db }
-    if (!(await hasPassedSignatureTool(inside, partnerId))) throw signatureFirst()
     const stage = await lockPartner(inside, partnerId)
     const present = await findPresentRun(inside, partnerId)
+    if (!isUnlocked(await hasPassedSignatureTool(inside, partnerId), present)) throw signatureFirst()
     if (present && present.run_id !== replaces) {
       return (await isSameStart(inside, present, requested.choice)) ? { begun: present } : { unconfirmed: present }
     }

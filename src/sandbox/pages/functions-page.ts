@@ -3,22 +3,23 @@ import {
   type Choice,
   FUNCTION_IDS,
   type FunctionId,
-  presentStanding,
+  findPresentRun,
   REQUIRED_FUNCTIONS,
 } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { INTERFACES } from '../../interfaces/index.ts'
 import { addDays, beijingDate } from '../../lib/beijing.ts'
 import type { Locale, Translate } from '../../lib/web/locale.ts'
-import { hasPassedSignatureTool } from '../../mws/index.ts'
 import { type Partner, showPartner } from '../../registry/index.ts'
 import { ownContacts } from '../contacts.ts'
 import { type InterfacePreflight, preflight } from '../preflight/index.ts'
+import { sellerStanding } from '../standing.ts'
 import { functionName } from '../texts.ts'
 import { type ShownContact, shownContacts } from './contacts-form.ts'
 import { isDemo } from './demo-help.ts'
 import { GROUPS } from './function-groups.ts'
 import { type FormTexts, interfacesOf, PRODUCT_ROLES, type Problems, type ProductRole } from './functions-form.ts'
+import { type PresentNotice, presentNotice } from './present-notice.ts'
 
 /** The page on which functions are chosen. */
 export interface FunctionsPage {
@@ -42,8 +43,8 @@ export interface FunctionsPage {
   readonly contactsSaved: boolean
   readonly problems: Problems
   readonly preflight: readonly InterfacePreflight[] | null
-  /** The run that a new one would replace. */
-  readonly present: { readonly number: number; readonly passed: number; readonly steps: number } | null
+  /** Where the seller stands. */
+  readonly notice: PresentNotice | null
 }
 
 interface FunctionBox {
@@ -76,8 +77,8 @@ const USUAL: readonly FunctionId[] = [...REQUIRED_FUNCTIONS, 'product-pull', 'pa
 /** The form before it is filled in: as in the present run, else the usual choice; complete for the demo partner. */
 export async function freshForm(deps: Deps, partnerId: bigint): Promise<FormTexts> {
   const partner = await showPartner(deps, partnerId)
-  const present = await presentStanding(deps, partnerId)
-  return { ...choiceTexts(present?.run.choice, isDemo(deps, partner)), ...urlTexts(partner), contacts: {} }
+  const present = await findPresentRun(deps, partnerId)
+  return { ...choiceTexts(present?.choice, isDemo(deps, partner)), ...urlTexts(partner), contacts: {} }
 }
 
 function choiceTexts(
@@ -134,10 +135,9 @@ export async function functionsPage(
   { form, saved = false, problems = {}, preflight: tried = null }: Shown,
   t: Translate,
 ): Promise<FunctionsPage> {
-  const [partner, unlocked, present, known, contacts] = await Promise.all([
+  const [partner, standing, known, contacts] = await Promise.all([
     showPartner(deps, partnerId),
-    hasPassedSignatureTool(deps, partnerId),
-    presentStanding(deps, partnerId),
+    sellerStanding(deps, partnerId),
     listProducts(deps, { partner_id: partnerId }),
     ownContacts(deps, partnerId),
   ])
@@ -151,7 +151,7 @@ export async function functionsPage(
   )
   const labels = productLabels(t)
   return {
-    unlocked,
+    unlocked: standing.state !== 'locked',
     live: partner.stage === 'live',
     demo: isDemo(deps, partner),
     groups: groupsOf(form, t),
@@ -173,8 +173,7 @@ export async function functionsPage(
     contactsSaved: saved,
     problems,
     preflight: tried,
-    present:
-      present === undefined ? null : { number: present.run.number, passed: present.passed, steps: present.steps },
+    notice: presentNotice(standing, t),
   }
 }
 

@@ -1,4 +1,4 @@
-import { listRuns, standings } from '../../certification/index.ts'
+import { listRuns, runState, type Standing, standings } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { beijingTime } from '../../lib/beijing.ts'
 import type { Translate } from '../../lib/web/locale.ts'
@@ -22,23 +22,31 @@ export interface PastRun {
 /** Every run of the partner, newest first. */
 export async function historyPage(deps: Deps, partnerId: bigint, t: Translate): Promise<PastRun[]> {
   const runs = await standings(deps, await listRuns(deps, partnerId))
-  return runs.map(({ run, passed, steps }) => ({
+  return runs.map((standing) => pastRun(standing, t))
+}
+
+function pastRun(standing: Standing, t: Translate): PastRun {
+  const { run, passed, steps } = standing
+  return {
     number: run.number,
     href: `/sandbox/run/${run.run_id}`,
     startedAt: beijingTime(run.created_at),
     passed,
     steps,
-    isPassed: run.passed_at !== null,
+    isPassed: runState(standing) === 'accepted',
     choice: shownChoice(run.choice, run.created_at, t),
-    ...stateOf(run, t),
-  }))
+    ...stateOf(standing, t),
+  }
 }
 
-function stateOf(
-  run: { passed_at: Date | null; superseded_at: Date | null },
-  t: Translate,
-): Pick<PastRun, 'tone' | 'word'> {
-  if (run.passed_at) return { tone: 'good', word: t('sandbox.history.passed', { at: beijingTime(run.passed_at) }) }
-  if (!run.superseded_at) return { tone: 'plain', word: t('sandbox.history.present') }
-  return { tone: 'plain', word: t('sandbox.history.over', { at: beijingTime(run.superseded_at) }) }
+function stateOf(standing: Standing, t: Translate): Pick<PastRun, 'tone' | 'word'> {
+  const { passed_at, superseded_at } = standing.run
+  switch (runState(standing)) {
+    case 'accepted':
+      return { tone: 'good', word: t('sandbox.history.passed', { at: passed_at ? beijingTime(passed_at) : '' }) }
+    case 'replaced':
+      return { tone: 'plain', word: t('sandbox.history.over', { at: superseded_at ? beijingTime(superseded_at) : '' }) }
+    default:
+      return { tone: 'plain', word: t('sandbox.history.present') }
+  }
 }

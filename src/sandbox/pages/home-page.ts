@@ -1,56 +1,61 @@
-import { presentStanding } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
+import { beijingTime } from '../../lib/beijing.ts'
 import type { Translate } from '../../lib/web/locale.ts'
-import { hasPassedSignatureTool } from '../../mws/index.ts'
+import { type SellerStanding, type SellerState, sellerStanding } from '../standing.ts'
 
 /** One of the stages on the way to a passed integration. */
 export interface Stage {
   readonly name: string
   readonly detail: string
   readonly href: string
-  readonly done: boolean
-  readonly next: boolean
   readonly state: 'done' | 'next' | ''
 }
 
-/** The stages, and where the partner is: the first stage that is not done is the next one. */
-export async function homePage(deps: Deps, partnerId: bigint, t: Translate): Promise<Stage[]> {
-  const [unlocked, present] = await Promise.all([
-    hasPassedSignatureTool(deps, partnerId),
-    presentStanding(deps, partnerId),
-  ])
-  const walked = present !== undefined && present.passed === present.steps
+export interface HomePage {
+  /** What has been reached: the integration has passed. Null before that. */
+  readonly reached: string | null
+  /** Where the messages to the contacts stand; null until a run was accepted. */
+  readonly messages: string | null
+  readonly stages: readonly Stage[]
+}
+
+const STAGES = ['signature', 'functions', 'steps', 'acceptance'] as const
+/** How many stages are done; the one after them is next. */
+const DONE: Readonly<Record<SellerState, number>> = { locked: 0, no_run: 1, under_way: 2, all_passed: 3, accepted: 4 }
+
+export const homePage = async (deps: Deps, partnerId: bigint, t: Translate): Promise<HomePage> =>
+  homeOf(await sellerStanding(deps, partnerId), t)
+
+/** The stages of the run that the partner is at, and what it has reached with this or an earlier one. */
+export function homeOf({ state, present, accepted, isLater }: SellerStanding, t: Translate): HomePage {
   const progress = present && { passed: String(present.passed), steps: String(present.steps) }
-  const stages = [
-    {
-      name: t('sandbox.home.signature'),
-      detail: t('sandbox.home.signature_detail'),
-      href: '/sandbox/signature',
-      done: unlocked,
-    },
-    {
-      name: t('sandbox.home.functions'),
-      detail: t('sandbox.home.functions_detail'),
-      href: '/sandbox/functions',
-      done: present !== undefined,
-    },
-    {
-      name: t('sandbox.home.steps'),
-      detail: progress ? t('sandbox.home.steps_progress', progress) : t('sandbox.home.steps_detail'),
-      href: '/sandbox/run',
-      done: walked,
-    },
-    {
-      name: t('sandbox.home.acceptance'),
-      detail: t('sandbox.home.acceptance_detail'),
-      href: '/sandbox/run#acceptance',
-      done: present !== undefined && present.run.passed_at !== null,
-    },
-  ]
-  const next = stages.findIndex(({ done }) => !done)
-  return stages.map((stage, index) => ({
-    ...stage,
-    next: index === next,
-    state: stage.done ? 'done' : index === next ? 'next' : '',
-  }))
+  const texts = {
+    signature: [t('sandbox.home.signature'), t('sandbox.home.signature_detail'), '/sandbox/signature'],
+    functions: [t('sandbox.home.functions'), t('sandbox.home.functions_detail'), '/sandbox/functions'],
+    steps: [
+      t('sandbox.home.steps'),
+      progress ? t('sandbox.home.steps_progress', progress) : t('sandbox.home.steps_detail'),
+      '/sandbox/run',
+    ],
+    acceptance: [t('sandbox.home.acceptance'), t('sandbox.home.acceptance_detail'), '/sandbox/run#acceptance'],
+  } as const
+  return {
+    reached: accepted && reachedText(accepted, isLater ? present : null, t),
+    messages: accepted && `/sandbox/run/${accepted.run_id}#acceptance`,
+    stages: STAGES.map((id, index) => {
+      const [name, detail, href] = texts[id]
+      return { name, detail, href, state: index < DONE[state] ? 'done' : index === DONE[state] ? 'next' : '' }
+    }),
+  }
+}
+
+function reachedText(
+  accepted: NonNullable<SellerStanding['accepted']>,
+  later: SellerStanding['present'],
+  t: Translate,
+): string {
+  const values = { number: String(accepted.number), at: beijingTime(accepted.passed_at) }
+  return later
+    ? t('sandbox.home.passed_before', { ...values, later: String(later.number) })
+    : t('sandbox.home.all_done', values)
 }

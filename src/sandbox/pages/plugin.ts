@@ -20,8 +20,8 @@ export const runPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }
 /** The sandbox's home, and the history of its runs. */
 const overviewRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.get('/', async (request, reply) => {
-    const stages = await homePage(deps, partnerOf(request).partnerId, translator(localeOfRequest(request)))
-    return sendSandboxPage(request, reply, 'sandbox/home', { stages })
+    const page = await homePage(deps, partnerOf(request).partnerId, translator(localeOfRequest(request)))
+    return sendSandboxPage(request, reply, 'sandbox/home', { page })
   })
 
   app.get('/history', async (request, reply) => {

@@ -3,8 +3,12 @@ import {
   type CheckId,
   noSuchRun,
   type Progress,
+  type RunState,
   type RunView,
+  runState,
+  type Standing,
   showRun,
+  standingOf,
 } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { beijingTime } from '../../lib/beijing.ts'
@@ -35,6 +39,7 @@ interface ShownRun {
   readonly startedAt: string
   /** Null unless a newer run has replaced it. */
   readonly supersededAt: string | null
+  readonly state: RunState
   readonly passedSteps: number
   /** Whether any step is running, also one that this page does not show. */
   readonly running: boolean
@@ -104,13 +109,16 @@ function attemptShown({ attempts }: Progress, asked: number | undefined): Attemp
   return found
 }
 
-const shownRun = ({ run, steps }: RunView): ShownRun => ({
+const shownRun = (view: RunView): ShownRun => shownStanding(view, standingOf(view))
+
+const shownStanding = ({ run, steps }: RunView, standing: Standing): ShownRun => ({
+  state: runState(standing),
   id: run.run_id,
   number: run.number,
   path: `/sandbox/run/${run.run_id}`,
   startedAt: beijingTime(run.created_at),
   supersededAt: run.superseded_at && beijingTime(run.superseded_at),
-  passedSteps: steps.filter(({ state }) => state === 'passed').length,
+  passedSteps: standing.passed,
   running: steps.some(({ running }) => running),
   lastSeq: run.last_seq,
 })

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest'
+import type { Run } from '../../src/certification/run.ts'
+import { runState } from '../../src/certification/standing.ts'
+import { translator } from '../../src/lib/web/locale.ts'
+import { homeOf } from '../../src/sandbox/pages/home-page.ts'
+import { presentNotice } from '../../src/sandbox/pages/present-notice.ts'
+import { type SellerFacts, standingOfSeller } from '../../src/sandbox/standing.ts'
+
+/** Where a seller stands, in every combination of what is known, and what the pages make of it. */
+
+const at = new Date('2026-05-06T10:34:00Z')
+const STEPS = 13
+
+const run = (number: number, changes: Partial<Run> = {}): Run => ({
+  run_id: `run-${number}`,
+  partner_id: 7001n,
+  number,
+  choice: {} as Run['choice'],
+  steps: [],
+  current_step: 'product-pull',
+  last_seq: 0,
+  created_at: at,
+  superseded_at: null,
+  passed_at: null,
+  ...changes,
+})
+const accepted = run(1, { passed_at: at, superseded_at: at })
+
+const PRESENT = {
+  'no run': undefined,
+  'nothing tried': { run: run(2), passed: 0, steps: STEPS },
+  'some passed': { run: run(2), passed: 11, steps: STEPS },
+  'all but one passed, then one failed again': { run: run(2), passed: 12, steps: STEPS },
+  'all passed, the last not left': { run: run(2, { current_step: 'heartbeat' }), passed: STEPS, steps: STEPS },
+  'all passed': { run: run(2, { current_step: null }), passed: STEPS, steps: STEPS },
+  'without any step': { run: run(2), passed: 0, steps: 0 },
+  accepted: { run: run(2, { passed_at: at, current_step: null }), passed: STEPS, steps: STEPS },
+  'accepted, and a release has added a step': { run: run(2, { passed_at: at }), passed: STEPS, steps: STEPS + 1 },
+} satisfies Record<string, SellerFacts['present']>
+type Present = keyof typeof PRESENT
+
+/** State; what is next on the home page; what the page of functions says, and where it leads. */
+type Expected = readonly [state: string, next: string | undefined, notice: RegExp | null, href: string | null]
+
+const UNDER_WAY = (passed: number): Expected => [
+  'under_way',
+  'Complete the steps',
+  new RegExp(`Test run 2 is in progress: ${passed} of`),
+  '/sandbox/run',
+]
+const ALL_PASSED: Expected = [
+  'all_passed',
+  'Acceptance',
+  /Test run 2 has passed all 13 steps\. Only the acceptance check is left/,
+  '/sandbox/run#acceptance',
+]
+const ACCEPTED: Expected = ['accepted', undefined, /^Test run 2 passed acceptance at/, '/sandbox/run#acceptance']
+const WITH_RUN: Readonly<Record<Exclude<Present, 'no run'>, Expected>> = {
+  'nothing tried': UNDER_WAY(0),
+  'some passed': UNDER_WAY(11),
+  'all but one passed, then one failed again': UNDER_WAY(12),
+  'all passed, the last not left': ALL_PASSED,
+  'all passed': ALL_PASSED,
+  'without any step': UNDER_WAY(0),
+  accepted: ACCEPTED,
+  'accepted, and a release has added a step': ACCEPTED,
+}
+const LOCKED: Expected = ['locked', 'Get the signature right', /^Pass the signature tool once/, '/sandbox/signature']
+const NO_RUN: Expected = ['no_run', 'Choose what your system does', null, null]
+
+const combinations = (Object.keys(PRESENT) as Present[]).flatMap((name) =>
+  [false, true].flatMap((hasPassedTool) => [false, true].map((before) => ({ name, hasPassedTool, before }))),
+)
+
+describe('where a seller stands', () => {
+  it.each(combinations)('$name, signature tool passed: $hasPassedTool, accepted before: $before', (given) => {
+    const { name, hasPassedTool, before } = given
+    const present = PRESENT[name]
+    const own = present?.run.passed_at ? present.run : undefined
+    const standing = standingOfSeller({ hasPassedTool, present, accepted: own ?? (before ? accepted : undefined) })
+    const [state, next, notice, href] = name === 'no run' ? (hasPassedTool ? NO_RUN : LOCKED) : WITH_RUN[name]
+    expect(standing.state).toBe(state)
+    expect(standing.present?.run_id).toBe(present?.run.run_id)
+    expect(standing.accepted?.run_id).toBe(own ? 'run-2' : before ? 'run-1' : undefined)
+    expect(standing.isLater).toBe(before && name !== 'no run' && own === undefined)
+
+    const t = translator('en')
+    const home = homeOf(standing, t)
+    expect(home.stages.find((stage) => stage.state === 'next')?.name).toBe(next)
+    // What is done comes before what is next, and nothing is done after it.
+    expect(home.stages.map((stage) => stage.state).join()).toMatch(/^(done,?)*(next(,)*)?$/)
+    expect(home.messages).toBe(standing.accepted && `/sandbox/run/${standing.accepted.run_id}#acceptance`)
+    if (own) expect(home.reached).toMatch(/^Your integration passed with test run 2 .*arrange going live/)
+    else if (standing.isLater) expect(home.reached).toMatch(/passed with test run 1 .*those of test run 2\.$/)
+    else expect(home.reached === null).toBe(!before)
+
+    const said = presentNotice(standing, t)
+    expect(said?.href ?? null).toBe(href)
+    if (notice) expect(said?.text).toMatch(notice)
+    expect(/stays passed/.test(said?.text ?? '')).toBe(standing.isLater)
+    // "Resume" is for a run that has steps left.
+    expect(said?.link === 'Resume').toBe(state === 'under_way')
+  })
+})
+
+describe('where a run stands', () => {
+  it.each([
+    [{}, 3, 'under_way'],
+    [{}, STEPS, 'all_passed'],
+    [{ passed_at: at }, STEPS, 'accepted'],
+    [{ superseded_at: at }, 3, 'replaced'],
+    [{ superseded_at: at }, STEPS, 'replaced'],
+    [{ superseded_at: at, passed_at: at }, STEPS, 'accepted'],
+  ] as const)('%j with %i passed: %s', (changes, passed, state) => {
+    expect(runState({ run: run(1, changes), passed, steps: STEPS })).toBe(state)
+  })
+})

@@ -20,6 +20,7 @@ export { REJECTED_CALL_RETENTION } from './rejected-store.ts'
 export {
   hasPassedSignatureTool,
   listSignatureTests,
+  passSignatureTool,
   type SignatureTest,
   testPastedSignature,
 } from './signature-test.ts'

@@ -144,6 +144,11 @@ export type SignatureTest = store.SignatureTest
 export const hasPassedSignatureTool = (deps: Deps, partnerId: bigint): Promise<boolean> =>
   store.hasPassed(deps.db, partnerId)
 
+/** A call with a right signature that came elsewhere proves what the tool asks for: it counts as passed. */
+export const passSignatureTool = async ({ db, clock }: Deps, partnerId: bigint): Promise<void> => {
+  await store.insertPass(db, partnerId, clock.now())
+}
+
 function keep(
   { db, clock }: Deps,
   partner: PartnerWithSecrets,

@@ -230,7 +230,7 @@ describe('who may ask', () => {
     }
     expect(await call(lab, 'GET', '/runs', undefined, as)).toMatchObject({
       code: 200,
-      standing: { state: 'locked', run_id: null, accepted_run_id: null },
+      standing: { state: 'no_run', run_id: null, accepted_run_id: null },
       runs: [],
     })
     expect(await call(lab, 'GET', '/runs/present', undefined, as)).toMatchObject({

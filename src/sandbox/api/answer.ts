@@ -61,7 +61,7 @@ export function runSummary(standing: Standing): RunSummary {
   return {
     ...run,
     state: runState(standing),
-    current_step: run.superseded_at === null ? current_step : null,
+    current_step: run.superseded_at === null && run.passed_at === null ? current_step : null,
   }
 }
 

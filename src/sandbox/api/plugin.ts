@@ -7,6 +7,7 @@ import {
   methodNotAllowed,
   mwsSignature,
   noSuchPath,
+  passSignatureTool,
   type RefusalPolicy,
   signedRoutes,
   tooManyCalls,
@@ -27,7 +28,7 @@ const REFUSALS: RefusalPolicy = {
 
 /**
  * /sandbox/api: the test run without a browser. Callers sign their requests as partners sign notices (DECISIONS
- * "Signature"). That is what the signature tool tests, so it need not be passed first. Answers have area B's envelope.
+ * "Signature"). That is what the signature tool tests, so a call that gets through passes the tool. Answers have area B's envelope.
  */
 export const sandboxApi: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   signedRoutes(app, deps, REFUSALS)
@@ -45,6 +46,7 @@ export const sandboxApi: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   })
   app.addHook('onRequest', mwsSignature(deps))
   app.addHook('onRequest', limited)
+  app.addHook('onRequest', (request) => passSignatureTool(deps, callerOf(request).partner_id))
   await app.register(apiRoutes, { deps })
 }
 

@@ -21,8 +21,11 @@ export function letterOf(config: Config, notification: Notification): Letter {
   const [zh, en] = [translator('zh-CN'), translator('en')]
   const utc = facts.passedAt.toISOString().slice(0, 16).replace('T', ' ')
   const text = (t: typeof zh, time: string) => {
-    const why = role === 'product' ? t('sandbox.mail.why_product', values) : t('sandbox.mail.why_business', values)
-    return `${t('sandbox.mail.text', { ...values, time })}\n\n${why}\n`
+    const [next, why] =
+      role === 'product'
+        ? [t('sandbox.mail.next_product', values), t('sandbox.mail.why_product', values)]
+        : [t('sandbox.mail.next_business', values), t('sandbox.mail.why_business', values)]
+    return `${t('sandbox.mail.text', { ...values, time })}\n\n${next}\n\n${why}\n`
   }
   return {
     from: config.MAIL_FROM,

@@ -59,6 +59,12 @@ describe('contacts', () => {
     expect(text).toContain('run 3, on 2026-05-06 10:34 (UTC).')
     expect(text.split('\n').filter((line) => line === passed.reportUrl)).toHaveLength(2)
     expect(text).toContain('you are the product contact of 湖畔 Tickets')
+    // Both say what to do next, each its own part.
+    expect(text).toContain('What to do next: check in the report')
+    expect(text).toContain('接下来请您：在报告中核对')
+    const business = String(office.to('bo@example.com')[0]?.mail.text)
+    expect(business).toContain('What to do next: contact your business contact at the platform')
+    expect(business).toContain('接下来请您：联系平台的商务对接人')
     expect(office.to('bo@example.com')[0]?.mail.text).toContain('登记的商务对接人')
     expect(webhook.deliveries).toHaveLength(1)
 

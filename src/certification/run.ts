@@ -3,7 +3,15 @@ import type { Deps } from '../deps.ts'
 import { lockPartner } from '../registry/index.ts'
 import { type AttemptRow, attemptsOf, endAttempt, findOpenAttempt, findStaleAttempt } from './attempt-store.ts'
 import { type Choice, offers } from './choice.ts'
-import { noRunYet, noSuchRun, notTheCurrentStep, runIsOver, stepNotPassed, stepRunning } from './run-errors.ts'
+import {
+  noRunYet,
+  noSuchRun,
+  notTheCurrentStep,
+  passedAlready,
+  runIsOver,
+  stepNotPassed,
+  stepRunning,
+} from './run-errors.ts'
 import * as store from './run-store.ts'
 import { STEPS } from './steps/index.ts'
 import type { Step } from './steps/step.ts'
@@ -94,6 +102,7 @@ export async function nextStep(deps: Deps, partnerId: bigint, runId: string, ste
   await deps.db.tx(async (db) => {
     const run = existing(await store.lockRun(db, partnerId, runId))
     if (run.superseded_at !== null) throw runIsOver()
+    if (run.passed_at !== null) throw passedAlready()
     if (run.current_step !== stepId) throw notTheCurrentStep()
     const { steps, current } = await showRun({ ...deps, db }, partnerId, runId)
     if (current?.running) throw stepRunning()

@@ -16,6 +16,10 @@ export class PartnerSignInRefused extends Error {
   }
 }
 
+/** For scripts, which cannot follow a redirect to the sign-in page. 20015 is for operators alone. */
+export const sessionEnded = (): RescodeError =>
+  invalidRequest('the session has ended; sign in again at /sandbox/sign-in', { nativeStatus: 401 })
+
 /** The same answer for an entry that does not exist and for one of another partner. */
 export const noSuchEntry = (): RescodeError => invalidRequest('no such call', { status: 404 })
 

@@ -5,8 +5,8 @@ import { AREA_A_HEADERS, failureAnswerOf, prepareFailure } from '../lib/web/enve
 import { inMinutes } from '../lib/web/locale.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { localeOfRequest, type PageOptions, sendErrorPage, sendPage } from '../lib/web/page.ts'
-import { RescodeError } from '../lib/web/rescode.ts'
 import { localPath } from '../lib/web/return-to.ts'
+import { sessionEnded } from './errors.ts'
 import { findPartnerSession, type SignedInPartner, sessionCookie } from './session.ts'
 
 declare module 'fastify' {
@@ -44,7 +44,7 @@ export const signedInOnly = (deps: Deps): onRequestAsyncHookHandler => {
       noteForLog(request, { partnerId: String(request.partner.partnerId) })
       return
     }
-    if (/^(?:text\/event-stream|application\/json)\b/.test(request.headers.accept ?? '')) throw new RescodeError(20015)
+    if (/^(?:text\/event-stream|application\/json)\b/.test(request.headers.accept ?? '')) throw sessionEnded()
     const query = new URLSearchParams({ return_to: pageOf(request) })
     if (session !== undefined || request.method !== 'GET') query.set('ended', '1')
     return reply.headers(AREA_A_HEADERS).redirect(`${SIGN_IN}?${query}`, request.method === 'GET' ? 302 : 303)

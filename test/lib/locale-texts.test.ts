@@ -4,6 +4,8 @@ import { CHECK_IDS } from '../../src/certification/checks.ts'
 import { FUNCTION_IDS } from '../../src/certification/functions.ts'
 import { REFUSAL_REASONS } from '../../src/certification/run-errors.ts'
 import { STEPS } from '../../src/certification/steps/index.ts'
+import { translator } from '../../src/lib/web/locale.ts'
+import { refusalText } from '../../src/sandbox/texts.ts'
 
 const views = new URL('../../views/', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, views), 'utf8')
@@ -46,7 +48,19 @@ describe('the texts of the pages', () => {
   })
 
   it('exist for every step, check, function and refusal of a test run', () => {
-    for (const key of derived) expect(en).toHaveProperty([key])
+    for (const key of derived) {
+      expect(en).toHaveProperty([key])
+      expect(zh).toHaveProperty([key])
+    }
+  })
+
+  it('say why a run refuses something, for every reason, in both languages', () => {
+    for (const locale of ['en', 'zh-CN'] as const) {
+      const said = REFUSAL_REASONS.map((reason) => refusalText(reason, translator(locale)))
+      expect(new Set(said).size).toBe(REFUSAL_REASONS.length)
+      for (const text of said)
+        expect(text).toMatch(locale === 'en' ? /^[A-Z][^{}]{15,}\.$/ : /^\p{Script=Han}[^{}a-z]{5,}。$/u)
+    }
   })
 
   it('are all used', () => {

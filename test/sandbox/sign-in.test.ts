@@ -238,7 +238,11 @@ describe('without a session', () => {
 
   it('scripts are told 401', async () => {
     for (const accept of ['text/event-stream', 'application/json']) {
-      expect((await get(world, '/sandbox', '', { accept })).statusCode).toBe(401)
+      const answer = await get(world, '/sandbox', '', { accept })
+      expect(answer.statusCode).toBe(401)
+      // 20015 is for operators alone.
+      const message = 'Invalid request: the session has ended; sign in again at /sandbox/sign-in'
+      expect(answer.json()).toEqual({ rescode: 20007, data: { message } })
     }
   })
 })

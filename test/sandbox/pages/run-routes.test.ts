@@ -181,11 +181,14 @@ describe('what a run does not allow', () => {
     expect(textOf(await me.open(`${page(runId)}?step=${first}`))).toContain('Attempt 1 begins')
   })
 
-  it('a start in a run that has passed', async () => {
+  it('a start in a run that has passed, and offers none', async () => {
     const runId = await lab.run()
     await lab.world.pool.query('update sandbox_run set passed_at = now() where run_id = $1', [runId])
     const [first = ''] = (await showRun(lab.world.deps, lab.partnerId, runId)).steps.map(({ step: { id } }) => id)
-    expect(await refused(`${step(runId, first)}/start`)).toContain('This run has passed.')
+    for (const action of ['start', 'next']) {
+      expect(await refused(`${step(runId, first)}/${action}`)).toContain('This run has passed.')
+    }
+    expect((await me.open(`${page(runId)}?step=${first}`)).body).not.toMatch(/action="[^"]*\/(start|next|accept)"/)
   })
 
   it('a message that nobody has written, put into the address', async () => {

@@ -43,15 +43,15 @@ export function takes<Input>(
   { input: schema, typed: read, flags = {} }: Pick<Operation<Input, unknown>, 'input' | 'typed' | 'flags'>,
   act: (input: Input, json: boolean, typed: Options) => Promise<void>,
 ): Command {
+  const times = countOptions(command.option('--json', 'print JSON'))
   return command
-    .option('--json', 'print JSON')
     .allowUnknownOption()
     .allowExcessArguments()
     .action(async () => {
       const { json, ...options } = command.opts()
       const argument = command.args.find((text) => !text.startsWith('-'))
       const typed = given(await read(options, argument))
-      await act(check(command, schema, typed, flags), json === true, typed)
+      await act(check(command, schema, typed, flags, misread(command, times)), json === true, typed)
     })
 }
 
@@ -64,8 +64,9 @@ function check<Input>(
   schema: z.ZodType<Input>,
   typed: Options,
   flags: Readonly<Record<string, string>>,
+  misread: readonly Problem[],
 ): Input {
-  const problems = strays(command)
+  const problems = [...strays(command), ...misread]
   try {
     const input = parseInput(schema, typed)
     if (problems.length === 0) return input
@@ -74,6 +75,33 @@ function check<Input>(
     problems.push(...asTyped(error.problems, typed, flags))
   }
   throw new InvalidInput(problems)
+}
+
+/** How often each option is typed, by its name; filled while the command line is read. */
+function countOptions(command: Command): Map<string, number> {
+  const times = new Map<string, number>()
+  for (const option of command.options) {
+    command.on(`option:${option.name()}`, () => times.set(option.name(), (times.get(option.name()) ?? 0) + 1))
+  }
+  return times
+}
+
+/**
+ * What commander takes without a word: an option that has swallowed the next one as its value (`--junit --json`), and one
+ * that is typed twice, of which the last would count.
+ */
+function misread(command: Command, times: ReadonlyMap<string, number>): Problem[] {
+  const known = new Set(command.options.map(({ long }) => long))
+  return command.options.flatMap((option) => {
+    const value: unknown = command.opts()[option.attributeName()]
+    const field = option.long ?? option.flags
+    const swallowed = option.required ? [value].flat().find((one) => known.has(String(one))) : undefined
+    if (swallowed !== undefined) return [{ field, problem: `needs a value; ${swallowed} is an option` }]
+    if (option.required && !Array.isArray(value) && (times.get(option.name()) ?? 0) > 1) {
+      return [{ field, problem: 'is given more than once' }]
+    }
+    return []
+  })
 }
 
 function strays(command: Command): Problem[] {

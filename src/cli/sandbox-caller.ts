@@ -4,7 +4,9 @@ import { findPartner, partnerId } from '../registry/index.ts'
 import type { CliContext } from './context.ts'
 import type { SandboxCaller } from './sandbox-client.ts'
 
-const address = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+const address = z
+  .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+  .refine((text) => !/[?#@]/.test(text), 'must not have a query, a fragment or a user name')
 
 /** Who the commands act for. */
 export const callerFields = {
@@ -22,9 +24,12 @@ interface CallerInput {
 }
 
 /** For superRefine: exactly one way to know the partner's secret. */
-export function oneCaller({ partner, client_id }: CallerInput, context: z.core.$RefinementCtx): void {
+export function oneCaller({ partner, client_id, partner_id }: CallerInput, context: z.core.$RefinementCtx): void {
   if ((partner === undefined) === (client_id === undefined)) {
     context.addIssue({ code: 'custom', path: ['partner'], message: 'or --client-id is required, and only one of them' })
+  }
+  if (partner !== undefined && partner_id !== undefined) {
+    context.addIssue({ code: 'custom', path: ['partner_id'], message: 'goes with --client-id only' })
   }
 }
 

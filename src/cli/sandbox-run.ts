@@ -2,12 +2,14 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { stringify } from 'lossless-json'
 import { z } from 'zod'
-import { FUNCTION_IDS } from '../certification/index.ts'
+import { choice, FUNCTION_IDS } from '../certification/index.ts'
+import { InvalidInput, parseInput } from '../lib/json/input.ts'
 import type { CliContext, Terminal } from './context.ts'
 import { callerFields, credentialsOf, type FoundCredentials, oneCaller } from './sandbox-caller.ts'
 import { SandboxClient } from './sandbox-client.ts'
 import { driveRun, type Help } from './sandbox-drive.ts'
 import { commandHelp, noHelp } from './sandbox-help.ts'
+import { readProducts } from './sandbox-products.ts'
 import { type Awaited, contactsAnswer, reportAnswer, runAnswer } from './sandbox-wire.ts'
 
 /** The demo partner: who triggers its notices, and which product it sells for which role in a run. */
@@ -17,43 +19,51 @@ export interface DemoPartner {
   readonly open: (baseUrl: string | null) => Promise<(awaited: Awaited) => Promise<void>>
 }
 
-const ROLES = /^(main|later|review|level|sold[_-]out)=(.*)$/s
-
-/** `later=DEMO-TOWER` is a product for a role, anything else the main one. */
-function productsOf(typed: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    typed.map((text) => {
-      const [, role = 'main', id = text] = ROLES.exec(text) ?? []
-      return [role.replace('-', '_'), id]
-    }),
-  )
-}
-
 export const sandboxRun = z
   .strictObject({
     ...callerFields,
     functions: z.array(z.enum(FUNCTION_IDS)).optional(),
     all: z.boolean().default(false),
-    products: z.array(z.string().min(1)).optional(),
+    products: z.array(z.string()).optional(),
     travel_date: z.string().optional(),
     unit_price: z.string().optional(),
     buy_price: z.string().optional(),
-    quantity: z.number().optional(),
+    quantity: z.number('must be a whole number').optional(),
     overwrite: z.boolean().default(false),
     on_wait: z.string().min(1).optional(),
     demo: z.boolean().default(false),
-    timeout: z.number().min(1).max(86_400).default(1_800),
+    timeout: z.number('must be a whole number of seconds').min(1).max(86_400).default(1_800),
     junit: z.string().min(1).optional(),
   })
   .superRefine((input, context) => {
     oneCaller(input, context)
     const problem = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
     if (!input.all && input.functions === undefined) problem('functions', 'or --all is required')
+    if (input.all && input.functions !== undefined) problem('functions', 'or --all, not both')
+    if (input.functions?.length === 0) problem('functions', 'names no function')
+    const typed = readProducts(input.products ?? [])
+    for (const message of typed.problems) problem('products', message)
     if (!input.demo && input.products === undefined) problem('products', 'is required')
     if (input.demo && input.partner === undefined) problem('demo', 'needs --partner')
     if (input.demo && input.on_wait !== undefined) problem('demo', 'or --on-wait, not both')
+    if (context.issues.length === 0) checkChoice(input, context)
   })
 type Input = z.output<typeof sandboxRun>
+
+/** A demo partner has a product for every role. */
+const ANY_PRODUCTS = { main: 'any', sold_out: 'any' }
+
+/** What the platform would refuse is said before anything is sent, with the names of the options. */
+function checkChoice(input: Omit<Input, 'partner'>, context: z.core.$RefinementCtx): void {
+  try {
+    parseInput(choice, choiceOf(input, ANY_PRODUCTS))
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error
+    for (const { field, problem } of error.problems) {
+      context.addIssue({ code: 'custom', path: field.split('.'), message: problem })
+    }
+  }
+}
 
 const REPORT_MS = 30_000
 
@@ -69,7 +79,10 @@ export async function runSandbox(context: CliContext, demo: DemoPartner, input: 
   if (missing_contacts.length > 0) {
     say(`acceptance will need a ${missing_contacts.join(' and a ')} contact: gatehouse sandbox contacts --help`)
   }
-  const { run } = await client.post(runAnswer, '/runs', runRequestOf(input, demo))
+  const { run } = await client.post(runAnswer, '/runs', {
+    overwrite: input.overwrite,
+    body: choiceOf(input, demo.products),
+  })
   say(`run ${run.number} of ${caller.clientId} (${run.run_id}): ${run.steps.length} steps`)
   const passed = await driveRun({ client, say, help }, run).catch((error: Error) => {
     say(error.name === 'TimeoutError' || error.name === 'AbortError' ? timedOut(input) : error.message)
@@ -100,21 +113,17 @@ async function helpOf(
   return on_wait === undefined ? noHelp : commandHelp(terminal, on_wait)
 }
 
-function runRequestOf(input: Input, demo: DemoPartner): object {
-  const { all, functions, products, overwrite, travel_date, unit_price, buy_price, quantity } = input
-  const defaults = input.demo ? demo.products : {}
-  return {
-    overwrite,
-    body: {
-      functions: all ? FUNCTION_IDS : functions,
-      products: products ? productsOf(products) : defaults,
-      travel_date,
-      unit_price,
-      buy_price,
-      quantity,
-    },
-  }
-}
+const choiceOf = (
+  { all, functions, products, travel_date, unit_price, buy_price, quantity }: Omit<Input, 'partner'>,
+  defaults: DemoPartner['products'],
+) => ({
+  functions: all ? FUNCTION_IDS : functions,
+  products: products ? readProducts(products).products : defaults,
+  travel_date,
+  unit_price,
+  buy_price,
+  quantity,
+})
 
 async function report(
   client: SandboxClient,

@@ -21,13 +21,13 @@ export function sandboxCommands(program: Command, context: CliContext, demo: Dem
   const run = callerOptions(sandbox.command('run').description('run every step; exits with 0 once the run has passed'))
     .option(
       '--function <name>',
-      `a function that the partner offers (repeat for more): ${FUNCTION_IDS.join(', ')}`,
+      `a function that the partner offers (repeat, or separate by commas): ${FUNCTION_IDS.join(', ')}`,
       collectWords,
     )
     .option('--all', 'every function')
     .option(
       '--product <[role=]id>',
-      'partnerDealId of the main product, or later=, review=, level=, sold_out= (repeat for more)',
+      'partnerDealId of the main product, or later=, review=, level=, sold_out= (repeat, or separate by commas)',
       collect,
     )
     .option('--travel-date <date>', 'yyyy-MM-dd (default: tomorrow in Beijing)')

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import { readProducts } from '../src/cli/sandbox-products.ts'
+import { gatehouse } from './cli-runner.ts'
+
+/** What is typed after `gatehouse sandbox run` is understood, or refused before anything is sent. */
+
+const DEMO = { main: 'X', later: 'Y' }
+
+describe('products', () => {
+  it.each([
+    [['X'], { main: 'X' }],
+    [['X', 'later=Y'], DEMO],
+    [['X,later=Y'], DEMO],
+    [[' X , later = Y '], DEMO],
+    [['later=Y,main=X'], DEMO],
+    [['X,sold-out=S'], { main: 'X', sold_out: 'S' }],
+    [['X', 'sold_out=S'], { main: 'X', sold_out: 'S' }],
+    [['main=a=b'], { main: 'a=b' }],
+  ])('%j is read', (typed, products) => {
+    expect(readProducts(typed)).toEqual({ products, problems: [] })
+  })
+
+  it.each([
+    [['X,Y'], '"Y" would be a second main product'],
+    [['X', 'main=Y'], '"main=Y" would be a second main product'],
+    [['later=X,later=Y'], '"later=Y" would be a second later product'],
+    [['X,'], '"" names no product'],
+    [[''], '"" names no product'],
+    [['X,later='], '"later=" names no product'],
+    [['X,lather=Y'], '"lather=Y" must begin with main=, later=, review=, level=, sold_out='],
+    [['a=b'], 'an id with "=" is written main=a=b'],
+  ])('%j is refused', (typed, why) => {
+    expect(readProducts(typed).problems).toEqual([expect.stringContaining(why)])
+  })
+})
+
+const run = (...args: string[]) =>
+  // Nothing listens there: whatever is sent fails with another message and code 1.
+  gatehouse({ CLIENT_SECRET: 's' }, 'sandbox', 'run', '--client-id', 'x', '--url', 'http://127.0.0.1:9', ...args)
+const FUNCTIONS = ['--function', 'product-pull,pay-at-once', '--function', 'refund-at-once']
+const GOOD = [...FUNCTIONS, '--product', 'X,later=Y']
+
+describe('gatehouse sandbox run', () => {
+  it.each([
+    [
+      'two products of one role',
+      [...FUNCTIONS, '--product', 'X,Y'],
+      /^--product {2}"Y" would be a second main product/,
+    ],
+    ['no main product', [...FUNCTIONS, '--product', 'later=Y'], /^--product {2}"main" is required\n$/],
+    [
+      'sold-out without its product',
+      [...GOOD, '--function', 'sold-out'],
+      /^--product {2}"sold_out" is required for the function sold-out\n$/,
+    ],
+    [
+      'an unknown function in a list',
+      ['--function', 'pay-at-once,fly', '--product', 'X'],
+      /^--function {2}"fly" must be /,
+    ],
+    ['a list of no function', ['--function', ',', '--product', 'X'], /^--function {2}names no function\n$/],
+    [
+      'no way to refund',
+      ['--function', 'pay-at-once,product-pull', '--product', 'X'],
+      /^--function {2}must have refund-/,
+    ],
+    ['functions beside all', [...GOOD, '--all'], /^--function {2}or --all, not both\n$/],
+    [
+      'a function that is cut off from its list',
+      [...FUNCTIONS, 'sold-out', '--product', 'X'],
+      /^sold-out {2}is not expected\n$/,
+    ],
+    ['a date that does not exist', [...GOOD, '--travel-date', '2026-02-30'], /^--travel-date {2}must be /],
+    ['a price with a comma', [...GOOD, '--unit-price', '12,50'], /^--unit-price {2}must be /],
+    ['a price below zero', [...GOOD, '--buy-price', '-1'], /^--buy-price {2}must be from 0 /],
+    [
+      'no price where none can be asked for',
+      ['--function', 'pay-at-once,refund-at-once', '--product', 'X'],
+      /^--unit-price {2}is required without /,
+    ],
+    ['half a ticket', [...GOOD, '--quantity', '2.5'], /^--quantity {2}must be a whole number\n$/],
+    ['too many tickets', [...GOOD, '--quantity', '11'], /^--quantity {2}must be at most 10\n$/],
+    [
+      'a quantity typed twice',
+      [...GOOD, '--quantity', '2', '--quantity', '3'],
+      /^--quantity {2}is given more than once\n$/,
+    ],
+    ['a time with a unit', [...GOOD, '--timeout', '10m'], /^--timeout {2}must be a whole number of seconds\n$/],
+    ['a file that is an option', [...GOOD, '--junit', '--overwrite'], /^--junit {2}needs a value; --overwrite is an option\n$/],
+    [
+      'a product that is an option',
+      [...FUNCTIONS, '--product', '--overwrite'],
+      /^--product {2}needs a value; --overwrite/,
+    ],
+    ['the demo without its partner', [...GOOD, '--demo'], /^--demo {2}needs --partner\n$/],
+    [
+      'a PartnerId beside --partner',
+      [...GOOD, '--partner', '7', '--partner-id', '8'],
+      /--partner-id {2}goes with --client-id only/,
+    ],
+    ['an option that there is not', [...GOOD, '--fast'], /^--fast {2}is not an option\n$/],
+  ])('refuses %s', async (_what, args, why) => {
+    const { code, stdout, stderr } = await run(...args)
+    expect(stderr).toMatch(why)
+    expect([code, stdout]).toEqual([2, ''])
+  })
+
+  it('refuses a URL with a query', async () => {
+    const args = ['sandbox', 'list', '--client-id', 'x', '--url', 'http://127.0.0.1:9/?a=1']
+    expect((await gatehouse({ CLIENT_SECRET: 's' }, ...args)).stderr).toMatch(/^--url {2}must not have a query/)
+  })
+
+  it('sends what it has understood', async () => {
+    const { code, stderr } = await run(...GOOD, '--timeout', '2')
+    expect(stderr).not.toMatch(/^--/)
+    expect(code).toBe(1)
+  })
+})

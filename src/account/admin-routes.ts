@@ -1,15 +1,12 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
-import { forOperatorsOnly } from '../lib/web/admin-auth.ts'
 import { answerSuccess } from '../lib/web/envelope.ts'
 import { blockUser, createUser, listUsers, unblockUser } from './user.ts'
 import { newUser, userKey } from './wire.ts'
 
 /** The operator's routes for users, below /admin/v1. */
-export const userRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  forOperatorsOnly(app, deps.config)
-
+export function userRoutes(app: FastifyInstance, deps: Deps): void {
   app.get('/users', async (request, reply) => answerSuccess(request, reply, { users: await listUsers(deps) }))
 
   app.post('/users', async (request, reply) =>

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
+import { readBodiesExactly } from '../lib/web/exact-body.ts'
 import { pullCatalogue } from './pull-catalogue.ts'
 import { pullPrices } from './pull-prices.ts'
 import { pullProduct } from './pull-product.ts'
@@ -17,6 +18,7 @@ interface ProductRoute {
 
 /** The operator's routes for products, below /admin/v1. */
 export function productRoutes(app: FastifyInstance, deps: Deps): void {
+  readBodiesExactly(app)
   const catalogue = '/partners/:partner_id/products'
   const product = `${catalogue}/:partner_deal_id`
 

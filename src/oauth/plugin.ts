@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { operatorRoutes } from '../lib/web/admin-auth.ts'
 import { sendErrorPage } from '../lib/web/page.ts'
 import { methodNotAllowed, noSuchPath } from '../lib/web/rescode.ts'
 import { limitPages } from '../throttle/index.ts'
-import { grantAdminRoutes } from './admin-routes.ts'
+import { grantRoutes } from './admin-routes.ts'
 import { authorizationRoutes, tokenRoutes } from './routes.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -24,7 +25,7 @@ export const oauthRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
     },
     { prefix: '/oauth/v2' },
   )
-  await app.register(grantAdminRoutes, { deps: { ...deps, actor: 'operator' }, prefix: '/admin/v1' })
+  await app.register(operatorRoutes(grantRoutes), { deps: { ...deps, actor: 'operator' } })
 }
 
 // hasRoute reads a path as a pattern, and throws on `:a(` or `*a/b`; no path of ours holds these.

@@ -3,6 +3,7 @@ import { OPERATOR } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
+import { readBodiesExactly } from '../lib/web/exact-body.ts'
 import { closeOrder } from './close-order.ts'
 import { createOrder } from './create-order.ts'
 import { payOrder } from './pay-order.ts'
@@ -26,6 +27,8 @@ const withId = (request: FastifyRequest<OneOrderRoute>): object => ({
 
 /** The operator's routes for orders, below /admin/v1. A failed call is part of the response: the order is as shown. */
 export function orderRoutes(app: FastifyInstance, deps: Deps): void {
+  readBodiesExactly(app)
+
   app.get('/orders', { config: { readsQuery: true } }, async (request, reply) =>
     answerLossless(request, reply, { orders: await listOrders(deps, parseInput(orderFilter, request.query)) }),
   )

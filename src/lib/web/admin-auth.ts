@@ -1,4 +1,9 @@
-import type { FastifyInstance, onRequestAsyncHookHandler, preValidationAsyncHookHandler } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyPluginAsync,
+  onRequestAsyncHookHandler,
+  preValidationAsyncHookHandler,
+} from 'fastify'
 import { z } from 'zod'
 import { equalSecrets } from '../crypto/keys.ts'
 import { parseInput } from '../json/input.ts'
@@ -51,3 +56,18 @@ export function forOperatorsOnly(app: FastifyInstance, config: AdminSettings): v
   readJsonBodies(app)
   app.addHook('preValidation', refuseStrayQuery)
 }
+
+/** The plugin that has these routes below /admin/v1, for the operator only. */
+export const operatorRoutes =
+  <Deps extends { readonly config: AdminSettings }>(
+    routes: (app: FastifyInstance, deps: Deps) => void,
+  ): FastifyPluginAsync<{ deps: Deps }> =>
+  async (app, { deps }) => {
+    await app.register(
+      async (admin) => {
+        forOperatorsOnly(admin, deps.config)
+        routes(admin, deps)
+      },
+      { prefix: '/admin/v1' },
+    )
+  }

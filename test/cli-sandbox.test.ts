@@ -86,7 +86,11 @@ describe('gatehouse sandbox run', () => {
       /^--quantity {2}is given more than once\n$/,
     ],
     ['a time with a unit', [...GOOD, '--timeout', '10m'], /^--timeout {2}must be a whole number of seconds\n$/],
-    ['a file that is an option', [...GOOD, '--junit', '--overwrite'], /^--junit {2}needs a value; --overwrite is an option\n$/],
+    [
+      'a file that is an option',
+      [...GOOD, '--junit', '--overwrite'],
+      /^--junit {2}needs a value; --overwrite is an option\n$/,
+    ],
     [
       'a product that is an option',
       [...FUNCTIONS, '--product', '--overwrite'],

@@ -16,7 +16,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   interfaces: [],
   'partner-calls': ['interfaces', 'outbound', 'registry'],
   catalogue: ['partner-calls', 'interfaces', 'registry', 'audit'],
-  orders: ['catalogue', 'partner-calls', 'interfaces', 'outbound', 'registry', 'audit'],
+  orders: ['catalogue', 'partner-calls', 'interfaces', 'registry', 'audit'],
   mws: ['partner-calls', 'registry', 'throttle'],
   mtp: ['mws', 'orders', 'catalogue', 'partner-calls', 'interfaces', 'registry', 'audit', 'throttle'],
   certification: ['mws', 'mtp', 'orders', 'catalogue', 'partner-calls', 'interfaces', 'registry', 'audit', 'throttle'],

@@ -1,8 +1,9 @@
+import { PARTNER_LIMITS } from '../config/call-limits.ts'
 import { interfaceNamed, type PartnerInterface, readAnswer, remarkIn, SUCCESS } from '../interfaces/index.ts'
 import { MASK } from '../lib/crypto/masking.ts'
 import { isRounded, parseLossless, placed } from '../lib/json/lossless.ts'
 import type { ShapeProblem } from '../lib/json/shape.ts'
-import { type CallRecord, PARTNER_LIMITS } from '../partner-calls/index.ts'
+import type { CallRecord } from '../partner-calls/index.ts'
 import type { Finding } from './event.ts'
 import { type Codes, codeFinding, jsonFields, type Refusal, refusalFinding, shown, startOf } from './examine-code.ts'
 

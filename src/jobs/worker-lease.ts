@@ -1,19 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Db } from '../db/sql.ts'
 import type { Log } from '../lib/log.ts'
 import { renewLease, returnLease, takeLease } from './worker-lease-store.ts'
 
-/**
- * How long a worker that says nothing is taken for alive. Much longer than a call to a partner may take, so that a call
- * which is begun in time ends in time.
- */
-const LEASE_S = 30
 const RENEW_EVERY_MS = 3_000
-/**
- * More than a call to a partner takes (PARTNER_LIMITS.totalMs). A mail may take longer; should it be sent twice, both
- * have one Message-ID.
- */
-const LONGEST_CALL_MS = 18_000
+/** A mail may take longer than a call to a partner; should it be sent twice, both have one Message-ID. */
+const { worstMs: LONGEST_CALL_MS, leaseS: LEASE_S } = CALL_TIMES
 
 /** The lease is over or about to be: what this worker does may be done by another one. */
 class LeaseLost extends Error {

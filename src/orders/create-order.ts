@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Cause } from '../audit/index.ts'
 import { findOffer } from '../catalogue/index.ts'
+import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import {
@@ -14,7 +15,7 @@ import {
 import type { PartnerWithSecrets } from '../registry/index.ts'
 import { changeOrder } from './change-order.ts'
 import { dropQuery, queueQuery } from './follow-up.ts'
-import { ASK_AGAIN_IN_S, CALL_OVER_S, isLost } from './in-flight.ts'
+import { ASK_AGAIN_IN_S, isLost } from './in-flight.ts'
 import { insertOrder, requestOf } from './new-order-store.ts'
 import { answerFor, existingOrder, type OrderAnswer, withOrder } from './order-answer.ts'
 import { type CreateRequest, completeRequest, differs } from './order-request.ts'
@@ -79,7 +80,7 @@ async function store(
   }
   return deps.db.tx(async (db) => {
     if (!(await insertOrder(db, order, { cause, now: deps.clock.now() }))) return undefined
-    await queueQuery({ ...deps, db }, order, CALL_OVER_S)
+    await queueQuery({ ...deps, db }, order, CALL_TIMES.overS)
     return { orderId, request, revision: 0 }
   })
 }
@@ -97,7 +98,7 @@ async function resumeOrder(deps: Deps, orderId: bigint, input: NewOrder, cause: 
   const revision = await withOrder(deps, orderId, async (inside, found) => {
     if (found.state !== 'create_failed' && found.state !== 'create_unknown') return undefined
     const update = { state: 'creating', last_code: null, last_describe: null } as const
-    await queueQuery(inside, found, CALL_OVER_S)
+    await queueQuery(inside, found, CALL_TIMES.overS)
     return (await changeOrder(inside, found, update, cause)).revision
   })
   if (revision === undefined) return answerFor(deps, orderId)

@@ -1,8 +1,9 @@
 import type { Cause } from '../audit/index.ts'
+import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, fullJitter, secondsUntil } from '../lib/clock.ts'
 import { queueQuery } from './follow-up.ts'
-import { CALL_OVER_S, isInFlight } from './in-flight.ts'
+import { isInFlight } from './in-flight.ts'
 import { existingOrder } from './order-answer.ts'
 import type { OrderRow } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
@@ -26,7 +27,7 @@ export async function followOrder(
   const found = await existingOrder(deps, orderId)
   if (!OPEN.includes(found.state)) return { givenUp: null }
   if (isInFlight(deps, found)) {
-    const over = addSeconds(found.state_since, CALL_OVER_S)
+    const over = addSeconds(found.state_since, CALL_TIMES.overS)
     await queueQuery(deps, found, secondsUntil(over, deps.clock.now()), asked)
     return { givenUp: null }
   }

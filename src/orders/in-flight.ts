@@ -1,17 +1,8 @@
+import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { type CallLimits, PARTNER_LIMITS } from '../outbound/index.ts'
 import type { OrderRow } from './order-store.ts'
 import type { RefundRow } from './refund-store.ts'
-
-/** Time beyond the longest call: to record it and to change its order. */
-const MARGIN_S = 5
-
-/** A call that takes longer than the limit was started by a process that has died. */
-export const callOverS = ({ totalMs }: Pick<CallLimits, 'totalMs'>): number => Math.ceil(totalMs / 1000) + MARGIN_S
-
-/** Seconds after which a call may be made again. */
-export const CALL_OVER_S = callOverS(PARTNER_LIMITS)
 
 /** How soon the partner is queried after a response was lost. */
 export const ASK_AGAIN_IN_S = 2
@@ -25,7 +16,7 @@ export const awaitsAnswer = ({ state, last_code }: OrderRow): boolean =>
 
 /** Whether that call may still be in progress. */
 export const isInFlight = ({ clock }: Deps, order: OrderRow): boolean =>
-  awaitsAnswer(order) && clock.now() < addSeconds(order.state_since, CALL_OVER_S)
+  awaitsAnswer(order) && clock.now() < addSeconds(order.state_since, CALL_TIMES.overS)
 
 /** Whether the outcome of the last call is unknown: the partner must be queried before anything is repeated. */
 export const isLost = (deps: Deps, order: OrderRow): boolean =>
@@ -33,4 +24,4 @@ export const isLost = (deps: Deps, order: OrderRow): boolean =>
 
 /** Whether order refund may still be in progress. */
 export const isRefundInFlight = ({ clock }: Deps, { state, updated_at }: RefundRow): boolean =>
-  state === 'asking' && clock.now() < addSeconds(updated_at, CALL_OVER_S)
+  state === 'asking' && clock.now() < addSeconds(updated_at, CALL_TIMES.overS)

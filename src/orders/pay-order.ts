@@ -1,9 +1,10 @@
 import type { Cause } from '../audit/index.ts'
+import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
 import { type AnswerOf, activePartner, type CallResult, callPartner, failureOf } from '../partner-calls/index.ts'
 import { changeOrder } from './change-order.ts'
 import { dropQuery, queueQuery } from './follow-up.ts'
-import { ASK_AGAIN_IN_S, CALL_OVER_S, ISSUING, isLost } from './in-flight.ts'
+import { ASK_AGAIN_IN_S, ISSUING, isLost } from './in-flight.ts'
 import { issueTickets } from './issue-tickets.ts'
 import { answerFor, existingOrder, type OrderAnswer, withOrder } from './order-answer.ts'
 import { type OrderRow, type OrderUpdate, vouchersOf } from './order-store.ts'
@@ -34,7 +35,7 @@ export async function payOrder(deps: Deps, orderId: bigint, cause: Cause): Promi
 /** The order as `paying`; undefined when there is nothing to pay. */
 async function claim(deps: Deps, order: OrderRow, cause: Cause): Promise<OrderRow | undefined> {
   if (PAID.includes(order.state)) return undefined
-  await queueQuery(deps, order, CALL_OVER_S)
+  await queueQuery(deps, order, CALL_TIMES.overS)
   const update = { state: 'paying', last_code: null, last_describe: null, vouchers_open: true } as const
   return changeOrder(deps, order, update, cause)
 }

@@ -1,4 +1,5 @@
-import type { CallFailure, CallLimits } from './http-call.ts'
+import type { CallLimits } from '../config/call-limits.ts'
+import type { CallFailure } from './http-call.ts'
 
 /** Bytes of all headers of an answer together. */
 export const HEADER_BYTES = 16_384

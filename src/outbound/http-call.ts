@@ -1,17 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Client } from 'undici'
+import { type CallLimits, PARTNER_LIMITS } from '../config/call-limits.ts'
 import { type AddressGuard, AddressRefused, type ConnectPhase, guardedConnector } from './address-guard.ts'
 import { exceededLimit, HEADER_BYTES } from './exceeded.ts'
-
-/** How long and how much a partner may take. */
-export interface CallLimits {
-  readonly connectMs: number
-  readonly headersMs: number
-  readonly totalMs: number
-  readonly bytes: number
-}
-
-export const PARTNER_LIMITS: CallLimits = { connectMs: 3_000, headersMs: 10_000, totalMs: 15_000, bytes: 1_048_576 }
 
 /**
  * What went wrong below HTTP. `address`: not an allowed one; `dns`, `connect`, `tls`: could not connect; `timeout`,

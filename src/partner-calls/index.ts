@@ -1,4 +1,3 @@
-export { PARTNER_LIMITS } from '../outbound/index.ts'
 export { BREAKER, CircuitBreakers } from './breaker.ts'
 export {
   type AnswerOf,

@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
+import { CALL_TIMES, type CallLimits, callTimes, PARTNER_LIMITS } from '../../src/config/call-limits.ts'
 import { readConfig } from '../../src/config/index.ts'
-import { CALL_OVER_S, callOverS } from '../../src/orders/in-flight.ts'
 import { addressGuard } from '../../src/outbound/address-guard.ts'
-import { type CallLimits, HttpCallError, PARTNER_LIMITS, post } from '../../src/outbound/http-call.ts'
+import { HttpCallError, post } from '../../src/outbound/http-call.ts'
 
 const guardWith = (allow: string) => addressGuard(readConfig({ DEMO: 'off', PARTNER_ADDRESS_ALLOW: allow }))
 const guard = guardWith('127.0.0.0/8')
@@ -85,15 +85,23 @@ describe('a call', () => {
     const url = await partner((_request, response) => response.end(Buffer.alloc(QUICK.bytes)))
     expect((await call(url)).body.length).toBe(QUICK.bytes)
   })
+})
 
-  it('has the limits of the contract', () => {
+describe('the limits of partner calls', () => {
+  it('are those of the contract', () => {
     expect(PARTNER_LIMITS).toEqual({ connectMs: 3_000, headersMs: 10_000, totalMs: 15_000, bytes: 1_048_576 })
-    // Whatever the limit is set to: nothing is called again while the longest call may still be under way.
-    expect(CALL_OVER_S).toBe(callOverS(PARTNER_LIMITS))
-    for (const totalMs of [PARTNER_LIMITS.totalMs, 1, 59_999, 120_000]) {
-      expect(callOverS({ totalMs }) * 1000).toBeGreaterThanOrEqual(totalMs + 5_000)
-    }
+    expect(CALL_TIMES).toEqual({ overS: 20, worstMs: 18_000, leaseS: 30 })
   })
+
+  it.each([PARTNER_LIMITS.totalMs, 1, 59_999, 120_000])(
+    'of %i ms: nothing is called again, and no lease ends, while the longest call may still be under way',
+    (totalMs) => {
+      const { overS, worstMs, leaseS } = callTimes({ totalMs })
+      expect(overS * 1000).toBeGreaterThanOrEqual(totalMs + 5_000)
+      expect(worstMs).toBeGreaterThan(totalMs)
+      expect(leaseS * 1000, 'a lease leaves time to begin a call').toBeGreaterThanOrEqual(worstMs + 10_000)
+    },
+  )
 })
 
 const drip = (response: ServerResponse) => {

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { hashPassword } from '../../src/account/user.ts'
+import { PARTNER_LIMITS } from '../../src/config/call-limits.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { addressGuard } from '../../src/outbound/address-guard.ts'
-import { type HttpCallError, PARTNER_LIMITS, post } from '../../src/outbound/http-call.ts'
+import { type HttpCallError, post } from '../../src/outbound/http-call.ts'
 import { hostResolver } from '../../src/outbound/resolve-host.ts'
 
 /** Names of partners' hosts, asked of name servers that the test runs itself. */

@@ -1,7 +1,7 @@
 import { ANSWER_SLOW_MS } from '../../certification/index.ts'
+import { PARTNER_LIMITS } from '../../config/call-limits.ts'
 import type { Config } from '../../config/index.ts'
 import { ASK_AGAIN_IN_S } from '../../orders/index.ts'
-import { PARTNER_LIMITS } from '../../outbound/index.ts'
 import { BREAKER } from '../../partner-calls/index.ts'
 
 const SECOND_MS = 1_000

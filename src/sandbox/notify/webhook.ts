@@ -1,7 +1,8 @@
 import { Webhook } from 'standardwebhooks'
+import { PARTNER_LIMITS } from '../../config/call-limits.ts'
 import type { Deps } from '../../deps.ts'
 import { epochSeconds } from '../../lib/clock.ts'
-import { addressGuard, type CallFailure, HttpCallError, PARTNER_LIMITS, post } from '../../outbound/index.ts'
+import { addressGuard, type CallFailure, HttpCallError, post } from '../../outbound/index.ts'
 import { webhookSecret } from '../../registry/index.ts'
 import { type Notification, NotSent } from './wire.ts'
 

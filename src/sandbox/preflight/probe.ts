@@ -1,14 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isNetworkFailure } from '../../certification/index.ts'
+import type { CallLimits } from '../../config/call-limits.ts'
 import type { Deps } from '../../deps.ts'
-import {
-  addressGuard,
-  type CallFailure,
-  type CallLimits,
-  type CallTimings,
-  HttpCallError,
-  post,
-} from '../../outbound/index.ts'
+import { addressGuard, type CallFailure, type CallTimings, HttpCallError, post } from '../../outbound/index.ts'
 
 /** What one request to a URL came to. */
 export type Probe =

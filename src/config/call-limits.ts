@@ -1,0 +1,41 @@
+/**
+ * How long a call to a partner may take, and all that has to outlast it. Change `PARTNER_LIMITS`; the rest follows.
+ * test/outbound/http-call.test.ts ("the limits of partner calls") shows each limit.
+ */
+
+/** How long and how much the other side may take. */
+export interface CallLimits {
+  readonly connectMs: number
+  readonly headersMs: number
+  readonly totalMs: number
+  readonly bytes: number
+}
+
+export const PARTNER_LIMITS: CallLimits = { connectMs: 3_000, headersMs: 10_000, totalMs: 15_000, bytes: 1_048_576 }
+
+/** Time beyond the longest call: to record it and to change its order. */
+const RECORD_S = 5
+/** Time beyond the longest call after which a worker begins no other one. */
+const BEGIN_MS = 3_000
+/** How long a worker has to renew its lease before it may begin no more calls. */
+const RENEW_S = 12
+
+export interface CallTimes {
+  /** Seconds after which a call is over: one that takes longer was started by a process that has died. */
+  readonly overS: number
+  /** What is left of a worker's lease when it begins a call, at least. */
+  readonly worstMs: number
+  /** Seconds for which a worker that says nothing is taken for alive: a call that is begun in time ends in time. */
+  readonly leaseS: number
+}
+
+export function callTimes({ totalMs }: Pick<CallLimits, 'totalMs'>): CallTimes {
+  const worstMs = totalMs + BEGIN_MS
+  return {
+    overS: Math.ceil(totalMs / 1000) + RECORD_S,
+    worstMs,
+    leaseS: Math.ceil(worstMs / 1000) + RENEW_S,
+  }
+}
+
+export const CALL_TIMES: CallTimes = callTimes(PARTNER_LIMITS)

@@ -40,7 +40,7 @@ const scopes = setOf(z.enum(SCOPES))
 const refreshDays = z.literal(REFRESH_DAYS)
 const refreshPolicy = z.enum(REFRESH_POLICIES)
 
-/** Every field of a micro-app that an operator sets. Another one needs a line here, its column and its row in README.md. */
+/** Every field of a micro-app that an operator sets. Another one needs a line here and its column; README.md says more. */
 export const MICRO_APP_FIELDS = {
   app_key: {
     created: z

@@ -22,7 +22,7 @@ const interfaceUrls = mapOf(
   endpointUrl,
 )
 
-/** Every field of a partner that an operator sets. Another one needs a line here, its column and its row in README.md. */
+/** Every field of a partner that an operator sets. Another one needs a line here and its column; README.md says more. */
 export const PARTNER_FIELDS = {
   partner_id: {
     created: partnerId.optional(),

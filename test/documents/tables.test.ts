@@ -9,6 +9,9 @@ import { LIST_LIMITS } from '../../src/lib/json/lists.ts'
 import { RESCODES } from '../../src/lib/web/rescode.ts'
 import { MISTAKES } from '../../src/mws/diagnose/index.ts'
 import { WARNINGS } from '../../src/mws/diagnose/warnings.ts'
+import type { Field, Fields } from '../../src/registry/field.ts'
+import { MICRO_APP_FIELDS } from '../../src/registry/micro-app-fields.ts'
+import { PARTNER_FIELDS } from '../../src/registry/partner-fields.ts'
 import { apiRoutes } from '../../src/sandbox/api/routes.ts'
 import { CONTESTANTS } from '../bench/contestants/contestant.ts'
 import { verdicts } from '../bench/goals.ts'
@@ -120,6 +123,26 @@ describe('the README of the signature tool', () => {
   it('has a row for each mistake that it names, and no other', () => expectRows(path, 'mistakes', rows(MISTAKES)))
 
   it('has a row for each warning', () => expectRows(path, 'warnings', rows(Object.values(WARNINGS))))
+})
+
+describe('the README of the registry', () => {
+  /** What a person would write for the value of a new one that is given none. */
+  const atFirst = ({ created }: Field): string => {
+    if (!created) return 'set later'
+    const parsed = created.safeParse(undefined)
+    if (!parsed.success) return 'required'
+    return parsed.data === undefined ? 'made' : `\`${JSON.stringify(parsed.data)}\``
+  }
+
+  it.each<[string, Fields]>([
+    ['app', MICRO_APP_FIELDS],
+    ['partner', PARTNER_FIELDS],
+  ])('has a row for each field of: %s', (what, fields) => {
+    const rows = Object.entries(fields).map(([name, field]) =>
+      rowOf(`\`${name}\``, `\`${field.option}\``, atFirst(field), (field.changed ? '' : 'at creation: ') + field.help),
+    )
+    expectRows('src/registry/README.md', `fields of ${what}`, rows)
+  })
 })
 
 describe('the README of the headless API', () => {

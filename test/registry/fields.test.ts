@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -6,7 +5,7 @@ import { appCommands } from '../../src/cli/app.ts'
 import type { CliContext } from '../../src/cli/context.ts'
 import { partnerCommands } from '../../src/cli/partner.ts'
 import { sql } from '../../src/db/sql.ts'
-import type { Field, Fields } from '../../src/registry/field.ts'
+import type { Fields } from '../../src/registry/field.ts'
 import { MICRO_APP_FIELDS } from '../../src/registry/micro-app-fields.ts'
 import { PARTNER_FIELDS } from '../../src/registry/partner-fields.ts'
 import { newPartner, partner, partnerChanges } from '../../src/registry/partner-wire.ts'
@@ -14,8 +13,6 @@ import { microApp, microAppChanges, newMicroApp } from '../../src/registry/wire.
 import { openWorld, type World } from '../harness.ts'
 
 /** A field of the registry is described once; each place that has to know it is looked at here. */
-
-const README = readFileSync(new URL('../../src/registry/README.md', import.meta.url), 'utf8')
 
 const program = new Command('gatehouse')
 appCommands(program, {} as CliContext)
@@ -25,25 +22,6 @@ const helpOf = (...names: string[]): string =>
     .reduce((command, name) => command.commands.find((one) => one.name() === name) ?? command, program)
     .helpInformation()
     .replace(/\s+/g, ' ')
-
-/** What a person would write for the value of a new one that is given none. */
-function atFirst({ created }: Field): string {
-  if (!created) return 'set later'
-  const parsed = created.safeParse(undefined)
-  if (!parsed.success) return 'required'
-  return parsed.data === undefined ? 'made' : `\`${JSON.stringify(parsed.data)}\``
-}
-
-const rowOf = (name: string, field: Field): string => {
-  const when = field.changed ? '' : 'at creation: '
-  return `| \`${name}\` | \`${field.option}\` | ${atFirst(field)} | ${when}${field.help} |`
-}
-
-function rowsAfter(marker: string): string[] {
-  const [, after = ''] = README.split(`<!-- ${marker}:`)
-  const [table = ''] = after.slice(after.indexOf('\n') + 1).split(/\n\n/, 1)
-  return table.trimEnd().split('\n').slice(2)
-}
 
 let world: World
 
@@ -92,9 +70,5 @@ describe.each([
         expect(help.includes(` ${field.option} ${field.help} `), `${name} of ${command}`).toBe(field[use] !== undefined)
       }
     }
-  })
-
-  it('has its row in the README of the room', () => {
-    expect(rowsAfter(`fields of ${what}`)).toEqual(Object.entries(fields).map(([name, field]) => rowOf(name, field)))
   })
 })

@@ -1,14 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { InvalidInput, parseInput } from '../../src/lib/json/input.ts'
 import { failureEnvelope } from '../../src/lib/web/envelope.ts'
+import type { Fields } from '../../src/registry/field.ts'
+import { MICRO_APP_FIELDS } from '../../src/registry/micro-app-fields.ts'
 import { microAppChanges, newMicroApp, rotation } from '../../src/registry/wire.ts'
 import { problemsOf } from './problems.ts'
+
+const defaultsOf = (fields: Fields): object =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, { created }]) => {
+      const { data } = created?.safeParse(undefined) ?? {}
+      return data === undefined ? [] : [[name, data]]
+    }),
+  )
 
 const least = { name: 'Tickets', hosts: ['example.com'], scopes: ['USER_INFO'] }
 
 describe('a new micro-app', () => {
   it('needs a name, a host and a scope, and takes the documented defaults', () => {
-    expect(parseInput(newMicroApp, least)).toEqual({
+    const created = parseInput(newMicroApp, least)
+    expect(created).toMatchObject({
       ...least,
       status: 'approved',
       logo_url: null,
@@ -17,6 +28,8 @@ describe('a new micro-app', () => {
       refresh_policy: 'fixed',
       http_allowed: true,
     })
+    // Those of the fields' own descriptions, which the table of the room's README shows.
+    expect(created).toEqual({ ...least, ...defaultsOf(MICRO_APP_FIELDS) })
   })
 
   it('keeps hosts in one spelling and nothing twice, redirect URIs as they are', () => {

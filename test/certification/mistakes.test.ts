@@ -3,6 +3,7 @@ import type { CheckId } from '../../src/certification/checks.ts'
 import { MISTAKES, type Mistake } from '../../src/demo/partner/mistakes/mistakes.ts'
 import { type Lab, openLab } from '../sandbox/lab.ts'
 import { EVERYTHING, makeStep, walk } from '../sandbox/walk.ts'
+import { until } from '../until.ts'
 
 /** The step that a mistake fails, the check that fails in it, and what that check says. */
 const FAILS: Readonly<Partial<Record<Mistake, [step: string, check: CheckId, says: object]>>> = {
@@ -73,6 +74,8 @@ const HARMLESS: Readonly<Partial<Record<Mistake, string>>> = {
 }
 
 let lab: Lab
+const refusedCalls = async (): Promise<number> =>
+  (await lab.world.pool.query('select count(*)::int as n from rejected_call')).rows[0].n
 beforeAll(async () => {
   lab = await openLab({ SANDBOX_WAIT_S: '12' })
 })
@@ -89,9 +92,14 @@ describe('the mistakes of the demo partner', () => {
       for (const [mistake, [where, check, says]] of Object.entries(FAILS)) {
         if (where !== step) continue
         await lab.mistakes(mistake)
-        // Only here does a step wait to its end.
-        const passing = check === 'notice-arrived' ? setInterval(() => lab.world.clock.advance(1), 300) : undefined
-        const made = await makeStep(lab, runId, step).finally(() => clearInterval(passing))
+        const refusedBefore = await refusedCalls()
+        // Only here does a step wait to its end: once the partner has done its part, and a refused notice is kept.
+        let passing: NodeJS.Timeout | undefined
+        const made = await makeStep(lab, runId, step, async () => {
+          if (check !== 'notice-arrived') return
+          if (mistake !== 'notice-not-sent') await until(async () => (await refusedCalls()) > refusedBefore)
+          passing = setInterval(() => lab.world.clock.advance(1), 50)
+        }).finally(() => clearInterval(passing))
         await lab.mistakes()
         expect(made.outcome, mistake).toBe('failed')
         const found = made.failures.find(({ id }) => id === check)

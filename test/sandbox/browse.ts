@@ -38,8 +38,8 @@ export async function signInAs(page: Page, partner: { client_id: string; client_
 export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(axe)
   const found = await page.evaluate(async () => {
-    const { axe: checker } = globalThis as unknown as { axe: { run(): Promise<import('axe-core').AxeResults> } }
-    return (await checker.run()).violations
+    const { axe: checker } = globalThis as unknown as { axe: typeof import('axe-core') }
+    return (await checker.run({ resultTypes: ['violations'] })).violations
   })
   return found
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

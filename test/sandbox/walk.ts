@@ -21,6 +21,7 @@ export const orderOf = async (lab: Lab, runId: string, role: OrderRole): Promise
   (await findLinkedOrder(lab.world.deps.db, runId, role)) ?? 0n
 
 /** Steps in which the demo partner issues tickets, which takes it three seconds of a clock that stands still here. */
+const ISSUED_AFTER_S = 4
 const TAKES_TIME = ['order-pay-later', 'order-pay-again', 'refund-after-review', 'refund-again']
 
 /** What the people at the demo partner do while a step waits. */
@@ -37,10 +38,36 @@ const MEANWHILE: Readonly<Record<string, (lab: Lab, runId: string) => Promise<un
   },
 }
 
-/** Makes a step with everything that the partner has to do for it. */
-export async function makeStep(lab: Lab, runId: string, step: string): Promise<Made> {
-  const passing = TAKES_TIME.includes(step) ? setInterval(() => lab.world.clock.advance(1), 500) : undefined
-  return lab.make(runId, step, async () => MEANWHILE[step]?.(lab, runId)).finally(() => clearInterval(passing))
+/** The time that tickets take passes quickly; after it the clock goes slowly, for a step must not run out of time. */
+function passTime({ world }: Lab): () => void {
+  let timer: NodeJS.Timeout
+  const pass = (passed: number): void => {
+    timer = setTimeout(
+      () => {
+        world.clock.advance(1)
+        pass(passed + 1)
+      },
+      passed < ISSUED_AFTER_S ? 50 : 500,
+    )
+  }
+  pass(0)
+  return () => clearTimeout(timer)
+}
+
+/** Makes a step with everything that the partner has to do for it; `afterwards` comes after that. */
+export async function makeStep(
+  lab: Lab,
+  runId: string,
+  step: string,
+  afterwards: () => Promise<unknown> = async () => {},
+): Promise<Made> {
+  const stop = TAKES_TIME.includes(step) ? passTime(lab) : () => {}
+  return lab
+    .make(runId, step, async () => {
+      await MEANWHILE[step]?.(lab, runId)
+      await afterwards()
+    })
+    .finally(stop)
 }
 
 interface Walked {

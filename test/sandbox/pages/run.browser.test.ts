@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { nextStep, presentRun, showRun } from '../../../src/certification/run.ts'
 import { findLinkedOrder } from '../../../src/certification/run-order-store.ts'
 import { openBrowser } from '../../browser.ts'
+import { until } from '../../until.ts'
 import { fits, LOOKS, type Look, picture, signInAs, violations, visit } from '../browse.ts'
 import { type Lab, openLab, SIMPLE, walkTo } from '../lab.ts'
 import { unlock } from './visitor.ts'
@@ -87,6 +88,11 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
       if (step.kind === 'notice') {
         await page.waitForSelector('.waiting')
         await sellerActs(runId)
+      }
+      // Without JavaScript the page comes again by itself every two seconds; once is enough to see that.
+      if (!javaScriptEnabled && step !== steps[0]?.step) {
+        await until(async () => (await showRun(lab.world.deps, lab.partnerId, runId)).current?.state === 'passed')
+        await page.reload().catch(() => {}) // it has just come by itself
       }
       await next(page).click()
     }
@@ -269,12 +275,22 @@ describe('with the keyboard alone', () => {
 /** Pictures of the pages as they are met first, in the light. */
 const KEPT = ['functions', 'run-failed', 'run-waiting', 'run-accepted', 'report', 'history']
 
+/**
+ * axe takes most of the time here. These two it need not judge: the same size and language is judged in the dark, and
+ * the light colours are judged in the other language of each size.
+ */
+const SEEN_IN_OTHERS = LOOKS.filter(
+  ({ size, locale, colorScheme }) =>
+    colorScheme === undefined &&
+    LOOKS.some((other) => other.colorScheme === 'dark' && other.size === size && other.locale === locale),
+)
+
 describe.each(LOOKS)('looked at as %j', (look) => {
   it('each page is accessible and fits', async () => {
     const { url } = lab
     const looksRight = async (page: Page, name: string) => {
       expect(await page.getAttribute('html', 'lang')).toBe(look.locale)
-      expect(await violations(page)).toEqual([])
+      if (!SEEN_IN_OTHERS.includes(look)) expect(await violations(page)).toEqual([])
       expect(await fits(page), name).toBe(true)
       if (KEPT.includes(name) && look.colorScheme === undefined) await picture(page, name, look)
     }

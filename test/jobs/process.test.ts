@@ -63,7 +63,7 @@ it('of two workers one is killed: no job runs twice at once, and none is lost', 
     const before = unended.get(deal) ?? 0
     unended.set(deal, before + 1)
     if (before > 0) atOnce.push(deal)
-    await sleep(150)
+    await sleep(400)
     unended.set(deal, (unended.get(deal) ?? 0) - 1)
     ended.push(deal)
     return ok([{ ...PRODUCT, partnerDealId: deal }] as object)

@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
+import type { Said } from '../lib/said.ts'
 import { type PartnerWithSecrets, secretTexts } from '../registry/index.ts'
 import { appendEvent } from './attempt-store.ts'
 import type { CheckId, ExpectedChecks } from './checks.ts'
@@ -22,6 +23,8 @@ export interface Attempt {
   readonly partner: PartnerWithSecrets
   readonly runId: string
   readonly attemptId: string
+  /** 1, 2, … at this step. */
+  readonly number: number
   readonly choice: Choice
   readonly expects: ExpectedChecks
   readonly startedAt: Date
@@ -46,6 +49,8 @@ export interface AttemptLog {
   hasPassed(): boolean
   /** Replaces the partner's secrets. */
   mask(text: string): string
+  /** The same in the values of a detail, of which long ones are cut. */
+  maskSaid(said: Said): Said
 }
 
 /** Longer texts are cut: Traffic has the whole of what a partner said. */
@@ -80,6 +85,10 @@ export function openAttemptLog({ deps, partner, attemptId, expects, signal }: At
     },
     hasPassed: () => checked > 0 && failed === 0,
     mask,
+    maskSaid: ({ text, values }) => ({
+      text,
+      values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, cut(mask(value))])),
+    }),
   }
   return log
 }

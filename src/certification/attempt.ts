@@ -46,6 +46,7 @@ export async function startStep(
 
 interface Begun {
   readonly attemptId: string
+  readonly number: number
   readonly run: Run
   readonly step: Step
   readonly startedAt: Date
@@ -56,7 +57,7 @@ async function begin({ db, clock }: Deps, run: Run, step: Step): Promise<Begun> 
   const attempt = { attemptId, runId: run.run_id, stepId: step.id }
   const { number } = await insertAttempt(db, attempt, startedAt, addSeconds(startedAt, ALIVE_S))
   await appendEvent(db, attemptId, { kind: 'started', data: { step_id: step.id, number } }, startedAt)
-  return { attemptId, run, step, startedAt }
+  return { attemptId, number, run, step, startedAt }
 }
 
 /** Makes the attempt in the background, and tells the database every few seconds that this process is alive. */
@@ -82,13 +83,16 @@ function runInBackground(deps: Deps, log: Log, begun: Begun): void {
   deps.runningAttempts.add(attemptId, { abort, done, interrupt: () => interrupt(deps, attemptId) })
 }
 
-async function perform(deps: Deps, { attemptId, run, step, startedAt }: Begun, signal: AbortSignal): Promise<void> {
+async function perform(deps: Deps, begun: Begun, signal: AbortSignal): Promise<void> {
+  const { attemptId, number, run, step, startedAt } = begun
   const partner = await findPartner(deps, run.partner_id)
   if (!partner) return
   const { choice, run_id: runId } = run
   const patienceS = deps.config.SANDBOX_WAIT_S
   const { expects } = step
-  const context = stepContext({ deps, partner, runId, attemptId, choice, expects, startedAt, patienceS, signal })
+  const context = stepContext({
+    ...{ deps, partner, runId, attemptId, number, choice, expects, startedAt, patienceS, signal },
+  })
   try {
     await step.perform(context)
   } catch (error) {

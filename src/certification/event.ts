@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Said } from '../lib/said.ts'
 import type { CheckId, Level } from './checks.ts'
 
 /**
@@ -13,11 +14,20 @@ export type LogEntry =
   | { readonly kind: 'call'; readonly data: { readonly call_id: string; readonly interface: string } }
   /** The partner's turn: what has to come, where, and until when (ISO 8601). */
   | { readonly kind: 'waiting'; readonly data: Waiting }
-  | { readonly kind: 'notice'; readonly data: { readonly notice_id: string; readonly path: string } }
+  /** `remark`: why the step still waits after it. */
+  | {
+      readonly kind: 'notice'
+      readonly data: { readonly notice_id: string; readonly path: string; readonly remark?: Said }
+    }
   /** `unverified`: it names the partner, but anybody may have sent it. `wrong-path`: its path does not exist. */
   | {
       readonly kind: 'rejected' | 'unverified' | 'wrong-path'
-      readonly data: { readonly call_id: string; readonly path: string; readonly reason: string }
+      readonly data: {
+        readonly call_id: string
+        readonly path: string
+        readonly reason: string
+        readonly remark?: Said
+      }
     }
   | { readonly kind: 'check'; readonly data: Finding }
   | { readonly kind: 'ended'; readonly data: { readonly outcome: Outcome } }

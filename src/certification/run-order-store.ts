@@ -7,6 +7,7 @@ import { type Db, sql } from '../db/sql.ts'
 export type OrderRole =
   | 'main'
   | 'later'
+  | 'consumption'
   | 'refund'
   | 'review'
   | 'refund-twice'

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addSeconds } from '../lib/clock.ts'
+import type { Said } from '../lib/said.ts'
 import { type ReceivedCall, receivedSince } from '../mtp/index.ts'
 import { type Attempt, type AttemptLog, AttemptOver } from './attempt-log.ts'
 import type { Waiting } from './event.ts'
@@ -8,31 +9,42 @@ import type { Waiting } from './event.ts'
 interface ExpectedNotice {
   /** Below MTP_PATH_PREFIXES. */
   readonly path: string
-  readonly isIt: (body: string) => boolean
+  /** What a notice is about instead, if it is not the one; a refused one may name nothing that exists. */
+  readonly other: (body: string, accepted: boolean) => Said | undefined | Promise<Said | undefined>
+  /** What an accepted notice about the right thing leaves open; undefined for the one that decides. */
+  readonly open?: (body: string) => Said | undefined | Promise<Said | undefined>
   /** From when on it counts; else from the start of the attempt. A partner may send it before the person presses Start. */
   readonly since?: Date
 }
 
 /** What has come on the path of a notice so far. */
 interface NoticeWatch {
-  /** Writes into the log what has come since the last look; returns the notice once it was accepted. */
+  /** Writes into the log what has come since the last look; returns the first notice that decides, once there is one. */
   look(): Promise<ReceivedCall | undefined>
+  /** Why the last notice about the right thing did not decide. */
+  leftOpen(): Said | undefined
   /** The last call that does not count: anybody may have sent it, or its path does not exist. */
   uncounted(): ReceivedCall | undefined
 }
 
 const LOOK_EVERY_MS = 200
 
-/** Notices about something else that are written into the log; a live partner sends any number of them meanwhile. */
+/** Makes a failed check of what the last notice left open. */
+type TooLate = (leftOpen: Said) => Promise<void>
+
+/** Calls that do not decide and are written into the log; a live partner sends any number of them meanwhile. */
 const MOST_OTHERS = 20
 
 export interface StepNotices {
   /**
-   * Waits for the partner's notice, which the platform has accepted and acted on when this returns. One on that path that
-   * was refused fails the step at once, with the reason. One that anybody may have sent is only logged: a stranger must
-   * not be able to end a partner's step. So is one to a path that does not exist.
+   * Waits for the partner's notice, which the platform has accepted and acted on when this returns. The first right one
+   * decides. One that was refused fails the step at once, with the reason, unless it is about something else. One that
+   * anybody may have sent is only logged: a stranger must not be able to end a partner's step. So is one to a path that
+   * does not exist. When time is over, `tooLate` may make a check of its own of what the last notice left open.
    */
-  waitForNotice(expected: ExpectedNotice & Pick<Waiting, 'about'>): Promise<ReceivedCall>
+  waitForNotice(
+    expected: ExpectedNotice & Pick<Waiting, 'about'> & { readonly tooLate?: TooLate },
+  ): Promise<ReceivedCall>
   /** The same for a notice that may come or not; the step looks by itself. */
   watchNotices(expected: ExpectedNotice): NoticeWatch
   /** Asks again and again until the answer is true; false after `seconds`. */
@@ -56,44 +68,60 @@ export function stepNotices(attempt: Attempt, log: AttemptLog): StepNotices {
     }
   }
 
-  const logReceived = async ({ id, path, reason, verified, wrong_path }: ReceivedCall) => {
-    if (reason === null) return log.append({ kind: 'notice', data: { notice_id: id, path } })
+  const logReceived = ({ id, path, reason, verified, wrong_path }: ReceivedCall, found: Said | undefined) => {
+    const remark = found && { remark: log.maskSaid(found) }
+    if (reason === null) return log.append({ kind: 'notice', data: { notice_id: id, path, ...remark } })
     const kind = wrong_path ? 'wrong-path' : verified ? 'rejected' : 'unverified'
-    return log.append({ kind, data: { call_id: id, path, reason } })
+    return log.append({ kind, data: { call_id: id, path, reason, ...remark } })
   }
 
-  const watchNotices: StepNotices['watchNotices'] = ({ path, isIt, since }) => {
+  const watchNotices: StepNotices['watchNotices'] = ({ path, other, open, since }) => {
     const seen = new Set<string>()
-    let [found, uncounted]: (ReceivedCall | undefined)[] = []
+    let [decided, uncounted]: (ReceivedCall | undefined)[] = []
+    let leftOpen: Said | undefined
     let others = 0
-    const look = async () => {
-      const before = found
-      const times = { accepted: since ?? startedAt, refused: startedAt }
-      for (const call of await receivedSince(deps, {
-        partnerId: partner.partner_id,
-        path,
-        ...times,
-        seen: [...seen],
-      })) {
-        seen.add(call.id)
-        const counts = call.verified && !call.wrong_path
-        const isRefused = call.reason !== null && counts
-        if (isRefused || (counts && isIt(call.body)) || ++others <= MOST_OTHERS) await logReceived(call)
-        if (isRefused) await log.require('notice-accepted', false, { expected: 'code 200', actual: call.reason ?? '' })
-        if (!counts) uncounted = call
-        else if (isIt(call.body)) found = call
+
+    /** Whether this call decides. */
+    const take = async (call: ReceivedCall): Promise<boolean> => {
+      if (!call.verified || call.wrong_path) {
+        uncounted = call
+        if (++others <= MOST_OTHERS) await logReceived(call, undefined)
+        return false
       }
-      if (found && !before) await log.check('notice-accepted', true)
-      return found
+      const isAccepted = call.reason === null
+      const elsewhere = await other(call.body, isAccepted)
+      if (elsewhere) {
+        if (++others <= MOST_OTHERS) await logReceived(call, elsewhere)
+        return false
+      }
+      const lacking = isAccepted ? await open?.(call.body) : undefined
+      if (!lacking || ++others <= MOST_OTHERS) await logReceived(call, lacking)
+      if (!isAccepted) await log.require('notice-accepted', false, { expected: 'code 200', actual: call.reason ?? '' })
+      if (lacking) leftOpen = lacking
+      return lacking === undefined
     }
-    return { look, uncounted: () => uncounted }
+
+    const look = async () => {
+      if (decided) return decided
+      const times = { accepted: since ?? startedAt, refused: startedAt }
+      const filter = { partnerId: partner.partner_id, path, ...times, seen: [...seen] }
+      for (const call of await receivedSince(deps, filter)) {
+        seen.add(call.id)
+        if (!(await take(call))) continue
+        decided = call
+        await log.check('notice-accepted', true)
+        break
+      }
+      return decided
+    }
+    return { look, leftOpen: () => leftOpen, uncounted: () => uncounted }
   }
 
   return {
     until,
     watchNotices,
     waitForNotice: async (expected) => {
-      const { path, about } = expected
+      const { path, about, tooLate } = expected
       const end = addSeconds(deps.clock.now(), patienceS)
       await log.append({ kind: 'waiting', data: { path, until: end.toISOString(), about } })
       const watch = watchNotices(expected)
@@ -103,6 +131,8 @@ export function stepNotices(attempt: Attempt, log: AttemptLog): StepNotices {
         return found !== undefined
       }
       await until(patienceS, isThere, LOOK_EVERY_MS)
+      const leftOpen = watch.leftOpen()
+      if (!found && leftOpen) await tooLate?.(leftOpen)
       const uncounted = watch.uncounted()
       const instead = uncounted ? insteadOf(uncounted) : 'nothing'
       const details = { expected: `POST ${path}`, actual: found?.path ?? instead }

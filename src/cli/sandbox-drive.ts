@@ -7,6 +7,7 @@ import {
   checkData,
   endedData,
   eventsAnswer,
+  noticeData,
   rejectedData,
   runAnswer,
   type ShownEvent,
@@ -116,8 +117,11 @@ function tell({ say, help }: Drive, { kind, data, step_id }: ShownEvent, over: A
     const said = Object.entries({ path, expected, actual }).filter(([, value]) => value !== undefined)
     if (!passed) say(`  ${checkLine({ ...check, ...Object.fromEntries(said) })}`)
   } else if (kind === 'rejected') {
-    const { path, reason } = rejectedData.parse(data)
-    say(`  your call to POST ${path} was refused: ${reason}`)
+    const { path, reason, remark } = rejectedData.parse(data)
+    say(`  your call to POST ${path} was refused: ${reason}${remark ? `; ${remark}; still waiting` : ''}`)
+  } else if (kind === 'notice') {
+    const { path, remark } = noticeData.parse(data)
+    if (remark) say(`  your notice arrived: POST ${path}: ${remark}; still waiting`)
   } else if (kind === 'unverified') {
     const { path, reason } = rejectedData.parse(data)
     say(`  a call to POST ${path} names your clientId but is not verified, so it does not count: ${reason}`)

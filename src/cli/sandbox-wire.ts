@@ -77,4 +77,6 @@ export const waitingData = z.looseObject({
 export type Awaited = Pick<z.output<typeof waitingData>, 'path' | 'about'>
 
 export const endedData = z.looseObject({ outcome: z.string() })
-export const rejectedData = z.looseObject({ path: z.string(), reason: z.string() })
+/** `remark`: why the step still waits. */
+export const noticeData = z.looseObject({ path: z.string(), remark: said })
+export const rejectedData = z.looseObject({ path: z.string(), reason: z.string(), remark: said })

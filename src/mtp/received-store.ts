@@ -65,7 +65,10 @@ export interface ReceivedFilter {
   readonly seen: readonly string[]
 }
 
-/** Calls to these paths, and to paths that do not exist, in the order in which they came, 200 at most. */
+/**
+ * Calls to these paths, and to paths that do not exist, in the order in which they came, of the same moment accepted ones
+ * first; 200 at most.
+ */
 export const receivedSince = (
   db: Db,
   { partnerId, paths, accepted, refused, seen }: ReceivedFilter,
@@ -79,5 +82,6 @@ export const receivedSince = (
           select call_id, path, reason, body, verified, wrong_path, received_at from refused_notice
           where partner_id = ${partnerId} and received_at >= ${refused}
         ) incoming
-        where (path = any (${paths}::text[]) or wrong_path) and id <> all (${seen}::uuid[]) order by received_at limit 200`,
+        where (path = any (${paths}::text[]) or wrong_path) and id <> all (${seen}::uuid[])
+        order by received_at, reason is not null limit 200`,
   )

@@ -1,4 +1,5 @@
 import type { CheckId, FunctionId, RefusalReason } from '../certification/index.ts'
+import { SAID_IDS, type Said } from '../lib/said.ts'
 import type { Translate } from '../lib/web/locale.ts'
 
 /** The texts of what the test engine knows by an id: their keys in views/locales follow from the id. */
@@ -20,3 +21,7 @@ export const functionName = (id: FunctionId, t: Translate): string => t(`sandbox
 export const functionAbout = (id: FunctionId, t: Translate): string => t(`sandbox.function_about.${keyPart(id)}`)
 
 export const refusalText = (reason: RefusalReason, t: Translate): string => t(`sandbox.refusal.${reason}`)
+
+/** A detail in the reader's language. One whose text only a newer process knows is shown by its values. */
+export const saidText = ({ text, values }: Said, t: Translate): string =>
+  SAID_IDS.includes(text) ? t(`sandbox.said.${keyPart(text)}`, values) : Object.values(values).join(', ')

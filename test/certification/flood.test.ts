@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findLinkedOrder } from '../../src/certification/run-order-store.ts'
 import { type Lab, openLab, walkTo } from '../sandbox/lab.ts'
+import { useTickets } from '../sandbox/walk.ts'
 
 let lab: Lab
 beforeAll(async () => {
@@ -21,8 +21,9 @@ it('finds the notice that a step waits for among hundreds of others', async () =
     [lab.partnerId, lab.world.clock.now()],
   )
   const made = await lab.make(runId, 'consumption', async () => {
+    await lab.awaited(runId)
     await sleep(300)
-    await lab.control('consume', { orderId: await findLinkedOrder(lab.world.deps.db, runId, 'main'), quantity: 2 })
+    await useTickets(lab, runId)
     setTimeout(() => lab.world.clock.advance(10_000), 10_000).unref()
   })
   expect(made.failures).toEqual([])

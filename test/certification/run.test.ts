@@ -14,12 +14,11 @@ import {
 } from '../../src/certification/attempt-store.ts'
 import type { Waiting } from '../../src/certification/event.ts'
 import { listRuns, nextStep, presentRun, showRun, startRun } from '../../src/certification/run.ts'
-import { findLinkedOrder } from '../../src/certification/run-order-store.ts'
 import { STEPS } from '../../src/certification/steps/index.ts'
 import type { Step } from '../../src/certification/steps/step.ts'
 import { waitingIn } from '../../src/sandbox/pages/waiting.ts'
 import { type Lab, openLab, SIMPLE, simpleChoice, walkTo } from '../sandbox/lab.ts'
-import { EVERYTHING } from '../sandbox/walk.ts'
+import { EVERYTHING, useTickets } from '../sandbox/walk.ts'
 import { signatureOf } from '../signer.ts'
 import { until } from '../until.ts'
 
@@ -29,10 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => lab.close())
 
-const consumed = async (runId: string) => {
-  const orderId = await findLinkedOrder(lab.world.deps.db, runId, 'main')
-  await lab.control('consume', { orderId, quantity: 2 })
-}
+const consumed = (runId: string) => useTickets(lab, runId)
 
 describe('a test run', () => {
   it('is walked step by step, and leaves proof in the records', async () => {

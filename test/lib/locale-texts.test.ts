@@ -4,6 +4,7 @@ import { CHECK_IDS } from '../../src/certification/checks.ts'
 import { FUNCTION_IDS } from '../../src/certification/functions.ts'
 import { REFUSAL_REASONS } from '../../src/certification/run-errors.ts'
 import { STEPS } from '../../src/certification/steps/index.ts'
+import { SAID_IDS } from '../../src/lib/said.ts'
 import { translator } from '../../src/lib/web/locale.ts'
 import { refusalText } from '../../src/sandbox/texts.ts'
 
@@ -23,6 +24,7 @@ const code = readdirSync(new URL('../../src/', import.meta.url), { recursive: tr
 const derived = [
   ...STEPS.flatMap(({ id }) => [`sandbox.step.${id}.name`, `sandbox.step.${id}.todo`]),
   ...CHECK_IDS.flatMap((id) => [`sandbox.check.${id}`, `sandbox.check_failed.${id}`]),
+  ...SAID_IDS.map((id) => `sandbox.said.${id}`),
   ...FUNCTION_IDS.flatMap((id) => [`sandbox.function.${id}`, `sandbox.function_about.${id}`]),
   ...REFUSAL_REASONS.map((reason) => `sandbox.refusal.${reason}`),
 ].map((key) => key.replaceAll('-', '_'))

@@ -319,7 +319,7 @@ describe('the report', () => {
   it('of a run that has passed is vouched for, its order ids exact', async () => {
     const { runId, failed } = await walk(lab, SIMPLE)
     expect(failed).toBeUndefined()
-    const orderId = await orderOf(lab, runId, 'main')
+    const orderId = await orderOf(lab, runId, 'consumption')
     const accepts = await Promise.all(Array.from({ length: 10 }, () => call(lab, 'POST', `/runs/${runId}/accept`)))
     for (const accepted of accepts) {
       expect(accepted).toMatchObject({ code: 200, passed: true, open_steps: [], consumed: [orderId] })

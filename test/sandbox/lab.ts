@@ -2,15 +2,19 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { startStep } from '../../src/certification/attempt.ts'
-import { attemptsOf, eventsOfAttempt } from '../../src/certification/attempt-store.ts'
+import { attemptsOf, eventsOfAttempt, findOpenAttempt } from '../../src/certification/attempt-store.ts'
 import { type Choice, choice } from '../../src/certification/choice.ts'
-import type { Finding, RunEvent } from '../../src/certification/event.ts'
+import type { Finding, RunEvent, Waiting } from '../../src/certification/event.ts'
 import { nextStep, showRun, startRun } from '../../src/certification/run.ts'
 import { buildDemoPartner } from '../../src/demo/partner/index.ts'
+import { stringifyLossless } from '../../src/lib/json/lossless.ts'
+import { formatHttpDate } from '../../src/lib/web/http-date.ts'
 import { setAesKey } from '../../src/registry/aes-key.ts'
 import { createPartner } from '../../src/registry/partner.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'
 import { openWorld, type World } from '../harness.ts'
+import { signedHeaders } from '../signer.ts'
+import { until } from '../until.ts'
 
 /** A platform and the demo partner, each listening, that can walk through the sandbox together. */
 export interface Lab {
@@ -27,6 +31,10 @@ export interface Lab {
   run(wish?: object): Promise<string>
   /** Starts a step and waits until its attempt has ended. */
   make(runId: string, stepId: string, meanwhile?: () => Promise<unknown>): Promise<Made>
+  /** What the attempt that is being made waits for, once it waits. */
+  awaited(runId: string): Promise<Waiting>
+  /** Sends a notice as the partner does, signed. */
+  send(path: string, notice: object): Promise<{ readonly code: number; readonly describe: string }>
   close(): Promise<void>
 }
 
@@ -112,6 +120,22 @@ export async function openLab(environment: Record<string, string> = {}): Promise
       const attemptId = await startStep(deps, log, { partnerId: PARTNER_ID, runId, stepId })
       await meanwhile?.()
       return ended(runId, attemptId)
+    },
+    awaited: (runId) =>
+      until(async () => {
+        const open = await findOpenAttempt(deps.db, runId)
+        const events = open ? await eventsOfAttempt(deps.db, open.attempt_id) : []
+        return events.flatMap(({ kind, data }) => (kind === 'waiting' ? [data] : [])).at(-1)
+      }),
+    send: async (path, notice) => {
+      const caller = { clientId: 'lab', partnerId: String(PARTNER_ID), clientSecret: SECRET }
+      const headers = signedHeaders(caller, { path, date: formatHttpDate(deps.clock.now()) })
+      const answer = await fetch(url + path, {
+        method: 'POST',
+        headers: { ...headers },
+        body: stringifyLossless(notice),
+      })
+      return (await answer.json()) as { code: number; describe: string }
     },
     close: async () => {
       await world.close()

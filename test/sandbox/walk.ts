@@ -2,7 +2,6 @@ import type { CheckId } from '../../src/certification/checks.ts'
 import { FUNCTION_IDS } from '../../src/certification/functions.ts'
 import { nextStep, showRun } from '../../src/certification/run.ts'
 import { findLinkedOrder, type OrderRole } from '../../src/certification/run-order-store.ts'
-import { showOrder } from '../../src/orders/show-order.ts'
 import type { Lab, Made } from './lab.ts'
 
 /** Everything that the demo partner can do. */
@@ -20,21 +19,33 @@ export const EVERYTHING = {
 export const orderOf = async (lab: Lab, runId: string, role: OrderRole): Promise<bigint> =>
   (await findLinkedOrder(lab.world.deps.db, runId, role)) ?? 0n
 
+/** The visitors of the order that a step waits for come in, all or some of them; returns the order. */
+export async function useTickets(lab: Lab, runId: string, tickets?: number): Promise<bigint> {
+  const { about } = await lab.awaited(runId)
+  await lab.control('consume', { orderId: about.orderId, quantity: tickets ?? Number(about.quantity) })
+  return BigInt(about.orderId ?? '')
+}
+
 /** Steps in which the demo partner issues tickets, which takes it three seconds of a clock that stands still here. */
 const ISSUED_AFTER_S = 4
-const TAKES_TIME = ['order-pay-later', 'order-pay-again', 'refund-after-review', 'refund-again']
+const TAKES_TIME = [
+  'order-pay-later',
+  'order-pay-again',
+  'consumption',
+  'refund-after-review',
+  'refund-notice',
+  'refund-again',
+]
 
 /** What the people at the demo partner do while a step waits. */
 const MEANWHILE: Readonly<Record<string, (lab: Lab, runId: string) => Promise<unknown>>> = {
   'product-change': (lab) =>
     lab.control('change-product', { partnerDealId: 'DEMO-BOAT', title: `Title ${Math.random()}` }),
   // Once it is done, a notice that was refused is sent again by itself.
-  consumption: async (lab, runId) =>
-    lab.control('consume', { orderId: await orderOf(lab, runId, 'main'), quantity: 2 }).catch(() => {}),
+  consumption: async (lab, runId) => useTickets(lab, runId).catch(() => {}),
   'refund-notice': async (lab, runId) => {
-    const { order } = await showOrder(lab.world.deps, await orderOf(lab, runId, 'review'))
-    const decision = { refundId: order.refunds[0]?.refund_id, approve: true }
-    return lab.control('decide-refund', decision).catch(() => {})
+    const { refundId } = (await lab.awaited(runId)).about
+    return lab.control('decide-refund', { refundId, approve: true }).catch(() => {})
   },
 }
 

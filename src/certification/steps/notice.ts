@@ -1,7 +1,12 @@
+import { said } from '../../lib/said.ts'
 import { showOrder } from '../../orders/index.ts'
 import { fieldIn, fieldsIn } from './notice-body.ts'
+import { otherOrder } from './other-order.ts'
 import type { Step } from './step.ts'
-import { unusedOrder } from './test-order.ts'
+import { buyTestOrder, LARGE_ID_BITS } from './test-order.ts'
+
+/** Products that are named of a notice about others. */
+const MOST_NAMED = 5
 
 /** "Information changed": the value for a script to send where any status is accepted. */
 const CHANGED = '2'
@@ -17,35 +22,44 @@ export const productChange: Step = {
     await context.waitForNotice({
       path: '/mtp/api/deal/change/notice',
       about: { partnerDealId: main, status: CHANGED },
-      isIt: (body) => fieldsIn(body, 'partnerDealId').includes(main),
+      other: (body) => {
+        const named = fieldsIn(body, 'partnerDealId')
+        if (named.length === 0 || named.includes(main)) return undefined
+        return said('other-product', { said: named.slice(0, MOST_NAMED).join(', '), wanted: main })
+      },
     })
   },
 }
 
-/** All tickets of the order are used at the gate; the partner says so with cumulative quantities. */
+/**
+ * All tickets of the order are used at the gate; the partner says so with cumulative quantities, at once or ticket by
+ * ticket. Each attempt has an order of its own, so that no notice of before decides it. Its id is as large as that of
+ * the step order-pay-again.
+ */
 export const consumption: Step = {
   id: 'consumption',
   kind: 'notice',
   needs: [],
   expects: { 'notice-arrived': 'error', 'notice-accepted': 'error', quantities: 'error', 'order-state': 'error' },
   async perform(context) {
-    const main = await context.orderOf('main')
-    // A used order is accepted: its notice came before the person pressed Start.
-    const before = (await showOrder(context.deps, main)).order
-    const usable = before.refunded_quantity === 0 && ['paid', 'consumed'].includes(before.state)
-    const { order_id: orderId, quantity, created_at: since } = usable ? before : await unusedOrder(context)
+    const { main } = context.choice.products
+    const bought = await buyTestOrder(context, 'consumption', main, { idBits: LARGE_ID_BITS })
+    const { order_id: orderId, quantity } = bought
+    const details = (used: string) => ({ path: 'body.usedQuantity', expected: String(quantity), actual: used })
     await context.waitForNotice({
       path: '/mtp/api/order/consume/notice',
       about: { orderId: String(orderId), quantity: String(quantity), usedQuantity: String(quantity) },
-      isIt: (body) => fieldIn(body, 'orderId') === String(orderId),
-      since,
+      other: (body, accepted) => otherOrder(context, orderId, body, accepted),
+      open: (body) => {
+        const [used, refunded] = ['usedQuantity', 'refundedQuantity'].map((field) => Number(fieldIn(body, field)))
+        return Number(used) + Number(refunded) >= quantity
+          ? undefined
+          : said('partly-used', { used: String(used), quantity: String(quantity) })
+      },
+      tooLate: ({ values }) => context.require('quantities', false, details(values.used ?? '')),
     })
     const { order } = await showOrder(context.deps, orderId)
-    await context.check('quantities', order.used_quantity === quantity, {
-      path: 'body.usedQuantity',
-      expected: String(quantity),
-      actual: String(order.used_quantity),
-    })
+    await context.check('quantities', order.used_quantity === quantity, details(String(order.used_quantity)))
     await context.check('order-state', order.state === 'consumed', { expected: 'consumed', actual: order.state })
   },
 }

@@ -1,5 +1,6 @@
 import { OPERATOR } from '../../audit/index.ts'
 import { findProduct } from '../../catalogue/index.ts'
+import { said } from '../../lib/said.ts'
 import {
   newRefund,
   newRefundedMessage,
@@ -15,6 +16,7 @@ import { shown } from '../examine-code.ts'
 import type { OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
 import { fieldIn } from './notice-body.ts'
+import { otherOrder } from './other-order.ts'
 import type { Step } from './step.ts'
 import { buyTestOrder } from './test-order.ts'
 
@@ -59,7 +61,12 @@ export const refundNotice: Step = {
     await context.waitForNotice({
       path: '/mtp/api/order/refund/notice',
       about: { code: '200', orderId: String(orderId), refundId },
-      isIt: (body) => fieldIn(body, 'refundId') === refundId,
+      other: async (body, accepted) => {
+        const order = await otherOrder(context, orderId, body, accepted)
+        const named = fieldIn(body, 'refundId')
+        if (order || !accepted || named === refundId) return order
+        return said('other-refund', { said: named ?? '', wanted: refundId })
+      },
       since,
     })
     await checkRefund(context, orderId, REFUNDED)
@@ -108,11 +115,14 @@ export const refundedMessage: Step = {
   },
 }
 
-/** The order of the earlier step; a new one if the partner has refused its refund, which is final. */
+/**
+ * The first attempt is about the order of the step before, unless the partner has refused its refund, which is final.
+ * Each later one has an order of its own, so that no notice of before decides it.
+ */
 async function orderUnderReview(context: StepContext): Promise<bigint> {
   const orderId = await context.orderOf('review')
   const [refund] = (await showOrder(context.deps, orderId)).order.refunds
-  if (refund && refund.state !== 'refused') return orderId
+  if (context.number === 1 && refund && refund.state !== 'refused') return orderId
   const { main, review = main } = context.choice.products
   return askForRefund(context, 'review', review, ASKED, { codes: [602] })
 }

@@ -1,13 +1,14 @@
 import { OPERATOR } from '../../audit/index.ts'
 import { findProduct, keysOnSale, markProduct, pullPrices, pullProduct } from '../../catalogue/index.ts'
 import { MOUNT } from '../../config/mounts.ts'
+import { said } from '../../lib/said.ts'
 import { PATH } from '../../mws/index.ts'
 import { createOrder, newOrder, type OrderAnswer, payOrder, queryOrder, showOrder } from '../../orders/index.ts'
 import { offers, travelDate } from '../choice.ts'
 import type { Expectation } from '../examine.ts'
 import type { OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
-import { fieldIn } from './notice-body.ts'
+import { otherOrder } from './other-order.ts'
 import { testVisitors } from './test-visitors.ts'
 
 export type Order = OrderAnswer['order']
@@ -23,6 +24,9 @@ interface Details {
 const OPEN_DATE = 0
 /** visitorInfoType where nothing is known: a visitor too many does no harm. */
 const EVERY_VISITOR = 3
+
+/** Ids beyond 2^53, which a program that reads ids as doubles rounds. */
+export const LARGE_ID_BITS = 63
 
 /** Bits of the order's id; ORDER_ID_BITS if left out. */
 interface IdSize {
@@ -122,16 +126,18 @@ export async function payTestOrder(
 }
 
 async function issuedLater(context: StepContext, orderId: bigint): Promise<Order> {
+  const isPaying = async () => (await showOrder(context.deps, orderId)).order.state === 'paying'
   const notices = context.watchNotices({
     path: MOUNT + PATH.pay,
-    isIt: (body) => fieldIn(body, 'orderId') === String(orderId),
+    other: (body, accepted) => otherOrder(context, orderId, body, accepted),
+    // A notice may say that the codes come later (asyReturnVoucher), so the state of the order decides.
+    open: async () => ((await isPaying()) ? said('codes-follow') : undefined),
   })
   const ask = (deps: StepContext['deps']) => queryOrder(deps, orderId, OPERATOR)
   await context.until(
     ISSUED_WITHIN_S,
     async () => {
-      // A notice may say that the codes come later (asyReturnVoucher), so the state of the order decides.
-      if ((await notices.look()) && (await showOrder(context.deps, orderId)).order.state !== 'paying') return true
+      if (await notices.look()) return true
       return (await context.operate('order-query', ask)).order.state !== 'paying'
     },
     ASK_EVERY_MS,

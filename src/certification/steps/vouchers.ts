@@ -1,7 +1,7 @@
 import { issuedCodes, promisedCodes } from '../../orders/index.ts'
 import type { StepContext } from '../step-context.ts'
 import type { Step } from './step.ts'
-import { buyTestOrder, type Order, payTestOrder, unpaidOrder } from './test-order.ts'
+import { buyTestOrder, LARGE_ID_BITS, type Order, payTestOrder, unpaidOrder } from './test-order.ts'
 
 /** voucherType of order pay. */
 const NONE = 0
@@ -17,8 +17,6 @@ export const orderPay: Step = {
     await checkVouchers(context, await payTestOrder(context, orderId, { codes: [200] }))
   },
 }
-
-const LARGE_ID_BITS = 63
 
 /**
  * After a lost answer the platform pays again and must get the same tickets, not new ones. The step makes an order of

@@ -14,7 +14,7 @@ import {
 import type { Translate } from '../../lib/web/locale.ts'
 import type { OwnContacts } from '../contacts.ts'
 import type { SellerStanding } from '../standing.ts'
-import { checkText, stepName } from '../texts.ts'
+import { checkText, saidText, stepName } from '../texts.ts'
 
 /** Answers of the headless API. Names are those of the tables' columns; times are ISO 8601 in UTC. */
 
@@ -92,8 +92,11 @@ export const findingAnswer = <Of extends Omit<Finding, 'passed'>>(
 })
 
 /** A line of the log; that of a check also has its text and level. */
-export const eventAnswer = (event: RunEvent, t: Translate) =>
-  event.kind === 'check' ? { ...event, data: findingAnswer(event.data, t, event.data.passed) } : event
+export function eventAnswer(event: RunEvent, t: Translate) {
+  if (event.kind === 'check') return { ...event, data: findingAnswer(event.data, t, event.data.passed) }
+  if ((event.kind !== 'notice' && event.kind !== 'rejected') || !event.data.remark) return event
+  return { ...event, data: { ...event.data, remark: saidText(event.data.remark, t) } }
+}
 
 export interface AcceptanceAnswer {
   readonly passed: boolean

@@ -1,8 +1,9 @@
 import { CHECK_IDS, type Finding, type Outcome, type RunEvent } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { interfaceNamed } from '../../interfaces/index.ts'
+import type { Said } from '../../lib/said.ts'
 import type { Translate } from '../../lib/web/locale.ts'
-import { checkText } from '../texts.ts'
+import { checkText, saidText } from '../texts.ts'
 import { type Exchange, findExchange } from './exchange.ts'
 
 export type Tone = 'plain' | 'good' | 'bad' | 'warning'
@@ -73,15 +74,16 @@ async function contentOf(context: LineContext, event: RunEvent): Promise<LineCon
       return { text: t('sandbox.log.waiting', { path: event.data.path }) }
     case 'notice':
       return {
-        text: t('sandbox.log.notice', { path: event.data.path }),
+        text: t('sandbox.log.notice', { path: event.data.path }) + remarkText(event.data.remark, t),
         exchange: await findExchange(deps, partnerId, 'notice', event.data.notice_id),
       }
     case 'rejected':
       return {
-        ...bad(t),
-        text: t('sandbox.log.rejected', { path: event.data.path, reason: event.data.reason }),
+        ...(event.data.remark ? verdict(false, 'warning', t) : { ...bad(t), open: true }),
+        text:
+          t('sandbox.log.rejected', { path: event.data.path, reason: event.data.reason }) +
+          remarkText(event.data.remark, t),
         exchange: await findExchange(deps, partnerId, 'rejected', event.data.call_id),
-        open: true,
       }
     case 'unverified':
       return {
@@ -101,6 +103,9 @@ async function contentOf(context: LineContext, event: RunEvent): Promise<LineCon
       return { ...outcome(event.data.outcome, t), text: t('sandbox.log.ended') }
   }
 }
+
+const remarkText = (remark: Said | undefined, t: Translate): string =>
+  remark ? t('sandbox.log.still_waiting', { remark: saidText(remark, t) }) : ''
 
 const titleOf = (name: string): string => interfaceNamed(name)?.title ?? name
 

@@ -20,8 +20,8 @@ export interface ShownWaiting {
   readonly demo: DemoHelp | null
 }
 
-/** Lines about calls that came and were not the one that is waited for. */
-const MEANWHILE: readonly RunEvent['kind'][] = ['notice', 'unverified', 'wrong-path']
+/** Calls of the partner, after which a step may still wait. */
+const INCOMING: readonly RunEvent['kind'][] = ['notice', 'rejected', 'unverified', 'wrong-path']
 
 /** What the attempt waits for after these lines; undefined when it is not the partner's turn. */
 export async function waitingIn(
@@ -29,7 +29,7 @@ export async function waitingIn(
   partnerId: bigint,
   events: readonly RunEvent[],
 ): Promise<ShownWaiting | undefined> {
-  const last = events.findLast(({ kind }) => !MEANWHILE.includes(kind))
+  const last = events.findLast(({ kind }) => !INCOMING.includes(kind))
   if (last?.kind !== 'waiting') return undefined
   const { path, until, about } = last.data
   const partner = await findPartner(deps, partnerId)

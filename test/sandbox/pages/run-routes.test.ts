@@ -3,8 +3,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { attemptsOf } from '../../../src/certification/attempt-store.ts'
 import { showRun, startRun } from '../../../src/certification/run.ts'
 import { findLinkedOrder } from '../../../src/certification/run-order-store.ts'
+import { until } from '../../until.ts'
 import { type Lab, openLab, simpleChoice, walkTo } from '../lab.ts'
 import { newSandboxPartner } from '../partners.ts'
+import { useTickets } from '../walk.ts'
 import { textOf, type Visitor, visitor } from './visitor.ts'
 
 let lab: Lab
@@ -104,8 +106,7 @@ describe('the page of a run', () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
     await me.send(`${step(runId, 'consumption')}/start`)
-    const orderId = String(await findLinkedOrder(lab.world.deps.db, runId, 'main'))
-    await sleep(300)
+    const orderId = String((await lab.awaited(runId)).about.orderId)
     const waiting = await me.open(page(runId))
     const text = textOf(waiting)
     expect(text).toContain('Waiting for your call to POST /mtp/api/order/consume/notice')
@@ -115,7 +116,13 @@ describe('the page of a run', () => {
       expect(text).toContain(`${lab.world.deps.config.PUBLIC_URL}${prefix}/mtp/api/order/consume/notice`)
     }
     expect(text).not.toContain('demo partner')
-    await lab.control('consume', { orderId: BigInt(orderId), quantity: 2 })
+    await lab.control('consume', { orderId: BigInt(orderId), quantity: 1 })
+    const partly = await until(async () => {
+      const shown = textOf(await me.open(page(runId)))
+      return shown.includes('1 of 2 used; still waiting') && shown
+    })
+    expect(partly).toContain('Waiting for your call to POST /mtp/api/order/consume/notice')
+    await lab.control('consume', { orderId: BigInt(orderId), quantity: 1 })
     const ended = await settled(runId)
     expect(textOf(ended)).toContain('Your notice arrived')
     expect(ended.body).toContain('usedQuantity')
@@ -229,8 +236,8 @@ describe('acceptance', () => {
     const early = await me.submit(`${page(runId)}/accept`)
     expect(textOf(early)).toContain('Not yet: something is missing.')
     await walkTo(lab, runId, 'consumption')
-    const orderId = await findLinkedOrder(deps.db, runId, 'main')
-    await lab.make(runId, 'consumption', () => lab.control('consume', { orderId, quantity: 2 }))
+    await lab.make(runId, 'consumption', () => useTickets(lab, runId))
+    const orderId = await findLinkedOrder(deps.db, runId, 'consumption')
     await pool.query('update sandbox_run set current_step = null where run_id = $1', [runId])
     const reached = textOf(await me.open(page(runId)))
     expect(reached).toContain(`Orders with a consumption ${orderId}`)

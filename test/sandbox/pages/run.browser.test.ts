@@ -1,11 +1,11 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { nextStep, presentRun, showRun } from '../../../src/certification/run.ts'
-import { findLinkedOrder } from '../../../src/certification/run-order-store.ts'
 import { openBrowser } from '../../browser.ts'
 import { until } from '../../until.ts'
 import { fits, LOOKS, type Look, picture, signInAs, violations, visit } from '../browse.ts'
 import { type Lab, openLab, SIMPLE, walkTo } from '../lab.ts'
+import { useTickets } from '../walk.ts'
 import { unlock } from './visitor.ts'
 
 let lab: Lab
@@ -56,10 +56,7 @@ const next = (page: Page) => page.locator('form[action$="/next"] button')
 const heading = (page: Page) => page.locator('#now-title')
 
 const SELLER_STEPS: Readonly<Record<string, (runId: string) => Promise<unknown>>> = {
-  consumption: async (runId) => {
-    const orderId = await findLinkedOrder(lab.world.deps.db, runId, 'main')
-    await lab.control('consume', { orderId, quantity: 2 })
-  },
+  consumption: (runId) => useTickets(lab, runId),
 }
 
 /** What the seller does while a step waits for it. */

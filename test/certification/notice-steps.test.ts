@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { nextStep, showRun } from '../../src/certification/run.ts'
+import { showOrder } from '../../src/orders/show-order.ts'
+import { type Lab, type Made, openLab, walkTo } from '../sandbox/lab.ts'
+import { makeStep, orderOf, useTickets } from '../sandbox/walk.ts'
+
+/** Steps that wait for a notice: what decides them, and what they wait through. */
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await openLab()
+})
+afterAll(() => lab.close())
+
+const CONSUMPTION = '/mtp/api/order/consume/notice'
+const PRODUCT = '/mtp/api/deal/change/notice'
+
+/** The remarks of notices that did not decide. */
+const remarksIn = ({ events }: Made) =>
+  events.flatMap(({ kind, data }) => ((kind === 'notice' || kind === 'rejected') && data.remark ? [data.remark] : []))
+
+const runAt = async (stepId: string): Promise<string> => {
+  const runId = await lab.run()
+  await walkTo(lab, runId, stepId)
+  return runId
+}
+
+/** Lets the wait of the step run out. */
+const outOfTime = async (runId: string): Promise<void> => {
+  await lab.awaited(runId)
+  lab.world.clock.advance(600)
+}
+
+describe('the consumption step', () => {
+  it('waits on while only some tickets are used, and says so', async () => {
+    const runId = await runAt('consumption')
+    const made = await lab.make(runId, 'consumption', async () => {
+      await useTickets(lab, runId, 1)
+      await useTickets(lab, runId, 1)
+    })
+    expect(made).toMatchObject({ outcome: 'passed', failures: [] })
+    expect(remarksIn(made)).toEqual([{ text: 'partly-used', values: { used: '1', quantity: '2' } }])
+  })
+
+  it('fails with the number that was used when the rest is not used in time', async () => {
+    const runId = await runAt('consumption')
+    const made = await lab.make(runId, 'consumption', async () => {
+      await useTickets(lab, runId, 1)
+      await outOfTime(runId)
+    })
+    expect(made.outcome).toBe('failed')
+    expect(made.failures).toMatchObject([{ id: 'quantities', expected: '2', actual: '1' }])
+  })
+
+  it('has an order of its own each time: nothing that came before can pass or fail it', async () => {
+    const runId = await runAt('consumption')
+    await lab.make(runId, 'consumption', async () => {
+      await useTickets(lab, runId, 1)
+      await outOfTime(runId)
+    })
+    const former = await orderOf(lab, runId, 'consumption')
+    const second = await lab.make(runId, 'consumption', async () => {
+      const { about } = await lab.awaited(runId)
+      expect(about.orderId).not.toBe(String(former))
+      // The other visitor of the former order comes late.
+      await lab.control('consume', { orderId: former, quantity: 1 })
+      await useTickets(lab, runId)
+    })
+    expect(second).toMatchObject({ outcome: 'passed', failures: [] })
+    const now = await orderOf(lab, runId, 'consumption')
+    expect(remarksIn(second)).toEqual([{ text: 'other-order', values: { said: String(former), wanted: String(now) } }])
+    const third = await lab.make(runId, 'consumption', () => outOfTime(runId))
+    expect(third).toMatchObject({ outcome: 'failed', failures: [{ id: 'notice-arrived' }] })
+    expect((await makeStep(lab, runId, 'consumption')).outcome).toBe('passed')
+  })
+
+  it('is not failed by a refused notice about an order of before, which is named', async () => {
+    const runId = await runAt('consumption')
+    const former = await orderOf(lab, runId, 'main')
+    const made = await lab.make(runId, 'consumption', async () => {
+      await lab.awaited(runId)
+      const body = { orderId: former, partnerOrderId: 'P-of-nobody', quantity: 2, usedQuantity: 2, refundedQuantity: 0 }
+      expect((await lab.send(CONSUMPTION, { partnerId: 7001, body })).code).toBe(300)
+      lab.world.clock.advance(1)
+      await useTickets(lab, runId)
+    })
+    expect(made).toMatchObject({ outcome: 'passed', failures: [] })
+    expect(remarksIn(made)).toMatchObject([{ text: 'other-order', values: { said: String(former) } }])
+  })
+})
+
+describe('the product change step', () => {
+  const change = (...body: { partnerDealId: string; status: number | string }[]) =>
+    lab.send(PRODUCT, { partnerId: 7001, body })
+  const wish = { functions: ['product-pull', 'pay-at-once', 'refund-at-once', 'product-change'] }
+  const begin = async (): Promise<string> => {
+    const runId = await lab.run({ ...wish, products: { main: 'DEMO-OPEN' } })
+    await walkTo(lab, runId, 'product-change')
+    return runId
+  }
+
+  it('is decided by the first right notice, whatever comes in the same moment', async () => {
+    const runId = await begin()
+    const made = await lab.make(runId, 'product-change', async () => {
+      await lab.awaited(runId)
+      await change({ partnerDealId: 'DEMO-OPEN', status: 2 })
+      await change({ partnerDealId: 'DEMO-OPEN', status: 'often' })
+      await change({ partnerDealId: 'DEMO-BOAT', status: 2 })
+    })
+    expect(made).toMatchObject({ outcome: 'passed', failures: [] })
+  })
+
+  it('waits on after a notice about another product, and names both', async () => {
+    const runId = await begin()
+    const made = await lab.make(runId, 'product-change', async () => {
+      await lab.awaited(runId)
+      await change({ partnerDealId: 'DEMO-BOAT', status: 5 })
+      await change({ partnerDealId: 'DEMO-BOAT', status: 'never' })
+      lab.world.clock.advance(1)
+      await change({ partnerDealId: 'DEMO-BOAT', status: 1 }, { partnerDealId: 'DEMO-OPEN', status: 1 })
+    })
+    expect(made).toMatchObject({ outcome: 'passed', failures: [] })
+    const other = { text: 'other-product', values: { said: 'DEMO-BOAT', wanted: 'DEMO-OPEN' } }
+    expect(remarksIn(made)).toEqual([other, other])
+  })
+})
+
+describe('the refund notice step', () => {
+  it('asks for another refund when it is made again, and takes no notice of the former one', async () => {
+    const runId = await lab.run({
+      functions: ['product-pull', 'price-calendar', 'pay-at-once', 'refund-after-review'],
+      products: { main: 'DEMO-BOAT', review: 'DEMO-TOWER' },
+    })
+    const before = new Set<string>()
+    await walkThrough(runId, 'refund-notice')
+    for (const _ of [1, 2]) {
+      const ticking = setInterval(() => lab.world.clock.advance(1), 500)
+      const made = await makeStep(lab, runId, 'refund-notice').finally(() => clearInterval(ticking))
+      expect(made).toMatchObject({ outcome: 'passed', failures: [] })
+      const orderId = await orderOf(lab, runId, 'review')
+      before.add((await showOrder(lab.world.deps, orderId)).order.refunds[0]?.refund_id ?? '')
+    }
+    expect(before.size).toBe(2)
+  })
+
+  it('is not decided by a late notice about a former refund', async () => {
+    const runId = await lab.run({
+      functions: ['product-pull', 'price-calendar', 'pay-at-once', 'refund-after-review'],
+      products: { main: 'DEMO-BOAT', review: 'DEMO-TOWER' },
+    })
+    await walkThrough(runId, 'refund-notice')
+    const first = await lab.make(runId, 'refund-notice', () => outOfTime(runId))
+    expect(first).toMatchObject({ outcome: 'failed', failures: [{ id: 'notice-arrived' }] })
+    const former = first.events.flatMap(({ kind, data }) => (kind === 'waiting' ? [data.about.refundId] : []))[0]
+    const second = await lab.make(runId, 'refund-notice', async () => {
+      const ticking = setInterval(() => lab.world.clock.advance(1), 500)
+      const { about } = await lab.awaited(runId).finally(() => clearInterval(ticking))
+      await lab.control('decide-refund', { refundId: former, approve: false })
+      await lab.control('decide-refund', { refundId: about.refundId, approve: true })
+    })
+    expect(second).toMatchObject({ outcome: 'passed', failures: [] })
+    expect(remarksIn(second)).toMatchObject([{ text: 'other-order' }])
+  })
+
+  /** Walks up to a step with what the demo partner has to do for those before. */
+  async function walkThrough(runId: string, stepId: string): Promise<void> {
+    for (;;) {
+      const id = (await showRun(lab.world.deps, lab.partnerId, runId)).current?.step.id
+      if (id === stepId || id === undefined) return
+      expect((await makeStep(lab, runId, id)).failures, id).toEqual([])
+      await nextStep(lab.world.deps, lab.partnerId, runId, id)
+    }
+  }
+})

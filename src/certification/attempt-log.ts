@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
-import type { Said } from '../lib/said.ts'
+import type { Detail, Said } from '../lib/said.ts'
 import { type PartnerWithSecrets, secretTexts } from '../registry/index.ts'
 import { appendEvent } from './attempt-store.ts'
 import type { CheckId, ExpectedChecks } from './checks.ts'
@@ -60,6 +60,11 @@ const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, 
 
 export function openAttemptLog({ deps, partner, attemptId, expects, signal }: Attempt): AttemptLog {
   const mask = masker(secretTexts(partner))
+  const maskSaid = ({ text, values }: Said): Said => ({
+    text,
+    values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, cut(mask(value))])),
+  })
+  const maskDetail = (detail: Detail): Detail => (typeof detail === 'string' ? cut(mask(detail)) : maskSaid(detail))
   let checked = 0
   let failed = 0
 
@@ -71,8 +76,8 @@ export function openAttemptLog({ deps, partner, attemptId, expects, signal }: At
     check: async (id, passed, { level = expects[id], ...details } = {}) => {
       const isWarning = level === 'warning'
       // Much of it was said by the partner, secrets included.
-      const texts = Object.fromEntries(Object.entries(details).map(([name, text]) => [name, cut(mask(text))]))
-      await log.append({ kind: 'check', data: { id, passed, ...(isWarning ? { level } : {}), ...texts } })
+      const masked = Object.fromEntries(Object.entries(details).map(([name, detail]) => [name, maskDetail(detail)]))
+      await log.append({ kind: 'check', data: { id, passed, ...(isWarning ? { level } : {}), ...masked } })
       checked++
       if (!passed && !isWarning) failed++
       return passed
@@ -85,10 +90,7 @@ export function openAttemptLog({ deps, partner, attemptId, expects, signal }: At
     },
     hasPassed: () => checked > 0 && failed === 0,
     mask,
-    maskSaid: ({ text, values }) => ({
-      text,
-      values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, cut(mask(value))])),
-    }),
+    maskSaid,
   }
   return log
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Said } from '../lib/said.ts'
+import type { Detail, Said } from '../lib/said.ts'
 import type { CheckId, Level } from './checks.ts'
 
 /**
@@ -48,8 +48,8 @@ export interface Finding {
   readonly level?: Level
   /** The field, such as `body.partnerOrderId`. */
   readonly path?: string
-  readonly expected?: string
-  readonly actual?: string
+  readonly expected?: Detail
+  readonly actual?: Detail
   /** Anchor in the field reference. */
   readonly doc?: string
 }

@@ -1,4 +1,5 @@
 import { type PartnerInterface, SUCCESS } from '../interfaces/index.ts'
+import { type Detail, said } from '../lib/said.ts'
 import type { CheckId } from './checks.ts'
 import type { Finding } from './event.ts'
 
@@ -11,6 +12,8 @@ export interface Refusal {
   readonly accepted: string
   /** Its answer to the same call correctly made, if that was no success either: the same answer again is no refusal. */
   readonly honest?: unknown
+  /** The signature or its clientId is wrong, and `describe` has to say so. */
+  readonly ofSignature?: boolean
 }
 
 /** Whether the answer has a failure code. Only a whole number is a code. */
@@ -53,6 +56,9 @@ export function codeFinding(entry: PartnerInterface, json: unknown, codes: Codes
 const MOST_SHOWN = 120
 
 export const startOf = (text: string): string => text.slice(0, MOST_SHOWN)
+
+/** The same as a detail in words. */
+export const shownDetail = (value: unknown): Detail => (value === undefined ? said('missing') : shown(value))
 
 /** A value from the answer as a check shows it; `missing` where there is none. */
 export function shown(value: unknown): string {

@@ -6,6 +6,7 @@ import type { ShapeProblem } from '../lib/json/shape.ts'
 import type { CallRecord } from '../partner-calls/index.ts'
 import type { Finding } from './event.ts'
 import { type Codes, codeFinding, jsonFields, type Refusal, refusalFinding, shown, startOf } from './examine-code.ts'
+import { envelopeFindings, reasonFinding, type Stage } from './examine-envelope.ts'
 
 /** What an answer should be. */
 export interface Expectation {
@@ -26,7 +27,7 @@ const MOST_FIELDS = 20
  * The checks that every answer of a partner goes through: was it reached, HTTP status, content type, JSON, code, every
  * field of the interface, ids that must come back unchanged. Each is made only when those before it give it a meaning.
  */
-export function examine(call: CallRecord, expectation: Expectation = {}): Finding[] {
+export function examine(call: CallRecord, expectation: Expectation = {}, stage: Stage = 'sandbox'): Finding[] {
   const { refusal } = expectation
   const entry = interfaceNamed(call.interface)
   const reached: Finding = { id: 'reached', passed: true, actual: `${call.duration_ms} ms` }
@@ -53,8 +54,15 @@ export function examine(call: CallRecord, expectation: Expectation = {}): Findin
   }
   const json: Finding = { id: 'json', passed: true }
   if (!entry) return [...about, json]
-  if (refusal) return [...about, json, refusalFinding(entry, parsed.value, refusal)]
-  return [...about, json, ...contentFindings(entry, parsed.value, call, expectation)]
+  if (refusal) return [...about, json, ...refusalFindings(entry, parsed.value, refusal, stage)]
+  return [...about, json, ...contentFindings(entry, parsed.value, call, expectation, stage)]
+}
+
+function refusalFindings(entry: PartnerInterface, json: unknown, refusal: Refusal, stage: Stage): Finding[] {
+  const finding = refusalFinding(entry, json, refusal)
+  if (!finding.passed) return [finding]
+  const reason = refusal.ofSignature ? reasonFinding(entry, json) : []
+  return [finding, ...envelopeFindings(entry, json, stage), ...reason]
 }
 
 const REFUSING: readonly number[] = [401, 403]
@@ -119,13 +127,15 @@ function contentFindings(
   json: unknown,
   call: CallRecord,
   { codes = [SUCCESS], usual }: Expectation,
+  stage: Stage,
 ): Finding[] {
   const doc = `${entry.name}.answer`
   const reading = readAnswer(entry, json)
   const code = codeFinding(entry, json, codes)
   const same = [partnerIdFinding(json, call.partner_id, doc), orderIdFinding(json, call.order_id, doc)]
   const ids = same.filter((finding) => finding !== undefined)
-  if (!code.passed) return [code, ...ids.filter(({ passed }) => !passed)]
+  const envelope = envelopeFindings(entry, json, stage)
+  if (!code.passed) return [code, ...[...envelope, ...ids].filter(({ passed }) => !passed)]
   const named = usual
     ? [{ ...codeFinding(entry, json, usual), id: 'usual-code', level: 'warning' } satisfies Finding]
     : []
@@ -138,11 +148,12 @@ function contentFindings(
       actual: shown(valueAt(json, path)) + (path === 'body' ? remarkOf(json) : ''),
       doc: `${doc}.${withoutIndexes(path)}`,
     }))
-  if (reading.outcome === 'misshapen') return [code, ...wrong({ id: 'fields' }, reading.problems), ...ids]
+  if (reading.outcome === 'misshapen') return [code, ...envelope, ...wrong({ id: 'fields' }, reading.problems), ...ids]
   const soft = reading.outcome === 'success' ? (entry.warnings?.(json) ?? []) : []
   return [
     code,
     ...named,
+    ...envelope,
     { id: 'fields', passed: true },
     ...wrong({ id: 'soft-fields', level: 'warning' }, soft),
     ...ids,
@@ -155,7 +166,7 @@ function remarkOf(json: unknown): string {
   return remark === undefined ? '' : ` (${shown(remark)})`
 }
 
-/** Optional in answers; when it is there it must be the partner's own. */
+/** When it is there it must be the partner's own. */
 function partnerIdFinding(json: unknown, partnerId: bigint, doc: string): Finding | undefined {
   const { partnerId: given } = jsonFields(json)
   if (given === undefined || given === null || given === '') return undefined

@@ -63,7 +63,7 @@ export function stepCalls({ deps, partner, expects }: Attempt, log: AttemptLog):
   const checkCall = async (call: CallRecord, expectation: Expectation) => {
     const { failure, failure_detail: detail } = call
     const told = failure === null ? null : redactFailure(deps.config, { kind: failure, detail: detail ?? failure })
-    const examined = examine({ ...call, failure_detail: told?.detail ?? null }, expectation)
+    const examined = examine({ ...call, failure_detail: told?.detail ?? null }, expectation, partner.stage)
     const findings = [...examined, ...(await doubtFindings(deps.db, call))]
     // Traffic shows the verdict, so it is kept even if the attempt ends with the next line.
     await judgeCall(deps.db, call.call_id, verdictOf(findings, expects))

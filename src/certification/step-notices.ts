@@ -4,6 +4,7 @@ import type { Said } from '../lib/said.ts'
 import { type ReceivedCall, receivedSince } from '../mtp/index.ts'
 import { type Attempt, type AttemptLog, AttemptOver } from './attempt-log.ts'
 import type { Waiting } from './event.ts'
+import { noticeEnvelopeFindings } from './notice-envelope.ts'
 
 /** A notice that a step waits for. */
 interface ExpectedNotice {
@@ -110,6 +111,9 @@ export function stepNotices(attempt: Attempt, log: AttemptLog): StepNotices {
         if (!(await take(call))) continue
         decided = call
         await log.check('notice-accepted', true)
+        for (const { id, passed, ...more } of noticeEnvelopeFindings(call.warnings, partner.stage)) {
+          await log.check(id, passed, more)
+        }
         break
       }
       return decided

@@ -1,5 +1,16 @@
 /** Texts about details that are stored as data and worded in the reader's language: `sandbox.said.<id>` in views/locales. */
-export const SAID_IDS = ['partly-used', 'other-order', 'other-product', 'other-refund', 'codes-follow'] as const
+export const SAID_IDS = [
+  'partly-used',
+  'other-order',
+  'other-product',
+  'other-refund',
+  'codes-follow',
+  'an-integer',
+  'a-text',
+  'missing',
+  'required',
+  'used-codes',
+] as const
 
 export type SaidId = (typeof SAID_IDS)[number]
 
@@ -8,5 +19,8 @@ export interface Said {
   readonly text: SaidId
   readonly values: Readonly<Record<string, string>>
 }
+
+/** A value as it came over the wire, or words. */
+export type Detail = string | Said
 
 export const said = (text: SaidId, values: Said['values'] = {}): Said => ({ text, values })

@@ -51,6 +51,8 @@ const receivedCall = z.object({
   verified: z.boolean(),
   /** It came to another path, which does not exist. */
   wrong_path: z.boolean(),
+  /** What an accepted notice was taken with all the same: names of src/mws/diagnose/warnings.ts. */
+  warnings: z.string().transform((names) => names.split(' ').filter((name) => name !== '')),
 })
 /** A call that names a partner. */
 export type ReceivedCall = z.output<typeof receivedCall>
@@ -75,11 +77,12 @@ export const receivedSince = (
 ): Promise<ReceivedCall[]> =>
   db.many(
     receivedCall,
-    sql`select id, path, reason, body, verified, wrong_path from (
-          select notice_id as id, path, null as reason, body, true as verified, false as wrong_path, received_at from notice
+    sql`select id, path, reason, body, verified, wrong_path, warnings from (
+          select notice_id as id, path, null as reason, body, true as verified, false as wrong_path, warnings, received_at
+          from notice
           where partner_id = ${partnerId} and received_at >= ${accepted}
           union all
-          select call_id, path, reason, body, verified, wrong_path, received_at from refused_notice
+          select call_id, path, reason, body, verified, wrong_path, '', received_at from refused_notice
           where partner_id = ${partnerId} and received_at >= ${refused}
         ) incoming
         where (path = any (${paths}::text[]) or wrong_path) and id <> all (${seen}::uuid[])

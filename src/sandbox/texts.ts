@@ -1,5 +1,5 @@
 import type { CheckId, FunctionId, RefusalReason } from '../certification/index.ts'
-import { SAID_IDS, type Said } from '../lib/said.ts'
+import { type Detail, SAID_IDS, type Said } from '../lib/said.ts'
 import type { Translate } from '../lib/web/locale.ts'
 
 /** The texts of what the test engine knows by an id: their keys in views/locales follow from the id. */
@@ -25,3 +25,6 @@ export const refusalText = (reason: RefusalReason, t: Translate): string => t(`s
 /** A detail in the reader's language. One whose text only a newer process knows is shown by its values. */
 export const saidText = ({ text, values }: Said, t: Translate): string =>
   SAID_IDS.includes(text) ? t(`sandbox.said.${keyPart(text)}`, values) : Object.values(values).join(', ')
+
+export const detailText = (detail: Detail, t: Translate): string =>
+  typeof detail === 'string' ? detail : saidText(detail, t)

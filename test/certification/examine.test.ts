@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { examine } from '../../src/certification/examine.ts'
 import type { CallRecord } from '../../src/partner-calls/call-store.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
+import { inEnglish } from '../sandbox/in-english.ts'
 
 const answered = (http_status: number, body: unknown, name = 'order-query'): CallRecord =>
   ({
@@ -18,14 +19,15 @@ const answered = (http_status: number, body: unknown, name = 'order-query'): Cal
 
 const refusal = { check: 'signature-checked', accepted: 'accepted a call with a wrong signature' } as const
 const failed = (...of: Parameters<typeof examine>) =>
-  examine(...of).flatMap(({ id, passed, actual }) => (passed ? [] : [[id, actual]]))
+  examine(...of)
+    .map(inEnglish)
+    .flatMap(({ id, passed, actual }) => (passed ? [] : [[id, actual]]))
 
 describe('a forged call', () => {
   it.each([
-    [200, { code: 300, describe: 'BA verification failed' }],
-    [200, { code: 410, describe: 'BA验证错误' }],
-    [200, { code: '599' }],
-    [200, { code: 300, partnerId: 'nobody' }],
+    [200, { code: 300, describe: 'BA verification failed', partnerId: '7001' }],
+    [200, { code: 410, describe: 'BA验证错误', partnerId: '7001' }],
+    [200, { code: 300, describe: 'unknown clientId', partnerId: 'nobody' }],
     [401, ''],
     [403, '<h1>Forbidden</h1>'],
   ])('is refused by HTTP %i with %j', (status, body) => {
@@ -50,9 +52,8 @@ describe('a forged call', () => {
   it('is not refused by the words with which the right one was answered', () => {
     const none = { code: 301, describe: 'no such order' }
     expect(failed(answered(200, none), { refusal: { ...refusal, honest: none } })).toHaveLength(1)
-    expect(failed(answered(200, { code: 301, describe: 'bad BA' }), { refusal: { ...refusal, honest: none } })).toEqual(
-      [],
-    )
+    const told = { code: 301, describe: 'bad BA', partnerId: '7001' }
+    expect(failed(answered(200, told), { refusal: { ...refusal, honest: none } })).toEqual([])
   })
 
   it.each([
@@ -69,14 +70,16 @@ describe('a failure that is due', () => {
   const due = { codes: 'failure', usual: [420] } as const
 
   it('may have another code than the contract names, with a warning', () => {
-    expect(failed(answered(200, { code: 420 }, 'order-create'), due)).toEqual([])
-    expect(failed(answered(200, { code: 410, describe: 'none left' }, 'order-create'), due)).toEqual([
-      ['usual-code', '410: "none left"'],
-    ])
+    expect(failed(answered(200, { code: 420, describe: 'none left', partnerId: '7001' }, 'order-create'), due)).toEqual(
+      [],
+    )
+    expect(failed(answered(200, { code: 410, describe: 'none left', partnerId: '7001' }, 'order-create'), due)).toEqual(
+      [['usual-code', '410: "none left"']],
+    )
   })
 
   it('is no success', () => {
-    const sold = { code: 200, describe: 'success', body: { partnerOrderId: 'P' } }
+    const sold = { code: 200, describe: 'success', partnerId: '7001', body: { partnerOrderId: 'P' } }
     expect(failed(answered(200, sold, 'order-create'), due)).toEqual([['code', '200: "success"']])
   })
 })
@@ -84,7 +87,7 @@ describe('a failure that is due', () => {
 describe('a product whose fields bend', () => {
   it('costs the seller a warning that names each', () => {
     const body = [PRODUCT, { ...PRODUCT, orderCancelTime: 30, getInAddresses: [''] }]
-    const findings = examine(answered(200, { code: 200, describe: 'success', body }, 'product-pull'))
+    const findings = examine(answered(200, { code: 200, describe: 'success', partnerId: '7001', body }, 'product-pull'))
     expect(findings.filter(({ passed }) => !passed)).toMatchObject([
       { id: 'soft-fields', level: 'warning', actual: '""' },
       { id: 'soft-fields', level: 'warning', actual: '30' },
@@ -125,5 +128,42 @@ describe('an answer that cannot be used', () => {
     expect(findings.filter(({ passed }) => !passed)).toContainEqual(
       expect.objectContaining({ id: 'fields', path: `body[0].${field}`, expected: why, actual: 'missing' }),
     )
+  })
+
+describe('the envelope of an answer', () => {
+  const whole = { code: 200, describe: 'success', partnerId: '7001' }
+  const envelopes = (body: object, stage?: 'sandbox' | 'live', expectation = {}) =>
+    examine(answered(200, body, 'heartbeat'), expectation, stage)
+      .map(inEnglish)
+      .flatMap(({ id, passed, level, path, expected, actual }) =>
+        passed || (id !== 'envelope' && id !== 'code') ? [] : [[level, path, expected, actual]],
+      )
+
+  it('has an integer and two texts', () => {
+    expect(envelopes(whole)).toEqual([])
+  })
+
+  it.each([
+    [{ code: '200' }, ['code', 'an integer, not a text', '"200"']],
+    [{ describe: undefined }, ['describe', 'a text that is not empty', 'missing']],
+    [{ describe: null }, ['describe', 'a text that is not empty', 'null']],
+    [{ describe: '' }, ['describe', 'a text that is not empty', '""']],
+    [{ partnerId: undefined }, ['partnerId', 'a text that is not empty', 'missing']],
+    [{ partnerId: 7001 }, ['partnerId', 'a text that is not empty', '7001']],
+  ])('of which %j is an error in stage sandbox and a warning of a live partner', (change, told) => {
+    expect(envelopes({ ...whole, ...change })).toEqual([['error', ...told]])
+    expect(envelopes({ ...whole, ...change }, 'live')).toEqual([['warning', ...told]])
+  })
+
+  it('belongs to refusals too, and that of a signature names the reason', () => {
+    const told = envelopes({ code: '300' }, 'sandbox', { refusal })
+    expect(told.map(([, path]) => path)).toEqual(['code', 'describe', 'partnerId'])
+    const vague = answered(200, { code: 300, describe: 'failed', partnerId: '7001' })
+    expect(failed(vague, { refusal })).toEqual([])
+    expect(failed(vague, { refusal: { ...refusal, ofSignature: true } })).toEqual([['refusal-reason', '"failed"']])
+    expect(failed(answered(200, { code: 301 }), { codes: 'failure' }).map(([id]) => id)).toEqual([
+      'envelope',
+      'envelope',
+    ])
   })
 })

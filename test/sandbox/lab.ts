@@ -15,6 +15,7 @@ import { newPartner } from '../../src/registry/partner-wire.ts'
 import { openWorld, type World } from '../harness.ts'
 import { signedHeaders } from '../signer.ts'
 import { until } from '../until.ts'
+import { inEnglish } from './in-english.ts'
 
 /** A platform and the demo partner, each listening, that can walk through the sandbox together. */
 export interface Lab {
@@ -33,15 +34,19 @@ export interface Lab {
   make(runId: string, stepId: string, meanwhile?: () => Promise<unknown>): Promise<Made>
   /** What the attempt that is being made waits for, once it waits. */
   awaited(runId: string): Promise<Waiting>
-  /** Sends a notice as the partner does, signed. */
-  send(path: string, notice: object): Promise<{ readonly code: number; readonly describe: string }>
+  /** Sends a notice as the partner does, signed, without these headers. */
+  send(
+    path: string,
+    notice: object,
+    without?: readonly string[],
+  ): Promise<{ readonly code: number; readonly describe: string }>
   close(): Promise<void>
 }
 
 export interface Made {
   readonly outcome: string | null
   readonly events: readonly RunEvent[]
-  /** Checks that have failed. */
+  /** Checks that have failed, their details in English. */
   readonly failures: readonly Finding[]
 }
 
@@ -97,7 +102,7 @@ export async function openLab(environment: Record<string, string> = {}): Promise
       const attempt = (await attemptsOf(deps.db, runId)).find(({ attempt_id }) => attempt_id === attemptId)
       if (attempt?.outcome) {
         const events = await eventsOfAttempt(deps.db, attemptId)
-        const failures = events.flatMap(({ kind, data }) => (kind === 'check' && !data.passed ? [data] : []))
+        const failures = events.flatMap(({ kind, data }) => (kind === 'check' && !data.passed ? [inEnglish(data)] : []))
         return { outcome: attempt.outcome, events, failures }
       }
       await sleep(20)
@@ -127,12 +132,13 @@ export async function openLab(environment: Record<string, string> = {}): Promise
         const events = open ? await eventsOfAttempt(deps.db, open.attempt_id) : []
         return events.flatMap(({ kind, data }) => (kind === 'waiting' ? [data] : [])).at(-1)
       }),
-    send: async (path, notice) => {
+    send: async (path, notice, without = []) => {
       const caller = { clientId: 'lab', partnerId: String(PARTNER_ID), clientSecret: SECRET }
-      const headers = signedHeaders(caller, { path, date: formatHttpDate(deps.clock.now()) })
+      const signed = signedHeaders(caller, { path, date: formatHttpDate(deps.clock.now()) })
+      const headers = Object.entries(signed).filter(([name]) => !without.includes(name))
       const answer = await fetch(url + path, {
         method: 'POST',
-        headers: { ...headers },
+        headers: headers,
         body: stringifyLossless(notice),
       })
       return (await answer.json()) as { code: number; describe: string }

@@ -80,7 +80,7 @@ const READINGS: readonly Reading[] = [
  */
 const refuses = (
   forge: Forgery,
-  { check, accepted }: Pick<Refusal, 'check' | 'accepted'>,
+  { check, accepted, ofSignature = false }: Pick<Refusal, 'check' | 'accepted' | 'ofSignature'>,
   { id, level }: Pick<Step, 'id'> & { readonly level: Level },
 ): Step => ({
   id,
@@ -94,13 +94,13 @@ const refuses = (
     const right = await call({ codes: reading.codes })
     if (!context.hasPassed()) return
     const honest = right.outcome === 'failed' ? { honest: right.json } : {}
-    await call({ forge, refusal: { check, accepted, ...honest } })
+    await call({ forge, refusal: { check, accepted, ofSignature, ...honest } })
   },
 })
 
 export const wrongSignature = refuses(
   'signature',
-  { check: 'signature-checked', accepted: 'accepted a call with a wrong signature' },
+  { check: 'signature-checked', accepted: 'accepted a call with a wrong signature', ofSignature: true },
   { id: 'wrong-signature', level: 'error' },
 )
 
@@ -113,6 +113,6 @@ export const staleDate = refuses(
 
 export const unknownClient = refuses(
   'client',
-  { check: 'client-checked', accepted: 'accepted a call with an unknown clientId' },
+  { check: 'client-checked', accepted: 'accepted a call with an unknown clientId', ofSignature: true },
   { id: 'unknown-client', level: 'error' },
 )

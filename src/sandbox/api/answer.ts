@@ -14,7 +14,7 @@ import {
 import type { Translate } from '../../lib/web/locale.ts'
 import type { OwnContacts } from '../contacts.ts'
 import type { SellerStanding } from '../standing.ts'
-import { checkText, saidText, stepName } from '../texts.ts'
+import { checkText, detailText, saidText, stepName } from '../texts.ts'
 
 /** Answers of the headless API. Names are those of the tables' columns; times are ISO 8601 in UTC. */
 
@@ -80,13 +80,15 @@ const stepAnswer = ({ step, state, running, current, attempts }: Progress, t: Tr
   attempts: attempts.map(({ run_id: _run, step_id: _step, ...attempt }) => attempt),
 })
 
-/** A finding with the text and the level of its check. */
+/** A finding with the text and the level of its check; its details in the reader's language. */
 export const findingAnswer = <Of extends Omit<Finding, 'passed'>>(
-  { level = 'error', ...finding }: Of,
+  { level = 'error', expected, actual, ...finding }: Of,
   t: Translate,
   passed = false,
 ) => ({
   ...finding,
+  ...(expected === undefined ? {} : { expected: detailText(expected, t) }),
+  ...(actual === undefined ? {} : { actual: detailText(actual, t) }),
   text: checkText(finding.id, t, passed),
   level,
 })

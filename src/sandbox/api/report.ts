@@ -12,7 +12,9 @@ import {
   type StepAnswer,
 } from './answer.ts'
 
-export interface FailedCheck extends Omit<Finding, 'passed' | 'level'> {
+export interface FailedCheck extends Omit<Finding, 'passed' | 'level' | 'expected' | 'actual'> {
+  readonly expected?: string
+  readonly actual?: string
   readonly text: string
   /** A warning does not fail the step. */
   readonly level: 'error' | 'warning'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { INTERFACES, type InterfaceName, type PartnerInterface } from '../../interfaces/index.ts'
-import { idText, maybe, oneOf } from '../../lib/json/fields.ts'
+import { oneOf } from '../../lib/json/fields.ts'
 import { numericText, prettyLossless, smallInt } from '../../lib/json/lossless.ts'
 import type { Locale } from '../../lib/web/locale.ts'
 import { refusalCode } from '../../mws/index.ts'
@@ -48,7 +48,7 @@ interface Message {
 const requestOf = ({ request }: PartnerInterface) => fieldsOf(z.object({ partnerId: numericText(), body: request }))
 
 const answerOf = ({ answer }: PartnerInterface) =>
-  fieldsOf(z.object({ code: smallInt(), describe: maybe(z.string()), partnerId: maybe(idText()), ...answer.shape }))
+  fieldsOf(z.object({ code: smallInt(), describe: z.string(), partnerId: z.string(), ...answer.shape }))
 
 const othersThan300 = (path: string): number[] => (refusalCode(path) === 300 ? [] : [refusalCode(path)])
 

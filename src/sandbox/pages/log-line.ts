@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { interfaceNamed } from '../../interfaces/index.ts'
 import type { Said } from '../../lib/said.ts'
 import type { Translate } from '../../lib/web/locale.ts'
-import { checkText, saidText } from '../texts.ts'
+import { checkText, detailText, saidText } from '../texts.ts'
 import { type Exchange, findExchange } from './exchange.ts'
 
 export type Tone = 'plain' | 'good' | 'bad' | 'warning'
@@ -119,8 +119,8 @@ export function outcome(ended: Outcome, t: Translate): { tone: Tone; word: strin
 function checkLine({ id, passed, level = 'error', path, expected, actual, doc }: Finding, t: Translate): LineContent {
   const facts: [string, string][] = []
   if (path) facts.push([t('sandbox.log.path'), path])
-  if (expected !== undefined) facts.push([t('sandbox.log.expected'), expected])
-  if (actual !== undefined) facts.push([t('sandbox.log.actual'), actual])
+  if (expected !== undefined) facts.push([t('sandbox.log.expected'), detailText(expected, t)])
+  if (actual !== undefined) facts.push([t('sandbox.log.actual'), detailText(actual, t)])
   return {
     ...verdict(passed, level, t),
     text: CHECK_IDS.includes(id) ? checkText(id, t, passed) : id,

@@ -46,8 +46,8 @@ interface Quirk {
 
 const QUIRKS: readonly Quirk[] = [
   { name: 'none', kind: partners.Plain },
-  { name: 'code, quantities and prices as text', kind: partners.CodeAsText },
-  { name: 'null for lists and texts', kind: partners.NullsForLists },
+  { name: 'quantities and prices as text', kind: partners.NumbersAsText },
+  { name: 'null for lists', kind: partners.NullsForLists },
   { name: 'a bad signature is 410; the Date is not looked at', kind: partners.SaysFourTen, warned: ['date-checked'] },
   { name: 'a bad signature is HTTP 401', kind: partners.SaysUnauthorized },
   { name: 'pages of twenty, and no total', kind: partners.PagesOfTwenty },
@@ -68,6 +68,26 @@ const QUIRKS: readonly Quirk[] = [
     name: 'consumption notices say nothing of codes',
     kind: partners.SilentAboutCodes,
     refused: ['consumption', { id: 'notice-accepted', actual: expect.stringContaining('voucherList is required') }],
+  },
+  {
+    name: 'code as text',
+    kind: partners.CodeAsText,
+    refused: ['product-pull', { id: 'envelope', path: 'code', actual: '"200"' }],
+  },
+  {
+    name: 'null for describe',
+    kind: partners.NullForDescribe,
+    refused: ['product-pull', { id: 'envelope', path: 'describe', actual: 'null' }],
+  },
+  {
+    name: 'answers without partnerId',
+    kind: partners.NamesNobody,
+    refused: ['product-pull', { id: 'envelope', path: 'partnerId', actual: 'missing' }],
+  },
+  {
+    name: 'a bad signature is refused without a word',
+    kind: partners.RefusesSilently,
+    refused: ['wrong-signature', { id: 'envelope', path: 'describe', actual: 'missing' }],
   },
   {
     name: 'ids are read as doubles',

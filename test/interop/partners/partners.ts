@@ -13,11 +13,30 @@ export class RoundedIds extends PartnerProgram {
   }
 }
 
-/** Lists with nothing in them, and texts, are null. */
-export class NullsForLists extends PartnerProgram {
+/** Nothing is described on success. */
+export class NullForDescribe extends PartnerProgram {
   override envelope(code: number, describe: string, fields: Json): Json {
     return { ...super.envelope(code, describe, fields), describe: code === 200 ? null : describe }
   }
+}
+
+/** Nobody is named. */
+export class NamesNobody extends PartnerProgram {
+  override envelope(code: number, describe: string, fields: Json): Json {
+    const { partnerId: _, ...rest } = super.envelope(code, describe, fields)
+    return rest
+  }
+}
+
+/** A bad signature is refused without a word. */
+export class RefusesSilently extends PartnerProgram {
+  override envelope(code: number, describe: string, fields: Json): Json {
+    return describe === 'bad signature' ? { code } : super.envelope(code, describe, fields)
+  }
+}
+
+/** Lists with nothing in them are null. */
+export class NullsForLists extends PartnerProgram {
   override pay(order: Order): Json {
     return { ...super.pay(order), voucherPics: null, credentialList: null, realNameType: null }
   }
@@ -48,7 +67,16 @@ export class PagesOfTwenty extends PartnerProgram {
   }
 }
 
-/** Numbers are text. */
+/** Quantities and prices are text. */
+export class NumbersAsText extends PartnerProgram {
+  override write(answer: Json): string {
+    return JSON.stringify(answer, (name, value) =>
+      typeof value === 'number' && name !== 'code' ? String(value) : value,
+    )
+  }
+}
+
+/** Numbers are text, the code too. */
 export class CodeAsText extends PartnerProgram {
   override write(answer: Json): string {
     return JSON.stringify(answer, (_name, value) => (typeof value === 'number' ? String(value) : value))

@@ -1,0 +1,12 @@
+import type { Finding } from '../../src/certification/event.ts'
+import { translator } from '../../src/lib/web/locale.ts'
+import { detailText } from '../../src/sandbox/texts.ts'
+
+const t = translator('en')
+
+/** A finding as English readers see its details. */
+export const inEnglish = ({ expected, actual, ...finding }: Finding): Finding => ({
+  ...finding,
+  ...(expected === undefined ? {} : { expected: detailText(expected, t) }),
+  ...(actual === undefined ? {} : { actual: detailText(actual, t) }),
+})

@@ -18,3 +18,9 @@ export function fieldsIn(text: string, field: string): string[] {
   const entries = Array.isArray(body) ? body : [body]
   return entries.flatMap((entry) => (jsonFields(entry)[field] === undefined ? [] : [String(jsonFields(entry)[field])]))
 }
+
+/** The entries of a list in a notice's body; none if it is not there. */
+export function listIn(text: string, field: string): readonly unknown[] {
+  const value = jsonFields(bodyOf(text))[field]
+  return Array.isArray(value) ? value : []
+}

@@ -1,9 +1,10 @@
 import { said } from '../../lib/said.ts'
 import { showOrder } from '../../orders/index.ts'
-import { fieldIn, fieldsIn } from './notice-body.ts'
+import { fieldIn, fieldsIn, listIn } from './notice-body.ts'
 import { otherOrder } from './other-order.ts'
 import type { Step } from './step.ts'
 import { buyTestOrder, LARGE_ID_BITS } from './test-order.ts'
+import { checkKnownVouchers, lacksVouchers } from './voucher-list.ts'
 
 /** Products that are named of a notice about others. */
 const MOST_NAMED = 5
@@ -40,13 +41,19 @@ export const consumption: Step = {
   id: 'consumption',
   kind: 'notice',
   needs: [],
-  expects: { 'notice-arrived': 'error', 'notice-accepted': 'error', quantities: 'error', 'order-state': 'error' },
+  expects: {
+    'notice-arrived': 'error',
+    'notice-accepted': 'error',
+    quantities: 'error',
+    'voucher-list': 'error',
+    'order-state': 'error',
+  },
   async perform(context) {
     const { main } = context.choice.products
     const bought = await buyTestOrder(context, 'consumption', main, { idBits: LARGE_ID_BITS })
     const { order_id: orderId, quantity } = bought
     const details = (used: string) => ({ path: 'body.usedQuantity', expected: String(quantity), actual: used })
-    await context.waitForNotice({
+    const notice = await context.waitForNotice({
       path: '/mtp/api/order/consume/notice',
       about: { orderId: String(orderId), quantity: String(quantity), usedQuantity: String(quantity) },
       other: (body, accepted) => otherOrder(context, orderId, body, accepted),
@@ -60,6 +67,10 @@ export const consumption: Step = {
     })
     const { order } = await showOrder(context.deps, orderId)
     await context.check('quantities', order.used_quantity === quantity, details(String(order.used_quantity)))
+    const listed = ['voucherList', 'credentialList'].flatMap((field) => listIn(notice.body, field))
+    if (!(await lacksVouchers(context, order.vouchers.length > 0, listed.length))) {
+      await checkKnownVouchers(context, order)
+    }
     await context.check('order-state', order.state === 'consumed', { expected: 'consumed', actual: order.state })
   },
 }

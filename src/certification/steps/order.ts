@@ -1,9 +1,10 @@
 import { OPERATOR } from '../../audit/index.ts'
 import { ORDER_STATUS } from '../../interfaces/index.ts'
-import { closeOrder } from '../../orders/index.ts'
+import { closeOrder, codesIn } from '../../orders/index.ts'
 import { offers } from '../choice.ts'
 import type { Step } from './step.ts'
 import { createTestOrder, payTestOrder, unpaidOrder, unusedOrder } from './test-order.ts'
+import { checkToldVouchers } from './voucher-list.ts'
 
 export const orderCreate: Step = {
   id: 'order-create',
@@ -45,12 +46,12 @@ export const soldOut: Step = {
   },
 }
 
-/** The order is paid, has the ordered quantity, and nothing of it is used. */
+/** The order is paid, has the ordered quantity and the issued codes, and nothing of it is used. */
 export const orderQuery: Step = {
   id: 'order-query',
   kind: 'call',
   needs: [],
-  expects: { 'order-status': 'error', quantities: 'error' },
+  expects: { 'order-status': 'error', quantities: 'error', 'voucher-list': 'error' },
   async perform(context) {
     const order = await unusedOrder(context)
     const orderId = order.order_id
@@ -66,6 +67,8 @@ export const orderQuery: Step = {
       const more = { path: `body.${field}`, expected: String(expected), actual: String(actual) }
       await context.check('quantities', actual === expected, more)
     }
+    const told = codesIn(said.voucherList, said.credentialList)
+    await checkToldVouchers(context, order, { told, used: said.usedQuantity })
   },
 }
 

@@ -1,0 +1,75 @@
+import { said } from '../../lib/said.ts'
+import { strictness } from '../examine-envelope.ts'
+import type { StepContext } from '../step-context.ts'
+import type { Order } from './test-order.ts'
+
+/** What a partner says about the codes of an order. */
+interface Told {
+  readonly voucher: string
+  readonly quantity: number
+  /** 0 unused, 1 used, 2 refunded, 3 void. */
+  readonly status: 0 | 1 | 2 | 3
+}
+
+const PATH = 'body.voucherList'
+const USED = 1
+
+/**
+ * The codes in the answer of an order query: those that were issued, and as many of them used as usedQuantity says.
+ */
+export async function checkToldVouchers(
+  context: StepContext,
+  { vouchers, quantity }: Order,
+  { told, used }: { readonly told: readonly Told[]; readonly used: number },
+): Promise<void> {
+  if (await lacksVouchers(context, vouchers.length > 0, told.length)) return
+  const [issued, named] = [vouchers, told].map((codes) => new Set(codes.map(({ voucher }) => voucher)))
+  const isSame = issued?.size === named?.size && told.every(({ voucher }) => issued?.has(voucher))
+  const details = { path: PATH, expected: codesText(issued), actual: codesText(named) }
+  if (!(await context.check('voucher-list', isSame, details))) return
+  const codes = told.map((code) => ({ quantity: code.quantity, isUsed: code.status === USED }))
+  await checkUsedVouchers(context, codes, { quantity, used })
+}
+
+/** What the platform knows of the codes after a notice that says that so many tickets are used. */
+export async function checkKnownVouchers(context: StepContext, order: Order): Promise<void> {
+  const codes = order.vouchers.map(({ quantity, state }) => ({ quantity, isUsed: state === 'used' }))
+  await checkUsedVouchers(context, codes, { quantity: order.quantity, used: order.used_quantity })
+}
+
+/** Writes a failed check if codes are required and there are none. */
+export async function lacksVouchers(context: StepContext, required: boolean, told: number): Promise<boolean> {
+  if (!required || told > 0) return false
+  const level = strictness(context.partner.stage)
+  const details = { level, path: PATH, expected: said('required'), actual: said('missing') }
+  await context.check('voucher-list', false, details)
+  return true
+}
+
+/**
+ * A code for several people stays unused until the last of them has come; no code is used before anybody has. Tickets
+ * without a code are used all the same.
+ */
+async function checkUsedVouchers(
+  context: StepContext,
+  codes: readonly { readonly quantity: number; readonly isUsed: boolean }[],
+  { quantity, used }: { readonly quantity: number; readonly used: number },
+): Promise<void> {
+  if (codes.length === 0) return
+  const sum = (some: typeof codes) => some.reduce((total, code) => total + code.quantity, 0)
+  const marked = sum(codes.filter(({ isUsed }) => isUsed))
+  const withoutCode = Math.max(0, quantity - sum(codes))
+  const largest = Math.max(...codes.map((code) => code.quantity))
+  await context.check('voucher-list', marked <= used && used - marked < largest + withoutCode, {
+    path: `${PATH}[].status`,
+    expected: said('used-codes', { used: String(used) }),
+    actual: said('used-codes', { used: String(marked) }),
+  })
+}
+
+const MOST_SHOWN = 500
+
+const codesText = (codes: ReadonlySet<string> = new Set()): string => {
+  const text = [...codes].sort().join(', ') || '–'
+  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
+}

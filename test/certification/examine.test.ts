@@ -129,6 +129,7 @@ describe('an answer that cannot be used', () => {
       expect.objectContaining({ id: 'fields', path: `body[0].${field}`, expected: why, actual: 'missing' }),
     )
   })
+})
 
 describe('the envelope of an answer', () => {
   const whole = { code: 200, describe: 'success', partnerId: '7001' }

@@ -1,5 +1,5 @@
 import { said } from '../lib/said.ts'
-import { WARNINGS } from '../mtp/index.ts'
+import { WARNINGS } from '../mws/index.ts'
 import type { Finding } from './event.ts'
 import { type Stage, strictness } from './examine-envelope.ts'
 

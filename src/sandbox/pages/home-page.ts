@@ -4,7 +4,7 @@ import type { Translate } from '../../lib/web/locale.ts'
 import { type SellerStanding, type SellerState, sellerStanding } from '../standing.ts'
 
 /** One of the stages on the way to a passed integration. */
-export interface Stage {
+interface Stage {
   readonly name: string
   readonly detail: string
   readonly href: string

@@ -2,13 +2,14 @@ import { z } from 'zod'
 import { doubtsAbout } from '../catalogue/index.ts'
 import type { Db } from '../db/sql.ts'
 import { interfaceNamed, readAnswer } from '../interfaces/index.ts'
+import { listOf } from '../lib/json/lists.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
 import type { CallRecord } from '../partner-calls/index.ts'
 import type { Finding } from './event.ts'
 
 const MOST_DOUBTS = 20
 
-const listing = z.looseObject({ body: z.array(z.looseObject({})) })
+const listing = z.looseObject({ body: listOf('products', z.looseObject({})) })
 
 /**
  * Warnings about values that fit their fields but look like mistakes (DECISIONS "Values that look like mistakes"), such as

@@ -62,7 +62,7 @@ export function openAttemptLog({ deps, partner, attemptId, expects, signal }: At
   const mask = masker(secretTexts(partner))
   const maskSaid = ({ text, values }: Said): Said => ({
     text,
-    values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, cut(mask(value))])),
+    values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, maskDetail(value)])),
   })
   const maskDetail = (detail: Detail): Detail => (typeof detail === 'string' ? cut(mask(detail)) : maskSaid(detail))
   let checked = 0

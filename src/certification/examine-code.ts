@@ -1,5 +1,5 @@
-import { type PartnerInterface, SUCCESS } from '../interfaces/index.ts'
-import { type Detail, said } from '../lib/said.ts'
+import { type PartnerInterface, remarkIn, SUCCESS } from '../interfaces/index.ts'
+import { type Detail, type Said, said } from '../lib/said.ts'
 import type { CheckId } from './checks.ts'
 import type { Finding } from './event.ts'
 
@@ -8,8 +8,8 @@ export type Codes = readonly number[] | 'failure'
 
 export interface Refusal {
   readonly check: CheckId
-  /** How the log describes a partner that did not refuse: `accepted a call whose …`. */
-  readonly accepted: string
+  /** How the log describes a partner that did not refuse; gets the code that it answered with as `said`. */
+  readonly accepted: Said
   /** Its answer to the same call correctly made, if that was no success either: the same answer again is no refusal. */
   readonly honest?: unknown
   /** The signature or its clientId is wrong, and `describe` has to say so. */
@@ -24,21 +24,24 @@ const isFailure = ({ pending }: PartnerInterface, json: unknown): boolean => {
 }
 
 export function refusalFinding(entry: PartnerInterface, json: unknown, { check, accepted, honest }: Refusal): Finding {
-  const said = saidIn(json)
-  const passed = isFailure(entry, json) && (honest === undefined || said !== saidIn(honest))
+  const answered = saidIn(json)
+  const isOther = honest === undefined || JSON.stringify(answered) !== JSON.stringify(saidIn(honest))
+  const passed = isFailure(entry, json) && isOther
   return {
     id: check,
     passed,
     path: 'code',
-    expected: 'a code other than 200, or HTTP 401 or 403',
-    actual: passed ? said : `${accepted} (code ${said})`,
+    expected: said('any-refusal'),
+    actual: passed ? answered : said(accepted.text, { ...accepted.values, said: answered }),
     doc: `${entry.name}.answer.code`,
   }
 }
 
-function saidIn(json: unknown): string {
+function saidIn(json: unknown): Detail {
   const { code, describe } = jsonFields(json)
-  return describe === undefined ? shown(code) : `${shown(code)}: ${shown(describe)}`
+  return describe === undefined
+    ? shownDetail(code)
+    : said('code-and-text', { code: shownDetail(code), describe: shown(describe) })
 }
 
 export function codeFinding(entry: PartnerInterface, json: unknown, codes: Codes): Finding {
@@ -47,8 +50,8 @@ export function codeFinding(entry: PartnerInterface, json: unknown, codes: Codes
     id: 'code',
     passed,
     path: 'code',
-    expected: codes === 'failure' ? 'a code other than 200' : codes.join(' / '),
-    actual: passed ? shown(jsonFields(json).code) : saidIn(json),
+    expected: codes === 'failure' ? said('other-than-200') : codes.join(' / '),
+    actual: passed ? shownDetail(jsonFields(json).code) : saidIn(json),
     doc: `${entry.name}.answer.code`,
   }
 }
@@ -57,12 +60,17 @@ const MOST_SHOWN = 120
 
 export const startOf = (text: string): string => text.slice(0, MOST_SHOWN)
 
-/** The same as a detail in words. */
+/** When the list is missing, the partner's own remark is the reason. */
+export function withRemark(value: Detail, path: string, json: unknown): Detail {
+  const remark = path === 'body' ? remarkIn(json) : undefined
+  return remark === undefined ? value : said('with-remark', { value, remark: shown(remark) })
+}
+
+/** A value from the answer as a check shows it, or that there is none. */
 export const shownDetail = (value: unknown): Detail => (value === undefined ? said('missing') : shown(value))
 
-/** A value from the answer as a check shows it; `missing` where there is none. */
+/** The same of a value that is there. */
 export function shown(value: unknown): string {
-  if (value === undefined) return 'missing'
   const text = typeof value === 'bigint' ? String(value) : (JSON.stringify(value, bigintsAsText) ?? String(value))
   return startOf(text)
 }

@@ -9,7 +9,7 @@ import type { Finding } from './event.ts'
 
 const MOST_DOUBTS = 20
 
-const listing = z.looseObject({ body: listOf('products', z.looseObject({})) })
+const listing = z.looseObject({ body: listOf('prices', z.looseObject({})) })
 
 /**
  * Warnings about values that fit their fields but look like mistakes (DECISIONS "Values that look like mistakes"), such as

@@ -1,12 +1,31 @@
-import { PARTNER_LIMITS } from '../config/call-limits.ts'
-import { interfaceNamed, type PartnerInterface, readAnswer, remarkIn, SUCCESS } from '../interfaces/index.ts'
-import { MASK } from '../lib/crypto/masking.ts'
+import { interfaceNamed, type PartnerInterface, readAnswer, SUCCESS } from '../interfaces/index.ts'
 import { isRounded, parseLossless, placed } from '../lib/json/lossless.ts'
+import { problemDetail } from '../lib/json/problem-said.ts'
 import type { ShapeProblem } from '../lib/json/shape.ts'
+import { said } from '../lib/said.ts'
 import type { CallRecord } from '../partner-calls/index.ts'
 import type { Finding } from './event.ts'
-import { type Codes, codeFinding, jsonFields, type Refusal, refusalFinding, shown, startOf } from './examine-code.ts'
+import {
+  type Codes,
+  codeFinding,
+  jsonFields,
+  type Refusal,
+  refusalFinding,
+  shown,
+  shownDetail,
+  startOf,
+  withRemark,
+} from './examine-code.ts'
 import { envelopeFindings, reasonFinding, type Stage } from './examine-envelope.ts'
+import {
+  notReached,
+  secretFindings,
+  statusFinding,
+  timeFinding,
+  tooLarge,
+  typeFinding,
+  undecrypted,
+} from './examine-http.ts'
 
 /** What an answer should be. */
 export interface Expectation {
@@ -18,9 +37,6 @@ export interface Expectation {
   readonly refusal?: Refusal
 }
 
-/** A response that takes longer causes a warning. */
-export const ANSWER_SLOW_MS = 3_000
-const HEADERS_S = PARTNER_LIMITS.headersMs / 1_000
 const MOST_FIELDS = 20
 
 /**
@@ -48,8 +64,8 @@ export function examine(call: CallRecord, expectation: Expectation = {}, stage: 
   if (call.failure === 'encryption') return [...about, undecrypted(call)]
   const parsed = parseLossless(Buffer.from(call.response_body))
   if ('problem' in parsed) {
-    const begins = startOf(call.response_body)
-    const actual = begins ? `${placed(parsed)}; it begins: ${begins}` : 'an empty body'
+    const begin = startOf(call.response_body)
+    const actual = begin ? said('json-begins', { problem: placed(parsed), begin }) : said('empty-body')
     return [...about, { id: 'json', passed: false, expected: 'JSON', actual }]
   }
   const json: Finding = { id: 'json', passed: true }
@@ -66,61 +82,6 @@ function refusalFindings(entry: PartnerInterface, json: unknown, refusal: Refusa
 }
 
 const REFUSING: readonly number[] = [401, 403]
-
-const notReached = ({ failure, failure_detail }: CallRecord): Finding => ({
-  id: 'reached',
-  passed: false,
-  expected: `a response within ${HEADERS_S} s (a warning after ${ANSWER_SLOW_MS / 1_000} s)`,
-  actual: failure_detail ?? failure ?? 'no response',
-})
-
-/** Nothing of it is kept. */
-const tooLarge = ({ failure_detail }: CallRecord): Finding => ({
-  id: 'answer-size',
-  passed: false,
-  expected: `at most ${PARTNER_LIMITS.bytes / 1_048_576} MiB`,
-  actual: failure_detail ?? '',
-})
-
-const undecrypted = ({ failure_detail }: CallRecord): Finding => ({
-  id: 'encryption',
-  passed: false,
-  expected: 'JSON, or JSON encrypted with your AES key',
-  actual: failure_detail ?? '',
-})
-
-const statusFinding = (status: number): Finding => ({
-  id: 'http-status',
-  passed: status === 200,
-  expected: '200',
-  actual: status >= 300 && status < 400 ? `${status}; redirects are not followed` : String(status),
-})
-
-const timeFinding = (ms: number): Finding => ({
-  id: 'answer-time',
-  level: 'warning',
-  passed: ms <= ANSWER_SLOW_MS,
-  expected: `at most ${ANSWER_SLOW_MS} ms`,
-  actual: `${ms} ms`,
-})
-
-/** A mask in the stored answer means that the partner sent its secret or our signature back. */
-const secretFindings = ({ response_headers, response_body }: CallRecord): Finding[] =>
-  JSON.stringify([response_headers, response_body]).includes(MASK)
-    ? [{ id: 'no-secrets', passed: false, expected: '–', actual: MASK }]
-    : []
-
-function typeFinding(headers: object | null): Finding {
-  const type = (headers as Record<string, string> | null)?.['content-type']
-  const passed = /^application\/json\s*(;|$)/i.test(type ?? '')
-  return {
-    id: 'content-type',
-    level: 'warning',
-    passed,
-    expected: 'application/json; charset=utf-8',
-    actual: type ?? 'none',
-  }
-}
 
 function contentFindings(
   entry: PartnerInterface,
@@ -144,8 +105,8 @@ function contentFindings(
       ...kind,
       passed: false,
       path,
-      expected: problem,
-      actual: shown(valueAt(json, path)) + (path === 'body' ? remarkOf(json) : ''),
+      expected: problemDetail(problem),
+      actual: withRemark(shownDetail(valueAt(json, path)), path, json),
       doc: `${doc}.${withoutIndexes(path)}`,
     }))
   if (reading.outcome === 'misshapen') return [code, ...envelope, ...wrong({ id: 'fields' }, reading.problems), ...ids]
@@ -158,12 +119,6 @@ function contentFindings(
     ...wrong({ id: 'soft-fields', level: 'warning' }, soft),
     ...ids,
   ]
-}
-
-/** When the list is missing, the partner's own remark is the reason. */
-function remarkOf(json: unknown): string {
-  const remark = remarkIn(json)
-  return remark === undefined ? '' : ` (${shown(remark)})`
 }
 
 /** When it is there it must be the partner's own. */
@@ -187,7 +142,7 @@ function orderIdFinding(json: unknown, orderId: bigint | null, doc: string): Fin
   if (orderId === null || given === undefined || given === null || given === '') return undefined
   const passed = String(given) === String(orderId)
   const path = 'body.orderId'
-  const actual = isRounded(given, orderId) ? `${shown(given)} (rounded: read as a double)` : shown(given)
+  const actual = isRounded(given, orderId) ? said('rounded', { value: shown(given) }) : shown(given)
   return { id: 'order-id', passed, path, expected: String(orderId), actual, doc: `${doc}.${path}` }
 }
 

@@ -4,7 +4,7 @@ export { type AttemptRow, eventsOfAttempt, failedChecksOf, findAttempt } from '.
 export { CHECK_IDS, type CheckId } from './checks.ts'
 export { type Choice, choice, travelDate } from './choice.ts'
 export type { Finding, Outcome, RunEvent, Waiting } from './event.ts'
-export { ANSWER_SLOW_MS } from './examine.ts'
+export { ANSWER_SLOW_MS } from './examine-http.ts'
 export { LogFollowers } from './follow.ts'
 export { FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from './functions.ts'
 export { isNetworkFailure, redactFailure } from './redact-failure.ts'

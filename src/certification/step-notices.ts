@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addSeconds } from '../lib/clock.ts'
-import type { Said } from '../lib/said.ts'
+import { type Said, said } from '../lib/said.ts'
 import { type ReceivedCall, receivedSince } from '../mtp/index.ts'
 import { type Attempt, type AttemptLog, AttemptOver } from './attempt-log.ts'
 import type { Waiting } from './event.ts'
@@ -138,7 +138,7 @@ export function stepNotices(attempt: Attempt, log: AttemptLog): StepNotices {
       const leftOpen = watch.leftOpen()
       if (!found && leftOpen) await tooLate?.(leftOpen)
       const uncounted = watch.uncounted()
-      const instead = uncounted ? insteadOf(uncounted) : 'nothing'
+      const instead = uncounted ? insteadOf(uncounted) : said('nothing')
       const details = { expected: `POST ${path}`, actual: found?.path ?? instead }
       await log.require('notice-arrived', found !== undefined, details)
       return found as ReceivedCall
@@ -146,5 +146,7 @@ export function stepNotices(attempt: Attempt, log: AttemptLog): StepNotices {
   }
 }
 
-const insteadOf = ({ wrong_path, path, reason }: ReceivedCall): string =>
-  wrong_path ? `only a call to ${path}: ${reason}` : `only a call that is not verified: ${reason}`
+const insteadOf = ({ wrong_path, path, reason }: ReceivedCall): Said =>
+  wrong_path
+    ? said('only-wrong-path', { path, reason: reason ?? '' })
+    : said('only-unverified', { reason: reason ?? '' })

@@ -10,6 +10,49 @@ export const SAID_IDS = [
   'missing',
   'required',
   'used-codes',
+  'a-response-within',
+  'no-response',
+  'json-or-encrypted',
+  'not-followed',
+  'at-most-ms',
+  'at-most-mib',
+  'json-begins',
+  'none',
+  'empty-body',
+  'any-refusal',
+  'other-than-200',
+  'code-and-text',
+  'accepted-signature',
+  'accepted-client',
+  'accepted-date',
+  'with-remark',
+  'rounded',
+  'nothing',
+  'only-unverified',
+  'only-wrong-path',
+  'count-of-type',
+  'different-ones',
+  'state-and-reason',
+  'must-be-required',
+  'required-because',
+  'required-because-not',
+  'must-be-filled',
+  'must-be-text',
+  'must-be-a-type',
+  'must-be-an-type',
+  'must-be-one-of',
+  'must-have-entries',
+  'must-have-entry',
+  'must-have-characters',
+  'must-be-date',
+  'must-be-time',
+  'must-be-time-of-day',
+  'must-be-price',
+  'must-be-a-price',
+  'must-be-stock',
+  'must-be-bits',
+  'must-be-digits',
+  'must-be-minutes',
 ] as const
 
 export type SaidId = (typeof SAID_IDS)[number]
@@ -17,7 +60,7 @@ export type SaidId = (typeof SAID_IDS)[number]
 /** A detail in words: which text, and the values that stand in it. */
 export interface Said {
   readonly text: SaidId
-  readonly values: Readonly<Record<string, string>>
+  readonly values: Readonly<Record<string, Detail>>
 }
 
 /** A value as it came over the wire, or words. */

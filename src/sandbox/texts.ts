@@ -22,9 +22,12 @@ export const functionAbout = (id: FunctionId, t: Translate): string => t(`sandbo
 
 export const refusalText = (reason: RefusalReason, t: Translate): string => t(`sandbox.refusal.${reason}`)
 
-/** A detail in the reader's language. One whose text only a newer process knows is shown by its values. */
-export const saidText = ({ text, values }: Said, t: Translate): string =>
-  SAID_IDS.includes(text) ? t(`sandbox.said.${keyPart(text)}`, values) : Object.values(values).join(', ')
+/** A detail in words. One whose text only a newer process knows is shown by its values. */
+export function saidText({ text, values }: Said, t: Translate): string {
+  const told = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, detailText(value, t)]))
+  return SAID_IDS.includes(text) ? t(`sandbox.said.${keyPart(text)}`, told) : Object.values(told).join(', ')
+}
 
+/** A detail in the reader's language. */
 export const detailText = (detail: Detail, t: Translate): string =>
   typeof detail === 'string' ? detail : saidText(detail, t)

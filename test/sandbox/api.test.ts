@@ -338,3 +338,29 @@ describe('the report', () => {
     })
   })
 })
+
+describe('the details of a failed check', () => {
+  it('are in the reader’s language, and in English unless asked; lines of before keep their words', async () => {
+    const runId = await lab.run()
+    await lab.mistakes('answer-missing-field')
+    await lab.make(runId, 'product-pull')
+    await lab.mistakes()
+    const detailsFor = async (language?: string) => {
+      const headers = language ? { 'accept-language': language } : {}
+      const { events } = await call(lab, 'GET', `/runs/${runId}/events`, undefined, { headers })
+      return (events as { kind: string; data: Record<string, unknown> }[])
+        .filter(({ kind, data }) => kind === 'check' && data.passed === false)
+        .map(({ data: { expected, actual } }) => ({ expected, actual }))
+    }
+    expect(await detailsFor()).toEqual([{ expected: 'is required', actual: 'missing' }])
+    expect(await detailsFor('zh-CN')).toEqual([{ expected: '必填', actual: '缺失' }])
+    const xml = await call(lab, 'GET', `/runs/${runId}/report.xml`, undefined, { headers: { 'accept-language': 'zh' } })
+    expect(xml.text).toContain('必填')
+    const old = '{"expected": "is required", "actual": "missing"}'
+    await lab.world.pool.query(
+      `update sandbox_event set data = data || $2::jsonb where run_id = $1 and data->>'passed' = 'false'`,
+      [runId, old],
+    )
+    expect(await detailsFor('zh-CN')).toEqual([{ expected: 'is required', actual: 'missing' }])
+  })
+})

@@ -1,4 +1,5 @@
 import type { InterfaceName } from '../../interfaces/index.ts'
+import { said } from '../../lib/said.ts'
 import { newOrderId } from '../../orders/index.ts'
 import {
   type AnswerOf,
@@ -100,19 +101,19 @@ const refuses = (
 
 export const wrongSignature = refuses(
   'signature',
-  { check: 'signature-checked', accepted: 'accepted a call with a wrong signature', ofSignature: true },
+  { check: 'signature-checked', accepted: said('accepted-signature'), ofSignature: true },
   { id: 'wrong-signature', level: 'error' },
 )
 
 /** A warning only: no seller's program in the field looks at the age of the Date. */
 export const staleDate = refuses(
   'date',
-  { check: 'date-checked', accepted: `accepted a call with a Date ${FORGED_DATE_AGE_S / 60} minutes old` },
+  { check: 'date-checked', accepted: said('accepted-date', { minutes: String(FORGED_DATE_AGE_S / 60) }) },
   { id: 'stale-date', level: 'warning' },
 )
 
 export const unknownClient = refuses(
   'client',
-  { check: 'client-checked', accepted: 'accepted a call with an unknown clientId', ofSignature: true },
+  { check: 'client-checked', accepted: said('accepted-client'), ofSignature: true },
   { id: 'unknown-client', level: 'error' },
 )

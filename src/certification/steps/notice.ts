@@ -1,4 +1,4 @@
-import { said } from '../../lib/said.ts'
+import { type Detail, said } from '../../lib/said.ts'
 import { showOrder } from '../../orders/index.ts'
 import { fieldIn, fieldsIn, listIn } from './notice-body.ts'
 import { otherOrder } from './other-order.ts'
@@ -52,7 +52,7 @@ export const consumption: Step = {
     const { main } = context.choice.products
     const bought = await buyTestOrder(context, 'consumption', main, { idBits: LARGE_ID_BITS })
     const { order_id: orderId, quantity } = bought
-    const details = (used: string) => ({ path: 'body.usedQuantity', expected: String(quantity), actual: used })
+    const details = (used: Detail) => ({ path: 'body.usedQuantity', expected: String(quantity), actual: used })
     const notice = await context.waitForNotice({
       path: '/mtp/api/order/consume/notice',
       about: { orderId: String(orderId), quantity: String(quantity), usedQuantity: String(quantity) },

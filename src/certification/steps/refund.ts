@@ -167,8 +167,9 @@ async function checkRefund(context: StepContext, orderId: bigint, states: readon
   const [refund] = (await showOrder(context.deps, orderId)).order.refunds
   const passed = refund !== undefined && states.includes(refund.state)
   const [expected = ''] = states
-  const actual = refund?.state ?? 'none'
+  const actual = refund?.state ?? said('none')
   // Without an answer of the partner the reason is ours; the log has it with the call, redacted.
-  const said = refund?.decision_code === null ? null : refund?.reason
-  await context.check('refund-state', passed, { expected, actual: said ? `${actual}: ${said}` : actual })
+  const reason = refund?.decision_code === null ? null : refund?.reason
+  const told = reason ? said('state-and-reason', { state: actual, reason }) : actual
+  await context.check('refund-state', passed, { expected, actual: told })
 }

@@ -1,3 +1,4 @@
+import { said } from '../../lib/said.ts'
 import { issuedCodes, promisedCodes } from '../../orders/index.ts'
 import type { StepContext } from '../step-context.ts'
 import type { Step } from './step.ts'
@@ -64,7 +65,10 @@ async function checkVouchers(context: StepContext, { order_id, quantity, voucher
   const doubled = vouchers.length - new Set(vouchers).size
   await context.check('vouchers', given === wanted && doubled === 0, {
     path: 'body.vouchers',
-    expected: `${wanted} (voucherType ${voucherType})`,
-    actual: doubled === 0 ? String(given) : `${vouchers.length}, of which ${vouchers.length - doubled} are different`,
+    expected: said('count-of-type', { count: String(wanted), type: String(voucherType) }),
+    actual:
+      doubled === 0
+        ? String(given)
+        : said('different-ones', { count: String(vouchers.length), different: String(vouchers.length - doubled) }),
   })
 }

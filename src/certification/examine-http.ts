@@ -1,0 +1,66 @@
+import { PARTNER_LIMITS } from '../config/call-limits.ts'
+import { MASK } from '../lib/crypto/masking.ts'
+import { said } from '../lib/said.ts'
+import type { CallRecord } from '../partner-calls/index.ts'
+import type { Finding } from './event.ts'
+
+/** The checks of a response before its content: did it come, in time, whole, as what. */
+
+/** A response that takes longer causes a warning. */
+export const ANSWER_SLOW_MS = 3_000
+const HEADERS_S = PARTNER_LIMITS.headersMs / 1_000
+
+export const notReached = ({ failure, failure_detail }: CallRecord): Finding => ({
+  id: 'reached',
+  passed: false,
+  expected: said('a-response-within', { seconds: String(HEADERS_S), slow: String(ANSWER_SLOW_MS / 1_000) }),
+  actual: failure_detail ?? failure ?? said('no-response'),
+})
+
+/** Nothing of it is kept. */
+export const tooLarge = ({ failure_detail }: CallRecord): Finding => ({
+  id: 'answer-size',
+  passed: false,
+  expected: said('at-most-mib', { most: String(PARTNER_LIMITS.bytes / 1_048_576) }),
+  actual: failure_detail ?? '',
+})
+
+export const undecrypted = ({ failure_detail }: CallRecord): Finding => ({
+  id: 'encryption',
+  passed: false,
+  expected: said('json-or-encrypted'),
+  actual: failure_detail ?? '',
+})
+
+export const statusFinding = (status: number): Finding => ({
+  id: 'http-status',
+  passed: status === 200,
+  expected: '200',
+  actual: status >= 300 && status < 400 ? said('not-followed', { status: String(status) }) : String(status),
+})
+
+export const timeFinding = (ms: number): Finding => ({
+  id: 'answer-time',
+  level: 'warning',
+  passed: ms <= ANSWER_SLOW_MS,
+  expected: said('at-most-ms', { ms: String(ANSWER_SLOW_MS) }),
+  actual: `${ms} ms`,
+})
+
+/** A mask in the stored answer means that the partner sent its secret or our signature back. */
+export const secretFindings = ({ response_headers, response_body }: CallRecord): Finding[] =>
+  JSON.stringify([response_headers, response_body]).includes(MASK)
+    ? [{ id: 'no-secrets', passed: false, expected: '–', actual: MASK }]
+    : []
+
+export function typeFinding(headers: object | null): Finding {
+  const type = (headers as Record<string, string> | null)?.['content-type']
+  const passed = /^application\/json\s*(;|$)/i.test(type ?? '')
+  return {
+    id: 'content-type',
+    level: 'warning',
+    passed,
+    expected: 'application/json; charset=utf-8',
+    actual: type ?? said('none'),
+  }
+}

@@ -4,6 +4,7 @@ import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { noSuchPath } from '../lib/web/rescode.ts'
 import { limitPages } from '../throttle/index.ts'
 import { docsRoutes } from './docs-routes.ts'
+import { exportRoutes } from './export-routes.ts'
 import { sendSandboxError, signedInOnly } from './guard.ts'
 import { runPages } from './pages/plugin.ts'
 import { reportRoutes } from './report-routes.ts'
@@ -27,6 +28,7 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.setNotFoundHandler((request, reply) => sendSandboxError(request, reply, noSuchPath()))
   await app.register(signInRoutes, { deps })
   await app.register(docsRoutes, { deps })
+  await app.register(exportRoutes, { deps })
   await app.register(reportRoutes, { deps })
   await app.register(signedInPages, { deps })
 }

@@ -48,7 +48,7 @@ describe.each(LOOKS)('the field reference, looked at as %j', (look) => {
     const page = await open('/sandbox/docs', look)
     expect(await page.getAttribute('html', 'lang')).toBe(look.locale)
     await looksRight(page, 'docs', look)
-    for (const anchor of ['limits', 'order-states', 'refund-states', 'order-pay']) {
+    for (const anchor of ['limits', 'functions', 'downloads', 'order-states', 'refund-states', 'order-pay']) {
       await page.evaluate((id) => document.getElementById(id)?.scrollIntoView(), anchor)
       await picture(page, `docs-${anchor}`, look, false)
     }

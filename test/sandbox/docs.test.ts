@@ -232,6 +232,10 @@ describe('the reference', () => {
       ),
     )
     expect(conditions.filter(([, , when]) => when === 'useDateMode = 0')).toHaveLength(7)
+    expect(conditions.filter(([, , when]) => when !== 'useDateMode = 0')).toEqual([
+      ['product-pull', 'voucherText', 'returnVoucher = false'],
+      ['order-pay', 'voucherType', 'asyReturnVoucher ≠ true'],
+    ])
     for (const [name = '', field = '', when] of conditions) {
       const examples: Record<string, [applies: object, not: object]> = {
         'useDateMode = 0': [{ ...openDate }, dated],
@@ -292,6 +296,9 @@ describe('a life in states', () => {
       expect(life?.diagram.boxes.map(({ state }) => state)).toEqual(Object.keys(table))
       expect(life?.diagram.arrows.map(({ from, to }) => `${from} ${to}`)).toEqual(moves)
       expect(life?.states.flatMap(({ state, next }) => next.map((to) => `${state} ${to}`))).toEqual(moves)
+      const last = life?.diagram.boxes.filter(({ isLast }) => isLast).map(({ state }) => state)
+      expect(last).toEqual(life?.states.filter(({ next }) => next.length === 0).map(({ state }) => state))
+      expect(last).toContain('refunded')
       const places = life?.diagram.boxes.map(({ x, y }) => `${x} ${y}`) ?? []
       expect(new Set(places).size).toBe(places.length)
       if (locale === 'zh-CN') for (const { means } of life?.states ?? []) expect(means).toMatch(/\p{Script=Han}/u)

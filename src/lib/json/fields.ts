@@ -88,7 +88,7 @@ export const price = () =>
 export const amount = () =>
   price()
     .refine((value) => value >= 0, 'must not be negative')
-    .meta({ wire: 'price' })
+    .meta({ wire: 'price', least: 0 })
 
 const UNLIMITED = -1
 const UNLIMITED_IN_THE_FIELD = [999_999, 100_000_000]

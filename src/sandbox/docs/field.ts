@@ -31,12 +31,16 @@ export interface Field {
   readonly requiredWhen?: string
   /** The most entries of a list, or characters of a text. */
   readonly most?: number
+  /** The least value of a number. */
+  readonly least?: number
+  /** Whether "" stands for nothing in a message that always has the field. */
+  readonly mayBeEmpty?: boolean
   /** The variant that the field belongs to: `{ field: 'method', value: 'page' }`. */
   readonly when?: { readonly field: string; readonly value: string }
   readonly fields: readonly Field[]
 }
 
-type Shape = Omit<Field, 'name' | 'path' | 'required' | 'requiredWhen'>
+type Shape = Omit<Field, 'name' | 'path' | 'required' | 'requiredWhen' | 'mayBeEmpty'>
 
 const leaf = (kind: FieldKind, values: Field['values'] = []): Shape => ({ kind, list: false, values, fields: [] })
 
@@ -65,15 +69,17 @@ function fieldOf(schema: z.ZodType, name: string, path: string): Field {
   // The platform does without such a field if it is wrong, but the contract requires it.
   const strict = type === 'catch' && innerType ? innerType : schema
   const { success, data } = strict.safeParse(undefined)
-  return { name, path, required: !success || data !== undefined, ...shapeOf(schema, path) }
+  const required = !success || data !== undefined
+  const mayBeEmpty = required && strict.safeParse('').success
+  return { name, path, required, ...(mayBeEmpty && { mayBeEmpty }), ...shapeOf(schema, path) }
 }
 
 /** The fields of an object schema. */
 export const fieldsOf = (schema: z.ZodType, path = ''): Field[] => [...shapeOf(schema, path).fields]
 
 function shapeOf(schema: z.ZodType, path: string): Shape {
-  const wire = schema.meta()?.wire
-  if (wire !== undefined) return leaf(wire as FieldKind)
+  const { wire, least } = schema.meta() ?? {}
+  if (wire !== undefined) return { ...leaf(wire as FieldKind), ...(typeof least === 'number' && { least }) }
   const { type, ...parts } = definitionOf(schema)
   if (parts.innerType) return shapeOf(parts.innerType, path)
   if (parts.values) return leaf(typeof parts.values[0] === 'number' ? 'int' : 'text', parts.values)

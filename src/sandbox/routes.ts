@@ -9,6 +9,7 @@ import { sendSandboxError, signedInOnly } from './guard.ts'
 import { runPages } from './pages/plugin.ts'
 import { reportRoutes } from './report-routes.ts'
 import { signInRoutes } from './sign-in-routes.ts'
+import { timelineRoutes } from './timeline-routes.ts'
 import { signatureToolRoutes } from './tool-routes.ts'
 import { trafficRoutes } from './traffic-routes.ts'
 
@@ -39,4 +40,5 @@ const signedInPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) 
   await app.register(signatureToolRoutes, { deps })
   await app.register(runPages, { deps })
   await app.register(trafficRoutes, { deps })
+  await app.register(timelineRoutes, { deps })
 }

@@ -21,8 +21,16 @@ const TRAFFIC = `${HOME}/traffic`
 const PAGE = { section: 'traffic', scripts: ['sandbox-copy.js'] } as const
 
 /** The query of a list with the same filter, elsewhere. */
-function listHref({ direction, outcome }: Partial<TrafficQuery>, place: Record<string, string> = {}): string {
-  const query = new URLSearchParams({ ...(direction ? { direction } : {}), ...(outcome ? { outcome } : {}), ...place })
+function listHref(
+  { direction, outcome, by, value }: Partial<TrafficQuery>,
+  place: Record<string, string> = {},
+): string {
+  const query = new URLSearchParams({
+    ...(direction ? { direction } : {}),
+    ...(outcome ? { outcome } : {}),
+    ...(by && value ? { by, value } : {}),
+    ...place,
+  })
   return query.size > 0 ? `${TRAFFIC}?${query}` : TRAFFIC
 }
 
@@ -59,7 +67,8 @@ export const trafficRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     const page = await listTraffic(deps, partnerOf(request).partnerId, query)
     const lines = page.lines.map((line) => ({ ...line, time: beijingTime(line.at) }))
     const texts = trafficTexts(localeOfRequest(request))
-    const shown = { lines, texts, ...neighbours(query, page), filter: query, filterHref: listHref }
+    const searchedTo = page.searchedTo && beijingTime(page.searchedTo)
+    const shown = { lines, texts, ...neighbours(query, page), filter: query, searchedTo }
     return sendSandboxPage(request, reply, 'sandbox/traffic', shown, PAGE)
   })
 

@@ -51,6 +51,8 @@ export const OPERATIONS = [
   'an operator lists the grants of a user',
   'an operator lists the orders of one partner',
   'a partner looks at its failed calls',
+  'a partner searches for an order',
+  'a partner searches for a refund',
 ] as const
 
 /** The orders in the tables are the seller's; each is told about once. */
@@ -194,8 +196,25 @@ export async function hotOperations(
       rows: 1,
       pages: 20,
     },
+    'a partner searches for an order': {
+      prepare: async () => async () =>
+        expect(
+          await listBefore(world.deps.db, { ...ANY, search: { by: 'order', value: '900' } }, NOW, 31),
+        ).toHaveLength(1),
+      rows: 2,
+      pages: 40,
+    },
+    'a partner searches for a refund': {
+      prepare: async () => async () =>
+        expect(await listBefore(world.deps.db, { ...ANY, search: { by: 'refund', value: 'R-1' } }, NOW, 31)).toEqual(
+          [],
+        ),
+      rows: 1,
+      pages: 40,
+    },
   }
 }
 
+const ANY = { partnerId: 7001n, outgoing: true, incoming: true, succeeded: true, failed: true } as const
 const FAILED = { partnerId: 7001n, outgoing: true, incoming: false, succeeded: false, failed: true } as const
 const NOW = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' } as const

@@ -7,14 +7,8 @@ import { BA_FAILED, MISTAKES, SIGNATURE_UNFIT } from '../../mws/index.ts'
 import { BODY_DECRYPTED } from '../../partner-calls/index.ts'
 import { findPartner, type PartnerWithSecrets, secretTexts } from '../../registry/index.ts'
 import { noSuchEntry } from '../errors.ts'
-import {
-  findCall,
-  findNotice,
-  findRejected,
-  type KeptCall,
-  type KeptReceived,
-  type TrafficKind,
-} from '../traffic-store.ts'
+import { findCall, findNotice, findRejected, type KeptCall, type KeptReceived } from '../traffic-entry-store.ts'
+import type { TrafficKind } from '../traffic-store.ts'
 import { curlOf } from './curl.ts'
 import { outcomeOf, type TrafficOutcome } from './outcome.ts'
 import { answerProblems, type LinkedProblem, noticeName, noticeProblems } from './problems.ts'
@@ -146,6 +140,7 @@ function theirCall(deps: Deps, kind: 'notice' | 'rejected', found: KeptReceived,
   return {
     ...{ kind, id, direction: 'in', at, name: noticeName(deps, path) ?? path, forged: null, verdict: null },
     outcome: outcomeOf({ failure: reason, verified: found.verified, forged: null, verdict: null }),
+    ...(found.order_id === null ? {} : { orderId: found.order_id }),
     ...{ verified: found.verified, isUnsigned: reason?.startsWith(SIGNATURE_UNFIT) ?? false },
     ...{ left_out: found.left_out, warnings: found.warnings },
     ...(reason === null ? {} : { failure: { kind: 'rejected', detail: mask(reason) } }),

@@ -1,14 +1,16 @@
 import { redactFailure } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
+import { fromEpochSeconds } from '../../lib/clock.ts'
 import { masker } from '../../lib/crypto/masking.ts'
 import { findPartner, secretTexts } from '../../registry/index.ts'
-import { listAfter, listBefore, type Place, type TrafficSummary } from '../traffic-store.ts'
+import { isWindowed, type TrafficSearch, WINDOW } from '../traffic-search-store.ts'
+import { listAfter, listBefore, type Place, type TrafficSummary, windowEnd } from '../traffic-store.ts'
 import { isWarned, outcomeOf, type TrafficOutcome } from './outcome.ts'
 import { noticeName } from './problems.ts'
 import type { TrafficQuery } from './wire.ts'
 
 /** One line of the list. */
-interface TrafficLine extends TrafficSummary {
+export interface TrafficLine extends TrafficSummary {
   /** The interface or the notice; the path of what is neither. */
   readonly name: string
   readonly direction: 'out' | 'in'
@@ -22,6 +24,8 @@ export interface TrafficPage {
   /** Cursors of the pages beside this one; undefined at the end. */
   readonly newer?: string
   readonly older?: string
+  /** How far a search has looked, where there is more to look at. */
+  readonly searchedTo?: Date
 }
 
 const PER_PAGE = 30
@@ -29,30 +33,57 @@ const NEWEST: Place = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-fffffffffff
 
 /** Calls in both directions, newest first, a page of 30. A page goes on from a row, so new calls do not shift it. */
 export async function listTraffic(deps: Deps, partnerId: bigint, query: TrafficQuery): Promise<TrafficPage> {
-  const { direction, outcome, before, after } = query
+  const { direction, outcome, before, after, search } = query
+  if (search === 'unusable') return { lines: [] }
+  const place = after ?? before ?? NEWEST
+  const order = after ? 'oldest-first' : 'newest-first'
+  const until = search && isWindowed(search) ? await windowEnd(deps.db, partnerId, place, WINDOW, order) : undefined
   const filter = {
     partnerId,
     outgoing: direction !== 'in',
     incoming: direction !== 'out',
     succeeded: outcome !== 'failed',
     failed: outcome !== 'ok',
+    search,
+    until,
   }
-  const found = after
-    ? await listAfter(deps.db, filter, after, PER_PAGE + 1)
-    : await listBefore(deps.db, filter, before ?? NEWEST, PER_PAGE + 1)
+  const found = await (after ? listAfter : listBefore)(deps.db, filter, place, PER_PAGE + 1)
   const isMore = found.length > PER_PAGE
   const rows = after ? found.slice(0, PER_PAGE).reverse() : found.slice(0, PER_PAGE)
-  const partner = await findPartner(deps, partnerId)
-  const mask = masker(partner ? secretTexts(partner) : [])
-  const [first, last] = [rows[0], rows.at(-1)]
+  const lines = await linesOf(deps, partnerId, rows)
+  const [first, last] = [placeOf(rows[0]), placeOf(rows.at(-1))]
+  // A search that has not come to the end of its window goes on from what it has found, else from that end.
+  const end = isMore ? undefined : until
+  const newer = after ? (isMore ? first : end) : before && (first ?? before)
+  const older = after ? (last ?? after) : isMore ? last : end
   return {
-    lines: rows.map((row) => lineOf(deps, row, mask)),
-    ...(first && (after ? isMore : before) ? { newer: cursorOf(first) } : {}),
-    ...(last && (after ? true : isMore) ? { older: cursorOf(last) } : {}),
+    lines,
+    ...(newer ? { newer: cursorOf(newer) } : {}),
+    ...(older ? { older: cursorOf(older) } : {}),
+    ...(end && !after ? { searchedTo: fromEpochSeconds(Date.parse(end.at) / 1_000) } : {}),
   }
 }
 
-const cursorOf = ({ at, id }: TrafficSummary): string => `${at.getTime()}.${id}`
+/** The newest calls that a search finds by an index, newest first. */
+export async function trafficAbout(
+  deps: Deps,
+  partnerId: bigint,
+  search: TrafficSearch,
+  most: number,
+): Promise<TrafficLine[]> {
+  const filter = { partnerId, outgoing: true, incoming: true, succeeded: true, failed: true, search }
+  return linesOf(deps, partnerId, await listBefore(deps.db, filter, NEWEST, most))
+}
+
+async function linesOf(deps: Deps, partnerId: bigint, rows: readonly TrafficSummary[]): Promise<TrafficLine[]> {
+  const partner = await findPartner(deps, partnerId)
+  const mask = masker(partner ? secretTexts(partner) : [])
+  return rows.map((row) => lineOf(deps, row, mask))
+}
+
+const placeOf = (row: TrafficSummary | undefined): Place | undefined => row && { at: row.at.toISOString(), id: row.id }
+
+const cursorOf = ({ at, id }: Place): string => `${Date.parse(at)}.${id}`
 
 function lineOf(deps: Deps, row: TrafficSummary, mask: (text: string) => string): TrafficLine {
   const isOurs = row.kind === 'call'

@@ -3,7 +3,7 @@ import type { InterfaceName } from '../../interfaces/index.ts'
 import { noticeEndpoint } from '../../mtp/index.ts'
 import { isKeptWhole } from '../../mws/index.ts'
 import type { NotReplayable } from '../errors.ts'
-import type { KeptReceived } from '../traffic-store.ts'
+import type { KeptReceived } from '../traffic-entry-store.ts'
 
 /** Interfaces that only read: asking twice changes nothing at the partner. */
 const READING: readonly string[] = [

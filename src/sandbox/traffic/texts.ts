@@ -2,6 +2,7 @@ import { type Locale, translator } from '../../lib/web/locale.ts'
 import { docsTexts } from '../docs/texts.ts'
 import type { NotReplayable } from '../errors.ts'
 import { explainMistake } from '../mistake-texts.ts'
+import { stepName } from '../texts.ts'
 import type { TrafficKind, TrafficSummary } from '../traffic-store.ts'
 import type { TrafficEntry } from './entry.ts'
 import type { OutcomeName, TrafficOutcome } from './outcome.ts'
@@ -58,6 +59,7 @@ export function trafficTexts(locale: Locale) {
     obstacle: (obstacle: NotReplayable['obstacle']): string => t(OBSTACLES[obstacle]),
     replayed: (outcome: Replayed['outcome']): string => t(REPLAYED[outcome]),
     name: docsTexts(locale).title,
+    step: (id: string): string => stepName(id, t),
     mistake: (name: string): string => explainMistake(locale, name),
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { fromEpochMilliseconds } from '../../lib/clock.ts'
+import { SEARCHES, type TrafficSearch } from '../traffic-search-store.ts'
 import type { Place } from '../traffic-store.ts'
 
 const CURSOR = /^(\d{1,13})\.([0-9a-f-]{36})$/
@@ -13,19 +14,58 @@ const cursor = z
   .optional()
   .catch(undefined)
 
+const MOST_ID = 2n ** 63n - 1n
+
+interface Asked {
+  readonly by?: TrafficSearch['by'] | undefined
+  readonly value?: string | undefined
+}
+
+/** What is searched for; `unusable` for a value that no call can have. */
+function searchOf({ by, value = '' }: Asked): TrafficSearch | 'unusable' | undefined {
+  if (by === undefined || value === '') return undefined
+  const isUsable =
+    by === 'order' ? /^\d{1,19}$/.test(value) && BigInt(value) <= MOST_ID : by !== 'code' || /^\d{1,9}$/.test(value)
+  return isUsable ? { by, value: by === 'order' || by === 'code' ? String(BigInt(value)) : value } : 'unusable'
+}
+
 /** The query of the list. Unusable values count as not given. */
 export const trafficQuery = z
   .object({
     direction: z.enum(['out', 'in']).optional().catch(undefined),
     outcome: z.enum(['ok', 'failed']).optional().catch(undefined),
+    by: z.enum(SEARCHES).optional().catch(undefined),
+    value: z
+      .string()
+      .trim()
+      .max(128)
+      .regex(/^[^\0]*$/)
+      .optional()
+      .catch(undefined),
     before: cursor,
     after: cursor,
   })
-  .catch({ direction: undefined, outcome: undefined, before: undefined, after: undefined })
+  .catch({
+    direction: undefined,
+    outcome: undefined,
+    by: undefined,
+    value: undefined,
+    before: undefined,
+    after: undefined,
+  })
+  .transform((query) => ({ ...query, search: searchOf(query) }))
 export type TrafficQuery = z.output<typeof trafficQuery>
 
 export const trafficEntryParams = z.object({ kind: z.enum(['call', 'notice', 'rejected']), id: z.guid() })
 export type TrafficEntryParams = z.output<typeof trafficEntryParams>
+
+export const timelineParams = z.object({
+  order_id: z
+    .string()
+    .regex(/^\d{1,19}$/)
+    .transform(BigInt)
+    .refine((id) => id <= MOST_ID),
+})
 
 /** The outcome of a replay, shown on the page of its entry. */
 export const replayedQuery = z

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { type Db, sql } from '../db/sql.ts'
+import { judged, warnings } from './traffic-store.ts'
+
+/** Single entries of the traffic, and all that was said from a time on. */
+
+const headers = z.record(z.string(), z.string())
+
+const call = z.object({
+  id: z.string(),
+  at: z.date(),
+  interface: z.string(),
+  order_id: z.string().nullable(),
+  duration_ms: z.number(),
+  url: z.string(),
+  request_headers: headers,
+  request_body: z.string(),
+  http_status: z.number().nullable(),
+  response_headers: headers.nullable(),
+  response_body: z.string().nullable(),
+  code: z.number().nullable(),
+  failure: z.string().nullable(),
+  failure_detail: z.string().nullable(),
+  ...judged,
+})
+export type KeptCall = z.output<typeof call>
+
+/** One of our calls to this partner. */
+export const findCall = (db: Db, partnerId: bigint, id: string): Promise<KeptCall | undefined> =>
+  db.maybe(
+    call,
+    sql`select id, at, name as interface, order_id, duration_ms, url, request_headers, request_body, status as http_status,
+          response_headers, response_body, code, failure, detail as failure_detail, forged, verdict
+        from sandbox_outgoing where partner_id = ${partnerId} and id = ${id}`,
+  )
+
+const received = z.object({
+  id: z.string(),
+  at: z.date(),
+  path: z.string(),
+  /** Null for a notice that was accepted, of which no headers are kept. */
+  headers: headers.nullable(),
+  body: z.string(),
+  answer: z.string(),
+  code: z.number(),
+  /** Null means 200. */
+  status: z.number().nullable(),
+  /** As the body names it. */
+  order_id: z.string().nullable(),
+  reason: z.string().nullable(),
+  /** Whether it is known that this partner sent it. */
+  verified: z.boolean(),
+  left_out: z.number().nullable(),
+  warnings,
+})
+export type KeptReceived = z.output<typeof received>
+
+const RECEIVED = sql.part`id, at, name as path, headers, body, answer, code, status, order_id, reason, verified, left_out, warnings`
+
+/** A notice of this partner that was accepted. */
+export const findNotice = (db: Db, partnerId: bigint, id: string): Promise<KeptReceived | undefined> =>
+  db.maybe(received, sql`select ${RECEIVED} from sandbox_accepted where partner_id = ${partnerId} and id = ${id}`)
+
+/** A call that names this partner and was refused. */
+export const findRejected = (db: Db, partnerId: bigint, id: string): Promise<KeptReceived | undefined> =>
+  db.maybe(received, sql`select ${RECEIVED} from sandbox_refused where partner_id = ${partnerId} and id = ${id}`)
+
+const recorded = z.object({
+  id: z.string(),
+  at: z.date(),
+  speaker: z.enum(['platform', 'partner']),
+  url: z.string(),
+  request: z.string(),
+  answer: z.string().nullable(),
+  failure: z.string().nullable(),
+})
+/** One call in either direction, as the service has recorded it. */
+export type RecordedCall = z.output<typeof recorded>
+
+/** What a partner and the platform have said to each other from a time on, in order. */
+export const exchangesSince = (db: Db, partnerId: bigint, since: Date): Promise<RecordedCall[]> =>
+  db.many(
+    recorded,
+    sql`select id::text, at, 'platform' as speaker, url, request_body as request, response_body as answer, detail as failure
+        from sandbox_outgoing where partner_id = ${partnerId} and at >= ${since}
+        union all
+        select id::text, at, 'partner', name, body, answer, null
+        from sandbox_accepted where partner_id = ${partnerId} and at >= ${since}
+        union all
+        select id::text, at, 'partner', name, body, answer, reason
+        from sandbox_refused where partner_id = ${partnerId} and at >= ${since} and left_out is null
+        order by at, id`,
+  )

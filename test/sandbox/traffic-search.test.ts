@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { callPartner } from '../../src/partner-calls/call-partner.ts'
+import { findPartner, type PartnerWithSecrets } from '../../src/registry/partner.ts'
+import { listTraffic } from '../../src/sandbox/traffic/list.ts'
+import { trafficQuery } from '../../src/sandbox/traffic/wire.ts'
+import { openWorld, type World } from '../harness.ts'
+import { type FakeSeller, fakeSeller, refusal } from '../partner-calls/fake-seller.ts'
+import { consumption, sendNotice } from './notices.ts'
+import { get, sessionOf } from './partners.ts'
+
+const ORDER = 9007199254740993n
+const CHANGE = '/mtp/api/deal/change/notice'
+const CONSUME = '/mtp/api/order/consume/notice'
+
+let world: World
+let seller: FakeSeller
+let other: FakeSeller
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  seller = await fakeSeller(world, 7001)
+  other = await fakeSeller(world, 7002)
+  const partner = (await findPartner(world.deps, 7001n)) as PartnerWithSecrets
+  const say = async (what: () => Promise<unknown>) => {
+    world.clock.advance(1)
+    await what()
+  }
+  const refund = { orderId: ORDER, partnerOrderId: 'P-1', refundId: 'R-77', refundQuantity: 1, refundPrice: 1 }
+  seller.on('/order/query', refusal(301))
+  await say(() =>
+    callPartner(world.deps, partner, 'order-query', { orderId: ORDER, partnerOrderId: '' }, { orderId: ORDER }),
+  )
+  await say(() => sendNotice(world, seller, { path: CONSUME, body: consumption({ orderId: ORDER }) }))
+  await say(() => sendNotice(world, seller, { path: CONSUME, body: consumption({ orderId: ORDER + 1n }) }))
+  await say(() => sendNotice(world, other, { path: CONSUME, body: consumption({ orderId: ORDER }) }))
+  await say(() =>
+    sendNotice(world, seller, {
+      path: '/rhone/mtp/api/order/refund/notice',
+      body: JSON.stringify({ code: 200, body: { ...refund, orderId: String(ORDER) } }),
+    }),
+  )
+  await say(() => callPartner(world.deps, partner, 'product-pull', { method: 'multi', partnerDealIds: ['D1', 'D2'] }))
+  await say(() => sendNotice(world, seller, { path: CHANGE, body: '{"body":[{"partnerDealId":"D10","status":1}]}' }))
+  await say(() => sendNotice(world, seller, { path: CHANGE, body: '{"body":[{"partnerDealId":"D2","status":1}]}' }))
+  await say(() => sendNotice(world, seller, { path: '/mtp/api/order/consume', body: '{}' }))
+})
+afterAll(async () => {
+  await seller.close()
+  await other.close()
+  await world.close()
+})
+
+const find = async (by: string, value: string, more: object = {}) =>
+  listTraffic(world.deps, 7001n, trafficQuery.parse({ by, value, ...more }))
+const names = async (by: string, value: string, more: object = {}) =>
+  (await find(by, value, more)).lines.map(({ name }) => name).reverse()
+
+describe('a search in the traffic', () => {
+  it.each([
+    ['order', String(ORDER), ['order-query', 'consume', 'refund']],
+    ['order', `00${ORDER}`, ['order-query', 'consume', 'refund']],
+    ['order', '12', []],
+    ['order', 'x', []],
+    ['order', '9999999999999999999', []],
+    ['refund', 'R-77', ['refund']],
+    ['refund', 'R-7', []],
+    ['deal', 'D1', ['product-pull']],
+    ['deal', 'D2', ['product-pull', 'deal-change']],
+    ['deal', 'D10', ['deal-change']],
+    ['deal', '.*', []],
+    ['path', '/product/query', ['product-pull']],
+    ['path', '/rhone/', ['refund']],
+    ['path', '/order/consume', ['consume', 'consume', '/mtp/api/order/consume']],
+    ['code', '301', ['order-query']],
+    ['code', '404', ['/mtp/api/order/consume']],
+    ['code', 'x', []],
+    ['code', '99999999999', []],
+  ])('by %s %s', async (by, value, expected) => {
+    expect(await names(by, value)).toEqual(expected)
+  })
+
+  it('goes together with the filter', async () => {
+    expect(await names('order', String(ORDER), { direction: 'out' })).toEqual(['order-query'])
+    expect(await names('order', String(ORDER), { outcome: 'ok' })).toEqual([])
+  })
+
+  it('without a value, or by what is no search, is the whole list', async () => {
+    expect((await find('order', '')).lines).toHaveLength(8)
+    expect((await find('body', 'x')).lines).toHaveLength(8)
+    expect((await find('path', 'a\0b')).lines).toHaveLength(8)
+  })
+
+  it('looks at so many calls at a time, and goes on where it has stopped', async () => {
+    await world.pool.query(
+      `insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified)
+       select gen_random_uuid(), $1::timestamptz + n * interval '1 s', 7001, 'seller-7001', '/x', 'r', '{}', '{}', '{"code":300}', true
+       from generate_series(1, 2500) n`,
+      [world.clock.now()],
+    )
+    const first = await find('deal', 'D10')
+    expect(first.lines).toEqual([])
+    expect(first.searchedTo).toBeInstanceOf(Date)
+    const second = await find('deal', 'D10', { before: first.older })
+    expect([second.lines, second.newer]).toEqual([[], first.older])
+    const third = await find('deal', 'D10', { before: second.older })
+    expect(third.lines.map(({ name }) => name)).toEqual(['deal-change'])
+    expect([third.older, third.searchedTo]).toEqual([undefined, undefined])
+    expect((await find('order', String(ORDER))).lines).toHaveLength(3)
+  })
+
+  it('is a form whose pages keep it, and that shows what was typed as text', async () => {
+    const cookie = await sessionOf(world, { client_id: 'seller-7001', client_secret: seller.secret } as Parameters<
+      typeof sessionOf
+    >[1])
+    const { body } = await get(world, '/sandbox/traffic?by=path&value=%22%3E%3Cb%3E', cookie)
+    expect(body).toContain('value="&quot;&gt;&lt;b&gt;"')
+    expect(body).toContain('No call matches this search.')
+    expect(body).toMatch(/href="\/sandbox\/traffic\?by=path&amp;value=%22%3E%3Cb%3E&amp;before=\d+/)
+  })
+})

@@ -11,6 +11,7 @@ import { reportRoutes } from './report-routes.ts'
 import { signInRoutes } from './sign-in-routes.ts'
 import { timelineRoutes } from './timeline-routes.ts'
 import { signatureToolRoutes } from './tool-routes.ts'
+import { trafficBulkRoutes } from './traffic-bulk-routes.ts'
 import { trafficRoutes } from './traffic-routes.ts'
 
 const FORM_LIMIT = 64 * 1024
@@ -41,4 +42,5 @@ const signedInPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) 
   await app.register(runPages, { deps })
   await app.register(trafficRoutes, { deps })
   await app.register(timelineRoutes, { deps })
+  await app.register(trafficBulkRoutes, { deps })
 }

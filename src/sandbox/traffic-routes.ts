@@ -24,6 +24,7 @@ const PAGE = { section: 'traffic', scripts: ['sandbox-copy.js'] } as const
 function listHref(
   { direction, outcome, by, value }: Partial<TrafficQuery>,
   place: Record<string, string> = {},
+  page = TRAFFIC,
 ): string {
   const query = new URLSearchParams({
     ...(direction ? { direction } : {}),
@@ -31,7 +32,7 @@ function listHref(
     ...(by && value ? { by, value } : {}),
     ...place,
   })
-  return query.size > 0 ? `${TRAFFIC}?${query}` : TRAFFIC
+  return query.size > 0 ? `${page}?${query}` : page
 }
 
 const neighbours = (query: TrafficQuery, { newer, older }: TrafficPage) => ({
@@ -39,6 +40,12 @@ const neighbours = (query: TrafficQuery, { newer, older }: TrafficPage) => ({
   older: older && listHref(query, { before: older }),
   newest: query.before || query.after ? listHref(query) : undefined,
 })
+
+const exportsOf = (query: TrafficQuery) =>
+  (['ndjson', 'har'] as const).map((format) => ({
+    name: format.toUpperCase(),
+    href: listHref(query, {}, `${TRAFFIC}/export/${format}`),
+  }))
 
 /** Every call in both directions, rejected ones too, of the partner that is signed in. */
 export const trafficRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
@@ -68,7 +75,7 @@ export const trafficRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     const lines = page.lines.map((line) => ({ ...line, time: beijingTime(line.at) }))
     const texts = trafficTexts(localeOfRequest(request))
     const searchedTo = page.searchedTo && beijingTime(page.searchedTo)
-    const shown = { lines, texts, ...neighbours(query, page), filter: query, searchedTo }
+    const shown = { lines, texts, ...neighbours(query, page), filter: query, searchedTo, exports: exportsOf(query) }
     return sendSandboxPage(request, reply, 'sandbox/traffic', shown, PAGE)
   })
 

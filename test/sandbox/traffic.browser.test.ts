@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import cookie from '@fastify/cookie'
 import Fastify from 'fastify'
@@ -77,16 +78,31 @@ async function makeTraffic(): Promise<void> {
   await say(() => callPartner(world.deps, partner, 'product-pull', { method: 'multi', partnerDealIds: ['D1'] }))
   seller.on('/order/create', status(502, {}, NASTY))
   await say(() =>
-    callPartner(world.deps, partner, 'order-create', {
-      orderId: 9007199254740993n,
-      partnerDealId: 'D1',
-      mtDealId: 1n,
-      buyPrice: 1,
-      unitPrice: 1,
-      totalPrice: 1,
-      quantity: 1,
-    }),
+    callPartner(
+      world.deps,
+      partner,
+      'order-create',
+      {
+        orderId: 9007199254740993n,
+        partnerDealId: 'D1',
+        mtDealId: 1n,
+        buyPrice: 1,
+        unitPrice: 1,
+        totalPrice: 1,
+        quantity: 1,
+      },
+      { orderId: 9007199254740993n },
+    ),
   )
+  await say(() => callPartner(world.deps, partner, 'heartbeat', {}, { forge: 'signature' }))
+  const { callId } = await callPartner(world.deps, partner, 'heartbeat', {}, { forge: 'client' })
+  await world.pool.query(
+    `update partner_call set verdict = 'passed', failure = 'partner-code', code = 300, failure_detail = '300 (error): BA' where call_id = $1`,
+    [callId],
+  )
+  const order = '{"body":{"orderId":9007199254740993}}'
+  await say(() => sendNotice(world, seller, { path: '/mtp/api/order/consume/notice', body: order }))
+  await say(() => sendNotice(world, seller, { path: '/mtp/api/order/consume', body: '{}' }))
   await say(() =>
     sendNotice(world, seller, { path: CHANGE, body: JSON.stringify({ body: NASTY }), headers: { 'X-Nasty': NASTY } }),
   )
@@ -121,7 +137,7 @@ async function signedIn(path: string, look: Look): Promise<Page> {
 }
 
 /** Pages of which pictures are taken. */
-const KEPT = ['traffic', 'entry-call', 'entry-rejected', 'preflight']
+const KEPT = ['traffic', 'entry-call', 'entry-rejected', 'preflight', 'timeline', 'replayed']
 
 const looksRight = async (page: Page, name: string, look: Look) => {
   expect(await page.getAttribute('html', 'lang')).toBe(look.locale)
@@ -166,6 +182,11 @@ describe.each(LOOKS)('looked at as %j', (look) => {
       await page.goto(origin + (await pathTo(name)))
       await looksRight(page, name, look)
     }
+    await page.goto(`${origin}/sandbox/traffic/orders/9007199254740993`)
+    await looksRight(page, 'timeline', look)
+    const ids = ['done', 'impossible', 'limited'].map((outcome) => `one=${outcome}.call.${randomUUID()}`)
+    await page.goto(`${origin}/sandbox/traffic/replayed?${ids.join('&')}`)
+    await looksRight(page, 'replayed', look)
   })
 
   it('a pre-flight is accessible and fits', async () => {

@@ -19,6 +19,7 @@ export const throttleKey = (
     | 'replay'
     | 'contacts'
     | 'preflight'
+    | 'export'
     | 'start',
   value: string,
 ): Buffer => hmacSha256(keys.storage, `${kind}\n${value}`)

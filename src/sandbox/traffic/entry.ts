@@ -58,11 +58,12 @@ export interface TrafficEntry {
   readonly obstacle?: ReplayObstacle
 }
 
-/** An entry of this partner; throws 20007 (404) for one that does not exist and for another partner's alike. */
+/** An entry of this partner, its bodies as `textOf` gives them; throws 20007 (404) for one that does not exist and for another partner's alike. */
 export async function showEntry(
   deps: Deps,
   partnerId: bigint,
   { kind, id }: TrafficEntryParams,
+  textOf = shownText,
 ): Promise<TrafficEntry> {
   const partner = await findPartner(deps, partnerId)
   if (!partner) throw noSuchEntry()
@@ -70,21 +71,32 @@ export async function showEntry(
   if (kind === 'call') {
     const found = await findCall(deps.db, partnerId, id)
     if (!found) throw noSuchEntry()
-    return ourCall(deps, partner, found, mask)
+    return ourCall(deps, partner, found, { mask, textOf })
   }
   const found = await (kind === 'notice' ? findNotice : findRejected)(deps.db, partnerId, id)
   if (!found) throw noSuchEntry()
-  return theirCall(deps, kind, found, mask)
+  return theirCall(deps, kind, found, { mask, textOf })
 }
 
 type Mask = (text: string) => string
+
+/** How texts are written. */
+interface Writing {
+  readonly mask: Mask
+  readonly textOf: typeof shownText
+}
 
 const linesOf = (headers: Readonly<Record<string, string>>, mask: Mask): HeaderLines =>
   Object.entries(headers).map(([name, value]) => [name, mask(value)] as const)
 
 const pathOf = (url: string): string => (URL.canParse(url) ? new URL(url).pathname : '/')
 
-function ourCall({ config }: Deps, partner: PartnerWithSecrets, found: KeptCall, mask: Mask): TrafficEntry {
+function ourCall(
+  { config }: Deps,
+  partner: PartnerWithSecrets,
+  found: KeptCall,
+  { mask, textOf }: Writing,
+): TrafficEntry {
   const { id, at, request_headers, response_headers, response_body, failure, failure_detail } = found
   const url = mask(found.url)
   const told =
@@ -109,7 +121,7 @@ function ourCall({ config }: Deps, partner: PartnerWithSecrets, found: KeptCall,
     isSignature: false,
     mistakes: [],
     durationMs: isTold ? found.duration_ms : null,
-    request: { url, headers: linesOf(request_headers, mask), body: shownText(curl.body, curl.encrypted) },
+    request: { url, headers: linesOf(request_headers, mask), body: textOf(curl.body, curl.encrypted) },
     stringToSign: stringToSign({ method: 'POST', path: pathOf(found.url), date: request_headers.Date ?? '' }),
     ...(response_body === null
       ? {}
@@ -117,7 +129,7 @@ function ourCall({ config }: Deps, partner: PartnerWithSecrets, found: KeptCall,
           response: {
             status: found.http_status,
             headers: linesOf(response_headers ?? {}, mask),
-            body: shownText(mask(response_body), response_headers !== null && BODY_DECRYPTED in response_headers),
+            body: textOf(mask(response_body), response_headers !== null && BODY_DECRYPTED in response_headers),
           },
         }),
     curl: curlOf(curl),
@@ -131,7 +143,12 @@ const mistakesIn = (reason: string): string[] => {
   return MISTAKES.map(({ name }) => name).filter((name) => words.has(name))
 }
 
-function theirCall(deps: Deps, kind: 'notice' | 'rejected', found: KeptReceived, mask: Mask): TrafficEntry {
+function theirCall(
+  deps: Deps,
+  kind: 'notice' | 'rejected',
+  found: KeptReceived,
+  { mask, textOf }: Writing,
+): TrafficEntry {
   const { id, at, headers, body, answer, reason } = found
   const path = mask(found.path)
   const isSignature = answer.includes(`"${BA_FAILED}"`)
@@ -152,10 +169,10 @@ function theirCall(deps: Deps, kind: 'notice' | 'rejected', found: KeptReceived,
     request: {
       url: path,
       ...(headers ? { headers: linesOf(headers, mask) } : {}),
-      body: shownText(mask(body), headers !== null && BODY_DECRYPTED in headers),
+      body: textOf(mask(body), headers !== null && BODY_DECRYPTED in headers),
     },
     ...(date === undefined ? {} : { stringToSign: stringToSign({ method: 'POST', path, date }) }),
-    response: { status: found.status ?? 200, body: shownText(mask(answer)) },
+    response: { status: found.status ?? 200, body: textOf(mask(answer)) },
     ...(obstacle ? { obstacle } : {}),
   }
 }

@@ -7,6 +7,7 @@ import { isWindowed, type TrafficSearch, WINDOW } from '../traffic-search-store.
 import { listAfter, listBefore, type Place, type TrafficSummary, windowEnd } from '../traffic-store.ts'
 import { isWarned, outcomeOf, type TrafficOutcome } from './outcome.ts'
 import { noticeName } from './problems.ts'
+import { isReplayable } from './replayable.ts'
 import type { TrafficQuery } from './wire.ts'
 
 /** One line of the list. */
@@ -17,6 +18,8 @@ export interface TrafficLine extends TrafficSummary {
   readonly outcome: TrafficOutcome
   /** A warning is shown beside the outcome. */
   readonly warned: boolean
+  /** It can be chosen for a replay; its bytes may still not be whole. */
+  readonly replayable: boolean
 }
 
 export interface TrafficPage {
@@ -24,6 +27,8 @@ export interface TrafficPage {
   /** Cursors of the pages beside this one; undefined at the end. */
   readonly newer?: string
   readonly older?: string
+  /** The place of `older`. */
+  readonly next?: Place
   /** How far a search has looked, where there is more to look at. */
   readonly searchedTo?: Date
 }
@@ -59,7 +64,7 @@ export async function listTraffic(deps: Deps, partnerId: bigint, query: TrafficQ
   return {
     lines,
     ...(newer ? { newer: cursorOf(newer) } : {}),
-    ...(older ? { older: cursorOf(older) } : {}),
+    ...(older ? { older: cursorOf(older), next: older } : {}),
     ...(end && !after ? { searchedTo: fromEpochSeconds(Date.parse(end.at) / 1_000) } : {}),
   }
 }
@@ -94,6 +99,7 @@ function lineOf(deps: Deps, row: TrafficSummary, mask: (text: string) => string)
     direction: isOurs ? 'out' : 'in',
     outcome: outcomeOf(row),
     warned: isWarned(row),
+    replayable: isReplayable(deps, row),
   } as const
   if (row.failure === null) return shown
   const { kind, detail } = redactFailure(deps.config, { kind: row.failure, detail: mask(row.detail ?? '') })

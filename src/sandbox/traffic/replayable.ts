@@ -4,6 +4,7 @@ import { noticeEndpoint } from '../../mtp/index.ts'
 import { isKeptWhole } from '../../mws/index.ts'
 import type { NotReplayable } from '../errors.ts'
 import type { KeptReceived } from '../traffic-entry-store.ts'
+import type { TrafficSummary } from '../traffic-store.ts'
 
 /** Interfaces that only read: asking twice changes nothing at the partner. */
 const READING: readonly string[] = [
@@ -34,3 +35,7 @@ export function obstacleToNotice(deps: Deps, kept: KeptReceived): ReplayObstacle
   if (!kept.verified) return 'not-verified'
   return kept.reason === null || isKeptWhole(kept.body, kept.headers) ? undefined : 'not-whole'
 }
+
+/** As far as the line of the list tells. */
+export const isReplayable = (deps: Deps, { kind, name, verified, left_out }: TrafficSummary): boolean =>
+  kind === 'call' ? READING.includes(name) : verified && left_out === null && noticeEndpoint(deps, name) !== undefined

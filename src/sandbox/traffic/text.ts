@@ -13,6 +13,13 @@ export interface ShownText {
 const SHOWN = 65_536
 const MOST_INDENTED = 4 * SHOWN
 
+/** A body as it came, for programs. Long ones are cut. */
+export const keptText = (text: string, encrypted = false): ShownText => ({
+  text: text.slice(0, SHOWN),
+  ...(text.length > SHOWN ? { cutFrom: text.length } : {}),
+  ...(encrypted ? { encrypted } : {}),
+})
+
 /** JSON is indented, with its numbers as they were written; other bodies are shown as they came. Long ones are cut. */
 export function shownText(text: string, encrypted = false): ShownText {
   const mark = encrypted ? { encrypted } : {}

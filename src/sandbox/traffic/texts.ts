@@ -6,7 +6,7 @@ import { stepName } from '../texts.ts'
 import type { TrafficKind, TrafficSummary } from '../traffic-store.ts'
 import type { TrafficEntry } from './entry.ts'
 import type { OutcomeName, TrafficOutcome } from './outcome.ts'
-import type { Replayed } from './replay.ts'
+import type { ReplayedOne } from './wire.ts'
 
 const KINDS = {
   call: 'sandbox.traffic.kind_call',
@@ -41,7 +41,10 @@ const REPLAYED = {
   refused: 'sandbox.traffic.replayed_refused',
   done: 'sandbox.traffic.replayed_done',
   failed: 'sandbox.traffic.replayed_failed',
-} as const satisfies Record<Replayed['outcome'], string>
+  impossible: 'sandbox.traffic.replayed_impossible',
+  gone: 'sandbox.traffic.replayed_gone',
+  limited: 'sandbox.traffic.replayed_limited',
+} as const satisfies Record<ReplayedOne['outcome'], string>
 
 /** Texts of the traffic pages for the values that operations return. */
 export function trafficTexts(locale: Locale) {
@@ -57,7 +60,7 @@ export function trafficTexts(locale: Locale) {
         count: left_out?.toLocaleString(locale) ?? '',
       }),
     obstacle: (obstacle: NotReplayable['obstacle']): string => t(OBSTACLES[obstacle]),
-    replayed: (outcome: Replayed['outcome']): string => t(REPLAYED[outcome]),
+    replayed: (outcome: ReplayedOne['outcome']): string => t(REPLAYED[outcome]),
     name: docsTexts(locale).title,
     step: (id: string): string => stepName(id, t),
     mistake: (name: string): string => explainMistake(locale, name),

@@ -42,6 +42,8 @@ export const trafficQuery = z
       .regex(/^[^\0]*$/)
       .optional()
       .catch(undefined),
+    /** A form without entries, or with too many, has led here. */
+    chosen: z.literal('wrongly').optional().catch(undefined),
     before: cursor,
     after: cursor,
   })
@@ -50,6 +52,7 @@ export const trafficQuery = z
     outcome: undefined,
     by: undefined,
     value: undefined,
+    chosen: undefined,
     before: undefined,
     after: undefined,
   })
@@ -67,7 +70,35 @@ export const timelineParams = z.object({
     .refine((id) => id <= MOST_ID),
 })
 
+export const exportParams = z.object({ format: z.enum(['ndjson', 'har']) })
+
+/** Entries that are replayed by one form at most: each may take the partner 15 seconds. */
+const MOST_REPLAYED = 10
+
+const REPLAYED = ['accepted', 'again', 'refused', 'done', 'failed'] as const
+const replayedOutcome = z.enum([...REPLAYED, 'impossible', 'gone', 'limited'])
+
+/** A form with checkboxes sends a text for one, a list for more. */
+const listed = <Entry extends z.ZodType>(entry: Entry) =>
+  z.preprocess((sent) => (typeof sent === 'string' ? [sent] : sent), z.array(entry).min(1).max(MOST_REPLAYED))
+
+/** `kind/id`, as the list names its entries. */
+const chosenEntry = z
+  .string()
+  .transform((text) => ({ kind: text.split('/')[0], id: text.split('/')[1] }))
+  .pipe(trafficEntryParams)
+export const replayForm = z.object({ entry: listed(chosenEntry) })
+
+/** `outcome.kind.id`. */
+const replayedOne = z
+  .string()
+  .transform((text) => ({ outcome: text.split('.')[0], kind: text.split('.')[1], id: text.split('.')[2] }))
+  .pipe(trafficEntryParams.extend({ outcome: replayedOutcome }))
+/** What came of one of several replays, and the entry that shows it; the replayed one where there is no new one. */
+export type ReplayedOne = z.output<typeof replayedOne>
+export const replayedManyQuery = z.object({ one: listed(replayedOne).catch([]) }).catch({ one: [] })
+
 /** The outcome of a replay, shown on the page of its entry. */
 export const replayedQuery = z
-  .object({ replayed: z.enum(['accepted', 'again', 'refused', 'done', 'failed']).optional().catch(undefined) })
+  .object({ replayed: z.enum(REPLAYED).optional().catch(undefined) })
   .catch({ replayed: undefined })

@@ -1,0 +1,47 @@
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsync } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
+import { localeOfRequest } from '../lib/web/page.ts'
+import { countUse } from '../throttle/index.ts'
+import { noSuchEntry } from './errors.ts'
+import { HOME, partnerOf, sendSandboxPage } from './guard.ts'
+import { EXPORT_FORMATS, exported } from './traffic/export.ts'
+import { replayMany } from './traffic/replay-many.ts'
+import { trafficTexts } from './traffic/texts.ts'
+import { exportParams, replayedManyQuery, replayForm, trafficQuery } from './traffic/wire.ts'
+
+const TRAFFIC = `${HOME}/traffic`
+
+/** What is done with many entries at once: an export of the list, and replays of what was chosen in it. */
+export const trafficBulkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  app.get('/traffic/export/:format', async (request, reply) => {
+    const params = exportParams.safeParse(request.params)
+    if (!params.success) throw noSuchEntry()
+    const { format } = params.data
+    const { partnerId } = partnerOf(request)
+    await countUse(deps, 'export', partnerId)
+    const name = `attachment; filename="traffic.${format}"`
+    const headers = { ...AREA_A_HEADERS, 'Content-Type': EXPORT_FORMATS[format], 'Content-Disposition': name }
+    return reply
+      .headers(headers)
+      .send(Readable.from(exported(deps, partnerId, trafficQuery.parse(request.query), format)))
+  })
+
+  app.post('/traffic/replay', async (request, reply) => {
+    reply.headers(AREA_A_HEADERS)
+    const chosen = replayForm.safeParse(request.body)
+    if (!chosen.success) return reply.redirect(`${TRAFFIC}?chosen=wrongly`, 303)
+    const all = await replayMany(deps, partnerOf(request).partnerId, chosen.data.entry)
+    const query = new URLSearchParams(
+      all.map(({ outcome, kind, id }): [string, string] => ['one', `${outcome}.${kind}.${id}`]),
+    )
+    return reply.redirect(`${TRAFFIC}/replayed?${query}`, 303)
+  })
+
+  app.get('/traffic/replayed', async (request, reply) => {
+    const { one: all } = replayedManyQuery.parse(request.query)
+    const shown = { all, texts: trafficTexts(localeOfRequest(request)) }
+    return sendSandboxPage(request, reply, 'sandbox/replayed', shown, { section: 'traffic' })
+  })
+}

@@ -10,7 +10,7 @@ export const EXPORT_FORMATS = { ndjson: 'application/x-ndjson; charset=utf-8', h
 export type ExportFormat = keyof typeof EXPORT_FORMATS
 
 /** What one export holds at most: entries, characters, and pages of the list that are looked at for them. */
-export const MOST_EXPORTED = { entries: 1_000, characters: 33_554_432, pages: 100 } as const
+const MOST_EXPORTED = { entries: 1_000, characters: 33_554_432, pages: 100 } as const
 
 /**
  * The calls of a list as text, newest first, made while it is sent: NDJSON, one call a line, or one HAR 1.2 document.

@@ -6,7 +6,7 @@ import { noSuchEntry } from '../errors.ts'
 import { type TrafficLine, trafficAbout } from './list.ts'
 
 /** One thing that happened to an order: a call in either direction, or a change of its state or of a refund's. */
-export type Moment =
+type Moment =
   | { readonly kind: 'call'; readonly at: Date; readonly line: TrafficLine; readonly place?: LogPlace }
   | {
       readonly kind: 'state'

@@ -9,6 +9,7 @@ import { sendSandboxError, signedInOnly } from './guard.ts'
 import { runPages } from './pages/plugin.ts'
 import { reportRoutes } from './report-routes.ts'
 import { signInRoutes } from './sign-in-routes.ts'
+import { starterRoutes } from './starter-routes.ts'
 import { timelineRoutes } from './timeline-routes.ts'
 import { signatureToolRoutes } from './tool-routes.ts'
 import { trafficBulkRoutes } from './traffic-bulk-routes.ts'
@@ -39,6 +40,7 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 const signedInPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.addHook('onRequest', signedInOnly(deps))
   await app.register(signatureToolRoutes, { deps })
+  await app.register(starterRoutes, { deps })
   await app.register(runPages, { deps })
   await app.register(trafficRoutes, { deps })
   await app.register(timelineRoutes, { deps })

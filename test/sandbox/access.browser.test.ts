@@ -83,6 +83,8 @@ describe.each(LOOKS)('looked at as %j', (look) => {
     await paste(page, '\n')
     await page.click('#snippets details:nth-of-type(3) summary')
     await looksRight(page, 'signature-passed', look)
+    await page.click('#snippets a[href="/sandbox/starters"]')
+    await looksRight(page, 'starters', look)
     await page.goto(`${origin}/sandbox`)
     await looksRight(page, 'home-passed', look)
     await page.goto(`${origin}/sandbox/nothing`)

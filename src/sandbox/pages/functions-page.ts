@@ -177,7 +177,7 @@ export async function functionsPage(
   }
 }
 
-const productLabels = (t: Translate): Record<ProductRole, string> => ({
+export const productLabels = (t: Translate): Record<ProductRole, string> => ({
   main: t('sandbox.product.main'),
   later: t('sandbox.product.later'),
   review: t('sandbox.product.review'),

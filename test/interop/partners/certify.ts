@@ -18,7 +18,10 @@ export interface Certified {
 
 const person = (name: string) => ({ name, mail: `${name.toLowerCase()}@partner.example` })
 
-export async function certify(program: PartnerProgram): Promise<Certified> {
+/** What the walk has to know of a program. */
+export type Walker = Pick<PartnerProgram, 'platformUrl' | 'headers' | 'functions' | 'products' | 'wish' | 'onWait'>
+
+export async function certify(program: Walker): Promise<Certified> {
   const call = async (method: string, path: string, body?: Json): Promise<Json> => {
     const url = new URL(`${program.platformUrl}/sandbox/api${path}`)
     const headers = program.headers(url.pathname, method)

@@ -1,0 +1,201 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Client } from '../../acceptance/client.ts'
+import { httpWire } from '../../acceptance/http.ts'
+import { makeSeller, type Seller } from '../../acceptance/seller.ts'
+import { type System, startSystem } from '../../acceptance/system.ts'
+import { certify } from '../partners/certify.ts'
+import { LANGUAGES, type Language, missingFrom, Starter } from './starter.ts'
+
+/** Each starter, downloaded from the sandbox of the built service and run as it is. */
+
+// What a clientId may be made of, at its worst: each of these means something in one of the languages.
+const AWKWARD = `it's-"q"-$HOME-\`id\`-\\n-\\u0041-%s-{x}-{$y}-*/-?>-<b>&amp;`
+/** Beyond 2^53: a double would round it. */
+const LARGE_ID = 9_007_199_254_740_993n
+
+let system: System
+let client: Client
+let folder: string
+beforeAll(async () => {
+  system = await startSystem({ PARTNER_ADDRESS_ALLOW: '127.0.0.1', SANDBOX_WAIT_S: '60' })
+  client = new Client(httpWire(system.origin), system.origin)
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-starters-'))
+})
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  await system.stop()
+})
+
+/** Downloads a file as a signed-in seller does. */
+async function download({ clientId, clientSecret }: Seller, file: string): Promise<string> {
+  const form = { client_id: clientId, client_secret: clientSecret }
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
+  const wire = httpWire(system.origin)
+  const signedIn = await wire({
+    ...{ method: 'POST', path: '/sandbox/sign-in', headers },
+    body: new URLSearchParams(form).toString(),
+  })
+  const cookie = [signedIn.headers['set-cookie']].flat().map((one) => String(one).split(';')[0])
+  const answer = await wire({
+    method: 'GET',
+    path: `/sandbox/starters/${file}`,
+    headers: { cookie: cookie.join('; ') },
+  })
+  expect(answer.status).toBe(200)
+  return answer.text
+}
+
+/** Sends a command as a page in a browser of this machine could. */
+const controlStatus = (port: number, headers: Record<string, string>): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const body = '["list"]'
+    const call = httpRequest({
+      ...{ host: '127.0.0.1', port, method: 'POST' },
+      headers: { 'content-length': body.length, ...headers },
+    })
+    call.on('error', reject).on('response', async (answer) => {
+      resolve(Buffer.concat(await answer.toArray()).toString())
+    })
+    call.end(body)
+  })
+
+const skipped = (language: Language, lacks: string): string => {
+  const note = `NOT RUN: the starter ${language.file}, because this machine has no ${lacks}`
+  process.stderr.write(`${note}\n`)
+  return note
+}
+
+describe.each(LANGUAGES.map((language, place) => ({ ...language, place })))('the starter $file', (language) => {
+  const lacks = missingFrom(language)
+  let starter: Starter
+  let seller: Seller
+  let source: string
+  beforeAll(async () => {
+    if (lacks !== undefined) return
+    const ports = await Starter.ports()
+    const partnerId = String(LARGE_ID + 2n * BigInt(language.place))
+    const made = await makeSeller(client, {
+      ...{ stage: 'sandbox', base_url: `http://127.0.0.1:${ports[0]}` },
+      ...{ client_id: `${AWKWARD}${language.place}`, partner_id: partnerId },
+    })
+    seller = { ...made, partnerId } // the answer to an operator is read here by JSON.parse
+    source = await download(seller, language.file)
+    const given = { folder: mkdtempSync(join(folder, 'run-')), me: seller, platformUrl: system.origin, source }
+    starter = await Starter.start(language, given, ports)
+  })
+  afterAll(() => starter?.stop())
+
+  it('is certified with every function', async (context) => {
+    if (lacks !== undefined) context.skip(skipped(language, lacks))
+    const certified = await certify(starter)
+    expect({ ...certified, output: certified.passed ? '' : starter.output }).toEqual({
+      ...{ passed: true, failures: [], warnings: [] },
+      ...{ output: '' },
+    })
+  })
+
+  it('sends each notice with a command, as often as one likes', async (context) => {
+    if (lacks !== undefined) context.skip()
+    const done = expect.stringContaining('"code":200')
+    expect(await starter.command('test')).toEqual(done)
+    const list = await starter.command('list')
+    const [, later] = /order (\d+): LATER .* orderStatus 4/.exec(list) ?? []
+    expect(await starter.command('issue', String(later))).toEqual(done)
+    const [, used, total] = /order (\d+): TICKET .* orderStatus 4, \d+ tickets, ([1-9]) used/.exec(list) ?? []
+    expect(await starter.command('used', String(used))).toEqual(done)
+    expect(await starter.command('used', String(used), String(total))).toEqual(done)
+    const [, review] = /refund (\S+) of order \d+: 200 success/.exec(list) ?? []
+    // A decision is final: saying no afterwards sends the yes again.
+    expect(await starter.command('refund', String(review), 'no')).toEqual(done)
+    expect(await starter.command('change', 'SOLD-OUT')).toEqual(done)
+    expect(await starter.command('change', 'SOLD-OUT', '5')).toEqual(done)
+    for (const words of [['used', '1'], ['refund', 'none', 'yes'], ['change', 'nothing'], ['used', 'x'], ['help']]) {
+      expect(await starter.command(...words)).not.toContain('"code"')
+    }
+  })
+
+  it('takes nothing off sale but what it is told to', async (context) => {
+    if (lacks !== undefined) context.skip()
+    const ids = async () => {
+      const { body } = await starter.call('/product/query', '{"body":{"method":"page","currentPage":1,"pageSize":20}}')
+      return (body as { partnerDealId: string }[]).map(({ partnerDealId }) => partnerDealId)
+    }
+    expect(await ids()).toEqual([...starter.products])
+    await starter.command('change', 'SHOW', '0')
+    expect(await ids()).toEqual(['TICKET', 'LATER', 'REVIEW', 'SOLD-OUT'])
+    await starter.command('change', 'SHOW', '1')
+    expect(await ids()).toEqual([...starter.products])
+  })
+
+  it('answers what it cannot read with the code of the interface, and names the field', async (context) => {
+    if (lacks !== undefined) context.skip()
+    const envelope = { describe: expect.any(String), partnerId: seller.partnerId }
+    const calls = [
+      ['/order/create', '{"body":{}}', 410],
+      ['/order/query', `{"body":{"orderId":${2n ** 63n - 1n}}}`, 301],
+      ['/order/query', `{"body":{"orderId":${2n ** 64n}}}`, 399],
+      ['/order/query', '{"body":{"orderId":1.5}}', 399],
+      ['/order/query', '{"body":{"orderId":[]}}', 399],
+      [
+        '/product/price/query',
+        '{"body":{"partnerDealId":"TICKET","startTime":"2026-02-30","endTime":"2026-03-01"}}',
+        201,
+      ],
+      ['/product/query', '{"body":{"method":"page","currentPage":0,"pageSize":20}}', 399],
+      ['/order/refund', '{"body":[]}', 699],
+      ['/order/pay', 'not JSON', 599],
+      ['/order/pay', '"text"', 599],
+      ['/order/pay', '', 599],
+      ['/order/close', '['.repeat(200_000), 300],
+      ['/nothing', '{"body":{}}', 300],
+    ] as const
+    for (const [path, text, code] of calls) {
+      expect({ path, text: text.slice(0, 80), ...(await starter.call(path, text)) }).toEqual({
+        ...{ path, text: text.slice(0, 80), code },
+        ...envelope,
+      })
+    }
+    expect((await starter.call('/order/query', '{"body":{"orderId":9223372036854775807}}')).describe).toContain(
+      '9223372036854775807',
+    )
+    expect((await starter.call('/order/create', '{"body":{}}')).describe).toContain('orderId')
+  })
+
+  it('tells a caller whose signature is wrong nothing', async (context) => {
+    if (lacks !== undefined) context.skip()
+    const refused = { code: 300, describe: 'BA verification failed', partnerId: seller.partnerId }
+    const old = new Date(Date.now() - 700_000).toUTCString()
+    const changes: Record<string, string>[] = [
+      { Date: '' },
+      { Date: old },
+      { Authorization: '' },
+      { Authorization: 'MWS' },
+    ]
+    for (const change of [...changes, { Authorization: `MWS ${seller.clientId}:AAAAAAAAAAAAAAAAAAAAAAAAAAA=` }]) {
+      expect(await starter.call('/nothing', 'not JSON', change)).toEqual(refused)
+    }
+    const headers = starter.headers('/alive')
+    expect(await starter.call('/product/query', '{"body":{}}', headers)).toEqual(refused)
+  })
+
+  it('lets only programs of this machine give commands', async (context) => {
+    if (lacks !== undefined || language.file === 'seller.php')
+      return context.skip('commands of PHP do not go over HTTP')
+    const host = `127.0.0.1:${starter.controlPort}`
+    expect(await controlStatus(starter.controlPort, { host })).toContain('order ')
+    expect(await controlStatus(starter.controlPort, { host: `evil.example:${starter.controlPort}` })).toBe('refused')
+    expect(await controlStatus(starter.controlPort, { host, origin: 'null' })).toBe('refused')
+    await expect(fetch(`http://127.0.0.2:${starter.controlPort}`, { method: 'POST' })).rejects.toThrow('fetch failed')
+  })
+
+  it('holds no secret, and prints none', async (context) => {
+    if (lacks !== undefined) context.skip()
+    expect(source).not.toContain(seller.clientSecret)
+    expect(starter.output).not.toContain(seller.clientSecret)
+    expect(starter.output).toContain('refused')
+  })
+})

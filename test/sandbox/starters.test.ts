@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { STARTER_PRODUCTS, STARTERS } from '../../src/sandbox/starters.ts'
+import { openWorld, type World } from '../harness.ts'
+import { get, newSandboxPartner, type SandboxPartner, sessionOf } from './partners.ts'
+
+/** The page of the starters and what is downloaded; that they work is shown in test/interop/starters. */
+
+const CLIENT_ID = `it's-"q"-\\n-{{partnerId}}-<b>`
+const FILES = ['seller.py', 'Seller.java', 'seller.php']
+
+let world: World
+let partner: SandboxPartner
+let cookie: string
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_URL: 'https://partners.example/gate' })
+  partner = await newSandboxPartner(world, { client_id: CLIENT_ID })
+  cookie = await sessionOf(world, partner)
+})
+afterAll(() => world.close())
+
+const page = (path: string, language = 'en') => get(world, path, cookie, { 'accept-language': language })
+
+describe('the page', () => {
+  it.each([
+    ['en', 'Starters', 'Product with delayed tickets'],
+    ['zh-CN', '入门程序', '出票'],
+  ])('offers every file, in %s', async (language, title, role) => {
+    const { statusCode, body } = await page('/sandbox/starters', language)
+    expect(statusCode).toBe(200)
+    expect(body).toContain(`<h1>${title}</h1>`)
+    expect(body).toContain(role)
+    expect([...body.matchAll(/href="\/sandbox\/starters\/([^"]+)" download/g)].map(([, file]) => file)).toEqual(FILES)
+    for (const id of Object.values(STARTER_PRODUCTS)) expect(body).toContain(`<code>${id}</code>`)
+  })
+
+  it.each(['/sandbox/signature', '/sandbox/docs'])('is linked from %s', async (path) => {
+    expect((await page(path)).body).toContain('href="/sandbox/starters"')
+  })
+
+  it.each(['/sandbox/starters', '/sandbox/starters/seller.py'])('%s needs a session', async (path) => {
+    const { statusCode, headers } = await get(world, path)
+    expect([statusCode, headers.location]).toEqual([302, `/sandbox/sign-in?return_to=${encodeURIComponent(path)}`])
+  })
+})
+
+describe('a download', () => {
+  it.each([
+    ['seller.py', JSON.stringify(CLIENT_ID), '"', '# '],
+    ['Seller.java', JSON.stringify(CLIENT_ID), '"', '// '],
+    ['seller.php', `'it\\'s-"q"-\\\\n-{{partnerId}}-<b>'`, "'", '<?php\n// '],
+  ])('%s has the ids as literals, and no secret', async (file, clientId, quote, start) => {
+    const { statusCode, headers, body } = await page(`/sandbox/starters/${file}`)
+    expect(statusCode).toBe(200)
+    expect(headers).toMatchObject({
+      'content-disposition': `attachment; filename="${file}"`,
+      'content-type': 'text/plain; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    })
+    expect(body).toContain(clientId)
+    expect(body).toContain(`${quote}${partner.partner_id}${quote}`)
+    expect(body).toContain(`${quote}https://partners.example/gate${quote}`)
+    expect(body).not.toContain(partner.client_secret)
+    expect(body).not.toContain('{{clientId}}')
+    // How to run it is said first, in three steps; compilers of every locale read ASCII.
+    expect(body.startsWith(start)).toBe(true)
+    expect(body.split('\n').slice(0, 8).join('\n')).toMatch(/ 1\. .*CLIENT_SECRET.* 2\. .* 3\. /s)
+    expect(body).toMatch(/^[\n -~]*$/)
+  })
+
+  it.each(['seller', 'SELLER.PY', 'python.txt', '..%2fpython.txt', 'constructor'])('there is no %s', async (file) => {
+    expect((await page(`/sandbox/starters/${file}`)).statusCode).toBe(404)
+  })
+})
+
+it.each(STARTERS)('$file sells a product for every role of a test run', ({ fill }) => {
+  for (const id of Object.values(STARTER_PRODUCTS)) expect(fill({})).toMatch(new RegExp(`["']${id}["']`))
+})

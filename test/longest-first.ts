@@ -9,6 +9,7 @@ const LONGEST = [
   'requests.test.ts',
   'pulls.test.ts',
   'partners.test.ts',
+  'starters.test.ts',
   'processes.test.ts',
   'sandbox-headless.test.ts',
   'notices-canary.test.ts',

@@ -8,6 +8,7 @@ import { httpWire } from '../../acceptance/http.ts'
 import { makeSeller, type Seller } from '../../acceptance/seller.ts'
 import { type System, startSystem } from '../../acceptance/system.ts'
 import { certify } from '../partners/certify.ts'
+import type { Json } from '../partners/program.ts'
 import { LANGUAGES, type Language, missingFrom, Starter } from './starter.ts'
 
 /** Each starter, downloaded from the sandbox of the built service and run as it is. */
@@ -163,6 +164,75 @@ describe.each(LANGUAGES.map((language, place) => ({ ...language, place })))('the
       '9223372036854775807',
     )
     expect((await starter.call('/order/create', '{"body":{}}')).describe).toContain('orderId')
+  })
+
+  it('keeps an order in one piece, whatever is asked of it', async (context) => {
+    if (lacks !== undefined) context.skip()
+    const ask = async (path: string, body: object): Promise<Json> =>
+      starter.call(path, JSON.stringify({ body }).replace(/"(\d{16,})"/g, '$1'))
+    const said = async (path: string, body: object) => {
+      const { code, body: answered } = await ask(path, body)
+      return [code, answered ?? null]
+    }
+    const orderId = String(LARGE_ID * 3n)
+    const day = new Date(Date.now() + 8 * 3_600_000 + 3 * 86_400_000).toISOString().slice(0, 10)
+    const order = { partnerDealId: 'LATER', unitPrice: 88, buyPrice: '75.00', quantity: 2, travelDate: day }
+
+    for (const [change, code] of [
+      [{ unitPrice: 88.01 }, 410],
+      [{ travelDate: '2020-01-01' }, 410],
+      [{ quantity: 11 }, 422],
+      [{ quantity: 0 }, 410],
+      [{ partnerDealId: 'SOLD-OUT' }, 420],
+      [{ partnerDealId: 'NOTHING' }, 421],
+      [{ partnerDealId: 'SHOW' }, 410],
+      [{ partnerDealId: 'SHOW', partnerPrimaryKey: `SHOW/${day}/C` }, 410],
+    ] as const) {
+      expect([change, await said('/order/create', { orderId, ...order, ...change })]).toEqual([change, [code, null]])
+    }
+    expect(await said('/order/create', { orderId, ...order })).toEqual([200, { partnerOrderId: expect.any(String) }])
+
+    expect(await said('/order/pay', { orderId })).toEqual([598, null])
+    // The platform does not know this order, and says so; the command may be repeated.
+    expect(await starter.command('issue', orderId)).toContain(`order ${orderId} does not exist`)
+    const [, paid] = await said('/order/pay', { orderId })
+    const { vouchers = [] } = paid as { vouchers?: string[] }
+    expect(new Set(vouchers).size).toBe(2)
+    expect(await said('/order/pay', { orderId })).toEqual([200, paid])
+
+    await starter.command('used', orderId, '1')
+    const states = async () => {
+      const { body } = await ask('/order/query', { orderId })
+      const { usedQuantity, refundedQuantity, voucherList } = body as { voucherList: { status: number }[] } & Json
+      return [usedQuantity, refundedQuantity, ...voucherList.map(({ status }) => status)]
+    }
+    expect(await states()).toEqual([1, 0, 1, 0])
+    expect(await said('/order/close', { orderId, closeType: 3 })).toEqual([300, null])
+    const reschedule = { orderId, rescheduleNo: 'R1', originDate: day, targetDate: day }
+    expect(await said('/order/reschedule', reschedule)).toEqual([300, null])
+    const refund = { orderId, refundId: 'F1', refundQuantity: 2, voucherList: [] }
+    expect(await said('/order/refund', refund)).toEqual([606, null])
+    expect(await said('/order/refund', { ...refund, refundQuantity: 1, voucherList: [vouchers[0]] })).toEqual([
+      606,
+      null,
+    ])
+    const message = { orderId, refundSerialNo: 'S1', refundPrice: -1, voucherList: [], count: 2 }
+    for (const _again of [1, 2]) expect(await said('/order/refunded', message)).toEqual([200, null])
+    expect(await states()).toEqual([1, 1, 1, 2])
+
+    const review = String(LARGE_ID * 5n)
+    await ask('/order/create', { ...order, orderId: review, partnerDealId: 'REVIEW' })
+    await ask('/order/pay', { orderId: review })
+    const asked = { orderId: review, refundId: `F-${review}`, refundQuantity: 2, voucherList: [] }
+    expect((await ask('/order/refund', asked)).code).toBe(602)
+    expect((await ask('/order/refund', { ...asked, refundId: 'F3' })).code).toBe(606) // both are held
+    await starter.command('refund', asked.refundId, 'no')
+    expect((await ask('/order/refund', asked)).code).toBe(606)
+    expect((await ask('/order/refund', { ...asked, refundId: 'F4' })).code).toBe(602) // free again
+
+    const closed = String(LARGE_ID * 7n)
+    expect(await said('/order/close', { orderId: closed, closeType: 1 })).toEqual([200, null])
+    expect(await said('/order/create', { ...order, orderId: closed })).toEqual([499, null])
   })
 
   it('tells a caller whose signature is wrong nothing', async (context) => {

@@ -7,6 +7,7 @@ import { Client } from '../../acceptance/client.ts'
 import { httpWire } from '../../acceptance/http.ts'
 import { makeSeller, type Seller } from '../../acceptance/seller.ts'
 import { type System, startSystem } from '../../acceptance/system.ts'
+import { signatureOf } from '../../signer.ts'
 import { certify } from '../partners/certify.ts'
 import type { Json } from '../partners/program.ts'
 import { LANGUAGES, type Language, missingFrom, Starter } from './starter.ts'
@@ -238,16 +239,21 @@ describe.each(LANGUAGES.map((language, place) => ({ ...language, place })))('the
   it('tells a caller whose signature is wrong nothing', async (context) => {
     if (lacks !== undefined) context.skip()
     const refused = { code: 300, describe: 'BA verification failed', partnerId: seller.partnerId }
-    const old = new Date(Date.now() - 700_000).toUTCString()
-    const changes: Record<string, string>[] = [
-      { Date: '' },
-      { Date: old },
-      { Authorization: '' },
-      { Authorization: 'MWS' },
-    ]
+    const changes: Record<string, string>[] = [{ Date: '' }, { Authorization: '' }, { Authorization: 'MWS' }]
     for (const change of [...changes, { Authorization: `MWS ${seller.clientId}:AAAAAAAAAAAAAAAAAAAAAAAAAAA=` }]) {
       expect(await starter.call('/nothing', 'not JSON', change)).toEqual(refused)
     }
+    // Rightly signed, and of another time: a call that somebody has recorded.
+    const signed = (date: string, clientId = seller.clientId) => {
+      const signature = signatureOf({ method: 'POST', path: '/alive', date, secret: seller.clientSecret })
+      return starter.call('/alive', '{"body":{}}', { Date: date, Authorization: `MWS ${clientId}:${signature}` })
+    }
+    const at = (seconds: number) => new Date(Date.now() + seconds * 1_000).toUTCString()
+    expect(await signed(at(-500))).toEqual({ ...refused, code: 200, describe: 'success' })
+    for (const date of [at(-700), at(700), at(0).replace('GMT', 'UTC'), new Date().toISOString(), '']) {
+      expect(await signed(date)).toEqual(refused)
+    }
+    expect(await signed(at(0), 'another')).toEqual(refused)
     const headers = starter.headers('/alive')
     expect(await starter.call('/product/query', '{"body":{}}', headers)).toEqual(refused)
   })

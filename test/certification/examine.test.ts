@@ -100,7 +100,7 @@ describe('an answer that cannot be used', () => {
   it('because of its size fails a check of its own, which names the limit', () => {
     const failure_detail = 'the response is larger than 1 MiB: too-large (UND_ERR_RES_EXCEEDED_MAX_SIZE)'
     const huge = { ...answered(200, ''), http_status: null, response_body: null, failure: 'too-large', failure_detail }
-    expect(examine(huge)).toMatchObject([
+    expect(examine(huge).map(inEnglish)).toMatchObject([
       { id: 'reached', passed: true },
       { id: 'answer-size', passed: false, expected: 'at most 1 MiB', actual: failure_detail },
     ])
@@ -108,7 +108,9 @@ describe('an answer that cannot be used', () => {
 
   it('because it never came names both limits of time', () => {
     const silent = { ...answered(200, ''), http_status: null, response_body: null, failure: 'timeout' }
-    expect(examine(silent)).toMatchObject([{ id: 'reached', expected: 'a response within 10 s (a warning after 3 s)' }])
+    expect(examine(silent).map(inEnglish)).toMatchObject([
+      { id: 'reached', expected: 'a response within 10 s (a warning after 3 s)' },
+    ])
   })
 
   it.each([
@@ -126,7 +128,7 @@ describe('an answer that cannot be used', () => {
   ])('because %s is missing says why it is required', (field, why) => {
     const body = [{ ...PRODUCT, useDateMode: 0, returnVoucher: false, [field]: undefined }]
     const findings = examine(answered(200, { code: 200, describe: 'success', body }, 'product-pull'))
-    expect(findings.filter(({ passed }) => !passed)).toContainEqual(
+    expect(findings.map(inEnglish).filter(({ passed }) => !passed)).toContainEqual(
       expect.objectContaining({ id: 'fields', path: `body[0].${field}`, expected: why, actual: 'missing' }),
     )
   })

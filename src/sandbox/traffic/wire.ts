@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { fromEpochMilliseconds } from '../../lib/clock.ts'
+import { listOf } from '../../lib/json/lists.ts'
 import { SEARCHES, type TrafficSearch } from '../traffic-search-store.ts'
 import type { Place } from '../traffic-store.ts'
 
@@ -72,15 +73,12 @@ export const timelineParams = z.object({
 
 export const exportParams = z.object({ format: z.enum(['ndjson', 'har']) })
 
-/** Entries that are replayed by one form at most: each may take the partner 15 seconds. */
-const MOST_REPLAYED = 10
-
 const REPLAYED = ['accepted', 'again', 'refused', 'done', 'failed'] as const
 const replayedOutcome = z.enum([...REPLAYED, 'impossible', 'gone', 'limited'])
 
 /** A form with checkboxes sends a text for one, a list for more. */
 const listed = <Entry extends z.ZodType>(entry: Entry) =>
-  z.preprocess((sent) => (typeof sent === 'string' ? [sent] : sent), z.array(entry).min(1).max(MOST_REPLAYED))
+  z.preprocess((sent) => (typeof sent === 'string' ? [sent] : sent), listOf('replays', entry).min(1))
 
 /** `kind/id`, as the list names its entries. */
 const chosenEntry = z

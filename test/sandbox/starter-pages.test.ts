@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { INTERFACES } from '../../src/interfaces/index.ts'
 import { STARTER_PRODUCTS, STARTERS } from '../../src/sandbox/starters.ts'
 import { openWorld, type World } from '../harness.ts'
 import { get, newSandboxPartner, type SandboxPartner, sessionOf } from './partners.ts'
@@ -73,6 +74,7 @@ describe('a download', () => {
   })
 })
 
-it.each(STARTERS)('$file sells a product for every role of a test run', ({ fill }) => {
+it.each(STARTERS)('$file has every interface, and sells a product for every role of a test run', ({ fill }) => {
+  for (const { defaultPath } of INTERFACES) expect(fill({})).toMatch(new RegExp(`["']${defaultPath}["']`))
   for (const id of Object.values(STARTER_PRODUCTS)) expect(fill({})).toMatch(new RegExp(`["']${id}["']`))
 })

@@ -202,8 +202,8 @@ describe.each(LANGUAGES.map((language, place) => ({ ...language, place })))('the
     expect(await said('/order/pay', { orderId })).toEqual([200, paid])
 
     await starter.command('used', orderId, '1')
-    const states = async () => {
-      const { body } = await ask('/order/query', { orderId })
+    const states = async (id = orderId) => {
+      const { body } = await ask('/order/query', { orderId: id })
       const { usedQuantity, refundedQuantity, voucherList } = body as { voucherList: { status: number }[] } & Json
       return [usedQuantity, refundedQuantity, ...voucherList.map(({ status }) => status)]
     }
@@ -230,6 +230,13 @@ describe.each(LANGUAGES.map((language, place) => ({ ...language, place })))('the
     await starter.command('refund', asked.refundId, 'no')
     expect((await ask('/order/refund', asked)).code).toBe(606)
     expect((await ask('/order/refund', { ...asked, refundId: 'F4' })).code).toBe(602) // free again
+
+    const partly = String(LARGE_ID * 11n)
+    await ask('/order/create', { ...order, orderId: partly, partnerDealId: 'TICKET' })
+    await ask('/order/pay', { orderId: partly })
+    await ask('/order/refund', { orderId: partly, refundId: 'F5', refundQuantity: 1, voucherList: [] })
+    await ask('/order/close', { orderId: partly, closeType: 3 })
+    expect(await states(partly)).toEqual([0, 1, 2, 3])
 
     const closed = String(LARGE_ID * 7n)
     expect(await said('/order/close', { orderId: closed, closeType: 1 })).toEqual([200, null])

@@ -131,7 +131,7 @@ describe('of a live partner', () => {
     'a notice with %s is taken, with a warning in Traffic',
     async (_name, sent, warning) => {
       expect(await send(sent)).toMatchObject({ code: 200 })
-      expect(await newest()).toMatchObject({ kind: 'notice', succeeded: true, warnings: [warning] })
+      expect(await newest()).toMatchObject({ kind: 'notice', outcome: { name: 'succeeded' }, warnings: [warning] })
     },
   )
 
@@ -148,7 +148,7 @@ describe('of a live partner', () => {
         .split('\n')
         .filter((line) => line.includes('voucher-list-missing'))
     expect(await consume()).toMatchObject({ code: 200 })
-    expect(await newest()).toMatchObject({ succeeded: true, warnings: ['voucher-list-missing'] })
+    expect(await newest()).toMatchObject({ outcome: { name: 'succeeded' }, warnings: ['voucher-list-missing'] })
     expect(await recordOf(world.pool, BigInt(orderId))).toMatchObject({
       state: 'consumed',
       vouchers: { a: 'used', b: 'used' },

@@ -167,6 +167,9 @@ describe('asyReturnVoucher in an answer with code 200', () => {
 
   it('is the only case in which voucherType may be missing', async () => {
     seller.on('/order/pay', ok({ vouchers: ['a', 'b'] }))
-    expect((await order.pay(orderId)).failure).toMatchObject({ kind: 'schema', detail: 'body.voucherType is required' })
+    expect((await order.pay(orderId)).failure).toMatchObject({
+      kind: 'schema',
+      detail: 'body.voucherType is required because asyReturnVoucher is not true',
+    })
   })
 })

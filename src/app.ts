@@ -19,6 +19,7 @@ import { observeRequests, tellOfUntrustedProxy } from './lib/web/observe.ts'
 import { registerPages, sendErrorPage } from './lib/web/page.ts'
 import { noSuchPath } from './lib/web/rescode.ts'
 import { registerSecurityTxt } from './lib/web/security-txt.ts'
+import { membersRoom } from './members/plugin.ts'
 import { mtpRoom } from './mtp/plugin.ts'
 import { oauthRoom } from './oauth/plugin.ts'
 import { ordersRoom } from './orders/plugin.ts'
@@ -77,6 +78,7 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
     sendErrorPage(request, reply, noSuchPath(), native),
   )
   await app.register(registryRoom, { ...forRoom(deps, 'operators'), testCallWith: heartbeatWith })
+  await app.register(membersRoom, forRoom(deps, 'operators'))
   await app.register(accountRoom, forRoom(deps, 'oauth'))
   await app.register(oauthRoom, forRoom(deps, 'oauth'))
   await app.register(resourceRoom, forRoom(deps, 'resource'))

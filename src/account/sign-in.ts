@@ -1,26 +1,9 @@
-import type { Config } from '../config/index.ts'
 import type { Deps } from '../deps.ts'
-import { Turns } from '../lib/turns.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { SignInRefused } from './errors.ts'
 import { endSession, startSession } from './session.ts'
 import * as store from './store.ts'
-import { verifyPassword } from './user.ts'
-
-const turns = new WeakMap<Config, Turns>()
-
-/**
- * Hashing a password occupies a processor core and one of Node's four worker threads, which file reads need too. Two
- * sign-ins run at a time, so a flood of guesses reaches the limits below before it is hashed. SIGN_IN_QUEUE more may wait;
- * the rest is refused (Overloaded, 503).
- */
-function turnsOf(config: Config): Turns {
-  const known =
-    turns.get(config) ??
-    new Turns({ name: 'sign-in', most: 2, length: config.SIGN_IN_QUEUE, waitMs: config.QUEUE_WAIT_MS })
-  turns.set(config, known)
-  return known
-}
+import { inPasswordTurn, verifyPassword } from './user.ts'
 
 export interface SignInInput {
   readonly passport: string
@@ -40,7 +23,7 @@ export interface SignInInput {
  * as limited. So of guesses that race, no more are answered than the limit allows.
  */
 export const signIn = (deps: Deps, input: SignInInput): Promise<string> =>
-  turnsOf(deps.config).run(() => judge(deps, input))
+  inPasswordTurn(deps.config, () => judge(deps, input))
 
 async function judge(deps: Deps, input: SignInInput): Promise<string> {
   const { passport, address, device } = input

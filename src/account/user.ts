@@ -1,6 +1,8 @@
 import { hash, verify } from '@node-rs/argon2'
 import { recordAudit } from '../audit/index.ts'
+import type { Config } from '../config/index.ts'
 import type { Deps } from '../deps.ts'
+import { Turns } from '../lib/turns.ts'
 import { alreadyTaken, noSuchUser } from './errors.ts'
 import * as store from './store.ts'
 import { type NewUser, routingKeyOf, type User, type UserKey } from './wire.ts'
@@ -17,6 +19,21 @@ export const hashPassword = (password: string): Promise<string> => hash(password
 export async function verifyPassword(passwordHash: string | undefined, password: string): Promise<boolean> {
   const fits = await verify(passwordHash ?? DUMMY_HASH, password)
   return fits && passwordHash !== undefined
+}
+
+const turns = new WeakMap<Config, Turns>()
+
+/**
+ * Hashing a password occupies a processor core and one of Node's four worker threads, which file reads need too. Two are
+ * hashed at a time, of users and of partners' members together, so a flood of guesses reaches the limits of failed
+ * attempts before it is hashed. SIGN_IN_QUEUE more may wait; the rest is refused (Overloaded, 503).
+ */
+export function inPasswordTurn<T>(config: Config, work: () => Promise<T>): Promise<T> {
+  const known =
+    turns.get(config) ??
+    new Turns({ name: 'sign-in', most: 2, length: config.SIGN_IN_QUEUE, waitMs: config.QUEUE_WAIT_MS })
+  turns.set(config, known)
+  return known.run(work)
 }
 
 /** Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field. */

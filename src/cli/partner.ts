@@ -29,6 +29,7 @@ import type { CliContext } from './context.ts'
 import { fieldsFrom, flagsOf, withFieldOptions } from './field-options.ts'
 import { runs } from './operation.ts'
 import { keyCommands, NAMED, named, one, second } from './partner-key.ts'
+import { memberCommands } from './partner-members.ts'
 import { noticesCommand } from './partner-notices.ts'
 import { details, table, warned, withSecret, withWebhookSecret } from './partner-text.ts'
 import { numberIfOne } from './text.ts'
@@ -67,6 +68,7 @@ export function partnerCommands(program: Command, context: CliContext, testCallW
   webhookSecretCommand(partner, context)
   noticesCommand(named(partner, 'notices', 'its newest notices, accepted and refused'), context)
   keyCommands(partner, context)
+  memberCommands(partner, context)
 }
 
 function createCommand(partner: Command, context: CliContext): void {

@@ -108,12 +108,12 @@ export const settings = z.object({
   SIGN_IN_FAILURES_PER_PASSPORT: whole(1, 10_000)
     .default(5)
     .describe(
-      'failed sign-ins of one passport, or of one clientId in the sandbox, from one network (IPv4 /24, IPv6 /64) in 15 minutes before it has to wait there; a browser that has signed in before has as many of its own',
+      'failed sign-ins of one passport, or of one clientId or member in the sandbox, from one network (IPv4 /24, IPv6 /64) in 15 minutes before it has to wait there; a browser that has signed in before has as many of its own',
     ),
   SIGN_IN_FAILURES_PER_PASSPORT_ANYWHERE: whole(1, 1_000_000)
     .default(50)
     .describe(
-      'failed sign-ins of one passport or clientId from all networks together in 15 minutes before only browsers that have signed in before may try',
+      'failed sign-ins of one passport, clientId or member from all networks together in 15 minutes before only browsers that have signed in before may try',
     ),
   SIGN_IN_FAILURES_PER_ADDRESS: whole(1, 100_000)
     .default(50)

@@ -12,6 +12,8 @@ import { type Db, sql } from './sql.ts'
 const PRIORITIES = {
   purge: 0,
   'send-notification': 0,
+  'send-member-mail': 0,
+  'member-password': 0,
   'query-order': 10,
   'send-refunded-message': 10,
   'pull-due': 20,

@@ -4,6 +4,7 @@ import { ACCOUNT_RETENTION } from '../account/index.ts'
 import type { Retention } from '../db/retention.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, fromEpochSeconds } from '../lib/clock.ts'
+import { MEMBER_RETENTION } from '../members/index.ts'
 import { NOTICE_RETENTION } from '../mtp/index.ts'
 import { REJECTED_CALL_RETENTION } from '../mws/index.ts'
 import { OAUTH_RETENTION } from '../oauth/index.ts'
@@ -17,6 +18,7 @@ const RETENTION: readonly Retention[] = [
   ...OAUTH_RETENTION,
   ...ACCOUNT_RETENTION,
   ...SANDBOX_RETENTION,
+  ...MEMBER_RETENTION,
   ...NOTICE_RETENTION,
   ...REJECTED_CALL_RETENTION,
   ...CALL_RETENTION,

@@ -3,8 +3,9 @@ import { applyProductChange, type ProductChange, pullDue, queuePulls } from '../
 import type { TaskName } from '../db/jobs-store.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { int64 } from '../lib/json/lossless.ts'
+import { sendPasswordLink } from '../members/index.ts'
 import { followOrder, sendRefundedMessage } from '../orders/index.ts'
-import { sendNotification } from '../sandbox/index.ts'
+import { sendMemberMail, sendNotification } from '../sandbox/index.ts'
 import { purgeTask } from './purge.ts'
 import { GiveUp, type Task } from './task.ts'
 
@@ -64,6 +65,20 @@ const sendNotificationTask: Task = async (deps, payload) => {
   if (failure) throw new Error(failure)
 }
 
+const ofLink = z.object({ linkId: z.string() })
+
+/** Somebody is invited to a partner, or has forgotten the password. */
+const sendMemberMailTask: Task = async (deps, payload) => {
+  const { failure, givenUp } = await sendMemberMail(deps, ofLink.parse(payload).linkId)
+  if (givenUp) throw new GiveUp(givenUp)
+  if (failure) throw new Error(failure)
+}
+
+const ofForgotten = z.object({ clientId: z.string(), mail: z.string() })
+
+/** Whether there is such a member is found out here, so that the answer to whoever asked does not tell. */
+const memberPasswordTask: Task = (deps, payload) => sendPasswordLink(deps, ofForgotten.parse(payload))
+
 /** Every task by the name under which it is queued. */
 export const TASKS: Readonly<Record<TaskName, Task>> = {
   'pull-due': pullDueTask,
@@ -73,6 +88,8 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   'send-refunded-message': sendRefundedMessageTask,
   purge: purgeTask,
   'send-notification': sendNotificationTask,
+  'send-member-mail': sendMemberMailTask,
+  'member-password': memberPasswordTask,
 }
 
 /** What is queued by the time of day, in UTC. */

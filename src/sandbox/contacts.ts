@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
+import { requireOwner } from '../members/index.ts'
 import {
   CONTACT_ROLES,
   type ContactRole,
@@ -54,6 +55,8 @@ export const giveContacts = (deps: Deps, partnerId: bigint, given: ContactsGiven
       if (!now || (before?.name === now.name && before.mail === now.mail)) return []
       return [{ role, contact: { ...now, webhook_url: before?.webhook_url ?? null } }]
     })
+    // A program that signs its calls has the clientSecret; of people on the pages only owners may.
+    if (changed.length > 0 && deps.actorId !== undefined) await requireOwner(inside, partnerId)
     if (changed.length > 0) await countUse(inside, 'contacts', partnerId)
     for (const { role, contact } of changed) await setContact(inside, partnerId, role, contact)
     return ownContacts(inside, partnerId)

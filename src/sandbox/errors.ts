@@ -1,7 +1,10 @@
 import { invalidRequest, type RescodeError } from '../lib/web/rescode.ts'
 
-/** Why a sign-in was refused. `wrong`: the clientId is unknown or the secret is wrong; both get the same answer. */
-export type SignInProblem = 'wrong' | 'limited' | 'suspended'
+/**
+ * Why a sign-in was refused. `wrong`: the clientId or the member is unknown, or the secret or the password is wrong; all
+ * get the same answer. `members`: the clientSecret is right, but members have joined and sign in by themselves.
+ */
+export type SignInProblem = 'wrong' | 'limited' | 'suspended' | 'members'
 
 /** The sign-in was refused. `retryAt` is set when there were too many failures before it. */
 export class PartnerSignInRefused extends Error {

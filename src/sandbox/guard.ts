@@ -6,6 +6,7 @@ import { inMinutes } from '../lib/web/locale.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { localeOfRequest, type PageOptions, sendErrorPage, sendPage } from '../lib/web/page.ts'
 import { localPath } from '../lib/web/return-to.ts'
+import { BY_CLIENT_SECRET } from '../members/index.ts'
 import { sessionEnded } from './errors.ts'
 import { findPartnerSession, type SignedInPartner, sessionCookie } from './session.ts'
 
@@ -28,6 +29,20 @@ export function sandboxPath(returnTo: string | undefined, publicUrl: string): st
 export function partnerOf({ partner }: FastifyRequest): SignedInPartner {
   if (!partner) throw new Error('the route is not behind the sandbox session')
   return partner
+}
+
+/** For changes that whoever is signed in makes: the audit log says who it was. */
+export const onBehalfOf = (deps: Deps, request: FastifyRequest): Deps => ({
+  ...deps,
+  actor: 'partner',
+  actorId: partnerOf(request).memberId ?? BY_CLIENT_SECRET,
+})
+
+/** An onRequest hook behind `signedInOnly`: a page that says so for members who are not owners. */
+export const ownersOnly: onRequestAsyncHookHandler = async (request, reply) => {
+  if (partnerOf(request).role === 'owner') return
+  noteForLog(request, { detail: 'not an owner' })
+  return sendSandboxPage(request, reply.code(403), 'sandbox/owners-only', {})
 }
 
 /**
@@ -67,7 +82,7 @@ function pageOf({ method, url, server, routeOptions }: FastifyRequest): string {
 }
 
 /** The pages that the navigation leads to; one of them is the current one. */
-type Section = 'home' | 'signature' | 'functions' | 'run' | 'history' | 'traffic' | 'docs'
+type Section = 'home' | 'signature' | 'functions' | 'run' | 'history' | 'traffic' | 'docs' | 'members'
 
 export interface SandboxPageOptions extends Omit<PageOptions, 'scripts'> {
   /** Marked in the navigation. */

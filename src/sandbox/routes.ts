@@ -5,7 +5,10 @@ import { noSuchPath } from '../lib/web/rescode.ts'
 import { limitPages } from '../throttle/index.ts'
 import { docsRoutes } from './docs-routes.ts'
 import { exportRoutes } from './export-routes.ts'
-import { sendSandboxError, signedInOnly } from './guard.ts'
+import { ownersOnly, sendSandboxError, signedInOnly } from './guard.ts'
+import { linkRoutes } from './members/link-routes.ts'
+import { memberRoutes } from './members/member-routes.ts'
+import { secretRoutes } from './members/secret-routes.ts'
 import { runPages } from './pages/plugin.ts'
 import { reportRoutes } from './report-routes.ts'
 import { signInRoutes } from './sign-in-routes.ts'
@@ -30,6 +33,7 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.setErrorHandler((error, request, reply) => sendSandboxError(request, reply, error))
   app.setNotFoundHandler((request, reply) => sendSandboxError(request, reply, noSuchPath()))
   await app.register(signInRoutes, { deps })
+  await app.register(linkRoutes, { deps })
   await app.register(docsRoutes, { deps })
   await app.register(exportRoutes, { deps })
   await app.register(reportRoutes, { deps })
@@ -45,4 +49,12 @@ const signedInPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) 
   await app.register(trafficRoutes, { deps })
   await app.register(timelineRoutes, { deps })
   await app.register(trafficBulkRoutes, { deps })
+  await app.register(ownersPages, { deps })
+}
+
+/** Pages for owners: members and the clientSecret. */
+const ownersPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  app.addHook('onRequest', ownersOnly)
+  await app.register(memberRoutes, { deps })
+  await app.register(secretRoutes, { deps })
 }

@@ -1,32 +1,51 @@
 import { z } from 'zod'
 import { MARGIN_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { memberRole } from '../members/index.ts'
 
 /** A session says itself when it ends. */
 export const SANDBOX_RETENTION: readonly Retention[] = [
   { table: 'sandbox_session', column: 'expires_at', keptS: () => MARGIN_S },
 ]
 
+/** Whose session it is: a member's, or whoever's that has the clientSecret. */
+export interface SessionOf {
+  readonly secretId?: string
+  readonly memberId?: string
+  /** Of the member's password: a session ends when another one is set. */
+  readonly version?: number
+}
+
 export interface NewSession {
   readonly sessionHash: Buffer
   readonly partnerId: bigint
-  readonly secretId: string
+  readonly of: SessionOf
   readonly expiresAt: Date
 }
 
-export const insertSession = (db: Db, { sessionHash, partnerId, secretId, expiresAt }: NewSession, now: Date) =>
+export const insertSession = (db: Db, { sessionHash, partnerId, of, expiresAt }: NewSession, now: Date) =>
   db.exec(
-    sql`insert into sandbox_session (session_hash, partner_id, secret_id, created_at, expires_at)
-    values (${sessionHash}, ${partnerId}, ${secretId}, ${now}, ${expiresAt})`,
+    sql`insert into sandbox_session
+      (session_hash, partner_id, secret_id, member_id, credential_version, created_at, expires_at)
+    values (${sessionHash}, ${partnerId}, ${of.secretId}, ${of.memberId}, ${of.version}, ${now}, ${expiresAt})`,
   )
 
-const sessionRow = z.object({ partnerId: z.coerce.bigint(), clientId: z.string(), name: z.string() })
+const sessionRow = z.object({
+  partnerId: z.coerce.bigint(),
+  clientId: z.string(),
+  name: z.string(),
+  memberId: z.string().nullable(),
+  mail: z.string().nullable(),
+  role: memberRole.nullable(),
+})
 
-/** Of a partner that is active, opened with a secret that is live. */
+/** Of a partner that is active, opened with a secret that is live, or by a member whose password is still the same. */
 export const findSession = (db: Db, sessionHash: Buffer, now: Date) =>
   db.maybe(
     sessionRow,
-    sql`select partner_id as "partnerId", client_id as "clientId", name from sandbox_signed_in
+    sql`select partner_id as "partnerId", client_id as "clientId", name,
+      member_id as "memberId", member_mail as mail, member_role as role
+    from sandbox_signed_in
     where session_hash = ${sessionHash} and expires_at > ${now}
       and (secret_ends_at is null or secret_ends_at > ${now})`,
   )

@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { type OwnCookie, ownCookie } from '../lib/web/own-cookie.ts'
+import type { MemberRole } from '../members/index.ts'
 import * as store from './session-store.ts'
 
 /** The cookie of a sandbox session. It is separate from the sessions of users. */
@@ -14,24 +15,29 @@ export interface SignedInPartner {
   readonly partnerId: bigint
   readonly clientId: string
   readonly name: string
+  /** Null: signed in with the clientSecret. */
+  readonly memberId: string | null
+  readonly mail: string | null
+  /** Until somebody has joined, who has the clientSecret acts as owner. */
+  readonly role: MemberRole
   /** Hash of the session id, 32 bytes. */
   readonly sessionHash: Buffer
 }
 
 /**
  * Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash is stored. It ends
- * with the secret that it was opened with.
+ * with the secret that it was opened with and when somebody joins, or with the member's password.
  */
-export async function startPartnerSession(deps: Deps, partnerId: bigint, secretId: string): Promise<string> {
+export async function startPartnerSession(deps: Deps, partnerId: bigint, of: store.SessionOf): Promise<string> {
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
   const session = issueToken(deps.keys, { prefix: PREFIX.sandboxSession, routingKey: 0, expiresAt })
-  await store.insertSession(deps.db, { sessionHash: session.hash, partnerId, secretId, expiresAt }, now)
+  await store.insertSession(deps.db, { sessionHash: session.hash, partnerId, of, expiresAt }, now)
   return session.text
 }
 
 /**
- * The partner that is signed in: its session has not expired, its secret is live and it is not suspended. A forged or
+ * The partner that is signed in: its session has not expired or ended (see above) and it is not suspended. A forged or
  * expired cookie costs no statement, any other exactly one.
  */
 export async function findPartnerSession(deps: Deps, cookie: string | undefined): Promise<SignedInPartner | null> {
@@ -39,7 +45,7 @@ export async function findPartnerSession(deps: Deps, cookie: string | undefined)
   const read = parseToken(deps.keys, PREFIX.sandboxSession, cookie ?? '')
   if (!read || read.expiresAt <= now) return null
   const found = await store.findSession(deps.db, read.hash, now)
-  return found ? { ...found, sessionHash: read.hash } : null
+  return found ? { ...found, role: found.role ?? 'owner', sessionHash: read.hash } : null
 }
 
 /** Ends the session of this cookie, if there is one. */

@@ -9,22 +9,26 @@ import { localeOfRequest } from '../lib/web/page.ts'
 import { DEVICE_LIFETIME_S, rememberDevice } from '../throttle/index.ts'
 import { PartnerSignInRefused } from './errors.ts'
 import { HOME, sandboxPath, sendSandboxPage } from './guard.ts'
-import { endPartnerSession, sessionCookie } from './session.ts'
-import { signInPartner } from './sign-in.ts'
+import { endPartnerSession, findPartnerSession, sessionCookie } from './session.ts'
+import { accountOf, signInMember, signInPartner } from './sign-in.ts'
 import { signInForm, signInQuery } from './wire.ts'
 
 interface SignInPage {
   readonly returnTo: string
-  readonly clientId?: string
+  readonly clientId?: string | undefined
+  readonly mail?: string | undefined
   readonly alert?: string
-  /** A session has just ended: the page says so. */
+  /** What has just happened: a session has ended, or a password was set by a link. */
   readonly ended?: boolean
+  readonly ready?: boolean
 }
 
 function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
-  const query = `return_to=${encodeURIComponent(page.returnTo)}${page.ended ? '&ended=1' : ''}`
-  const shown = { clientId: '', alert: '', ended: false, ...page }
-  return sendSandboxPage(request, reply, 'sandbox/sign-in', shown, { query })
+  const { returnTo, clientId = '', mail = '', alert = '', ended = false, ready = false } = page
+  const query = new URLSearchParams({ return_to: returnTo, ...(clientId ? { client_id: clientId } : {}) })
+  if (ended) query.set('ended', '1')
+  const shown = { returnTo, clientId, mail, alert, ended, ready }
+  return sendSandboxPage(request, reply, 'sandbox/sign-in', shown, { query: String(query) })
 }
 
 /** Sign-in and sign-out. */
@@ -38,8 +42,9 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   })
 
   app.get('/sign-in', (request, reply) => {
-    const { return_to, ended } = signInQuery.parse(request.query)
-    return sendSignIn(request, reply, { returnTo: sandboxPath(return_to, config.PUBLIC_URL), ended: ended === '1' })
+    const { return_to, client_id: clientId, ended, ready } = signInQuery.parse(request.query)
+    const returnTo = sandboxPath(return_to, config.PUBLIC_URL)
+    return sendSignIn(request, reply, { returnTo, clientId, ended: ended === '1', ready: ready === '1' })
   })
 
   app.post('/sign-in', async (request, reply) => {
@@ -49,40 +54,51 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       const alert = translator(localeOfRequest(request))('sandbox.sign_in.incomplete')
       return sendSignIn(request, reply.code(400), { returnTo, alert })
     }
-    const { client_id: clientId, client_secret: clientSecret } = form.data
+    const { client_id: clientId, mail, password } = form.data
     try {
       const [device, formerSession] = [deviceCookie.read(request), cookie.read(request)]
-      const sessionId = await signInPartner(deps, {
-        clientId,
-        clientSecret,
-        address: request.ip,
-        device,
-        formerSession,
-      })
+      const attempt = { clientId, address: request.ip, device, formerSession }
+      const sessionId =
+        mail === undefined
+          ? await signInPartner(deps, { ...attempt, clientSecret: password.trim() })
+          : await signInMember(deps, { ...attempt, mail, password })
       cookie.set(reply, sessionId)
-      deviceCookie.set(reply, rememberDevice(deps, { kind: 'partner', name: clientId }, device))
+      deviceCookie.set(reply, rememberDevice(deps, accountOf({ clientId, mail }), device))
       return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
     } catch (error) {
       if (!(error instanceof PartnerSignInRefused)) throw error
       noteForLog(request, { detail: error.message })
-      return sendSignIn(request, reply, { returnTo, clientId, alert: refuse(deps, error, request, reply) })
+      const alert = refuse(deps, error, mail !== undefined, request, reply)
+      return sendSignIn(request, reply, { returnTo, clientId, mail, alert })
     }
   })
 
   app.post('/sign-out', async (request, reply) => {
-    await endPartnerSession(deps, cookie.read(request))
+    const session = cookie.read(request)
+    const partner = await findPartnerSession(deps, session)
+    await endPartnerSession(deps, session)
     cookie.clear(reply)
-    return reply.headers(AREA_A_HEADERS).redirect(`${HOME}/sign-in`, 303)
+    // Members need the clientId again, and few know it by heart.
+    const query = partner?.memberId ? `?${new URLSearchParams({ client_id: partner.clientId })}` : ''
+    return reply.headers(AREA_A_HEADERS).redirect(`${HOME}/sign-in${query}`, 303)
   })
 }
 
 /** Sets the status and returns what to tell the person. */
-function refuse({ clock }: Deps, refusal: PartnerSignInRefused, request: FastifyRequest, reply: FastifyReply): string {
+function refuse(
+  { clock }: Deps,
+  refusal: PartnerSignInRefused,
+  asMember: boolean,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): string {
   const locale = localeOfRequest(request)
   const t = translator(locale)
   if (!refusal.retryAt) {
     reply.code(403)
-    return refusal.problem === 'suspended' ? t('sandbox.sign_in.suspended') : t('sandbox.sign_in.wrong')
+    if (refusal.problem === 'suspended') return t('sandbox.sign_in.suspended')
+    if (refusal.problem === 'members') return t('sandbox.sign_in.members')
+    return asMember ? t('sandbox.sign_in.wrong_member') : t('sandbox.sign_in.wrong')
   }
   const seconds = Math.max(1, secondsUntil(refusal.retryAt, clock.now()))
   reply.code(429).header('Retry-After', String(seconds))

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
+import { hasJoinedMember, mailKeyOf, verifyMember } from '../members/index.ts'
 import { findPartnerByClientId, type PartnerWithSecrets } from '../registry/index.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { PartnerSignInRefused } from './errors.ts'
@@ -13,9 +14,8 @@ import { endPartnerSession, startPartnerSession } from './session.ts'
 const MOST_SECRETS = 2
 const NOBODYS = { secret_id: '', secret: randomBytes(32).toString('base64url') }
 
-export interface PartnerSignIn {
+interface Attempt {
   readonly clientId: string
-  readonly clientSecret: string
   /** Where the request came from. */
   readonly address: string
   /** The browser's device cookie. */
@@ -24,14 +24,30 @@ export interface PartnerSignIn {
   readonly formerSession?: string | undefined
 }
 
+export interface PartnerSignIn extends Attempt {
+  readonly clientSecret: string
+}
+
+export interface MemberSignIn extends Attempt {
+  readonly mail: string
+  readonly password: string
+}
+
+/** What failures and known browsers are counted by. */
+export const accountOf = ({ clientId, mail }: { readonly clientId: string; readonly mail?: string | undefined }) =>
+  mail === undefined
+    ? ({ kind: 'partner', name: clientId } as const)
+    : ({ kind: 'member', name: `${clientId}\n${mailKeyOf(mail)}` } as const)
+
 /**
- * Opens a session for clientId and clientSecret (DECISIONS "Credentials") and returns its id; throws PartnerSignInRefused.
+ * Opens a session for clientId and clientSecret (DECISIONS "Credentials") and returns its id; throws PartnerSignInRefused,
+ * once a member has joined in any case.
  * Failures are counted as in src/throttle/sign-in.ts. Once a limit is reached right and wrong secrets are refused alike,
  * so that a guess is never confirmed.
  */
 export async function signInPartner(deps: Deps, input: PartnerSignIn): Promise<string> {
   const { clientId, address, device } = input
-  const limits = await signInLimits(deps, { kind: 'partner', name: clientId, address, device })
+  const limits = await signInLimits(deps, { ...accountOf({ clientId }), address, device })
   const partner = await findPartnerByClientId(deps, clientId)
   const secretId = liveSecret(partner, input.clientSecret)
   if (!partner || secretId === undefined) {
@@ -43,8 +59,34 @@ export async function signInPartner(deps: Deps, input: PartnerSignIn): Promise<s
   if (until) throw new PartnerSignInRefused('limited', until)
   await limits.forget()
   if (partner.status !== 'active') throw new PartnerSignInRefused('suspended')
+  if (await hasJoinedMember(deps, partner.partner_id)) throw new PartnerSignInRefused('members')
   await endPartnerSession(deps, input.formerSession)
-  return startPartnerSession(deps, partner.partner_id, secretId)
+  return startPartnerSession(deps, partner.partner_id, { secretId })
+}
+
+/**
+ * Opens a session for a member and returns its id; throws PartnerSignInRefused. Unlike above the limits are read before
+ * the password too: comparing it costs more than counting does.
+ */
+export async function signInMember(deps: Deps, input: MemberSignIn): Promise<string> {
+  const { clientId, mail, password, address, device } = input
+  const limits = await signInLimits(deps, { ...accountOf({ clientId, mail }), address, device })
+  const refuseExhausted = async () => {
+    const until = await limits.exhausted()
+    if (until) throw new PartnerSignInRefused('limited', until)
+  }
+  await refuseExhausted()
+  const partner = await findPartnerByClientId(deps, clientId)
+  const credential = await verifyMember(deps, partner?.partner_id, { mail, password })
+  if (!partner || !credential) {
+    const until = await limits.failed()
+    throw new PartnerSignInRefused(until ? 'limited' : 'wrong', until)
+  }
+  await refuseExhausted()
+  await limits.forget()
+  if (partner.status !== 'active') throw new PartnerSignInRefused('suspended')
+  await endPartnerSession(deps, input.formerSession)
+  return startPartnerSession(deps, partner.partner_id, credential)
 }
 
 /** The id of the live secret that was given. All are compared, in constant time, and as many for an unknown partner. */

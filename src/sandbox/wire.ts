@@ -1,24 +1,46 @@
 import { z } from 'zod'
 import { visibleLine } from '../lib/json/input.ts'
+import { memberMail } from '../members/index.ts'
 
-// People paste both, so white space around them is dropped: issued values have none.
-export const signInForm = z.object({
-  client_id: visibleLine(64),
-  client_secret: z
-    .string()
-    .trim()
-    .min(1)
-    .max(1024)
-    .refine((text) => !text.includes('\0')),
-})
+const secretText = z
+  .string()
+  .min(1)
+  .max(1024)
+  .refine((text) => !text.includes('\0'))
 
-/** Where to return to, and whether a session has just ended. Unusable values count as not given. */
+// People paste clientId and clientSecret, so white space around them is dropped: issued values have none.
+const clientId = visibleLine(64)
+
+/** Without an address it is the clientSecret that signs in. */
+export const signInForm = z
+  .object({
+    client_id: clientId,
+    mail: z
+      .string()
+      .transform((text) => text.trim() || undefined)
+      .pipe(memberMail.optional())
+      .optional(),
+    password: secretText,
+  })
+  .refine(({ mail, password }) => mail !== undefined || password.trim() !== '')
+
+/**
+ * Where to return to, whose sign-in it is, and what has just happened: a session has ended, or a password was set.
+ * Unusable values count as not given.
+ */
 export const signInQuery = z
   .object({
     return_to: z.string().optional().catch(undefined),
+    client_id: clientId.optional().catch(undefined),
     ended: z.literal('1').optional().catch(undefined),
+    ready: z.literal('1').optional().catch(undefined),
   })
-  .catch({ return_to: undefined, ended: undefined })
+  .catch({ return_to: undefined, client_id: undefined, ended: undefined, ready: undefined })
+
+/** The token of a link in a mail. */
+export const linkQuery = z.object({ token: z.string().max(128).catch('') }).catch({ token: '' })
+
+export const forgottenForm = z.object({ client_id: clientId, mail: memberMail })
 
 /** A pasted field: trimmed as HTTP does it, without the header's name if it was pasted too; empty means not given. */
 const pasted = (longest: number, header?: string) =>

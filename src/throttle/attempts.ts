@@ -1,7 +1,7 @@
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
-import { throttleKey } from '../lib/crypto/attempts.ts'
+import { type ThrottleKind, throttleKey } from '../lib/crypto/attempts.ts'
 import { tooManyRequests } from '../lib/web/rescode.ts'
 import { countFailure, readFailures } from './attempts-store.ts'
 
@@ -42,7 +42,7 @@ export async function failedOnce(
 const WINDOW_S = 60
 
 /** What makes us call somebody or write something, and how often one partner may ask for it in a minute. */
-const MOST = { replay: 30, export: 6, preflight: 12, start: 120, contacts: 30 } as const
+const MOST = { replay: 30, export: 6, preflight: 12, start: 120, contacts: 30, rotation: 6 } as const
 
 /** Counts one use, over all processes; throws 20003 with Retry-After when there were too many. */
 export async function countUse({ db, keys, clock }: Deps, what: keyof typeof MOST, partnerId: bigint): Promise<void> {
@@ -50,3 +50,25 @@ export async function countUse({ db, keys, clock }: Deps, what: keyof typeof MOS
   const { failures, windowEndsAt } = await countFailure(db, throttleKey(keys, what, String(partnerId)), now, WINDOW_S)
   if (failures > MOST[what]) throw tooManyRequests(secondsUntil(windowEndsAt, now))
 }
+
+interface Bound {
+  readonly kind: ThrottleKind
+  readonly name: string
+  readonly most: number
+}
+
+/**
+ * Counts one use under each bound, the narrowest first, over all processes. Where there were too many in the window,
+ * returns its end and does not count under the wider bounds.
+ */
+export const countWithin = (
+  { db, keys, clock }: Deps,
+  windowS: number,
+  bounds: readonly Bound[],
+): Promise<Date | undefined> =>
+  failedOnce(
+    db,
+    bounds.map(({ kind, name, most }) => ({ subject: throttleKey(keys, kind, name), most })),
+    clock.now(),
+    windowS,
+  )

@@ -1,6 +1,6 @@
 /** Failed attempts and rates, counted for all processes of a database. Below all other rooms. */
 
-export { countUse } from './attempts.ts'
+export { countUse, countWithin } from './attempts.ts'
 export { CLIENT_WINDOW_S, countFailure, currentWindow, type Failures, failedAttemptByKey } from './attempts-store.ts'
 export { DEVICE_LIFETIME_S, rememberDevice } from './device.ts'
 export { limitPages, limitRate, registerRates } from './guard.ts'

@@ -17,7 +17,7 @@ function commandsIn(document: string): Told[] {
     const words = rest.trim().split(/\s+/)
     const end = words.findIndex((word) => !/^[a-z][a-z-]*$/.test(word))
     const name = end < 0 ? words : words.slice(0, end)
-    return { name: name.slice(0, 2), options: words.filter((word) => /^--[a-z]/.test(word)) }
+    return { name: name.slice(0, 3), options: words.filter((word) => /^--[a-z]/.test(word)) }
   })
 }
 

@@ -281,7 +281,11 @@ export class Requests {
       ],
       [
         '/sandbox/sign-in',
-        { client_id: random.chance(0.1) ? seller.clientId : someText(random), client_secret: someText(random) },
+        {
+          client_id: random.chance(0.1) ? seller.clientId : someText(random),
+          mail: someText(random),
+          password: someText(random),
+        },
       ],
       [
         '/sandbox/signature',

@@ -6,6 +6,9 @@ import { REFUSAL_REASONS } from '../../src/certification/run-errors.ts'
 import { STEPS } from '../../src/certification/steps/index.ts'
 import { SAID_IDS } from '../../src/lib/said.ts'
 import { translator } from '../../src/lib/web/locale.ts'
+import { MEMBER_REFUSALS } from '../../src/members/errors.ts'
+import { MEMBER_ROLES } from '../../src/members/wire.ts'
+import { SECRET_REFUSALS } from '../../src/sandbox/members/secret.ts'
 import { refusalText } from '../../src/sandbox/texts.ts'
 
 const views = new URL('../../views/', import.meta.url)
@@ -27,6 +30,9 @@ const derived = [
   ...SAID_IDS.map((id) => `sandbox.said.${id}`),
   ...FUNCTION_IDS.flatMap((id) => [`sandbox.function.${id}`, `sandbox.function_about.${id}`]),
   ...REFUSAL_REASONS.map((reason) => `sandbox.refusal.${reason}`),
+  ...MEMBER_REFUSALS.map((reason) => `sandbox.members.refusal.${reason}`),
+  ...MEMBER_ROLES.map((role) => `sandbox.members.role.${role}`),
+  ...SECRET_REFUSALS.map((reason) => `sandbox.secret.refusal.${reason}`),
 ].map((key) => key.replaceAll('-', '_'))
 
 describe('the texts of the pages', () => {

@@ -138,6 +138,7 @@ describe('with the keyboard alone', () => {
     await page.locator('#client_id:focus').waitFor()
     await page.keyboard.type(partner.client_id)
     await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab') // over the address, which members have
     await page.keyboard.type(partner.client_secret)
     await page.keyboard.press('Enter')
     await page.waitForURL(`${origin}/sandbox/signature`)

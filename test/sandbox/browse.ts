@@ -30,7 +30,7 @@ export const visit = (browser: Browser, { size, ...look }: Look): Promise<Browse
 
 export async function signInAs(page: Page, partner: { client_id: string; client_secret: string }): Promise<void> {
   await page.fill('#client_id', partner.client_id)
-  await page.fill('#client_secret', partner.client_secret)
+  await page.fill('#password', partner.client_secret)
   await page.click('button[type=submit]')
 }
 

@@ -35,7 +35,7 @@ export const signIn = (
   headers: Record<string, string> = {},
   return_to?: string,
 ): Promise<LightMyRequestResponse> =>
-  post(world, '/sandbox/sign-in', { client_id, client_secret, ...(return_to ? { return_to } : {}) }, headers)
+  post(world, '/sandbox/sign-in', { client_id, password: client_secret, ...(return_to ? { return_to } : {}) }, headers)
 
 /** The session cookie of an answer, as a browser sends it back; empty without one. */
 export const cookieOf = (response: LightMyRequestResponse): string =>

@@ -90,14 +90,15 @@ describe('signing in to the sandbox', () => {
   it.each<Record<string, string>>([
     {},
     { client_id: 'x' },
-    { client_id: 'x', client_secret: '   ' },
-    { client_id: 'x\0y', client_secret: 'z' },
-    { client_id: 'x', client_secret: 'a\0b' },
-    { client_id: 'x'.repeat(65), client_secret: 'z' },
+    { client_id: 'x', password: '   ' },
+    { client_id: 'x\0y', password: 'z' },
+    { client_id: 'x', password: 'a\0b' },
+    { client_id: 'x'.repeat(65), password: 'z' },
+    { client_id: 'x', mail: 'no-address', password: 'z' },
   ])('takes %j as incomplete', async (fields) => {
     const { statusCode, body } = await post(world, '/sandbox/sign-in', fields)
     expect(statusCode).toBe(400)
-    expect(body).toContain('Enter your clientId and your clientSecret.')
+    expect(body).toContain('Enter your clientId and your password')
   })
 
   it('makes a clientId wait after too many failures, right or wrong, whoever asks', async () => {
@@ -176,8 +177,8 @@ describe('signing in to the sandbox', () => {
     for (const site of ['cross-site', 'same-site']) {
       expect((await signIn(world, partner, { 'sec-fetch-site': site })).statusCode).toBe(403)
     }
-    const { client_id, client_secret } = partner
-    const payload = JSON.stringify({ client_id, client_secret })
+    const { client_id, client_secret: password } = partner
+    const payload = JSON.stringify({ client_id, password })
     for (const type of ['application/json', 'text/plain']) {
       const headers = { 'content-type': type }
       const answer = await world.app.inject({ method: 'POST', url: '/sandbox/sign-in', payload, headers })

@@ -3,26 +3,33 @@ import { hmacSha256 } from './digest.ts'
 import type { Keys } from './keys.ts'
 
 /**
- * What failures are counted by, as the only form of it that is stored. Kinds keep a passport, an app_key and a clientId
- * (`partner`) of the same spelling apart.
+ * Kinds keep a passport, an app_key and a clientId (`partner`) of the same spelling apart. `member` is somebody of a
+ * partner, `forgotten` a request for a new password, `mail-…` a mail that is sent.
  */
-export const throttleKey = (
-  keys: Keys,
-  kind:
-    | 'passport'
-    | 'passport-network'
-    | 'partner'
-    | 'partner-network'
-    | 'device'
-    | 'address'
-    | 'client'
-    | 'replay'
-    | 'contacts'
-    | 'preflight'
-    | 'export'
-    | 'start',
-  value: string,
-): Buffer => hmacSha256(keys.storage, `${kind}\n${value}`)
+export type ThrottleKind =
+  | 'passport'
+  | 'passport-network'
+  | 'partner'
+  | 'partner-network'
+  | 'device'
+  | 'address'
+  | 'client'
+  | 'replay'
+  | 'preflight'
+  | 'start'
+  | 'contacts'
+  | 'export'
+  | 'rotation'
+  | 'member'
+  | 'member-network'
+  | 'forgotten'
+  | 'forgotten-network'
+  | 'mail-address'
+  | 'mail-partner'
+
+/** What failures are counted by, as the only form of it that is stored. */
+export const throttleKey = (keys: Keys, kind: ThrottleKind, value: string): Buffer =>
+  hmacSha256(keys.storage, `${kind}\n${value}`)
 
 /** The eight groups of an IPv6 address as numbers; undefined for any other address. */
 function groupsOf(address: string): number[] | undefined {

@@ -25,6 +25,7 @@ export const PREFIX = {
   authorizationCode: 'ghac',
   browserSession: 'ghbs',
   sandboxSession: 'ghss',
+  memberLink: 'ghml',
 } as const
 
 export type Prefix = (typeof PREFIX)[keyof typeof PREFIX]
@@ -43,7 +44,7 @@ export interface OpaqueToken {
 
 export interface NewToken extends Pick<OpaqueToken, 'routingKey' | 'expiresAt'> {
   readonly prefix: Prefix
-  /** 21 bytes; random unless the same value must come out again for the same request. */
+  /** Of these 21 bytes are used; random unless the same value must come out again for the same request. */
   readonly random?: Buffer
   /** Who may present it (an app_key); mixed into the MAC, so anybody else's call fails without the database. */
   readonly bearer?: string

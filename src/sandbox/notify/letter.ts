@@ -14,6 +14,20 @@ export interface Letter {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** What all mails have in common. `id` becomes the Message-ID, by which a mail that arrives twice can be told. */
+export const letterFrom = (
+  config: Config,
+  { id, ...letter }: Pick<Letter, 'to' | 'subject' | 'text' | 'date'> & { readonly id: string },
+): Letter => ({
+  ...letter,
+  from: config.MAIL_FROM,
+  messageId: `<${id}@${new URL(config.PUBLIC_URL).hostname}>`,
+  headers: { 'Auto-Submitted': 'auto-generated' },
+})
+
+/** A text in both languages, one below the other. */
+export const bilingual = (zh: string, en: string): string => `${zh}\n--------\n\n${en}`
+
 /** One mail in both languages: whoever gets it may read either. The same for every attempt, Message-ID and Date too. */
 export function letterOf(config: Config, notification: Notification): Letter {
   const { notification_id, role, name, address, facts, created_at } = notification
@@ -27,13 +41,11 @@ export function letterOf(config: Config, notification: Notification): Letter {
         : [t('sandbox.mail.next_business', values), t('sandbox.mail.why_business', values)]
     return `${t('sandbox.mail.text', { ...values, time })}\n\n${next}\n\n${why}\n`
   }
-  return {
-    from: config.MAIL_FROM,
+  return letterFrom(config, {
+    id: notification_id,
     to: { name, address },
     subject: `${zh('sandbox.mail.subject', values)} / ${en('sandbox.mail.subject', values)}`,
-    text: `${text(zh, beijingTime(facts.passedAt).slice(0, 16))}\n--------\n\n${text(en, utc)}`,
-    messageId: `<${notification_id}@${new URL(config.PUBLIC_URL).hostname}>`,
+    text: bilingual(text(zh, beijingTime(facts.passedAt).slice(0, 16)), text(en, utc)),
     date: created_at,
-    headers: { 'Auto-Submitted': 'auto-generated' },
-  }
+  })
 }

@@ -5,8 +5,8 @@ import type { Config } from '../../config/index.ts'
 import { parseSmtpUrl } from '../../config/smtp-url.ts'
 import type { Deps } from '../../deps.ts'
 import { isLoopbackHost } from '../../lib/web/web-url.ts'
-import { type Letter, letterOf } from './letter.ts'
-import { type Notification, NotSent } from './wire.ts'
+import type { Letter } from './letter.ts'
+import { NotSent } from './wire.ts'
 
 /**
  * The last one is how long the server may be silent, also after the message. Giving up then may repeat a mail that was
@@ -19,10 +19,11 @@ const CLOSED = { disableFileAccess: true, disableUrlAccess: true }
 
 export const mailFolder = (config: Config): string => config.MAIL_FOLDER ?? join(config.DATA_DIR, 'mail')
 
-/** Sends the mail, or writes it to a folder where no SMTP server is known. Throws NotSent. */
-export async function sendMail({ config }: Deps, notification: Notification): Promise<void> {
-  const letter = letterOf(config, notification)
-  if (config.SMTP_URL === undefined) return writeLetter(mailFolder(config), letter, notification.notification_id)
+/**
+ * Sends the mail, or writes it to a folder where no SMTP server is known; `id` names its file. Throws NotSent.
+ */
+export async function sendLetter({ config }: Pick<Deps, 'config'>, id: string, letter: Letter): Promise<void> {
+  if (config.SMTP_URL === undefined) return writeLetter(mailFolder(config), id, letter)
   const transport = createTransport(smtpOptions(config.SMTP_URL))
   try {
     await transport.sendMail(letter)
@@ -45,10 +46,10 @@ export function smtpOptions(smtpUrl: string): SMTPTransportOptions {
   return { ...LIMITS, ...CLOSED, host, port, secure, requireTLS, ...(auth ? { auth } : {}) }
 }
 
-/** One file a notification, whole or not at all, however often it is written. */
-async function writeLetter(folder: string, letter: Letter, notificationId: string): Promise<void> {
+/** One file a mail, whole or not at all, however often it is written. */
+async function writeLetter(folder: string, id: string, letter: Letter): Promise<void> {
   const { message } = await createTransport({ ...CLOSED, streamTransport: true, buffer: true }).sendMail(letter)
-  const file = join(folder, `${notificationId}.eml`)
+  const file = join(folder, `${id}.eml`)
   try {
     await mkdir(folder, { recursive: true })
     await writeFile(`${file}.part`, message as Buffer, { mode: 0o600 })

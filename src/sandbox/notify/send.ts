@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../../deps.ts'
 import { addSeconds } from '../../lib/clock.ts'
-import { sendMail } from './mail.ts'
+import { letterOf } from './letter.ts'
+import { sendLetter } from './mail.ts'
 import * as store from './store.ts'
 import { callWebhook } from './webhook.ts'
 import { type Channel, type Notification, NotSent } from './wire.ts'
@@ -11,41 +12,58 @@ const RECORD_TRIES = 60
 const RECORD_PAUSE_MS = 1_000
 
 const CHANNELS: Readonly<Record<Channel, (deps: Deps, notification: Notification) => Promise<void>>> = {
-  mail: sendMail,
+  mail: (deps, notification) => sendLetter(deps, notification.notification_id, letterOf(deps.config, notification)),
   webhook: callWebhook,
 }
 
+/** What came of an attempt, for the operator. Neither holds a secret. */
+export interface Attempted {
+  /** Worth another attempt. */
+  failure?: string
+  /** Not: it was refused for good, or its time is over. */
+  givenUp?: string
+}
+
+interface Delivery {
+  send(): Promise<void>
+  markSent(): Promise<unknown>
+  /** `problem` is for the partner to read. */
+  markFailed(problem: string, final: boolean): Promise<unknown>
+  readonly givenUpAt: Date
+}
+
 /**
- * One attempt at a notification; nothing when it has been sent already. `failure`: worth another attempt; `givenUp`: not,
- * because it was refused for good or a day is over. Both are for the operator and hold no secret.
+ * One attempt to send a message.
  *
  * At least once: a process that dies after the server has accepted a message and before `markSent` has committed sends
  * it again, with the same Message-ID or webhook-id, by which the receiver can tell. Nothing is done between these two,
  * and a database that is away just then is waited for.
  */
-export async function sendNotification(
-  deps: Deps,
-  notificationId: string,
-): Promise<{ failure?: string; givenUp?: string }> {
-  const notification = await store.beginAttempt(deps.db, notificationId)
-  if (!notification) return {}
+export async function deliver(deps: Deps, { send, markSent, markFailed, givenUpAt }: Delivery): Promise<Attempted> {
   deps.assertMayCall?.()
   try {
-    await CHANNELS[notification.channel](deps, notification)
+    await send()
   } catch (error) {
-    return settleFailure(deps, notification, error)
+    const known = error instanceof NotSent
+    const [problem, detail] = known ? [error.message, error.detail] : ['an error of the platform', String(error)]
+    const final = deps.clock.now() >= givenUpAt || (known && error.permanent)
+    await markFailed(problem, final)
+    return final ? { givenUp: detail } : { failure: detail }
   }
-  await persistently(() => store.markSent(deps.db, notificationId, deps.clock.now()))
+  await persistently(markSent)
   return {}
 }
 
-async function settleFailure(deps: Deps, { notification_id, waiting_since }: Notification, error: unknown) {
-  const known = error instanceof NotSent
-  const [message, detail] = known ? [error.message, error.detail] : ['an error of the platform', String(error)]
-  const overdue = deps.clock.now() >= addSeconds(waiting_since, GIVEN_UP_AFTER_S)
-  const final = overdue || (known && error.permanent)
-  await store.markFailure(deps.db, notification_id, message, final ? 'failed' : 'waiting')
-  return final ? { givenUp: detail } : { failure: detail }
+/** One attempt at a notification; nothing when it has been sent already. */
+export async function sendNotification(deps: Deps, notificationId: string): Promise<Attempted> {
+  const notification = await store.beginAttempt(deps.db, notificationId)
+  if (!notification) return {}
+  return deliver(deps, {
+    send: () => CHANNELS[notification.channel](deps, notification),
+    markSent: () => store.markSent(deps.db, notificationId, deps.clock.now()),
+    markFailed: (problem, final) => store.markFailure(deps.db, notificationId, problem, final ? 'failed' : 'waiting'),
+    givenUpAt: addSeconds(notification.waiting_since, GIVEN_UP_AFTER_S),
+  })
 }
 
 async function persistently(work: () => Promise<unknown>): Promise<void> {

@@ -5,8 +5,9 @@ import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { translator } from '../../lib/web/locale.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
 import { RescodeError } from '../../lib/web/rescode.ts'
+import { MemberRefusal } from '../../members/index.ts'
 import { giveContacts, ownContacts } from '../contacts.ts'
-import { partnerOf, sendSandboxPage } from '../guard.ts'
+import { onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { refusalText } from '../texts.ts'
 import { type Beginning, beginRun } from './begin-run.ts'
 import { parseContacts } from './contacts-form.ts'
@@ -50,8 +51,18 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     const { contacts } = await ownContacts(deps, partnerId)
     const { given, problems } = parseContacts(form.contacts, contacts, true)
     if (Object.keys(problems).length > 0) return show(request, reply.code(400), { form, problems })
-    if (given) await giveContacts(deps, partnerId, given)
+    try {
+      if (given) await giveContacts(onBehalfOf(deps, request), partnerId, given)
+    } catch (error) {
+      return refuseContacts(request, reply, form, error)
+    }
     return show(request, reply, { form, saved: true })
+  }
+
+  /** Contacts are for owners; throws whatever else it is. */
+  function refuseContacts(request: FastifyRequest, reply: FastifyReply, form: FormTexts, error: unknown) {
+    if (!(error instanceof MemberRefusal)) throw error
+    return show(request, reply.code(403), { form }, translator(localeOfRequest(request))('sandbox.owners_only.help'))
   }
 
   async function check(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
@@ -73,11 +84,11 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
       typeof request.body === 'object' ? String((request.body as { replaces?: unknown }).replaces ?? '') : ''
     try {
       const { partnerId } = partnerOf(request)
-      const result = await beginRun(deps, { partnerId, ...wanted, replaces })
+      const result = await beginRun(onBehalfOf(deps, request), { partnerId, ...wanted, replaces })
       if ('unconfirmed' in result) return confirm(request, reply, form, result.unconfirmed)
       return reply.headers(AREA_A_HEADERS).redirect(`/sandbox/run/${result.begun.run_id}`, 303)
     } catch (error) {
-      if (!(error instanceof RunRefusal)) throw error
+      if (!(error instanceof RunRefusal)) return refuseContacts(request, reply, form, error)
       return show(request, reply.code(409), { form }, refusalText(error.reason, translator(localeOfRequest(request))))
     }
   }

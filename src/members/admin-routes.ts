@@ -1,0 +1,38 @@
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { Deps } from '../deps.ts'
+import { parseInput } from '../lib/json/input.ts'
+import { forOperatorsOnly } from '../lib/web/admin-auth.ts'
+import { answerSuccess } from '../lib/web/envelope.ts'
+import { partnerId } from '../registry/index.ts'
+import { listMembers, removeMemberByMail } from './change.ts'
+import { inviteMember } from './invite.ts'
+import { mailKeyOf, memberByMail, newMember } from './wire.ts'
+
+interface OnePartner {
+  Params: { partner_id: string }
+}
+
+const onePartner = z.object({ partner_id: partnerId })
+const idOf = ({ params }: FastifyRequest<OnePartner>): bigint => parseInput(onePartner, params).partner_id
+
+/** The operator's routes for members of partners, below /admin/v1. Each answers with everybody who is left. */
+export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  forOperatorsOnly(app, deps.config)
+  const shown = async (id: bigint) => ({ members: await listMembers(deps, id) })
+
+  app.get<OnePartner>('/partners/:partner_id/members', async (request, reply) =>
+    answerSuccess(request, reply, await shown(idOf(request))),
+  )
+
+  app.post<OnePartner>('/partners/:partner_id/members', async (request, reply) => {
+    await inviteMember(deps, idOf(request), parseInput(newMember, request.body))
+    return answerSuccess(request, reply, await shown(idOf(request)))
+  })
+
+  app.post<OnePartner>('/partners/:partner_id/members/remove', async (request, reply) => {
+    const { mail } = parseInput(memberByMail, request.body)
+    await removeMemberByMail(deps, idOf(request), mailKeyOf(mail))
+    return answerSuccess(request, reply, await shown(idOf(request)))
+  })
+}

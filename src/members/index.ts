@@ -1,0 +1,31 @@
+export {
+  BY_CLIENT_SECRET,
+  listMembers,
+  removeMember,
+  removeMemberByMail,
+  requireOwner,
+  setMemberRole,
+} from './change.ts'
+export { MemberRefusal, type MemberRefusalReason } from './errors.ts'
+export { inviteAgain, inviteMember } from './invite.ts'
+export { useLink } from './join.ts'
+export {
+  findMemberMail,
+  type MemberMail,
+  markMailFailed,
+  markMailSent,
+  openLink,
+} from './link.ts'
+export { askForPassword, hasJoinedMember, sendPasswordLink, verifyMember } from './password.ts'
+export { MEMBER_RETENTION } from './store.ts'
+export {
+  type Member,
+  type MemberRole,
+  mailKeyOf,
+  memberByMail,
+  memberMail,
+  memberRole,
+  newMember,
+  newPassword,
+  SHORTEST_PASSWORD,
+} from './wire.ts'

@@ -1,0 +1,37 @@
+import { hashPassword, inPasswordTurn } from '../account/index.ts'
+import type { Deps } from '../deps.ts'
+import { lockPartner } from '../registry/index.ts'
+import { recordMemberEvent } from './change.ts'
+import { MemberRefusal } from './errors.ts'
+import { type OpenedLink, openLink } from './link.ts'
+import { deleteOtherLinks, spendLink } from './link-store.ts'
+import * as store from './store.ts'
+
+/**
+ * Uses a link once: sets the password of whoever it was sent to, who joins by it if it is an invitation. The member's
+ * sessions end, and all other links. Throws MemberRefusal. Of simultaneous calls with one token exactly one succeeds.
+ */
+export async function useLink(deps: Deps, token: string, password: string): Promise<OpenedLink> {
+  const { partnerId } = await openLink(deps, token)
+  // Outside of the transaction: it takes a while, and may wait for its turn.
+  const passwordHash = await inPasswordTurn(deps.config, () => hashPassword(password))
+  return deps.db.tx(async (db) => {
+    const inside: Deps = { ...deps, db, actor: 'partner' }
+    await lockPartner(inside, partnerId)
+    const link = await openLink(inside, token)
+    const { linkId, memberId, purpose, role } = link
+    const now = deps.clock.now()
+    if (purpose === 'invitation' && role !== 'owner') await requireSomeOwner(inside, partnerId, now)
+    if (!(await spendLink(db, linkId, now))) throw new MemberRefusal('link_used')
+    await store.setPassword(db, memberId, passwordHash, now)
+    await deleteOtherLinks(db, memberId, linkId)
+    const event = purpose === 'invitation' ? 'member_joined' : 'member_password_set'
+    await recordMemberEvent({ ...inside, actorId: memberId }, event, partnerId, { member_id: memberId, role })
+    return link
+  })
+}
+
+/** Somebody must be able to manage a partner of which the clientSecret no longer signs in. */
+async function requireSomeOwner({ db }: Deps, partnerId: bigint, now: Date): Promise<void> {
+  if ((await store.countMembers(db, partnerId, now)).owners === 0) throw new MemberRefusal('no_owner')
+}

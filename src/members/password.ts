@@ -1,0 +1,77 @@
+import { inPasswordTurn, verifyPassword } from '../account/index.ts'
+import { enqueue } from '../db/jobs-store.ts'
+import type { Deps } from '../deps.ts'
+import { networkOf, siteOf } from '../lib/crypto/attempts.ts'
+import { findPartnerByClientId } from '../registry/index.ts'
+import { countWithin } from '../throttle/index.ts'
+import { recordMemberEvent } from './change.ts'
+import { mayMail } from './invite.ts'
+import { sendLink } from './link.ts'
+import * as store from './store.ts'
+import { mailKeyOf } from './wire.ts'
+
+const HOUR_S = 3_600
+const ASKED_PER_MEMBER = 5
+const ASKED_PER_NETWORK = 30
+const SITE_FACTOR = 16
+
+/** A member who has given the right password. Sessions are bound to `version`. */
+export interface MemberCredential {
+  readonly memberId: string
+  readonly version: number
+}
+
+/** Undefined for a wrong password, an unknown address and an unknown partner, after the same work. */
+export async function verifyMember(
+  deps: Deps,
+  partnerId: bigint | undefined,
+  { mail, password }: { mail: string; password: string },
+): Promise<MemberCredential | undefined> {
+  // No partner has the id 0.
+  const found = await store.findCredential(deps.db, partnerId ?? 0n, mailKeyOf(mail))
+  const right = await inPasswordTurn(deps.config, () => verifyPassword(found?.passwordHash, password))
+  return found && right ? { memberId: found.memberId, version: found.version } : undefined
+}
+
+/** Whether the clientSecret no longer signs in. */
+export const hasJoinedMember = ({ db }: Deps, partnerId: bigint): Promise<boolean> =>
+  store.hasJoinedMember(db, partnerId)
+
+export interface ForgottenPassword {
+  readonly clientId: string
+  readonly mail: string
+}
+
+/**
+ * Somebody has forgotten a password. What is done and how long it takes does not depend on whether there is such a member:
+ * a job looks for that (`sendPasswordLink`). Returns the end of the window when too many have asked, for this member or
+ * from this network.
+ */
+export async function askForPassword(
+  deps: Deps,
+  { clientId, mail }: ForgottenPassword,
+  address: string,
+): Promise<Date | undefined> {
+  const site = siteOf(address)
+  const until = await countWithin(deps, HOUR_S, [
+    { kind: 'forgotten', name: `${clientId}\n${mailKeyOf(mail)}`, most: ASKED_PER_MEMBER },
+    { kind: 'forgotten-network', name: networkOf(address), most: ASKED_PER_NETWORK },
+    ...(site ? [{ kind: 'forgotten-network', name: site, most: SITE_FACTOR * ASKED_PER_NETWORK } as const] : []),
+  ])
+  if (until) return until
+  await enqueue(deps.db, 'member-password', { clientId, mail })
+  return undefined
+}
+
+/** The job: sends a link with which the member sets a new password; nothing for whom there is no such member. */
+export async function sendPasswordLink(deps: Deps, { clientId, mail }: ForgottenPassword): Promise<void> {
+  const partner = await findPartnerByClientId(deps, clientId)
+  if (partner?.status !== 'active') return
+  const found = await store.findCredential(deps.db, partner.partner_id, mailKeyOf(mail))
+  if (!found || !(await mayMail(deps, partner.partner_id, mail))) return
+  await deps.db.tx(async (db) => {
+    const inside: Deps = { ...deps, db }
+    await sendLink(inside, found.memberId, 'password')
+    await recordMemberEvent(inside, 'member_password_asked', partner.partner_id, { member_id: found.memberId })
+  })
+}

@@ -1,0 +1,63 @@
+import { beijingTime } from '../../lib/beijing.ts'
+import { type Locale, translator } from '../../lib/web/locale.ts'
+import type { Member } from '../../members/index.ts'
+import type { SignedInPartner } from '../session.ts'
+import { roleName } from './texts.ts'
+
+/** One line of the list. */
+interface ShownMember {
+  readonly id: string
+  readonly mail: string
+  readonly isOwner: boolean
+  readonly role: string
+  readonly joined: boolean
+  /** The person who looks at the page. */
+  readonly isSelf: boolean
+  readonly detail: string
+  /** Why the invitation has not arrived; null when nothing is known of it. */
+  readonly problem: { readonly text: string; readonly error: string } | null
+}
+
+export interface MembersShown {
+  readonly members: readonly ShownMember[]
+  /** Signed in with the clientSecret: nobody has joined yet. */
+  readonly bySecret: boolean
+  /** Until an owner has joined, owners alone can be invited. */
+  readonly ownersFirst: boolean
+}
+
+export function membersShown(
+  members: readonly Member[],
+  { memberId }: SignedInPartner,
+  now: Date,
+  locale: Locale,
+): MembersShown {
+  const t = translator(locale)
+  const time = (at: Date) => beijingTime(at).slice(0, 16)
+  const detailOf = ({ joined_at, invited_until }: Member): string => {
+    if (joined_at) return t('sandbox.members.joined', { at: time(joined_at) })
+    if (!invited_until || invited_until <= now) return t('sandbox.members.expired')
+    return t('sandbox.members.invited', { until: time(invited_until) })
+  }
+  const problemOf = ({ mail_error: error, mail_state }: Member) => {
+    if (error === null) return null
+    return {
+      error,
+      text: mail_state === 'failed' ? t('sandbox.members.mail_failed') : t('sandbox.members.mail_waiting'),
+    }
+  }
+  return {
+    members: members.map((one) => ({
+      id: one.member_id,
+      mail: one.mail,
+      isOwner: one.role === 'owner',
+      role: roleName(one.role, t),
+      joined: one.joined_at !== null,
+      isSelf: one.member_id === memberId,
+      detail: detailOf(one),
+      problem: problemOf(one),
+    })),
+    bySecret: memberId === null,
+    ownersFirst: !members.some(({ role, joined_at }) => role === 'owner' && joined_at !== null),
+  }
+}

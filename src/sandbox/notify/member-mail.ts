@@ -1,0 +1,47 @@
+import type { Deps } from '../../deps.ts'
+import { beijingTime } from '../../lib/beijing.ts'
+import { type Translate, translator } from '../../lib/web/locale.ts'
+import { findMemberMail, type MemberMail, markMailFailed, markMailSent } from '../../members/index.ts'
+import { showPartner } from '../../registry/index.ts'
+import { bilingual, type Letter, letterFrom } from './letter.ts'
+import { sendLetter } from './mail.ts'
+import { type Attempted, deliver } from './send.ts'
+
+/** One attempt at the mail with a member's link; nothing when it is sent, or its link can no longer be used. */
+export async function sendMemberMail(deps: Deps, linkId: string): Promise<Attempted> {
+  const found = await findMemberMail(deps, linkId)
+  if (!found) return {}
+  const letter = await memberLetter(deps, found)
+  return deliver(deps, {
+    send: () => sendLetter(deps, linkId, letter),
+    markSent: () => markMailSent(deps, linkId),
+    markFailed: (problem, final) => markMailFailed(deps, linkId, problem, final),
+    givenUpAt: found.expiresAt,
+  })
+}
+
+/** The same for every attempt but for its date. */
+async function memberLetter(
+  deps: Deps,
+  { linkId, partnerId, purpose, mail, token, expiresAt }: MemberMail,
+): Promise<Letter> {
+  const { config, clock } = deps
+  const { name, client_id } = await showPartner(deps, partnerId)
+  const url = `${config.PUBLIC_URL}/sandbox/join?token=${token}`
+  const values = { partner: name, client: client_id, url }
+  const [zh, en] = [translator('zh-CN'), translator('en')]
+  const utc = expiresAt.toISOString().slice(0, 16).replace('T', ' ')
+  const subject = (t: Translate) =>
+    purpose === 'invitation' ? t('sandbox.mail.invitation_subject', values) : t('sandbox.mail.password_subject', values)
+  const text = (t: Translate, time: string) =>
+    purpose === 'invitation'
+      ? t('sandbox.mail.invitation_text', { ...values, time })
+      : t('sandbox.mail.password_text', { ...values, time })
+  return letterFrom(config, {
+    id: linkId,
+    to: { name: '', address: mail },
+    subject: `${subject(zh)} / ${subject(en)}`,
+    text: bilingual(`${text(zh, beijingTime(expiresAt).slice(0, 16))}\n`, `${text(en, utc)}\n`),
+    date: clock.now(),
+  })
+}

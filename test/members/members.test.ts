@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { removeMember, setMemberRole } from '../../src/members/change.ts'
+import { inviteAgain, inviteMember, MOST_INVITATIONS, MOST_MEMBERS } from '../../src/members/invite.ts'
+import { useLink } from '../../src/members/join.ts'
+import { openLink } from '../../src/members/link.ts'
+import { spendLink } from '../../src/members/link-store.ts'
+import { openWorld, type World } from '../harness.ts'
+import { newSandboxPartner, type SandboxPartner } from '../sandbox/partners.ts'
+import { askedForPassword, invited, joined, PASSWORD, tokenFor } from './people.ts'
+
+let world: World
+let partner: SandboxPartner
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+beforeEach(async () => {
+  partner = await newSandboxPartner(world)
+  await world.pool.query('delete from failed_attempt')
+})
+
+const acting = (actorId: string) => ({ ...world.deps, actor: 'partner' as const, actorId })
+const reasonOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'done',
+    (error: { reason?: string; message: string }) => error.reason ?? error.message,
+  )
+const owners = async () =>
+  (
+    await world.pool.query(
+      `select count(*)::int as n from partner_member
+       where partner_id = $1 and role = 'owner' and joined_at is not null and removed_at is null`,
+      [partner.partner_id],
+    )
+  ).rows[0].n
+
+describe('of calls that race', () => {
+  it('exactly one uses a link', async () => {
+    const { token } = await invited(world, partner, 'one@example.com')
+    const passwords = Array.from({ length: 8 }, (_, number) => `${PASSWORD} ${number}`)
+    const reasons = await Promise.all(passwords.map((password) => reasonOf(useLink(world.deps, token, password))))
+    expect(reasons.sort()).toEqual(['done', ...Array(7).fill('link_used')])
+    const { rows } = await world.pool.query("select event from audit_event where event = 'member_joined'")
+    expect(rows).toHaveLength(1)
+  })
+
+  it('exactly one statement spends a link, whoever holds which lock', async () => {
+    const { token } = await invited(world, partner, 'one@example.com')
+    const { linkId } = await openLink(world.deps, token)
+    const spent = await Promise.all([1, 2, 3, 4].map(() => spendLink(world.deps.db, linkId, world.clock.now())))
+    expect(spent.filter((one) => one)).toHaveLength(1)
+  })
+
+  it('two owners who remove each other leave one', async () => {
+    const [ann, bob] = [
+      await joined(world, partner, 'ann@example.com'),
+      await joined(world, partner, 'bob@example.com'),
+    ]
+    const reasons = await Promise.all([
+      reasonOf(removeMember(acting(ann), partner.partner_id, bob)),
+      reasonOf(removeMember(acting(bob), partner.partner_id, ann)),
+    ])
+    expect(reasons.sort()).toEqual(['done', 'not_owner'])
+    expect(await owners()).toBe(1)
+  })
+
+  it('two owners who both step down, or leave, leave one', async () => {
+    const [ann, bob] = [
+      await joined(world, partner, 'ann@example.com'),
+      await joined(world, partner, 'bob@example.com'),
+    ]
+    const reasons = await Promise.all([
+      reasonOf(setMemberRole(acting(ann), partner.partner_id, ann, 'developer')),
+      reasonOf(removeMember(acting(bob), partner.partner_id, bob)),
+    ])
+    expect(reasons.sort()).toEqual(['done', 'last_owner'])
+    expect(await owners()).toBe(1)
+  })
+
+  it('no more are invited than the limits allow, and an address once', async () => {
+    await joined(world, partner, 'ann@example.com')
+    const invite = (mail: string) => reasonOf(inviteMember(world.deps, partner.partner_id, { mail, role: 'developer' }))
+    const same = await Promise.all([invite('bob@example.com'), invite('BOB@example.com')])
+    expect(same.sort()).toEqual(['done', 'taken'])
+    const many = Array.from({ length: MOST_INVITATIONS + 3 }, (_, number) => invite(`dev${number}@example.com`))
+    const refused = (await Promise.all(many)).filter((reason) => reason !== 'done')
+    expect(refused).toEqual(Array(4).fill('invitations'))
+  })
+})
+
+describe('an invitation', () => {
+  it('ends after seven days, and counts no longer as open', async () => {
+    const { token, memberId } = await invited(world, partner, 'late@example.com')
+    world.clock.advance(7 * 86_400 + 1)
+    expect(await reasonOf(useLink(world.deps, token, PASSWORD))).toBe('link_expired')
+    await inviteAgain(world.deps, partner.partner_id, memberId)
+    expect(await reasonOf(useLink(world.deps, await tokenFor(world, 'late@example.com'), PASSWORD))).toBe('done')
+  })
+
+  it('is replaced by the next one, and withdrawn with its member', async () => {
+    const { token, memberId } = await invited(world, partner, 'twice@example.com')
+    await inviteAgain(world.deps, partner.partner_id, memberId)
+    const second = await tokenFor(world, 'twice@example.com')
+    expect(await reasonOf(openLink(world.deps, token))).toBe('link_invalid')
+    await removeMember(world.deps, partner.partner_id, memberId)
+    expect(await reasonOf(openLink(world.deps, second))).toBe('link_invalid')
+  })
+
+  it('is for an owner as long as there is none, and stays one', async () => {
+    const { deps } = world
+    const dev = { mail: 'dev@example.com', role: 'developer' } as const
+    expect(await reasonOf(inviteMember(deps, partner.partner_id, dev))).toBe('owner_first')
+    const { memberId } = await invited(world, partner, 'first@example.com')
+    const secret = acting('client-secret')
+    expect(await reasonOf(setMemberRole(secret, partner.partner_id, memberId, 'developer'))).toBe('owner_first')
+  })
+
+  it('of a developer waits until there is an owner again', async () => {
+    const owner = await joined(world, partner, 'owner@example.com')
+    const { token } = await invited(world, partner, 'dev@example.com', 'developer')
+    await removeMember(world.deps, partner.partner_id, owner) // an operator
+    expect(await reasonOf(useLink(world.deps, token, PASSWORD))).toBe('no_owner')
+    await joined(world, partner, 'next@example.com')
+    expect(await reasonOf(useLink(world.deps, token, PASSWORD))).toBe('done')
+  })
+
+  it('is not sent to one address, or for one partner, without end', async () => {
+    const { memberId } = await invited(world, partner, 'often@example.com')
+    const again = () => reasonOf(inviteAgain(world.deps, partner.partner_id, memberId))
+    const reasons: string[] = []
+    for (let sent = 0; sent < 10; sent++) reasons.push(await again())
+    expect(reasons).toEqual([...Array(9).fill('done'), 'mails'])
+    // What was refused has changed nothing: the link from before still works.
+    expect(await reasonOf(openLink(world.deps, await tokenFor(world, 'often@example.com')))).toBe('done')
+  })
+
+  it('is refused when there are fifty members and invitations', async () => {
+    await joined(world, partner, 'owner@example.com')
+    await world.pool.query(
+      `insert into partner_member (member_id, partner_id, mail, mail_key, role, invited_at)
+       select gen_random_uuid(), $1, n || '@example.com', n || '@example.com', 'developer', now()
+       from generate_series(2, $2) n`,
+      [partner.partner_id, MOST_MEMBERS],
+    )
+    const one = { mail: 'more@example.com', role: 'owner' } as const
+    expect(await reasonOf(inviteMember(world.deps, partner.partner_id, one))).toBe('full')
+  })
+})
+
+describe('what is kept', () => {
+  it('of a link is a hash, and the queue has its id alone', async () => {
+    const { token } = await invited(world, partner, 'kept@example.com')
+    await useLink(world.deps, token, PASSWORD)
+    const secret = token.slice(5)
+    const random = Buffer.from(secret, 'base64url').subarray(6, 27)
+    const { rows } = await world.pool.query(
+      `select link_hash, l::text || m::text as kept from member_link l join partner_member m using (member_id)`,
+    )
+    for (const { link_hash, kept } of rows) {
+      expect(kept).not.toContain(secret)
+      expect(kept).not.toContain(PASSWORD)
+      expect(link_hash.includes(random.subarray(0, 8))).toBe(false)
+    }
+    const { rows: jobs } = await world.pool.query('select payload::text as text from graphile_worker._private_jobs')
+    for (const { text } of jobs) expect(text).toMatch(/^\{"linkId":"[0-9a-f-]{36}"\}$/)
+    expect(world.logged()).not.toContain(secret)
+  })
+
+  it('of a link is not a password: it sets one within an hour, and the others then end', async () => {
+    await joined(world, partner, 'ann@example.com')
+    const [first, second] = [
+      await askedForPassword(world, partner, 'ann@example.com'),
+      await askedForPassword(world, partner, 'ann@example.com'),
+    ]
+    expect(await reasonOf(useLink(world.deps, second, `${PASSWORD} new`))).toBe('done')
+    expect(await reasonOf(useLink(world.deps, first, PASSWORD))).toBe('link_invalid')
+    const third = await askedForPassword(world, partner, 'ann@example.com')
+    world.clock.advance(3_601)
+    expect(await reasonOf(useLink(world.deps, third, PASSWORD))).toBe('link_expired')
+  })
+
+  it('in the audit log says who did what, by ids', async () => {
+    const { memberId: owner, token } = await invited(world, partner, 'owner@example.com')
+    world.clock.advance(1)
+    await useLink(world.deps, token, PASSWORD)
+    world.clock.advance(1)
+    const dev = await inviteMember(acting(owner), partner.partner_id, { mail: 'dev@example.com', role: 'developer' })
+    world.clock.advance(1)
+    await setMemberRole(acting(owner), partner.partner_id, dev, 'owner')
+    world.clock.advance(1)
+    await removeMember(acting(owner), partner.partner_id, dev)
+    const { rows } = await world.pool.query(
+      `select event, actor, detail from audit_event
+       where detail ->> 'partner_id' = $1 and event like 'member%' order by at`,
+      [String(partner.partner_id)],
+    )
+    const partner_id = String(partner.partner_id)
+    expect(rows).toEqual([
+      { event: 'member_invited', actor: 'system', detail: { partner_id, member_id: owner, role: 'owner' } },
+      { event: 'member_joined', actor: 'partner', detail: { partner_id, member_id: owner, role: 'owner', by: owner } },
+      {
+        event: 'member_invited',
+        actor: 'partner',
+        detail: { partner_id, member_id: dev, role: 'developer', by: owner },
+      },
+      { event: 'member_role_set', actor: 'partner', detail: { partner_id, member_id: dev, role: 'owner', by: owner } },
+      {
+        event: 'member_removed',
+        actor: 'partner',
+        detail: { partner_id, member_id: dev, role: 'owner', joined: false, by: owner },
+      },
+    ])
+  })
+})

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { gatehouse } from '../cli-runner.ts'
+import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
+import { newSandboxPartner, type SandboxPartner, signIn } from '../sandbox/partners.ts'
+import { joined, signInMember } from './people.ts'
+
+/** What operators do about members: over the admin API, and on the command line. */
+
+let world: World
+let partner: SandboxPartner
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+beforeEach(async () => {
+  partner = await newSandboxPartner(world)
+  await world.pool.query('delete from failed_attempt')
+})
+
+async function call(method: 'GET' | 'POST', path: string, body?: object, token = ADMIN_TOKEN) {
+  const headers = { authorization: `Bearer ${token}` }
+  const url = `/admin/v1/partners/${partner.partner_id}/members${path}`
+  const response = await world.app.inject({ method, url, headers, ...(body ? { payload: body } : {}) })
+  return { status: response.statusCode, ...response.json() }
+}
+const run = (...args: string[]) =>
+  gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, 'partner', 'members', ...args)
+const OWNER = { mail: 'owner@example.com', role: 'owner' }
+
+describe('/admin/v1/partners/:partner_id/members', () => {
+  it('lists, invites and removes', async () => {
+    expect(await call('GET', '')).toMatchObject({ status: 200, data: { members: [] } })
+    const invited = await call('POST', '', OWNER)
+    expect(invited).toMatchObject({
+      status: 200,
+      data: { members: [{ ...OWNER, joined_at: null, mail_state: 'waiting' }] },
+    })
+    expect(Object.keys(invited.data.members[0]).sort()).toEqual(
+      ['invited_at', 'invited_until', 'joined_at', 'mail', 'mail_error', 'mail_state', 'member_id', 'role'].sort(),
+    )
+    expect(await call('POST', '/remove', { mail: 'OWNER@example.com' })).toMatchObject({ data: { members: [] } })
+  })
+
+  it('refuses in words, and answers operators alone', async () => {
+    await joined(world, partner, OWNER.mail)
+    expect(await call('POST', '', OWNER)).toMatchObject({
+      status: 400,
+      rescode: 20007,
+      data: { message: 'Invalid request: this address belongs to a member already, or is invited' },
+    })
+    const { data } = await call('POST', '', { mail: 'x', role: 'boss' })
+    expect(data.problems.map(({ field }: { field: string }) => field)).toEqual(['mail', 'role'])
+    expect(await call('POST', '/remove', { mail: 'else@example.com' })).toMatchObject({ status: 404 })
+    expect(await call('GET', '', undefined, 'x')).toMatchObject({ status: 401 })
+    const unknown = await world.app.inject({
+      url: '/admin/v1/partners/99999/members',
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    })
+    expect(unknown.statusCode).toBe(404)
+  })
+})
+
+describe('gatehouse partner members', () => {
+  const id = () => String(partner.partner_id)
+
+  it('lists, invites and removes', async () => {
+    expect((await run('list', id())).stdout).toBe('no members: the clientSecret signs in to the sandbox\n')
+    const invited = await run('invite', id(), '--mail', OWNER.mail, '--role', 'owner')
+    expect(invited).toMatchObject({ code: 0, stderr: '' })
+    expect(invited.stdout).toMatch(/^owner {2}\S+Z {2}- +waiting +owner@example\.com$/m)
+    expect(JSON.parse((await run('list', id(), '--json')).stdout)).toMatchObject({ members: [OWNER] })
+    expect((await run('remove', id(), '--mail', 'Owner@Example.com')).stdout).toContain('no members')
+  })
+
+  it('resets a partner: the last owner too is removed, and the clientSecret signs in again', async () => {
+    await joined(world, partner, OWNER.mail)
+    expect((await signIn(world, partner)).statusCode).toBe(403)
+    expect((await run('remove', id(), '--mail', OWNER.mail)).code).toBe(0)
+    world.clock.advance(1)
+    expect((await signIn(world, partner)).statusCode).toBe(303)
+    expect((await signInMember(world, partner, OWNER.mail)).statusCode).toBe(403)
+    const { rows } = await world.pool.query(
+      "select actor, detail from audit_event where event = 'member_removed' and actor = 'cli'",
+    )
+    expect(rows.at(-1)?.detail).toMatchObject({ partner_id: id(), joined: true })
+  })
+
+  it('says what is wrong', async () => {
+    expect((await run('invite', id(), '--mail', 'x')).stderr).toMatch(
+      /^--mail +must be a mail address.*\n--role +is required/,
+    )
+    expect(await run('invite', id(), '--mail', 'dev@example.com', '--role', 'developer')).toMatchObject({
+      code: 1,
+      stderr: 'the first member must be an owner\n',
+    })
+    expect((await run('remove', id(), '--mail', 'else@example.com')).stderr).toBe('no such member\n')
+  })
+})

@@ -1,0 +1,51 @@
+import { inviteMember } from '../../src/members/invite.ts'
+import { useLink } from '../../src/members/join.ts'
+import { findMemberMail } from '../../src/members/link.ts'
+import { sendPasswordLink } from '../../src/members/password.ts'
+import type { MemberRole } from '../../src/members/wire.ts'
+import type { World } from '../harness.ts'
+import { cookieOf, post, type SandboxPartner } from '../sandbox/partners.ts'
+
+/** People of a partner, without the mail server: what their mails would say is read as the job reads it. */
+
+export const PASSWORD = 'correct horse battery'
+
+/** The token of the newest link that was made for this address. */
+export async function tokenFor(world: World, mail: string): Promise<string> {
+  const { rows } = await world.pool.query(
+    `select link_id from member_link join partner_member using (member_id)
+     where mail = $1 and mail_state = 'waiting' order by member_link.created_at desc, member_link.ctid desc limit 1`,
+    [mail],
+  )
+  const found = await findMemberMail(world.deps, rows[0]?.link_id)
+  if (!found) throw new Error(`no link for ${mail}`)
+  return found.token
+}
+
+export async function invited(world: World, partner: SandboxPartner, mail: string, role: MemberRole = 'owner') {
+  const memberId = await inviteMember(world.deps, partner.partner_id, { mail, role })
+  return { memberId, token: await tokenFor(world, mail) }
+}
+
+/** Invites and joins; returns the member_id. */
+export async function joined(world: World, partner: SandboxPartner, mail: string, role: MemberRole = 'owner') {
+  const { memberId, token } = await invited(world, partner, mail, role)
+  await useLink(world.deps, token, PASSWORD)
+  return memberId
+}
+
+export const signInMember = (
+  world: World,
+  { client_id }: Pick<SandboxPartner, 'client_id'>,
+  mail: string,
+  { password = PASSWORD, headers = {} }: { password?: string; headers?: Record<string, string> } = {},
+) => post(world, '/sandbox/sign-in', { client_id, mail, password }, headers)
+
+export const memberSession = async (world: World, partner: SandboxPartner, mail: string, password = PASSWORD) =>
+  cookieOf(await signInMember(world, partner, mail, { password }))
+
+/** As the job does after somebody has asked for a new password. */
+export const askedForPassword = async (world: World, partner: SandboxPartner, mail: string): Promise<string> => {
+  await sendPasswordLink(world.deps, { clientId: partner.client_id, mail })
+  return tokenFor(world, mail)
+}

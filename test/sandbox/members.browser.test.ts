@@ -1,0 +1,219 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type JobWorker, startWorker } from '../../src/jobs/worker.ts'
+import { openBrowser } from '../browser.ts'
+import { freePort } from '../free-port.ts'
+import { openWorld, type World } from '../harness.ts'
+import { type FakeSeller, fakeSeller, ok, refusal } from '../partner-calls/fake-seller.ts'
+import { until } from '../until.ts'
+import { fits, LOOKS, type Look, picture, signInAs, violations, visit } from './browse.ts'
+import { type PostOffice, postOffice } from './notify/post-office.ts'
+
+/** People of a partner, from the first invitation on: real mail, a real worker, a real browser. */
+
+const PASSWORD = 'correct horse battery'
+
+let world: World
+let origin: string
+let office: PostOffice
+let worker: JobWorker
+let browser: Browser
+let seller: FakeSeller
+let number = 7200
+beforeAll(async () => {
+  office = await postOffice()
+  const port = await freePort()
+  origin = `http://localhost:${port}`
+  world = await openWorld({ SMTP_URL: office.url, PUBLIC_URL: origin, PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  await world.app.listen({ host: '127.0.0.1', port })
+  worker = await startWorker(world.deps, world.log, world.databaseUrl)
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await worker.stop()
+  await world.close()
+  await office.close()
+})
+beforeEach(async () => {
+  await world.pool.query('delete from failed_attempt')
+  seller = await fakeSeller(world, ++number, { fields: { name: '湖畔票务 Lakeside' } })
+  return () => seller.close()
+})
+
+// Chromium reports what the Content-Security-Policy blocked on the console.
+const complaints: string[] = []
+/** What any request said of where it came from. */
+const referers = new Set<string>()
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close()
+  expect(complaints.splice(0)).toEqual([])
+})
+
+async function open(address: string, look: Look): Promise<Page> {
+  const page = await (await visit(browser, look)).newPage()
+  page.setDefaultTimeout(120_000)
+  page.on('console', (message) => {
+    if (/content security policy/i.test(message.text())) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('request', async (request) => {
+    referers.add((await request.allHeaders().catch(() => ({ referer: '' }))).referer ?? '')
+  })
+  await page.goto(address)
+  return page
+}
+
+/** Pages of which pictures are kept. */
+const KEPT = ['members-first', 'members', 'join', 'secret', 'forgotten']
+
+const looksRight = async (page: Page, name: string, look: Look) => {
+  expect(await page.getAttribute('html', 'lang')).toBe(look.locale)
+  expect(await violations(page)).toEqual([])
+  expect(await fits(page), name).toBe(true)
+  if (KEPT.includes(name) && look.colorScheme !== 'dark') await picture(page, name, look)
+}
+
+/** The link of the newest mail to this address; the same one in both languages. */
+async function linkTo(address: string, mails: number): Promise<string> {
+  await until(() => office.to(address).length === mails)
+  const links = new Set(String(office.to(address).at(-1)?.mail.text).match(/http\S+/g))
+  expect(links.size).toBe(1)
+  return [...links].join()
+}
+
+async function invite(page: Page, mail: string, role: 'owner' | 'developer'): Promise<void> {
+  await page.fill('#mail', mail)
+  await page.check(`input[name=role][value=${role}]`)
+  await page.click('form.invite button')
+  await page.waitForURL(/\?done=invited$/)
+}
+
+async function choosePassword(page: Page, password: string, again = password): Promise<void> {
+  await page.fill('#password', password)
+  await page.fill('#password_again', again)
+  await page.click('main button[type=submit]')
+}
+
+async function signInMember(page: Page, mail: string, password = PASSWORD): Promise<void> {
+  await page.fill('#mail', mail)
+  await page.fill('#password', password)
+  await page.click('main button[type=submit]')
+  await page.waitForURL((url) => url.pathname !== '/sandbox/sign-in')
+}
+
+describe.each(LOOKS)('looked at as %j', (look) => {
+  it('somebody is invited, joins, signs in, invites a developer and rotates the clientSecret', async () => {
+    const [owner, developer] = [`lin@team-${number}.example`, `dev@team-${number}.example`]
+    const page = await open(`${origin}/sandbox/members`, look)
+    await signInAs(page, { client_id: `seller-${number}`, client_secret: seller.secret })
+    await looksRight(page, 'members-first', look)
+    expect(await page.isDisabled('input[name=role][value=developer]')).toBe(true)
+    await invite(page, owner, 'owner')
+
+    const link = await linkTo(owner, 1)
+    const other = await open(link, look)
+    await looksRight(other, 'join', look)
+    await choosePassword(other, PASSWORD, `${PASSWORD}!`)
+    await other.getByRole('alert').waitFor()
+    await looksRight(other, 'join-failed', look)
+    await choosePassword(other, PASSWORD)
+    await other.waitForURL(/\/sandbox\/sign-in\?/)
+    await looksRight(other, 'sign-in-ready', look)
+    await signInMember(other, owner)
+
+    await page.goto(`${origin}/sandbox`)
+    expect(new URL(page.url()).pathname).toBe('/sandbox/sign-in')
+    await signInAs(page, { client_id: `seller-${number}`, client_secret: seller.secret })
+    await page.getByRole('alert').waitFor()
+    await looksRight(page, 'sign-in-members', look)
+    await page.goto(link)
+    await looksRight(page, 'join-used', look)
+
+    await other.click('header nav a[href="/sandbox/members"]')
+    await invite(other, developer, 'developer')
+    await other.click('.members li:nth-child(2) summary')
+    await looksRight(other, 'members', look)
+
+    await other.goto(`${origin}/sandbox/secret`)
+    await other.click('form[action$="/rotate"] button')
+    const made = String(await other.textContent('#made'))
+    expect(made).toMatch(/^ghcs_[0-9A-Za-z]{49}$/)
+    await looksRight(other, 'secret', look)
+    seller.on('/alive', refusal(300), ok({}))
+    await other.click('form[action$="/switch"] button')
+    await other.getByRole('alert').waitFor()
+    await looksRight(other, 'secret-failed', look)
+    expect(await other.content()).not.toContain(made)
+    await other.click('form[action$="/switch"] button')
+    await other.waitForURL(/\?done=switched$/)
+    await looksRight(other, 'secret-switched', look)
+
+    await page.goto(await linkTo(developer, 1))
+    await choosePassword(page, PASSWORD)
+    await page.waitForURL(/\/sandbox\/sign-in\?/)
+    await signInMember(page, developer)
+    expect(await page.locator('header nav a[href="/sandbox/members"]').count()).toBe(0)
+    await page.goto(`${origin}/sandbox/members`)
+    await looksRight(page, 'owners-only', look)
+  })
+
+  it('a forgotten password is set anew', async () => {
+    const mail = `lin@team-${number}.example`
+    const page = await open(`${origin}/sandbox/members`, look)
+    await signInAs(page, { client_id: `seller-${number}`, client_secret: seller.secret })
+    await invite(page, mail, 'owner')
+    await page.goto(await linkTo(mail, 1))
+    await choosePassword(page, PASSWORD)
+    await page.waitForURL(/\/sandbox\/sign-in\?/)
+    await signInMember(page, mail)
+
+    const other = await open(`${origin}/sandbox/sign-in?client_id=seller-${number}`, look)
+    await other.click('a[href^="/sandbox/forgotten"]')
+    await other.waitForURL(/\/sandbox\/forgotten/)
+    await looksRight(other, 'forgotten', look)
+    await other.fill('#mail', mail.toUpperCase())
+    await other.click('main button[type=submit]')
+    await other.getByRole('status').waitFor()
+    await looksRight(other, 'forgotten-sent', look)
+    await other.goto(await linkTo(mail, 2))
+    await looksRight(other, 'new-password', look)
+    await choosePassword(other, `${PASSWORD} new`)
+    await other.waitForURL(/\/sandbox\/sign-in\?/)
+    await signInMember(other, mail, `${PASSWORD} new`)
+    await page.goto(`${origin}/sandbox`)
+    expect(new URL(page.url()).pathname).toBe('/sandbox/sign-in')
+  })
+})
+
+it('works without JavaScript, with the keyboard', async () => {
+  const mail = `key@team-${number}.example`
+  const page = await open(`${origin}/sandbox/members`, { size: 'phone', locale: 'zh-CN', javaScriptEnabled: false })
+  await signInAs(page, { client_id: `seller-${number}`, client_secret: seller.secret })
+  await page.fill('#mail', mail)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\?done=invited$/)
+  await page.goto(await linkTo(mail, 1))
+  await page.locator('#password:focus').waitFor()
+  await page.keyboard.type(PASSWORD)
+  await page.keyboard.press('Tab')
+  await page.keyboard.type(PASSWORD)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/sandbox\/sign-in\?/)
+  await page.locator('#mail:focus').waitFor()
+  await page.keyboard.type(mail)
+  await page.keyboard.press('Tab')
+  await page.keyboard.type(PASSWORD)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${origin}/sandbox`)
+  await page.goto(`${origin}/sandbox/secret`)
+  await page.click('form[action$="/rotate"] button')
+  expect(await page.textContent('#made')).toMatch(/^ghcs_/)
+})
+
+it('no request says which link it came from, and nothing logs a token', () => {
+  expect(office.mails.length).toBeGreaterThan(0)
+  const tokens = office.mails.flatMap(({ mail }) => String(mail.text).match(/ghml_[\w-]{48}/g) ?? [])
+  for (const token of tokens) expect(world.logged()).not.toContain(token.slice(5))
+  expect([...referers].filter((referer) => referer.includes('token'))).toEqual([])
+})

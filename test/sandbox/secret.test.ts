@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { findPartner } from '../../src/registry/partner.ts'
+import { openWorld, type World } from '../harness.ts'
+import { joined, memberSession } from '../members/people.ts'
+import { type FakeSeller, fakeSeller, ok, refusal } from '../partner-calls/fake-seller.ts'
+import { get, post, type SandboxPartner } from './partners.ts'
+
+let world: World
+let seller: FakeSeller
+let partner: SandboxPartner
+let owner: string
+let cookie: string
+let partnerId = 7300
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+})
+afterAll(() => world.close())
+beforeEach(async () => {
+  await world.pool.query('delete from failed_attempt')
+  seller = await fakeSeller(world, ++partnerId)
+  const found = await findPartner(world.deps, seller.partnerId)
+  partner = { ...found, client_secret: seller.secret } as unknown as SandboxPartner
+  owner = await joined(world, partner, 'owner@example.com')
+  cookie = await memberSession(world, partner, 'owner@example.com')
+  return () => seller.close()
+})
+
+const newest = async () =>
+  /name="replaces" value="([^"]*)"/.exec((await get(world, '/sandbox/secret', cookie)).body)?.[1] ?? ''
+const rotate = (replaces: string, headers = {}) =>
+  post(world, '/sandbox/secret/rotate', { replaces }, { cookie, ...headers })
+const act = (action: 'switch' | 'retire', headers = {}) =>
+  post(world, `/sandbox/secret/${action}`, {}, { cookie, ...headers })
+const madeIn = (body: string) => /ghcs_[0-9A-Za-z]{49}/.exec(body)?.[0]
+const secrets = async () =>
+  (await findPartner(world.deps, seller.partnerId))?.secrets.map(({ secret, signs }) => ({ secret, signs }))
+const refusedIn = async (send: (headers: object) => ReturnType<typeof rotate>, en: string, zh: string) => {
+  for (const [language, said] of [
+    ['en', en],
+    ['zh-CN', zh],
+  ] as const) {
+    const { statusCode, body } = await send({ 'accept-language': language })
+    expect([statusCode, body.includes(said)], body).toEqual([409, true])
+    expect(madeIn(body)).toBeUndefined()
+  }
+}
+
+describe('a rotation by an owner', () => {
+  it('shows the new secret once; the old one signs until the test call passes, and works a day longer', async () => {
+    const shown = await rotate(await newest())
+    expect(shown.statusCode).toBe(200)
+    expect(shown.headers['cache-control']).toBe('no-store')
+    const made = String(madeIn(shown.body))
+    expect(await secrets()).toEqual([
+      { secret: made, signs: false },
+      { secret: seller.secret, signs: true },
+    ])
+    expect((await get(world, '/sandbox/secret', cookie)).body).not.toContain(made)
+    expect((await act('switch')).headers.location).toBe('/sandbox/secret?done=switched')
+    expect(await secrets()).toEqual([
+      { secret: made, signs: true },
+      { secret: seller.secret, signs: false },
+    ])
+    expect((await act('retire')).headers.location).toBe('/sandbox/secret?done=retired')
+    expect(await secrets()).toEqual([{ secret: made, signs: true }])
+    expect(world.logged()).not.toContain(made)
+    expect(await statusOf()).toBe(200)
+  })
+
+  it('makes one secret of a form that is sent twice, also at once', async () => {
+    const replaces = await newest()
+    const answers = await Promise.all([1, 2, 3].map(() => rotate(replaces)))
+    expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 409, 409])
+    await refusedIn(
+      (headers) => rotate(replaces, headers),
+      'Nothing was done: the clientSecret has changed',
+      '未执行操作',
+    )
+  })
+
+  it('keeps everything as it is when the test call fails', async () => {
+    await rotate(await newest())
+    const before = await secrets()
+    seller.on('/alive', refusal(300))
+    await refusedIn((headers) => act('switch', headers), 'The test call failed', '测试调用未通过')
+    expect(await secrets()).toEqual(before)
+    seller.on('/alive', ok({}))
+  })
+
+  it('refuses what there is nothing to do for', async () => {
+    await refusedIn((headers) => act('switch', headers), 'Nothing was done', '未执行操作')
+    await refusedIn((headers) => act('retire', headers), 'Nothing was done', '未执行操作')
+    await rotate(await newest())
+    await refusedIn((headers) => act('retire', headers), 'Nothing was done', '未执行操作')
+  })
+
+  it('is tried six times a minute at most', async () => {
+    const answers: number[] = []
+    for (let tries = 0; tries < 7; tries++) answers.push((await rotate('x')).statusCode)
+    expect(answers).toEqual([...Array(6).fill(409), 429])
+    const limited = await rotate('x', { 'accept-language': 'zh-CN' })
+    expect(limited.headers['retry-after']).toBe('60')
+    expect(limited.body).toContain('操作过于频繁')
+  })
+
+  it('is in the audit log with who did it', async () => {
+    await rotate(await newest())
+    await act('switch')
+    const { rows } = await world.pool.query(
+      "select event, actor, detail ->> 'by' as by from audit_event where detail ->> 'partner_id' = $1 and event like 'partner_s%'",
+      [String(seller.partnerId)],
+    )
+    const events = rows.map(({ event }) => event).sort()
+    expect(events).toEqual(['partner_secret_rotated', 'partner_signing_switched'])
+    for (const { actor, by } of rows) expect([actor, by]).toEqual(['partner', owner])
+  })
+})
+
+const statusOf = async () => (await get(world, '/sandbox', cookie)).statusCode

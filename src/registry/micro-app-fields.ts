@@ -4,6 +4,7 @@ import { listOf } from '../lib/json/lists.ts'
 import { endpointUrl, webUrl } from '../lib/web/web-url.ts'
 import type { Fields } from './field.ts'
 import { parseHostEntry } from './host.ts'
+import { STANDARD_FIELDS } from './standard-fields.ts'
 
 export const SCOPES = ['USER_INFO', 'PHONE_NUMBER'] as const
 const STATUSES = ['pending', 'approved', 'suspended'] as const
@@ -80,7 +81,7 @@ export const MICRO_APP_FIELDS = {
     kept: z.array(z.string()),
     option: '--redirect-uri <uri>',
     reads: 'list',
-    help: 'only these exact URIs instead of whole hosts (repeat for more)',
+    help: 'only these exact URIs instead of whole hosts; OAuth 2.0 takes no others (repeat for more)',
     without: { help: 'any redirect URI on a registered host', empty: [] },
   },
   scopes: {
@@ -115,6 +116,7 @@ export const MICRO_APP_FIELDS = {
     help: 'allow redirect URIs without TLS (as at first)',
     without: { help: 'https only; loopback hosts excepted' },
   },
+  ...STANDARD_FIELDS,
   status: {
     created: z.enum(['pending', 'approved']).default('approved'),
     kept: z.enum(STATUSES),

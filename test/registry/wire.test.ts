@@ -27,6 +27,12 @@ describe('a new micro-app', () => {
       refresh_days: 30,
       refresh_policy: 'fixed',
       http_allowed: true,
+      post_logout_uris: [],
+      token_auth_methods: ['client_secret_basic', 'client_secret_post'],
+      require_pkce: true,
+      always_ask: false,
+      cors_origins: [],
+      id_token_alg: 'RS256',
     })
     // Those of the fields' own descriptions, which the table of the room's README shows.
     expect(created).toEqual({ ...least, ...defaultsOf(MICRO_APP_FIELDS) })
@@ -88,6 +94,26 @@ describe('a new micro-app', () => {
       { hosts: 'must have at least 1 entry', scopes: 'must have at least 1 entry' },
     ],
     [{ ...least, hosts: 'example.com' }, { hosts: 'must be a list' }],
+    [{ ...least, token_auth_methods: [] }, { token_auth_methods: 'must have at least 1 entry' }],
+    [
+      { ...least, token_auth_methods: ['none', 'client_secret_post'] },
+      { token_auth_methods: 'with none cannot have another entry' },
+    ],
+    [
+      { ...least, token_auth_methods: ['client_secret_jwt'] },
+      { 'token_auth_methods[0]': 'must be client_secret_basic or client_secret_post or none' },
+    ],
+    [
+      { ...least, cors_origins: ['https://app.example.com/', 'https://APP.example.com', '*', 'null'] },
+      {
+        'cors_origins[0]': 'must be an origin such as https://app.example.com',
+        'cors_origins[1]': 'must be an origin such as https://app.example.com',
+        'cors_origins[2]': 'must be an origin such as https://app.example.com',
+        'cors_origins[3]': 'must be an origin such as https://app.example.com',
+      },
+    ],
+    [{ ...least, post_logout_uris: ['https://a.example/#x'] }, { 'post_logout_uris[0]': 'must not have a fragment' }],
+    [{ ...least, id_token_alg: 'none' }, { id_token_alg: 'must be RS256 or ES256' }],
     [{ ...least, hosts: Array(101).fill('a.com') }, { hosts: 'must have at most 100 entries' }],
     [{ ...least, name: 'x'.repeat(101) }, { name: 'must have at most 100 characters' }],
     [{ ...least, name: 'Tick\u202eets' }, { name: 'must not contain control characters or marks of text direction' }],

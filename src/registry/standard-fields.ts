@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { listOf } from '../lib/json/lists.ts'
+import { endpointUrl } from '../lib/web/web-url.ts'
+import type { Fields } from './field.ts'
+
+/** The fields of micro-apps that only OAuth 2.0 and OpenID Connect need (room oidc). */
+
+const TOKEN_AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const
+const ID_TOKEN_ALGS = ['RS256', 'ES256'] as const
+
+const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform((entries) => [...new Set(entries)])
+
+const postLogoutUris = setOf(endpointUrl)
+
+const tokenAuthMethods = setOf(z.enum(TOKEN_AUTH_METHODS))
+  .refine((methods) => methods.length > 0, 'must have at least 1 entry')
+  .refine((methods) => !methods.includes('none') || methods.length === 1, 'with none cannot have another entry')
+
+const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
+
+const corsOrigins = setOf(endpointUrl.refine(isOrigin, 'must be an origin such as https://app.example.com'))
+
+const idTokenAlg = z.enum(ID_TOKEN_ALGS)
+
+export const STANDARD_FIELDS = {
+  post_logout_uris: {
+    created: postLogoutUris.default([]),
+    changed: postLogoutUris,
+    kept: z.array(z.string()),
+    option: '--post-logout-uri <uri>',
+    reads: 'list',
+    help: 'where OpenID Connect may send the browser after signing out, exactly (repeat for more)',
+    without: { help: 'no such URIs', empty: [] },
+  },
+  token_auth_methods: {
+    created: tokenAuthMethods.default(['client_secret_basic', 'client_secret_post']),
+    changed: tokenAuthMethods,
+    kept: z.array(z.enum(TOKEN_AUTH_METHODS)),
+    option: '--token-auth <method>',
+    reads: 'words',
+    help: 'how it authenticates in OAuth 2.0: client_secret_basic, client_secret_post, or none for a public client (repeat for both)',
+  },
+  require_pkce: {
+    created: z.boolean().default(true),
+    changed: z.boolean(),
+    kept: z.boolean(),
+    option: '--require-pkce',
+    reads: 'switch',
+    help: 'demand PKCE in OAuth 2.0 (as at first)',
+    without: { help: 'let it go without PKCE in OAuth 2.0; public clients never can' },
+  },
+  always_ask: {
+    created: z.boolean().default(false),
+    changed: z.boolean(),
+    kept: z.boolean(),
+    option: '--always-ask',
+    reads: 'switch',
+    help: 'ask users each time, also for what they have allowed before',
+    without: { help: 'remember in OAuth 2.0 what users have allowed (as at first)' },
+  },
+  cors_origins: {
+    created: corsOrigins.default([]),
+    changed: corsOrigins,
+    kept: z.array(z.string()),
+    option: '--cors-origin <origin>',
+    reads: 'list',
+    help: 'origin whose pages may call the OAuth 2.0 endpoints (repeat for more)',
+    without: { help: 'no such origins', empty: [] },
+  },
+  id_token_alg: {
+    created: idTokenAlg.default('RS256'),
+    changed: idTokenAlg,
+    kept: idTokenAlg,
+    option: '--id-token-alg <alg>',
+    help: 'what signs its id_tokens: RS256 or ES256 (at first RS256)',
+  },
+} as const satisfies Fields

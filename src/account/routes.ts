@@ -49,8 +49,8 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   })
 
   app.get('/sign-in', (request, reply) => {
-    const returnTo = localPath(signInQuery.parse(request.query).return_to, config.PUBLIC_URL)
-    return sendSignIn(request, reply, { returnTo })
+    const { return_to, login_hint = '' } = signInQuery.parse(request.query)
+    return sendSignIn(request, reply, { returnTo: localPath(return_to, config.PUBLIC_URL), passport: login_hint })
   })
 
   app.post('/sign-in', async (request, reply) => {

@@ -21,6 +21,8 @@ export interface SignedIn extends UserIdentity {
   readonly name: string
   readonly avatarUrl: string
   readonly status: 'active' | 'blocked'
+  /** When the password was last proved: each sign-in opens a session of its own. */
+  readonly signedInAt: Date
   /** The hash of the session id; consent forms are bound to it. */
   readonly sessionHash: Buffer
 }

@@ -12,7 +12,7 @@ export interface Key {
 
 /** One user by the primary key, for a statement of any room; `offset 0` keeps the look-up separate, as in grantByKey. */
 export const userByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
-  sql.part`lateral (select cid, user_id, name, gender, big_avatar_url, phone_number, status from user_profile
+  sql.part`lateral (select cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at from user_profile
             where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0)`
 
 /** A session says itself when it ends. */
@@ -31,15 +31,17 @@ const sessionRow = z.object({
   name: z.string(),
   avatarUrl: z.string(),
   status: user.shape.status,
+  signedInAt: z.date(),
 })
 
 export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now: Date) =>
   db.maybe(
     sessionRow,
     sql`
-    select u.cid, u.user_id as "userId", u.name, u.big_avatar_url as "avatarUrl", u.status
+    select u.cid, u.user_id as "userId", u.name, u.big_avatar_url as "avatarUrl", u.status,
+           s.created_at as "signedInAt"
     from (
-      select cid, user_id, expires_at from browser_session
+      select cid, user_id, created_at, expires_at from browser_session
       where routing_key = ${routingKey} and session_hash = ${sessionHash} offset 0
     ) s
     cross join ${userByKey(sql.part`${routingKey}`, sql.part`s.cid`, sql.part`s.user_id`)} u

@@ -8,10 +8,10 @@ const passport = visibleLine(128)
 /** The sign-in form; a field that comes twice arrives as a list and is refused. */
 export const signInForm = z.object({ passport, password: z.string().min(1).max(1024) })
 
-/** Where to go on, in a query or a form; anything unusable counts as not given. */
+/** Where to go on, and whom to expect, in a query or a form; anything unusable counts as not given. */
 export const signInQuery = z
-  .object({ return_to: z.string().optional().catch(undefined) })
-  .catch({ return_to: undefined })
+  .object({ return_to: z.string().optional().catch(undefined), login_hint: passport.optional().catch(undefined) })
+  .catch({ return_to: undefined, login_hint: undefined })
 
 /** Both identify one user, never one of the two alone (DECISIONS "Credentials"). */
 export const userKey = z.strictObject({ cid: z.int().min(0).max(2_147_483_647), user_id: visibleLine(128) })

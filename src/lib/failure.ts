@@ -1,9 +1,17 @@
 import { Refusal } from './refusal.ts'
 import { echo, type FailureAnswer, RESCODES, type Rescode } from './web/rescode.ts'
 
+/** How the standard dialect reports a failure (RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1). */
+export interface StandardAnswer {
+  readonly error: string
+  /** HTTP status, where the failure is not sent by way of the browser. */
+  readonly status: 400 | 401 | 403 | 429 | 500 | 503
+  /** Says no more than a caller may know of what was wrong; as a function it is given `value`. */
+  readonly description: string | ((value: string) => string)
+}
+
 /**
- * One row of a room's table of failures: how the contract's dialect reports the failure. Another dialect is another
- * column.
+ * One row of a room's table of failures: how each dialect reports the failure. The first columns are the contract's.
  */
 export interface FailureRow {
   readonly rescode: Rescode
@@ -15,6 +23,8 @@ export interface FailureRow {
   readonly nativeStatus?: number
   /** HTTP status whatever the mode. */
   readonly status?: 404 | 429
+  /** Missing where only the contract's dialect, or an operator, can meet the failure. */
+  readonly standard?: StandardAnswer
 }
 
 export interface FailureFacts {
@@ -64,4 +74,16 @@ export function contractAnswer({ failure, row, facts }: NamedFailure): FailureAn
       ...(retryAfterS === undefined ? {} : { headers: { 'Retry-After': String(Math.max(1, retryAfterS)) } }),
     },
   }
+}
+
+const SERVER_ERROR: StandardAnswer = { error: 'server_error', status: 500, description: 'the server failed' }
+
+/** RFC 6749 §5.2 allows these characters in a description. */
+const NOT_IN_DESCRIPTIONS = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g
+
+/** A named failure in the standard dialect. */
+export function standardAnswer({ row, facts }: NamedFailure): StandardAnswer & { readonly description: string } {
+  const { error, status, description } = row.standard ?? SERVER_ERROR
+  const text = typeof description === 'function' ? description(echo(facts.value ?? '')) : description
+  return { error, status, description: text.replace(NOT_IN_DESCRIPTIONS, '') }
 }

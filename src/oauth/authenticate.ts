@@ -1,10 +1,7 @@
-import { timingSafeEqual } from 'node:crypto'
 import type { Deps } from '../deps.ts'
-import { secondsUntil } from '../lib/clock.ts'
-import { networkOf, throttleKey } from '../lib/crypto/attempts.ts'
-import { equalSecrets, hashSecret } from '../lib/crypto/keys.ts'
-import { findAppWithFailures, type MicroApp, noteSecretUse } from '../registry/index.ts'
-import { CLIENT_WINDOW_S, countFailure } from '../throttle/index.ts'
+import { equalSecrets } from '../lib/crypto/keys.ts'
+import type { MicroApp } from '../registry/index.ts'
+import { type Credentials, readBasic, verifyCredentials } from './credentials.ts'
 import { refuse } from './failures.ts'
 import type { Parameters } from './wire.ts'
 
@@ -17,12 +14,6 @@ export interface ClientCall {
   readonly hasBody: boolean
 }
 
-interface Credentials {
-  readonly appKey: string
-  /** The secret as it was sent, and form-decoded where that is another text. */
-  readonly appSecrets: readonly string[]
-}
-
 /** A2 rows 3–7, also for A3: the approved micro-app that calls. */
 export async function authenticateClient(deps: Deps, call: ClientCall): Promise<MicroApp> {
   const basic = readBasic(call.authorization)
@@ -32,27 +23,6 @@ export async function authenticateClient(deps: Deps, call: ClientCall): Promise<
   if (basic && contradicts(call.parameters, basic)) throw refuse('basic_contradicts_query')
   if (app.status !== 'approved') throw refuse('app_not_approved', { detail: app.status })
   return app
-}
-
-function readBasic(header: string | undefined): Credentials | 'malformed' | undefined {
-  const [scheme = '', encoded = ''] = (header ?? '').split(/ +/, 2)
-  if (scheme.toLowerCase() !== 'basic') return undefined
-  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(encoded)) return 'malformed'
-  const text = Buffer.from(encoded, 'base64').toString('utf8')
-  const colon = text.indexOf(':')
-  if (colon < 1 || colon === text.length - 1) return 'malformed'
-  const appSecret = text.slice(colon + 1)
-  // An app_key has no character that means another when decoded, so there is no need to try both.
-  return { appKey: formDecoded(text.slice(0, colon)), appSecrets: [...new Set([appSecret, formDecoded(appSecret)])] }
-}
-
-/** RFC 6749 §2.3.1 wants both parts form-encoded, but many clients do not encode; text that cannot be decoded stays. */
-function formDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    return text
-  }
 }
 
 function presentedCredentials(call: ClientCall, basic: Credentials | 'malformed' | undefined): Credentials {
@@ -68,30 +38,4 @@ const contradicts = (parameters: Parameters, basic: Credentials): boolean => {
   const appKey = parameters.get('app_key') || basic.appKey
   const appSecret = parameters.get('app_secret')
   return appKey !== basic.appKey || Boolean(appSecret && !basic.appSecrets.some((one) => equalSecrets(one, appSecret)))
-}
-
-/**
- * Row 7 comes before the secret is compared: beyond the limit right and wrong secrets get the same refusal, so it never
- * confirms a guess. Unknown apps and wrong secrets cost the same work and get one text.
- */
-async function verifyCredentials(deps: Deps, { appKey, appSecrets }: Credentials, address: string): Promise<MicroApp> {
-  const { config, db, clock, keys } = deps
-  const now = clock.now()
-  const subject = throttleKey(keys, 'client', `${appKey}\n${networkOf(address)}`)
-  const { app, failures } = await findAppWithFailures(deps, appKey, subject)
-  if (failures && failures.failures >= config.CLIENT_FAILURES) {
-    throw refuse('too_many_requests', { retryAfterS: secondsUntil(failures.windowEndsAt, now) })
-  }
-  const presented = appSecrets.map((appSecret) => hashSecret(keys, appSecret))
-  const match = app?.secrets.find(({ secret_hash }) => presented.some((one) => timingSafeEqual(secret_hash, one)))
-  if (!app || !match) {
-    const counted = await countFailure(db, subject, now, CLIENT_WINDOW_S)
-    // Guesses that passed the check above at the same time are refused alike.
-    if (counted.failures > config.CLIENT_FAILURES) {
-      throw refuse('too_many_requests', { retryAfterS: secondsUntil(counted.windowEndsAt, now) })
-    }
-    throw refuse('credentials_wrong')
-  }
-  await noteSecretUse(deps, app, match)
-  return app
 }

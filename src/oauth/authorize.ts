@@ -2,18 +2,26 @@ import type { Deps } from '../deps.ts'
 import { findMicroAppForAuthentication, hostMatches, type MicroApp } from '../registry/index.ts'
 import { refuse } from './failures.ts'
 import { checkRedirectUri } from './redirect-uri.ts'
-import { isScope, type Parameters, required, type Scope } from './wire.ts'
+import { isScope, type Scope } from './scope.ts'
+import type { SignInOfGrant } from './store.ts'
+import { type Parameters, required } from './wire.ts'
 
-/** What a micro-app asks for, after A1 rows 3–10 have passed. */
+/** What a micro-app asks for, after the checks of the dialect that it speaks (A1 rows 3–10). */
 export interface AuthorizationRequest {
   readonly app: MicroApp
   /** Exactly as sent: the exchange compares it byte by byte. */
   readonly redirectUri: string
   readonly redirectUrl: URL
+  /** Empty where the dialect can do without. */
   readonly state: string
-  readonly scopes: readonly Scope[]
+  /** Of both dialects (scope.ts). */
+  readonly scopes: readonly string[]
   /** PKCE (RFC 7636), S256 only; null when the app does not use it. */
   readonly codeChallenge: string | null
+  /** What an id_token will say; null in a dialect that has none. */
+  readonly signIn: SignInOfGrant | null
+  /** Whether the person is not asked again for what is allowed now. */
+  readonly remembered: boolean
 }
 
 /** A1 rows 3–10, in that order. Nothing is ever sent to a redirect_uri that has not passed row 7. */
@@ -24,7 +32,7 @@ export async function checkAuthorizationRequest(deps: Deps, parameters: Paramete
   const state = checkState(parameters)
   const scopes = checkScopes(parameters, app)
   const codeChallenge = checkPkce(parameters)
-  return { app, redirectUri, redirectUrl, state, scopes, codeChallenge }
+  return { app, redirectUri, redirectUrl, state, scopes, codeChallenge, signIn: null, remembered: false }
 }
 
 function checkResponseType(parameters: Parameters): void {
@@ -67,11 +75,26 @@ function checkScopes(parameters: Parameters, app: MicroApp): readonly Scope[] {
   return scopes
 }
 
-function checkPkce(parameters: Parameters): string | null {
+/** The challenge of PKCE, if there is one. */
+export function checkPkce(parameters: Parameters): string | null {
   const challenge = parameters.get('code_challenge')
   const method = parameters.get('code_challenge_method')
   if (challenge === undefined && method === undefined) return null
   if (method !== 'S256') throw refuse('code_challenge_method_unsupported')
   if (!/^[A-Za-z0-9_-]{43}$/.test(challenge ?? '')) throw refuse('code_challenge_malformed')
   return challenge ?? null
+}
+
+/** The parameters as they are checked again once the consent form comes back. */
+export function queryOf({ app, redirectUri, state, scopes, codeChallenge }: AuthorizationRequest): string {
+  const pkce = codeChallenge ? { code_challenge: codeChallenge, code_challenge_method: 'S256' } : {}
+  const parameters = {
+    response_type: 'code',
+    app_key: app.app_key,
+    redirect_uri: redirectUri,
+    state,
+    scope: scopes.join(' '),
+    ...pkce,
+  }
+  return new URLSearchParams(parameters).toString()
 }

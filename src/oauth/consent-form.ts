@@ -4,7 +4,6 @@ import type { Deps } from '../deps.ts'
 import { epochSeconds, fromEpochSeconds } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { equalSecrets, type Keys } from '../lib/crypto/keys.ts'
-import type { AuthorizationRequest } from './authorize.ts'
 import { refuse } from './failures.ts'
 
 const FORM_LIFETIME_S = 30 * 60
@@ -25,15 +24,15 @@ const markOf = (keys: Keys, sessionHash: Buffer): string =>
 const macOf = (keys: Keys, text: string): string => hmacSha256(keys.form, `consent\n${text}`).toString('base64url')
 
 /**
- * The hidden field of the consent form (A1 row 13): the whole request, bound to the session that saw it.
+ * The hidden field of the consent form (A1 row 13): the whole request as a query, bound to the session that saw it.
  * In-app web views lose a second cookie, so the form itself carries what protects it.
  */
-export function sealConsentForm({ keys, clock }: Deps, request: AuthorizationRequest, sessionHash: Buffer): string {
+export function sealConsentForm({ keys, clock }: Deps, query: string, sessionHash: Buffer): string {
   const sealed: Sealed = {
     grantId: randomUUID(),
     session: markOf(keys, sessionHash),
     shownAt: epochSeconds(clock.now()),
-    query: queryOf(request),
+    query,
   }
   const text = Buffer.from(JSON.stringify(sealed)).toString('base64url')
   return `${text}.${macOf(keys, text)}`
@@ -60,17 +59,4 @@ export function openConsentForm({ keys, clock }: Deps, field: string, sessionHas
     expiresAt: fromEpochSeconds(sealed.shownAt + FORM_LIFETIME_S),
     parameters: new Map(new URLSearchParams(sealed.query)),
   }
-}
-
-function queryOf(request: AuthorizationRequest): string {
-  const pkce = request.codeChallenge ? { code_challenge: request.codeChallenge, code_challenge_method: 'S256' } : {}
-  const parameters = {
-    response_type: 'code',
-    app_key: request.app.app_key,
-    redirect_uri: request.redirectUri,
-    state: request.state,
-    scope: request.scopes.join(' '),
-    ...pkce,
-  }
-  return new URLSearchParams(parameters).toString()
 }

@@ -3,12 +3,12 @@ import { type Db, sql } from '../db/sql.ts'
 
 /** The SQL of the decision on a consent form. The code and the grant that follow are in store.ts. */
 
-export type Decided = 'approve' | 'refuse'
+type Verdict = 'approve' | 'refuse'
 
 export interface FirstDecision {
   readonly routingKey: number
   readonly formId: string
-  readonly decision: Decided
+  readonly decision: Verdict
   /** When the form is too old to be sent, and the decision may be deleted. */
   readonly expiresAt: Date
 }
@@ -24,10 +24,50 @@ export const decideFirst = async (
         on conflict (routing_key, form_id) do nothing`,
   )) === 1
 
-export const findDecision = async (db: Db, routingKey: number, formId: string): Promise<Decided | undefined> => {
+export const findDecision = async (db: Db, routingKey: number, formId: string): Promise<Verdict | undefined> => {
   const found = await db.maybe(
     z.object({ decision: z.enum(['approve', 'refuse']) }),
     sql`select decision from consent_decision where routing_key = ${routingKey} and form_id = ${formId}`,
   )
   return found?.decision
+}
+
+/** One consent that is remembered: of one person to one app. */
+export interface ConsentKey {
+  readonly routingKey: number
+  readonly cid: number
+  readonly userId: string
+  readonly appKey: string
+}
+
+/** What is allowed now is added to what has been allowed before. */
+export const rememberConsent = (
+  db: Db,
+  { routingKey, cid, userId, appKey, scopes }: ConsentKey & { readonly scopes: readonly string[] },
+  now: Date,
+): Promise<number> =>
+  db.exec(
+    sql`insert into remembered_consent as known (routing_key, cid, user_id, app_key, scopes, allowed_at)
+        values (${routingKey}, ${cid}, ${userId}, ${appKey}, ${scopes}, ${now})
+        on conflict (routing_key, cid, user_id, app_key) do update
+        set scopes = array(select distinct s from unnest(known.scopes || excluded.scopes) as s), allowed_at = excluded.allowed_at`,
+  )
+
+export const forgetConsent = (db: Db, { routingKey, cid, userId, appKey }: ConsentKey): Promise<number> =>
+  db.exec(
+    sql`delete from remembered_consent
+        where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = ${appKey}`,
+  )
+
+/** The scopes that this person need not be asked for. */
+export const rememberedScopes = async (
+  db: Db,
+  { routingKey, cid, userId, appKey }: ConsentKey,
+): Promise<readonly string[]> => {
+  const known = await db.maybe(
+    z.object({ scopes: z.array(z.string()) }),
+    sql`select scopes from remembered_consent
+        where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = ${appKey}`,
+  )
+  return known?.scopes ?? []
 }

@@ -5,33 +5,46 @@ import type { Deps } from '../deps.ts'
 import { wholeSecondsAfter } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { issueToken, PREFIX } from '../lib/crypto/opaque-token.ts'
-import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize.ts'
+import type { AuthorizationRequest } from './authorize.ts'
 import { type OpenedForm, openConsentForm } from './consent-form.ts'
-import { type Decided, decideFirst, findDecision } from './consent-store.ts'
+import { decideFirst, type FirstDecision, findDecision, forgetConsent, rememberConsent } from './consent-store.ts'
 import { OAUTH_FAILURES, refuse } from './failures.ts'
-import { withAnswer } from './redirect-uri.ts'
 import { ensureCode, ensureGrant, revokeGrant } from './store.ts'
-import { CODE_LIFETIME_S } from './wire.ts'
+import { CODE_LIFETIME_S, type Parameters } from './wire.ts'
 
-export interface Decision {
+export interface Decision<Request extends AuthorizationRequest> {
   readonly session: SignedIn
   /** The form's signed field. */
   readonly form: string
   readonly decision: string
+  /** Checks the request of the form again, as its dialect does: the app may have been suspended since. */
+  readonly check: (parameters: Parameters) => Promise<Request>
+  /** The parameter that names the app. */
+  readonly appParameter: string
+}
+
+/** The request that was decided, and its code unless the user refused. */
+export interface Decided<Request extends AuthorizationRequest> {
+  readonly request: Request
+  readonly code: string | undefined
 }
 
 /**
- * A1 rows 12–14: what the user decided on the consent page. Returns where the browser goes next.
+ * A1 rows 12–14: what the user decided on the consent page.
  *
  * The first decision on a form stands, and the same again (a double click) gets the same answer. The other one is
  * refused with a page: after a refusal nothing is granted any more, and a refusal after an approval withdraws
  * what was granted. So after "refuse", pressed first or later, nothing is granted.
  */
-export async function decideConsent(deps: Deps, { session, form, decision }: Decision): Promise<string> {
+export async function decideConsent<Request extends AuthorizationRequest>(
+  deps: Deps,
+  decision: Decision<Request>,
+): Promise<Decided<Request>> {
+  const { session, form } = decision
   if (session.status !== 'active') throw refuse('user_blocked')
   const opened = openConsentForm(deps, form, session.sessionHash)
-  if (decision === 'approve') return approveForm(deps, session, opened)
-  if (decision === 'refuse') return refuseForm(deps, session, opened)
+  if (decision.decision === 'approve') return approveForm(deps, decision, opened)
+  if (decision.decision === 'refuse') return refuseForm(deps, decision, opened)
   throw refuse('form_decision_unknown')
 }
 
@@ -40,8 +53,8 @@ async function firstDecision(
   db: Db,
   { routingKey }: SignedIn,
   { formId, expiresAt }: OpenedForm,
-  decision: Decided,
-): Promise<{ decision: Decided; isNew: boolean }> {
+  decision: FirstDecision['decision'],
+): Promise<{ decision: FirstDecision['decision']; isNew: boolean }> {
   if (await decideFirst(db, { routingKey, formId, decision, expiresAt })) return { decision, isNew: true }
   // Without a row it was purged a moment ago; then the form is too old for anything.
   const earlier = await findDecision(db, routingKey, formId)
@@ -49,44 +62,63 @@ async function firstDecision(
   return { decision: earlier, isNew: false }
 }
 
-async function approveForm(deps: Deps, session: SignedIn, form: OpenedForm): Promise<string> {
-  const request = await checkAuthorizationRequest(deps, form.parameters)
+async function approveForm<Request extends AuthorizationRequest>(
+  deps: Deps,
+  { session, check }: Decision<Request>,
+  form: OpenedForm,
+): Promise<Decided<Request>> {
+  const request = await check(form.parameters)
   const code = await deps.db.tx(async (db) => {
     const first = await firstDecision(db, session, form, 'approve')
     if (first.decision === 'refuse') throw refuse('form_refused_before')
+    if (request.remembered && first.isNew) await rememberConsent(db, consentOf(session, request), deps.clock.now())
     return issueCode({ ...deps, db }, session, request, form.formId)
   })
-  return withAnswer(request.redirectUri, { code, state: request.state })
+  return { request, code }
 }
 
-async function refuseForm(deps: Deps, session: SignedIn, form: OpenedForm): Promise<string> {
+async function refuseForm<Request extends AuthorizationRequest>(
+  deps: Deps,
+  decision: Decision<Request>,
+  form: OpenedForm,
+): Promise<Decided<Request>> {
+  const { session, check, appParameter } = decision
+  const appKey = form.parameters.get(appParameter) ?? ''
   const wasApproved = await deps.db.tx(async (db) => {
     const first = await firstDecision(db, session, form, 'refuse')
-    if (first.decision === 'approve') await withdrawApproved({ ...deps, db }, session, form)
-    else if (first.isNew) await recordRefusal({ ...deps, db }, session, form)
+    if (first.decision === 'approve') await withdrawApproved({ ...deps, db }, session, form, appKey)
+    else if (first.isNew) await recordRefusal({ ...deps, db }, session, form, appKey)
     return first.decision === 'approve'
   })
   if (wasApproved) throw refuse('form_approved_before')
   // Checked after the decision is kept: nothing is granted, even if the app may not be answered any more.
-  const request = await checkAuthorizationRequest(deps, form.parameters)
-  return withAnswer(request.redirectUri, { state: request.state })
+  return { request: await check(form.parameters), code: undefined }
 }
 
-const told = ({ clock }: Deps, { routingKey, cid, userId }: SignedIn, { parameters }: OpenedForm) =>
-  ({ at: clock.now(), actor: 'user', routingKey, cid, userId, appKey: parameters.get('app_key') ?? '' }) as const
+const consentOf = ({ routingKey, cid, userId }: SignedIn, { app, scopes }: AuthorizationRequest) => ({
+  routingKey,
+  cid,
+  userId,
+  appKey: app.app_key,
+  scopes,
+})
 
-const recordRefusal = (deps: Deps, session: SignedIn, form: OpenedForm) =>
+const told = ({ clock }: Deps, { routingKey, cid, userId }: SignedIn, appKey: string) =>
+  ({ at: clock.now(), actor: 'user', routingKey, cid, userId, appKey }) as const
+
+const recordRefusal = (deps: Deps, session: SignedIn, form: OpenedForm, appKey: string) =>
   recordAudit(deps.db, {
-    ...told(deps, session, form),
+    ...told(deps, session, appKey),
     event: 'user_denied_authorization',
     detail: { rescode: OAUTH_FAILURES.user_refused.rescode, scopes: form.parameters.get('scope')?.split(' ') },
   })
 
-async function withdrawApproved(deps: Deps, session: SignedIn, form: OpenedForm): Promise<void> {
+async function withdrawApproved(deps: Deps, session: SignedIn, form: OpenedForm, appKey: string): Promise<void> {
   const withdrawn = await revokeGrant(deps.db, session.routingKey, form.formId, deps.clock.now())
   if (!withdrawn) return
+  await forgetConsent(deps.db, { ...session, appKey })
   await recordAudit(deps.db, {
-    ...told(deps, session, form),
+    ...told(deps, session, appKey),
     event: 'grant_withdrawn',
     detail: { grant_id: form.formId, reason: 'refused after approving' },
   })
@@ -96,15 +128,15 @@ async function withdrawApproved(deps: Deps, session: SignedIn, form: OpenedForm)
  * One consent, one code. The code is derived from the grant's id, so a form that is posted twice (a double click)
  * gives the same code again instead of an error page over the redirect that already began.
  */
-async function issueCode(
+export async function issueCode(
   { db, clock, keys }: Deps,
   { routingKey, cid, userId }: SignedIn,
-  { app, scopes, redirectUri, state, codeChallenge }: AuthorizationRequest,
+  { app, scopes, redirectUri, state, codeChallenge, signIn }: AuthorizationRequest,
   grantId: string,
 ): Promise<string> {
   const now = clock.now()
   const appKey = app.app_key
-  const grant = await ensureGrant(db, { routingKey, grantId, cid, userId, appKey, scopes }, now)
+  const grant = await ensureGrant(db, { routingKey, grantId, cid, userId, appKey, scopes, signIn }, now)
   if (grant.revoked_at) throw refuse('form_withdrawn_since')
   const expiresAt = wholeSecondsAfter(grant.created_at, CODE_LIFETIME_S)
   const random = hmacSha256(keys.derive, `authorization code\n${grantId}`)

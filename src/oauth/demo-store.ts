@@ -28,6 +28,12 @@ export async function deleteGrantsOf(db: Db, users: readonly UserKey[], appKeys:
       sql`delete from ${table} where (routing_key, grant_id) in
             (select g.key, g.id from unnest(${keys}::int[], ${ids}::uuid[]) as g (key, id))`,
     )
+  await db.exec(
+    sql`delete from remembered_consent where app_key = any(${appKeys}) or (routing_key, cid, user_id) in
+          (select u.key, u.cid, u.id
+           from unnest(${users.map((user) => user.routing_key)}::int[], ${users.map((user) => user.cid)}::int[],
+                       ${users.map((user) => user.user_id)}::text[]) as u (key, cid, id))`,
+  )
   for (const table of ['access_token', 'refresh_token', 'authorization_code', 'user_grant']) {
     await deleteFrom(sql.identifier(table))
   }

@@ -8,21 +8,23 @@ import type { NamedFailure } from '../lib/failure.ts'
 import type { MicroApp } from '../registry/index.ts'
 import { refuse } from './failures.ts'
 import { countFailedTry, type Exchange, type FoundCode, revokeGrant, spendCode } from './store.ts'
-import { type IssuedTokens, type Parameters, required, type TokenSet, tokenSet } from './wire.ts'
+import type { IssuedTokens } from './wire.ts'
 
 const TRIES = 3
 const DAY_S = 86_400
 
-interface ExchangeInput {
+export interface ExchangeInput {
   readonly code: string
-  readonly state: string
+  /** Null where the dialect does not send it again. */
+  readonly state: string | null
   readonly redirectUri: string
   readonly codeVerifier: string | undefined
+  /** No refresh token is issued where the grant lacks this scope; null: one always is. */
+  readonly refreshScope: string | null
 }
 
-/** A2 rows 9–15: spends a code for a token set. */
-export async function exchangeCode(deps: Deps, app: MicroApp, parameters: Parameters): Promise<TokenSet> {
-  const input = readInput(parameters)
+/** A2 rows 10–15: spends a code for tokens. */
+export async function exchangeCode(deps: Deps, app: MicroApp, input: ExchangeInput): Promise<IssuedTokens> {
   const code = parseToken(deps.keys, PREFIX.authorizationCode, input.code)
   if (!code) throw refuse('code_forged', { value: input.code })
 
@@ -31,15 +33,8 @@ export async function exchangeCode(deps: Deps, app: MicroApp, parameters: Parame
   const found = await spendCode(deps.db, exchange, now)
   if (!found) throw refuse('code_unknown', { value: input.code })
   if (!found.spent) throw await refusal(deps, app, input, exchange, found)
-  return tokenSet(issued, found.scopes, now)
+  return { ...issued, scopes: found.scopes, grantId: found.grant_id, issuedAt: now }
 }
-
-const readInput = (parameters: Parameters): ExchangeInput => ({
-  code: required(parameters, 'code'),
-  state: required(parameters, 'state'),
-  redirectUri: required(parameters, 'redirect_uri'),
-  codeVerifier: parameters.get('code_verifier') || undefined, // an empty one counts as missing
-})
 
 const s256 = (verifier: string): string => sha256(verifier).toString('base64url')
 
@@ -49,7 +44,7 @@ function prepare(
   input: ExchangeInput,
   { routingKey, hash: codeHash }: OpaqueToken,
   now: Date,
-): { exchange: Exchange; issued: IssuedTokens } {
+): { exchange: Exchange; issued: Pick<IssuedTokens, 'accessToken' | 'refreshToken'> } {
   const accessToken = issueToken(keys, {
     prefix: PREFIX.accessToken,
     routingKey,
@@ -72,6 +67,7 @@ function prepare(
     accessExpiresAt: accessToken.expiresAt,
     refreshHash: refreshToken.hash,
     refreshExpiresAt: refreshToken.expiresAt,
+    refreshScope: input.refreshScope,
   }
   return { exchange, issued: { accessToken, refreshToken } }
 }
@@ -104,7 +100,7 @@ async function refusal(
 
 function findMismatch(exchange: Exchange, found: FoundCode): NamedFailure | undefined {
   if (exchange.redirectUri !== found.redirect_uri) return refuse('redirect_uri_differs')
-  if (exchange.state !== found.state) return refuse('state_differs')
+  if (exchange.state !== null && exchange.state !== found.state) return refuse('state_differs')
   if (!equalSecrets(exchange.codeChallenge ?? '', found.code_challenge ?? '')) return refuse('code_verifier_wrong')
   return undefined
 }

@@ -1,31 +1,70 @@
-import { type FailureRow, refusals } from '../lib/failure.ts'
+import { type FailureRow, refusals, type StandardAnswer } from '../lib/failure.ts'
 
 /**
  * Every way in which A1–A3 refuse, by name (DECISIONS "Errors of area A"): what the caller is told of it, and the only place in this
  * room that knows a rescode. Failures that a caller must not tell from one another share a row.
  */
 
-const BAD_CREDENTIALS: FailureRow = { rescode: 20001 }
-const INVALID_GRANT: FailureRow = { rescode: 20006 }
+const invalidRequest = (description: StandardAnswer['description']): StandardAnswer => ({
+  error: 'invalid_request',
+  status: 400,
+  description,
+})
+const invalidScope = (description: StandardAnswer['description']): StandardAnswer => ({
+  error: 'invalid_scope',
+  status: 400,
+  description,
+})
+const INVALID_CLIENT: StandardAnswer = {
+  error: 'invalid_client',
+  status: 401,
+  description: 'client authentication failed',
+}
+const UNUSABLE_GRANT: StandardAnswer = {
+  error: 'invalid_grant',
+  status: 400,
+  description: 'the code or refresh token is invalid, expired or revoked, or does not fit the request',
+}
+
+const BAD_CREDENTIALS: FailureRow = { rescode: 20001, standard: INVALID_CLIENT }
+const INVALID_GRANT: FailureRow = { rescode: 20006, standard: UNUSABLE_GRANT }
 /** The caller's fault, so its native status is not that of a server error. */
 const INVALID_CODE: FailureRow = {
   rescode: 20013,
   nativeStatus: 400,
   message: (code) => `Invalid authorization code: ${code}`,
+  standard: UNUSABLE_GRANT,
 }
-const TOO_MANY: FailureRow = { rescode: 20003, status: 429 }
+const TOO_MANY: FailureRow = {
+  rescode: 20003,
+  status: 429,
+  standard: { error: 'temporarily_unavailable', status: 429, description: 'too many requests' },
+}
 
 const unusableForm = (why: string): FailureRow => ({
   rescode: 20007,
   what: `the consent form ${why}; go back to the app and start again`,
+  standard: invalidRequest('the consent form cannot be used; go back to the app and start again'),
 })
 
 export const OAUTH_FAILURES = {
   // Parameters (A1 row 2; A2 rows 2, 8 and 9)
   url_too_long: { rescode: 20007, what: 'the URL is longer than 8 KiB' },
-  parameter_undecodable: { rescode: 20007, what: (name) => `${name} cannot be decoded` },
-  parameter_repeated: { rescode: 20007, what: (name) => `${name} is given twice` },
-  parameter_missing: { rescode: 20007, what: (name) => `${name} is missing` },
+  parameter_undecodable: {
+    rescode: 20007,
+    what: (name) => `${name} cannot be decoded`,
+    standard: invalidRequest((name) => `${name} cannot be decoded`),
+  },
+  parameter_repeated: {
+    rescode: 20007,
+    what: (name) => `${name} is given twice`,
+    standard: invalidRequest((name) => `${name} is given twice`),
+  },
+  parameter_missing: {
+    rescode: 20007,
+    what: (name) => `${name} is missing`,
+    standard: invalidRequest((name) => `${name} is missing`),
+  },
   too_many_requests: TOO_MANY,
 
   // Who calls (A1 rows 4 and 5; A2 rows 3–7)
@@ -36,24 +75,40 @@ export const OAUTH_FAILURES = {
     rescode: 20001,
     message: 'Bad client credentials: parameters go in the query string, not in a body',
   },
-  basic_malformed: { rescode: 20002 },
+  basic_malformed: { rescode: 20002, standard: INVALID_CLIENT },
   basic_contradicts_query: { rescode: 20005 },
-  app_not_approved: { rescode: 20014 },
+  app_not_approved: {
+    rescode: 20014,
+    standard: { error: 'unauthorized_client', status: 400, description: 'this client may not do that' },
+  },
 
   // The authorization request (A1 rows 3–12)
-  response_type_unsupported: { rescode: 20018, what: (type) => type },
+  response_type_unsupported: {
+    rescode: 20018,
+    what: (type) => type,
+    standard: { error: 'unsupported_response_type', status: 400, description: 'response_type must be code' },
+  },
   redirect_uri_not_absolute: { rescode: 20007, what: 'redirect_uri is not an absolute URL' },
   redirect_uri_not_registered: { rescode: 20012 },
   state_malformed: { rescode: 20007, what: 'state may hold only the characters a-z, A-Z and 0-9' },
   state_too_long: { rescode: 20007, what: 'state is longer than 128 bytes' },
-  scope_unknown: { rescode: 20008, what: (scope) => scope || '(empty)' },
-  scope_not_held: { rescode: 20004 },
-  code_challenge_method_unsupported: { rescode: 20007, what: 'code_challenge_method must be S256' },
+  scope_unknown: {
+    rescode: 20008,
+    what: (scope) => scope || '(empty)',
+    standard: invalidScope('a scope is not known'),
+  },
+  scope_not_held: { rescode: 20004, standard: invalidScope('a scope is not allowed to this client') },
+  code_challenge_method_unsupported: {
+    rescode: 20007,
+    what: 'code_challenge_method must be S256',
+    standard: invalidRequest('code_challenge_method must be S256'),
+  },
   code_challenge_malformed: {
     rescode: 20007,
     what: 'code_challenge must be the 43 characters of a base64url SHA-256',
+    standard: invalidRequest('code_challenge must be the 43 characters of a base64url SHA-256'),
   },
-  user_blocked: { rescode: 20016 },
+  user_blocked: { rescode: 20016, standard: UNUSABLE_GRANT },
 
   // The decision on the consent form (A1 rows 13 and 14)
   form_from_another_site: unusableForm('came from another site'),
@@ -61,8 +116,16 @@ export const OAUTH_FAILURES = {
   form_of_another_session: unusableForm('belongs to another session'),
   form_forged: unusableForm('is not one of ours'),
   form_too_old: unusableForm('is too old'),
-  form_incomplete: { rescode: 20007, what: 'the form is incomplete' },
-  form_decision_unknown: { rescode: 20007, what: 'decision must be approve or refuse' },
+  form_incomplete: {
+    rescode: 20007,
+    what: 'the form is incomplete',
+    standard: invalidRequest('the form is incomplete'),
+  },
+  form_decision_unknown: {
+    rescode: 20007,
+    what: 'decision must be approve or refuse',
+    standard: invalidRequest('decision must be approve or refuse'),
+  },
   form_refused_before: unusableForm('was refused already'),
   form_approved_before: unusableForm('was approved already, and what it allowed is now withdrawn'),
   form_withdrawn_since: unusableForm('was approved already, and what it allowed has been withdrawn since'),
@@ -71,14 +134,22 @@ export const OAUTH_FAILURES = {
   user_refused: { rescode: 20019 },
 
   // The exchange (A2 rows 8–15)
-  grant_type_unsupported: { rescode: 20017, what: (type) => type },
+  grant_type_unsupported: {
+    rescode: 20017,
+    what: (type) => type,
+    standard: {
+      error: 'unsupported_grant_type',
+      status: 400,
+      description: 'grant_type must be authorization_code or refresh_token',
+    },
+  },
   code_forged: INVALID_CODE,
   code_unknown: INVALID_CODE,
   code_used: INVALID_CODE,
   code_of_another_app: INVALID_CODE,
   code_expired: INVALID_CODE,
   code_spent_meanwhile: INVALID_CODE,
-  redirect_uri_differs: { rescode: 20012 },
+  redirect_uri_differs: { rescode: 20012, standard: UNUSABLE_GRANT },
   state_differs: { rescode: 20007, what: 'state differs from the one of the authorization request' },
   code_verifier_wrong: INVALID_GRANT,
   grant_withdrawn: INVALID_GRANT,
@@ -90,8 +161,9 @@ export const OAUTH_FAILURES = {
   refresh_token_rotated: INVALID_GRANT,
   refresh_token_reused: INVALID_GRANT,
   refresh_answer_gone: INVALID_GRANT,
-  refresh_token_expired: { rescode: 20021 },
-  no_scope_left: { rescode: 20004 },
+  refresh_token_expired: { rescode: 20021, standard: UNUSABLE_GRANT },
+  scope_beyond_grant: { rescode: 20008, standard: invalidScope('a scope goes beyond what was granted') },
+  no_scope_left: { rescode: 20004, standard: invalidScope('the client may use none of these scopes any more') },
 
   // Operators
   grant_unknown: { rescode: 20007, status: 404, what: 'no such grant of this user' },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Batched } from '../db/batch.ts'
 import { DAY_S, MARGIN_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 
@@ -43,6 +44,7 @@ export const OAUTH_RETENTION: readonly Retention[] = [
     keptS: ({ ACCESS_TOKEN_LIFETIME_S }) => LONGEST_REFRESH_S + ACCESS_TOKEN_LIFETIME_S + MARGIN_S,
   },
   { table: 'consent_decision', column: 'expires_at', keptS: () => MARGIN_S },
+  { table: 'remembered_consent', column: 'allowed_at', keptS: () => LONGEST_REFRESH_S + LONGEST_ACCESS_S },
   { table: 'user_grant', column: 'created_at', keptS: () => LONGEST_REFRESH_S + LONGEST_ACCESS_S + MARGIN_S },
 ]
 
@@ -64,6 +66,7 @@ export const grantsOfUser = (db: Db, routingKey: number, cid: number, userId: st
         order by created_at desc`,
   )
 
+/** Forgets what was allowed to its app too. False when the user has no such grant. */
 export const revokeGrantOfUser = async (
   db: Db,
   routingKey: number,
@@ -71,6 +74,43 @@ export const revokeGrantOfUser = async (
   now: Date,
 ): Promise<boolean> =>
   (await db.exec(
-    sql`update user_grant set revoked_at = coalesce(revoked_at, ${now})
+    sql`with forgotten as (
+          delete from remembered_consent c using user_grant g
+          where g.routing_key = ${routingKey} and g.grant_id = ${user.grantId} and g.cid = ${user.cid} and g.user_id = ${user.userId}
+            and c.routing_key = ${routingKey} and c.cid = g.cid and c.user_id = g.user_id and c.app_key = g.app_key
+        )
+        update user_grant set revoked_at = coalesce(revoked_at, ${now})
         where routing_key = ${routingKey} and grant_id = ${user.grantId} and cid = ${user.cid} and user_id = ${user.userId}`,
   )) > 0
+
+const SignIn = z.object({
+  cid: z.number(),
+  user_id: z.string(),
+  auth_time: z.date().nullable(),
+  nonce: z.string().nullable(),
+  sid: z.string().nullable(),
+})
+export type SignInBehindGrant = z.infer<typeof SignIn>
+
+interface GrantKey {
+  readonly routingKey: number
+  readonly grantId: string
+}
+
+const signIns: Batched<GrantKey, SignInBehindGrant> = {
+  row: SignIn,
+  key: ({ grantId }) => grantId,
+  duplicates: 'share',
+  statement: (asked) =>
+    sql`select asked.ordinal, g.cid, g.user_id, g.auth_time, g.nonce, g.sid
+        from unnest(${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.grantId)}::uuid[])
+          with ordinality as asked (routing_key, grant_id, ordinal)
+        cross join lateral (
+          select cid, user_id, auth_time, nonce, sid from user_grant
+          where routing_key = asked.routing_key and grant_id = asked.grant_id offset 0
+        ) g`,
+}
+
+/** Whose grant it is, and the sign-in behind it: what an id_token says. */
+export const signInOfGrant = async (db: Db, grant: GrantKey): Promise<SignInBehindGrant | undefined> =>
+  (await db.batch(signIns, grant))[0]

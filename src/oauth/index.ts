@@ -1,4 +1,23 @@
+export { type AuthorizationRequest, checkPkce } from './authorize.ts'
+export { decideConsent, issueCode } from './consent.ts'
+export { sealConsentForm } from './consent-form.ts'
+export { rememberedScopes } from './consent-store.ts'
+export { readBasic, verifyCredentials } from './credentials.ts'
 export { deleteGrantsOf } from './demo-store.ts'
+export { exchangeCode } from './exchange.ts'
+export { refuse as refuseOauth } from './failures.ts'
 export { listGrants, withdrawGrant } from './grant.ts'
-export { type Grant, grantByKey, joinedAccessToken, OAUTH_RETENTION } from './grant-store.ts'
-export { grantReference, type Parameters, readParameters, required, type Scope, userReference } from './wire.ts'
+export { type Grant, grantByKey, joinedAccessToken, OAUTH_RETENTION, signInOfGrant } from './grant-store.ts'
+export { withAnswer } from './redirect-uri.ts'
+export { refreshTokens } from './refresh.ts'
+export { describeRefreshToken, revokeToken } from './revoke.ts'
+export { grantableScopes, isScope, type Scope, STANDARD_SCOPES, standardNames, withContractScopes } from './scope.ts'
+export { TokenCap } from './token-cap.ts'
+export {
+  grantReference,
+  type IssuedTokens,
+  type Parameters,
+  readParameters,
+  required,
+  userReference,
+} from './wire.ts'

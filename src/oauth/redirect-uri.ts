@@ -39,19 +39,14 @@ export function checkRedirectUri(
   return registered ? url : 'mismatch'
 }
 
-/** What goes back to the micro-app: both on consent, `state` alone on refusal (DECISIONS "Endpoints of area A"). */
-export interface AuthorizationAnswer {
-  readonly code?: string
-  readonly state: string
-}
-
 /**
  * A checked redirect URI with the answer added to whatever query it has. The URI is not normalised: only
  * characters beyond ASCII, which a Location header cannot carry, become punycode or percent-encoded UTF-8.
  */
-export function withAnswer(redirectUri: string, answer: AuthorizationAnswer): string {
+export function withAnswer(redirectUri: string, answer: Readonly<Record<string, string>>): string {
   const target = asciiOnly(redirectUri)
-  const added = new URLSearchParams({ ...answer }).toString()
+  const added = new URLSearchParams(answer).toString()
+  if (added === '') return target
   const query = target.indexOf('?')
   if (query < 0) return `${target}?${added}`
   const nothingToSeparate = query === target.length - 1 || target.endsWith('&')

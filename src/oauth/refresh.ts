@@ -7,21 +7,52 @@ import type { NamedFailure } from '../lib/failure.ts'
 import type { MicroApp } from '../registry/index.ts'
 import { refuse } from './failures.ts'
 import { accessTokenScopes, type FoundRefresh, findRefresh, refreshFixed, rotateRefresh } from './refresh-store.ts'
+import { grantableScopes } from './scope.ts'
 import { revokeGrant } from './store.ts'
 import type { TokenCap } from './token-cap.ts'
-import { type IssuedTokens, type Parameters, required, type TokenSet, tokenSet } from './wire.ts'
+import type { IssuedTokens } from './wire.ts'
 
 export interface RefreshDeps extends Deps {
   readonly tokenCap: TokenCap
 }
 
-/** A3: a new access token for a refresh token. Ownership is checked before expiry: the app_key is part of the token's MAC. */
-export async function refreshTokens(deps: RefreshDeps, app: MicroApp, parameters: Parameters): Promise<TokenSet> {
+export interface RefreshInput {
+  readonly refreshToken: string
+  readonly policy: MicroApp['refresh_policy']
+  /** All that the new access token may hold; without it, what the grant holds. */
+  readonly scopes?: readonly string[]
+}
+
+/**
+ * A3: a new access token for a refresh token. Ownership is checked before expiry: the app_key is part of the token's MAC.
+ * The input is read once the app may refresh at all.
+ */
+export async function refreshTokens(
+  deps: RefreshDeps,
+  app: MicroApp,
+  readInput: () => RefreshInput,
+): Promise<IssuedTokens> {
   limitRefreshes(deps, app)
-  const presented = parseToken(deps.keys, PREFIX.refreshToken, required(parameters, 'refresh_token'), app.app_key)
+  const { refreshToken, policy, scopes } = readInput()
+  const presented = parseToken(deps.keys, PREFIX.refreshToken, refreshToken, app.app_key)
   if (!presented) throw refuse('refresh_token_forged')
-  if (presented.expiresAt <= deps.clock.now()) throw await expired(deps, presented, app)
-  return app.refresh_policy === 'rotating' ? rotate(deps, app, presented) : extend(deps, app, presented)
+  if (presented.expiresAt <= deps.clock.now()) throw await expired(deps, presented)
+  const allowed = grantableScopes(app.scopes)
+  const refresh = { app, presented, scopes: scopes ? allowed.filter((scope) => scopes.includes(scope)) : allowed }
+  if (scopes) await refuseBeyondGrant(deps, presented, scopes)
+  return policy === 'rotating' ? rotate(deps, refresh) : extend(deps, refresh)
+}
+
+interface CheckedRefresh {
+  readonly app: MicroApp
+  readonly presented: OpaqueToken
+  readonly scopes: readonly string[]
+}
+
+/** Read before anything is issued: a refused request leaves the refresh token as it is. */
+async function refuseBeyondGrant({ db }: Deps, { routingKey, hash }: OpaqueToken, scopes: readonly string[]) {
+  const found = await findRefresh(db, routingKey, hash, scopes)
+  if (found && found.scopes.length < new Set(scopes).size) throw refuse('scope_beyond_grant')
 }
 
 /** Refused at once, before anything is looked up: the app asks too often, whatever it presents. */
@@ -34,13 +65,13 @@ function limitRefreshes({ config, rates }: Deps, { app_key }: MicroApp): void {
 }
 
 /** Revoked wins over expired while the row is there; after its purge the token still says that it is expired. */
-async function expired({ db }: Deps, { routingKey, hash }: OpaqueToken, app: MicroApp): Promise<NamedFailure> {
-  const found = await findRefresh(db, routingKey, hash, app.scopes)
+async function expired({ db }: Deps, { routingKey, hash }: OpaqueToken): Promise<NamedFailure> {
+  const found = await findRefresh(db, routingKey, hash, [])
   return found?.revoked_at ? refuse('refresh_token_revoked') : refuse('refresh_token_expired')
 }
 
 /** Policy fixed: the same refresh token, one more access token. */
-async function extend(deps: RefreshDeps, app: MicroApp, presented: OpaqueToken): Promise<TokenSet> {
+async function extend(deps: RefreshDeps, { presented, scopes }: CheckedRefresh): Promise<IssuedTokens> {
   const { config, db, clock, keys } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
@@ -52,18 +83,18 @@ async function extend(deps: RefreshDeps, app: MicroApp, presented: OpaqueToken):
   const refresh = {
     routingKey,
     refreshHash: hash,
-    appScopes: app.scopes,
+    appScopes: scopes,
     accessHash: accessToken.hash,
     accessExpiresAt: accessToken.expiresAt,
   }
   const found = await refreshFixed(db, refresh)
   if (!found?.issued) throw refusal(found)
   deps.tokenCap.refreshed(routingKey)
-  return tokenSet({ accessToken, refreshToken: presented }, found.scopes, now)
+  return { accessToken, refreshToken: presented, scopes: found.scopes, grantId: found.grant_id, issuedAt: now }
 }
 
 /** Policy rotating: successors with the same end; the predecessor, sent again at once, gets the same answer again. */
-async function rotate(deps: RefreshDeps, app: MicroApp, presented: OpaqueToken): Promise<TokenSet> {
+async function rotate(deps: RefreshDeps, { app, presented, scopes }: CheckedRefresh): Promise<IssuedTokens> {
   const { db, clock } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
@@ -71,7 +102,7 @@ async function rotate(deps: RefreshDeps, app: MicroApp, presented: OpaqueToken):
   const rotation = {
     routingKey,
     refreshHash: hash,
-    appScopes: app.scopes,
+    appScopes: scopes,
     accessHash: issued.accessToken.hash,
     accessExpiresAt: issued.accessToken.expiresAt,
     successorHash: issued.refreshToken.hash,
@@ -80,14 +111,14 @@ async function rotate(deps: RefreshDeps, app: MicroApp, presented: OpaqueToken):
   const found = await rotateRefresh(db, rotation, now)
   if (!found?.issued) return repeatRotation(deps, app, presented)
   deps.tokenCap.refreshed(routingKey)
-  return tokenSet(issued, found.scopes, now)
+  return { ...issued, scopes: found.scopes, grantId: found.grant_id, issuedAt: now }
 }
 
 /**
  * Both successors are derived from the token that was presented and from the moment of the rotation, which is stored:
  * so the same answer can be given again although only hashes of tokens are kept.
  */
-function successorsOf({ config, keys }: Deps, app: MicroApp, presented: OpaqueToken, rotatedAt: Date): IssuedTokens {
+function successorsOf({ config, keys }: Deps, app: MicroApp, presented: OpaqueToken, rotatedAt: Date) {
   const { routingKey, expiresAt, text } = presented
   const derived = (purpose: string) => hmacSha256(keys.derive, `${purpose}\n${text}`)
   return {
@@ -108,11 +139,11 @@ function successorsOf({ config, keys }: Deps, app: MicroApp, presented: OpaqueTo
 }
 
 /** Not rotated by this call: read again, since another worker may have done it a moment ago. */
-async function repeatRotation(deps: Deps, app: MicroApp, presented: OpaqueToken): Promise<TokenSet> {
+async function repeatRotation(deps: Deps, app: MicroApp, presented: OpaqueToken): Promise<IssuedTokens> {
   const { config, db, clock } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
-  const found = await findRefresh(db, routingKey, hash, app.scopes)
+  const found = await findRefresh(db, routingKey, hash, grantableScopes(app.scopes))
   if (!found?.rotated_at || found.revoked_at || found.user_status !== 'active') throw refusal(found)
   if (now >= addSeconds(found.rotated_at, config.REFRESH_DUPLICATE_WINDOW_S)) {
     await revokeForReuse(deps, app, presented, found)
@@ -121,7 +152,7 @@ async function repeatRotation(deps: Deps, app: MicroApp, presented: OpaqueToken)
   const issued = successorsOf(deps, app, presented, found.rotated_at)
   const scopes = await accessTokenScopes(db, routingKey, issued.accessToken.hash)
   if (!scopes) throw refuse('refresh_answer_gone')
-  return tokenSet(issued, scopes, now)
+  return { ...issued, scopes, grantId: found.grant_id, issuedAt: now }
 }
 
 async function revokeForReuse({ db, clock }: Deps, app: MicroApp, { routingKey }: OpaqueToken, found: FoundRefresh) {

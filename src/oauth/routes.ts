@@ -9,13 +9,14 @@ import { sendErrorPage, sendPage } from '../lib/web/page.ts'
 import { acceptAnyBodyUnread, hasBody } from '../lib/web/read-body.ts'
 import { limitRate } from '../throttle/index.ts'
 import { authenticateClient } from './authenticate.ts'
-import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize.ts'
+import { type AuthorizationRequest, checkAuthorizationRequest, queryOf } from './authorize.ts'
 import { decideConsent } from './consent.ts'
 import { sealConsentForm } from './consent-form.ts'
 import { refuse } from './failures.ts'
+import { withAnswer } from './redirect-uri.ts'
 import { answerTokenRequest } from './token.ts'
 import { TokenCap } from './token-cap.ts'
-import { readParameters } from './wire.ts'
+import { type Parameters, readParameters } from './wire.ts'
 
 const CONSENT_PATH = '/oauth/v2/consent'
 
@@ -53,8 +54,12 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
       const body = (request.body ?? {}) as Record<string, unknown>
       const { authorization_request: form, decision } = body
       if (typeof form !== 'string' || typeof decision !== 'string') throw refuse('form_incomplete')
-      const next = await decideConsent(deps, { session, form, decision })
-      return reply.headers(AREA_A_HEADERS).redirect(next, 303)
+      const check = (parameters: Parameters) => checkAuthorizationRequest(deps, parameters)
+      const decided = await decideConsent(deps, { session, form, decision, check, appParameter: 'app_key' })
+      const { redirectUri, state } = decided.request
+      // Both on consent, `state` alone on refusal (DECISIONS "Endpoints of area A").
+      const answer = decided.code === undefined ? { state } : { code: decided.code, state }
+      return reply.headers(AREA_A_HEADERS).redirect(withAnswer(redirectUri, answer), 303)
     },
   )
 }
@@ -73,7 +78,7 @@ function showConsent(
     scopes: scopes.map((id) => ({ id })),
     user: { name: session.name, avatarUrl: session.avatarUrl },
     action: CONSENT_PATH,
-    form: sealConsentForm(deps, authorization, session.sessionHash),
+    form: sealConsentForm(deps, queryOf(authorization), session.sessionHash),
     signOut: { action: '/sign-out', returnTo: request.raw.url },
   }
   // The redirect that follows the form counts as its target, and so does every further one that the app makes

@@ -15,14 +15,26 @@ export interface NewGrant {
   readonly userId: string
   readonly appKey: string
   readonly scopes: readonly string[]
+  readonly signIn: SignInOfGrant | null
+}
+
+/** What an id_token says of the sign-in behind a grant. */
+export interface SignInOfGrant {
+  /** When the person last proved who they are. */
+  readonly at: Date
+  readonly nonce: string | null
+  /** Names the browser session, without being its id. */
+  readonly sid: string
 }
 
 /** Dates of the grant. When the same consent form is posted again they are those of the first time. */
 export const ensureGrant = (db: Db, grant: NewGrant, now: Date): Promise<z.infer<typeof Made>> =>
   db.one(
     Made,
-    sql`insert into user_grant (routing_key, grant_id, cid, user_id, app_key, scopes, created_at)
-        values (${grant.routingKey}, ${grant.grantId}, ${grant.cid}, ${grant.userId}, ${grant.appKey}, ${grant.scopes}, ${now})
+    sql`insert into user_grant
+          (routing_key, grant_id, cid, user_id, app_key, scopes, created_at, auth_time, nonce, sid)
+        values (${grant.routingKey}, ${grant.grantId}, ${grant.cid}, ${grant.userId}, ${grant.appKey}, ${grant.scopes}, ${now},
+                ${grant.signIn?.at ?? null}, ${grant.signIn?.nonce ?? null}, ${grant.signIn?.sid ?? null})
         on conflict (routing_key, grant_id) do update set grant_id = excluded.grant_id
         returning created_at, revoked_at`,
   )
@@ -72,13 +84,16 @@ export interface Exchange {
   readonly codeHash: Buffer
   readonly appKey: string
   readonly redirectUri: string
-  readonly state: string
+  /** Null where it is not compared. */
+  readonly state: string | null
   /** S256 of the verifier that came with the exchange; null without one, as a code without a challenge demands. */
   readonly codeChallenge: string | null
   readonly accessHash: Buffer
   readonly accessExpiresAt: Date
   readonly refreshHash: Buffer
   readonly refreshExpiresAt: Date
+  /** Without this scope no refresh token is issued; null: one always is. */
+  readonly refreshScope: string | null
 }
 
 const GRANT = grantByKey(sql.part`c.routing_key`, sql.part`c.grant_id`)
@@ -96,19 +111,21 @@ const exchanges: Batched<Exchange & { now: Date }, FoundCode> = {
   statement: (asked) =>
     sql`with asked as (
           select routing_key, code_hash, now, by_app, with_redirect_uri, with_state,
-            with_challenge, access_hash, access_expires_at, refresh_hash, refresh_expires_at, ordinal
+            with_challenge, access_hash, access_expires_at, refresh_hash, refresh_expires_at, refresh_scope, ordinal
           from unnest(
             ${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.codeHash)}::bytea[],
             ${asked.map((one) => one.now)}::timestamptz[], ${asked.map((one) => one.appKey)}::text[],
             ${asked.map((one) => one.redirectUri)}::text[], ${asked.map((one) => one.state)}::text[],
             ${asked.map((one) => one.codeChallenge)}::text[],
             ${asked.map((one) => one.accessHash)}::bytea[], ${asked.map((one) => one.accessExpiresAt)}::timestamptz[],
-            ${asked.map((one) => one.refreshHash)}::bytea[], ${asked.map((one) => one.refreshExpiresAt)}::timestamptz[])
+            ${asked.map((one) => one.refreshHash)}::bytea[], ${asked.map((one) => one.refreshExpiresAt)}::timestamptz[],
+            ${asked.map((one) => one.refreshScope)}::text[])
           with ordinality as asked (routing_key, code_hash, now, by_app, with_redirect_uri, with_state, with_challenge,
-            access_hash, access_expires_at, refresh_hash, refresh_expires_at, ordinal)
+            access_hash, access_expires_at, refresh_hash, refresh_expires_at, refresh_scope, ordinal)
         ), found as (
           select asked.routing_key, asked.code_hash, asked.now, asked.by_app, asked.with_redirect_uri, asked.with_state,
-                 asked.with_challenge, asked.access_hash, asked.access_expires_at, asked.refresh_hash, asked.refresh_expires_at, asked.ordinal,
+                 asked.with_challenge, asked.access_hash, asked.access_expires_at, asked.refresh_hash, asked.refresh_expires_at, asked.refresh_scope,
+                 asked.ordinal,
                  c.grant_id, c.app_key, c.redirect_uri, c.state, c.code_challenge, c.expires_at, c.used_at,
                  g.scopes, g.revoked_at, p.status as user_status
           from asked
@@ -120,17 +137,18 @@ const exchanges: Batched<Exchange & { now: Date }, FoundCode> = {
           from found f
           where c.routing_key = f.routing_key and c.code_hash = f.code_hash
             and c.used_at is null and c.expires_at > f.now and c.app_key = f.by_app
-            and c.redirect_uri = f.with_redirect_uri and c.state = f.with_state
+            and c.redirect_uri = f.with_redirect_uri and c.state = coalesce(f.with_state, c.state)
             and c.code_challenge is not distinct from f.with_challenge
             and f.user_status = 'active' and f.revoked_at is null
-          returning f.routing_key, f.access_hash, f.access_expires_at, f.refresh_hash, f.refresh_expires_at, f.grant_id,
-            f.scopes, f.ordinal
+          returning f.routing_key, f.access_hash, f.access_expires_at, f.refresh_hash, f.refresh_expires_at,
+            f.refresh_scope, f.grant_id, f.scopes, f.ordinal
         ), access as (
           insert into access_token (routing_key, token_hash, grant_id, scopes, expires_at)
           select routing_key, access_hash, grant_id, scopes, access_expires_at from spent
         ), refresh as (
           insert into refresh_token (routing_key, token_hash, grant_id, expires_at)
           select routing_key, refresh_hash, grant_id, refresh_expires_at from spent
+          where refresh_scope is null or refresh_scope = any (scopes)
         )
         select ordinal, grant_id, app_key, redirect_uri, state, code_challenge, expires_at, used_at, revoked_at, user_status,
                scopes, ordinal in (select ordinal from spent) as spent

@@ -3,8 +3,8 @@ import { userKey } from '../account/index.ts'
 import { secondsLeft } from '../lib/clock.ts'
 import type { OpaqueToken } from '../lib/crypto/opaque-token.ts'
 import { parseQuery, queryOf } from '../lib/web/query-string.ts'
-import { SCOPES } from '../registry/index.ts'
 import { refuse } from './failures.ts'
+import { contractNames } from './scope.ts'
 
 const LONGEST_URL = 8 * 1024
 
@@ -34,10 +34,6 @@ export function required(parameters: Parameters, name: string): string {
 /** Seconds (DECISIONS "Endpoints of area A"). */
 export const CODE_LIFETIME_S = 300
 
-export type Scope = (typeof SCOPES)[number]
-
-export const isScope = (text: string): text is Scope => (SCOPES as readonly string[]).includes(text)
-
 /** data of a successful token response (DECISIONS "Answers of area A"). */
 export interface TokenSet {
   readonly access_token: string
@@ -49,20 +45,21 @@ export interface TokenSet {
   readonly token_type: 'bearer'
 }
 
+/** What an exchange or a refresh has issued. */
 export interface IssuedTokens {
   readonly accessToken: OpaqueToken
   readonly refreshToken: OpaqueToken
+  /** Of the access token; names of both dialects (scope.ts). */
+  readonly scopes: readonly string[]
+  readonly grantId: string
+  readonly issuedAt: Date
 }
 
-export const tokenSet = (
-  { accessToken, refreshToken }: IssuedTokens,
-  scopes: readonly string[],
-  now: Date,
-): TokenSet => ({
+export const tokenSet = ({ accessToken, refreshToken, scopes, issuedAt }: IssuedTokens): TokenSet => ({
   access_token: accessToken.text,
-  expires_in: secondsLeft(accessToken.expiresAt, now),
+  expires_in: secondsLeft(accessToken.expiresAt, issuedAt),
   refresh_token: refreshToken.text,
-  scope: scopes.join(' '),
+  scope: contractNames(scopes).join(' '),
   token_type: 'bearer',
 })
 

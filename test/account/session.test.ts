@@ -35,6 +35,7 @@ describe('a browser session', () => {
       name: 'Alice',
       avatarUrl: 'https://pictures.example/alice.png',
       status: 'active',
+      signedInAt: world.clock.now(),
       sessionHash: expect.any(Buffer),
     })
     expect(await statements(() => findSession(world.deps, id))).toBe(1)

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { contractAnswer, type FailureRow, NamedFailure, refusals } from '../../src/lib/failure.ts'
+import { contractAnswer, type FailureRow, NamedFailure, refusals, standardAnswer } from '../../src/lib/failure.ts'
 import { RescodeError } from '../../src/lib/web/rescode.ts'
 import { OAUTH_FAILURES } from '../../src/oauth/failures.ts'
 import { RESOURCE_FAILURES } from '../../src/resource/failures.ts'
@@ -40,6 +40,56 @@ describe.each(Object.entries(TABLES))('the failures of %s', (room, table) => {
     })
     expect(answers.length).toBeGreaterThan(2)
     expect(new Set(answers)).toHaveLength(1)
+  })
+})
+
+/** What only the contract's dialect, or an operator, can meet. */
+const CONTRACT_ONLY = {
+  oauth: [
+    'url_too_long',
+    'app_unknown',
+    'credentials_missing',
+    'credentials_in_body',
+    'basic_contradicts_query',
+    'redirect_uri_not_absolute',
+    'redirect_uri_not_registered',
+    'state_malformed',
+    'state_too_long',
+    'state_differs',
+    'user_refused',
+    'grant_unknown',
+  ],
+  resource: ['no_phone_number'],
+}
+
+describe('the standard column', () => {
+  it.each(Object.entries(TABLES))('of %s reports every failure that both dialects share', (room, table) => {
+    const missing = Object.keys(table).filter((name) => table[name]?.standard === undefined)
+    expect(CONTRACT_ONLY[room as keyof typeof CONTRACT_ONLY]).toEqual(expect.arrayContaining(missing))
+  })
+
+  it.each([
+    [OAUTH_FAILURES, /^(code_(forged|unknown|used|of|expired|spent|verifier)|redirect_uri_differs|grant_withdrawn|refresh_)/],
+    [RESOURCE_FAILURES, /^(token_(forged|unknown|revoked|expired)|app_not_approved|user_blocked)/],
+    [OAUTH_FAILURES, /^(credentials_(missing|wrong)|basic_malformed)/],
+  ])(
+    'answers alike what a caller must not tell from one another',
+    (table: Readonly<Record<string, FailureRow>>, alike) => {
+      const rows = Object.entries(table).filter(([name, { standard }]) => standard && alike.test(name))
+      const answers = rows.map(([name]) => standardAnswer(refusals(table)(name, { value: 'x' })))
+      expect(answers.length).toBeGreaterThan(1)
+      for (const answer of answers) expect(answer).toEqual(answers[0])
+    },
+  )
+
+  it('describes in the characters of RFC 6749, whatever the caller sent', () => {
+    const standard = {
+      error: 'invalid_request',
+      status: 400,
+      description: (name: string) => `"${name}" is given twice`,
+    } as const
+    const { description } = standardAnswer(new NamedFailure('x', { rescode: 20007, standard }, { value: 'a"\\\n爱b' }))
+    expect(description).toBe('ab is given twice')
   })
 })
 

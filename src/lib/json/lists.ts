@@ -20,7 +20,10 @@ export const LIST_LIMITS = {
   functions: { most: 100, about: 'functions and steps of a test run' },
   replays: { most: 10, about: 'entries of Traffic that one form replays: each may take the partner 15 seconds' },
   orders: { most: 1_000, about: 'orders that a report names as evidence' },
-  registered: { most: 100, about: 'hosts, redirect URIs, origins and scopes of a micro-app; interface URLs of a partner' },
+  registered: {
+    most: 100,
+    about: 'hosts, redirect URIs, origins and scopes of a micro-app; interface URLs of a partner',
+  },
 } as const satisfies Readonly<Record<string, { readonly most: number; readonly about: string }>>
 
 type ListName = keyof typeof LIST_LIMITS

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import type { Batched } from '../db/batch.ts'
+import { type Db, sql } from '../db/sql.ts'
+import { grantByKey, joinedAccessToken } from './grant-store.ts'
+
+interface EndedToken {
+  readonly routingKey: number
+  readonly hash: Buffer
+  readonly appKey: string
+}
+
+const TOKEN = joinedAccessToken(sql.part`asked.routing_key`, sql.part`asked.token_hash`)
+const GRANT = grantByKey(sql.part`t.routing_key`, sql.part`t.grant_id`)
+
+const endings: Batched<EndedToken, unknown> = {
+  row: z.unknown(),
+  key: ({ hash }) => hash.toString('latin1'),
+  duplicates: 'serialize',
+  statement: (asked) =>
+    sql`with found as (
+          select asked.ordinal, t.routing_key, t.token_hash
+          from unnest(${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.hash)}::bytea[],
+                      ${asked.map((one) => one.appKey)}::text[])
+            with ordinality as asked (routing_key, token_hash, app_key, ordinal)
+          join ${TOKEN}
+          cross join ${GRANT} g
+          where g.app_key = asked.app_key
+        )
+        delete from access_token t using found f
+        where t.routing_key = f.routing_key and t.token_hash = f.token_hash
+        returning f.ordinal`,
+}
+
+/** Deletes an access token of this app, if it is one. */
+export async function endAccessToken(db: Db, token: EndedToken): Promise<void> {
+  await db.batch(endings, token)
+}

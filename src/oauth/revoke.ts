@@ -1,0 +1,50 @@
+import { recordAudit } from '../audit/index.ts'
+import type { Deps } from '../deps.ts'
+import { PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
+import type { MicroApp } from '../registry/index.ts'
+import { signInOfGrant } from './grant-store.ts'
+import { findRefresh } from './refresh-store.ts'
+import { endAccessToken } from './revoke-store.ts'
+import { grantableScopes } from './scope.ts'
+import { revokeGrant } from './store.ts'
+
+/**
+ * Ends a token of this app: an access token alone, or with a refresh token its grant and all of its tokens. Nothing happens
+ * to anybody else's, and nobody is told which it was.
+ */
+export async function revokeToken({ db, keys, clock }: Deps, app: MicroApp, text: string): Promise<void> {
+  const access = parseToken(keys, PREFIX.accessToken, text)
+  if (access) return endAccessToken(db, { ...access, appKey: app.app_key })
+  const refresh = parseToken(keys, PREFIX.refreshToken, text, app.app_key)
+  const found = refresh && (await findRefresh(db, refresh.routingKey, refresh.hash, []))
+  if (!found || found.revoked_at) return
+  const now = clock.now()
+  const { routingKey } = refresh
+  await db.tx(async (tx) => {
+    if (!(await revokeGrant(tx, routingKey, found.grant_id, now))) return
+    const detail = { grant_id: found.grant_id, reason: 'revoked by the app' }
+    await recordAudit(tx, { at: now, event: 'grant_withdrawn', actor: 'app', routingKey, appKey: app.app_key, detail })
+  })
+}
+
+/** A refresh token of this app that works: what it allows and until when. Undefined for anything else. */
+export async function describeRefreshToken(
+  { db, keys, clock }: Deps,
+  app: MicroApp,
+  text: string,
+): Promise<DescribedRefresh | undefined> {
+  const token = parseToken(keys, PREFIX.refreshToken, text, app.app_key)
+  if (!token || token.expiresAt <= clock.now()) return undefined
+  const { routingKey, hash, expiresAt } = token
+  const found = await findRefresh(db, routingKey, hash, grantableScopes(app.scopes))
+  if (!found || found.rotated_at || found.revoked_at || found.user_status !== 'active') return undefined
+  const user = await signInOfGrant(db, { routingKey, grantId: found.grant_id })
+  return user && { scopes: found.scopes, cid: user.cid, userId: user.user_id, expiresAt }
+}
+
+export interface DescribedRefresh {
+  readonly scopes: readonly string[]
+  readonly cid: number
+  readonly userId: string
+  readonly expiresAt: Date
+}

@@ -1,0 +1,41 @@
+import { SCOPES } from '../registry/index.ts'
+
+/**
+ * Scopes of both dialects. A grant holds them side by side: who allows `profile` also allows USER_INFO, which is what A5
+ * looks for. Each dialect answers with the names of its own.
+ */
+
+export type Scope = (typeof SCOPES)[number]
+
+export const isScope = (text: string): text is Scope => (SCOPES as readonly string[]).includes(text)
+
+/** The standard dialect's own scopes, each with the contract's scope that it stands for. */
+export const STANDARD_SCOPES = {
+  openid: undefined,
+  profile: 'USER_INFO',
+  phone: 'PHONE_NUMBER',
+  offline_access: undefined,
+} as const satisfies Readonly<Record<string, Scope | undefined>>
+
+const STANDARD: readonly (readonly [name: string, contract: Scope | undefined])[] = Object.entries(STANDARD_SCOPES)
+
+/** With what the standard scopes among them stand for. */
+export const withContractScopes = (asked: readonly string[]): string[] => [
+  ...new Set([
+    ...asked,
+    ...STANDARD.flatMap(([name, contract]) => (contract && asked.includes(name) ? [contract] : [])),
+  ]),
+]
+
+/** Every scope that grants to an app with these contract scopes may hold. */
+export const grantableScopes = (ofApp: readonly Scope[]): string[] => [
+  ...ofApp,
+  ...STANDARD.flatMap(([name, contract]) => (contract === undefined || ofApp.includes(contract) ? [name] : [])),
+]
+
+/** What the contract's dialect calls granted scopes. */
+export const contractNames = (granted: readonly string[]): string[] => granted.filter(isScope)
+
+/** What the standard dialect calls them: a contract scope is not named beside the one that stands for it. */
+export const standardNames = (granted: readonly string[]): string[] =>
+  granted.filter((scope) => !STANDARD.some(([name, contract]) => contract === scope && granted.includes(name)))

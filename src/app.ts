@@ -22,6 +22,7 @@ import { registerSecurityTxt } from './lib/web/security-txt.ts'
 import { membersRoom } from './members/plugin.ts'
 import { mtpRoom } from './mtp/plugin.ts'
 import { oauthRoom } from './oauth/plugin.ts'
+import { oidcRoom } from './oidc/plugin.ts'
 import { ordersRoom } from './orders/plugin.ts'
 import { heartbeatWith } from './partner-calls/index.ts'
 import { registryRoom } from './registry/plugin.ts'
@@ -81,6 +82,7 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
   await app.register(membersRoom, forRoom(deps, 'operators'))
   await app.register(accountRoom, forRoom(deps, 'oauth'))
   await app.register(oauthRoom, forRoom(deps, 'oauth'))
+  await app.register(oidcRoom, forRoom(deps, 'oauth'))
   await app.register(resourceRoom, forRoom(deps, 'resource'))
   await app.register(mtpRoom, forRoom(deps, 'notices'))
   await app.register(catalogueRoom, forRoom(deps, 'operators'))

@@ -14,6 +14,7 @@ import {
   reportFailure,
   sandboxCommands,
   secretCommands,
+  signingKeyCommands,
   type Terminal,
   userCommands,
 } from './cli/index.ts'
@@ -36,6 +37,7 @@ export async function runCommand(terminal: Terminal, args: readonly string[]): P
   appCommands(program, context)
   userCommands(program, context)
   grantCommands(program, context)
+  signingKeyCommands(program, context)
   partnerCommands(program, context, heartbeatWith)
   productCommands(program, context)
   orderCommands(program, context)

@@ -104,6 +104,17 @@ export const settings = z.object({
   REFRESH_DUPLICATE_WINDOW_S: whole(0, 300)
     .default(60)
     .describe('a rotated refresh token sent again within this many seconds gets the same answer again'),
+  SIGNING_KEY_LEAD_S: whole(0, 604_800)
+    .default(3_600)
+    .describe(
+      'seconds for which a new signing key is published before it signs id_tokens, so that clients know it in time',
+    ),
+  PUSHED_REQUESTS_PER_MINUTE: whole(1, 1_000_000)
+    .default(600)
+    .describe('authorization requests that one app may push per minute before 429'),
+  PHONE_COUNTRY_CODE: whole(1, 999)
+    .default(86)
+    .describe('country code that OpenID Connect puts before phone numbers which are kept without one'),
   SESSION_LIFETIME_S: whole(300, 31_536_000).default(43_200).describe('life of a browser session, seconds'),
   SIGN_IN_FAILURES_PER_PASSPORT: whole(1, 10_000)
     .default(5)

@@ -4,10 +4,18 @@ import type { Deps } from '../deps.ts'
 import type { Log } from '../lib/log.ts'
 import { closeInTime } from '../lib/web/drain.ts'
 import { listenOn } from '../lib/web/listen.ts'
-import { findPartner, updatePartner } from '../registry/index.ts'
+import { findPartner, listMicroApps, updateMicroApp, updatePartner } from '../registry/index.ts'
 import { buildMicroApp } from './micro-app/index.ts'
 import { buildDemoPartner } from './partner/index.ts'
-import { DEMO_APP, DEMO_PARTNER, demoPartnerUrl, isDemoPartnerUrl } from './seed.ts'
+import {
+  areDemoOidcUris,
+  DEMO_APP,
+  DEMO_OIDC_APP,
+  DEMO_PARTNER,
+  demoOidcUris,
+  demoPartnerUrl,
+  isDemoPartnerUrl,
+} from './seed.ts'
 
 export { orderTalk } from './order-talk.ts'
 export { refuseDemoRows } from './refuse.ts'
@@ -41,7 +49,8 @@ export async function startDemo(deps: Deps, log: Log): Promise<Demo> {
 
 const portOf = (app: FastifyInstance): number => (app.server.address() as AddressInfo).port
 
-async function startMicroApp({ config }: Deps, log: Log, apps: FastifyInstance[]) {
+async function startMicroApp(deps: Deps, log: Log, apps: FastifyInstance[]) {
+  const { config } = deps
   const client = {
     apiUrl: `http://127.0.0.1:${config.PORT}`,
     authUrl: config.PUBLIC_URL,
@@ -54,7 +63,16 @@ async function startMicroApp({ config }: Deps, log: Log, apps: FastifyInstance[]
   closeInTime(app, config.SHUTDOWN_GRACE_S)
   await listenOn(app, config.HOST, config.DEMO_PORT, 'DEMO_PORT')
   client.redirectUri = `http://localhost:${portOf(app)}/callback`
+  await keepOidcUris(deps, portOf(app))
   return `http://localhost:${portOf(app)}`
+}
+
+/** The port may be another one than at the last start. */
+async function keepOidcUris(deps: Deps, port: number): Promise<void> {
+  const app = (await listMicroApps(deps)).find(({ app_key }) => app_key === DEMO_OIDC_APP.appKey)
+  const uris = demoOidcUris(port)
+  if (!app || !areDemoOidcUris(app.redirect_uris) || app.redirect_uris[0] === uris.redirect_uris[0]) return
+  await updateMicroApp(deps, DEMO_OIDC_APP.appKey, uris)
 }
 
 /** Loopback only, whatever HOST says: its back office asks for no password. */

@@ -3,8 +3,10 @@ import type { Deps } from '../deps.ts'
 import {
   createMicroApp,
   createPartner,
+  demoAppKeys,
   hasAppWithoutPartners,
   hasMicroApps,
+  listMicroApps,
   markDemoApps,
   markDemoPartner,
   newMicroApp,
@@ -17,6 +19,12 @@ import { lockSeeding } from './store.ts'
 export const DEMO_APP = {
   appKey: 'demo-app',
   secret: 'demo-secret-for-local-use-only',
+}
+
+/** For OAuth 2.0 and OpenID Connect; programs outside of this repository use it too. */
+export const DEMO_OIDC_APP = {
+  appKey: 'demo-oidc',
+  secret: 'demo-oidc-secret-for-local-use-only',
 }
 
 export const DEMO_PARTNER = {
@@ -80,7 +88,21 @@ const USERS = [
 ] as const
 
 /** What the demo's rows are found by in a schema that cannot mark them yet. */
-export const DEMO_NAMES = { appKeys: APPS.map((app) => app.app_key), cid: 1, users: USERS }
+export const DEMO_NAMES = {
+  appKeys: [...APPS.map((app) => app.app_key), DEMO_OIDC_APP.appKey],
+  cid: 1,
+  users: USERS,
+}
+
+/** Where the demo micro-app takes answers of OpenID Connect, and any program of this machine. */
+export const demoOidcUris = (port: number) => ({
+  redirect_uris: [`http://localhost:${port}/oidc/callback`, 'http://127.0.0.1/callback'],
+  post_logout_uris: [`http://localhost:${port}/`, 'http://127.0.0.1/'],
+})
+
+/** Whether they are such URIs, of this start or of an earlier one with another port; else somebody has set them. */
+export const areDemoOidcUris = (uris: readonly string[]): boolean =>
+  uris.length === 2 && /^http:\/\/localhost:\d+\/oidc\/callback$/.test(uris[0] ?? '')
 
 /** Where the platform reaches the demo partner; PARTNER_ADDRESS_ALLOW lets this address through. */
 export const demoPartnerUrl = (port: number): string => `http://127.0.0.1:${port}`
@@ -97,6 +119,7 @@ export async function seedDemo(deps: Deps): Promise<void> {
     await lockSeeding(db)
     const inside: Deps = { ...deps, db }
     if (!(await hasMicroApps(db)) && !(await hasUsers(db))) await seedPeople(inside)
+    await seedOidcApp(inside)
     if (await hasAppWithoutPartners(db, DEMO_APP.appKey)) await seedPartner(inside)
   })
 }
@@ -114,11 +137,30 @@ async function seedPeople(deps: Deps): Promise<void> {
       password: `${user.passport}-password`,
     })
   }
-  await markDemoApps(deps.db, DEMO_NAMES.appKeys)
+  await markDemoApps(
+    deps.db,
+    APPS.map((app) => app.app_key),
+  )
   await markDemoUsers(
     deps.db,
     USERS.map((user) => user.passport),
   )
+}
+
+/** Also beside a demo of an earlier build; never where the demo is not. */
+async function seedOidcApp(deps: Deps): Promise<void> {
+  const { db, config } = deps
+  const isDemo = (await demoAppKeys(db)).includes(DEMO_APP.appKey)
+  if (!isDemo || (await listMicroApps(deps)).some(({ app_key }) => app_key === DEMO_OIDC_APP.appKey)) return
+  const app = newMicroApp.parse({
+    app_key: DEMO_OIDC_APP.appKey,
+    name: 'Open Trails',
+    hosts,
+    scopes: ['USER_INFO', 'PHONE_NUMBER'],
+    ...demoOidcUris(config.DEMO_PORT),
+  })
+  await createMicroApp(deps, app, DEMO_OIDC_APP.secret)
+  await markDemoApps(db, [DEMO_OIDC_APP.appKey])
 }
 
 async function seedPartner(deps: Deps): Promise<void> {

@@ -8,6 +8,7 @@ import { MEMBER_RETENTION } from '../members/index.ts'
 import { NOTICE_RETENTION } from '../mtp/index.ts'
 import { REJECTED_CALL_RETENTION } from '../mws/index.ts'
 import { OAUTH_RETENTION } from '../oauth/index.ts'
+import { OIDC_RETENTION } from '../oidc/index.ts'
 import { CALL_RETENTION } from '../partner-calls/index.ts'
 import { SANDBOX_RETENTION } from '../sandbox/index.ts'
 import { deleteBatch } from './purge-store.ts'
@@ -16,6 +17,7 @@ import type { Task } from './task.ts'
 /** What the purge deletes and when, as the owner of each table declares it. */
 const RETENTION: readonly Retention[] = [
   ...OAUTH_RETENTION,
+  ...OIDC_RETENTION,
   ...ACCOUNT_RETENTION,
   ...SANDBOX_RETENTION,
   ...MEMBER_RETENTION,

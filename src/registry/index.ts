@@ -20,6 +20,7 @@ export {
   approveMicroApp,
   createMicroApp,
   listMicroApps,
+  listOrigins,
   showMicroApp,
   suspendMicroApp,
   updateMicroApp,
@@ -60,5 +61,6 @@ export {
 } from './partner-wire.ts'
 export { findAppWithFailures, findMicroAppForAuthentication, noteSecretUse, rotateSecret } from './secret.ts'
 export { checkSecretKey } from './secret-key.ts'
+export { TOKEN_AUTH_METHODS } from './standard-fields.ts'
 export { joinedMicroApp } from './store.ts'
 export { type MicroApp, microAppChanges, newMicroApp, rotation, type SecretDates } from './wire.ts'

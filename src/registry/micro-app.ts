@@ -31,6 +31,9 @@ export async function createMicroApp(
 /** Every app, oldest first. */
 export const listMicroApps = (deps: Deps): Promise<MicroApp[]> => store.listMicroApps(deps.db)
 
+/** Origins that apps have registered for calls of browsers. */
+export const listOrigins = ({ db }: Deps): Promise<string[]> => store.findOrigins(db)
+
 /** The app with the dates of its live secrets, the current one first; throws 20007 (404) for an unknown app_key, as all below. */
 export async function showMicroApp(deps: Deps, appKey: string): Promise<MicroApp & { secrets: SecretDates[] }> {
   const { secrets, ...app } = await existing(appKey, () => store.findMicroApp(deps.db, appKey, deps.clock.now()))

@@ -5,7 +5,7 @@ import type { Fields } from './field.ts'
 
 /** The fields of micro-apps that only OAuth 2.0 and OpenID Connect need (room oidc). */
 
-const TOKEN_AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const
+export const TOKEN_AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const
 const ID_TOKEN_ALGS = ['RS256', 'ES256'] as const
 
 const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform((entries) => [...new Set(entries)])

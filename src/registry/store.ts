@@ -52,6 +52,15 @@ export const insertMicroApp = (
 export const listMicroApps = (db: Db): Promise<MicroApp[]> =>
   db.many(microApp, sql`select ${COLUMNS} from micro_app order by created_at, app_key`)
 
+/** Of approved apps. */
+export const findOrigins = async (db: Db): Promise<string[]> =>
+  (
+    await db.many(
+      z.object({ origin: z.string() }),
+      sql`select distinct unnest(cors_origins) as origin from micro_app where status = 'approved'`,
+    )
+  ).map(({ origin }) => origin)
+
 /** The app that a caller claims to be. */
 interface Caller {
   readonly appKey: string

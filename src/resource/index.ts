@@ -1,1 +1,3 @@
+export { describeToken, type LiveToken } from './described.ts'
+export { refuse as refuseResource } from './failures.ts'
 export { jsTicket } from './wire.ts'

@@ -90,7 +90,7 @@ describe('production on a database that holds the demo', () => {
     expect(code).toBe(1)
     expect(printed).toContain(
       'the database contains the demo, whose passwords and secrets are public in the README: ' +
-        'micro-app demo-app (approved), micro-app demo-pending (pending), micro-app demo-phone-only (approved), ' +
+        'micro-app demo-app (approved), micro-app demo-oidc (approved), micro-app demo-pending (pending), micro-app demo-phone-only (approved), ' +
         'partner 7001 (active), user alice (active), user bob (active)',
     )
     expect(printed).toContain('remove it with the same settings: npx gatehouse demo remove')

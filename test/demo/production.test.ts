@@ -29,7 +29,7 @@ describe('refuseDemoRows', () => {
   it('names what is active and the command that removes it', async () => {
     await seedDemo(world.deps)
     const problem = await refuseDemoRows(world.deps).catch((error: Error) => error.message)
-    for (const name of ['demo-app', 'demo-phone-only', 'demo-pending', 'alice', 'bob', '7001']) {
+    for (const name of ['demo-app', 'demo-oidc', 'demo-phone-only', 'demo-pending', 'alice', 'bob', '7001']) {
       expect(problem).toContain(name)
     }
     expect(problem).not.toContain('mallory') // blocked already
@@ -38,7 +38,8 @@ describe('refuseDemoRows', () => {
 
   it('lets a database pass whose demo is suspended and blocked', async () => {
     await seedDemo(world.deps)
-    for (const key of ['demo-app', 'demo-phone-only', 'demo-pending']) await suspendMicroApp(world.deps, key)
+    for (const key of ['demo-app', 'demo-oidc', 'demo-phone-only', 'demo-pending'])
+      await suspendMicroApp(world.deps, key)
     await suspendPartner(world.deps, 7001n)
     await expect(refuseDemoRows(world.deps)).rejects.toThrow('alice')
     await world.pool.query("update user_profile set status = 'blocked'")
@@ -74,7 +75,7 @@ describe('removeDemo', () => {
     const alice = { passport: 'alice', password: 'alice-password' }
     const { access_token } = await client.getTokens(await client.signedIn(alice), DEMO_APP)
     const removed = await removeDemo(world.deps)
-    expect(removed).toEqual({ micro_apps: 3, users: 3, partners: 1, partners_kept: 0 })
+    expect(removed).toEqual({ micro_apps: 4, users: 3, partners: 1, partners_kept: 0 })
     await expect(refuseDemoRows(world.deps)).resolves.toBeUndefined()
     expect(JSON.parse((await client.userInfo(access_token)).text)).toMatchObject({ rescode: 20009 })
     for (const table of ['user_grant', 'authorization_code', 'access_token', 'refresh_token', 'browser_session']) {

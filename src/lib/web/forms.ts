@@ -9,11 +9,15 @@ const HOLDER = 'forms'
 
 /**
  * Makes this plugin read forms up to `bodyLimit`, and nothing else. Memory for the announced length of a form is
- * reserved.
+ * reserved. `parser` gives forms another shape than one value or list a name.
  */
-export async function acceptForms(app: FastifyInstance, bodyLimit: number): Promise<void> {
+export async function acceptForms(
+  app: FastifyInstance,
+  bodyLimit: number,
+  parser?: (text: string) => Record<string, unknown>,
+): Promise<void> {
   app.removeAllContentTypeParsers()
-  await app.register(formbody, { bodyLimit })
+  await app.register(formbody, { bodyLimit, ...(parser ? { parser } : {}) })
   releaseWhenAnswered(app)
   app.addHook('preParsing', async (request) => {
     if (!hasBody(request)) return

@@ -1,0 +1,43 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { NamedFailure, standardAnswer } from '../failure.ts'
+import { AREA_A_HEADERS, failureAnswerOf, JSON_TYPE } from './envelope.ts'
+import { noteForLog } from './observe.ts'
+
+/** Answers of the standard dialect: bare JSON, real statuses, errors of RFC 6749 §5.2. */
+
+/** RFC 6749 §5.1 wants both. */
+const STANDARD_HEADERS = { ...AREA_A_HEADERS, Pragma: 'no-cache' } as const
+
+export interface StandardFailure {
+  readonly error: string
+  readonly status: number
+  readonly description: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Errors for what no operation has named: bodies that cannot be read, methods, an outage. Our own faults are logged. */
+const ERRORS: Readonly<Record<number, readonly [error: string, description: string]>> = {
+  429: ['temporarily_unavailable', 'too many requests'],
+  500: ['server_error', 'the server failed'],
+  503: ['temporarily_unavailable', 'try again later'],
+}
+
+/** Translates whatever a handler threw into the failure that is sent, and notes it for the log. */
+export function standardFailureOf(thrown: unknown, request: FastifyRequest): StandardFailure {
+  const contract = failureAnswerOf(thrown, request)
+  const { detail, headers = {} } = contract.failure
+  if (detail) noteForLog(request, { detail })
+  if (thrown instanceof NamedFailure) return { ...standardAnswer(thrown), headers }
+  const status = contract.status(true)
+  const [error, description] = ERRORS[status] ?? ['invalid_request', 'the request cannot be read']
+  return { error, status, description, headers }
+}
+
+export const sendStandard = (reply: FastifyReply, status: number, body: object): FastifyReply =>
+  reply.code(status).headers(STANDARD_HEADERS).header('Content-Type', JSON_TYPE).send(JSON.stringify(body))
+
+export const sendStandardFailure = (reply: FastifyReply, failure: StandardFailure): FastifyReply =>
+  sendStandard(reply.headers(failure.headers), failure.status, {
+    error: failure.error,
+    error_description: failure.description,
+  })

@@ -1,0 +1,62 @@
+import type { Deps } from '../deps.ts'
+import { equalSecrets } from '../lib/crypto/keys.ts'
+import { type Parameters, readBasic, refuseOauth, verifyCredentials } from '../oauth/index.ts'
+import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
+import { refuse } from './failures.ts'
+
+/** Parameters by which clients say who they are. */
+export const CLIENT_PARAMETERS = ['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'] as const
+
+export interface ClientCall {
+  readonly parameters: Parameters
+  readonly authorization: string | undefined
+  readonly address: string
+}
+
+export interface Client {
+  readonly app: MicroApp
+  /** Without a secret: it has only said who it is. */
+  readonly isPublic: boolean
+}
+
+/** The approved app that calls a standard endpoint (RFC 6749 §2.3, §3.2.1), in the way that it is registered for. */
+export async function authenticateClient(deps: Deps, call: ClientCall): Promise<Client> {
+  const client = await identify(deps, call)
+  if (client.app.status !== 'approved') throw refuseOauth('app_not_approved', { detail: client.app.status })
+  return client
+}
+
+async function identify(deps: Deps, { parameters, authorization, address }: ClientCall): Promise<Client> {
+  const clientId = parameters.get('client_id')
+  const secret = parameters.get('client_secret')
+  const basic = readBasic(authorization)
+  const hasAssertion = parameters.has('client_assertion') || parameters.has('client_assertion_type')
+  const ways = [basic, secret, hasAssertion || undefined].filter((way) => way !== undefined)
+  if (ways.length > 1) throw refuse('client_authentication_twice')
+  if (hasAssertion) throw refuse('client_authentication_unsupported')
+  if (basic === 'malformed') throw refuseOauth('basic_malformed')
+  if (basic) {
+    if (clientId !== undefined && !equalSecrets(clientId, basic.appKey)) throw refuse('client_id_differs')
+    return allowed(await verifyCredentials(deps, basic, address), 'client_secret_basic')
+  }
+  if (clientId === undefined) throw refuse('client_authentication_missing')
+  if (secret !== undefined) {
+    const credentials = { appKey: clientId, appSecrets: [secret] }
+    return allowed(await verifyCredentials(deps, credentials, address), 'client_secret_post')
+  }
+  const app = await findMicroAppForAuthentication(deps, clientId)
+  if (!app) throw refuse('client_authentication_missing')
+  return allowed(app, 'none')
+}
+
+/** A way that the app is not registered for is refused like a wrong secret. */
+function allowed(app: MicroApp, method: MicroApp['token_auth_methods'][number]): Client {
+  if (!app.token_auth_methods.includes(method)) throw refuse('client_authentication_unsupported', { detail: method })
+  return { app, isPublic: method === 'none' }
+}
+
+/** For endpoints that a public client may not use: anybody can say that they are it. */
+export function refusePublic({ app, isPublic }: Client): MicroApp {
+  if (isPublic) throw refuse('client_is_public')
+  return app
+}

@@ -1,0 +1,49 @@
+import { type FailureRow, refusals, type StandardAnswer } from '../lib/failure.ts'
+import type { Rescode } from '../lib/web/rescode.ts'
+
+/**
+ * Every way in which the standard dialect refuses beyond those of the operations that it shares with the contract's: the
+ * error, its HTTP status where it is not sent by way of the browser, and the rescode that an error page shows.
+ */
+
+const row = (error: string, description: StandardAnswer['description'], more: Partial<StandardAnswer> = {}) =>
+  ({ rescode: 20007, standard: { error, status: 400, description, ...more } }) satisfies FailureRow & {
+    rescode: Rescode
+  }
+
+const INVALID_CLIENT = row('invalid_client', 'client authentication failed', { status: 401 })
+
+export const OIDC_FAILURES = {
+  // Parameters of any endpoint
+  parameter_malformed: row('invalid_request', (name) => `${name} is malformed`),
+  request_too_long: row('invalid_request', 'the request is too long'),
+
+  // Who calls
+  client_authentication_twice: row('invalid_request', 'use one way of client authentication'),
+  client_id_differs: row('invalid_request', 'client_id is not the authenticated client'),
+  client_authentication_missing: INVALID_CLIENT,
+  client_authentication_unsupported: INVALID_CLIENT,
+  client_is_public: INVALID_CLIENT,
+
+  // The authorization request
+  client_unknown: { ...row('invalid_client', 'the client is not known'), rescode: 20001 },
+  redirect_uri_unknown: { ...row('invalid_request', 'redirect_uri is not registered'), rescode: 20012 },
+  request_object: row('request_not_supported', 'request objects are not supported'),
+  request_uri_foreign: row('request_uri_not_supported', 'request_uri must come from the pushed request endpoint'),
+  request_uri_unusable: row('invalid_request_uri', 'request_uri is unknown, used or expired'),
+  registration: row('registration_not_supported', 'registration is not supported'),
+  challenge_missing: row('invalid_request', 'code_challenge is missing'),
+  prompt_contradictory: row('invalid_request', 'prompt is not one that is known, or none beside another'),
+  continuation_unusable: row('invalid_request', 'the page is too old; go back to the app and start again'),
+  login_required: row('login_required', 'the person has to sign in'),
+  consent_required: row('consent_required', 'the person has to be asked'),
+  user_refused: row('access_denied', 'the person refused'),
+  user_barred: row('access_denied', 'the account is blocked'),
+  post_logout_uri_unknown: { ...row('invalid_request', 'post_logout_redirect_uri is not registered'), rescode: 20012 },
+
+  // Tokens
+  access_token_missing: row('invalid_request', 'an access token is missing', { status: 401 }),
+  access_token_twice: row('invalid_request', 'send the access token in one way'),
+} as const satisfies Readonly<Record<string, FailureRow>>
+
+export const refuse = refusals<keyof typeof OIDC_FAILURES>(OIDC_FAILURES)

@@ -1,0 +1,51 @@
+import type { Deps } from '../deps.ts'
+import { epochSeconds } from '../lib/clock.ts'
+import { NamedFailure } from '../lib/failure.ts'
+import { describeRefreshToken, standardNames } from '../oauth/index.ts'
+import type { MicroApp } from '../registry/index.ts'
+import { describeToken } from '../resource/index.ts'
+import { subjectOf } from './wire.ts'
+
+/** RFC 7662 §2.2. */
+export type Introspection =
+  | { readonly active: false }
+  | {
+      readonly active: true
+      readonly scope: string
+      readonly client_id: string
+      readonly token_type?: 'Bearer'
+      readonly exp: number
+      readonly sub: string
+      readonly iss: string
+    }
+
+const INACTIVE: Introspection = { active: false }
+
+/** A client sees its own tokens; anything else is inactive, whatever it is. */
+export async function introspect(deps: Deps, app: MicroApp, text: string): Promise<Introspection> {
+  const access = await describeToken(deps, text)
+  if (!(access instanceof NamedFailure)) {
+    const { cid, user_id: userId, scopes, expiresAt } = access
+    if (access.app_key !== app.app_key) return INACTIVE
+    return { ...activeOf(deps, app, { cid, userId, scopes, expiresAt }), token_type: 'Bearer' }
+  }
+  const refresh = await describeRefreshToken(deps, app, text)
+  return refresh ? activeOf(deps, app, refresh) : INACTIVE
+}
+
+interface Described {
+  readonly cid: number
+  readonly userId: string
+  readonly scopes: readonly string[]
+  readonly expiresAt: Date
+}
+
+const activeOf = ({ config }: Deps, app: MicroApp, { scopes, expiresAt, ...user }: Described) =>
+  ({
+    active: true,
+    scope: standardNames(scopes).join(' '),
+    client_id: app.app_key,
+    exp: epochSeconds(expiresAt),
+    sub: subjectOf(user),
+    iss: config.PUBLIC_URL,
+  }) as const

@@ -1,0 +1,64 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { endSession, findSession, sessionCookie } from '../account/index.ts'
+import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
+import { acceptForms } from '../lib/web/forms.ts'
+import { sendPage } from '../lib/web/page.ts'
+import { parseQuery, type Query, queryOf } from '../lib/web/query-string.ts'
+import { refuseForeignForms } from '../lib/web/same-origin.ts'
+import { refuseOauth } from '../oauth/index.ts'
+import { limitPages } from '../throttle/index.ts'
+import { openContinuation, sealContinuation } from './continuation.ts'
+import { sendErrorPage } from './error-routes.ts'
+import type { OidcDeps } from './id-token.ts'
+import { checkLogout } from './logout.ts'
+import { formOf, parseForm } from './wire.ts'
+
+const LOGOUT = '/oauth2/logout'
+const FORM_LIMIT = 16 * 1024
+
+/** Sign-out at the request of a client: nobody is signed out without being asked. */
+export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcDeps }): Promise<void> {
+  const { config } = deps
+  const cookie = sessionCookie(config)
+  await acceptForms(app, FORM_LIMIT, parseForm)
+  app.addHook('onRequest', limitPages(app, config))
+  app.setErrorHandler((error, request, reply) => sendErrorPage(error, request, reply))
+  const seal = (query: string) => sealContinuation(deps, 'logout', { query, signedInSince: null })
+  const open = (sealed: string): Query => parseQuery(openContinuation(deps, 'logout', sealed).query)
+
+  app.get('/logout', async (request, reply) => {
+    const given = parseQuery(queryOf(request.raw.url ?? ''))
+    const sealed = given.values.get('continue')
+    const { app: client, next, query } = await checkLogout(deps, sealed === undefined ? given : open(sealed))
+    const session = await findSession(deps, cookie.read(request))
+    if (!session) return goTo(request, reply, next, false)
+    const data = { app: client?.name, user: session.name, action: `${LOGOUT}/confirm`, form: seal(query) }
+    const options = { formAction: ['https:', ...(next?.startsWith('http:') ? ['http:'] : [])] }
+    return sendPage(request, reply, 'oidc/sign-out', data, options)
+  })
+
+  // A form of another site comes without our cookie: the browser asks again by GET.
+  app.post('/logout', async (request, reply) => {
+    const { query } = await checkLogout(deps, formOf(request.body))
+    return reply.headers(AREA_A_HEADERS).redirect(`${LOGOUT}?continue=${seal(query)}`, 303)
+  })
+
+  const onRequest = refuseForeignForms(config.PUBLIC_URL, () => refuseOauth('form_from_another_site'))
+  app.post('/logout/confirm', { onRequest }, async (request, reply) => {
+    const { values } = formOf(request.body)
+    const [sealed, decision] = [values.get('sign_out_request'), values.get('decision')]
+    if (sealed === undefined || decision === undefined) throw refuseOauth('form_incomplete')
+    const { next } = await checkLogout(deps, open(sealed))
+    if (decision === 'sign-out') {
+      await endSession(deps, cookie.read(request))
+      cookie.clear(reply)
+    }
+    return goTo(request, reply, next, decision !== 'sign-out')
+  })
+}
+
+/** Back to the client, which has ended its own session whatever was decided here; else to a page that says how it ended. */
+const goTo = (request: FastifyRequest, reply: FastifyReply, next: string | undefined, stayed: boolean) =>
+  next === undefined
+    ? sendPage(request, reply, 'oidc/signed-out', { stayed }, { query: '' })
+    : reply.headers(AREA_A_HEADERS).redirect(next, 303)

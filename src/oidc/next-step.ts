@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import type { SignedIn } from '../account/index.ts'
+import type { Deps } from '../deps.ts'
+import { addSeconds } from '../lib/clock.ts'
+import { issueCode, rememberedScopes } from '../oauth/index.ts'
+import { RedirectedFailure, type StandardRequest } from './authorize.ts'
+import { type OIDC_FAILURES, refuse } from './failures.ts'
+import { sidOf } from './id-token.ts'
+import { subjectOf } from './wire.ts'
+
+export type NextStep =
+  | { readonly step: 'sign-in' }
+  | { readonly step: 'consent'; readonly session: SignedIn }
+  | { readonly step: 'answer'; readonly code: string }
+
+/** What an id_token will say of this sign-in. */
+export const withSignIn = <Request extends StandardRequest>(
+  { keys }: Deps,
+  request: Request,
+  session: SignedIn,
+): Request => ({
+  ...request,
+  signIn: { at: session.signedInAt, nonce: request.nonce, sid: sidOf(keys, session) },
+})
+
+/**
+ * What a request that is in order needs next (OIDC Core §3.1.2.3 and §3.1.2.4). `signedInSince`: a sign-in was asked for at
+ * that moment, so one since then will do.
+ */
+export async function nextStep(
+  deps: Deps,
+  request: StandardRequest,
+  session: SignedIn | null,
+  signedInSince: Date | null,
+): Promise<NextStep> {
+  const { prompt, target } = request
+  const silent = prompt.includes('none')
+  const refused = (name: keyof typeof OIDC_FAILURES) => new RedirectedFailure(refuse(name), target)
+
+  const fresh = session !== null && signedInSince !== null && session.signedInAt >= signedInSince
+  const otherPerson =
+    session !== null && request.expectedSub !== undefined && request.expectedSub !== subjectOf(session)
+  if (session === null || otherPerson || (!fresh && isTooLongAgo(deps, request, session))) {
+    // Whoever has just signed in as somebody else would be sent round in circles.
+    if (silent || (fresh && otherPerson)) throw refused('login_required')
+    return { step: 'sign-in' }
+  }
+  if (session.status !== 'active') throw refused('user_barred')
+  if (await mustAsk(deps, request, session)) {
+    if (silent) throw refused('consent_required')
+    return { step: 'consent', session }
+  }
+  const code = await deps.db.tx((db) =>
+    issueCode({ ...deps, db }, session, withSignIn(deps, request, session), randomUUID()),
+  )
+  return { step: 'answer', code }
+}
+
+function isTooLongAgo({ clock }: Deps, { prompt, maxAge }: StandardRequest, { signedInAt }: SignedIn): boolean {
+  if (prompt.includes('login') || prompt.includes('select_account')) return true
+  return maxAge !== undefined && addSeconds(signedInAt, maxAge) < clock.now()
+}
+
+async function mustAsk({ db }: Deps, { app, scopes, prompt }: StandardRequest, session: SignedIn): Promise<boolean> {
+  if (app.always_ask || prompt.includes('consent')) return true
+  const known = await rememberedScopes(db, { ...session, appKey: app.app_key })
+  return !scopes.every((scope) => known.includes(scope))
+}

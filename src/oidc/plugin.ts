@@ -1,0 +1,34 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { allowedMethods } from '../lib/web/allowed-methods.ts'
+import { methodNotAllowed, noSuchPath } from '../lib/web/rescode.ts'
+import { TokenCap } from '../oauth/index.ts'
+import { limitPages } from '../throttle/index.ts'
+import { authorizeRoutes } from './authorize-routes.ts'
+import { RegisteredOrigins } from './cors-guard.ts'
+import { discoveryRoutes } from './discovery-routes.ts'
+import { sendErrorPage } from './error-routes.ts'
+import { logoutRoutes } from './logout-routes.ts'
+import { SigningKeys } from './signing-keys.ts'
+import { tokenRoutes } from './token-routes.ts'
+
+/** The standard dialect: OAuth 2.0 and OpenID Connect over the grants of area A. */
+export const oidcRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps: given }) => {
+  const deps = { ...given, signingKeys: new SigningKeys(given) }
+  const origins = new RegisteredOrigins(deps)
+  const tokenCap = new TokenCap(deps.db, deps.config, app.sampledLog)
+  app.addHook('onClose', async () => tokenCap.close())
+  await app.register(discoveryRoutes, { deps, origins })
+  await app.register(
+    async (room) => {
+      room.setNotFoundHandler({ preHandler: limitPages(app, deps.config) }, (request, reply) => {
+        const allowed = allowedMethods(room, request.raw.url?.split('?', 1)[0] ?? '')
+        return sendErrorPage(allowed.length > 0 ? methodNotAllowed(allowed) : noSuchPath(), request, reply)
+      })
+      await room.register(authorizeRoutes, { deps })
+      await room.register(tokenRoutes, { deps: { ...deps, tokenCap }, origins })
+      await room.register(logoutRoutes, { deps })
+    },
+    { prefix: '/oauth2' },
+  )
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { MARGIN_S, type Retention } from '../db/retention.ts'
+import { type Db, sql } from '../db/sql.ts'
+
+export const PUSHED_REQUEST_RETENTION: readonly Retention[] = [
+  { table: 'pushed_request', column: 'expires_at', keptS: () => MARGIN_S },
+]
+
+export interface PushedRequest {
+  readonly hash: Buffer
+  readonly appKey: string
+  readonly parameters: string
+  readonly expiresAt: Date
+}
+
+export const insertPushedRequest = (db: Db, { hash, appKey, parameters, expiresAt }: PushedRequest): Promise<number> =>
+  db.exec(
+    sql`insert into pushed_request (request_hash, app_key, parameters, expires_at)
+        values (${hash}, ${appKey}, ${parameters}, ${expiresAt})`,
+  )
+
+/** The parameters, for the one who asks first; undefined for everybody else. */
+export const takePushedRequest = async (
+  db: Db,
+  { hash, appKey }: Pick<PushedRequest, 'hash' | 'appKey'>,
+  now: Date,
+): Promise<string | undefined> => {
+  const taken = await db.maybe(
+    z.object({ parameters: z.string() }),
+    sql`delete from pushed_request where request_hash = ${hash} and app_key = ${appKey} and expires_at > ${now}
+        returning parameters`,
+  )
+  return taken?.parameters
+}

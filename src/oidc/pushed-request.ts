@@ -1,0 +1,51 @@
+import { wholeSecondsAfter } from '../lib/clock.ts'
+import { hashSecret } from '../lib/crypto/keys.ts'
+import { randomBytes } from '../lib/crypto/random.ts'
+import type { Query } from '../lib/web/query-string.ts'
+import { refuseOauth } from '../oauth/index.ts'
+import type { MicroApp } from '../registry/index.ts'
+import { checkStandardRequest, RedirectedFailure } from './authorize.ts'
+import { refuse } from './failures.ts'
+import type { OidcDeps } from './id-token.ts'
+import { insertPushedRequest, takePushedRequest } from './pushed-request-store.ts'
+import { REQUEST_URI_LIFETIME_S } from './wire.ts'
+
+const URN = 'urn:ietf:params:oauth:request_uri:'
+
+export interface PushedAnswer {
+  readonly request_uri: string
+  readonly expires_in: number
+}
+
+/** RFC 9126 §2: keeps an authorization request that is in order, under a name that works once. */
+export async function pushRequest(deps: OidcDeps, app: MicroApp, form: Query): Promise<PushedAnswer> {
+  const { config, db, clock, keys, rates } = deps
+  const most = config.PUSHED_REQUESTS_PER_MINUTE
+  const { exceeded, endsInMs } = rates.count({ kind: 'pushed request', most, windowS: 60 }, app.app_key)
+  if (exceeded) throw refuseOauth('too_many_requests', { retryAfterS: Math.ceil(endsInMs / 1000) })
+  if (form.values.has('request_uri')) throw refuse('request_uri_foreign')
+  // A client that authenticates by a header need not repeat who it is.
+  const values = new Map([...form.values, ['client_id', app.app_key]])
+  const { query } = await checkStandardRequest(deps, { ...form, values }).catch((error: unknown) => {
+    throw error instanceof RedirectedFailure ? error.failure : error
+  })
+  const name = randomBytes(32).toString('base64url')
+  const expiresAt = wholeSecondsAfter(clock.now(), REQUEST_URI_LIFETIME_S)
+  await insertPushedRequest(db, { hash: hashSecret(keys, name), appKey: app.app_key, parameters: query, expiresAt })
+  return { request_uri: `${URN}${name}`, expires_in: REQUEST_URI_LIFETIME_S }
+}
+
+/** Whether the request names one that was pushed. */
+export const isPushed = ({ values }: Query): boolean => values.get('request_uri')?.startsWith(URN) ?? false
+
+/** The query of a pushed request, once; other parameters of the request do not count (RFC 9126 §4). */
+export async function takeRequest({ db, clock, keys }: OidcDeps, { values, repeated }: Query): Promise<string> {
+  const name = values.get('request_uri')?.slice(URN.length) ?? ''
+  const appKey = values.get('client_id') ?? ''
+  const isAmbiguous = repeated.includes('request_uri') || repeated.includes('client_id') || appKey.includes('\0')
+  const query = isAmbiguous
+    ? undefined
+    : await takePushedRequest(db, { hash: hashSecret(keys, name), appKey }, clock.now())
+  if (query === undefined) throw refuse('request_uri_unusable')
+  return query
+}

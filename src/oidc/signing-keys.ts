@@ -1,0 +1,78 @@
+import { type CryptoKey, importJWK, type JWK } from 'jose'
+import type { Deps } from '../deps.ts'
+import { addSeconds } from '../lib/clock.ts'
+import { open } from '../lib/crypto/sealing.ts'
+import { ensureSigningKey, KEYS_READ_EVERY_S, sealingContext, signsAt } from './signing-key.ts'
+import { type Alg, findSigningKeys, type SealedKey } from './signing-key-store.ts'
+
+/** A key that signs now. */
+export interface Signer {
+  readonly kid: string
+  readonly alg: Alg
+  readonly key: CryptoKey | Uint8Array
+}
+
+/** The keys that a process knows: read again every ten seconds, so a rotation reaches each in time. */
+export class SigningKeys {
+  readonly #deps: Deps
+  #keys: readonly SealedKey[] = []
+  #readAt: Date | undefined
+  #reading: Promise<void> | undefined
+  readonly #signers = new Map<string, Promise<Signer>>()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** The newest key of this algorithm that signs; the first one is made here. */
+  async signer(alg: Alg): Promise<Signer> {
+    await this.#refresh()
+    const found = this.#newest(alg) ?? (await this.#make(alg))
+    const known = this.#signers.get(found.kid) ?? this.#open(found)
+    this.#signers.set(found.kid, known)
+    return known
+  }
+
+  /** Of every key that a client may need to verify an id_token. */
+  async publicJwks(): Promise<JWK[]> {
+    await this.#refresh()
+    const now = this.#deps.clock.now()
+    return this.#keys
+      .filter(({ published_until }) => published_until === null || published_until > now)
+      .map(({ kid, alg, public_jwk }) => ({ ...public_jwk, kid, alg, use: 'sig' }))
+  }
+
+  #newest(alg: Alg): SealedKey | undefined {
+    const now = this.#deps.clock.now()
+    return this.#keys.findLast((key) => key.alg === alg && signsAt(key, now))
+  }
+
+  async #make(alg: Alg): Promise<SealedKey> {
+    await ensureSigningKey(this.#deps, alg)
+    await this.#read()
+    const made = this.#newest(alg)
+    if (!made) throw new Error(`there is no signing key for ${alg}`)
+    return made
+  }
+
+  async #open({ kid, alg, sealed }: SealedKey): Promise<Signer> {
+    const jwk: JWK = JSON.parse(open(this.#deps.keys, sealed, sealingContext(kid)))
+    return { kid, alg, key: await importJWK(jwk, alg) }
+  }
+
+  async #refresh(): Promise<void> {
+    const now = this.#deps.clock.now()
+    if (this.#readAt && this.#readAt <= now && addSeconds(this.#readAt, KEYS_READ_EVERY_S) > now) return
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined
+    })
+    await this.#reading
+  }
+
+  async #read(): Promise<void> {
+    const now = this.#deps.clock.now()
+    this.#keys = await findSigningKeys(this.#deps.db, now)
+    this.#readAt = now
+    for (const kid of this.#signers.keys()) if (!this.#keys.some((key) => key.kid === kid)) this.#signers.delete(kid)
+  }
+}

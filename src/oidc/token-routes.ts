@@ -1,0 +1,91 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { NamedFailure } from '../lib/failure.ts'
+import { flushRepliesPerTick } from '../lib/web/flush-replies.ts'
+import { acceptForms } from '../lib/web/forms.ts'
+import { noteForLog } from '../lib/web/observe.ts'
+import { sendStandard, sendStandardFailure, standardFailureOf } from '../lib/web/standard-answer.ts'
+import { type Parameters, required, revokeToken } from '../oauth/index.ts'
+import { authenticateClient, CLIENT_PARAMETERS, type Client, refusePublic } from './client.ts'
+import { allowRegisteredOrigins, answerPreflight, type RegisteredOrigins } from './cors-guard.ts'
+import { introspect } from './introspect.ts'
+import { pushRequest } from './pushed-request.ts'
+import { answerTokenRequest, TOKEN_PARAMETERS, type TokenDeps } from './token.ts'
+import { readBearer, readUserInfo } from './userinfo.ts'
+import { formOf, parseForm, readKnown } from './wire.ts'
+
+const FORM_LIMIT = 64 * 1024
+const ABOUT_A_TOKEN = [...CLIENT_PARAMETERS, 'token', 'token_type_hint']
+
+/** The endpoints that programs call: token, userinfo, introspection, revocation, pushed requests. */
+export async function tokenRoutes(
+  app: FastifyInstance,
+  { deps, origins }: { deps: TokenDeps; origins: RegisteredOrigins },
+): Promise<void> {
+  await acceptForms(app, FORM_LIMIT, parseForm)
+  flushRepliesPerTick(app)
+  app.setErrorHandler((error, request, reply) =>
+    sendStandardFailure(challenge(error, request, reply), standardFailureOf(error, request)),
+  )
+
+  async function clientOf(request: FastifyRequest, parameters: Parameters): Promise<Client> {
+    const { authorization } = request.headers
+    const client = await authenticateClient(deps, { parameters, authorization, address: request.ip })
+    noteForLog(request, { appKey: client.app.app_key })
+    return client
+  }
+
+  await app.register(async (open) => {
+    allowRegisteredOrigins(open, origins)
+    for (const path of ['/token', '/revoke']) answerPreflight(open, path, 'POST')
+    answerPreflight(open, '/userinfo', 'GET, POST')
+
+    open.post('/token', async (request, reply) => {
+      const parameters = readKnown(formOf(request.body), TOKEN_PARAMETERS)
+      const client = await clientOf(request, parameters)
+      return sendStandard(reply, 200, await answerTokenRequest(deps, client, parameters))
+    })
+
+    open.post('/revoke', async (request, reply) => {
+      const parameters = readKnown(formOf(request.body), ABOUT_A_TOKEN)
+      const { app: client } = await clientOf(request, parameters)
+      await revokeToken(deps, client, required(parameters, 'token'))
+      return sendStandard(reply, 200, {})
+    })
+
+    const userInfo = async (request: FastifyRequest, reply: FastifyReply) => {
+      const form = readKnown(formOf(request.body), ['access_token'])
+      const { appKey, claims } = await readUserInfo(deps, readBearer(request.headers.authorization, form))
+      noteForLog(request, { appKey })
+      return sendStandard(reply, 200, claims)
+    }
+    open.get('/userinfo', userInfo)
+    open.post('/userinfo', userInfo)
+  })
+
+  app.post('/introspect', async (request, reply) => {
+    const parameters = readKnown(formOf(request.body), ABOUT_A_TOKEN)
+    const client = refusePublic(await clientOf(request, parameters))
+    return sendStandard(reply, 200, await introspect(deps, client, required(parameters, 'token')))
+  })
+
+  app.post('/par', async (request, reply) => {
+    const form = formOf(request.body)
+    const { app: client } = await clientOf(request, readKnown(form, CLIENT_PARAMETERS))
+    return sendStandard(reply, 201, await pushRequest(deps, client, form))
+  })
+}
+
+const REALM = 'realm="gatehouse"'
+
+/** How to authenticate: as a client where it tried Basic (RFC 6749 §5.2), with a token at userinfo (RFC 6750 §3). */
+function challenge(thrown: unknown, { headers, routeOptions }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const answer = thrown instanceof NamedFailure ? thrown.row.standard : undefined
+  if (!answer) return reply
+  if (!routeOptions.url?.endsWith('/userinfo')) {
+    const triedBasic = /^basic\b/i.test(headers.authorization ?? '')
+    return answer.status === 401 && triedBasic ? reply.header('WWW-Authenticate', `Basic ${REALM}`) : reply
+  }
+  // A request without a token is told the scheme and no more.
+  const error = answer.error === 'invalid_request' && answer.status === 401 ? '' : `, error="${answer.error}"`
+  return reply.header('WWW-Authenticate', `Bearer ${REALM}${error}`)
+}

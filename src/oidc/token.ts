@@ -1,0 +1,94 @@
+import { secondsLeft } from '../lib/clock.ts'
+import {
+  exchangeCode,
+  type IssuedTokens,
+  type Parameters,
+  refreshTokens,
+  refuseOauth,
+  required,
+  standardNames,
+  type TokenCap,
+  withContractScopes,
+} from '../oauth/index.ts'
+import { CLIENT_PARAMETERS, type Client } from './client.ts'
+import { issueIdToken, type OidcDeps } from './id-token.ts'
+
+export const TOKEN_PARAMETERS = [
+  ...CLIENT_PARAMETERS,
+  'grant_type',
+  'code',
+  'redirect_uri',
+  'code_verifier',
+  'refresh_token',
+  'scope',
+]
+
+export interface TokenDeps extends OidcDeps {
+  readonly tokenCap: TokenCap
+}
+
+/** A successful answer (RFC 6749 §5.1, OIDC Core §3.1.3.3). */
+export interface TokenAnswer {
+  readonly access_token: string
+  readonly token_type: 'Bearer'
+  /** Whole seconds left at the moment of the answer. */
+  readonly expires_in: number
+  readonly scope: string
+  readonly refresh_token?: string
+  readonly id_token?: string
+}
+
+const REFRESH_SCOPE = 'offline_access'
+
+/** RFC 6749 §4.1.3 and §6: tokens for a code or a refresh token. */
+export async function answerTokenRequest(
+  deps: TokenDeps,
+  client: Client,
+  parameters: Parameters,
+): Promise<TokenAnswer> {
+  const grantType = required(parameters, 'grant_type')
+  if (grantType === 'authorization_code') return exchange(deps, client, parameters)
+  if (grantType === 'refresh_token') return refresh(deps, client, parameters)
+  throw refuseOauth('grant_type_unsupported', { value: grantType })
+}
+
+async function exchange(deps: TokenDeps, { app, isPublic }: Client, parameters: Parameters): Promise<TokenAnswer> {
+  // The code of a request without a challenge fits no verifier, so a public client can never use one.
+  const codeVerifier = isPublic ? required(parameters, 'code_verifier') : parameters.get('code_verifier')
+  const issued = await exchangeCode(deps, app, {
+    code: required(parameters, 'code'),
+    redirectUri: required(parameters, 'redirect_uri'),
+    state: null,
+    codeVerifier,
+    refreshScope: REFRESH_SCOPE,
+  })
+  const idToken = issued.scopes.includes('openid') ? await issueIdToken(deps, app, issued, true) : undefined
+  return answerOf(issued, issued.scopes.includes(REFRESH_SCOPE), idToken)
+}
+
+async function refresh(deps: TokenDeps, { app }: Client, parameters: Parameters): Promise<TokenAnswer> {
+  const asked = parameters
+    .get('scope')
+    ?.split(' ')
+    .filter((scope) => scope !== '')
+  const issued = await refreshTokens(deps, app, () => ({
+    refreshToken: required(parameters, 'refresh_token'),
+    policy: 'rotating',
+    ...(asked?.length ? { scopes: withContractScopes(asked) } : {}),
+  }))
+  const idToken = issued.scopes.includes('openid') ? await issueIdToken(deps, app, issued, false) : undefined
+  return answerOf(issued, true, idToken)
+}
+
+const answerOf = (
+  { accessToken, refreshToken, scopes, issuedAt }: IssuedTokens,
+  withRefreshToken: boolean,
+  idToken: string | undefined,
+): TokenAnswer => ({
+  access_token: accessToken.text,
+  token_type: 'Bearer',
+  expires_in: secondsLeft(accessToken.expiresAt, issuedAt),
+  scope: standardNames(scopes).join(' '),
+  ...(withRefreshToken ? { refresh_token: refreshToken.text } : {}),
+  ...(idToken ? { id_token: idToken } : {}),
+})

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Client, dataOf, envelopeOf, newState, pkcePair, tokenSetOf, type User } from '../acceptance/client.ts'
+import { injectWire } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+import { bodyOf, CALLBACK, StandardApp, tokensOf } from './app.ts'
+
+/** One set of grants, two dialects: what one of them has given works in the other, and ends in both. */
+
+let world: World
+let client: Client
+let rp: StandardApp
+let user: User
+beforeAll(async () => {
+  world = await openWorld({ AUTHORIZE_PER_MINUTE: '1000000' })
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+  rp = await StandardApp.make(client, { require_pkce: false })
+  user = await client.makeUser({ gender: '1', phone_number: '+8613900000000' })
+})
+afterAll(() => world?.close())
+
+const standard = () => rp.tokens(client.newBrowser(), user)
+const contract = async () => {
+  const app = { ...rp.app, redirect_uri: CALLBACK }
+  return client.getTokens(await client.signedIn(user, app), app)
+}
+const told = (answer: { text: string }) => JSON.parse(answer.text).error
+
+describe('a token of the standard dialect', () => {
+  it('is answered by A4 and A5', async () => {
+    const { access_token } = await standard()
+    expect(dataOf(await client.phone(access_token))).toEqual({ phone_number: '+8613900000000' })
+    expect(dataOf(await client.userInfo(access_token))).toMatchObject({ uinfo: { user_id: user.user_id, cid: 7 } })
+  })
+
+  it('is answered for its scopes alone', async () => {
+    const { access_token } = await rp.tokens(client.newBrowser(), user, { scope: 'openid profile' })
+    dataOf(await client.userInfo(access_token))
+    expect(envelopeOf(await client.phone(access_token)).rescode).toBe(20004)
+  })
+
+  it('is refreshed by A3, which names its own scopes; the new one still works at userinfo', async () => {
+    const { refresh_token } = await standard()
+    const refreshed = tokenSetOf(await client.refresh(rp.app, refresh_token))
+    expect(refreshed).toMatchObject({ scope: 'USER_INFO PHONE_NUMBER', token_type: 'bearer', refresh_token })
+    expect(bodyOf(await rp.userInfo(refreshed.access_token))).toMatchObject({
+      gender: 'male',
+      sub: `7-${user.user_id}`,
+    })
+    expect(bodyOf(await rp.post('introspect', { ...rp.credentials, token: refreshed.access_token }))).toMatchObject({
+      active: true,
+      scope: 'openid profile phone offline_access',
+    })
+  })
+
+  it('ends at A5 when it is revoked; its refresh token goes on', async () => {
+    const { access_token, refresh_token } = await standard()
+    expect((await rp.post('revoke', { ...rp.credentials, token: access_token })).status).toBe(200)
+    expect(envelopeOf(await client.userInfo(access_token)).rescode).toBe(20009)
+    tokenSetOf(await client.refresh(rp.app, refresh_token))
+  })
+
+  it('ends with its refresh token, in both', async () => {
+    const { access_token, refresh_token } = await standard()
+    await rp.post('revoke', { ...rp.credentials, token: refresh_token, token_type_hint: 'access_token' })
+    expect(envelopeOf(await client.userInfo(access_token)).rescode).toBe(20009)
+    expect(envelopeOf(await client.refresh(rp.app, refresh_token)).rescode).toBe(20006)
+    expect((await rp.userInfo(access_token)).status).toBe(401)
+    expect(told(await rp.refresh(refresh_token))).toBe('invalid_grant')
+  })
+
+  it('ends when an operator withdraws the grant, and consent is asked for again', async () => {
+    const browser = client.newBrowser()
+    const other = await client.makeUser()
+    const { access_token } = await rp.tokens(browser, other)
+    await client.withdraw(other)
+    expect((await rp.userInfo(access_token)).status).toBe(401)
+    const page = await browser.open(rp.authorizeUrl())
+    expect([page.status, page.text.includes('name="decision"')]).toEqual([200, true])
+  })
+})
+
+describe('a token of the contract’s dialect', () => {
+  it('is answered at userinfo', async () => {
+    const { access_token } = await contract()
+    expect(bodyOf(await rp.userInfo(access_token))).toEqual({
+      sub: `7-${user.user_id}`,
+      name: 'Test user',
+      preferred_username: 'Test user',
+      gender: 'male',
+      picture: 'https://img.example.com/avatar.png',
+      updated_at: expect.any(Number),
+      phone_number: '+8613900000000',
+      phone_number_verified: false,
+    })
+  })
+
+  it('is refreshed at the token endpoint, and the new one works at A5', async () => {
+    const { refresh_token } = await contract()
+    const refreshed = tokensOf(await rp.refresh(refresh_token))
+    expect(refreshed).toMatchObject({ scope: 'USER_INFO PHONE_NUMBER', token_type: 'Bearer' })
+    expect(refreshed.id_token).toBeUndefined()
+    dataOf(await client.userInfo(refreshed.access_token))
+  })
+
+  it('is introspected by its app, by no other', async () => {
+    const { access_token } = await contract()
+    const other = await StandardApp.make(client)
+    expect(bodyOf(await rp.post('introspect', { ...rp.credentials, token: access_token })).active).toBe(true)
+    expect(bodyOf(await other.post('introspect', { ...other.credentials, token: access_token }))).toEqual({
+      active: false,
+    })
+    expect((await other.post('revoke', { ...other.credentials, token: access_token })).status).toBe(200)
+    dataOf(await client.userInfo(access_token))
+  })
+})
+
+describe('a code', () => {
+  it('of the standard dialect works at A2, with its state', async () => {
+    const state = newState()
+    const { verifier, challenge } = pkcePair()
+    const { code } = await rp.code(client.newBrowser(), user, {
+      state,
+      code_challenge: challenge,
+      code_challenge_method: 'S256',
+    })
+    const app = { ...rp.app, redirect_uri: CALLBACK }
+    const wrong = await client.exchange(app, { code, state: 'another' }, { code_verifier: verifier })
+    expect(envelopeOf(wrong).rescode).toBe(20007)
+    const tokens = tokenSetOf(await client.exchange(app, { code, state }, { code_verifier: verifier }))
+    expect(tokens.scope).toBe('USER_INFO PHONE_NUMBER')
+    expect(tokens.refresh_token).toMatch(/^ghrt_/)
+  })
+
+  it('of the contract works at the token endpoint, without a refresh token', async () => {
+    const app = { ...rp.app, redirect_uri: CALLBACK }
+    const { code } = await client.getCode(await client.signedIn(user, app), app)
+    const tokens = tokensOf(await rp.exchange({ code, verifier: '' }))
+    expect(tokens).toEqual({
+      access_token: expect.stringMatching(/^ghat_/),
+      token_type: 'Bearer',
+      expires_in: 604_800,
+      scope: 'USER_INFO PHONE_NUMBER',
+    })
+  })
+
+  it('is spent once, whichever dialect asks for it', async () => {
+    const app = { ...rp.app, redirect_uri: CALLBACK }
+    const state = newState()
+    const { code, verifier } = await rp.code(client.newBrowser(), user, { state })
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, nth) =>
+        nth % 2 === 0
+          ? rp.exchange({ code, verifier })
+          : client.exchange(app, { code, state }, { code_verifier: verifier }),
+      ),
+    )
+    const winners = answers.filter(({ text }) => text.includes('"access_token"'))
+    expect(winners).toHaveLength(1)
+    for (const { text } of answers) expect(text).toMatch(/"access_token"|"error":"invalid_grant"|"rescode":20013/)
+  })
+
+  it('without offline_access leaves no refresh token behind', async () => {
+    const count = async () => (await world.pool.query('select count(*)::int as n from refresh_token')).rows[0].n
+    const before = await count()
+    const tokens = await rp.tokens(client.newBrowser(), user, { scope: 'openid' })
+    expect(tokens.refresh_token).toBeUndefined()
+    expect(await count()).toBe(before)
+  })
+})
+
+describe('a scope that the app has lost', () => {
+  it('is lost in both names', async () => {
+    const app = await StandardApp.make(client)
+    const { access_token, refresh_token } = await app.tokens(client.newBrowser(), user)
+    await client.update(app.app, { scopes: ['PHONE_NUMBER'] })
+    expect(bodyOf(await app.userInfo(access_token))).not.toHaveProperty('name')
+    expect(tokensOf(await app.refresh(refresh_token)).scope).toBe('openid phone offline_access')
+  })
+})

@@ -1,0 +1,47 @@
+import { expect } from 'vitest'
+import type { Browser } from '../acceptance/browser.ts'
+import { consentForm, signInForm } from '../acceptance/form.ts'
+import { type Answer, header } from '../acceptance/http.ts'
+
+/** What a person does who comes from an app: signs in and allows, as far as the pages ask for it. */
+
+export interface Visit {
+  /** Where the browser left for. */
+  readonly location: URL
+  /** The pages that were shown on the way. */
+  readonly pages: readonly ('sign-in' | 'consent')[]
+}
+
+interface Habits {
+  readonly user?: { readonly passport: string; readonly password: string }
+  readonly decision?: 'approve' | 'refuse'
+}
+
+/** Opens an authorization URL and goes on until the browser leaves for the app. */
+export async function visit(
+  browser: Browser,
+  url: string | URL,
+  { user, decision = 'approve' }: Habits = {},
+): Promise<Visit> {
+  const { pathname, search } = new URL(url, 'http://service.example')
+  const pages: Visit['pages'][number][] = []
+  let answer = await browser.open(pathname + search)
+  for (let turns = 0; turns < 5 && !leaves(answer); turns++) {
+    const [signIn, consent] = [signInForm(answer.text), consentForm(answer.text)]
+    if (signIn) {
+      if (!user) throw new Error('nobody was said to sign in')
+      pages.push('sign-in')
+      answer = await browser.submit(signIn, { passport: user.passport, password: user.password })
+    } else if (consent) {
+      pages.push('consent')
+      answer = await browser.submit(consent, { decision })
+    } else {
+      throw new Error(`no form: ${answer.status} ${answer.text.slice(0, 2_000)}`)
+    }
+    answer = await browser.follow(answer)
+  }
+  expect(leaves(answer), answer.text.slice(0, 500)).toBe(true)
+  return { location: new URL(header(answer, 'location')), pages }
+}
+
+const leaves = (answer: Answer): boolean => answer.status === 303 && /^https?:/.test(header(answer, 'location'))

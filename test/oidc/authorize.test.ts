@@ -1,0 +1,377 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser } from '../acceptance/browser.ts'
+import { Client, pkcePair, type User } from '../acceptance/client.ts'
+import { consentForm, signInForm } from '../acceptance/form.ts'
+import { type Answer, header, injectWire, queryOf } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+import { bodyOf, CALLBACK, FORM, type Parameters, StandardApp } from './app.ts'
+import { visit } from './person.ts'
+
+/** The authorization endpoint: what it asks of whom, where its answers go and where never. */
+
+let world: World
+let client: Client
+let rp: StandardApp
+let user: User
+let browser: Browser
+beforeAll(async () => {
+  world = await openWorld({ AUTHORIZE_PER_MINUTE: '1000000' })
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+  rp = await StandardApp.make(client)
+  user = await client.makeUser()
+  browser = client.newBrowser()
+  await rp.code(browser, user)
+})
+afterAll(() => world?.close())
+
+const PKCE = { code_challenge: pkcePair().challenge, code_challenge_method: 'S256' }
+const ask = (changes: Parameters = {}, by = browser) => by.open(rp.authorizeUrl({ ...PKCE, ...changes }))
+const shows = ({ text }: Answer): string => (signInForm(text) ? 'sign-in' : consentForm(text) ? 'consent' : 'neither')
+const answered = (answer: Answer): Record<string, string> => {
+  expect(answer.status, answer.text.slice(0, 300)).toBe(303)
+  const location = new URL(header(answer, 'location'))
+  expect(location.origin + location.pathname).toBe(CALLBACK)
+  return Object.fromEntries(location.searchParams)
+}
+const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+
+describe('an answer', () => {
+  it('has the code, the state as it was sent and the issuer', async () => {
+    expect(answered(await ask())).toEqual({
+      code: expect.stringMatching(/^ghac_/),
+      state: 'a state, with äöü',
+      iss: world.deps.config.PUBLIC_URL,
+    })
+  })
+
+  it('has no state where none was sent', async () => {
+    expect(Object.keys(answered(await ask({ state: undefined })))).toEqual(['code', 'iss'])
+  })
+
+  it('goes by 303, and tells nobody where it came from', async () => {
+    const answer = await ask()
+    expect([answer.status, header(answer, 'referrer-policy'), header(answer, 'cache-control')]).toEqual([
+      303,
+      'no-referrer',
+      'no-store',
+    ])
+  })
+
+  it.each<[string, Parameters, string]>([
+    ['another response_type', { response_type: 'token' }, 'unsupported_response_type'],
+    ['no response_type', { response_type: undefined }, 'invalid_request'],
+    ['a fragment', { response_mode: 'fragment' }, 'invalid_request'],
+    ['no scope', { scope: undefined }, 'invalid_scope'],
+    ['only unknown scopes', { scope: 'email toString' }, 'invalid_scope'],
+    ['an over-long scope', { scope: `openid ${'x'.repeat(1_100)}` }, 'invalid_request'],
+    ['no challenge', { code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
+    ['a plain challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
+    ['no challenge method', { code_challenge_method: undefined }, 'invalid_request'],
+    ['a malformed challenge', { code_challenge: 'x' }, 'invalid_request'],
+    ['a request object', { request: 'ey.ey.ey' }, 'request_not_supported'],
+    ['a foreign request_uri', { request_uri: 'https://app.example.com/request' }, 'request_uri_not_supported'],
+    ['a registration', { registration: '{}' }, 'registration_not_supported'],
+    ['an unknown prompt', { prompt: 'create' }, 'invalid_request'],
+    ['prompt none and another', { prompt: 'none login' }, 'invalid_request'],
+    ['a negative max_age', { max_age: '-1' }, 'invalid_request'],
+    ['an over-long nonce', { nonce: 'n'.repeat(513) }, 'invalid_request'],
+  ])('tells the app of %s', async (_name, changes, error) => {
+    expect(answered(await ask(changes))).toMatchObject({
+      error,
+      error_description: expect.any(String),
+      state: 'a state, with äöü',
+      iss: world.deps.config.PUBLIC_URL,
+    })
+  })
+
+  it('leaves out a state that is too long', async () => {
+    expect(Object.keys(answered(await ask({ state: 's'.repeat(1_025) })))).toEqual([
+      'error',
+      'error_description',
+      'iss',
+    ])
+    expect(answered(await ask({ state: 's'.repeat(1_024) }))).toMatchObject({ state: 's'.repeat(1_024) })
+  })
+
+  it.each(['scope=openid', 'state=x', 'nonce=x', 'prompt=none', 'code_challenge=x'])(
+    'tells the app of a second %s',
+    async (extra) => {
+      const known = rp.authorizeUrl({ ...PKCE, nonce: 'n', prompt: 'none' })
+      expect(answered(await browser.open(`${known}&${extra}`)).error).toBe('invalid_request')
+    },
+  )
+
+  it('ignores what it does not know, also twice', async () => {
+    const url = rp.authorizeUrl({ ...PKCE, acr_values: 'x', claims_locales: 'fr' })
+    expect(answered(await browser.open(`${url}&resource=a&resource=b`)).code).toBeDefined()
+  })
+
+  it('tells an app of scopes that it does not hold, or that it was suspended', async () => {
+    const phone = await StandardApp.make(client, { scopes: ['PHONE_NUMBER'] })
+    const url = phone.authorizeUrl({ ...PKCE, scope: 'openid profile' })
+    expect(answered(await browser.open(url)).error).toBe('invalid_scope')
+    await client.suspend(phone.app)
+    expect(answered(await browser.open(url)).error).toBe('unauthorized_client')
+  })
+})
+
+describe('without an app and a registered redirect_uri', () => {
+  it.each<[string, Parameters]>([
+    ['an unknown client', { client_id: 'nobody' }],
+    ['no client', { client_id: undefined }],
+    ['no redirect_uri', { redirect_uri: undefined }],
+    ['another path', { redirect_uri: `${CALLBACK}/more` }],
+    ['another query', { redirect_uri: `${CALLBACK}?a=b` }],
+    ['another port', { redirect_uri: 'https://app.example.com:8443/callback' }],
+    ['another spelling', { redirect_uri: 'HTTPS://APP.example.com/callback' }],
+    ['a host that the contract would take', { redirect_uri: 'https://app.example.com/other' }],
+    ['a script', { redirect_uri: 'javascript:alert(1)' }],
+    ['a NUL', { redirect_uri: `${CALLBACK}\0` }],
+    ['an over-long request', { login_hint: 'x'.repeat(9_000) }],
+    ['a request_uri that was never given', { request_uri: 'urn:ietf:params:oauth:request_uri:nothing' }],
+    ['a forged continuation', { continue: 'e30.AAAA' }],
+  ])('%s is a page, never a redirect', async (_name, changes) => {
+    const answer = await client.call('GET', rp.authorizeUrl({ ...PKCE, ...changes }), { accept: 'text/html' })
+    expect([header(answer, 'location'), header(answer, 'content-type')]).toEqual(['', 'text/html; charset=utf-8'])
+    expect([400, 401]).toContain(answer.status)
+    expect(header(answer, 'content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/)
+  })
+
+  it.each(['client_id', 'redirect_uri'])('a second %s is a page', async (name) => {
+    const answer = await browser.open(`${rp.authorizeUrl(PKCE)}&${name}=${encodeURIComponent(CALLBACK)}`)
+    expect([answer.status, header(answer, 'location')]).toEqual([400, ''])
+  })
+
+  it('an app without exact URIs has none', async () => {
+    const hosts = new StandardApp(client, await client.makeApp())
+    expect((await browser.open(hosts.authorizeUrl(PKCE))).text).toContain('redirect_uri is not registered')
+  })
+
+  it('plain http is for apps that may, or for this machine', async () => {
+    const uris = ['http://app.example.com/callback', 'http://localhost:9/callback']
+    const app = await StandardApp.make(client, { redirect_uris: uris, http_allowed: false })
+    const to = (redirect_uri: string) => browser.open(app.authorizeUrl({ ...PKCE, redirect_uri }))
+    expect((await to(uris[0] ?? '')).status).toBe(400)
+    expect(shows(await to(uris[1] ?? ''))).toBe('consent')
+  })
+
+  it.each([
+    ['http://127.0.0.1:54321/cb', 'consent'],
+    ['http://127.0.0.1/cb', 'consent'],
+    ['http://[::1]:1/cb', 'consent'],
+    ['http://127.0.0.1:54321/cb/', 'neither'],
+    ['http://127.0.0.1:99999/cb', 'neither'],
+    ['http://127.0.0.1:1@evil.example/cb', 'neither'],
+    ['https://127.0.0.1:54321/cb', 'neither'],
+    ['http://localhost:54321/cb', 'neither'],
+    ['http://127.0.0.2/cb', 'neither'],
+  ])('a native app may use any port of the loopback interface: %s %s', async (redirect_uri, expected) => {
+    const uris = ['http://127.0.0.1/cb', 'http://[::1]:7/cb', 'http://localhost:7/cb']
+    const native = await StandardApp.make(client, { redirect_uris: uris })
+    expect(shows(await browser.open(native.authorizeUrl({ ...PKCE, redirect_uri })))).toBe(expected)
+  })
+})
+
+describe('consent', () => {
+  it('is remembered for these scopes, added up', async () => {
+    const app = await StandardApp.make(client)
+    const pages = async (scope: string) => (await visit(browser, app.authorizeUrl({ ...PKCE, scope }))).pages
+    expect(await pages('openid profile')).toEqual(['consent'])
+    expect(await pages('openid')).toEqual([])
+    expect(await pages('openid phone')).toEqual(['consent'])
+    expect(await pages('openid profile phone')).toEqual([])
+    expect(await pages('openid offline_access')).toEqual(['consent'])
+  })
+
+  it('is asked for each time where the app or the request wants it', async () => {
+    expect(shows(await ask({ prompt: 'consent' }))).toBe('consent')
+    await client.update(rp.app, { always_ask: true })
+    expect(shows(await ask())).toBe('consent')
+    expect(answered(await ask({ prompt: 'none' })).error).toBe('consent_required')
+    await client.update(rp.app, { always_ask: false })
+  })
+
+  it('of the contract’s dialect is not remembered', async () => {
+    const app = await StandardApp.make(client)
+    await client.getCode(browser, { ...app.app, redirect_uri: CALLBACK })
+    expect(shows(await browser.open(app.authorizeUrl({ ...PKCE, scope: 'USER_INFO' })))).toBe('consent')
+  })
+
+  it('that is refused is told, and nothing is remembered', async () => {
+    const app = await StandardApp.make(client)
+    const { location } = await visit(browser, app.authorizeUrl(PKCE), { decision: 'refuse' })
+    expect(location.searchParams.get('error')).toBe('access_denied')
+    expect(shows(await browser.open(app.authorizeUrl(PKCE)))).toBe('consent')
+  })
+
+  it('that is refused after it was given is forgotten', async () => {
+    const app = await StandardApp.make(client)
+    const form = consentForm((await browser.open(app.authorizeUrl(PKCE))).text)
+    if (!form) throw new Error('no form')
+    expect((await browser.submit(form, { decision: 'approve' })).status).toBe(303)
+    expect((await browser.submit(form, { decision: 'refuse' })).status).toBe(400)
+    expect(shows(await browser.open(app.authorizeUrl(PKCE)))).toBe('consent')
+  })
+
+  it.each(['/oauth2/consent', '/oauth/v2/consent'])(
+    'form of one dialect gives nothing at the other: %s',
+    async (action) => {
+      const app = await StandardApp.make(client)
+      const standard = consentForm(
+        (await browser.open(app.authorizeUrl({ ...PKCE, scope: 'USER_INFO', state: 'x' }))).text,
+      )
+      const contract = await client.consentFormFor(browser, client.request({ ...app.app, redirect_uri: CALLBACK }))
+      const form = action === standard?.action ? contract : standard
+      if (!form) throw new Error('no form')
+      const answer = await browser.submit({ ...form, action }, { decision: 'approve' })
+      expect(header(answer, 'location')).toBe('')
+      expect(await client.grants(user)).not.toContainEqual(expect.objectContaining({ app_key: app.app.app_key }))
+    },
+  )
+
+  it('form is refused from another site', async () => {
+    const form = consentForm((await ask({ prompt: 'consent' })).text)
+    const headers = {
+      'content-type': FORM,
+      cookie: browser.cookieHeader,
+      origin: 'https://evil.example',
+      'sec-fetch-site': 'cross-site',
+    }
+    const body = queryOf({ ...form?.fields, decision: 'approve' })
+    expect((await client.call('POST', '/oauth2/consent', headers, body)).status).toBe(400)
+  })
+})
+
+describe('who is signed in', () => {
+  it('nobody: signs in, with the hint filled in, and comes back', async () => {
+    const stranger = client.newBrowser()
+    const page = await ask({ login_hint: user.passport, ui_locales: 'zh-CN' }, stranger)
+    expect(signInForm(page.text)?.fields.passport).toBe(user.passport)
+    expect(page.text).toContain('lang="zh-CN"')
+    expect(answered(await ask({ prompt: 'none' }, client.newBrowser())).error).toBe('login_required')
+  })
+
+  it.each(['login', 'select_account', 'login consent'])('prompt=%s: signs in once more, once', async (prompt) => {
+    world.clock.advance(60)
+    const { location, pages } = await visit(browser, rp.authorizeUrl({ ...PKCE, prompt }), { user })
+    expect(pages).toEqual(prompt.includes('consent') ? ['sign-in', 'consent'] : ['sign-in'])
+    expect(location.searchParams.get('code')).not.toBeNull()
+  })
+
+  it('max_age: signs in once more when that is too long ago; auth_time says when', async () => {
+    const first = await rp.tokens(browser, user, { prompt: 'login', nonce: 'first' })
+    world.clock.advance(100)
+    expect(answered(await ask({ max_age: '100' })).code).toBeDefined()
+    const same = await rp.tokens(browser, user, { max_age: '100' })
+    expect(claimsOf(same.id_token).auth_time).toBe(claimsOf(first.id_token).auth_time)
+    world.clock.advance(1)
+    expect(answered(await ask({ max_age: '100', prompt: 'none' })).error).toBe('login_required')
+    const { pages } = await visit(browser, rp.authorizeUrl({ ...PKCE, max_age: '0' }), { user })
+    expect(pages).toEqual(['sign-in'])
+    const again = await rp.tokens(browser, user, { max_age: '0' })
+    expect(claimsOf(again.id_token)).toMatchObject({ auth_time: claimsOf(first.id_token).auth_time + 101 })
+    expect(claimsOf(first.id_token).nonce).toBe('first')
+    expect(claimsOf(again.id_token)).not.toHaveProperty('nonce')
+  })
+
+  it('another person than the id_token_hint: has to sign in as that one', async () => {
+    const { id_token: id_token_hint } = await rp.tokens(browser, user)
+    const other = await client.makeUser()
+    const theirs = client.newBrowser()
+    await rp.code(theirs, other)
+    expect(answered(await ask({ id_token_hint, prompt: 'none' }, theirs)).error).toBe('login_required')
+    const asked = rp.authorizeUrl({ ...PKCE, id_token_hint })
+    expect((await visit(theirs, asked, { user: other })).location.searchParams.get('error')).toBe('login_required')
+    expect((await visit(theirs, asked, { user })).location.searchParams.get('code')).not.toBeNull()
+    expect(answered(await ask({ id_token_hint, prompt: 'none' })).code).toBeDefined()
+  })
+
+  it('a person who is blocked: the app is told', async () => {
+    const blocked = await client.makeUser()
+    const theirs = client.newBrowser()
+    await rp.code(theirs, blocked)
+    await client.block(blocked)
+    expect(answered(await ask({}, theirs)).error).toBe('access_denied')
+  })
+})
+
+describe('by POST', () => {
+  const post = (changes: Parameters = {}) => rp.post('authorize', rp.request({ ...PKCE, ...changes }))
+
+  it('from another site: the browser asks again by GET, with its cookie', async () => {
+    const answer = await post({ nonce: 'n' })
+    expect([answer.status, header(answer, 'location')]).toEqual([
+      303,
+      expect.stringMatching(/^\/oauth2\/authorize\?continue=/),
+    ])
+    expect(answered(await browser.open(header(answer, 'location'))).code).toBeDefined()
+  })
+
+  it('an error goes to the app, or is a page', async () => {
+    expect(answered(await post({ scope: 'x' })).error).toBe('invalid_scope')
+    expect(bodyOf(await post({ client_id: 'nobody' }), 400)).toMatchObject({ error: 'invalid_client' })
+  })
+
+  it('a continuation ends after half an hour', async () => {
+    const path = header(await post(), 'location')
+    world.clock.advance(1_801)
+    expect((await browser.open(path)).status).toBe(400)
+  })
+})
+
+describe('response_mode=form_post', () => {
+  it('is a page with a form that a script sends, or the person', async () => {
+    const page = await ask({ response_mode: 'form_post', state: '"><script>' })
+    expect(page.status).toBe(200)
+    expect(header(page, 'content-security-policy')).toMatch(/script-src 'self'.*form-action 'self' https:/)
+    expect(page.text).toContain(`action="${CALLBACK}"`)
+    expect(page.text).toContain('value="&quot;>&lt;script>"'.replaceAll('>', '&gt;'))
+    expect(page.text).not.toContain('"><script>')
+    expect(page.text).toMatch(/<script src="\/assets\/oidc-form-post/)
+  })
+
+  it('carries errors too', async () => {
+    const page = await ask({ response_mode: 'form_post', scope: 'x' })
+    expect(page.text).toContain('name="error" value="invalid_scope"')
+  })
+})
+
+describe('a pushed request', () => {
+  const push = (changes: Parameters = {}) =>
+    rp.post('par', { ...rp.request({ ...PKCE, ...changes }), ...rp.credentials })
+  const uriOf = async (changes?: Parameters) => String(bodyOf(await push(changes), 201).request_uri)
+  const openWith = (request_uri: string, by = rp) =>
+    browser.open(`/oauth2/authorize?${queryOf({ client_id: by.app.app_key, request_uri })}`)
+
+  it('is used once, by its own app, within a minute', async () => {
+    const request_uri = await uriOf()
+    const other = await StandardApp.make(client)
+    expect((await openWith(request_uri, other)).status).toBe(400)
+    expect(answered(await openWith(request_uri)).code).toBeDefined()
+    expect((await openWith(request_uri)).status).toBe(400)
+    const late = await uriOf()
+    world.clock.advance(61)
+    expect((await openWith(late)).status).toBe(400)
+  })
+
+  it('is used by one of many at once', async () => {
+    const request_uri = await uriOf()
+    const path = `/oauth2/authorize?${queryOf({ client_id: rp.app.app_key, request_uri })}`
+    const answers = await Promise.all(Array.from({ length: 50 }, () => client.call('GET', path)))
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1)
+  })
+
+  it('does not let the address change it', async () => {
+    const path = `/oauth2/authorize?${queryOf({ client_id: rp.app.app_key, request_uri: await uriOf({ state: 'pushed' }), state: 'x' })}`
+    expect(answered(await browser.open(path)).state).toBe('pushed')
+  })
+
+  it.each<[string, Parameters, string]>([
+    ['an unregistered redirect_uri', { redirect_uri: 'https://evil.example/' }, 'invalid_request'],
+    ['an unknown scope', { scope: 'x' }, 'invalid_scope'],
+    ['a request_uri', { request_uri: 'urn:ietf:params:oauth:request_uri:x' }, 'request_uri_not_supported'],
+    ['no challenge', { code_challenge: undefined }, 'invalid_request'],
+  ])('is refused for %s', async (_name, changes, error) => {
+    expect(bodyOf(await push(changes), 400).error).toBe(error)
+  })
+})

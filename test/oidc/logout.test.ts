@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Browser } from '../acceptance/browser.ts'
+import { Client, type User } from '../acceptance/client.ts'
+import { consentForm, visibleText } from '../acceptance/form.ts'
+import { header, injectWire, queryOf } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+import { FORM, type Parameters, StandardApp } from './app.ts'
+
+/** Sign-out at the request of an app: asked for, and never a way to anywhere that is not registered. */
+
+const NEXT = 'https://app.example.com/bye'
+
+let world: World
+let client: Client
+let rp: StandardApp
+let user: User
+let browser: Browser
+let id_token_hint: string
+beforeAll(async () => {
+  world = await openWorld({ AUTHORIZE_PER_MINUTE: '1000000' })
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+  rp = await StandardApp.make(client, { post_logout_uris: [NEXT] })
+  user = await client.makeUser()
+})
+afterAll(() => world?.close())
+beforeEach(async () => {
+  browser = client.newBrowser()
+  id_token_hint = (await rp.tokens(browser, user)).id_token
+})
+
+const open = (parameters: Parameters, by = browser) => by.open(`/oauth2/logout?${queryOf(parameters)}`)
+const isSignedIn = async () => (await browser.open('/')).text.includes('Test user')
+async function press(decision: string, parameters: Parameters) {
+  const form = consentForm((await open(parameters)).text)
+  if (!form) throw new Error('no form')
+  return browser.submit(form, { decision })
+}
+
+describe('sign-out', () => {
+  it('is asked for, and leads back to the app with its state', async () => {
+    const answer = await press('sign-out', { id_token_hint, post_logout_redirect_uri: NEXT, state: 'a b' })
+    expect(header(answer, 'location')).toBe(`${NEXT}?state=a+b`)
+    expect(await isSignedIn()).toBe(false)
+  })
+
+  it('that the person does not want leads back too', async () => {
+    const answer = await press('stay', { client_id: rp.app.app_key, post_logout_redirect_uri: NEXT })
+    expect(header(answer, 'location')).toBe(NEXT)
+    expect(await isSignedIn()).toBe(true)
+  })
+
+  it('without an app ends on a page of ours', async () => {
+    expect(visibleText((await press('sign-out', {})).text)).toContain('You are signed out')
+  })
+
+  it('of nobody leads back at once', async () => {
+    const answer = await open({ id_token_hint, post_logout_redirect_uri: NEXT }, client.newBrowser())
+    expect(header(answer, 'location')).toBe(NEXT)
+  })
+
+  it('by a form of another site is asked for by GET', async () => {
+    const answer = await rp.post('logout', { id_token_hint, post_logout_redirect_uri: NEXT })
+    expect(header(answer, 'location')).toMatch(/^\/oauth2\/logout\?continue=/)
+    expect((await browser.open(header(answer, 'location'))).text).toContain('name="sign_out_request"')
+  })
+
+  it.each<[string, () => Parameters]>([
+    ['an unregistered address', () => ({ id_token_hint, post_logout_redirect_uri: `${NEXT}/more` })],
+    ['an address of nobody', () => ({ post_logout_redirect_uri: NEXT })],
+    ['a redirect_uri', () => ({ id_token_hint, post_logout_redirect_uri: 'https://app.example.com/callback' })],
+    ['another client', () => ({ id_token_hint, client_id: 'demo', post_logout_redirect_uri: NEXT })],
+    ['an unknown client', () => ({ client_id: 'nobody', post_logout_redirect_uri: NEXT })],
+    ['a forged hint', () => ({ id_token_hint: `${id_token_hint}x`, post_logout_redirect_uri: NEXT })],
+    ['an over-long state', () => ({ id_token_hint, post_logout_redirect_uri: NEXT, state: 'x'.repeat(1_025) })],
+    ['a continuation of a sign-in', () => ({ continue: 'e30.e30' })],
+  ])('%s is a page, never a redirect', async (_name, parameters) => {
+    const answer = await open(parameters())
+    expect([header(answer, 'location'), answer.status >= 400]).toEqual(['', true])
+    expect(await isSignedIn()).toBe(true)
+  })
+
+  it('is not confirmed by a form of another site', async () => {
+    const form = consentForm((await open({})).text)
+    const headers = { 'content-type': FORM, cookie: browser.cookieHeader, 'sec-fetch-site': 'cross-site' }
+    const body = queryOf({ ...form?.fields, decision: 'sign-out' })
+    expect((await client.call('POST', '/oauth2/logout/confirm', headers, body)).status).toBe(400)
+    expect(await isSignedIn()).toBe(true)
+  })
+})

@@ -1,0 +1,114 @@
+import { createLocalJWKSet, jwtVerify } from 'jose'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { listSigningKeys, retireSigningKey, rotateSigningKeys } from '../../src/oidc/signing-key.ts'
+import { SigningKeys } from '../../src/oidc/signing-keys.ts'
+import { Client, type User } from '../acceptance/client.ts'
+import { header, injectWire } from '../acceptance/http.ts'
+import { openWorld, type World } from '../harness.ts'
+import { bodyOf, StandardApp } from './app.ts'
+
+/** Keys of id_tokens: published before they sign, and until the last id_token has expired. */
+
+const LEAD_S = 1_000
+const ID_TOKEN_S = 3_600
+
+let world: World
+let client: Client
+let user: User
+beforeEach(async () => {
+  world = await openWorld({ AUTHORIZE_PER_MINUTE: '1000000', SIGNING_KEY_LEAD_S: String(LEAD_S) })
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+  user = await client.makeUser()
+})
+afterEach(() => world.close())
+
+const published = async (): Promise<{ kid: string; alg: string }[]> =>
+  bodyOf(await client.call('GET', '/oauth2/jwks')).keys as { kid: string; alg: string }[]
+const kids = async () => (await published()).map(({ kid }) => kid)
+const kidOf = (token: string): string => JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid
+
+async function idToken(changes: Record<string, unknown> = {}): Promise<string> {
+  const rp = await StandardApp.make(client, changes)
+  return (await rp.tokens(client.newBrowser(), user)).id_token
+}
+
+describe('signing keys', () => {
+  it('are made with the first id_token, of the algorithm that the app has', async () => {
+    expect(await published()).toEqual([])
+    for (const id_token_alg of ['RS256', 'ES256']) {
+      const token = await idToken({ id_token_alg })
+      world.clock.advance(10)
+      const keys = createLocalJWKSet({ keys: (await published()) as never })
+      const { protectedHeader } = await jwtVerify(token, keys, { currentDate: world.clock.now() })
+      expect(protectedHeader).toEqual({ alg: id_token_alg, kid: kidOf(token), typ: 'JWT' })
+    }
+    expect((await published()).map(({ alg }) => alg)).toEqual(['RS256', 'ES256'])
+  })
+
+  it('are made once by several processes that need one at once', async () => {
+    const processes = Array.from({ length: 5 }, () => new SigningKeys(world.deps))
+    const signers = await Promise.all(processes.map((keys) => keys.signer('ES256')))
+    expect(new Set(signers.map(({ kid }) => kid)).size).toBe(1)
+  })
+
+  it('are published without their private part, and kept sealed', async () => {
+    await idToken()
+    for (const key of await published()) expect(Object.keys(key).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use'])
+    const { rows } = await world.pool.query('select * from signing_key')
+    expect(JSON.stringify(rows)).not.toMatch(/"(d|p|q|dp|dq|qi)":/)
+    expect(header(await client.call('GET', '/oauth2/jwks'), 'cache-control')).toBe('public, max-age=300')
+  })
+
+  it('rotate: the next one is published at once and signs later, the last one stays as long as it is needed', async () => {
+    const first = kidOf(await idToken())
+    await rotateSigningKeys(world.deps, { alg: 'RS256' })
+    world.clock.advance(10)
+    const both = await kids()
+    expect(both).toHaveLength(2)
+    expect(kidOf(await idToken())).toBe(first)
+    world.clock.advance(LEAD_S - 11)
+    const last = await idToken()
+    expect(kidOf(last)).toBe(first)
+    world.clock.advance(1)
+    expect(kidOf(await idToken())).toBe(both.find((kid) => kid !== first))
+    world.clock.advance(ID_TOKEN_S)
+    expect(await kids()).toEqual(both)
+    world.clock.advance(311)
+    expect(await kids()).toEqual(both.filter((kid) => kid !== first))
+  })
+
+  it('rotate twice at once: each signs in its turn, and one at the end', async () => {
+    await idToken()
+    await rotateSigningKeys(world.deps, { alg: 'RS256' })
+    world.clock.advance(100)
+    await rotateSigningKeys(world.deps, { alg: 'RS256' })
+    const keys = await listSigningKeys(world.deps)
+    expect(keys.map(({ signs_until }) => signs_until)).toEqual([keys[1]?.signs_from, keys[2]?.signs_from, null])
+  })
+
+  it('retire: a new one signs from then on; what leaked is not published', async () => {
+    const first = kidOf(await idToken())
+    await retireSigningKey(world.deps, { kid: first, at_once: false })
+    world.clock.advance(10)
+    const second = kidOf(await idToken())
+    expect(second).not.toBe(first)
+    expect(await kids()).toContain(first)
+    await retireSigningKey(world.deps, { kid: second, at_once: true })
+    world.clock.advance(10)
+    expect(await kids()).not.toContain(second)
+    expect([first, second]).not.toContain(kidOf(await idToken()))
+    await expect(retireSigningKey(world.deps, { kid: 'unknown', at_once: false })).rejects.toThrow(
+      'no such signing key',
+    )
+  })
+
+  it('changes of them are in the audit log', async () => {
+    const kid = kidOf(await idToken())
+    await retireSigningKey({ ...world.deps, actor: 'cli' }, { kid, at_once: true })
+    const { rows } = await world.pool.query(
+      "select event, actor from audit_event where event like 'signing_key%' order by at, event",
+    )
+    expect(rows).toContainEqual({ event: 'signing_key_retired', actor: 'cli' })
+    expect(rows).toContainEqual({ event: 'signing_key_made', actor: 'system' })
+  })
+})

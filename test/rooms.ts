@@ -94,6 +94,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   refresh_token: 'oauth',
   remembered_consent: 'oauth',
   user_grant: 'oauth',
+  client_assertion: 'oidc',
   pushed_request: 'oidc',
   signing_key: 'oidc',
   browser_session: 'account',

@@ -58,11 +58,20 @@ async function startMicroApp(deps: Deps, log: Log, apps: FastifyInstance[]) {
     appSecret: DEMO_APP.secret,
     redirectUri: '',
   }
-  const app = await buildMicroApp(client, log)
+  const oidc = {
+    issuer: config.PUBLIC_URL,
+    clientId: DEMO_OIDC_APP.appKey,
+    clientSecret: DEMO_OIDC_APP.secret,
+    redirectUri: '',
+    signedOutUri: '',
+  }
+  const app = await buildMicroApp(client, oidc, log)
   apps.push(app)
   closeInTime(app, config.SHUTDOWN_GRACE_S)
   await listenOn(app, config.HOST, config.DEMO_PORT, 'DEMO_PORT')
   client.redirectUri = `http://localhost:${portOf(app)}/callback`
+  oidc.redirectUri = `http://localhost:${portOf(app)}/oidc/callback`
+  oidc.signedOutUri = `http://localhost:${portOf(app)}/`
   await keepOidcUris(deps, portOf(app))
   return `http://localhost:${portOf(app)}`
 }

@@ -2,6 +2,7 @@ import type { Deps } from '../deps.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
 import { type Parameters, readBasic, refuseOauth, verifyCredentials } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
+import { verifyAssertion } from './client-assertion.ts'
 import { refuse } from './failures.ts'
 
 /** Parameters by which clients say who they are. */
@@ -33,7 +34,7 @@ async function identify(deps: Deps, { parameters, authorization, address }: Clie
   const hasAssertion = parameters.has('client_assertion') || parameters.has('client_assertion_type')
   const ways = [basic, secret, hasAssertion || undefined].filter((way) => way !== undefined)
   if (ways.length > 1) throw refuse('client_authentication_twice')
-  if (hasAssertion) throw refuse('client_authentication_unsupported')
+  if (hasAssertion) return allowed(await verifyAssertion(deps, parameters), 'private_key_jwt')
   if (basic === 'malformed') throw refuseOauth('basic_malformed')
   if (basic) {
     if (clientId !== undefined && !equalSecrets(clientId, basic.appKey)) throw refuse('client_id_differs')

@@ -1,6 +1,7 @@
 import type { Config } from '../config/index.ts'
 import { STANDARD_SCOPES } from '../oauth/index.ts'
 import { SCOPES, TOKEN_AUTH_METHODS } from '../registry/index.ts'
+import { ASSERTION_ALGS } from './client-assertion.ts'
 import { ALGS } from './signing-key-store.ts'
 
 /** What OIDC Discovery §3 and RFC 8414 §2 tell of this server: only what is true. */
@@ -26,6 +27,9 @@ export function discoveryDocument({ PUBLIC_URL }: Config): Readonly<Record<strin
     token_endpoint_auth_methods_supported: TOKEN_AUTH_METHODS,
     revocation_endpoint_auth_methods_supported: TOKEN_AUTH_METHODS,
     introspection_endpoint_auth_methods_supported: withSecret,
+    token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGS,
+    revocation_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGS,
+    introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGS,
     code_challenge_methods_supported: ['S256'],
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
     ui_locales_supported: ['en', 'zh-CN'],

@@ -1,3 +1,4 @@
+import { CLIENT_ASSERTION_RETENTION } from './client-assertion-store.ts'
 import { PUSHED_REQUEST_RETENTION } from './pushed-request-store.ts'
 import { SIGNING_KEY_RETENTION } from './signing-key-store.ts'
 
@@ -11,4 +12,4 @@ export {
 export type { SigningKey } from './signing-key-store.ts'
 
 /** What the purge deletes of this room's tables. */
-export const OIDC_RETENTION = [...SIGNING_KEY_RETENTION, ...PUSHED_REQUEST_RETENTION]
+export const OIDC_RETENTION = [...SIGNING_KEY_RETENTION, ...PUSHED_REQUEST_RETENTION, ...CLIENT_ASSERTION_RETENTION]

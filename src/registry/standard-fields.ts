@@ -5,7 +5,7 @@ import type { Fields } from './field.ts'
 
 /** The fields of micro-apps that only OAuth 2.0 and OpenID Connect need (room oidc). */
 
-export const TOKEN_AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const
+export const TOKEN_AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'] as const
 const ID_TOKEN_ALGS = ['RS256', 'ES256'] as const
 
 const setOf = <T>(entry: z.ZodType<T>) => listOf('registered', entry).transform((entries) => [...new Set(entries)])
@@ -21,6 +21,32 @@ const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).
 const corsOrigins = setOf(endpointUrl.refine(isOrigin, 'must be an origin such as https://app.example.com'))
 
 const idTokenAlg = z.enum(ID_TOKEN_ALGS)
+
+/** Public keys alone, of the kinds that we verify with; what else they say of themselves is kept. */
+const publicKey = z
+  .record(z.string().max(40), z.union([z.string().max(2_048), z.boolean(), z.array(z.string().max(2_048)).max(10)]))
+  .refine(({ kty }) => kty === 'RSA' || kty === 'EC' || kty === 'OKP', 'must be a key with kty RSA, EC or OKP')
+  .refine((jwk) => !['d', 'p', 'q', 'k'].some((part) => part in jwk), 'must be a public key')
+const jwks = z.object({ keys: z.array(publicKey).min(1).max(10) })
+
+/** As JSON text on the command line. */
+const NOT_KEYS = 'must be a JSON Web Key Set of public keys'
+const givenJwks = z
+  .union(
+    [
+      jwks,
+      z.string().transform((text, context) => {
+        try {
+          return jwks.parse(JSON.parse(text))
+        } catch {
+          context.addIssue({ code: 'custom', message: NOT_KEYS })
+          return z.NEVER
+        }
+      }),
+    ],
+    NOT_KEYS,
+  )
+  .nullable()
 
 export const STANDARD_FIELDS = {
   post_logout_uris: {
@@ -38,7 +64,15 @@ export const STANDARD_FIELDS = {
     kept: z.array(z.enum(TOKEN_AUTH_METHODS)),
     option: '--token-auth <method>',
     reads: 'words',
-    help: 'how it authenticates in OAuth 2.0: client_secret_basic, client_secret_post, or none for a public client (repeat for both)',
+    help: 'how it authenticates in OAuth 2.0: client_secret_basic, client_secret_post, private_key_jwt, or none for a public client (repeat for more)',
+  },
+  jwks: {
+    created: givenJwks.default(null),
+    changed: givenJwks,
+    kept: jwks.nullable(),
+    option: '--jwks <json>',
+    help: 'its public keys for private_key_jwt, as a JSON Web Key Set',
+    without: { help: 'without keys', empty: null },
   },
   require_pkce: {
     created: z.boolean().default(true),

@@ -117,6 +117,37 @@ describe('the demo micro-app', () => {
     await context.close()
   })
 
+  it('signs in with OpenID Connect too, and out everywhere', async () => {
+    const { page, context } = await visitor('desktop', 'en')
+    await page.goto(demoUrl())
+    await page.click('a[href="/oidc/sign-in"]')
+    await page.fill('input[name=passport]', 'bob')
+    await page.fill('input[name=password]', 'bob-password')
+    await page.click('button[type=submit]')
+    await page.click('button[value=approve]')
+    const claims = JSON.parse((await page.textContent('#claims')) ?? '')
+    expect(claims).toMatchObject({ sub: '1-10002', aud: 'demo-oidc', name: '鲍勃 Bob', phone_number: '+8613800000002' })
+    await page.click('form[action="/oidc/sign-out"] button')
+    await page.click('button[value=sign-out]')
+    expect(page.url()).toBe(`${demoUrl()}/`)
+    expect(await page.isVisible('a[href="/oidc/sign-in"]')).toBe(true)
+    await page.click('a[href="/oidc/sign-in"]')
+    expect(await page.isVisible('input[name=password]')).toBe(true)
+    await context.close()
+  })
+
+  it('is told by OpenID Connect of a refusal', async () => {
+    const { page, context } = await visitor('desktop', 'en')
+    await page.goto(demoUrl())
+    await page.click('a[href="/oidc/sign-in"]')
+    await page.fill('input[name=passport]', 'alice')
+    await page.fill('input[name=password]', 'alice-password')
+    await page.click('button[type=submit]')
+    await page.click('button[value=refuse]')
+    expect(await page.textContent('#oidc-failed')).toContain('access_denied')
+    await context.close()
+  })
+
   it('never shows its secret or a whole token', async () => {
     const { page, context } = await visitor('desktop', 'en')
     await signIn(page)

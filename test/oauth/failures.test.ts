@@ -69,7 +69,10 @@ describe('the standard column', () => {
   })
 
   it.each([
-    [OAUTH_FAILURES, /^(code_(forged|unknown|used|of|expired|spent|verifier)|redirect_uri_differs|grant_withdrawn|refresh_)/],
+    [
+      OAUTH_FAILURES,
+      /^(code_(forged|unknown|used|of|expired|spent|verifier)|redirect_uri_differs|grant_withdrawn|refresh_)/,
+    ],
     [RESOURCE_FAILURES, /^(token_(forged|unknown|revoked|expired)|app_not_approved|user_blocked)/],
     [OAUTH_FAILURES, /^(credentials_(missing|wrong)|basic_malformed)/],
   ])(

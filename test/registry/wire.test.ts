@@ -29,6 +29,7 @@ describe('a new micro-app', () => {
       http_allowed: true,
       post_logout_uris: [],
       token_auth_methods: ['client_secret_basic', 'client_secret_post'],
+      jwks: null,
       require_pkce: true,
       always_ask: false,
       cors_origins: [],
@@ -101,7 +102,7 @@ describe('a new micro-app', () => {
     ],
     [
       { ...least, token_auth_methods: ['client_secret_jwt'] },
-      { 'token_auth_methods[0]': 'must be client_secret_basic or client_secret_post or none' },
+      { 'token_auth_methods[0]': 'must be client_secret_basic or client_secret_post or private_key_jwt or none' },
     ],
     [
       { ...least, cors_origins: ['https://app.example.com/', 'https://APP.example.com', '*', 'null'] },
@@ -113,6 +114,8 @@ describe('a new micro-app', () => {
       },
     ],
     [{ ...least, post_logout_uris: ['https://a.example/#x'] }, { 'post_logout_uris[0]': 'must not have a fragment' }],
+    [{ ...least, jwks: 'nonsense' }, { jwks: 'must be a JSON Web Key Set of public keys' }],
+    [{ ...least, jwks: '{"keys":[{"kty":"EC","d":"x"}]}' }, { jwks: 'must be a JSON Web Key Set of public keys' }],
     [{ ...least, id_token_alg: 'none' }, { id_token_alg: 'must be RS256 or ES256' }],
     [{ ...least, hosts: Array(101).fill('a.com') }, { hosts: 'must have at most 100 entries' }],
     [{ ...least, name: 'x'.repeat(101) }, { name: 'must have at most 100 characters' }],

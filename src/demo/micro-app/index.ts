@@ -12,13 +12,14 @@ import { registerPages, sendPage } from '../../lib/web/page.ts'
 import { parseQuery, queryOf } from '../../lib/web/query-string.ts'
 import { acceptAnyBodyUnread } from '../../lib/web/read-body.ts'
 import type { Client } from './gatehouse.ts'
+import { arriveOidc, beginOidc, leaveOidc, type OidcClient } from './oidc.ts'
 import { arrive, begin, describe, renew, type Visit } from './visit.ts'
 
 const COOKIE = 'demo_visit'
 const MOST_VISITS = 1_000
 
 /** The demo micro-app: a third party with a server of its own, as an example to click and to read. */
-export async function buildMicroApp(client: Client, log: Log): Promise<FastifyInstance> {
+export async function buildMicroApp(client: Client, oidc: OidcClient, log: Log): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -31,10 +32,8 @@ export async function buildMicroApp(client: Client, log: Log): Promise<FastifyIn
 
   app.get('/', (request, reply) => {
     const visit = visits.get(request.cookies[COOKIE] ?? '')
-    return sendPage(request, reply, 'demo/home', {
-      ...describe(visit ?? { calls: [] }),
-      gatehouse: client.authUrl,
-    })
+    const data = { ...describe(visit ?? { calls: [], oidc: {} }), gatehouse: client.authUrl }
+    return sendPage(request, reply, 'demo/home', data, { formAction: [new URL(client.authUrl).origin] })
   })
 
   app.get('/sign-in', (request, reply) => reply.redirect(begin(visitOf(visits, request, reply), client), 303))
@@ -64,6 +63,19 @@ export async function buildMicroApp(client: Client, log: Log): Promise<FastifyIn
     return reply.clearCookie(COOKIE, { path: '/' }).redirect('/', 303)
   })
 
+  app.get('/oidc/sign-in', async (request, reply) =>
+    reply.redirect(await beginOidc(visitOf(visits, request, reply).oidc, oidc), 303),
+  )
+
+  app.get('/oidc/callback', async (request, reply) => {
+    await arriveOidc(visitOf(visits, request, reply).oidc, oidc, queryOf(request.raw.url ?? ''))
+    return reply.redirect('/', 303)
+  })
+
+  app.post('/oidc/sign-out', async (request, reply) =>
+    reply.redirect(await leaveOidc(visitOf(visits, request, reply).oidc, oidc), 303),
+  )
+
   return app
 }
 
@@ -74,7 +86,7 @@ function visitOf(visits: Map<string, Visit>, request: FastifyRequest, reply: Fas
   const [oldest] = visits.keys()
   if (oldest !== undefined && visits.size >= MOST_VISITS) visits.delete(oldest)
   const id = randomBytes(16).toString('hex')
-  const visit: Visit = { calls: [] }
+  const visit: Visit = { calls: [], oidc: {} }
   visits.set(id, visit)
   reply.setCookie(COOKIE, id, { path: '/', httpOnly: true, sameSite: 'lax' })
   return visit

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { equalSecrets } from '../../lib/crypto/keys.ts'
 import { jsTicket } from '../../resource/index.ts'
 import { authorizeUrl, type Client, type Envelope, exchangeCode, phoneNumber, refresh, userInfo } from './gatehouse.ts'
+import type { OidcVisit } from './oidc.ts'
 
 /** One call of the micro-app's server, as the demo page shows it. */
 interface Call {
@@ -15,6 +16,8 @@ export interface Visit {
   refused?: boolean
   tokens?: Tokens
   calls: Call[]
+  /** The same browser at the micro-app that speaks OpenID Connect. */
+  readonly oidc: OidcVisit
 }
 
 interface Tokens {
@@ -82,6 +85,10 @@ export function describe(visit: Visit): object {
     refused: visit.refused ?? false,
     user: answerOf('A5')?.uinfo,
     phone: answerOf('A4')?.phone_number,
+    oidc: {
+      failed: visit.oidc.failed,
+      claims: visit.oidc.claims && JSON.stringify(visit.oidc.claims, null, 2),
+    },
     jsTicket: visit.tokens ? jsTicket(visit.tokens.accessToken) : undefined,
     calls: visit.calls.map(({ name, answer }) => ({
       name,

@@ -1,0 +1,75 @@
+import * as oidc from 'openid-client'
+
+/** The second micro-app of the demo: OpenID Connect with a library as it comes, which is told the issuer, an id and a secret. */
+
+export interface OidcClient {
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly redirectUri: string
+  readonly signedOutUri: string
+}
+
+interface Pending {
+  readonly pkceCodeVerifier: string
+  readonly expectedState: string
+  readonly expectedNonce: string
+}
+
+/** What it knows of one browser. */
+export interface OidcVisit {
+  pending?: Pending
+  idToken?: string
+  /** Of the id_token and of userinfo. */
+  claims?: object
+  /** Why the last sign-in came to nothing. */
+  failed?: string
+}
+
+const discover = ({ issuer, clientId, clientSecret }: OidcClient): Promise<oidc.Configuration> =>
+  // On this machine the demo's issuer may have no TLS.
+  oidc.discovery(new URL(issuer), clientId, clientSecret, undefined, { execute: [oidc.allowInsecureRequests] })
+
+/** Where to send the browser to sign in. */
+export async function beginOidc(visit: OidcVisit, client: OidcClient): Promise<string> {
+  const pkceCodeVerifier = oidc.randomPKCECodeVerifier()
+  visit.pending = { pkceCodeVerifier, expectedState: oidc.randomState(), expectedNonce: oidc.randomNonce() }
+  const url = oidc.buildAuthorizationUrl(await discover(client), {
+    redirect_uri: client.redirectUri,
+    scope: 'openid profile phone offline_access',
+    code_challenge: await oidc.calculatePKCECodeChallenge(pkceCodeVerifier),
+    code_challenge_method: 'S256',
+    state: visit.pending.expectedState,
+    nonce: visit.pending.expectedNonce,
+  })
+  return url.href
+}
+
+/** The browser is back, with a code or an error in the query. */
+export async function arriveOidc(visit: OidcVisit, client: OidcClient, query: string): Promise<void> {
+  const { pending } = visit
+  for (const field of ['pending', 'claims', 'idToken', 'failed'] as const) delete visit[field]
+  try {
+    const config = await discover(client)
+    const location = new URL(`${client.redirectUri}?${query}`)
+    // Without a sign-in that began in this browser, no state is expected, and the library refuses one.
+    const tokens = await oidc.authorizationCodeGrant(config, location, { idTokenExpected: true, ...pending })
+    const claims = tokens.claims()
+    visit.idToken = tokens.id_token ?? ''
+    visit.claims = { ...claims, ...(await oidc.fetchUserInfo(config, tokens.access_token, claims?.sub ?? '')) }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    visit.failed = error instanceof oidc.AuthorizationResponseError ? error.error : error.message
+  }
+}
+
+/** Where to send the browser to sign out everywhere. */
+export async function leaveOidc(visit: OidcVisit, client: OidcClient): Promise<string> {
+  const url = oidc.buildEndSessionUrl(await discover(client), {
+    id_token_hint: visit.idToken ?? '',
+    post_logout_redirect_uri: client.signedOutUri,
+  })
+  delete visit.claims
+  delete visit.idToken
+  return url.href
+}

@@ -47,8 +47,8 @@ describe('gatehouse app create', () => {
   it('prints aligned text for a person, the secret at the end', async () => {
     const { code, stdout } = await run('app', 'create', '--name', '票', '--host', 'a.com', '--scope', 'USER_INFO')
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^name {12}票$/m)
-    expect(stdout).toMatch(/^http_allowed {4}yes$/m)
+    expect(stdout).toMatch(/^name {16}票$/m)
+    expect(stdout).toMatch(/^http_allowed {8}yes$/m)
     expect(stdout).toMatch(/^app_secret {2}ghas_\w{49}$/m)
   })
 
@@ -98,7 +98,7 @@ describe('gatehouse app', () => {
     expect(rotated.secrets).toMatchObject([{ ends_at: null }, { ends_at: expect.any(String) }])
     const { stdout } = await run('app', 'show', app_key)
     expect(stdout).not.toContain(rotated.app_secret)
-    expect(stdout.match(/^secret {10}since .*, ends .*, last used -$/gm)).toHaveLength(2)
+    expect(stdout.match(/^secret {14}since .*, ends .*, last used -$/gm)).toHaveLength(2)
   })
 
   it.each([

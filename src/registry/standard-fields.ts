@@ -22,12 +22,20 @@ const corsOrigins = setOf(endpointUrl.refine(isOrigin, 'must be an origin such a
 
 const idTokenAlg = z.enum(ID_TOKEN_ALGS)
 
-/** Public keys alone, of the kinds that we verify with; what else they say of themselves is kept. */
+const KEY_TYPES = ['RSA', 'EC', 'OKP']
+const PUBLIC_PARTS = ['kty', 'kid', 'use', 'alg', 'n', 'e', 'crv', 'x', 'y']
+const PRIVATE_PARTS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
+const LONGEST_PART = 2_048
+
+/** A public key of a kind that we verify with: a private one must not come here. Only the parts that matter are kept. */
 const publicKey = z
-  .record(z.string().max(40), z.union([z.string().max(2_048), z.boolean(), z.array(z.string().max(2_048)).max(10)]))
-  .refine(({ kty }) => kty === 'RSA' || kty === 'EC' || kty === 'OKP', 'must be a key with kty RSA, EC or OKP')
-  .refine((jwk) => !['d', 'p', 'q', 'k'].some((part) => part in jwk), 'must be a public key')
-const jwks = z.object({ keys: z.array(publicKey).min(1).max(10) })
+  .record(z.string(), z.unknown())
+  .refine(({ kty }) => KEY_TYPES.includes(String(kty)))
+  .refine((jwk) => !PRIVATE_PARTS.some((part) => part in jwk))
+  .transform((jwk) => PUBLIC_PARTS.flatMap((part) => (typeof jwk[part] === 'string' ? [[part, jwk[part]]] : [])))
+  .refine((parts) => parts.every(([, value = '']) => value.length <= LONGEST_PART))
+  .transform((parts): Record<string, string> => Object.fromEntries(parts))
+const jwks = z.object({ keys: listOf('registered', publicKey).min(1).max(10) })
 
 /** As JSON text on the command line. */
 const NOT_KEYS = 'must be a JSON Web Key Set of public keys'
@@ -69,7 +77,7 @@ export const STANDARD_FIELDS = {
   jwks: {
     created: givenJwks.default(null),
     changed: givenJwks,
-    kept: jwks.nullable(),
+    kept: z.object({ keys: z.array(z.record(z.string(), z.string())) }).nullable(),
     option: '--jwks <json>',
     help: 'its public keys for private_key_jwt, as a JSON Web Key Set',
     without: { help: 'without keys', empty: null },

@@ -99,7 +99,7 @@ describe('production on a database that holds the demo', () => {
   it('starts once it is removed', async () => {
     expect(await gatehouseProcess(settings(), 'demo', 'remove')).toEqual({
       code: 0,
-      stdout: 'removed: 3 micro-apps, 3 users, 1 partner\n',
+      stdout: 'removed: 4 micro-apps, 3 users, 1 partner\n',
       stderr: '',
     })
     expect(await gatehouseProcess(settings(), 'demo', 'remove')).toMatchObject({

@@ -37,6 +37,7 @@ const STAYS = [
   'yyyy-MM-dd HH:mm:ss',
   'npm run demo:order',
   'AES-128-CBC',
+  'OpenID Connect',
   'alice / alice-password',
   'bob / bob-password',
 ]

@@ -86,7 +86,10 @@ describe('a list from the network', () => {
   it('is bounded wherever there is one: zod’s own arrays are for rows of the database and for our own command line', () => {
     const own = /(store\.ts|^cli\/.*|signature-test-store\.ts)$/
     // The micro-app as it is kept and shown.
-    const shown: Readonly<Record<string, number>> = { 'registry/micro-app-fields.ts': 3 }
+    const shown: Readonly<Record<string, number>> = {
+      'registry/micro-app-fields.ts': 3,
+      'registry/standard-fields.ts': 4,
+    }
     const files = readdirSync(`${ROOT}src`, { recursive: true, encoding: 'utf8' }).filter(
       (file) => file.endsWith('.ts') && !own.test(file) && !file.startsWith('demo/'),
     )

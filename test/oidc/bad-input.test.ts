@@ -146,6 +146,16 @@ describe('client authentication', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
+  it('two ways are refused also where all else is in order', async () => {
+    const authorization = basicOf(rp.app.app_key, rp.app.app_secret)
+    const ask = (parameters: Parameters) =>
+      rp.post('introspect', { token: tokens.access_token, ...parameters }, { authorization })
+    expect(bodyOf(await ask({})).active).toBe(true)
+    expect(bodyOf(await ask({ client_id: rp.app.app_key })).active).toBe(true)
+    expect(told(await ask(rp.credentials))).toBe('400 invalid_request')
+    expect(told(await ask({ client_id: other.app.app_key }))).toBe('400 invalid_request')
+  })
+
   it('a suspended app may do nothing', async () => {
     const app = await StandardApp.make(client)
     await client.suspend(app.app)

@@ -47,7 +47,7 @@ export function signingKeyCommands(program: Command, context: CliContext): void 
 }
 
 function table(keys: readonly SigningKey[]): string {
-  if (keys.length === 0) return 'no signing keys yet; the first id_token makes one'
+  if (keys.length === 0) return 'no signing keys yet; the first id_token makes them'
   const rows = keys.map((key) => [
     key.kid,
     key.alg,

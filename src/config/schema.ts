@@ -111,7 +111,7 @@ export const settings = z.object({
     ),
   PUSHED_REQUESTS_PER_MINUTE: whole(1, 1_000_000)
     .default(600)
-    .describe('authorization requests that one app may push per minute before 429'),
+    .describe('authorization requests that one app, or a public one from one network, may push per minute before 429'),
   PHONE_COUNTRY_CODE: whole(1, 999)
     .default(86)
     .describe('country code that OpenID Connect puts before phone numbers which are kept without one'),

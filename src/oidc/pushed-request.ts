@@ -1,10 +1,11 @@
 import { wholeSecondsAfter } from '../lib/clock.ts'
+import { networkOf } from '../lib/crypto/attempts.ts'
 import { hashSecret } from '../lib/crypto/keys.ts'
 import { randomBytes } from '../lib/crypto/random.ts'
 import type { Query } from '../lib/web/query-string.ts'
 import { refuseOauth } from '../oauth/index.ts'
-import type { MicroApp } from '../registry/index.ts'
 import { checkStandardRequest, RedirectedFailure } from './authorize.ts'
+import type { Client } from './client.ts'
 import { refuse } from './failures.ts'
 import type { OidcDeps } from './id-token.ts'
 import { insertPushedRequest, takePushedRequest } from './pushed-request-store.ts'
@@ -18,10 +19,17 @@ export interface PushedAnswer {
 }
 
 /** RFC 9126 §2: keeps an authorization request that is in order, under a name that works once. */
-export async function pushRequest(deps: OidcDeps, app: MicroApp, form: Query): Promise<PushedAnswer> {
+export async function pushRequest(
+  deps: OidcDeps,
+  { app, isPublic }: Client,
+  form: Query,
+  address: string,
+): Promise<PushedAnswer> {
   const { config, db, clock, keys, rates } = deps
   const most = config.PUSHED_REQUESTS_PER_MINUTE
-  const { exceeded, endsInMs } = rates.count({ kind: 'pushed request', most, windowS: 60 }, app.app_key)
+  // Anybody can push in the name of a public client, and would use up what its people have.
+  const counted = isPublic ? `${app.app_key}\n${networkOf(address)}` : app.app_key
+  const { exceeded, endsInMs } = rates.count({ kind: 'pushed request', most, windowS: 60 }, counted)
   if (exceeded) throw refuseOauth('too_many_requests', { retryAfterS: Math.ceil(endsInMs / 1000) })
   if (form.values.has('request_uri')) throw refuse('request_uri_foreign')
   // A client that authenticates by a header need not repeat who it is.

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { open } from '../lib/crypto/sealing.ts'
 import { ensureSigningKey, KEYS_READ_EVERY_S, sealingContext, signsAt } from './signing-key.ts'
-import { type Alg, findSigningKeys, type SealedKey } from './signing-key-store.ts'
+import { ALGS, type Alg, findSigningKeys, type SealedKey } from './signing-key-store.ts'
 
 /** A key that signs now. */
 export interface Signer {
@@ -33,9 +33,9 @@ export class SigningKeys {
     return known
   }
 
-  /** Of every key that a client may need to verify an id_token. */
+  /** Of every key that a client may need to verify an id_token; the first ones are made here. */
   async publicJwks(): Promise<JWK[]> {
-    await this.#refresh()
+    for (const alg of ALGS) await this.signer(alg)
     const now = this.#deps.clock.now()
     return this.#keys
       .filter(({ published_until }) => published_until === null || published_until > now)

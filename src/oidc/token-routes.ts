@@ -70,8 +70,8 @@ export async function tokenRoutes(
 
   app.post('/par', async (request, reply) => {
     const form = formOf(request.body)
-    const { app: client } = await clientOf(request, readKnown(form, CLIENT_PARAMETERS))
-    return sendStandard(reply, 201, await pushRequest(deps, client, form))
+    const client = await clientOf(request, readKnown(form, CLIENT_PARAMETERS))
+    return sendStandard(reply, 201, await pushRequest(deps, client, form, request.ip))
   })
 }
 

@@ -10,6 +10,7 @@ import { expectFailure } from '../acceptance/expectations.ts'
 import { type Answer, injectWire } from '../acceptance/http.ts'
 import { CONSUME, consumption } from '../acceptance/seller.ts'
 import type { World } from '../harness.ts'
+import { bodyOf, StandardApp } from '../oidc/app.ts'
 import { signedHeaders } from '../signer.ts'
 
 /** What the service does thousands of times a second, lists of large tables, and what PostgreSQL may touch for it. */
@@ -46,6 +47,10 @@ export const OPERATIONS = [
   'A3 refreshes, policy rotating',
   'A3 repeats the answer of a rotation',
   'A2 refuses a wrong secret',
+  'userinfo reads claims',
+  'a client introspects a token',
+  'the standard token endpoint exchanges a code',
+  'a client revokes an access token',
   'a notice changes an order',
   'a notice comes again',
   'an operator lists the grants of a user',
@@ -86,10 +91,12 @@ export async function hotOperations(
       more: ',"voucherList":[{"voucher":"V","voucherInvalidTime":"2026-12-31 23:59:59","quantity":1,"status":1}]',
     })
 
-  const read = (one: (token: string) => Promise<Answer>): Prepared => {
+  const read = (one: (token: string) => Promise<Answer>, check: (answer: Answer) => unknown = dataOf): Prepared => {
     let next = 0
-    return async () => async () => dataOf(await one(tokenSets[next++ % tokenSets.length]?.access_token ?? ''))
+    return async () => async () => check(await one(tokenSets[next++ % tokenSets.length]?.access_token ?? ''))
   }
+  const standard = new StandardApp(client, fixed)
+  await client.update(fixed, { redirect_uris: [fixed.redirect_uri] })
 
   return {
     'A5 reads a profile': { prepare: read((token) => client.userInfo(token)), rows: 4, pages: 30 },
@@ -168,6 +175,28 @@ export async function hotOperations(
       prepare: async () => async () => expect(await client.grants(consenting)).toHaveLength(1),
       rows: 1,
       pages: 10,
+    },
+    'userinfo reads claims': { prepare: read((token) => standard.userInfo(token), bodyOf), rows: 4, pages: 30 },
+    'a client introspects a token': {
+      prepare: read((token) => standard.post('introspect', { ...standard.credentials, token }), bodyOf),
+      rows: 8,
+      pages: 50,
+    },
+    'the standard token endpoint exchanges a code': {
+      prepare: async () => {
+        const code = await standard.code(somebody(), consenting)
+        return async () => expect(bodyOf(await standard.exchange(code))).toHaveProperty('id_token')
+      },
+      rows: 10,
+      pages: 80,
+    },
+    'a client revokes an access token': {
+      prepare: async () => {
+        const { access_token } = await standard.tokens(somebody(), consenting)
+        return async () => bodyOf(await standard.post('revoke', { ...standard.credentials, token: access_token }))
+      },
+      rows: 8,
+      pages: 50,
     },
     'a notice changes an order': {
       prepare: async () => {

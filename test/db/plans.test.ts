@@ -48,6 +48,10 @@ const ANALYZED_FIRST: readonly string[] = [
   'A2 refuses a used code',
   'A3 refreshes, policy rotating',
   'A3 repeats the answer of a rotation',
+  'userinfo reads claims',
+  'a client introspects a token',
+  'the standard token endpoint exchanges a code',
+  'a client revokes an access token',
 ]
 const ANALYZED_LAST = OPERATIONS.toSorted(
   (one, other) => Number(ANALYZED_FIRST.includes(one)) - Number(ANALYZED_FIRST.includes(other)),

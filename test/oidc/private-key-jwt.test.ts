@@ -1,4 +1,4 @@
-import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import * as oidc from 'openid-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { epochSeconds } from '../../src/lib/clock.ts'
@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => world?.close())
 
 let serial = 0
-function assertion(changes: JWTPayload = {}, key = keys.privateKey): Promise<string> {
+function assertion(changes: Record<string, unknown> = {}, key = keys.privateKey): Promise<string> {
   const now = epochSeconds(world.clock.now())
   const { app_key } = rp.app
   const aud = `${world.deps.config.PUBLIC_URL}/oauth2/token`

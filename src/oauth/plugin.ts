@@ -1,3 +1,28 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { operatorRoutes } from '../lib/web/admin-auth.ts'
 import { allowedMethods } from '../lib/web/allowed-methods.ts'
+import { sendErrorPage } from '../lib/web/page.ts'
+import { methodNotAllowed, noSuchPath } from '../lib/web/rescode.ts'
+import { limitPages } from '../throttle/index.ts'
+import { grantRoutes } from './admin-routes.ts'
+import { authorizationRoutes, tokenRoutes } from './routes.ts'
+
+/** A1–A3, the operators' view of grants, and the answers to wrong methods and unknown paths everywhere under /oauth/v2/. */
+export const oauthRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const native = deps.config.ENVELOPE_HTTP_STATUS === 'native'
+  await app.register(
+    async (room) => {
+      room.setNotFoundHandler({ preHandler: limitPages(app, deps.config) }, (request, reply) => {
+        const path = request.raw.url?.split('?', 1)[0] ?? ''
+        const allowed = allowedMethods(room, path)
+        const error = allowed.length > 0 ? methodNotAllowed(allowed) : noSuchPath()
+        return sendErrorPage(request, reply, error, native)
+      })
+      await room.register(authorizationRoutes, { deps })
+      await room.register(tokenRoutes, { deps })
+    },
+    { prefix: '/oauth/v2' },
+  )
+  await app.register(operatorRoutes(grantRoutes), { deps: { ...deps, actor: 'operator' } })
+}

@@ -1,7 +1,7 @@
 import { wholeSecondsAfter } from '../lib/clock.ts'
 import { networkOf } from '../lib/crypto/attempts.ts'
 import { hashSecret } from '../lib/crypto/keys.ts'
-import { randomBytes } from '../lib/crypto/random.ts'
+import { randomBytes } from '../lib/crypto/opaque-token.ts'
 import type { Query } from '../lib/web/query-string.ts'
 import { refuseOauth } from '../oauth/index.ts'
 import { checkStandardRequest, RedirectedFailure } from './authorize.ts'

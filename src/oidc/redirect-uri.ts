@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../lib/web/loopback.ts'
+import { isLoopbackHost } from '../lib/web/web-url.ts'
 import type { MicroApp } from '../registry/index.ts'
 
 /** An http URI of the loopback interface, with what stands before and after its port (RFC 8252 §7.3). */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
-import { type Finding, type LogEntry, OUTCOMES, type Outcome, type RunEvent, runEvent } from './event.ts'
+import { type Ending, type Finding, type LogEntry, OUTCOMES, type RunEvent, runEvent } from './event.ts'
 
 /** The SQL of attempts at steps and of their log. */
 
@@ -73,18 +73,18 @@ export const findOpenAttempt = (db: Db, runId: string): Promise<AttemptRow | und
  * Ends an attempt with its last line, once; false when it had ended already. The row of the run decides which attempt
  * is open, and a statement that has waited for its lock reads it again: no line can follow the last one.
  */
-export const endAttempt = async (db: Db, attemptId: string, outcome: Outcome, now: Date): Promise<boolean> =>
+export const endAttempt = async (db: Db, attemptId: string, ending: Ending, now: Date): Promise<boolean> =>
   (await db.exec(
     sql`with run as (
       update sandbox_run set last_seq = last_seq + 1, open_attempt = null where open_attempt = ${attemptId}
       returning run_id, last_seq
     ), ended as (
-      update sandbox_attempt a set ended_at = ${now}, outcome = ${outcome}
+      update sandbox_attempt a set ended_at = ${now}, outcome = ${ending.outcome}
       from run where a.attempt_id = ${attemptId} and a.run_id = run.run_id and a.ended_at is null
       returning a.run_id
     )
     insert into sandbox_event (run_id, seq, attempt_id, at, kind, data)
-    select run.run_id, run.last_seq, ${attemptId}, ${now}, 'ended', ${JSON.stringify({ outcome })}::jsonb
+    select run.run_id, run.last_seq, ${attemptId}, ${now}, 'ended', ${JSON.stringify(ending)}::jsonb
     from run join ended using (run_id)`,
   )) === 1
 

@@ -16,16 +16,18 @@ import type { Step } from './steps/step.ts'
 const ALIVE_S = 12
 const ALIVE_EVERY_MS = 3_000
 
+export interface StepOfRun {
+  readonly partnerId: bigint
+  readonly runId: string
+  readonly stepId: string
+}
+
 /**
  * Starts the current step in the background and returns the id of the attempt. While an attempt is open, starting the
  * step again returns the same one: a double click and a second tab change nothing. Throws 20003 with Retry-After when
  * the partner starts too many.
  */
-export async function startStep(
-  deps: Deps,
-  log: Log,
-  { partnerId, runId, stepId }: { partnerId: bigint; runId: string; stepId: string },
-): Promise<string> {
+export async function startStep(deps: Deps, log: Log, { partnerId, runId, stepId }: StepOfRun): Promise<string> {
   const begun = await deps.db.tx(async (db) => {
     const run = await lockRun(db, partnerId, runId)
     if (!run) throw noSuchRun()
@@ -42,6 +44,24 @@ export async function startStep(
   })
   if ('step' in begun) runInBackground(deps, log, begun)
   return begun.attemptId
+}
+
+/**
+ * Ends the attempt that is being made at a step, at once and as interrupted: nobody wants to wait for the notice any
+ * longer. Where none is being made nothing happens, so that a second click does no harm.
+ */
+export async function stopStep(deps: Deps, { partnerId, runId, stepId }: StepOfRun): Promise<void> {
+  const stopped = await deps.db.tx(async (db) => {
+    const run = await lockRun(db, partnerId, runId)
+    if (!run) throw noSuchRun()
+    if (!stepsOf(run).some(({ id }) => id === stepId)) throw notTheCurrentStep()
+    const open = await findOpenAttempt(db, runId)
+    if (open?.step_id !== stepId) return undefined
+    await endAttempt(db, open.attempt_id, { outcome: 'interrupted', stopped: true }, deps.clock.now())
+    return open.attempt_id
+  })
+  // Another process that makes it finds out within seconds.
+  if (stopped !== undefined) deps.runningAttempts.abort(stopped)
 }
 
 interface Begun {
@@ -104,9 +124,9 @@ async function perform(deps: Deps, begun: Begun, signal: AbortSignal): Promise<v
       throw error
     }
   }
-  await endAttempt(deps.db, attemptId, context.hasPassed() ? 'passed' : 'failed', deps.clock.now())
+  await endAttempt(deps.db, attemptId, { outcome: context.hasPassed() ? 'passed' : 'failed' }, deps.clock.now())
 }
 
 async function interrupt({ db, clock }: Deps, attemptId: string): Promise<void> {
-  await endAttempt(db, attemptId, 'interrupted', clock.now())
+  await endAttempt(db, attemptId, { outcome: 'interrupted' }, clock.now())
 }

@@ -30,7 +30,7 @@ export type LogEntry =
       }
     }
   | { readonly kind: 'check'; readonly data: Finding }
-  | { readonly kind: 'ended'; readonly data: { readonly outcome: Outcome } }
+  | { readonly kind: 'ended'; readonly data: Ending }
 
 export interface Waiting {
   /** Below MTP_PATH_PREFIXES, such as `/mtp/api/order/consume/notice`. */
@@ -38,6 +38,14 @@ export interface Waiting {
   readonly until: string
   /** What the notice has to be about: field → value, for a person to copy. */
   readonly about: Readonly<Record<string, string>>
+  /** The whole notice as JSON, ready to send. A process of the version before has not kept it. */
+  readonly notice?: string
+}
+
+/** How an attempt ended; `stopped`: a person did not want to wait any longer. */
+export interface Ending {
+  readonly outcome: Outcome
+  readonly stopped?: true
 }
 
 /** What one check came to. */

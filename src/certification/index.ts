@@ -1,5 +1,5 @@
 export { type Acceptance, acceptanceOf, checkAcceptance, type PassedRun } from './acceptance.ts'
-export { startStep } from './attempt.ts'
+export { startStep, stopStep } from './attempt.ts'
 export { type AttemptRow, eventsOfAttempt, failedChecksOf, findAttempt } from './attempt-store.ts'
 export { CHECK_IDS, type CheckId } from './checks.ts'
 export { type Choice, choice, travelDate } from './choice.ts'

@@ -129,11 +129,11 @@ export const isUntouched = async ({ db }: Deps, { run_id }: Run): Promise<boolea
 /** Interrupts a run's attempt whose process has died. Nobody else does it, so whoever looks at the run calls this first. */
 export async function interruptStaleAttempt({ db, clock }: Deps, runId: string): Promise<void> {
   const stale = await findStaleAttempt(db, runId, clock.now())
-  if (stale) await endAttempt(db, stale.attempt_id, 'interrupted', clock.now())
+  if (stale) await endAttempt(db, stale.attempt_id, { outcome: 'interrupted' }, clock.now())
 }
 
 /** Interrupts a run's attempt that is being made; its process notices with the next line that it writes. */
 async function interruptOpenAttempt({ db, clock }: Deps, runId: string): Promise<void> {
   const open = await findOpenAttempt(db, runId)
-  if (open) await endAttempt(db, open.attempt_id, 'interrupted', clock.now())
+  if (open) await endAttempt(db, open.attempt_id, { outcome: 'interrupted' }, clock.now())
 }

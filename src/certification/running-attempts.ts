@@ -13,12 +13,21 @@ const LAST_WORDS_MS = 1_000
 export class RunningAttempts {
   readonly #running = new Map<string, RunningAttempt>()
 
+  get size(): number {
+    return this.#running.size
+  }
+
   add(attemptId: string, attempt: RunningAttempt): void {
     this.#running.set(attemptId, attempt)
   }
 
   remove(attemptId: string): void {
     this.#running.delete(attemptId)
+  }
+
+  /** Ends the work on an attempt that has been ended in the database. Nothing happens if another process makes it. */
+  abort(attemptId: string): void {
+    this.#running.get(attemptId)?.abort.abort()
   }
 
   /** Interrupts them all, before the process stops. It does not wait for a partner that has not answered yet. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addSeconds } from '../lib/clock.ts'
+import { stringifyLossless } from '../lib/json/lossless.ts'
 import { type Said, said } from '../lib/said.ts'
 import { type ReceivedCall, receivedSince } from '../mtp/index.ts'
 import { type Attempt, type AttemptLog, AttemptOver } from './attempt-log.ts'
@@ -41,10 +42,10 @@ export interface StepNotices {
    * Waits for the partner's notice, which the platform has accepted and acted on when this returns. The first right one
    * decides. One that was refused fails the step at once, with the reason, unless it is about something else. One that
    * anybody may have sent is only logged: a stranger must not be able to end a partner's step. So is one to a path that
-   * does not exist. When time is over, `tooLate` may make a check of its own of what the last notice left open.
+   * does not exist. `notice` is the whole one as it would be right. When time is over, `tooLate` may make a check of its own of what the last notice left open.
    */
   waitForNotice(
-    expected: ExpectedNotice & Pick<Waiting, 'about'> & { readonly tooLate?: TooLate },
+    expected: ExpectedNotice & Pick<Waiting, 'about'> & { readonly notice: object; readonly tooLate?: TooLate },
   ): Promise<ReceivedCall>
   /** The same for a notice that may come or not; the step looks by itself. */
   watchNotices(expected: ExpectedNotice): NoticeWatch
@@ -125,9 +126,12 @@ export function stepNotices(attempt: Attempt, log: AttemptLog): StepNotices {
     until,
     watchNotices,
     waitForNotice: async (expected) => {
-      const { path, about, tooLate } = expected
+      const { path, tooLate } = expected
       const end = addSeconds(deps.clock.now(), patienceS)
-      await log.append({ kind: 'waiting', data: { path, until: end.toISOString(), about } })
+      // Ids and codes of the partner are in it, and may be anything.
+      const about = Object.fromEntries(Object.entries(expected.about).map(([name, value]) => [name, log.mask(value)]))
+      const notice = log.mask(stringifyLossless(expected.notice))
+      await log.append({ kind: 'waiting', data: { path, until: end.toISOString(), about, notice } })
       const watch = watchNotices(expected)
       let found: ReceivedCall | undefined
       const isThere = async () => {

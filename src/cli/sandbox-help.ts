@@ -12,14 +12,24 @@ const variable = (field: string): string => field.replace(/[A-Z]/g, (letter) => 
  * The fields that notices can be about. Any other name sent by a server could be one that the shell interprets, such as
  * PATH.
  */
-const PASSED_ON = ['orderId', 'refundId', 'partnerDealId', 'quantity', 'usedQuantity', 'status', 'code']
+const PASSED_ON = [
+  'orderId',
+  'partnerOrderId',
+  'refundId',
+  'partnerDealId',
+  'quantity',
+  'usedQuantity',
+  'status',
+  'code',
+]
 
-const variablesOf = ({ path, about }: Awaited, stepId: string): Record<string, string> => ({
+const variablesOf = ({ path, about, notice }: Awaited, stepId: string): Record<string, string> => ({
   ...Object.fromEntries(
     Object.entries(about).flatMap(([field, value]) => (PASSED_ON.includes(field) ? [[variable(field), value]] : [])),
   ),
   SANDBOX_STEP: stepId,
   SANDBOX_PATH: path,
+  ...(notice === undefined ? {} : { SANDBOX_NOTICE: notice }),
 })
 
 /** When the command fails, this much of the end of its output is reported. */

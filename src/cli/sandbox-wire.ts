@@ -73,8 +73,10 @@ export const waitingData = z.looseObject({
   path: z.string(),
   until: z.string(),
   about: z.record(z.string(), z.string()),
+  /** The whole notice as JSON. */
+  notice: z.string().optional(),
 })
-export type Awaited = Pick<z.output<typeof waitingData>, 'path' | 'about'>
+export type Awaited = Pick<z.output<typeof waitingData>, 'path' | 'about' | 'notice'>
 
 export const endedData = z.looseObject({ outcome: z.string() })
 /** `remark`: why the step still waits. */

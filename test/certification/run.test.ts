@@ -204,7 +204,7 @@ describe('a step that is being made', () => {
       await insertAttempt(deps.db, { attemptId, runId, stepId: 'product-pull' }, now, now)
       const line = { kind: 'check', data: { id: 'json', passed: true } } as const
       const lines = () => Array.from({ length: 10 }, () => appendEvent(deps.db, attemptId, line, now))
-      await Promise.all([...lines(), endAttempt(deps.db, attemptId, 'failed', now), ...lines()])
+      await Promise.all([...lines(), endAttempt(deps.db, attemptId, { outcome: 'failed' }, now), ...lines()])
       const events = await eventsOfAttempt(deps.db, attemptId)
       expect(events.filter(({ kind }) => kind === 'ended')).toHaveLength(1)
       expect(events.at(-1)?.kind).toBe('ended')

@@ -224,6 +224,7 @@ describe('who may ask', () => {
         ['POST', '/accept'],
         ['POST', '/steps/product-pull/start'],
         ['POST', '/steps/product-pull/next'],
+        ['POST', '/steps/product-pull/stop'],
       ] as const) {
         expect(await call(lab, method, `/runs/${id}${path}`, undefined, as), id + path).toMatchObject(none)
       }

@@ -5,6 +5,7 @@ import { otherOrder } from './other-order.ts'
 import type { Step } from './step.ts'
 import { buyTestOrder, LARGE_ID_BITS } from './test-order.ts'
 import { checkKnownVouchers, lacksVouchers } from './voucher-list.ts'
+import { wantedConsumption, wantedProductChange } from './wanted-notice.ts'
 
 /** Products that are named of a notice about others. */
 const MOST_NAMED = 5
@@ -23,6 +24,7 @@ export const productChange: Step = {
     await context.waitForNotice({
       path: '/mtp/api/deal/change/notice',
       about: { partnerDealId: main, status: CHANGED },
+      notice: wantedProductChange(context, main, CHANGED),
       other: (body) => {
         const named = fieldsIn(body, 'partnerDealId')
         if (named.length === 0 || named.includes(main)) return undefined
@@ -55,7 +57,13 @@ export const consumption: Step = {
     const details = (used: Detail) => ({ path: 'body.usedQuantity', expected: String(quantity), actual: used })
     const notice = await context.waitForNotice({
       path: '/mtp/api/order/consume/notice',
-      about: { orderId: String(orderId), quantity: String(quantity), usedQuantity: String(quantity) },
+      about: {
+        orderId: String(orderId),
+        partnerOrderId: bought.partner_order_id ?? '',
+        quantity: String(quantity),
+        usedQuantity: String(quantity),
+      },
+      notice: wantedConsumption(context, bought),
       other: (body, accepted) => otherOrder(context, orderId, body, accepted),
       open: (body) => {
         const [used, refunded] = ['usedQuantity', 'refundedQuantity'].map((field) => Number(fieldIn(body, field)))

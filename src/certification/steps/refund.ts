@@ -19,6 +19,7 @@ import { fieldIn } from './notice-body.ts'
 import { otherOrder } from './other-order.ts'
 import type { Step } from './step.ts'
 import { buyTestOrder } from './test-order.ts'
+import { wantedApproval } from './wanted-notice.ts'
 
 const REFUNDED: readonly RefundState[] = ['refunded']
 /** Under review, or decided already: a partner may decide before we look. */
@@ -56,18 +57,19 @@ export const refundNotice: Step = {
   expects: { 'notice-arrived': 'error', 'notice-accepted': 'error', 'refund-state': 'error' },
   async perform(context) {
     const orderId = await orderUnderReview(context)
-    const { refunds, created_at: since } = (await showOrder(context.deps, orderId)).order
-    const refundId = refunds[0]?.refund_id ?? ''
+    const { order } = await showOrder(context.deps, orderId)
+    const refundId = order.refunds[0]?.refund_id ?? ''
     await context.waitForNotice({
       path: '/mtp/api/order/refund/notice',
-      about: { code: '200', orderId: String(orderId), refundId },
+      about: { code: '200', orderId: String(orderId), partnerOrderId: order.partner_order_id ?? '', refundId },
+      notice: wantedApproval(context, order, refundId),
       other: async (body, accepted) => {
-        const order = await otherOrder(context, orderId, body, accepted)
+        const other = await otherOrder(context, orderId, body, accepted)
         const named = fieldIn(body, 'refundId')
-        if (order || !accepted || named === refundId) return order
+        if (other || !accepted || named === refundId) return other
         return said('other-refund', { said: named ?? '', wanted: refundId })
       },
-      since,
+      since: order.created_at,
     })
     await checkRefund(context, orderId, REFUNDED)
   },

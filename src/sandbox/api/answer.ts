@@ -10,6 +10,7 @@ import {
   runState,
   type Standing,
   standingOf,
+  type Waiting,
 } from '../../certification/index.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import type { OwnContacts } from '../contacts.ts'
@@ -93,8 +94,15 @@ export const findingAnswer = <Of extends Omit<Finding, 'passed'>>(
   level,
 })
 
-/** A line of the log; that of a check also has its text and level. */
-export function eventAnswer(event: RunEvent, t: Translate) {
+interface LineTexts {
+  readonly t: Translate
+  /** The notice that a step waits for as a shell script. */
+  readonly curlOf: (waiting: Waiting) => string | undefined
+}
+
+/** A line of the log; that of a check also has its text and level, that of a wait the notice as cURL. */
+export function eventAnswer(event: RunEvent, { t, curlOf }: LineTexts) {
+  if (event.kind === 'waiting') return { ...event, data: { ...event.data, curl: curlOf(event.data) } }
   if (event.kind === 'check') return { ...event, data: findingAnswer(event.data, t, event.data.passed) }
   if ((event.kind !== 'notice' && event.kind !== 'rejected') || !event.data.remark) return event
   return { ...event, data: { ...event.data, remark: saidText(event.data.remark, t) } }

@@ -1,6 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { listRuns, nextStep, noSuchRun, presentRun, showRun, standings, startStep } from '../../certification/index.ts'
+import {
+  listRuns,
+  nextStep,
+  noSuchRun,
+  presentRun,
+  showRun,
+  standings,
+  startStep,
+  stopStep,
+  type Waiting,
+} from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { stringifyLossless } from '../../lib/json/lossless.ts'
@@ -12,6 +22,7 @@ import { localeOfRequest } from '../../lib/web/page.ts'
 import { accepted, bodyRejected, callerOf, jsonBytes, readNotice } from '../../mws/index.ts'
 import { acceptRun } from '../accept-run.ts'
 import { giveContacts, ownContacts } from '../contacts.ts'
+import { noticeCurl } from '../notice-curl.ts'
 import { sellerStanding } from '../standing.ts'
 import { acceptanceAnswer, contactsAnswer, eventAnswer, runAnswer, runSummary, standingAnswer } from './answer.ts'
 import { beginRun } from './begin.ts'
@@ -70,6 +81,13 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }):
     return send(request, reply, { run_id, step_id, attempt_id })
   })
 
+  app.post<StepRoute>('/runs/:run_id/steps/:step_id/stop', async (request, reply) => {
+    const runId = await runIdOf(request)
+    await stopStep(deps, { partnerId: callerOf(request).partner_id, runId, stepId: request.params.step_id })
+    deps.logFollowers.lookNow()
+    return sendRun(request, reply, runId)
+  })
+
   app.post<StepRoute>('/runs/:run_id/steps/:step_id/next', async (request, reply) => {
     const runId = await runIdOf(request)
     await nextStep(deps, callerOf(request).partner_id, runId, request.params.step_id)
@@ -78,15 +96,16 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }):
 
   app.get<RunRoute>('/runs/:run_id/events', async (request, reply) => {
     const query = parseInput(eventsQuery, request.query)
-    const { partner_id: partnerId } = callerOf(request)
+    const caller = callerOf(request)
+    const { partner_id: partnerId } = caller
     const runId = await runIdOf(request)
     const { events, lastSeq } = await waits.during(partnerId, (leaving) => {
       reply.raw.once('close', () => leaving.abort())
       if (query.wait > 0) app.workIsOver(reply)
       return linesAfter(deps, partnerId, runId, query, leaving.signal)
     })
-    const t = textsFor(request)
-    return send(request, reply, { events: events.map((event) => eventAnswer(event, t)), last_seq: lastSeq })
+    const texts = { t: textsFor(request), curlOf: (waiting: Waiting) => noticeCurl(deps, caller, waiting) }
+    return send(request, reply, { events: events.map((event) => eventAnswer(event, texts)), last_seq: lastSeq })
   })
 
   app.post<RunRoute>('/runs/:run_id/accept', async (request, reply) => {

@@ -100,7 +100,10 @@ async function contentOf(context: LineContext, event: RunEvent): Promise<LineCon
     case 'check':
       return checkLine(event.data, t)
     case 'ended':
-      return { ...outcome(event.data.outcome, t), text: t('sandbox.log.ended') }
+      return {
+        ...outcome(event.data.outcome, t),
+        text: event.data.stopped ? t('sandbox.log.stopped') : t('sandbox.log.ended'),
+      }
   }
 }
 

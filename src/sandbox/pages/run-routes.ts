@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { nextStep, noSuchRun, presentRun, RunRefusal, showRun, startStep } from '../../certification/index.ts'
+import { nextStep, noSuchRun, presentRun, RunRefusal, showRun, startStep, stopStep } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { Log } from '../../lib/log.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
@@ -47,6 +47,14 @@ function forms(app: FastifyInstance, deps: Deps): void {
     const { stepId, ...run } = ownStep(request)
     return backTo(request, reply, run.runId, async () => {
       await requireKnownStep(deps, run, stepId, () => startStep(deps, request.log as Log, { ...run, stepId }))
+      deps.logFollowers.lookNow()
+    })
+  })
+
+  app.post(`${RUN}/steps/:step_id/stop`, async (request, reply) => {
+    const { stepId, ...run } = ownStep(request)
+    return backTo(request, reply, run.runId, async () => {
+      await requireKnownStep(deps, run, stepId, () => stopStep(deps, { ...run, stepId }))
       deps.logFollowers.lookNow()
     })
   })

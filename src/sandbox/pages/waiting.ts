@@ -1,10 +1,11 @@
 import type { RunEvent } from '../../certification/index.ts'
-import { at, mountsOf } from '../../config/mounts.ts'
 import type { Deps } from '../../deps.ts'
 import { fromEpochSeconds, secondsUntil } from '../../lib/clock.ts'
+import { prettyJson } from '../../lib/json/lossless.ts'
 import { findPartner } from '../../registry/index.ts'
 import { docsLink } from '../docs/anchor.ts'
 import { NOTICES } from '../docs/notices.ts'
+import { noticeCurl, noticeUrls } from '../notice-curl.ts'
 import { type DemoHelp, demoHelp } from './demo-help.ts'
 
 /** What a step waits for: the partner's call. */
@@ -17,6 +18,10 @@ export interface ShownWaiting {
   /** `4:59` */
   readonly left: string
   readonly docs: string
+  /** The whole notice, indented; null where it is not known. */
+  readonly notice: string | null
+  /** It as a shell script that signs it with $CLIENT_SECRET. */
+  readonly curl: string | null
   readonly demo: DemoHelp | null
 }
 
@@ -31,16 +36,18 @@ export async function waitingIn(
 ): Promise<ShownWaiting | undefined> {
   const last = events.findLast(({ kind }) => !INCOMING.includes(kind))
   if (last?.kind !== 'waiting') return undefined
-  const { path, until, about } = last.data
+  const { path, until, about, notice: body } = last.data
   const partner = await findPartner(deps, partnerId)
   const secondsLeft = secondsUntil(fromEpochSeconds(Date.parse(until) / 1000), deps.clock.now())
   const notice = NOTICES.find((one) => one.path === path)?.name
   return {
     path,
-    urls: mountsOf(deps.config.MTP_PATH_PREFIXES).map((mount) => deps.config.PARTNER_URL + at(mount, path)),
+    urls: noticeUrls(deps, path),
     about: Object.entries(about),
     secondsLeft,
     left: `${Math.floor(secondsLeft / 60)}:${String(secondsLeft % 60).padStart(2, '0')}`,
+    notice: body === undefined ? null : (prettyJson(body) ?? body),
+    curl: (partner && noticeCurl(deps, partner, last.data)) ?? null,
     docs: notice ? docsLink(notice, 'notice', '') : '/sandbox/docs',
     demo: partner ? demoHelp(deps, partner, last.data) : null,
   }

@@ -1,0 +1,51 @@
+import { addDays, beijingDate, beijingTime } from '../../lib/beijing.ts'
+import type { StepContext } from '../step-context.ts'
+import type { Order } from './test-order.ts'
+
+/** The notices that steps wait for, whole and with everything that is known, for a person to copy and send. */
+
+/** `status` of a voucher: used. */
+const USED = 1
+
+/** Days until a voucher ends of which neither an end nor a travel date is known. */
+const SOME_DAYS = 365
+
+export const wantedProductChange = ({ partner }: StepContext, partnerDealId: string, status: string): object => ({
+  partnerId: partner.partner_id,
+  body: [{ partnerDealId, status: Number(status) }],
+})
+
+/** Every ticket of the order is used. */
+export const wantedConsumption = ({ partner, deps }: StepContext, order: Order): object => {
+  const last = order.travel_date ?? addDays(beijingDate(deps.clock.now()), SOME_DAYS)
+  const voucherList = order.vouchers.map(({ voucher, quantity, invalid_at }) => ({
+    voucher,
+    voucherInvalidTime: invalid_at ?? `${last} 23:59:59`,
+    quantity,
+    status: USED,
+  }))
+  return {
+    partnerId: partner.partner_id,
+    body: {
+      orderId: order.order_id,
+      partnerOrderId: order.partner_order_id ?? '',
+      quantity: order.quantity,
+      usedQuantity: order.quantity,
+      refundedQuantity: 0,
+      ...(voucherList.length > 0 ? { voucherList } : {}),
+    },
+  }
+}
+
+/** The refund is approved. */
+export const wantedApproval = ({ partner, deps }: StepContext, order: Order, refundId: string): object => ({
+  partnerId: partner.partner_id,
+  code: 200,
+  describe: 'success',
+  body: {
+    orderId: order.order_id,
+    refundId,
+    partnerOrderId: order.partner_order_id ?? '',
+    responseTime: beijingTime(deps.clock.now()),
+  },
+})

@@ -25,6 +25,7 @@ export {
   showRun,
   startRun,
 } from './run.ts'
+export { startAll } from './run-all.ts'
 export { noSuchRun, REFUSAL_REASONS, type RefusalReason, RunRefusal, signatureFirst } from './run-errors.ts'
 export { RunningAttempts } from './running-attempts.ts'
 export {

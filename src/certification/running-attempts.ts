@@ -12,6 +12,9 @@ const LAST_WORDS_MS = 1_000
 /** The attempts that this process makes in the background. Made once a process. */
 export class RunningAttempts {
   readonly #running = new Map<string, RunningAttempt>()
+  /** Runs whose steps are started one after the other. */
+  readonly #goingThrough = new Set<string>()
+  isClosed = false
 
   get size(): number {
     return this.#running.size
@@ -25,6 +28,22 @@ export class RunningAttempts {
     this.#running.delete(attemptId)
   }
 
+  /** Resolves when an attempt has ended; at once if this process does not make it. */
+  async endOf(attemptId: string): Promise<void> {
+    await this.#running.get(attemptId)?.done
+  }
+
+  isGoingThrough(runId: string): boolean {
+    return this.#goingThrough.has(runId)
+  }
+
+  /** Does the work of going through a run, once at a time. */
+  goThrough(runId: string, work: () => Promise<void>): void {
+    if (this.isGoingThrough(runId)) return
+    this.#goingThrough.add(runId)
+    void work().finally(() => this.#goingThrough.delete(runId))
+  }
+
   /** Ends the work on an attempt that has been ended in the database. Nothing happens if another process makes it. */
   abort(attemptId: string): void {
     this.#running.get(attemptId)?.abort.abort()
@@ -32,6 +51,7 @@ export class RunningAttempts {
 
   /** Interrupts them all, before the process stops. It does not wait for a partner that has not answered yet. */
   async close(): Promise<void> {
+    this.isClosed = true
     await Promise.all(
       [...this.#running.values()].map(async ({ abort, done, interrupt }) => {
         await interrupt().catch(() => {})

@@ -10,6 +10,7 @@ import { linkRoutes } from './members/link-routes.ts'
 import { memberRoutes } from './members/member-routes.ts'
 import { secretRoutes } from './members/secret-routes.ts'
 import { runPages } from './pages/plugin.ts'
+import { shareRoutes } from './pages/share-routes.ts'
 import { reportRoutes } from './report-routes.ts'
 import { signInRoutes } from './sign-in-routes.ts'
 import { starterRoutes } from './starter-routes.ts'
@@ -37,6 +38,7 @@ export const sandboxPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   await app.register(docsRoutes, { deps })
   await app.register(exportRoutes, { deps })
   await app.register(reportRoutes, { deps })
+  await app.register(shareRoutes, { deps })
   await app.register(signedInPages, { deps })
 }
 

@@ -9,7 +9,8 @@ type About = Readonly<Record<string, string>>
 
 export const CURRENT = '#steps li[aria-current=step]'
 const START = '#now form[action$="/start"] button'
-const NEXT = '#now form[action$="/next"] button'
+/** To the next step, or after the last one to the acceptance check. */
+const NEXT = '#now :is(form[action$="/next"], form[action$="/accept"]) button'
 
 /**
  * An engineer of the demo partner in a real browser, who knows nothing but what the pages say. With JavaScript it clicks

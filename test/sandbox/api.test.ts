@@ -225,6 +225,7 @@ describe('who may ask', () => {
         ['POST', '/steps/product-pull/start'],
         ['POST', '/steps/product-pull/next'],
         ['POST', '/steps/product-pull/stop'],
+        ['POST', '/start-all'],
       ] as const) {
         expect(await call(lab, method, `/runs/${id}${path}`, undefined, as), id + path).toMatchObject(none)
       }

@@ -121,14 +121,14 @@
     if (state.kind === 'started') streamed.clear()
     streamed.set(seq, { html, attempt: state.attempt })
     addStreamed()
-    if (state.kind === 'started' || state.kind === 'ended') reload()
-    else if (state.kind === 'waiting' || state.kind === 'rejected' || state.kind === 'check') reload(['now', 'steps'])
+    if (state.kind === 'started' || state.kind === 'ended' || state.kind === 'waiting') reload()
+    else if (state.kind === 'rejected' || state.kind === 'check') reload(['now', 'steps'])
   }
 
   /** What is said once must not be said again when the page is loaded anew. */
   function withoutMessages(address) {
     const url = new URL(address)
-    for (const name of ['refused', 'checked']) url.searchParams.delete(name)
+    for (const name of ['refused', 'checked', 'all']) url.searchParams.delete(name)
     return url.href
   }
 

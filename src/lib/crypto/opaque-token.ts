@@ -26,6 +26,7 @@ export const PREFIX = {
   browserSession: 'ghbs',
   sandboxSession: 'ghss',
   memberLink: 'ghml',
+  sharedRun: 'ghsr',
 } as const
 
 export type Prefix = (typeof PREFIX)[keyof typeof PREFIX]

@@ -7,6 +7,7 @@ import {
   presentRun,
   showRun,
   standings,
+  startAll,
   startStep,
   stopStep,
   type Waiting,
@@ -72,6 +73,12 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }):
   })
 
   app.get<RunRoute>('/runs/:run_id', async (request, reply) => sendRun(request, reply, await runIdOf(request)))
+
+  app.post<RunRoute>('/runs/:run_id/start-all', async (request, reply) => {
+    const runId = await runIdOf(request)
+    await startAll(deps, request.log as Log, { partnerId: callerOf(request).partner_id, runId })
+    return sendRun(request, reply, runId)
+  })
 
   app.post<StepRoute>('/runs/:run_id/steps/:step_id/start', async (request, reply) => {
     const run_id = await runIdOf(request)

@@ -1,6 +1,5 @@
 import { acceptanceOf, type RunView, reportOfRun, runState, standingOf } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
-import { beijingTime } from '../../lib/beijing.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { notificationsOf } from '../notify/notifications.ts'
 import { stepName } from '../texts.ts'
@@ -11,7 +10,7 @@ import { type Telling, tellings } from './telling.ts'
 export interface AcceptancePart {
   /** Every step has passed, or the last one was left. */
   readonly reached: boolean
-  /** `yyyy-MM-dd HH:mm:ss` in Beijing; null until then. */
+  /** ISO 8601; null until then. */
   readonly passedAt: string | null
   /** Order ids that count. */
   readonly consumed: readonly string[]
@@ -46,7 +45,7 @@ export async function acceptancePart(deps: Deps, view: RunView, t: Translate): P
   ]
   return {
     reached,
-    passedAt: run.passed_at && beijingTime(run.passed_at),
+    passedAt: run.passed_at?.toISOString() ?? null,
     consumed: proof.consumed,
     refunded: proof.refunded,
     missing: passed ? [] : missing,

@@ -1,5 +1,4 @@
 import type { Deps } from '../../deps.ts'
-import { beijingTime } from '../../lib/beijing.ts'
 import { RescodeError } from '../../lib/web/rescode.ts'
 import { showEntry, type TrafficEntry } from '../traffic/entry.ts'
 import type { ShownText } from '../traffic/text.ts'
@@ -17,7 +16,7 @@ interface Message {
 export interface Exchange {
   /** The same among the traffic. */
   readonly href: string
-  /** `yyyy-MM-dd HH:mm:ss` in Beijing. */
+  /** ISO 8601. */
   readonly at: string
   readonly durationMs: number | null
   readonly request: Message
@@ -47,7 +46,7 @@ export async function findExchange(
 
 const exchangeOf = ({ kind, id, at, durationMs, failure, request, response, ...entry }: TrafficEntry): Exchange => ({
   href: `/sandbox/traffic/${kind}/${id}`,
-  at: beijingTime(at),
+  at: at.toISOString(),
   durationMs,
   request: { start: `POST ${request.url}`, headers: request.headers ?? [], body: request.body },
   answer: response

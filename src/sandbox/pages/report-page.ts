@@ -15,6 +15,8 @@ export interface ReportPage {
   readonly number: number
   readonly path: string
   readonly startedAt: string
+  /** The same; null until it has passed. */
+  readonly passedAt: string | null
   readonly printedAt: string
   readonly choice: ShownChoice
   readonly steps: readonly ReportStep[]
@@ -45,6 +47,7 @@ export async function reportPage(
     number: run.number,
     path: `/sandbox/run/${runId}`,
     startedAt: beijingTime(run.created_at),
+    passedAt: run.passed_at && beijingTime(run.passed_at),
     printedAt: beijingTime(deps.clock.now()),
     choice: shownChoice(run.choice, run.created_at, t),
     passed: steps.filter(({ state }) => state === 'passed').length,

@@ -11,7 +11,7 @@ import {
   standingOf,
 } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
-import { beijingTime } from '../../lib/beijing.ts'
+import { addSeconds } from '../../lib/clock.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { checkText, stepTodo } from '../texts.ts'
 import { type AcceptancePart, acceptancePart } from './acceptance-part.ts'
@@ -36,13 +36,16 @@ interface ShownRun {
   readonly id: string
   readonly number: number
   readonly path: string
+  /** ISO 8601. */
   readonly startedAt: string
-  /** Null unless a newer run has replaced it. */
+  /** The same; null unless a newer run has replaced it. */
   readonly supersededAt: string | null
   readonly state: RunState
   readonly passedSteps: number
   /** Whether any step is running, also one that this page does not show. */
   readonly running: boolean
+  /** A step has just passed by itself: where all were asked for, the next one begins in this moment. */
+  readonly goesOn: boolean
   /** The live log goes on after this line. */
   readonly lastSeq: number
 }
@@ -59,7 +62,10 @@ interface ShownStep extends StepItem {
   /** It was tried before: Start is then called Start again. */
   readonly tried: boolean
   readonly canGoOn: boolean
-  readonly last: boolean
+  /** It has passed and was the last one: acceptance is what is left. */
+  readonly canAccept: boolean
+  /** The run has not come to it yet. */
+  readonly later: boolean
 }
 
 export interface Asked {
@@ -67,24 +73,32 @@ export interface Asked {
   readonly step?: string | undefined
   /** Number of its attempt; the newest if left out. */
   readonly attempt?: number | undefined
+  /** The address that shows a step; that of the run's own page if left out. */
+  readonly hrefOf?: (stepId: string) => string
 }
 
 /** The page of the partner's run; throws 404 for what it does not have. */
 export async function runPage(
   deps: Deps,
-  { partnerId, runId, step, attempt }: Asked & { partnerId: bigint; runId: string },
+  {
+    partnerId,
+    runId,
+    step,
+    attempt,
+    hrefOf = (id) => stepHref(runId, id),
+  }: Asked & { partnerId: bigint; runId: string },
   t: Translate,
 ): Promise<RunPage> {
   const view = await showRun(deps, partnerId, runId)
   const progress = progressShown(view, step)
   const row = progress && attemptShown(progress, attempt)
   const events = row ? await eventsOf(deps, row) : []
-  const page = progress ? stepHref(runId, progress.step.id) : ''
+  const page = progress ? hrefOf(progress.step.id) : ''
   return {
-    run: shownRun(view),
-    steps: view.steps.map((one) => stepItem(one, runId, one === progress, t)),
+    run: { ...shownRun(view), goesOn: hasJustPassed(view, deps.clock.now()) },
+    steps: view.steps.map((one) => stepItem(one, hrefOf(one.step.id), one === progress, t)),
     step: progress
-      ? { ...shownStep(view, progress, t), waiting: (await waitingIn(deps, partnerId, events)) ?? null }
+      ? { ...shownStep(view, progress, page, t), waiting: (await waitingIn(deps, partnerId, events)) ?? null }
       : null,
     log: row ? await shownLog(deps, partnerId, row, events, t) : null,
     attempts: progress?.attempts.map((one) => attemptLink(one, page, one === row, t)).reverse() ?? [],
@@ -109,24 +123,33 @@ function attemptShown({ attempts }: Progress, asked: number | undefined): Attemp
   return found
 }
 
-const shownRun = (view: RunView): ShownRun => shownStanding(view, standingOf(view))
+const shownRun = (view: RunView): Omit<ShownRun, 'goesOn'> => shownStanding(view, standingOf(view))
 
-const shownStanding = ({ run, steps }: RunView, standing: Standing): ShownRun => ({
+const shownStanding = ({ run, steps }: RunView, standing: Standing): Omit<ShownRun, 'goesOn'> => ({
   state: runState(standing),
   id: run.run_id,
   number: run.number,
   path: `/sandbox/run/${run.run_id}`,
-  startedAt: beijingTime(run.created_at),
-  supersededAt: run.superseded_at && beijingTime(run.superseded_at),
+  startedAt: run.created_at.toISOString(),
+  supersededAt: run.superseded_at?.toISOString() ?? null,
   passedSteps: standing.passed,
   running: steps.some(({ running }) => running),
   lastSeq: run.last_seq,
 })
 
-function shownStep({ run, steps }: RunView, progress: Progress, t: Translate): Omit<ShownStep, 'waiting'> {
+/** Seconds in which the next step begins, if it begins by itself. */
+const BEGINS_WITHIN_S = 3
+
+function hasJustPassed({ steps, current }: RunView, now: Date): boolean {
+  const ended = current !== undefined && current !== steps.at(-1) ? current.attempts.at(-1)?.ended_at : undefined
+  return current?.state === 'passed' && !!ended && addSeconds(ended, BEGINS_WITHIN_S) > now
+}
+
+function shownStep({ steps }: RunView, progress: Progress, href: string, t: Translate): Omit<ShownStep, 'waiting'> {
   const { step, state, running, current, attempts } = progress
+  const standsAt = steps.findIndex((one) => one.current)
   return {
-    ...stepItem(progress, run.run_id, true, t),
+    ...stepItem(progress, href, true, t),
     position: steps.indexOf(progress) + 1,
     kind: step.kind,
     todo: stepTodo(step.id, t),
@@ -134,7 +157,8 @@ function shownStep({ run, steps }: RunView, progress: Progress, t: Translate): O
     running,
     canStart: current && !running,
     tried: attempts.length > 0,
-    canGoOn: current && !running && state === 'passed',
-    last: progress === steps.at(-1),
+    canGoOn: current && !running && state === 'passed' && progress !== steps.at(-1),
+    canAccept: current && !running && state === 'passed' && progress === steps.at(-1),
+    later: standsAt >= 0 && steps.indexOf(progress) > standsAt,
   }
 }

@@ -1,5 +1,14 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { nextStep, noSuchRun, presentRun, RunRefusal, showRun, startStep, stopStep } from '../../certification/index.ts'
+import {
+  nextStep,
+  noSuchRun,
+  presentRun,
+  RunRefusal,
+  showRun,
+  startAll,
+  startStep,
+  stopStep,
+} from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { Log } from '../../lib/log.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
@@ -12,6 +21,7 @@ import { retryNotification } from '../notify/notifications.ts'
 import { refusalText } from '../texts.ts'
 import { reportPage } from './report-page.ts'
 import { runPage } from './run-page.ts'
+import { shareLink } from './share.ts'
 import { notificationParams, runParams, runQuery, stepParams } from './wire.ts'
 
 const RUN = '/run/:run_id'
@@ -49,6 +59,11 @@ function forms(app: FastifyInstance, deps: Deps): void {
       await requireKnownStep(deps, run, stepId, () => startStep(deps, request.log as Log, { ...run, stepId }))
       deps.logFollowers.lookNow()
     })
+  })
+
+  app.post(`${RUN}/start-all`, async (request, reply) => {
+    const run = ownRun(request)
+    return backTo(request, reply, run.runId, () => startAll(deps, request.log as Log, run), 'all=1')
   })
 
   app.post(`${RUN}/steps/:step_id/stop`, async (request, reply) => {
@@ -140,12 +155,14 @@ async function backTo(
 
 async function sendRun(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const t = translator(localeOfRequest(request))
-  const { step, attempt, refused, checked } = runQuery.parse(request.query)
+  const { step, attempt, refused, checked, all, share } = runQuery.parse(request.query)
   const page = await runPage(deps, { ...ownRun(request), step, attempt }, t)
-  const refresh = page.run.running ? REFRESH_S : undefined
-  const shown = { page, alert: refused ? refusalText(refused, t) : '', checked: checked === '1', refresh }
+  const refresh = page.run.running || (all && page.run.goesOn) ? REFRESH_S : undefined
+  const alert = refused ? refusalText(refused, t) : ''
+  const log = share && page.step && page.log && { step: page.step.id, attempt: String(page.log.number) }
+  const shown = { page, alert, checked: checked === '1', refresh, share: log && shareLink(deps, ownRun(request), log) }
   return sendSandboxPage(request, reply, 'sandbox/run', shown, {
     section: 'run',
-    scripts: ['sandbox-run.js', 'sandbox-copy.js'],
+    scripts: ['sandbox-run.js', 'sandbox-copy.js', 'sandbox-time.js'],
   })
 }

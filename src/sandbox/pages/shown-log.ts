@@ -8,10 +8,17 @@ export interface ShownLog {
   readonly attemptId: string
   readonly number: number
   readonly running: boolean
-  readonly lines: readonly LogLine[]
+  /** In order. Checks in a row that have passed are folded, so that what failed stays in sight. */
+  readonly lines: readonly (LogLine | FoldedLines)[]
   /** Checks that have failed, by level. Of warnings alone a step passes. */
   readonly failures: readonly LogLine[]
   readonly warnings: readonly LogLine[]
+}
+
+/** Checks in a row that have passed. */
+interface FoldedLines {
+  readonly seq: number
+  readonly folded: readonly LogLine[]
 }
 
 export async function shownLog(
@@ -30,10 +37,34 @@ export async function shownLog(
     attemptId: attempt.attempt_id,
     number: attempt.number,
     running: attempt.outcome === null,
-    lines,
+    lines: withFolded(lines),
     failures: checks.filter(({ tone }) => tone === 'bad'),
     warnings: checks.filter(({ tone }) => tone === 'warning'),
   }
+}
+
+const isPassedCheck = ({ kind, tone }: LogLine): boolean => kind === 'check' && tone === 'good'
+
+/** Two or more passed checks in a row become one line. */
+export function withFolded(lines: readonly LogLine[]): (LogLine | FoldedLines)[] {
+  const shown: (LogLine | FoldedLines)[] = []
+  let row: LogLine[] = []
+  const close = () => {
+    const [first] = row
+    if (first && row.length > 1) shown.push({ seq: first.seq, folded: row })
+    else shown.push(...row)
+    row = []
+  }
+  for (const line of lines) {
+    if (isPassedCheck(line)) {
+      row.push(line)
+      continue
+    }
+    close()
+    shown.push(line)
+  }
+  close()
+  return shown
 }
 
 export const eventsOf = ({ db }: Deps, attempt: AttemptRow): Promise<RunEvent[]> =>

@@ -20,8 +20,8 @@ export interface StepItem {
 
 export const stepHref = (runId: string, stepId: string): string => `/sandbox/run/${runId}?step=${stepId}`
 
-export function stepItem({ step, state, running, current }: Progress, runId: string, shown: boolean, t: Translate) {
-  const item = { id: step.id, name: stepName(step.id, t), href: stepHref(runId, step.id), current, shown }
+export function stepItem({ step, state, running, current }: Progress, href: string, shown: boolean, t: Translate) {
+  const item = { id: step.id, name: stepName(step.id, t), href, current, shown }
   return { ...item, ...stateOf(running ? 'running' : state, t) } satisfies StepItem
 }
 

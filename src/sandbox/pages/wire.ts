@@ -17,8 +17,17 @@ export const runQuery = z
     refused: z.enum(REFUSAL_REASONS).optional().catch(undefined),
     /** The acceptance check was just made. */
     checked: z.literal('1').optional().catch(undefined),
+    /** A link to what is shown was asked for. */
+    share: z.literal('1').optional().catch(undefined),
+    /** Every step was asked for. */
+    all: z.literal('1').optional().catch(undefined),
   })
   .catch({})
+
+/** Whose run a link opens, and the key that opens it. */
+export const sharedParams = runParams.extend({ partner_id: z.string().regex(/^\d{1,19}$/) })
+
+export const sharedQuery = z.object({ key: z.string().max(100).catch('') })
 
 const seq = z.coerce.number().int().min(0).max(2_147_483_647)
 

@@ -217,7 +217,9 @@ describe('a run of another partner', () => {
       const plain = (body: string) => body.replace(/[\da-f-]{36}/g, '')
       expect(plain(foreign.body)).toBe(plain(missing.body))
     }
-    for (const path of ['start', 'next', 'stop'].map((what) => `/steps/product-pull/${what}`).concat('/accept')) {
+    for (const path of ['start', 'next', 'stop']
+      .map((what) => `/steps/product-pull/${what}`)
+      .concat('/accept', '/start-all')) {
       expect((await stranger.send(page(runId) + path)).statusCode, path).toBe(404)
     }
     for (const path of ['/sandbox/run/7', '/sandbox/run/%00', `${page(runId)}?step=nothing`]) {

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { attemptsOf } from '../../src/certification/attempt-store.ts'
+import { showRun } from '../../src/certification/run.ts'
+import { call } from '../sandbox/caller.ts'
+import { type Lab, openLab } from '../sandbox/lab.ts'
+import { textOf, type Visitor, visitor } from '../sandbox/pages/visitor.ts'
+import { useTickets } from '../sandbox/walk.ts'
+import { until } from '../until.ts'
+
+/** All steps that are left, made one after the other. */
+
+let lab: Lab
+let me: Visitor
+beforeAll(async () => {
+  lab = await openLab()
+  me = await visitor(lab)
+})
+afterAll(() => lab.close())
+
+const view = (runId: string) => showRun(lab.world.deps, lab.partnerId, runId)
+const page = (runId: string) => `/sandbox/run/${runId}`
+
+/** Where the run stands once no step is being made and none begins any more. */
+async function settled(runId: string) {
+  await until(() => !lab.world.deps.runningAttempts.isGoingThrough(runId))
+  const { steps, current } = await view(runId)
+  return { at: current?.step.id, state: current?.state, passed: steps.filter(({ state }) => state === 'passed').length }
+}
+
+describe('all steps', () => {
+  it('are made by one form up to the one that waits, and by one call to the end, where one click accepts', async () => {
+    const runId = await lab.run()
+    expect((await me.open(page(runId))).body).toContain(`action="${page(runId)}/start-all"`)
+    const begun = await me.send(`${page(runId)}/start-all`)
+    expect(begun.headers.location).toBe(`${page(runId)}?all=1`)
+    // A second click, and a second tab.
+    await Promise.all([me.send(`${page(runId)}/start-all`), me.send(`${page(runId)}/start-all`)])
+    await useTickets(lab, runId)
+    expect(textOf(await me.open(page(runId)))).toMatch(/Step \d+ of/)
+    expect(await settled(runId)).toMatchObject({ at: 'consumption', state: 'passed' })
+    const attempts = await attemptsOf(lab.world.deps.db, runId)
+    expect(attempts.every(({ number, outcome }) => number === 1 && outcome === 'passed')).toBe(true)
+
+    expect(await call(lab, 'POST', '/runs/present/start-all')).toMatchObject({ code: 200, run: { run_id: runId } })
+    const { steps } = await view(runId)
+    expect(await settled(runId)).toEqual({ at: steps.at(-1)?.step.id, state: 'passed', passed: steps.length })
+    const last = await me.open(page(runId))
+    expect(last.body.match(new RegExp(`action="${page(runId)}/accept"`, 'g'))).toHaveLength(1)
+    expect(last.body).not.toMatch(/action="[^"]*\/(?:next|start-all)"/)
+    expect(textOf(await me.submit(`${page(runId)}/accept`))).toContain('Congratulations!')
+    const over = await call(lab, 'POST', '/runs/present/start-all')
+    expect(over).toMatchObject({ code: 300, describe: expect.stringContaining('has passed') })
+  })
+
+  it('stop at one that fails, which is made again with those after it', async () => {
+    const runId = await lab.run()
+    await lab.mistakes('answer-missing-field')
+    await me.send(`${page(runId)}/start-all`)
+    expect(await settled(runId)).toEqual({ at: 'product-pull', state: 'failed', passed: 0 })
+    await lab.mistakes()
+    expect(textOf(await me.open(page(runId)))).toContain('Run again what failed, then the rest')
+    await me.send(`${page(runId)}/start-all`)
+    await lab.awaited(runId)
+    await me.send(`${page(runId)}/steps/consumption/stop`)
+    expect(await settled(runId)).toMatchObject({ at: 'consumption', state: 'interrupted' })
+  })
+
+  it('end with a new run', async () => {
+    const runId = await lab.run()
+    await me.send(`${page(runId)}/start-all`)
+    const next = await lab.run()
+    await settled(runId)
+    expect((await view(next)).steps.every(({ attempts }) => attempts.length === 0)).toBe(true)
+    expect(textOf(await me.submit(`${page(runId)}/start-all`))).toContain('A newer run has replaced')
+  })
+})

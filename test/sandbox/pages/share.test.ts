@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Lab, openLab, walkTo } from '../lab.ts'
+import { textOf, type Visitor, visitor } from './visitor.ts'
+
+/** A link with which support reads a run that has failed. */
+
+let lab: Lab
+let me: Visitor
+beforeAll(async () => {
+  lab = await openLab()
+  me = await visitor(lab)
+})
+afterAll(() => lab.close())
+
+const DAY_S = 86_400
+const read = (url: string) => lab.world.app.inject({ url, headers: { 'accept-language': 'en', accept: 'text/html' } })
+
+/** A run that has failed at its first step, and a link to that. */
+async function failedRun(): Promise<{ runId: string; link: string }> {
+  const runId = await lab.run()
+  await walkTo(lab, runId, 'product-pull')
+  await lab.mistakes('answer-missing-field')
+  await lab.make(runId, 'product-pull')
+  await lab.mistakes()
+  const page = await me.open(`/sandbox/run/${runId}`)
+  const make = /href="([^"]*share=1)#share"/.exec(page.body)?.[1]?.replaceAll('&amp;', '&')
+  const { body } = await me.open(String(make))
+  const link = /<pre data-copy[^>]*>(http[^<]*)<\/pre>/.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  return { runId, link: link.replace(lab.world.deps.config.PUBLIC_URL, '') }
+}
+
+it('shows the log without a sign-in, and neither a form nor a secret nor what needs a sign-in', async () => {
+  const { runId, link } = await failedRun()
+  // A later attempt does not change what the link is about.
+  await lab.make(runId, 'product-pull')
+  const answer = await read(link)
+  expect(answer.statusCode).toBe(200)
+  expect(answer.headers['cache-control']).toContain('no-store')
+  expect(textOf(answer)).toContain('What failed (1)')
+  expect(textOf(answer)).toContain('POST /product/query')
+  expect(answer.body).not.toMatch(/<form|<button|data-copy|\/sandbox\/(?:traffic|run)\//)
+  expect(answer.body).not.toContain(lab.secret)
+  const [, other = ''] = /href="(\/sandbox\/shared\/[^"]*step=wrong-signature)"/.exec(answer.body) ?? []
+  expect((await read(other.replaceAll('&amp;', '&'))).statusCode).toBe(200)
+  expect((await read(link.replace('step=product-pull', 'step=nothing'))).statusCode).toBe(404)
+})
+
+it('opens this run and no other, and nothing with a key that was not given out', async () => {
+  const { runId, link: whole } = await failedRun()
+  const link = whole.replace(/&attempt=\d+/, '')
+  const other = await lab.run()
+  expect((await read(link)).statusCode).toBe(200)
+  const [, key = ''] = /key=(\w+)/.exec(link) ?? []
+  for (const wrong of [
+    link.replace(runId, other),
+    link.replace('/7001/', '/7002/'),
+    link.replace('/7001/', '/x/'),
+    link.replace(key, ''),
+    link.replace(key.slice(-4), 'AAAA'),
+    link.replace(key, me.cookie.replace(/^[^=]*=/, '')),
+  ]) {
+    expect((await read(wrong)).statusCode, wrong).toBe(404)
+  }
+})
+
+it('opens nothing after seven days', async () => {
+  const { link } = await failedRun()
+  lab.world.clock.advance(7 * DAY_S - 1)
+  expect((await read(link)).statusCode).toBe(200)
+  lab.world.clock.advance(1)
+  const over = await read(link)
+  expect(over.statusCode).toBe(404)
+  expect(textOf(over)).toContain('this link has expired')
+})

@@ -2,21 +2,15 @@ import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { INTERFACES, type InterfaceName, type PartnerInterface } from '../interfaces/index.ts'
-import { addSeconds } from '../lib/clock.ts'
-import { APP_KEY_HEADER, ENCRYPTION_HEADER, encryptBody } from '../lib/crypto/aes-body.ts'
 import { maskedHeaders, masker, shortened } from '../lib/crypto/masking.ts'
-import { authorizationHeader } from '../lib/crypto/signing.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
-import { formatHttpDate } from '../lib/web/http-date.ts'
 import { addressGuard, HttpCallError, post } from '../outbound/index.ts'
-import { findPartner, interfaceUrl, type PartnerWithSecrets, secretTexts } from '../registry/index.ts'
+import { findPartner, type PartnerWithSecrets, secretTexts } from '../registry/index.ts'
 import { type CallResult, failed, MEANINGS, type Reply } from './call-result.ts'
 import { type CallRecord, type Forgery, insertCall } from './call-store.ts'
 import { noSuchPartner, RefusedRequest } from './errors.ts'
 import { codeOf, keptHeaders, type ReadableAnswer, readable, readReply } from './read-reply.ts'
-
-/** Older than any tolerance for clocks that differ (MTP_CLOCK_SKEW_S is 600). */
-export const FORGED_DATE_AGE_S = 1_200
+import { type SignedRequest, signedRequest } from './signed-request.ts'
 
 type Entry<Name extends InterfaceName> = Extract<(typeof INTERFACES)[number], { name: Name }>
 
@@ -33,15 +27,6 @@ export interface CallOptions {
   readonly background?: boolean
   /** Makes a call that the partner has to refuse: whether it verifies us. */
   readonly forge?: Forgery
-}
-
-/** What goes over the wire. */
-interface Request {
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-  /** The body as it can be read; the same unless it is encrypted. */
-  readonly text: string
 }
 
 /** What came of it. */
@@ -62,10 +47,41 @@ export async function callPartner<Name extends InterfaceName>(
   body: RequestOf<Name>,
   options: CallOptions = {},
 ): Promise<CallResult<AnswerOf<Name>>> {
-  const entry = INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
+  const entry = entryOf(name)
+  const text = stringifyLossless({ partnerId: partner.partner_id, body: entry.request.parse(body) })
+  return (await makeCall(deps, partner, { entry, text, byHand: false }, options)) as CallResult<AnswerOf<Name>>
+}
+
+/**
+ * The same call with a body that a person has written: `text` goes out as it is, whatever the interface takes. Test
+ * steps do not count such calls as theirs.
+ */
+export const callAsWritten = (
+  deps: Deps,
+  partner: PartnerWithSecrets,
+  name: InterfaceName,
+  text: string,
+  options: CallOptions = {},
+): Promise<CallResult<unknown>> => makeCall(deps, partner, { entry: entryOf(name), text, byHand: true }, options)
+
+const entryOf = (name: InterfaceName) => INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
+
+interface Sending {
+  readonly entry: PartnerInterface
+  /** The whole body, not encrypted. */
+  readonly text: string
+  readonly byHand: boolean
+}
+
+async function makeCall(
+  deps: Deps,
+  partner: PartnerWithSecrets,
+  { entry, text, byHand }: Sending,
+  options: CallOptions,
+): Promise<CallResult<unknown>> {
   const callId = randomUUID()
   const startedAt = deps.clock.now()
-  const request = prepare(deps, partner, entry, body, options)
+  const request = signedRequest(deps, partner, entry, text, options)
   const mask = masker([...secretTexts(partner), options.secret ?? '', signatureOf(request)])
   const read = (answer: ReadableAnswer) => readReply(entry, answer, { mask, orderId: options.orderId })
   const { reply, durationMs, http } = await send(deps, partner, entry, request, read, options.background === true)
@@ -73,7 +89,7 @@ export async function callPartner<Name extends InterfaceName>(
   const record: CallRecord = {
     call_id: callId,
     partner_id: partner.partner_id,
-    interface: name,
+    interface: entry.name,
     order_id: options.orderId ?? null,
     started_at: startedAt,
     duration_ms: durationMs,
@@ -87,54 +103,25 @@ export async function callPartner<Name extends InterfaceName>(
     failure: failure?.kind ?? null,
     failure_detail: failure?.detail ?? null,
     forged: options.forge ?? null,
+    by_hand: byHand,
   }
   await insertCall(deps.db, record)
   deps.calls.onCall?.(record)
-  return { ...(reply as Reply<AnswerOf<Name>>), callId }
+  return { ...reply, callId }
 }
 
-const signatureOf = ({ headers }: Request): string => headers.Authorization?.split(':')[1] ?? ''
+const signatureOf = ({ headers }: SignedRequest): string => headers.Authorization?.split(':')[1] ?? ''
 
-const withShortSignature = ({ Authorization = '', ...headers }: Request['headers']) => ({
+const withShortSignature = ({ Authorization = '', ...headers }: SignedRequest['headers']) => ({
   ...headers,
   Authorization: shortened(Authorization),
 })
-
-/** The Date is that of this attempt, and so is the signature over it. */
-function prepare(
-  { clock }: Deps,
-  partner: PartnerWithSecrets,
-  entry: PartnerInterface,
-  body: unknown,
-  { secret = partner.secrets.find(({ signs }) => signs)?.secret ?? '', forge }: CallOptions,
-): Request {
-  const url = interfaceUrl(partner, entry.name, entry.defaultPath) ?? ''
-  const path = URL.canParse(url) ? new URL(url).pathname : '/'
-  const date = formatHttpDate(forge === 'date' ? addSeconds(clock.now(), -FORGED_DATE_AGE_S) : clock.now())
-  const clientId = forge === 'client' ? `unknown-${randomUUID().slice(0, 8)}` : partner.client_id
-  const key = forge === 'signature' ? randomUUID() : secret
-  const text = stringifyLossless({ partnerId: partner.partner_id, body: entry.request.parse(body) })
-  const encryptWith = entry.encrypted && partner.encrypts_calls ? partner.aes_key : null
-  return {
-    url,
-    headers: {
-      'Content-Type': 'application/json; charset=utf-8',
-      PartnerId: String(partner.partner_id),
-      Date: date,
-      Authorization: authorizationHeader(clientId, key, { method: 'POST', path, date }),
-      ...(partner.aes_key === null ? {} : { [APP_KEY_HEADER]: clientId }),
-      ...(encryptWith === null ? {} : { [ENCRYPTION_HEADER]: 'encrypted' }),
-    },
-    body: encryptWith === null ? text : encryptBody(encryptWith, text),
-    text,
-  }
-}
 
 async function send(
   deps: Deps,
   { partner_id, aes_key }: PartnerWithSecrets,
   entry: PartnerInterface,
-  request: Request,
+  request: SignedRequest,
   read: (answer: ReadableAnswer) => Reply<unknown>,
   background: boolean,
 ): Promise<Outcome> {

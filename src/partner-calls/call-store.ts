@@ -36,16 +36,18 @@ export interface CallRecord {
   readonly failure_detail: string | null
   /** Null unless it is wrong on purpose. */
   readonly forged: Forgery | null
+  /** Its body was written by a person. */
+  readonly by_hand: boolean
 }
 
 export const insertCall = (db: Db, call: CallRecord): Promise<number> =>
   db.exec(
     sql`insert into partner_call (call_id, partner_id, interface, order_id, started_at, duration_ms, url, request_headers,
-          request_body, http_status, response_headers, response_body, code, failure, failure_detail, forged)
+          request_body, http_status, response_headers, response_body, code, failure, failure_detail, forged, by_hand)
         values (${call.call_id}, ${call.partner_id}, ${call.interface}, ${call.order_id}, ${call.started_at},
           ${call.duration_ms}, ${call.url}, ${call.request_headers}, ${call.request_body}, ${call.http_status},
           ${call.response_headers}, ${call.response_body}, ${call.code}, ${call.failure}, ${call.failure_detail},
-          ${call.forged})`,
+          ${call.forged}, ${call.by_hand})`,
   )
 
 /** Keeps what a test step made of the answer. */
@@ -80,14 +82,15 @@ const callRecord = callSummary.extend({
   response_headers: z.record(z.string(), z.string()).nullable(),
   response_body: z.string().nullable(),
   forged: z.enum(FORGERIES).nullable(),
+  by_hand: z.boolean(),
 })
 
-/** The newest call of that interface about an order, whole. */
+/** The newest call of that interface about an order, whole; none that a person has written. */
 export const lastCallAbout = (db: Db, orderId: bigint, name: string): Promise<CallRecord | undefined> =>
   db.maybe(
     callRecord,
     sql`select call_id, interface, started_at, duration_ms, http_status, code, failure, failure_detail, partner_id, order_id,
-          url, request_headers, request_body, response_headers, response_body, forged
-        from partner_call where order_id = ${orderId} and interface = ${name}
+          url, request_headers, request_body, response_headers, response_body, forged, by_hand
+        from partner_call where order_id = ${orderId} and interface = ${name} and not by_hand
         order by started_at desc, call_number desc limit 1`,
   )

@@ -3,9 +3,9 @@ export {
   type AnswerOf,
   activePartner,
   type CallOptions,
+  callAsWritten,
   callPartner,
   existingPartner,
-  FORGED_DATE_AGE_S,
   type RequestOf,
 } from './call-partner.ts'
 export { type CallResult, type Failure, failureOf } from './call-result.ts'
@@ -22,4 +22,5 @@ export {
 } from './call-store.ts'
 export { noSuchPartner, RefusedRequest } from './errors.ts'
 export { BODY_DECRYPTED } from './read-reply.ts'
+export { FORGED_DATE_AGE_S } from './signed-request.ts'
 export { heartbeatWith } from './test-call.ts'

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { callPartner } from '../../src/partner-calls/call-partner.ts'
+import { callAsWritten, callPartner } from '../../src/partner-calls/call-partner.ts'
+import { lastCallAbout } from '../../src/partner-calls/call-store.ts'
 import { findPartner } from '../../src/registry/partner.ts'
 import { openWorld } from '../harness.ts'
 import { drip, fakeSeller, hang, html, huge, ok, refusal, reset, status, worldWithSeller } from './fake-seller.ts'
@@ -210,5 +211,37 @@ describe('the breaker', () => {
     seller.on('/order/query', ok(queried))
     expect(await query()).toMatchObject({ outcome: 'success' })
     await broken.close()
+  })
+})
+
+describe('a call with a body that a person has written', () => {
+  const TEXT = `{ "partnerId": 7001,\n  "body": {"orderId": ${ORDER}, "unitPrice": 1.10, "what": "游客"} }`
+  const written = async (options: Parameters<typeof callAsWritten>[4] = {}) => {
+    const partner = await findPartner(world.deps, 7001n)
+    if (!partner) throw new Error('no such partner')
+    return callAsWritten(world.deps, partner, 'order-query', TEXT, options)
+  }
+
+  it('goes out byte for byte, rightly signed, and its answer is read by the catalogue', async () => {
+    seller.on('/order/query', ok(queried))
+    const result = await written({ orderId: ORDER })
+    expect(result).toMatchObject({ outcome: 'success', answer: { body: { orderStatus: 4 } } })
+    expect(seller.calls).toMatchObject([{ path: '/order/query', signedRight: true, text: TEXT }])
+    expect(await recorded(result.callId)).toMatchObject({ request_body: TEXT, by_hand: true, forged: null })
+  })
+
+  it('can be forged', async () => {
+    seller.on('/order/query', refusal(300))
+    const { callId } = await written({ forge: 'signature' })
+    expect(seller.calls).toMatchObject([{ signedRight: false, text: TEXT }])
+    expect(await recorded(callId)).toMatchObject({ forged: 'signature', by_hand: true })
+  })
+
+  it('is not what a test step repeats', async () => {
+    seller.on('/order/query', ok(queried))
+    const { callId } = await query()
+    world.clock.advance(1)
+    await written({ orderId: ORDER })
+    expect(await lastCallAbout(world.deps.db, ORDER, 'order-query')).toMatchObject({ call_id: callId, by_hand: false })
   })
 })

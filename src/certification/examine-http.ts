@@ -4,13 +4,16 @@ import { said } from '../lib/said.ts'
 import type { CallRecord } from '../partner-calls/index.ts'
 import type { Finding } from './event.ts'
 
+/** A call as the checks need it. */
+export type ExaminedCall = Omit<CallRecord, 'by_hand'>
+
 /** The checks of a response before its content: did it come, in time, whole, as what. */
 
 /** A response that takes longer causes a warning. */
 export const ANSWER_SLOW_MS = 3_000
 const HEADERS_S = PARTNER_LIMITS.headersMs / 1_000
 
-export const notReached = ({ failure, failure_detail }: CallRecord): Finding => ({
+export const notReached = ({ failure, failure_detail }: ExaminedCall): Finding => ({
   id: 'reached',
   passed: false,
   expected: said('a-response-within', { seconds: String(HEADERS_S), slow: String(ANSWER_SLOW_MS / 1_000) }),
@@ -18,14 +21,14 @@ export const notReached = ({ failure, failure_detail }: CallRecord): Finding => 
 })
 
 /** Nothing of it is kept. */
-export const tooLarge = ({ failure_detail }: CallRecord): Finding => ({
+export const tooLarge = ({ failure_detail }: ExaminedCall): Finding => ({
   id: 'answer-size',
   passed: false,
   expected: said('at-most-mib', { most: String(PARTNER_LIMITS.bytes / 1_048_576) }),
   actual: failure_detail ?? '',
 })
 
-export const undecrypted = ({ failure_detail }: CallRecord): Finding => ({
+export const undecrypted = ({ failure_detail }: ExaminedCall): Finding => ({
   id: 'encryption',
   passed: false,
   expected: said('json-or-encrypted'),
@@ -48,7 +51,7 @@ export const timeFinding = (ms: number): Finding => ({
 })
 
 /** A mask in the stored answer means that the partner sent its secret or our signature back. */
-export const secretFindings = ({ response_headers, response_body }: CallRecord): Finding[] =>
+export const secretFindings = ({ response_headers, response_body }: ExaminedCall): Finding[] =>
   JSON.stringify([response_headers, response_body]).includes(MASK)
     ? [{ id: 'no-secrets', passed: false, expected: '–', actual: MASK }]
     : []

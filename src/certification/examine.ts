@@ -3,7 +3,6 @@ import { isRounded, parseLossless, placed } from '../lib/json/lossless.ts'
 import { problemDetail } from '../lib/json/problem-said.ts'
 import type { ShapeProblem } from '../lib/json/shape.ts'
 import { said } from '../lib/said.ts'
-import type { CallRecord } from '../partner-calls/index.ts'
 import type { Finding } from './event.ts'
 import {
   type Codes,
@@ -18,6 +17,7 @@ import {
 } from './examine-code.ts'
 import { envelopeFindings, reasonFinding, type Stage } from './examine-envelope.ts'
 import {
+  type ExaminedCall,
   notReached,
   secretFindings,
   statusFinding,
@@ -43,7 +43,7 @@ const MOST_FIELDS = 20
  * The checks that every answer of a partner goes through: was it reached, HTTP status, content type, JSON, code, every
  * field of the interface, ids that must come back unchanged. Each is made only when those before it give it a meaning.
  */
-export function examine(call: CallRecord, expectation: Expectation = {}, stage: Stage = 'sandbox'): Finding[] {
+export function examine(call: ExaminedCall, expectation: Expectation = {}, stage: Stage = 'sandbox'): Finding[] {
   const { refusal } = expectation
   const entry = interfaceNamed(call.interface)
   const reached: Finding = { id: 'reached', passed: true, actual: `${call.duration_ms} ms` }
@@ -86,7 +86,7 @@ const REFUSING: readonly number[] = [401, 403]
 function contentFindings(
   entry: PartnerInterface,
   json: unknown,
-  call: CallRecord,
+  call: ExaminedCall,
   { codes = [SUCCESS], usual }: Expectation,
   stage: Stage,
 ): Finding[] {

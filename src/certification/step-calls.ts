@@ -6,7 +6,6 @@ import {
   type CallOptions,
   type CallRecord,
   type CallResult,
-  type CallVerdict,
   callPartner,
   judgeCall,
   lastCallAbout,
@@ -14,11 +13,8 @@ import {
 } from '../partner-calls/index.ts'
 import { interfaceUrl } from '../registry/index.ts'
 import type { Attempt, AttemptLog } from './attempt-log.ts'
-import type { ExpectedChecks } from './checks.ts'
-import type { Finding } from './event.ts'
-import { type Expectation, examine } from './examine.ts'
-import { doubtFindings } from './examine-doubts.ts'
-import { redactFailure } from './redact-failure.ts'
+import type { Expectation } from './examine.ts'
+import { examineCall, verdictOf, withCalls } from './examine-call.ts'
 
 /** Calls to the partner during an attempt. Each is written into the log. */
 export interface StepCalls {
@@ -61,10 +57,7 @@ export function stepCalls({ deps, partner, expects }: Attempt, log: AttemptLog):
     log.append({ kind: 'call', data: { call_id: call.call_id, interface: call.interface } })
 
   const checkCall = async (call: CallRecord, expectation: Expectation) => {
-    const { failure, failure_detail: detail } = call
-    const told = failure === null ? null : redactFailure(deps.config, { kind: failure, detail: detail ?? failure })
-    const examined = examine({ ...call, failure_detail: told?.detail ?? null }, expectation, partner.stage)
-    const findings = [...examined, ...(await doubtFindings(deps.db, call))]
+    const findings = await examineCall(deps, partner.stage, call, expectation)
     // Traffic shows the verdict, so it is kept even if the attempt ends with the next line.
     await judgeCall(deps.db, call.call_id, verdictOf(findings, expects))
     await logCall(call)
@@ -115,27 +108,7 @@ export function stepCalls({ deps, partner, expects }: Attempt, log: AttemptLog):
   }
 }
 
-/** A check without a level has the one that the step expects. */
-function verdictOf(findings: readonly Finding[], expects: ExpectedChecks): CallVerdict {
-  const failed = findings.filter(({ passed }) => !passed)
-  if (failed.length === 0) return 'passed'
-  return failed.every(({ id, level = expects[id] }) => level === 'warning') ? 'warning' : 'failed'
-}
-
 function jsonIn(text: string | null | undefined): unknown {
   const parsed = parseLossless(Buffer.from(text ?? ''))
   return 'value' in parsed ? parsed.value : undefined
-}
-
-/** Runs an operation, and returns the calls that it made beside its result. */
-async function withCalls<Result>(
-  deps: Deps,
-  operation: (deps: Deps) => Promise<Result>,
-): Promise<{ readonly result: Result; readonly calls: readonly CallRecord[] }> {
-  const calls: CallRecord[] = []
-  const onCall = (call: CallRecord) => {
-    calls.push(call)
-  }
-  const result = await operation({ ...deps, calls: { ...deps.calls, onCall } })
-  return { result, calls }
 }

@@ -9,6 +9,7 @@ import { NOTICE_RETENTION } from '../mtp/index.ts'
 import { REJECTED_CALL_RETENTION } from '../mws/index.ts'
 import { OAUTH_RETENTION } from '../oauth/index.ts'
 import { OIDC_RETENTION } from '../oidc/index.ts'
+import { ORDER_RETENTION } from '../orders/index.ts'
 import { CALL_RETENTION } from '../partner-calls/index.ts'
 import { SANDBOX_RETENTION } from '../sandbox/index.ts'
 import { deleteBatch } from './purge-store.ts'
@@ -24,6 +25,7 @@ const RETENTION: readonly Retention[] = [
   ...NOTICE_RETENTION,
   ...REJECTED_CALL_RETENTION,
   ...CALL_RETENTION,
+  ...ORDER_RETENTION,
 ]
 
 const BATCH_ROWS = 1_000

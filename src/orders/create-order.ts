@@ -3,6 +3,7 @@ import type { Cause } from '../audit/index.ts'
 import { findOffer } from '../catalogue/index.ts'
 import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
+import { addSeconds } from '../lib/clock.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import {
   type AnswerOf,
@@ -22,7 +23,11 @@ import { type CreateRequest, completeRequest, differs } from './order-request.ts
 import { findOrder, type OrderUpdate } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import { orderMayMove } from './states.ts'
+import { TRIAL_KEPT_S } from './trial-store.ts'
 import type { NewOrder } from './wire.ts'
+
+/** What an order is for: a visitor, a test run, or to try something (then it is deleted after TRIAL_KEPT_S). */
+export type OrderPurpose = 'sale' | 'test-run' | 'trial'
 
 /** An order that this call has moved to `creating`, so that no other call sends it. */
 interface ToSend {
@@ -33,14 +38,20 @@ interface ToSend {
 
 /**
  * Creates an order at the partner; it is stored before the call. The same order_id again is the same order: it is
- * returned, or sent again if the partner does not have it; if that is unknown, the partner is queried first. `sandbox`
- * marks one of a test run; all orders of a partner that is not live yet are marked.
+ * returned, or sent again if the partner does not have it; if that is unknown, the partner is queried first. Every order
+ * that is not for sale is marked as one of the sandbox; so are all orders of a partner that is not live yet.
  */
-export async function createOrder(deps: Deps, input: NewOrder, cause: Cause, sandbox = false): Promise<OrderAnswer> {
-  const found = await activePartner(deps, input.partner_id)
-  const partner = sandbox ? { ...found, stage: 'sandbox' as const } : found
+export async function createOrder(
+  deps: Deps,
+  input: NewOrder,
+  cause: Cause,
+  purpose: OrderPurpose = 'sale',
+): Promise<OrderAnswer> {
+  const partner = await activePartner(deps, input.partner_id)
   const orderId = input.order_id ?? newOrderId(deps.config.ORDER_ID_BITS)
-  const stored = (await findOrder(deps.db, orderId)) ? undefined : await store(deps, partner, orderId, input, cause)
+  const stored = (await findOrder(deps.db, orderId))
+    ? undefined
+    : await store(deps, partner, orderId, input, { cause, purpose })
   const begun = stored ?? (await resumeOrder(deps, orderId, input, cause))
   return 'request' in begun ? send(deps, partner, begun) : begun
 }
@@ -60,17 +71,19 @@ async function store(
   { partner_id, stage }: PartnerWithSecrets,
   orderId: bigint,
   input: NewOrder,
-  cause: Cause,
+  { cause, purpose }: { readonly cause: Cause; readonly purpose: OrderPurpose },
 ): Promise<ToSend | undefined> {
   const { partner_deal_id, travel_date = null, partner_primary_key = '', quantity } = input
   const offered = { partnerId: partner_id, partnerDealId: partner_deal_id, date: travel_date }
   const offer = await findOffer(deps.db, { ...offered, primaryKey: partner_primary_key })
   const request = completeRequest(orderId, input, offer)
+  const now = deps.clock.now()
   const order = {
     order_id: orderId,
     partner_id,
     partner_deal_id,
-    sandbox: stage === 'sandbox',
+    sandbox: stage === 'sandbox' || purpose !== 'sale',
+    delete_after: purpose === 'trial' ? addSeconds(now, TRIAL_KEPT_S) : null,
     quantity,
     buy_price: Number(request.buyPrice),
     unit_price: Number(request.unitPrice),
@@ -79,7 +92,7 @@ async function store(
     request: stringifyLossless(request),
   }
   return deps.db.tx(async (db) => {
-    if (!(await insertOrder(db, order, { cause, now: deps.clock.now() }))) return undefined
+    if (!(await insertOrder(db, order, { cause, now }))) return undefined
     await queueQuery({ ...deps, db }, order, CALL_TIMES.overS)
     return { orderId, request, revision: 0 }
   })

@@ -10,6 +10,8 @@ export interface OrderToStore {
   readonly partner_id: bigint
   readonly partner_deal_id: string
   readonly sandbox: boolean
+  /** Null for an order that is kept. */
+  readonly delete_after: Date | null
   readonly quantity: number
   readonly buy_price: number
   readonly unit_price: number
@@ -28,10 +30,10 @@ export const insertOrder = async (
   (await db.exec(
     sql`with stored as (
       insert into ticket_order (order_id, partner_id, partner_deal_id, sandbox, state, state_since, quantity, buy_price,
-        unit_price, total_price, travel_date, request, created_at, updated_at)
+        unit_price, total_price, travel_date, request, delete_after, created_at, updated_at)
       values (${order.order_id}, ${order.partner_id}, ${order.partner_deal_id}, ${order.sandbox}, 'creating', ${now},
         ${order.quantity}, ${order.buy_price}, ${order.unit_price}, ${order.total_price}, ${order.travel_date},
-        ${order.request}::jsonb, ${now}, ${now})
+        ${order.request}::jsonb, ${order.delete_after}, ${now}, ${now})
       on conflict (order_id) do nothing
       returning order_id, partner_id
     )

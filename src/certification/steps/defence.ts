@@ -1,18 +1,11 @@
 import type { InterfaceName } from '../../interfaces/index.ts'
-import { said } from '../../lib/said.ts'
 import { newOrderId } from '../../orders/index.ts'
-import {
-  type AnswerOf,
-  type CallOptions,
-  type CallResult,
-  FORGED_DATE_AGE_S,
-  type Forgery,
-} from '../../partner-calls/index.ts'
-import type { Level } from '../checks.ts'
+import type { AnswerOf, CallOptions, CallResult, Forgery } from '../../partner-calls/index.ts'
 import { offers } from '../choice.ts'
 import type { Expectation } from '../examine.ts'
-import type { Codes, Refusal } from '../examine-code.ts'
+import type { Codes } from '../examine-code.ts'
 import type { FunctionId } from '../functions.ts'
+import { REFUSAL_OF } from '../refusals.ts'
 import type { StepContext } from '../step-context.ts'
 import { weekOf } from './catalogue.ts'
 import type { Step } from './step.ts'
@@ -79,15 +72,11 @@ const READINGS: readonly Reading[] = [
  * Makes a call that is wrong in one way and has to be refused. The same call is made correctly before it: a partner that
  * refuses both has not told them apart.
  */
-const refuses = (
-  forge: Forgery,
-  { check, accepted, ofSignature = false }: Pick<Refusal, 'check' | 'accepted' | 'ofSignature'>,
-  { id, level }: Pick<Step, 'id'> & { readonly level: Level },
-): Step => ({
+const refuses = (forge: Forgery, id: Step['id']): Step => ({
   id,
   kind: 'defence',
   needs: [],
-  expects: { [check]: level },
+  expects: REFUSAL_OF[forge].expects,
   async perform(context) {
     const reading = READINGS.find(({ needs }) => offers(context.choice, needs))
     if (!reading) throw new Error('no chosen function only reads')
@@ -95,25 +84,10 @@ const refuses = (
     const right = await call({ codes: reading.codes })
     if (!context.hasPassed()) return
     const honest = right.outcome === 'failed' ? { honest: right.json } : {}
-    await call({ forge, refusal: { check, accepted, ofSignature, ...honest } })
+    await call({ forge, refusal: { ...REFUSAL_OF[forge].refusal, ...honest } })
   },
 })
 
-export const wrongSignature = refuses(
-  'signature',
-  { check: 'signature-checked', accepted: said('accepted-signature'), ofSignature: true },
-  { id: 'wrong-signature', level: 'error' },
-)
-
-/** A warning only: no seller's program in the field looks at the age of the Date. */
-export const staleDate = refuses(
-  'date',
-  { check: 'date-checked', accepted: said('accepted-date', { minutes: String(FORGED_DATE_AGE_S / 60) }) },
-  { id: 'stale-date', level: 'warning' },
-)
-
-export const unknownClient = refuses(
-  'client',
-  { check: 'client-checked', accepted: said('accepted-client'), ofSignature: true },
-  { id: 'unknown-client', level: 'error' },
-)
+export const wrongSignature = refuses('signature', 'wrong-signature')
+export const staleDate = refuses('date', 'stale-date')
+export const unknownClient = refuses('client', 'unknown-client')

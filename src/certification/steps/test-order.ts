@@ -1,29 +1,15 @@
 import { OPERATOR } from '../../audit/index.ts'
-import { findProduct, keysOnSale, markProduct, pullPrices, pullProduct } from '../../catalogue/index.ts'
 import { MOUNT } from '../../config/mounts.ts'
 import { said } from '../../lib/said.ts'
 import { PATH } from '../../mws/index.ts'
-import { createOrder, newOrder, type OrderAnswer, payOrder, queryOrder, showOrder } from '../../orders/index.ts'
-import { offers, travelDate } from '../choice.ts'
+import { createOrder, type OrderAnswer, payOrder, queryOrder, showOrder } from '../../orders/index.ts'
 import type { Expectation } from '../examine.ts'
+import { orderInput } from '../order-input.ts'
 import type { OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
 import { otherOrder } from './other-order.ts'
-import { testVisitors } from './test-visitors.ts'
 
 export type Order = OrderAnswer['order']
-
-/** Fields of a product that decide how it is ordered (DECISIONS "Product"). */
-interface Details {
-  readonly useDateMode?: unknown
-  readonly visitorInfoType?: unknown
-  readonly visitorInfoGroupSize?: unknown
-  readonly minBuyCount?: unknown
-}
-
-const OPEN_DATE = 0
-/** visitorInfoType where nothing is known: a visitor too many does no harm. */
-const EVERY_VISITOR = 3
 
 /** Ids beyond 2^53, which a program that reads ids as doubles rounds. */
 export const LARGE_ID_BITS = 63
@@ -44,62 +30,14 @@ export async function createTestOrder(
   partner_deal_id: string,
   { idBits, ...expectation }: Expectation & IdSize = {},
 ): Promise<Order> {
-  const { deps, choice, partner } = context
-  const { partner_id } = partner
-  const details = await productDetails(context, partner_deal_id)
-  const dated = isDated(context, details)
-  const day = travelDate(choice, deps.clock.now())
-  const key = dated ? await pullDay(context, partner_deal_id, day) : undefined
-  const quantity = Math.max(choice.quantity, Number(details.minBuyCount) || 1)
-  const order_id = await context.newOrder(role, idBits)
-  const input = newOrder.parse({
-    ...{ partner_id, partner_deal_id, order_id, quantity },
-    ...{ unit_price: choice.unit_price, buy_price: choice.buy_price },
-    ...testVisitors(details, quantity),
-    ...(dated ? { travel_date: day } : {}),
-    ...(key ? { partner_primary_key: key } : {}),
-  })
-  const create = (inside: StepContext['deps']) => createOrder(inside, input, OPERATOR, true)
+  const prepared = await orderInput(context, partner_deal_id)
+  const input = { ...prepared, order_id: await context.newOrder(role, idBits) }
+  const create = (inside: StepContext['deps']) => createOrder(inside, input, OPERATOR, 'test-run')
   const { order } = await context.operate('order-create', create, expectation)
   const expected = expectation.codes ? 'create_failed' : 'created'
   await context.require('order-state', order.state === expected, { expected, actual: order.state })
   return order
 }
-
-/** If the product says nothing about dates, the choice decides: it has a calendar, or a day was given. */
-const isDated = ({ choice }: StepContext, { useDateMode }: Details): boolean =>
-  useDateMode === undefined
-    ? choice.travel_date !== undefined || offers(choice, 'price-calendar') || offers(choice, 'level-price-calendar')
-    : Number(useDateMode) !== OPEN_DATE
-
-/** As the partner describes the product; without product pull, what is known from elsewhere. */
-async function productDetails(context: StepContext, partnerDealId: string): Promise<Details> {
-  const { partner_id: partnerId } = context.partner
-  if (!offers(context.choice, 'product-pull')) {
-    const named = { partnerId, partnerDealId, saleState: null }
-    await markProduct(context.deps.db, named, { cause: OPERATOR, now: context.deps.clock.now() })
-    const known = await findProduct(context.deps.db, named)
-    return { visitorInfoType: EVERY_VISITOR, ...known?.details }
-  }
-  await context.prepare((deps) => pullProduct(deps, { partner_id: partnerId, partner_deal_id: partnerDealId }))
-  return (await findProduct(context.deps.db, { partnerId, partnerDealId }))?.details ?? {}
-}
-
-/** Pulls the prices of the day from the calendar that the choice says there is; the key of a session that is on sale. */
-async function pullDay(context: StepContext, partner_deal_id: string, day: string): Promise<string | undefined> {
-  const { choice, partner } = context
-  const { partner_id } = partner
-  const level = offers(choice, 'level-price-calendar') && isOfLevels(context, partner_deal_id)
-  if (!level && !offers(choice, 'price-calendar')) return undefined
-  const range = { partner_id, partner_deal_id, from: day, to: day, level }
-  await context.prepare((deps) => pullPrices(deps, range))
-  const keys = await keysOnSale(context.deps.db, { partnerId: partner_id, partnerDealId: partner_deal_id }, day)
-  return keys.find((key) => key !== '')
-}
-
-/** The product that was chosen for levels, or any when there is no plain calendar. */
-const isOfLevels = ({ choice }: StepContext, partnerDealId: string): boolean =>
-  choice.products.level === partnerDealId || !offers(choice, 'price-calendar')
 
 /** The main order if it can still be paid, else a new one: an earlier attempt may have paid it. */
 export async function unpaidOrder(context: StepContext): Promise<bigint> {

@@ -1,0 +1,77 @@
+import { OPERATOR } from '../audit/index.ts'
+import { findProduct, keysOnSale, markProduct, pullPrices, pullProduct } from '../catalogue/index.ts'
+import { type NewOrder, newOrder } from '../orders/index.ts'
+import { offers, travelDate } from './choice.ts'
+import type { StepContext } from './step-context.ts'
+import { testVisitors } from './steps/test-visitors.ts'
+
+/** What an order is prepared with: a test step has it, and so has whoever makes one outside of a run. */
+export type Preparing = Pick<StepContext, 'deps' | 'partner' | 'choice' | 'prepare'>
+
+/** Fields of a product that decide how it is ordered (DECISIONS "Product"). */
+interface Details {
+  readonly useDateMode?: unknown
+  readonly visitorInfoType?: unknown
+  readonly visitorInfoGroupSize?: unknown
+  readonly minBuyCount?: unknown
+}
+
+const OPEN_DATE = 0
+/** visitorInfoType where nothing is known: a visitor too many does no harm. */
+const EVERY_VISITOR = 3
+
+/**
+ * An order of a product as the choice wants it, with invented visitors. The product and, if there is a calendar, the
+ * prices of the day are pulled first, as the platform does before it sells.
+ */
+export async function orderInput(context: Preparing, partner_deal_id: string): Promise<NewOrder> {
+  const { deps, choice, partner } = context
+  const { partner_id } = partner
+  const details = await productDetails(context, partner_deal_id)
+  const dated = isDated(context, details)
+  const day = travelDate(choice, deps.clock.now())
+  const key = dated ? await pullDay(context, partner_deal_id, day) : undefined
+  const quantity = Math.max(choice.quantity, Number(details.minBuyCount) || 1)
+  return newOrder.parse({
+    ...{ partner_id, partner_deal_id, quantity },
+    ...{ unit_price: choice.unit_price, buy_price: choice.buy_price },
+    ...testVisitors(details, quantity),
+    ...(dated ? { travel_date: day } : {}),
+    ...(key ? { partner_primary_key: key } : {}),
+  })
+}
+
+/** If the product says nothing about dates, the choice decides: it has a calendar, or a day was given. */
+const isDated = ({ choice }: Preparing, { useDateMode }: Details): boolean =>
+  useDateMode === undefined
+    ? choice.travel_date !== undefined || offers(choice, 'price-calendar') || offers(choice, 'level-price-calendar')
+    : Number(useDateMode) !== OPEN_DATE
+
+/** As the partner describes the product; without product pull, what is known from elsewhere. */
+async function productDetails(context: Preparing, partnerDealId: string): Promise<Details> {
+  const { partner_id: partnerId } = context.partner
+  if (!offers(context.choice, 'product-pull')) {
+    const named = { partnerId, partnerDealId, saleState: null }
+    await markProduct(context.deps.db, named, { cause: OPERATOR, now: context.deps.clock.now() })
+    const known = await findProduct(context.deps.db, named)
+    return { visitorInfoType: EVERY_VISITOR, ...known?.details }
+  }
+  await context.prepare((deps) => pullProduct(deps, { partner_id: partnerId, partner_deal_id: partnerDealId }))
+  return (await findProduct(context.deps.db, { partnerId, partnerDealId }))?.details ?? {}
+}
+
+/** Pulls the prices of the day from the calendar that the choice says there is; the key of a session that is on sale. */
+async function pullDay(context: Preparing, partner_deal_id: string, day: string): Promise<string | undefined> {
+  const { choice, partner } = context
+  const { partner_id } = partner
+  const level = offers(choice, 'level-price-calendar') && isOfLevels(context, partner_deal_id)
+  if (!level && !offers(choice, 'price-calendar')) return undefined
+  const range = { partner_id, partner_deal_id, from: day, to: day, level }
+  await context.prepare((deps) => pullPrices(deps, range))
+  const keys = await keysOnSale(context.deps.db, { partnerId: partner_id, partnerDealId: partner_deal_id }, day)
+  return keys.find((key) => key !== '')
+}
+
+/** The product that was chosen for levels, or any when there is no plain calendar. */
+const isOfLevels = ({ choice }: Preparing, partnerDealId: string): boolean =>
+  choice.products.level === partnerDealId || !offers(choice, 'price-calendar')

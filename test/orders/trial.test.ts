@@ -1,0 +1,64 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { OPERATOR } from '../../src/audit/history.ts'
+import { purge } from '../../src/jobs/purge.ts'
+import { createOrder } from '../../src/orders/create-order.ts'
+import { outcomesOf } from '../../src/orders/show-store.ts'
+import { findTrialOrder, isSold, trialOrders } from '../../src/orders/trial-store.ts'
+import { newOrder } from '../../src/orders/wire.ts'
+import { worldWithSeller } from '../partner-calls/fake-seller.ts'
+import { desk, newId } from './desk.ts'
+
+const { world, close } = await worldWithSeller()
+afterAll(close)
+const { create, pay, refund } = desk(world)
+const { db } = world.deps
+
+const tried = async (): Promise<bigint> => {
+  const order_id = newId()
+  const priced = { mt_deal_id: 1n, unit_price: 100, buy_price: 80, quantity: 2 }
+  const input = newOrder.parse({ partner_id: 7001, partner_deal_id: 'deal-1', order_id, ...priced })
+  await createOrder(world.deps, input, OPERATOR, 'trial')
+  return order_id
+}
+const rowsAbout = async (orderId: bigint) => {
+  const count = async (table: string) =>
+    (await world.pool.query(`select count(*)::int as rows from ${table} where order_id = $1`, [String(orderId)]))
+      .rows[0].rows
+  return Promise.all(['ticket_order', 'voucher', 'refund', 'record_change'].map(count))
+}
+
+describe('an order that was made to try something', () => {
+  it('is one of the sandbox, though its partner is live, and is told apart from orders that were sold', async () => {
+    const [trial, sold] = [await tried(), newId()]
+    await create(sold)
+    expect(await isSold(db, 7001n, sold)).toBe(true)
+    expect(await isSold(db, 7002n, sold)).toBe(false)
+    expect(await isSold(db, 7001n, trial)).toBe(false)
+    expect(await findTrialOrder(db, 7001n, trial)).toMatchObject({ order_id: trial, state: 'created', quantity: 2 })
+    expect(await findTrialOrder(db, 7001n, sold)).toBeUndefined()
+    expect(await findTrialOrder(db, 7002n, trial)).toBeUndefined()
+    expect((await trialOrders(db, 7001n, 5)).map(({ order_id }) => order_id)).toEqual([trial])
+    await pay(trial)
+    await refund(trial, 'R-1', { quantity: 2 })
+    // It would prove a refund only if an acceptance asked for it, and no run has it.
+    expect(await outcomesOf(db, [sold])).toEqual({ consumed: [], refunded: [] })
+  })
+
+  it('is deleted after thirty days with all that belongs to it; one that was sold stays', async () => {
+    const [trial, sold] = [await tried(), newId()]
+    await create(sold)
+    for (const orderId of [trial, sold]) {
+      await pay(orderId)
+      await refund(orderId, `R-${orderId}`, { quantity: 1 })
+    }
+    const before = await rowsAbout(sold)
+    expect(before.every((rows) => rows > 0)).toBe(true)
+    world.clock.advance(29 * 86_400)
+    await purge(world.deps, {})
+    expect(await rowsAbout(trial)).toEqual(before)
+    world.clock.advance(86_401)
+    await purge(world.deps, {})
+    expect(await rowsAbout(trial)).toEqual([0, 0, 0, 0])
+    expect(await rowsAbout(sold)).toEqual(before)
+  })
+})

@@ -33,6 +33,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'outbound',
     'members',
     'registry',
+    'audit',
     'throttle',
   ],
   jobs: [

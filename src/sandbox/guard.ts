@@ -82,7 +82,7 @@ function pageOf({ method, url, server, routeOptions }: FastifyRequest): string {
 }
 
 /** The pages that the navigation leads to; one of them is the current one. */
-type Section = 'home' | 'signature' | 'functions' | 'run' | 'history' | 'traffic' | 'docs' | 'members'
+type Section = 'home' | 'signature' | 'functions' | 'run' | 'history' | 'play' | 'traffic' | 'docs' | 'members'
 
 export interface SandboxPageOptions extends Omit<PageOptions, 'scripts'> {
   /** Marked in the navigation. */

@@ -11,6 +11,8 @@ import { memberRoutes } from './members/member-routes.ts'
 import { secretRoutes } from './members/secret-routes.ts'
 import { runPages } from './pages/plugin.ts'
 import { shareRoutes } from './pages/share-routes.ts'
+import { playOrderRoutes } from './play-order-routes.ts'
+import { playRoutes } from './play-routes.ts'
 import { reportRoutes } from './report-routes.ts'
 import { signInRoutes } from './sign-in-routes.ts'
 import { starterRoutes } from './starter-routes.ts'
@@ -48,6 +50,8 @@ const signedInPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) 
   await app.register(signatureToolRoutes, { deps })
   await app.register(starterRoutes, { deps })
   await app.register(runPages, { deps })
+  await app.register(playRoutes, { deps })
+  await app.register(playOrderRoutes, { deps })
   await app.register(trafficRoutes, { deps })
   await app.register(timelineRoutes, { deps })
   await app.register(trafficBulkRoutes, { deps })

@@ -42,7 +42,7 @@ export async function failedOnce(
 const WINDOW_S = 60
 
 /** What makes us call somebody or write something, and how often one partner may ask for it in a minute. */
-const MOST = { replay: 30, export: 6, preflight: 12, start: 120, contacts: 30, rotation: 6 } as const
+const MOST = { replay: 30, export: 6, preflight: 12, start: 120, contacts: 30, play: 30, rotation: 6 } as const
 
 /** Counts one use, over all processes; throws 20003 with Retry-After when there were too many. */
 export async function countUse({ db, keys, clock }: Deps, what: keyof typeof MOST, partnerId: bigint): Promise<void> {

@@ -18,6 +18,7 @@ export type ThrottleKind =
   | 'preflight'
   | 'start'
   | 'contacts'
+  | 'play'
   | 'export'
   | 'rotation'
   | 'member'

@@ -128,3 +128,10 @@ export function prettyJson(text: string): string | undefined {
     return undefined
   }
 }
+
+/** A JSON object with one field set and first; its other numbers exactly as they were written. Throws for what is no JSON. */
+export const withField = (text: string, name: string, value: bigint): string =>
+  stringify({ [name]: value, ...omit(parse(text), name) }, null, 2) ?? ''
+
+const omit = (object: unknown, name: string): object =>
+  Object.fromEntries(Object.entries(object ?? {}).filter(([field]) => field !== name))

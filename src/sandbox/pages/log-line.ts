@@ -119,7 +119,11 @@ export function outcome(ended: Outcome, t: Translate): { tone: Tone; word: strin
   return ended === 'failed' ? bad(t) : { tone: 'warning', word: t('sandbox.log.interrupted') }
 }
 
-function checkLine({ id, passed, level = 'error', path, expected, actual, doc }: Finding, t: Translate): LineContent {
+/** One check in the words of the reader. */
+export function checkLine(
+  { id, passed, level = 'error', path, expected, actual, doc }: Finding,
+  t: Translate,
+): LineContent {
   const facts: [string, string][] = []
   if (path) facts.push([t('sandbox.log.path'), path])
   if (expected !== undefined) facts.push([t('sandbox.log.expected'), detailText(expected, t)])

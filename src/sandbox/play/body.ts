@@ -1,0 +1,35 @@
+import { int64, parseLossless, placed, withField } from '../../lib/json/lossless.ts'
+import { MOST_WRITTEN } from './wire.ts'
+
+/** Why a text is not sent. `json` has the problem with its place. */
+export type BodyProblem =
+  | { readonly kind: 'json'; readonly detail: string }
+  | { readonly kind: 'not-an-object' | 'too-long' | 'sold-order' }
+
+export interface OwnBody {
+  readonly text: string
+  /** The order that it names, where it names one by a 64-bit id. */
+  readonly orderId: bigint | undefined
+}
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined
+
+/** The text as it goes out: as it was written if it names this partner, else with `partnerId` set to it. */
+export function ownBody(written: string, partnerId: bigint): OwnBody | BodyProblem {
+  if (written.length > MOST_WRITTEN) return { kind: 'too-long' }
+  // Browsers end the lines of a form with CR LF.
+  const text = written.replaceAll('\r\n', '\n').trim()
+  const parsed = parseLossless(Buffer.from(text))
+  if ('problem' in parsed) return { kind: 'json', detail: placed(parsed) }
+  const { value } = parsed
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { kind: 'not-an-object' }
+  const orderId = int64().safeParse(fieldOf(fieldOf(value, 'body'), 'orderId'))
+  const own = String(fieldOf(value, 'partnerId')) === String(partnerId)
+  return {
+    text: own ? text : withField(text, 'partnerId', partnerId),
+    orderId: orderId.success && orderId.data >= 0n ? orderId.data : undefined,
+  }
+}

@@ -1,0 +1,121 @@
+import { OPERATOR } from '../../audit/index.ts'
+import { type Choice, findPresentRun, orderInput, withCalls } from '../../certification/index.ts'
+import type { Deps } from '../../deps.ts'
+import type { InterfaceName } from '../../interfaces/index.ts'
+import {
+  closeOrder,
+  createOrder,
+  findTrialOrder,
+  newRefund,
+  orderMayMove,
+  payOrder,
+  queryOrder,
+  refundOrder,
+  type TrialOrder,
+} from '../../orders/index.ts'
+import type { PartnerWithSecrets } from '../../registry/index.ts'
+import { countUse } from '../../throttle/index.ts'
+import { noSuchEntry } from '../errors.ts'
+import { isCovered } from './interfaces.ts'
+import { judge, pendingCodes } from './send.ts'
+import type { Action, PlayOrder, Wish } from './wire.ts'
+
+/** The interface that an operation calls last. */
+const CALLED_BY = {
+  pay: 'order-pay',
+  query: 'order-query',
+  refund: 'order-refund',
+  close: 'order-close',
+} as const satisfies Record<Action, InterfaceName>
+
+/** The call that an operation has made at its interface; undefined where there was nothing to send. */
+export interface Operated {
+  readonly name: InterfaceName
+  readonly wish: Wish
+  readonly callId: string | undefined
+}
+
+/** Tickets that are neither used nor refunded. */
+export const ticketsLeft = ({ quantity, used_quantity, refunded_quantity }: TrialOrder): number =>
+  quantity - used_quantity - refunded_quantity
+
+/** What the state of an order allows. */
+export function actionsFor(order: TrialOrder): Action[] {
+  const { state } = order
+  const allowed: Record<Action, boolean> = {
+    pay: state !== 'paying' && orderMayMove(state, 'paying'),
+    query: true,
+    refund: state === 'paid' && ticketsLeft(order) > 0,
+    close: orderMayMove(state, 'closing'),
+  }
+  return (Object.keys(allowed) as Action[]).filter((action) => allowed[action])
+}
+
+async function operate(
+  deps: Deps,
+  partner: PartnerWithSecrets,
+  name: InterfaceName,
+  operation: (deps: Deps) => Promise<unknown>,
+): Promise<Operated> {
+  const wish = pendingCodes(name).length > 0 ? 'either' : 'success'
+  await countUse(deps, 'play', partner.partner_id)
+  const { calls } = await withCalls(deps, operation)
+  const call = calls.findLast((made) => made.interface === name)
+  if (call) await judge(deps, partner, call, wish)
+  return { name, wish, callId: call?.call_id }
+}
+
+/**
+ * Makes an order outside of any run by the platform's own operation. It belongs to no run, so no acceptance counts it.
+ * Throws InvalidInput where the product (`mt_deal_id`) or a price of it is not known, 20003 when used too often.
+ */
+export function makeOrder(deps: Deps, partner: PartnerWithSecrets, order: PlayOrder): Promise<Operated> {
+  return operate(deps, partner, 'order-create', async (inside) => {
+    const choice = await choiceFor(deps, partner, order)
+    const prepare = <Made>(operation: (deps: Deps) => Promise<Made>) => operation(inside)
+    const input = await orderInput({ deps: inside, partner, choice, prepare }, order.product)
+    const dated = order.travel_date === undefined ? {} : { travel_date: order.travel_date }
+    return createOrder(inside, { ...input, ...dated }, OPERATOR, 'trial')
+  })
+}
+
+/** Asked before there is a run, where they have a URL. */
+const PULLS = ['product-pull', 'price-calendar'] as const
+
+/** What the seller's system can do is known from its run. */
+async function choiceFor(deps: Deps, partner: PartnerWithSecrets, order: PlayOrder): Promise<Choice> {
+  const run = await findPresentRun(deps, partner.partner_id)
+  const { product, quantity, travel_date, unit_price, buy_price } = order
+  const { level } = run?.choice.products ?? {}
+  return {
+    functions: run?.choice.functions ?? PULLS.filter((name) => isCovered(partner, name)),
+    products: { main: product, ...(level === undefined ? {} : { level }) },
+    ...{ quantity, travel_date, unit_price, buy_price },
+  }
+}
+
+/** An order of Play; throws 20007 (404) for any other. */
+export async function ownOrder(deps: Deps, partnerId: bigint, orderId: bigint): Promise<TrialOrder> {
+  const order = await findTrialOrder(deps.db, partnerId, orderId)
+  if (!order) throw noSuchEntry()
+  return order
+}
+
+/**
+ * Pays, queries, refunds in part or closes an order of Play. Throws RefusedRequest where its state does not allow that,
+ * 20003 when used too often.
+ */
+export async function actOnOrder(
+  deps: Deps,
+  partner: PartnerWithSecrets,
+  { orderId, action, quantity }: { readonly orderId: bigint; readonly action: Action; readonly quantity: number },
+): Promise<Operated> {
+  await ownOrder(deps, partner.partner_id, orderId)
+  const operations: Record<Action, (inside: Deps) => Promise<unknown>> = {
+    pay: (inside) => payOrder(inside, orderId, OPERATOR),
+    query: (inside) => queryOrder(inside, orderId, OPERATOR),
+    refund: (inside) => refundOrder(inside, newRefund.parse({ order_id: orderId, quantity }), OPERATOR),
+    close: (inside) => closeOrder(inside, orderId, OPERATOR),
+  }
+  return operate(deps, partner, CALLED_BY[action], operations[action])
+}

@@ -1,0 +1,109 @@
+import {
+  type Expectation,
+  type ExpectedChecks,
+  examineCall,
+  type Finding,
+  REFUSAL_OF,
+  verdictOf,
+  withCalls,
+} from '../../certification/index.ts'
+import type { Deps } from '../../deps.ts'
+import { type InterfaceName, interfaceNamed, SUCCESS } from '../../interfaces/index.ts'
+import { isSold } from '../../orders/index.ts'
+import { type CallRecord, callAsWritten, type Forgery, judgeCall } from '../../partner-calls/index.ts'
+import type { PartnerWithSecrets } from '../../registry/index.ts'
+import { countUse } from '../../throttle/index.ts'
+import { noSuchEntry } from '../errors.ts'
+import { obstacleToCall } from '../traffic/replayable.ts'
+import { findCall } from '../traffic-entry-store.ts'
+import { type BodyProblem, ownBody } from './body.ts'
+import { isCovered } from './interfaces.ts'
+import type { Signing, Wish } from './wire.ts'
+
+export interface Written {
+  readonly body: string
+  readonly sign: Signing
+  readonly expect: Wish
+}
+
+/** Codes that mean "not yet" at an interface. */
+export const pendingCodes = (name: string): number[] => Object.keys(interfaceNamed(name)?.pending ?? {}).map(Number)
+
+interface Expected {
+  readonly expectation: Expectation
+  readonly expects: ExpectedChecks
+}
+
+/** How an answer is examined. A forged call has to be refused, whatever was wished. */
+function expectedOf(name: string, forged: Forgery | null, wish: Wish): Expected {
+  if (forged !== null)
+    return { expectation: { refusal: REFUSAL_OF[forged].refusal }, expects: REFUSAL_OF[forged].expects }
+  const pending = pendingCodes(name)
+  const codes = {
+    success: [SUCCESS],
+    later: pending,
+    either: [SUCCESS, ...pending],
+    failure: 'failure',
+  } as const satisfies Record<Wish, Expectation['codes']>
+  return { expectation: { codes: codes[wish] }, expects: {} }
+}
+
+/** Keeps with a call how its answer was judged, for Traffic. */
+export async function judge(deps: Deps, { stage }: PartnerWithSecrets, call: CallRecord, wish: Wish): Promise<void> {
+  const { expectation, expects } = expectedOf(call.interface, call.forged, wish)
+  const findings = await examineCall(deps, stage, call, expectation)
+  await judgeCall(deps.db, call.call_id, verdictOf(findings, expects))
+}
+
+/**
+ * Sends what somebody has written to an interface of theirs; returns the id of the call, or why nothing was sent.
+ * Throws 20007 (404) for an interface without a URL, 20003 when used too often.
+ */
+export async function sendWritten(
+  deps: Deps,
+  partner: PartnerWithSecrets,
+  name: InterfaceName,
+  { body, sign, expect }: Written,
+): Promise<{ readonly callId: string } | BodyProblem> {
+  const { partner_id: partnerId } = partner
+  if (!isCovered(partner, name)) throw noSuchEntry()
+  const own = ownBody(body, partnerId)
+  if ('kind' in own) return own
+  const { text, orderId } = own
+  const changes = obstacleToCall(name) !== undefined
+  if (changes && orderId !== undefined && (await isSold(deps.db, partnerId, orderId))) return { kind: 'sold-order' }
+  await countUse(deps, 'play', partnerId)
+  const options = { ...(orderId === undefined ? {} : { orderId }), ...(sign === 'right' ? {} : { forge: sign }) }
+  const { result, calls } = await withCalls(deps, (inside) => callAsWritten(inside, partner, name, text, options))
+  for (const call of calls) await judge(deps, partner, call, expect)
+  return { callId: result.callId }
+}
+
+/** A call of this partner at that interface, as it was sent, with the checks of its answer. */
+export interface Result {
+  readonly body: string
+  readonly sign: Signing
+  readonly orderId: bigint | undefined
+  /** Each with its level. */
+  readonly findings: readonly Finding[]
+}
+
+/** Undefined for a call that does not exist or is of another partner or interface. */
+export async function resultOf(
+  deps: Deps,
+  { partner_id, stage }: PartnerWithSecrets,
+  { name, id, wish }: { readonly name: string; readonly id: string; readonly wish: Wish },
+): Promise<Result | undefined> {
+  const found = await findCall(deps.db, partner_id, id)
+  if (found?.interface !== name) return undefined
+  const orderId = found.order_id === null ? null : BigInt(found.order_id)
+  const call = { ...found, call_id: id, partner_id, order_id: orderId, started_at: found.at }
+  const { expectation, expects } = expectedOf(name, found.forged, wish)
+  const findings = await examineCall(deps, stage, call, expectation)
+  return {
+    body: found.request_body,
+    sign: found.forged ?? 'right',
+    orderId: orderId ?? undefined,
+    findings: findings.map((finding) => ({ ...finding, level: finding.level ?? expects[finding.id] ?? 'error' })),
+  }
+}

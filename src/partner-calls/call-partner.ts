@@ -84,7 +84,13 @@ async function makeCall(
   const request = signedRequest(deps, partner, entry, text, options)
   const mask = masker([...secretTexts(partner), options.secret ?? '', signatureOf(request)])
   const read = (answer: ReadableAnswer) => readReply(entry, answer, { mask, orderId: options.orderId })
-  const { reply, durationMs, http } = await send(deps, partner, entry, request, read, options.background === true)
+  const { reply, durationMs, http } = await send(
+    deps,
+    partner,
+    { entry, byHand, background: options.background === true },
+    request,
+    read,
+  )
   const failure = reply.outcome === 'failed' ? reply.failure : undefined
   const record: CallRecord = {
     call_id: callId,
@@ -120,10 +126,9 @@ const withShortSignature = ({ Authorization = '', ...headers }: SignedRequest['h
 async function send(
   deps: Deps,
   { partner_id, aes_key }: PartnerWithSecrets,
-  entry: PartnerInterface,
+  { entry, byHand, background }: Pick<Sending, 'entry' | 'byHand'> & { readonly background: boolean },
   request: SignedRequest,
   read: (answer: ReadableAnswer) => Reply<unknown>,
-  background: boolean,
 ): Promise<Outcome> {
   const notTried = (kind: 'address' | 'breaker', detail: string): Outcome => ({
     reply: failed({ kind, detail, maybe_received: false }),
@@ -137,7 +142,8 @@ async function send(
   const began = performance.now()
   try {
     const http = readable(await post(request, addressGuard(deps.config)), aes_key)
-    answered = http.status === 200
+    // What a person has written may well be answered with 400 or 401: orders of visitors must not wait for that.
+    answered = http.status === 200 || byHand
     return { reply: read(http), durationMs: http.timings.total, http }
   } catch (error) {
     if (!(error instanceof HttpCallError)) throw error

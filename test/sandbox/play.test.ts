@@ -3,7 +3,7 @@ import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openWorld, type World } from '../harness.ts'
 import { desk, newId } from '../orders/desk.ts'
-import { type FakeSeller, fakeSeller, ok, refusal, status } from '../partner-calls/fake-seller.ts'
+import { type FakeSeller, fakeSeller, ok, refusal, reset, status } from '../partner-calls/fake-seller.ts'
 import { textOf } from './pages/visitor.ts'
 import { FORM, get, post, sessionOf } from './partners.ts'
 
@@ -77,7 +77,7 @@ describe('Play', () => {
     expect(seller.calls).toMatchObject([{ text: ASK, signedRight: true, partnerId: 7001 }])
     const call = await newestCall()
     expect(call).toMatchObject({ order_id: String(ORDER), verdict: 'passed', by_hand: true, request_body: ASK })
-    expect(textOf(page)).toContain('All checks passed')
+    expect(textOf(page)).toMatch(/All checks passed.*Passed checks: \d+/)
     expect(page.body).toContain(`href="/sandbox/traffic/call/${call.call_id}"`)
     expect(page.body).toContain('1.10')
     expect(page.body).not.toContain(seller.secret)
@@ -128,10 +128,16 @@ describe('Play', () => {
   })
 
   it('goes through the circuit breaker as all calls do', async () => {
-    seller.on('/order/query', status(500))
+    seller.on('/order/query', reset)
     for (let times = 0; times < 6; times++) await send({ body: ASK })
     expect(seller.calls).toHaveLength(5)
     expect(await newestCall()).toMatchObject({ failure: 'breaker' })
+  })
+
+  it('does not open it by what is answered, so that orders of visitors do not wait', async () => {
+    seller.on('/order/query', status(401))
+    for (let times = 0; times < 6; times++) await send({ body: ASK, sign: 'signature' })
+    expect(seller.calls).toHaveLength(6)
   })
 })
 

@@ -109,7 +109,8 @@ async function shownResult(deps: Deps, partnerId: bigint, { id, orderId, finding
   const checks = findings.map((finding) => ({ facts: [], doc: '', ...checkLine(finding, t) }))
   const failed = findings.filter(({ passed, level }) => !passed && level !== 'warning').length
   return {
-    checks: [...checks.filter(({ tone }) => tone !== 'good'), ...checks.filter(({ tone }) => tone === 'good')],
+    problems: checks.filter(({ tone }) => tone !== 'good'),
+    passed: checks.filter(({ tone }) => tone === 'good'),
     failed,
     warned: findings.filter(({ passed, level }) => !passed && level === 'warning').length,
     exchange: await findExchange(deps, partnerId, 'call', id),

@@ -5,7 +5,7 @@ import type { Db } from './db/sql.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Keys } from './lib/crypto/keys.ts'
 import type { Rates } from './lib/rates.ts'
-import type { CallRecord, CircuitBreakers } from './partner-calls/index.ts'
+import type { CallFaults, CallRecord, CircuitBreakers } from './partner-calls/index.ts'
 
 /** What operations are given; they find nothing by themselves. */
 export interface Deps {
@@ -18,6 +18,8 @@ export interface Deps {
     readonly breakers: CircuitBreakers
     /** Is given every call to a partner once it is recorded: what an operation asked is reported, not found out. */
     readonly onCall?: (call: CallRecord) => void
+    /** What goes wrong with calls, on purpose: of the test run only. */
+    readonly faults?: CallFaults
   }
   readonly runningAttempts: RunningAttempts
   readonly logFollowers: LogFollowers

@@ -89,7 +89,13 @@ class Progress {
   }
 }
 
-function openClient(origin: string, guard: AddressGuard, limits: CallLimits, progress: Progress): Client {
+function openClient(
+  origin: string,
+  guard: AddressGuard,
+  limits: CallLimits,
+  progress: Progress,
+  onConnected: () => void,
+): Client {
   const connect = guardedConnector(guard, limits.connectMs, (phase) => {
     progress.phase = phase
   })
@@ -99,6 +105,7 @@ function openClient(origin: string, guard: AddressGuard, limits: CallLimits, pro
         if (result[0] === null) {
           progress.phase = null
           progress.connected = progress.elapsed()
+          onConnected()
         }
         callback(...result)
       }),
@@ -114,7 +121,13 @@ export interface HttpRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** The connection is closed right after the request was sent, whatever is answered: the answer is lost on the way. */
+  readonly hangUp?: boolean
 }
+
+/** Milliseconds from the connection to its end: the request has left by then, and few have been answered. */
+const HANG_UP_MS = 100
+const HUNG_UP = 'hung up on purpose'
 
 /**
  * One POST on a connection of its own: a kept-alive one might close during a request, and then it would be unknown
@@ -128,19 +141,26 @@ export async function post(
   const progress = new Progress()
   const url = callableUrl(request.url)
   if (url === undefined) throw new HttpCallError('address', progress.timings(), limits)
-  const client = openClient(url.origin, guard, limits, progress)
+  const hungUp = new AbortController()
+  const onConnected = () => {
+    if (request.hangUp) setTimeout(() => hungUp.abort(), HANG_UP_MS)
+  }
+  const client = openClient(url.origin, guard, limits, progress, onConnected)
   try {
     const answer = await client.request({
       method: 'POST',
       path: url.pathname + url.search,
       headers: { 'accept-encoding': 'identity', ...request.headers },
       body: request.body,
-      signal: AbortSignal.timeout(limits.totalMs),
+      signal: AbortSignal.any([AbortSignal.timeout(limits.totalMs), hungUp.signal]),
     })
+    if (request.hangUp) throw new HttpCallError('broken', progress.timings(), limits, HUNG_UP)
     progress.headers = progress.elapsed()
     const body = Buffer.from(await answer.body.arrayBuffer())
     return { status: answer.statusCode, headers: answer.headers, body, timings: progress.timings() }
   } catch (error) {
+    if (error instanceof HttpCallError) throw error
+    if (hungUp.signal.aborted) throw new HttpCallError('broken', progress.timings(), limits, HUNG_UP)
     throw new HttpCallError(failureOf(error, progress.phase), progress.timings(), limits, codeOf(error))
   } finally {
     // The response is complete or given up; later events of the connection are ignored.

@@ -29,6 +29,12 @@ export interface CallOptions {
   readonly forge?: Forgery
 }
 
+/** Faults of the platform that a test run makes on purpose. */
+export interface CallFaults {
+  /** The answers of this interface are lost: the connection is closed once the request has been sent. */
+  readonly loses?: InterfaceName
+}
+
 /** What came of it. */
 interface Outcome {
   readonly reply: Reply<unknown>
@@ -136,19 +142,20 @@ async function send(
   })
   if (request.url === '') return notTried('address', `no URL is registered for ${entry.name}`)
   deps.assertMayCall?.()
+  const hangUp = deps.calls.faults?.loses === entry.name
   const allowed = deps.calls.breakers.allowsCall(partner_id, background)
   if (allowed !== true) return notTried('breaker', allowed.refused)
   let answered = false
   const began = performance.now()
   try {
-    const http = readable(await post(request, addressGuard(deps.config)), aes_key)
+    const http = readable(await post({ ...request, hangUp }, addressGuard(deps.config)), aes_key)
     // What a person has written may well be answered with 400 or 401: orders of visitors must not wait for that.
     answered = http.status === 200 || byHand
     return { reply: read(http), durationMs: http.timings.total, http }
   } catch (error) {
     if (!(error instanceof HttpCallError)) throw error
     const { failure: kind, maybeReceived, timings, exceeded = MEANINGS[kind] } = error
-    answered = kind === 'address'
+    answered = kind === 'address' || hangUp
     const detail = `${exceeded}: ${error.message}`
     return { reply: failed({ kind, detail, maybe_received: maybeReceived }), durationMs: timings.total }
   } finally {

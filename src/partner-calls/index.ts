@@ -2,6 +2,7 @@ export { BREAKER, CircuitBreakers } from './breaker.ts'
 export {
   type AnswerOf,
   activePartner,
+  type CallFaults,
   type CallOptions,
   callAsWritten,
   callPartner,

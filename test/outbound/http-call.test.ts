@@ -127,6 +127,21 @@ describe('a call fails by name', () => {
     expect(failure.timings.total).toBeLessThan(30_000)
   })
 
+  it.each([
+    ['answers at once', (response: ServerResponse) => void response.end('{"code":200}')],
+    ['has not answered yet', () => {}],
+  ])('hung up on purpose: the request arrives, the answer does not count: the partner %s', async (_what, answer) => {
+    const bodies: string[] = []
+    const url = await partner(async (request, response) => {
+      bodies.push(await bodyOf(request))
+      answer(response)
+    })
+    const failure = await failing(post({ url, headers: {}, body: '{"a":1}', hangUp: true }, guard))
+    expect(failure).toMatchObject({ failure: 'broken', maybeReceived: true, code: 'hung up on purpose' })
+    expect(bodies).toEqual(['{"a":1}'])
+    expect(failure.timings.total).toBeLessThan(PARTNER_LIMITS.headersMs)
+  })
+
   it('timeout: no headers long before the whole call is over', async () => {
     // undici's timers tick about twice a second.
     const failure = await failing(call(await partner(() => {}), { totalMs: 10_000 }))

@@ -27,6 +27,8 @@ export interface Attempt {
   readonly number: number
   readonly choice: Choice
   readonly expects: ExpectedChecks
+  /** Every failed check is a warning. */
+  readonly advisory: boolean
   readonly startedAt: Date
   /** Seconds that a step waits for a notice. */
   readonly patienceS: number
@@ -58,7 +60,7 @@ const LONGEST = 500
 
 const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
 
-export function openAttemptLog({ deps, partner, attemptId, expects, signal }: Attempt): AttemptLog {
+export function openAttemptLog({ deps, partner, attemptId, expects, advisory, signal }: Attempt): AttemptLog {
   const mask = masker(secretTexts(partner))
   const maskSaid = ({ text, values }: Said): Said => ({
     text,
@@ -74,10 +76,10 @@ export function openAttemptLog({ deps, partner, attemptId, expects, signal }: At
       if (!(await appendEvent(deps.db, attemptId, entry, deps.clock.now()))) throw new AttemptOver()
     },
     check: async (id, passed, { level = expects[id], ...details } = {}) => {
-      const isWarning = level === 'warning'
+      const isWarning = advisory || level === 'warning'
       // Much of it was said by the partner, secrets included.
       const masked = Object.fromEntries(Object.entries(details).map(([name, detail]) => [name, maskDetail(detail)]))
-      await log.append({ kind: 'check', data: { id, passed, ...(isWarning ? { level } : {}), ...masked } })
+      await log.append({ kind: 'check', data: { id, passed, ...(isWarning && { level: 'warning' }), ...masked } })
       checked++
       if (!passed && !isWarning) failed++
       return passed

@@ -109,9 +109,9 @@ async function perform(deps: Deps, begun: Begun, signal: AbortSignal): Promise<v
   if (!partner) return
   const { choice, run_id: runId } = run
   const patienceS = deps.config.SANDBOX_WAIT_S
-  const { expects } = step
+  const { expects, advisory = false } = step
   const context = stepContext({
-    ...{ deps, partner, runId, attemptId, number, choice, expects, startedAt, patienceS, signal },
+    ...{ deps, partner, runId, attemptId, number, choice, expects, advisory, startedAt, patienceS, signal },
   })
   try {
     await step.perform(context)

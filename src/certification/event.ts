@@ -12,6 +12,8 @@ export type LogEntry =
   | { readonly kind: 'calling'; readonly data: { readonly interface: string; readonly url: string } }
   /** An exchange is over. */
   | { readonly kind: 'call'; readonly data: { readonly call_id: string; readonly interface: string } }
+  /** The platform does wrong what it can do wrong, on purpose. */
+  | { readonly kind: 'fault'; readonly data: { readonly fault: Said } }
   /** The partner's turn: what has to come, where, and until when (ISO 8601). */
   | { readonly kind: 'waiting'; readonly data: Waiting }
   /** `remark`: why the step still waits after it. */
@@ -69,6 +71,7 @@ const KINDS = [
   'started',
   'calling',
   'call',
+  'fault',
   'waiting',
   'notice',
   'rejected',

@@ -21,11 +21,11 @@ export async function examineCall(
   return [...examined, ...(await doubtFindings(deps.db, call))]
 }
 
-/** A check without a level has the one that is expected of it. */
-export function verdictOf(findings: readonly Finding[], expects: ExpectedChecks): CallVerdict {
+/** A check without a level has the one that is expected of it. `advisory`: whatever failed is a warning. */
+export function verdictOf(findings: readonly Finding[], expects: ExpectedChecks, advisory = false): CallVerdict {
   const failed = findings.filter(({ passed }) => !passed)
   if (failed.length === 0) return 'passed'
-  return failed.every(({ id, level = expects[id] }) => level === 'warning') ? 'warning' : 'failed'
+  return advisory || failed.every(({ id, level = expects[id] }) => level === 'warning') ? 'warning' : 'failed'
 }
 
 /** Runs an operation, and returns the calls that it made beside its result. */

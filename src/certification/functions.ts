@@ -10,6 +10,8 @@ interface SystemFunction {
   readonly required?: true
   /** Of the functions of one kind at least one is chosen. */
   readonly oneOf?: 'pay' | 'refund'
+  /** More tests of what is offered anyway: off until somebody chooses it. */
+  readonly extra?: true
 }
 
 const FUNCTIONS = [
@@ -32,6 +34,7 @@ const FUNCTIONS = [
   { id: 'balance-query' },
   { id: 'product-status' },
   { id: 'heartbeat' },
+  { id: 'robustness', extra: true },
 ] as const satisfies readonly SystemFunction[]
 
 export type FunctionId = (typeof FUNCTIONS)[number]['id']
@@ -41,6 +44,9 @@ const ALL: readonly SystemFunction[] = FUNCTIONS
 export const FUNCTION_IDS = FUNCTIONS.map(({ id }) => id) as [FunctionId, ...FunctionId[]]
 
 export const REQUIRED_FUNCTIONS = ALL.filter(({ required }) => required).map(({ id }) => id as FunctionId)
+
+/** Everything that a partner can offer, without the extra tests. */
+export const OFFERED_FUNCTIONS = ALL.filter(({ extra }) => !extra).map(({ id }) => id as FunctionId)
 
 /** The functions for paying or for refunding, of which at least one is needed. */
 export const alternatives = (kind: 'pay' | 'refund'): FunctionId[] =>

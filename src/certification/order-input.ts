@@ -20,21 +20,33 @@ const OPEN_DATE = 0
 /** visitorInfoType where nothing is known: a visitor too many does no harm. */
 const EVERY_VISITOR = 3
 
+/** In what an order differs from the one that the choice describes. */
+export interface OrderChanges {
+  /** Tickets; never fewer than the product asks for. */
+  readonly quantity?: number
+  /** Yuan a ticket; without them and without any in the choice, as pulled. */
+  readonly prices?: { readonly unit_price: number; readonly buy_price: number }
+}
+
 /**
  * An order of a product as the choice wants it, with invented visitors. The product and, if there is a calendar, the
  * prices of the day are pulled first, as the platform does before it sells.
  */
-export async function orderInput(context: Preparing, partner_deal_id: string): Promise<NewOrder> {
+export async function orderInput(
+  context: Preparing,
+  partner_deal_id: string,
+  { quantity: wanted, prices }: OrderChanges = {},
+): Promise<NewOrder> {
   const { deps, choice, partner } = context
   const { partner_id } = partner
   const details = await productDetails(context, partner_deal_id)
   const dated = isDated(context, details)
   const day = travelDate(choice, deps.clock.now())
   const key = dated ? await pullDay(context, partner_deal_id, day) : undefined
-  const quantity = Math.max(choice.quantity, Number(details.minBuyCount) || 1)
+  const quantity = Math.max(wanted ?? choice.quantity, Number(details.minBuyCount) || 1)
   return newOrder.parse({
     ...{ partner_id, partner_deal_id, quantity },
-    ...{ unit_price: choice.unit_price, buy_price: choice.buy_price },
+    ...{ unit_price: choice.unit_price, buy_price: choice.buy_price, ...prices },
     ...testVisitors(details, quantity),
     ...(dated ? { travel_date: day } : {}),
     ...(key ? { partner_primary_key: key } : {}),

@@ -15,6 +15,11 @@ export type OrderRole =
   | 'close'
   | 'reschedule'
   | 'message'
+  | 'price'
+  | 'parallel'
+  | 'lost'
+  | 'partly-used'
+  | 'foreign-code'
 
 const linkedOrder = z.object({ order_id: z.coerce.bigint() })
 

@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { type InterfaceName, interfaceNamed, readAnswer } from '../interfaces/index.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
+import { said } from '../lib/said.ts'
 import {
   type AnswerOf,
   type CallOptions,
@@ -35,6 +36,8 @@ export interface StepCalls {
   ): Promise<Result>
   /** Runs an operation whose calls are logged without checks: what a step needs before its own call. */
   prepare<Result>(operation: (deps: Deps) => Promise<Result>): Promise<Result>
+  /** The same, and the answer of that interface is lost on the way: the platform hangs up once it has asked. */
+  loseAnswer<Result>(name: InterfaceName, operation: (deps: Deps) => Promise<Result>): Promise<Result>
   /** Sends the last call of that interface about an order once more, as the platform does when an answer was lost. */
   repeat<Name extends InterfaceName>(
     name: Name,
@@ -47,7 +50,7 @@ export interface StepCalls {
   jsonAbout(name: InterfaceName, orderId: bigint): Promise<unknown>
 }
 
-export function stepCalls({ deps, partner, expects }: Attempt, log: AttemptLog): StepCalls {
+export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: AttemptLog): StepCalls {
   const announce = async (name: InterfaceName) => {
     const url = interfaceUrl(partner, name, interfaceNamed(name)?.defaultPath ?? '') ?? ''
     await log.append({ kind: 'calling', data: { interface: name, url: log.mask(url) } })
@@ -59,7 +62,7 @@ export function stepCalls({ deps, partner, expects }: Attempt, log: AttemptLog):
   const checkCall = async (call: CallRecord, expectation: Expectation) => {
     const findings = await examineCall(deps, partner.stage, call, expectation)
     // Traffic shows the verdict, so it is kept even if the attempt ends with the next line.
-    await judgeCall(deps.db, call.call_id, verdictOf(findings, expects))
+    await judgeCall(deps.db, call.call_id, verdictOf(findings, expects, advisory))
     await logCall(call)
     for (const { id, passed, ...more } of findings) await log.check(id, passed, more)
   }
@@ -83,14 +86,21 @@ export function stepCalls({ deps, partner, expects }: Attempt, log: AttemptLog):
   const jsonAbout: StepCalls['jsonAbout'] = async (name, orderId) =>
     jsonIn((await lastCallAbout(deps.db, orderId, name))?.response_body)
 
+  const prepare: StepCalls['prepare'] = async (operation) => {
+    const { result, calls } = await withCalls(deps, operation)
+    for (const made of calls) await logCall(made)
+    return result
+  }
+
   return {
     call,
     operate,
+    prepare,
     jsonAbout,
-    prepare: async (operation) => {
-      const { result, calls } = await withCalls(deps, operation)
-      for (const made of calls) await logCall(made)
-      return result
+    loseAnswer: async (name, operation) => {
+      const title = interfaceNamed(name)?.title ?? name
+      await log.append({ kind: 'fault', data: { fault: said('answer-lost', { interface: title }) } })
+      return prepare((inside) => operation({ ...inside, calls: { ...inside.calls, faults: { loses: name } } }))
     },
     repeat: async (name, orderId, expectation = {}) => {
       const last = await lastCallAbout(deps.db, orderId, name)

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { stringify } from 'lossless-json'
 import { z } from 'zod'
-import { choice, FUNCTION_IDS } from '../certification/index.ts'
+import { choice, FUNCTION_IDS, OFFERED_FUNCTIONS } from '../certification/index.ts'
 import { InvalidInput, parseInput } from '../lib/json/input.ts'
 import type { CliContext, Terminal } from './context.ts'
 import { callerFields, credentialsOf, type FoundCredentials, oneCaller } from './sandbox-caller.ts'
@@ -117,7 +117,7 @@ const choiceOf = (
   { all, functions, products, travel_date, unit_price, buy_price, quantity }: Omit<Input, 'partner'>,
   defaults: DemoPartner['products'],
 ) => ({
-  functions: all ? FUNCTION_IDS : functions,
+  functions: all ? OFFERED_FUNCTIONS : functions,
   products: products ? readProducts(products).products : defaults,
   travel_date,
   unit_price,

@@ -53,6 +53,7 @@ export const SAID_IDS = [
   'must-be-bits',
   'must-be-digits',
   'must-be-minutes',
+  'answer-lost',
 ] as const
 
 export type SaidId = (typeof SAID_IDS)[number]

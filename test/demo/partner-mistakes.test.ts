@@ -91,6 +91,27 @@ describe('mistakes', () => {
     expect(await partner.call('/order/query', order)).toMatchObject({ code: 200, body: { orderStatus: 4 } })
   })
 
+  it('unknown-order-found and any-refund-accepted', async () => {
+    const unknown = { orderId: ORDER_ID + 1n, partnerOrderId: '' }
+    await issuedOrder(partner, 'DEMO-BOAT')
+    const tooMany = { orderId: ORDER_ID, refundId: 'A', refundQuantity: 99 }
+    expect(await partner.call('/order/query', unknown)).toMatchObject({ code: 301 })
+    expect(await partner.call('/order/refund', tooMany)).toMatchObject({ code: 606 })
+    await make('unknown-order-found', 'any-refund-accepted')
+    expect(await partner.call('/order/query', unknown)).toMatchObject({ code: 200, body: { orderStatus: 4 } })
+    expect(await partner.call('/order/refund', tooMany)).toMatchObject({ code: 200 })
+  })
+
+  it('old-price-accepted and orders-share-id', async () => {
+    const order = (at: number, more: object = {}) => orderOf('DEMO-BOAT', { orderId: ORDER_ID + BigInt(at), ...more })
+    expect(await partner.call('/order/create', order(1, { buyPrice: 1 }))).toMatchObject({ code: 410 })
+    await make('old-price-accepted')
+    expect(await partner.call('/order/create', order(2, { buyPrice: 1 }))).toMatchObject({ code: 200 })
+    await make('orders-share-id')
+    const answers = [await partner.call('/order/create', order(3)), await partner.call('/order/create', order(4))]
+    expect(new Set(answers.map(({ body }) => body.partnerOrderId)).size).toBe(1)
+  })
+
   it('leave what is malformed to the shop', async () => {
     await make('answer-wrong-content-type', 'out-of-stock-sold')
     expect((await partner.send('/order/create', '{not json')).json()).toMatchObject({ code: 410 })

@@ -35,6 +35,9 @@ const TAKES_TIME = [
   'refund-after-review',
   'refund-notice',
   'refund-again',
+  'lost-answer',
+  'refund-of-rest',
+  'foreign-code',
 ]
 
 /** What the people at the demo partner do while a step waits. */
@@ -43,6 +46,7 @@ const MEANWHILE: Readonly<Record<string, (lab: Lab, runId: string) => Promise<un
     lab.control('change-product', { partnerDealId: 'DEMO-BOAT', title: `Title ${Math.random()}` }),
   // Once it is done, a notice that was refused is sent again by itself.
   consumption: async (lab, runId) => useTickets(lab, runId).catch(() => {}),
+  'refund-of-rest': async (lab, runId) => useTickets(lab, runId, 1).catch(() => {}),
   'refund-notice': async (lab, runId) => {
     const { refundId } = (await lab.awaited(runId)).about
     return lab.control('decide-refund', { refundId, approve: true }).catch(() => {})

@@ -20,6 +20,9 @@ import {
 } from './order.ts'
 import { refundAfterReview, refundAgain, refundAtOnce, refundedMessage, refundNotice } from './refund.ts'
 import { orderReschedule } from './reschedule.ts'
+import { lostAnswer } from './robustness/lost-answer.ts'
+import { ordersAtOnce, priceChanged, unknownOrder } from './robustness/orders.ts'
+import { foreignCode, refundAfterUse, refundOfRest } from './robustness/refunds.ts'
 import type { Step } from './step.ts'
 import { orderPay, orderPayAgain } from './vouchers.ts'
 
@@ -52,4 +55,11 @@ export const STEPS: readonly Step[] = [
   refundedMessage,
   balanceQuery,
   productStatus,
+  unknownOrder,
+  priceChanged,
+  lostAnswer,
+  ordersAtOnce,
+  refundOfRest,
+  refundAfterUse,
+  foreignCode,
 ]

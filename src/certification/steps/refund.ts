@@ -23,7 +23,7 @@ import { wantedApproval } from './wanted-notice.ts'
 
 const REFUNDED: readonly RefundState[] = ['refunded']
 /** Under review, or decided already: a partner may decide before we look. */
-const ASKED: readonly RefundState[] = ['reviewing', 'refunded', 'refused']
+export const ASKED: readonly RefundState[] = ['reviewing', 'refunded', 'refused']
 
 /** Codes for a refund that exists already: done now or before, under review, or a refusal of the contract. */
 const REPEATED = [200, 601, 602, 604, 606, 607, 699]
@@ -165,7 +165,11 @@ async function checkRefundId(context: StepContext, orderId: bigint): Promise<voi
   })
 }
 
-async function checkRefund(context: StepContext, orderId: bigint, states: readonly RefundState[]): Promise<void> {
+export async function checkRefund(
+  context: StepContext,
+  orderId: bigint,
+  states: readonly RefundState[],
+): Promise<void> {
   const [refund] = (await showOrder(context.deps, orderId)).order.refunds
   const passed = refund !== undefined && states.includes(refund.state)
   const [expected = ''] = states

@@ -15,6 +15,8 @@ export interface Step {
   readonly needs: readonly FunctionId[]
   /** The checks that it makes besides those of every answer (examine.ts), and the level of each. */
   readonly expects: ExpectedChecks
+  /** Whatever fails in it is a warning, so it never stands in the way of acceptance. */
+  readonly advisory?: true
   /** Makes the attempt. It passes when at least one check was made and none of level `error` has failed. */
   readonly perform: (context: StepContext) => Promise<void>
 }

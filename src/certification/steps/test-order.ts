@@ -4,9 +4,9 @@ import { said } from '../../lib/said.ts'
 import { PATH } from '../../mws/index.ts'
 import { createOrder, type OrderAnswer, payOrder, queryOrder, showOrder } from '../../orders/index.ts'
 import type { Expectation } from '../examine.ts'
-import { orderInput } from '../order-input.ts'
 import type { OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
+import { type OrderOptions, runOrderInput } from './order-input.ts'
 import { otherOrder } from './other-order.ts'
 
 export type Order = OrderAnswer['order']
@@ -14,24 +14,18 @@ export type Order = OrderAnswer['order']
 /** Ids beyond 2^53, which a program that reads ids as doubles rounds. */
 export const LARGE_ID_BITS = 63
 
-/** Bits of the order's id; ORDER_ID_BITS if left out. */
-interface IdSize {
-  readonly idBits?: number
-}
-
 /**
- * Creates an order of the run by the platform's own operation. The product and, if there is a calendar, the prices of
- * the day are pulled first, as the platform does before it sells. `expectation` has the codes when the partner has to
+ * Creates an order of the run by the platform's own operation. `expectation` has the codes when the partner has to
  * refuse.
  */
 export async function createTestOrder(
   context: StepContext,
   role: OrderRole,
-  partner_deal_id: string,
-  { idBits, ...expectation }: Expectation & IdSize = {},
+  partnerDealId: string,
+  { idBits, quantity, prices, ...expectation }: Expectation & OrderOptions = {},
 ): Promise<Order> {
-  const prepared = await orderInput(context, partner_deal_id)
-  const input = { ...prepared, order_id: await context.newOrder(role, idBits) }
+  const options = { ...(idBits && { idBits }), ...(quantity && { quantity }), ...(prices && { prices }) }
+  const input = await runOrderInput(context, role, partnerDealId, options)
   const create = (inside: StepContext['deps']) => createOrder(inside, input, OPERATOR, 'test-run')
   const { order } = await context.operate('order-create', create, expectation)
   const expected = expectation.codes ? 'create_failed' : 'created'
@@ -47,8 +41,8 @@ export async function unpaidOrder(context: StepContext): Promise<bigint> {
   return (await createTestOrder(context, 'main', context.choice.products.main)).order_id
 }
 
-const ISSUED_WITHIN_S = 60
-const ASK_EVERY_MS = 2_000
+export const ISSUED_WITHIN_S = 60
+export const ASK_EVERY_MS = 2_000
 
 /** Pays an order. After 598 the platform asks until the tickets are issued, or the partner sends a pay notice. */
 export async function payTestOrder(
@@ -93,9 +87,9 @@ export async function buyTestOrder(
   context: StepContext,
   role: OrderRole,
   partnerDealId: string,
-  size: IdSize = {},
+  options: OrderOptions = {},
 ): Promise<Order> {
-  const { order_id } = await createTestOrder(context, role, partnerDealId, size)
+  const { order_id } = await createTestOrder(context, role, partnerDealId, options)
   return payTestOrder(context, order_id, ANY_PAYMENT)
 }
 

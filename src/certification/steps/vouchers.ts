@@ -33,14 +33,22 @@ export const orderPayAgain: Step = {
     const order = await buyTestOrder(context, 'main', context.choice.products.main, { idBits: LARGE_ID_BITS })
     const again = await context.repeat('order-pay', order.order_id)
     if (again.outcome !== 'success') return
-    const told = issuedCodes(again.answer.body, order.quantity)
-    const [expected, actual] = [order.vouchers, told].map((codes) => sorted(codes.map(({ voucher }) => voucher)))
-    await context.check('same-vouchers', actual === expected, {
-      path: 'body.vouchers',
-      expected: startOf(expected) || '–',
-      actual: startOf(actual) || '–',
-    })
+    await checkSameVouchers(context, order, issuedCodes(again.answer.body, order.quantity))
   },
+}
+
+/** The codes that the partner tells again are those of the order. */
+export async function checkSameVouchers(
+  context: StepContext,
+  { vouchers }: Order,
+  told: readonly { readonly voucher: string }[],
+): Promise<void> {
+  const [expected, actual] = [vouchers, told].map((codes) => sorted(codes.map(({ voucher }) => voucher)))
+  await context.check('same-vouchers', actual === expected, {
+    path: 'body.vouchers',
+    expected: startOf(expected) || '–',
+    actual: startOf(actual) || '–',
+  })
 }
 
 const MOST_SHOWN = 500

@@ -4,7 +4,8 @@ import type { Order } from './test-order.ts'
 
 /** The notices that steps wait for, whole and with everything that is known, for a person to copy and send. */
 
-/** `status` of a voucher: used. */
+/** `status` of a voucher. */
+const UNUSED = 0
 const USED = 1
 
 /** Days until a voucher ends of which neither an end nor a travel date is known. */
@@ -15,22 +16,22 @@ export const wantedProductChange = ({ partner }: StepContext, partnerDealId: str
   body: [{ partnerDealId, status: Number(status) }],
 })
 
-/** Every ticket of the order is used. */
-export const wantedConsumption = ({ partner, deps }: StepContext, order: Order): object => {
+/** So many tickets of the order are used; all if left out. */
+export const wantedConsumption = ({ partner, deps }: StepContext, order: Order, used = order.quantity): object => {
+  let counted = 0
   const last = order.travel_date ?? addDays(beijingDate(deps.clock.now()), SOME_DAYS)
-  const voucherList = order.vouchers.map(({ voucher, quantity, invalid_at }) => ({
-    voucher,
-    voucherInvalidTime: invalid_at ?? `${last} 23:59:59`,
-    quantity,
-    status: USED,
-  }))
+  const voucherList = order.vouchers.map(({ voucher, quantity, invalid_at }) => {
+    const status = counted < used ? USED : UNUSED
+    counted += quantity
+    return { voucher, voucherInvalidTime: invalid_at ?? `${last} 23:59:59`, quantity, status }
+  })
   return {
     partnerId: partner.partner_id,
     body: {
       orderId: order.order_id,
       partnerOrderId: order.partner_order_id ?? '',
       quantity: order.quantity,
-      usedQuantity: order.quantity,
+      usedQuantity: used,
       refundedQuantity: 0,
       ...(voucherList.length > 0 ? { voucherList } : {}),
     },

@@ -1,4 +1,5 @@
 import { FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from '../../certification/index.ts'
+import type { InterfaceName } from '../../interfaces/index.ts'
 import { INTERFACE_OF } from '../pages/function-groups.ts'
 import type { NoticeName } from './anchor.ts'
 
@@ -12,6 +13,11 @@ const NOTICES_OF: Readonly<Partial<Record<FunctionId, readonly NoticeName[]>>> =
   'order-reschedule': ['reschedule'],
 }
 
+/** The interfaces that a function tests once more. */
+const TESTED_BY: Readonly<Partial<Record<FunctionId, readonly InterfaceName[]>>> = {
+  robustness: ['order-create', 'order-pay', 'order-query', 'order-refund'],
+}
+
 /** A function that a seller's system can have, and the sections of this page that it is about. */
 export interface DocumentedFunction {
   readonly id: FunctionId
@@ -22,5 +28,5 @@ export interface DocumentedFunction {
 export const DOCUMENTED_FUNCTIONS: readonly DocumentedFunction[] = FUNCTION_IDS.map((id) => ({
   id,
   isRequired: REQUIRED_FUNCTIONS.includes(id),
-  sections: [INTERFACE_OF[id] ?? [], NOTICES_OF[id] ?? []].flat(),
+  sections: [INTERFACE_OF[id] ?? [], NOTICES_OF[id] ?? [], TESTED_BY[id] ?? []].flat(),
 }))

@@ -11,6 +11,7 @@ export const GROUPS: readonly { readonly name: string; readonly functions: reado
   { name: 'sandbox.group.refund', functions: ['refund-at-once', 'refund-after-review', 'refunded-message'] },
   { name: 'sandbox.group.change', functions: ['order-close', 'order-reschedule'] },
   { name: 'sandbox.group.account', functions: ['balance-query', 'heartbeat'] },
+  { name: 'sandbox.group.robustness', functions: ['robustness'] },
 ]
 
 /** The interface that a function is offered at; nothing for what the partner sends to us. */
@@ -34,4 +35,5 @@ export const INTERFACE_OF: Readonly<Record<FunctionId, InterfaceName | undefined
   'balance-query': 'balance-query',
   'product-status': 'product-status',
   heartbeat: 'heartbeat',
+  robustness: undefined,
 }

@@ -1,9 +1,9 @@
 import { listProducts } from '../../catalogue/index.ts'
 import {
   type Choice,
-  FUNCTION_IDS,
   type FunctionId,
   findPresentRun,
+  OFFERED_FUNCTIONS,
   REQUIRED_FUNCTIONS,
 } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
@@ -94,7 +94,7 @@ function choiceTexts(
   }
   const blank = { travel_date: '', unit_price: '', buy_price: '', quantity: '2' }
   return demo
-    ? { ...blank, functions: FUNCTION_IDS, products: DEMO_PRODUCTS }
+    ? { ...blank, functions: OFFERED_FUNCTIONS, products: DEMO_PRODUCTS }
     : { ...blank, functions: USUAL, products: NO_PRODUCTS }
 }
 

@@ -70,6 +70,8 @@ async function contentOf(context: LineContext, event: RunEvent): Promise<LineCon
       const failed = exchange !== null && exchange.answer === null
       return { text, exchange, ...(failed ? { ...bad(t), open: true } : {}) }
     }
+    case 'fault':
+      return { text: t('sandbox.log.fault', { fault: saidText(event.data.fault, t) }) }
     case 'waiting':
       return { text: t('sandbox.log.waiting', { path: event.data.path }) }
     case 'notice':

@@ -63,7 +63,15 @@ const WALK = {
   functions: [
     ...['product-pull', 'product-change', 'poi-pull', 'price-calendar', 'level-price-calendar', 'order-create'],
     ...['sold-out', 'pay-at-once', 'pay-later', 'order-query', 'consumption', 'refund-at-once', 'refund-after-review'],
-    ...['order-close', 'order-reschedule', 'refunded-message', 'balance-query', 'product-status', 'heartbeat'],
+    ...[
+      'order-close',
+      'order-reschedule',
+      'refunded-message',
+      'balance-query',
+      'product-status',
+      'heartbeat',
+      'robustness',
+    ],
   ],
   products: ['TICKET', 'LATER', 'REVIEW', 'SHOW', 'SOLD-OUT'],
   wish: { products: { main: 'TICKET', later: 'LATER', review: 'REVIEW', level: 'SHOW', sold_out: 'SOLD-OUT' } },
@@ -71,7 +79,7 @@ const WALK = {
 
 /** The words after the command that sends the notice which a step waits for. */
 const commandFor = (path: string, about: Readonly<Record<string, string>>): string[] => {
-  if (path.endsWith('/order/consume/notice')) return ['used', String(about.orderId)]
+  if (path.endsWith('/order/consume/notice')) return ['used', String(about.orderId), String(about.usedQuantity)]
   if (path.endsWith('/order/refund/notice')) return ['refund', String(about.refundId), 'yes']
   if (path.endsWith('/deal/change/notice')) return ['change', String(about.partnerDealId), String(about.status)]
   throw new Error(`no command sends ${path}`)

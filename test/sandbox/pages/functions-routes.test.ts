@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { FUNCTION_IDS } from '../../../src/certification/functions.ts'
+import { FUNCTION_IDS, OFFERED_FUNCTIONS } from '../../../src/certification/functions.ts'
 import { listRuns, presentRun } from '../../../src/certification/run.ts'
 import { setStage, showPartner } from '../../../src/registry/partner.ts'
 import { GROUPS } from '../../../src/sandbox/pages/function-groups.ts'
@@ -70,7 +70,9 @@ describe('the form', () => {
     const { body } = await them.open(FORM)
     const values = (name: string) =>
       [...body.matchAll(new RegExp(`name="${name}" value="([^"]*)"`, 'g'))].map(([, v]) => v)
-    expect([...body.matchAll(/type="checkbox"[^>]*>/g)].every(([box]) => box.includes(' checked'))).toBe(true)
+    const boxes = [...body.matchAll(/type="checkbox" name="functions" value="([^"]*)"([^>]*)>/g)]
+    const chosen = boxes.filter(([, , rest]) => rest?.includes(' checked')).map(([, id]) => String(id))
+    expect(chosen.sort()).toEqual([...OFFERED_FUNCTIONS].sort())
     const fields = ['main', 'later', 'review', 'level', 'sold_out'].map((name) => [name, values(name)[0]])
     expect(fields).toEqual([
       ['main', 'DEMO-BOAT'],
@@ -80,13 +82,13 @@ describe('the form', () => {
       ['sold_out', 'DEMO-SOLD-OUT'],
     ])
     const query = new URLSearchParams([...fields.map(([name, value]) => [String(name), String(value)])])
-    for (const [, id] of body.matchAll(/name="functions" value="([^"]*)"/g)) query.append('functions', String(id))
+    for (const id of chosen) query.append('functions', id)
     query.append('base_url', String(/id="field-base_url"[^>]* value="([^"]*)"/.exec(body)?.[1]))
     query.append('quantity', '2')
     const started = await them.send(FORM, query.toString())
     expect(started.statusCode).toBe(303)
     const { choice } = await presentRun(lab.world.deps, demo.partner_id)
-    expect(choice.functions).toEqual(FUNCTION_IDS)
+    expect(choice.functions).toEqual(OFFERED_FUNCTIONS)
   })
 })
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ENCRYPTION_HEADER, encrypted } from '../encryption.ts'
 import { readJson, writeJson } from '../json.ts'
 import { SPOILT_FIELDS } from './fields.ts'
+import { GRANTED } from './granted.ts'
 import type { Mistake, Switches } from './mistakes.ts'
 import { type Json, type Occasion, type Spoil, type Spoilers, without } from './spoil.ts'
 
@@ -42,7 +43,7 @@ const SPOILT: Spoilers = {
   },
 }
 
-const ALL = Object.entries({ ...SPOILT_FIELDS, ...SPOILT }) as [Mistake, Spoil][]
+const ALL = Object.entries({ ...GRANTED, ...SPOILT_FIELDS, ...SPOILT }) as [Mistake, Spoil][]
 
 /** Alters a finished response by all switched-on mistakes: first its fields, then the whole. */
 export async function spoil(switches: Switches, payload: string, occasion: Occasion): Promise<string> {

@@ -15,6 +15,10 @@ export const MISTAKE_GROUPS = {
     'query-forgets-paid-order': 'order query does not find a paid order',
     'refund-twice-refunds-twice': 'a repeated refundId refunds more tickets',
     'close-twice-fails': 'responds to a second close with 300',
+    'unknown-order-found': 'order query finds orders that were never created',
+    'old-price-accepted': 'accepts orders at prices that the calendar does not have',
+    'orders-share-id': 'returns one partnerOrderId for all orders',
+    'any-refund-accepted': 'responds with success to refunds that cannot be made',
   },
   fields: {
     'prices-out-of-range': 'a calendar has a day outside the requested range',

@@ -1,0 +1,56 @@
+import { OPERATOR } from '../../../audit/index.ts'
+import type { Deps } from '../../../deps.ts'
+import { createOrder, issuedCodes, payOrder, queryOrder, showOrder } from '../../../orders/index.ts'
+import type { StepContext } from '../../step-context.ts'
+import { runOrderInput } from '../order-input.ts'
+import type { Step } from '../step.ts'
+import { ASK_EVERY_MS, ISSUED_WITHIN_S, type Order } from '../test-order.ts'
+import { checkSameVouchers } from '../vouchers.ts'
+
+/**
+ * The platform hangs up before it has read the answers to order create and order pay, as when a network fails, and asks
+ * again as it does then. There is one order with one set of tickets.
+ */
+export const lostAnswer: Step = {
+  id: 'lost-answer',
+  kind: 'defence',
+  needs: ['robustness'],
+  expects: { 'order-state': 'error', 'same-order': 'error', 'same-vouchers': 'error' },
+  advisory: true,
+  async perform(context) {
+    const input = await runOrderInput(context, 'lost', context.choice.products.main)
+    const orderId = input.order_id
+    const create = (deps: Deps) => createOrder(deps, input, OPERATOR, 'test-run')
+    await context.loseAnswer('order-create', create)
+    const { order } = await context.operate('order-create', create)
+    await context.require('order-state', order.state === 'created', { expected: 'created', actual: order.state })
+    const again = await context.repeat('order-create', orderId)
+    if (again.outcome === 'success') {
+      const [expected, actual] = [order.partner_order_id ?? '', again.answer.body.partnerOrderId]
+      await context.check('same-order', actual === expected, { path: 'body.partnerOrderId', expected, actual })
+    }
+    const paid = await payWithLostAnswer(context, orderId)
+    const payment = await context.repeat('order-pay', orderId)
+    if (payment.outcome === 'success') {
+      await checkSameVouchers(context, paid, issuedCodes(payment.answer.body, paid.quantity))
+    }
+  },
+}
+
+async function payWithLostAnswer(context: StepContext, orderId: bigint): Promise<Order> {
+  const pay = (deps: Deps) => payOrder(deps, orderId, OPERATOR)
+  await context.loseAnswer('order-pay', pay)
+  await context.until(
+    ISSUED_WITHIN_S,
+    async () => {
+      const { order } = await context.operate('order-query', (deps) => queryOrder(deps, orderId, OPERATOR))
+      // The payment has not arrived.
+      if (order.state === 'created') await context.operate('order-pay', pay, { codes: [200, 598] })
+      return (await showOrder(context.deps, orderId)).order.state === 'paid'
+    },
+    ASK_EVERY_MS,
+  )
+  const { order } = await showOrder(context.deps, orderId)
+  await context.require('order-state', order.state === 'paid', { expected: 'paid', actual: order.state })
+  return order
+}

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto'
+import { OPERATOR } from '../../../audit/index.ts'
+import { findProduct } from '../../../catalogue/index.ts'
+import { beijingTime } from '../../../lib/beijing.ts'
+import { codesIn, newRefund, refundOrder, showOrder } from '../../../orders/index.ts'
+import type { RequestOf } from '../../../partner-calls/index.ts'
+import type { Expectation } from '../../examine.ts'
+import type { StepContext } from '../../step-context.ts'
+import { otherOrder } from '../other-order.ts'
+import { ASKED, checkRefund } from '../refund.ts'
+import type { Step } from '../step.ts'
+import { buyTestOrder, type Order } from '../test-order.ts'
+import { checkToldVouchers } from '../voucher-list.ts'
+import { wantedConsumption } from '../wanted-notice.ts'
+
+/** A refund that the platform itself would never ask for: the partner has to refuse it. */
+const REFUSED: Expectation = { codes: 'failure', usual: [604, 606, 607, 699] }
+
+/** One of the tickets is used. The others can be refunded, and no more than these. */
+export const refundOfRest: Step = {
+  id: 'refund-of-rest',
+  kind: 'notice',
+  needs: ['robustness'],
+  expects: { 'notice-arrived': 'error', 'notice-accepted': 'error', quantities: 'error', 'refund-state': 'error' },
+  advisory: true,
+  async perform(context) {
+    const { main } = context.choice.products
+    const quantity = Math.max(2, context.choice.quantity)
+    const { order_id: orderId } = await buyTestOrder(context, 'partly-used', main, { quantity })
+    const order = await oneUsed(context, orderId)
+    await context.call('order-refund', refundOf(context, order, { refundQuantity: order.quantity }), {
+      ...REFUSED,
+      orderId,
+    })
+    const { partner_id: partnerId } = context.partner
+    const product = await findProduct(context.deps.db, { partnerId, partnerDealId: main })
+    // A product without partial refunds may keep the rest.
+    if (product?.details.partlyRefund === true) {
+      const input = newRefund.parse({ order_id: orderId, quantity: order.quantity - 1 })
+      await context.operate('order-refund', (deps) => refundOrder(deps, input, OPERATOR), { codes: [200, 602] })
+      await checkRefund(context, orderId, ASKED)
+    }
+    await checkCounts(context, orderId)
+  },
+}
+
+/** The order once the partner has said that one ticket is used. */
+async function oneUsed(context: StepContext, orderId: bigint): Promise<Order> {
+  const bought = (await showOrder(context.deps, orderId)).order
+  await context.waitForNotice({
+    path: '/mtp/api/order/consume/notice',
+    about: { orderId: String(orderId), quantity: String(bought.quantity), usedQuantity: '1' },
+    notice: wantedConsumption(context, bought, 1),
+    other: (body, accepted) => otherOrder(context, orderId, body, accepted),
+  })
+  const { order } = await showOrder(context.deps, orderId)
+  await context.require('quantities', order.used_quantity === 1, {
+    path: 'body.usedQuantity',
+    expected: '1',
+    actual: String(order.used_quantity),
+  })
+  return order
+}
+
+/** The numbers of the partner are ours: what was refused counts nowhere. */
+async function checkCounts(context: StepContext, orderId: bigint): Promise<void> {
+  const { order } = await showOrder(context.deps, orderId)
+  const ask = { orderId, partnerOrderId: order.partner_order_id ?? '' }
+  const result = await context.call('order-query', ask, { orderId })
+  if (result.outcome !== 'success') return
+  const numbers = { usedQuantity: order.used_quantity, refundedQuantity: order.refunded_quantity }
+  for (const [field, expected] of Object.entries(numbers)) {
+    const actual = result.answer.body[field as keyof typeof numbers]
+    const more = { path: `body.${field}`, expected: String(expected), actual: String(actual) }
+    await context.check('quantities', actual === expected, more)
+  }
+}
+
+/** All tickets of the order of the step `consumption` are used, so nothing of it can be refunded. */
+export const refundAfterUse: Step = {
+  id: 'refund-after-use',
+  kind: 'defence',
+  needs: ['robustness'],
+  expects: { quantities: 'error' },
+  advisory: true,
+  async perform(context) {
+    const orderId = await context.orderOf('consumption')
+    const { order } = await showOrder(context.deps, orderId)
+    const wanted = refundOf(context, order, { refundQuantity: order.quantity })
+    await context.call('order-refund', wanted, { ...REFUSED, orderId })
+    await checkCounts(context, orderId)
+  },
+}
+
+/** A code that was not issued for the order is not named by the partner, and opens no refund. */
+export const foreignCode: Step = {
+  id: 'foreign-code',
+  kind: 'defence',
+  needs: ['robustness'],
+  expects: { 'voucher-list': 'error', quantities: 'error' },
+  advisory: true,
+  async perform(context) {
+    const order = await buyTestOrder(context, 'foreign-code', context.choice.products.main)
+    const orderId = order.order_id
+    const ask = { orderId, partnerOrderId: order.partner_order_id ?? '' }
+    const result = await context.call('order-query', ask, { orderId })
+    if (result.outcome === 'success') {
+      const { voucherList, credentialList, usedQuantity: used } = result.answer.body
+      await checkToldVouchers(context, order, { told: codesIn(voucherList, credentialList), used })
+    }
+    // Where a document opens the gate there are no codes to confuse.
+    if (order.vouchers.length === 0) return
+    const foreign = { refundQuantity: 1, voucherList: [`FOREIGN${randomUUID().slice(0, 8)}`] }
+    await context.call('order-refund', refundOf(context, order, foreign), { ...REFUSED, orderId })
+    await checkCounts(context, orderId)
+  },
+}
+
+type RefundRequest = RequestOf<'order-refund'>
+
+function refundOf(
+  { deps }: StepContext,
+  order: Order,
+  { refundQuantity, voucherList }: Pick<RefundRequest, 'refundQuantity' | 'voucherList'>,
+): RefundRequest {
+  return {
+    orderId: order.order_id,
+    refundId: randomUUID(),
+    partnerOrderId: order.partner_order_id ?? '',
+    partnerDealId: order.partner_deal_id,
+    voucherList: voucherList ?? order.vouchers.map(({ voucher }) => voucher),
+    refundQuantity,
+    unitPrice: order.unit_price,
+    refundPrice: Math.round(order.unit_price * 100 * Number(refundQuantity)) / 100,
+    refundFee: 0,
+    refundTime: beijingTime(deps.clock.now()),
+  }
+}

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { showRun } from '../../src/certification/run.ts'
+import { STEPS } from '../../src/certification/steps/index.ts'
+import { showOrder } from '../../src/orders/show-order.ts'
+import { type Lab, type Made, openLab } from '../sandbox/lab.ts'
+import { makeStep, orderOf, walk } from '../sandbox/walk.ts'
+
+/** The extra tests of a run that has chosen robustness. */
+
+const WISH = {
+  functions: ['product-pull', 'price-calendar', 'pay-at-once', 'refund-at-once', 'order-close'],
+  products: { main: 'DEMO-BOAT' },
+}
+const EXTRA = STEPS.filter(({ needs }) => needs.includes('robustness')).map(({ id }) => id)
+
+/** The mistakes under which a step shows a warning, and the check that it is of. */
+const SHOWN: readonly (readonly [mistake: string, step: string, check: string, says: object])[] = [
+  ['unknown-order-found', 'unknown-order', 'code', { expected: 'a code other than 200' }],
+  ['old-price-accepted', 'price-changed', 'order-state', { expected: 'create_failed', actual: 'created' }],
+  ['orders-share-id', 'orders-at-once', 'distinct-orders', { expected: '10', actual: '1' }],
+  ['order-create-not-idempotent', 'lost-answer', 'same-order', { path: 'body.partnerOrderId' }],
+  ['pay-again-issues-again', 'lost-answer', 'same-vouchers', { path: 'body.vouchers' }],
+  ['any-refund-accepted', 'refund-of-rest', 'code', { actual: expect.stringContaining('200') }],
+  ['any-refund-accepted', 'refund-after-use', 'code', { actual: expect.stringContaining('200') }],
+  ['any-refund-accepted', 'foreign-code', 'code', { actual: expect.stringContaining('200') }],
+]
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await openLab()
+})
+afterAll(() => lab.close())
+
+describe('the extra tests', () => {
+  it('belong to no run that did not choose them', async () => {
+    const runId = await lab.run(WISH)
+    const { steps } = await showRun(lab.world.deps, lab.partnerId, runId)
+    expect(steps.map(({ step }) => step.id).filter((id) => EXTRA.includes(id))).toEqual([])
+  })
+
+  it('are passed by the demo partner without a warning; a mistake is a warning that stops nobody', async () => {
+    const made = new Map<string, Made>()
+    const walked = await walk(lab, { ...WISH, functions: [...WISH.functions, 'robustness'] }, async (runId, step) => {
+      if (!EXTRA.includes(step)) return
+      for (const [mistake, where, check, says] of SHOWN) {
+        if (where !== step) continue
+        await lab.mistakes(mistake)
+        const wrong = await makeStep(lab, runId, step)
+        await lab.mistakes()
+        expect(wrong.outcome, mistake).toBe('passed')
+        const found = wrong.failures.find(({ id }) => id === check)
+        expect(found, `${mistake}: ${JSON.stringify(wrong.failures)}`).toMatchObject({ level: 'warning', ...says })
+      }
+      made.set(step, await makeStep(lab, runId, step))
+    })
+    expect(walked.failed).toBeUndefined()
+    expect([...made.keys()]).toEqual(EXTRA)
+    for (const [step, { failures }] of made) expect(failures, step).toEqual([])
+
+    const lost = made.get('lost-answer')?.events ?? []
+    expect(lost.flatMap(({ kind, data }) => (kind === 'fault' ? [data.fault.values.interface] : []))).toEqual([
+      'Order create',
+      'Order pay (issue tickets)',
+    ])
+    const { order } = await showOrder(lab.world.deps, await orderOf(lab, walked.runId, 'lost'))
+    expect(order).toMatchObject({ state: 'paid', vouchers: [{}, {}] })
+    const rest = await showOrder(lab.world.deps, await orderOf(lab, walked.runId, 'partly-used'))
+    expect(rest.order).toMatchObject({ used_quantity: 1, refunded_quantity: 1 })
+    const codes = await lab.world.pool.query(
+      `select failure, count(*)::int as calls from partner_call
+       where order_id = any(select order_id from sandbox_order where role = 'lost') and failure is not null group by 1`,
+    )
+    expect(codes.rows).toContainEqual({ failure: 'broken', calls: expect.any(Number) })
+  })
+})

@@ -16,8 +16,8 @@ export interface Deps {
   readonly rates: Rates
   readonly calls: {
     readonly breakers: CircuitBreakers
-    /** Is given every call to a partner once it is recorded: what an operation asked is reported, not found out. */
-    readonly onCall?: (call: CallRecord) => void
+    /** Is given every call to a partner once it is recorded: what an operation asked is reported, not found out. `repeated`: the same call sent again (CallFaults). */
+    readonly onCall?: (call: CallRecord, repeated: CallRecord | undefined) => void
     /** What goes wrong with calls, on purpose: of the test run only. */
     readonly faults?: CallFaults
   }

@@ -7,6 +7,7 @@ import { findPartner } from '../registry/index.ts'
 import { countUse } from '../throttle/index.ts'
 import { AttemptOver, StepFailed } from './attempt-log.ts'
 import { appendEvent, endAttempt, findOpenAttempt, insertAttempt, keepAlive } from './attempt-store.ts'
+import { faultsUnder, NO_CONDITIONS, saidOf } from './conditions.ts'
 import { interruptStaleAttempt, type Run, stepsOf } from './run.ts'
 import { noSuchRun, notTheCurrentStep, passedAlready, runIsOver } from './run-errors.ts'
 import { lockRun } from './run-store.ts'
@@ -103,8 +104,10 @@ function runInBackground(deps: Deps, log: Log, begun: Begun): void {
   deps.runningAttempts.add(attemptId, { abort, done, interrupt: () => interrupt(deps, attemptId) })
 }
 
-async function perform(deps: Deps, begun: Begun, signal: AbortSignal): Promise<void> {
+async function perform(real: Deps, begun: Begun, signal: AbortSignal): Promise<void> {
   const { attemptId, number, run, step, startedAt } = begun
+  const { conditions = NO_CONDITIONS } = run.choice
+  const deps: Deps = { ...real, calls: { ...real.calls, faults: faultsUnder(conditions) } }
   const partner = await findPartner(deps, run.partner_id)
   if (!partner) return
   const { choice, run_id: runId } = run
@@ -114,6 +117,7 @@ async function perform(deps: Deps, begun: Begun, signal: AbortSignal): Promise<v
     ...{ deps, partner, runId, attemptId, number, choice, expects, advisory, startedAt, patienceS, signal },
   })
   try {
+    for (const fault of saidOf(conditions)) await context.append({ kind: 'fault', data: { fault } })
     await step.perform(context)
   } catch (error) {
     if (error instanceof AttemptOver) return interrupt(deps, attemptId)

@@ -26,6 +26,7 @@ export const CHECK_IDS = [
   'order-state',
   'same-order',
   'same-vouchers',
+  'same-answer',
   'distinct-orders',
   'refund-state',
   'refund-id',

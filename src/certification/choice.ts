@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { addDays, beijingDate } from '../lib/beijing.ts'
 import { date, price } from '../lib/json/fields.ts'
 import { listOf } from '../lib/json/lists.ts'
+import { conditions } from './conditions.ts'
 import { alternatives, FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from './functions.ts'
 
 const product = z
@@ -35,6 +36,8 @@ const chosen = z.strictObject({
   unit_price: money.optional(),
   buy_price: money.optional(),
   quantity: z.coerce.number().int().min(1).max(10).default(2),
+  /** The only part that can be changed while the run is under way. */
+  conditions: conditions.optional(),
 })
 
 /** Functions that tell us a price. A partner without any of them states its prices in the choice. */

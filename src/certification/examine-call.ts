@@ -28,14 +28,20 @@ export function verdictOf(findings: readonly Finding[], expects: ExpectedChecks,
   return advisory || failed.every(({ id, level = expects[id] }) => level === 'warning') ? 'warning' : 'failed'
 }
 
+export interface MadeCall {
+  readonly call: CallRecord
+  /** The same call sent again. */
+  readonly repeated: CallRecord | undefined
+}
+
 /** Runs an operation, and returns the calls that it made beside its result. */
 export async function withCalls<Result>(
   deps: Deps,
   operation: (deps: Deps) => Promise<Result>,
-): Promise<{ readonly result: Result; readonly calls: readonly CallRecord[] }> {
-  const calls: CallRecord[] = []
-  const onCall = (call: CallRecord) => {
-    calls.push(call)
+): Promise<{ readonly result: Result; readonly calls: readonly MadeCall[] }> {
+  const calls: MadeCall[] = []
+  const onCall = (call: CallRecord, repeated: CallRecord | undefined) => {
+    calls.push({ call, repeated })
   }
   const result = await operation({ ...deps, calls: { ...deps.calls, onCall } })
   return { result, calls }

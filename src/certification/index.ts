@@ -3,6 +3,7 @@ export { startStep, stopStep } from './attempt.ts'
 export { type AttemptRow, eventsOfAttempt, failedChecksOf, findAttempt } from './attempt-store.ts'
 export { CHECK_IDS, type CheckId, type ExpectedChecks } from './checks.ts'
 export { type Choice, choice, travelDate } from './choice.ts'
+export { type Conditions, conditions, MOST_DAYS_AHEAD, NO_CONDITIONS } from './conditions.ts'
 export type { Finding, Outcome, RunEvent, Waiting } from './event.ts'
 export type { Expectation } from './examine.ts'
 export { examineCall, verdictOf, withCalls } from './examine-call.ts'
@@ -17,6 +18,7 @@ export { examineReport, findReport, reportOfRun, type Verdict } from './report.t
 export { reportKey } from './report-key.ts'
 export { verifyForm } from './report-wire.ts'
 export {
+  changeConditions,
   findPresentRun,
   isUntouched,
   listRuns,

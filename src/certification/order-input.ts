@@ -1,6 +1,7 @@
 import { OPERATOR } from '../audit/index.ts'
 import { findProduct, keysOnSale, markProduct, pullPrices, pullProduct } from '../catalogue/index.ts'
 import { type NewOrder, newOrder } from '../orders/index.ts'
+import { statedNow } from '../partner-calls/index.ts'
 import { offers, travelDate } from './choice.ts'
 import type { StepContext } from './step-context.ts'
 import { testVisitors } from './steps/test-visitors.ts'
@@ -41,7 +42,7 @@ export async function orderInput(
   const { partner_id } = partner
   const details = await productDetails(context, partner_deal_id)
   const dated = isDated(context, details)
-  const day = travelDate(choice, deps.clock.now())
+  const day = travelDate(choice, statedNow(deps))
   const key = dated ? await pullDay(context, partner_deal_id, day) : undefined
   const quantity = Math.max(wanted ?? choice.quantity, Number(details.minBuyCount) || 1)
   return newOrder.parse({

@@ -83,6 +83,9 @@ export const listRuns = (db: Db, partnerId: bigint): Promise<RunRow[]> =>
 export const setCurrentStep = (db: Db, runId: string, step: string | null): Promise<number> =>
   db.exec(sql`update sandbox_run set current_step = ${step} where run_id = ${runId}`)
 
+export const setChoice = (db: Db, runId: string, choice: Choice): Promise<number> =>
+  db.exec(sql`update sandbox_run set choice = ${JSON.stringify(choice)}::jsonb where run_id = ${runId}`)
+
 /** The caller holds the run's lock and knows that it has not passed yet. No step of it can be started any more. */
 export const markPassed = (db: Db, runId: string, now: Date): Promise<number> =>
   db.exec(

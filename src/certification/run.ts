@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import { lockPartner } from '../registry/index.ts'
 import { type AttemptRow, attemptsOf, endAttempt, findOpenAttempt, findStaleAttempt } from './attempt-store.ts'
 import { type Choice, offers } from './choice.ts'
+import type { Conditions } from './conditions.ts'
 import {
   noRunYet,
   noSuchRun,
@@ -109,6 +110,24 @@ export async function nextStep(deps: Deps, partnerId: bigint, runId: string, ste
     if (current?.state !== 'passed') throw stepNotPassed()
     const next = steps[steps.indexOf(current) + 1]
     await store.setCurrentStep(db, runId, next?.step.id ?? null)
+  })
+}
+
+/**
+ * Changes what the run pretends. It counts from the next start of a step on; the attempt that is being made goes on as
+ * it began.
+ */
+export async function changeConditions(
+  deps: Deps,
+  partnerId: bigint,
+  runId: string,
+  conditions: Conditions,
+): Promise<void> {
+  await deps.db.tx(async (db) => {
+    const run = existing(await store.lockRun(db, partnerId, runId))
+    if (run.superseded_at !== null) throw runIsOver()
+    if (run.passed_at !== null) throw passedAlready()
+    await store.setChoice(db, runId, { ...run.choice, conditions })
   })
 }
 

@@ -15,7 +15,8 @@ import {
 import { interfaceUrl } from '../registry/index.ts'
 import type { Attempt, AttemptLog } from './attempt-log.ts'
 import type { Expectation } from './examine.ts'
-import { examineCall, verdictOf, withCalls } from './examine-call.ts'
+import { examineCall, type MadeCall, verdictOf, withCalls } from './examine-call.ts'
+import { sameAnswerFindings } from './same-answer.ts'
 
 /** Calls to the partner during an attempt. Each is written into the log. */
 export interface StepCalls {
@@ -59,6 +60,18 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
   const logCall = (call: CallRecord) =>
     log.append({ kind: 'call', data: { call_id: call.call_id, interface: call.interface } })
 
+  /** Of a call that was sent twice, the answers have to be the same. */
+  const logRepeated = async ({ call: first, repeated }: MadeCall) => {
+    if (!repeated) return
+    await logCall(repeated)
+    for (const { id, passed, ...more } of sameAnswerFindings(first, repeated)) await log.check(id, passed, more)
+  }
+
+  const logMade = async (made: MadeCall) => {
+    await logCall(made.call)
+    await logRepeated(made)
+  }
+
   const checkCall = async (call: CallRecord, expectation: Expectation) => {
     const findings = await examineCall(deps, partner.stage, call, expectation)
     // Traffic shows the verdict, so it is kept even if the attempt ends with the next line.
@@ -70,9 +83,11 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
   const operate: StepCalls['operate'] = async (name, operation, expectation = {}) => {
     await announce(name)
     const { result, calls } = await withCalls(deps, operation)
-    const checked = calls.findLast((call) => call.interface === name)
-    for (const call of calls) if (call !== checked) await logCall(call)
-    if (checked) await checkCall(checked, expectation)
+    const checked = calls.findLast(({ call }) => call.interface === name)
+    for (const made of calls) if (made !== checked) await logMade(made)
+    if (!checked) return result
+    await checkCall(checked.call, expectation)
+    await logRepeated(checked)
     return result
   }
 
@@ -88,7 +103,7 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
 
   const prepare: StepCalls['prepare'] = async (operation) => {
     const { result, calls } = await withCalls(deps, operation)
-    for (const made of calls) await logCall(made)
+    for (const made of calls) await logMade(made)
     return result
   }
 
@@ -100,7 +115,12 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
     loseAnswer: async (name, operation) => {
       const title = interfaceNamed(name)?.title ?? name
       await log.append({ kind: 'fault', data: { fault: said('answer-lost', { interface: title }) } })
-      return prepare((inside) => operation({ ...inside, calls: { ...inside.calls, faults: { loses: name } } }))
+      return prepare((inside) =>
+        operation({
+          ...inside,
+          calls: { ...inside.calls, faults: { aheadS: deps.calls.faults?.aheadS ?? 0, loses: name } },
+        }),
+      )
     },
     repeat: async (name, orderId, expectation = {}) => {
       const last = await lastCallAbout(deps.db, orderId, name)

@@ -54,6 +54,8 @@ export const SAID_IDS = [
   'must-be-digits',
   'must-be-minutes',
   'answer-lost',
+  'days-ahead',
+  'sent-twice',
 ] as const
 
 export type SaidId = (typeof SAID_IDS)[number]

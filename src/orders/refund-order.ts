@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { Cause } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { beijingTime } from '../lib/beijing.ts'
-import { type AnswerOf, type CallResult, callPartner, existingPartner, failureOf } from '../partner-calls/index.ts'
+import {
+  type AnswerOf,
+  type CallResult,
+  callPartner,
+  existingPartner,
+  failureOf,
+  statedNow,
+} from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../registry/index.ts'
 import { beginRefund, resumeRefund, type ToAsk } from './begin-refund.ts'
 import { changeRefund } from './change-refund.ts'
@@ -59,7 +66,7 @@ async function ask(deps: Deps, partner: PartnerWithSecrets, { order, refund }: T
     unitPrice: order.unit_price,
     refundPrice: refund.refund_price,
     refundFee: refund.refund_fee,
-    refundTime: beijingTime(deps.clock.now()),
+    refundTime: beijingTime(statedNow(deps)),
   }
   return callPartner(deps, partner, 'order-refund', body, { orderId })
 }

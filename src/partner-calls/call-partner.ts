@@ -29,12 +29,6 @@ export interface CallOptions {
   readonly forge?: Forgery
 }
 
-/** Faults of the platform that a test run makes on purpose. */
-export interface CallFaults {
-  /** The answers of this interface are lost: the connection is closed once the request has been sent. */
-  readonly loses?: InterfaceName
-}
-
 /** What came of it. */
 interface Outcome {
   readonly reply: Reply<unknown>
@@ -55,20 +49,29 @@ export async function callPartner<Name extends InterfaceName>(
 ): Promise<CallResult<AnswerOf<Name>>> {
   const entry = entryOf(name)
   const text = stringifyLossless({ partnerId: partner.partner_id, body: entry.request.parse(body) })
-  return (await makeCall(deps, partner, { entry, text, byHand: false }, options)) as CallResult<AnswerOf<Name>>
+  const sending = { entry, text, byHand: false }
+  const { reply, record } = await makeCall(deps, partner, sending, options)
+  const again = deps.calls.faults?.twice === true && options.forge === undefined
+  const repeated = again ? (await makeCall(deps, partner, sending, options)).record : undefined
+  deps.calls.onCall?.(record, repeated)
+  return { ...(reply as Reply<AnswerOf<Name>>), callId: record.call_id }
 }
 
 /**
  * The same call with a body that a person has written: `text` goes out as it is, whatever the interface takes. Test
  * steps do not count such calls as theirs.
  */
-export const callAsWritten = (
+export async function callAsWritten(
   deps: Deps,
   partner: PartnerWithSecrets,
   name: InterfaceName,
   text: string,
   options: CallOptions = {},
-): Promise<CallResult<unknown>> => makeCall(deps, partner, { entry: entryOf(name), text, byHand: true }, options)
+): Promise<CallResult<unknown>> {
+  const { reply, record } = await makeCall(deps, partner, { entry: entryOf(name), text, byHand: true }, options)
+  deps.calls.onCall?.(record, undefined)
+  return { ...reply, callId: record.call_id }
+}
 
 const entryOf = (name: InterfaceName) => INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
 
@@ -79,12 +82,13 @@ interface Sending {
   readonly byHand: boolean
 }
 
+/** One exchange, and its record. */
 async function makeCall(
   deps: Deps,
   partner: PartnerWithSecrets,
   { entry, text, byHand }: Sending,
   options: CallOptions,
-): Promise<CallResult<unknown>> {
+): Promise<{ readonly reply: Reply<unknown>; readonly record: CallRecord }> {
   const callId = randomUUID()
   const startedAt = deps.clock.now()
   const request = signedRequest(deps, partner, entry, text, options)
@@ -118,8 +122,7 @@ async function makeCall(
     by_hand: byHand,
   }
   await insertCall(deps.db, record)
-  deps.calls.onCall?.(record)
-  return { ...reply, callId }
+  return { reply, record }
 }
 
 const signatureOf = ({ headers }: SignedRequest): string => headers.Authorization?.split(':')[1] ?? ''

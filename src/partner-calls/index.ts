@@ -2,7 +2,6 @@ export { BREAKER, CircuitBreakers } from './breaker.ts'
 export {
   type AnswerOf,
   activePartner,
-  type CallFaults,
   type CallOptions,
   callAsWritten,
   callPartner,
@@ -22,6 +21,7 @@ export {
   lastCallAbout,
 } from './call-store.ts'
 export { noSuchPartner, RefusedRequest } from './errors.ts'
+export { type CallFaults, statedNow } from './faults.ts'
 export { BODY_DECRYPTED } from './read-reply.ts'
 export { FORGED_DATE_AGE_S } from './signed-request.ts'
 export { heartbeatWith } from './test-call.ts'

@@ -153,6 +153,27 @@ describe('whoever presses too much or too early', () => {
     expect((await follow(run)).find(({ kind }) => kind === 'ended')?.data).toEqual({ outcome: 'interrupted' })
   })
 
+  it('changes what a run pretends while it is under way; the log says so', async () => {
+    const run = await begin()
+    const set = (body: object) => call(lab, 'POST', `/runs/${run}/conditions`, { body })
+    expect(await set({ days_ahead: 3, sends_twice: true })).toMatchObject({
+      code: 200,
+      run: { run_id: run, choice: { conditions: { days_ahead: 3, sends_twice: true } } },
+    })
+    await start(run, 'product-pull')
+    const faults = (await follow(run)).filter(({ kind }) => kind === 'fault')
+    expect(faults.map(({ data }) => data)).toEqual([
+      { fault: expect.stringMatching(/^the run is 3 days ahead: /) },
+      { fault: expect.stringMatching(/^each call is sent twice; /) },
+    ])
+    for (const wrong of [{ days_ahead: 31 }, { days_ahead: -1 }, { sends_twice: 'yes' }, { other: 1 }]) {
+      expect(await set(wrong), JSON.stringify(wrong)).toMatchObject({ status: 200, code: 300 })
+    }
+    expect(await set({})).toMatchObject({ run: { choice: { conditions: { days_ahead: 0, sends_twice: false } } } })
+    await begin()
+    expect(await set({})).toMatchObject({ code: 300, describe: 'a newer run has replaced this one' })
+  })
+
   it('does not get on before the step has passed, or from another one', async () => {
     const run = await begin()
     expect(await next(run, 'product-pull')).toMatchObject({

@@ -1,4 +1,5 @@
 import { addDays } from '../../lib/beijing.ts'
+import { statedNow } from '../../partner-calls/index.ts'
 import { travelDate } from '../choice.ts'
 import type { StepContext } from '../step-context.ts'
 import type { Step } from './step.ts'
@@ -109,7 +110,7 @@ interface Days {
 }
 
 export function weekOf({ choice, deps }: StepContext): Days {
-  const startTime = travelDate(choice, deps.clock.now())
+  const startTime = travelDate(choice, statedNow(deps))
   return { startTime, endTime: addDays(startTime, 6) }
 }
 

@@ -104,6 +104,7 @@ interface LineTexts {
 export function eventAnswer(event: RunEvent, { t, curlOf }: LineTexts) {
   if (event.kind === 'waiting') return { ...event, data: { ...event.data, curl: curlOf(event.data) } }
   if (event.kind === 'check') return { ...event, data: findingAnswer(event.data, t, event.data.passed) }
+  if (event.kind === 'fault') return { ...event, data: { fault: saidText(event.data.fault, t) } }
   if ((event.kind !== 'notice' && event.kind !== 'rejected') || !event.data.remark) return event
   return { ...event, data: { ...event.data, remark: saidText(event.data.remark, t) } }
 }

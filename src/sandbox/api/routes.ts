@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import {
+  changeConditions,
   listRuns,
   nextStep,
   noSuchRun,
@@ -30,7 +31,7 @@ import { beginRun } from './begin.ts'
 import { linesAfter, Waits } from './events.ts'
 import { junitOf } from './junit.ts'
 import { reportRun } from './report.ts'
-import { eventsQuery, isRunId, newContacts, newRun, PRESENT } from './wire.ts'
+import { eventsQuery, isRunId, newConditions, newContacts, newRun, PRESENT } from './wire.ts'
 
 const HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
@@ -77,6 +78,13 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }):
   app.post<RunRoute>('/runs/:run_id/start-all', async (request, reply) => {
     const runId = await runIdOf(request)
     await startAll(deps, request.log as Log, { partnerId: callerOf(request).partner_id, runId })
+    return sendRun(request, reply, runId)
+  })
+
+  app.post<RunRoute>('/runs/:run_id/conditions', async (request, reply) => {
+    const { body } = bodyOf(request, newConditions)
+    const runId = await runIdOf(request)
+    await changeConditions(deps, callerOf(request).partner_id, runId, body)
     return sendRun(request, reply, runId)
   })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { choice } from '../../certification/index.ts'
+import { choice, conditions } from '../../certification/index.ts'
 import { maybe } from '../../lib/json/fields.ts'
 import { numericText } from '../../lib/json/lossless.ts'
 import { contactsGiven } from '../contacts.ts'
@@ -15,6 +15,9 @@ export type NewRun = z.output<typeof newRun>
 
 /** POST /sandbox/api/contacts: the contacts to set. */
 export const newContacts = z.looseObject({ partnerId: maybe(numericText()), body: contactsGiven })
+
+/** POST /sandbox/api/runs/{run_id}/conditions: all of them; what is left out is as usual. */
+export const newConditions = z.looseObject({ partnerId: maybe(numericText()), body: conditions })
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 

@@ -60,7 +60,7 @@ async function operate(
   const wish = pendingCodes(name).length > 0 ? 'either' : 'success'
   await countUse(deps, 'play', partner.partner_id)
   const { calls } = await withCalls(deps, operation)
-  const call = calls.findLast((made) => made.interface === name)
+  const call = calls.findLast((made) => made.call.interface === name)?.call
   if (call) await judge(deps, partner, call, wish)
   return { name, wish, callId: call?.call_id }
 }

@@ -75,7 +75,7 @@ export async function sendWritten(
   await countUse(deps, 'play', partnerId)
   const options = { ...(orderId === undefined ? {} : { orderId }), ...(sign === 'right' ? {} : { forge: sign }) }
   const { result, calls } = await withCalls(deps, (inside) => callAsWritten(inside, partner, name, text, options))
-  for (const call of calls) await judge(deps, partner, call, expect)
+  for (const { call } of calls) await judge(deps, partner, call, expect)
   return { callId: result.callId }
 }
 

@@ -3,7 +3,7 @@ import { OPERATOR } from '../../../audit/index.ts'
 import { findProduct } from '../../../catalogue/index.ts'
 import { beijingTime } from '../../../lib/beijing.ts'
 import { codesIn, newRefund, refundOrder, showOrder } from '../../../orders/index.ts'
-import type { RequestOf } from '../../../partner-calls/index.ts'
+import { type RequestOf, statedNow } from '../../../partner-calls/index.ts'
 import type { Expectation } from '../../examine.ts'
 import type { StepContext } from '../../step-context.ts'
 import { otherOrder } from '../other-order.ts'
@@ -133,6 +133,6 @@ function refundOf(
     unitPrice: order.unit_price,
     refundPrice: Math.round(order.unit_price * 100 * Number(refundQuantity)) / 100,
     refundFee: 0,
-    refundTime: beijingTime(deps.clock.now()),
+    refundTime: beijingTime(statedNow(deps)),
   }
 }

@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { type Said, said } from '../lib/said.ts'
+import type { CallFaults } from '../partner-calls/index.ts'
+
+/** The furthest day that a run can be moved to. */
+export const MOST_DAYS_AHEAD = 30
+
+/** What a run pretends: its own date, and faults of the platform. It can be changed while the run is under way. */
+export const conditions = z.strictObject({
+  /** Days by which the run is ahead: of travel dates, calendars and refund times. Date headers stay right. */
+  days_ahead: z.coerce.number().int().min(0).max(MOST_DAYS_AHEAD).default(0),
+  /** Each call is sent twice, as by a platform that repeats itself. */
+  sends_twice: z.boolean().default(false),
+})
+export type Conditions = z.output<typeof conditions>
+
+export const NO_CONDITIONS: Conditions = conditions.parse({})
+
+const DAY_S = 24 * 60 * 60
+
+/** What calls to the partner are told. */
+export const faultsUnder = ({ days_ahead, sends_twice }: Conditions): CallFaults => ({
+  aheadS: days_ahead * DAY_S,
+  twice: sends_twice,
+})
+
+/** The lines about them in the log of an attempt. */
+export const saidOf = ({ days_ahead, sends_twice }: Conditions): Said[] => [
+  ...(days_ahead > 0 ? [said('days-ahead', { days: String(days_ahead) })] : []),
+  ...(sends_twice ? [said('sent-twice')] : []),
+]

@@ -1,0 +1,45 @@
+import type { InterfaceName } from '../interfaces/index.ts'
+import { parseLossless, stringifyLossless } from '../lib/json/lossless.ts'
+import { said } from '../lib/said.ts'
+import type { CallRecord } from '../partner-calls/index.ts'
+import type { Finding } from './event.ts'
+import { jsonFields, startOf } from './examine-code.ts'
+
+/** Calls that have a key by which the partner knows them again. */
+const KEYED: readonly InterfaceName[] = [
+  'order-create',
+  'order-pay',
+  'order-close',
+  'order-refund',
+  'order-reschedule',
+  'order-refunded',
+]
+const SUCCESS = 200
+/** For a refund that was made a moment ago, this is a success too. */
+const ALREADY_REFUNDED = 601
+
+/**
+ * The same call twice in a row gets the same answer: code and body. Of calls that have no key, and of a first answer
+ * that cannot be read or that is not final (598, 602), nothing follows.
+ */
+export function sameAnswerFindings(first: CallRecord, second: CallRecord): Finding[] {
+  const isKeyed = KEYED.some((name) => name === first.interface)
+  if (!isKeyed || first.code !== SUCCESS) return []
+  const finding = { id: 'same-answer', level: 'warning' } as const
+  if (second.code !== SUCCESS) {
+    const passed = first.interface === 'order-refund' && second.code === ALREADY_REFUNDED
+    const actual = second.code?.toString() ?? said('nothing')
+    return [{ ...finding, passed, path: 'code', expected: String(SUCCESS), actual }]
+  }
+  const [expected, actual] = [bodyOf(first), bodyOf(second)]
+  return [
+    { ...finding, passed: actual === expected, path: 'body', expected: startOf(expected), actual: startOf(actual) },
+  ]
+}
+
+/** The field `body` as text; empty if there is none. */
+function bodyOf({ response_body }: CallRecord): string {
+  const parsed = parseLossless(Buffer.from(response_body ?? ''))
+  const { body } = jsonFields('value' in parsed ? parsed.value : undefined)
+  return body === undefined ? '' : stringifyLossless({ body })
+}

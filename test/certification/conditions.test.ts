@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { NO_CONDITIONS } from '../../src/certification/conditions.ts'
+import { changeConditions, showRun, startRun } from '../../src/certification/run.ts'
+import { addDays, beijingDate } from '../../src/lib/beijing.ts'
+import { type Lab, type Made, openLab, simpleChoice, walkTo } from '../sandbox/lab.ts'
+import { makeStep, orderOf, walk } from '../sandbox/walk.ts'
+
+/** What a run pretends: another date, and a platform that repeats itself. */
+
+const WISH = {
+  functions: ['product-pull', 'price-calendar', 'pay-at-once', 'refund-at-once', 'order-close'],
+  products: { main: 'DEMO-BOAT' },
+}
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await openLab()
+})
+afterAll(() => lab.close())
+
+const today = () => beijingDate(lab.world.clock.now())
+const change = (runId: string, wanted: object) =>
+  changeConditions(lab.world.deps, lab.partnerId, runId, { ...NO_CONDITIONS, ...wanted })
+const faultsOf = ({ events }: Made) => events.flatMap(({ kind, data }) => (kind === 'fault' ? [data.fault.text] : []))
+
+/** The calls about an order: what the body stated, and the Date header. */
+const callsAbout = async (orderId: bigint, name: string) => {
+  const { rows } = await lab.world.pool.query(
+    `select request_body, request_headers, started_at from partner_call
+     where order_id = $1 and interface = $2 order by started_at`,
+    [orderId, name],
+  )
+  return rows.map(({ request_body, request_headers, started_at }) => ({
+    body: JSON.parse(request_body).body,
+    date: Math.abs(Date.parse(request_headers.Date) - started_at.getTime()),
+  }))
+}
+
+describe('a run that is days ahead', () => {
+  it('asks and orders for the day after its own, and dates refunds so; the Date header stays right', async () => {
+    const runId = await lab.run({ ...WISH, conditions: { days_ahead: 7 } })
+    await walkTo(lab, runId, 'price-calendar')
+    const calendar = await makeStep(lab, runId, 'price-calendar')
+    expect(calendar).toMatchObject({ outcome: 'passed', failures: [] })
+    expect(faultsOf(calendar)).toEqual(['days-ahead'])
+    const walked = await walk(lab, { ...WISH, conditions: { days_ahead: 7 } })
+    expect(walked.failed).toBeUndefined()
+    expect(walked.warned).toEqual([])
+    const [create] = await callsAbout(await orderOf(lab, walked.runId, 'main'), 'order-create')
+    expect(create?.body.travelDate).toBe(addDays(today(), 8))
+    const [refund] = await callsAbout(await orderOf(lab, walked.runId, 'refund'), 'order-refund')
+    expect(refund?.body.refundTime.slice(0, 10)).toBe(addDays(today(), 7))
+    for (const call of [create, refund]) expect(call?.date).toBeLessThan(1_000)
+  })
+
+  it('moves while it is under way, from the next start on', async () => {
+    const runId = await lab.run(WISH)
+    await walkTo(lab, runId, 'order-create')
+    for (const days_ahead of [0, 5]) {
+      await change(runId, { days_ahead })
+      const made = await makeStep(lab, runId, 'order-create')
+      expect(made.outcome).toBe('passed')
+      expect(faultsOf(made)).toEqual(days_ahead > 0 ? ['days-ahead'] : [])
+      const [create] = await callsAbout(await orderOf(lab, runId, 'main'), 'order-create')
+      expect(create?.body.travelDate).toBe(addDays(today(), days_ahead + 1))
+      lab.world.clock.advance(1)
+    }
+    const { run } = await showRun(lab.world.deps, lab.partnerId, runId)
+    expect(run.choice).toMatchObject({ products: WISH.products, conditions: { days_ahead: 5 } })
+  })
+
+  it('is bounded, and moves no run that is over', async () => {
+    for (const days_ahead of [-1, 31, 1.5, 'x']) {
+      await expect(lab.run({ ...WISH, conditions: { days_ahead } })).rejects.toThrow()
+    }
+    const runId = await lab.run(WISH)
+    await startRun(lab.world.deps, lab.partnerId, simpleChoice())
+    await expect(change(runId, { days_ahead: 1 })).rejects.toThrow('a newer run has replaced this one')
+    await expect(changeConditions(lab.world.deps, 1n, runId, NO_CONDITIONS)).rejects.toThrow('no such run')
+  })
+})
+
+describe('a platform that sends each call twice', () => {
+  it('gets the same answer from the demo partner, in every step', async () => {
+    const again: string[] = []
+    const walked = await walk(lab, { ...WISH, conditions: { sends_twice: true } })
+    expect(walked.failed).toBeUndefined()
+    expect(walked.warned).toEqual([])
+    const { rows } = await lab.world.pool.query(
+      `select data, step_id from sandbox_event join sandbox_attempt using (attempt_id)
+       where sandbox_event.run_id = $1 and kind = 'check' and data->>'id' = 'same-answer'`,
+      [walked.runId],
+    )
+    for (const { data, step_id } of rows) {
+      expect(data, step_id).toMatchObject({ passed: true })
+      again.push(step_id)
+    }
+    expect(again).toEqual(expect.arrayContaining(['order-create', 'order-pay', 'refund-at-once', 'order-close']))
+    expect(await callsAbout(await orderOf(lab, walked.runId, 'close'), 'order-create')).toHaveLength(2)
+    const forged = await lab.world.pool.query(
+      `select forged, count(*)::int as calls from partner_call where forged is not null group by 1`,
+    )
+    expect(new Set(forged.rows.map(({ calls }) => calls)).size).toBe(1)
+  })
+
+  it('names a partner that does not know a call again; a warning', async () => {
+    const runId = await lab.run({ ...WISH, conditions: { sends_twice: true } })
+    await walkTo(lab, runId, 'order-create')
+    await lab.mistakes('order-create-not-idempotent')
+    const made = await makeStep(lab, runId, 'order-create')
+    await lab.mistakes()
+    expect(faultsOf(made)).toEqual(['sent-twice'])
+    expect(made.outcome).toBe('passed')
+    expect(made.failures).toMatchObject([{ id: 'same-answer', level: 'warning', path: 'body' }])
+  })
+})

@@ -1,4 +1,4 @@
-import { type Choice, travelDate } from '../../certification/index.ts'
+import { type Choice, NO_CONDITIONS, travelDate } from '../../certification/index.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { functionName } from '../texts.ts'
 
@@ -9,7 +9,7 @@ export interface ShownChoice {
 }
 
 export function shownChoice(choice: Choice, startedAt: Date, t: Translate): ShownChoice {
-  const { functions, products, unit_price, buy_price, quantity } = choice
+  const { functions, products, unit_price, buy_price, quantity, conditions = NO_CONDITIONS } = choice
   const named: [string, string | undefined][] = [
     [t('sandbox.product.main'), products.main],
     [t('sandbox.product.later'), products.later],
@@ -20,6 +20,8 @@ export function shownChoice(choice: Choice, startedAt: Date, t: Translate): Show
     [t('sandbox.choice.unit_price'), unit_price?.toFixed(2)],
     [t('sandbox.choice.buy_price'), buy_price?.toFixed(2)],
     [t('sandbox.choice.quantity'), String(quantity)],
+    [t('sandbox.conditions.days_ahead'), conditions.days_ahead > 0 ? String(conditions.days_ahead) : undefined],
+    [t('sandbox.conditions.title'), conditions.sends_twice ? t('sandbox.conditions.sends_twice') : undefined],
   ]
   return {
     functions: functions.map((id) => functionName(id, t)),

@@ -1,6 +1,7 @@
 import { type Choice, choice, FUNCTION_IDS, type FunctionId } from '../../certification/index.ts'
 import { INTERFACES, type InterfaceName } from '../../interfaces/index.ts'
 import { type PartnerChanges, partnerChanges } from '../../registry/index.ts'
+import { type ConditionTexts, conditionsGiven, readConditions } from './conditions-form.ts'
 import { type ContactTexts, readContacts } from './contacts-form.ts'
 import { INTERFACE_OF } from './function-groups.ts'
 
@@ -18,6 +19,7 @@ export interface FormTexts {
   readonly base_url: string
   readonly interface_urls: Readonly<Partial<Record<InterfaceName, string>>>
   readonly contacts: ContactTexts
+  readonly conditions: ConditionTexts
 }
 
 /** A field (`main`, `quantity`, `base_url`, `url.order-create`, `pay`, `refund`) → key of the text that says what is wrong. */
@@ -46,6 +48,7 @@ export function readForm(body: unknown): FormTexts {
     base_url: text(fields.base_url),
     interface_urls: Object.fromEntries(urls),
     contacts: readContacts(fields),
+    conditions: readConditions(fields),
   }
 }
 
@@ -64,16 +67,19 @@ const PROBLEM_OF: Readonly<Record<string, string>> = {
   unit_price: 'sandbox.problem.price',
   buy_price: 'sandbox.problem.price',
   quantity: 'sandbox.problem.quantity',
+  days_ahead: 'sandbox.problem.days_ahead',
 }
 
 /** The choice and the URLs that the form stands for, or what is wrong with it. */
 export function parseRunRequest(form: FormTexts): { requested: RunRequest } | { problems: Problems } {
   const given = Object.entries(form.products).filter(([, product]) => product !== '')
+  const pretended = conditionsGiven(form.conditions)
   const chosen = choice.safeParse({
     functions: form.functions,
     products: Object.fromEntries(given),
     ...filledIn(form, 'travel_date', 'unit_price', 'buy_price'),
     quantity: form.quantity,
+    ...(pretended && { conditions: pretended }),
   })
   const { base_url, interface_urls } = form
   const urls = partnerChanges.required({ base_url: true, interface_urls: true }).safeParse({

@@ -1,16 +1,10 @@
 import { listProducts } from '../../catalogue/index.ts'
-import {
-  type Choice,
-  type FunctionId,
-  findPresentRun,
-  OFFERED_FUNCTIONS,
-  REQUIRED_FUNCTIONS,
-} from '../../certification/index.ts'
+import { type FunctionId, MOST_DAYS_AHEAD, REQUIRED_FUNCTIONS } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { INTERFACES } from '../../interfaces/index.ts'
 import { addDays, beijingDate } from '../../lib/beijing.ts'
 import type { Locale, Translate } from '../../lib/web/locale.ts'
-import { type Partner, showPartner } from '../../registry/index.ts'
+import { showPartner } from '../../registry/index.ts'
 import { ownContacts } from '../contacts.ts'
 import { type InterfacePreflight, preflight } from '../preflight/index.ts'
 import { sellerStanding } from '../standing.ts'
@@ -39,8 +33,16 @@ export interface FunctionsPage {
   readonly urls: readonly Field[]
   /** At least one interface has a URL of its own, or a problem with it. */
   readonly urlsOpen: boolean
+  readonly conditions: {
+    readonly daysAhead: Field
+    readonly mostDays: number
+    readonly sendsTwice: boolean
+    /** There is a run that they can be changed of. */
+    readonly canChange: boolean
+  }
+  /** What was just stored. */
+  readonly saved: Saved | null
   readonly contacts: readonly ShownContact[]
-  readonly contactsSaved: boolean
   readonly problems: Problems
   readonly preflight: readonly InterfacePreflight[] | null
   /** Where the seller stands. */
@@ -64,51 +66,6 @@ interface Field {
   readonly problem: string
 }
 
-const DEMO_PRODUCTS: Readonly<Record<ProductRole, string>> = {
-  main: 'DEMO-BOAT',
-  later: 'DEMO-CASTLE',
-  review: 'DEMO-TOWER',
-  level: 'DEMO-SHOW',
-  sold_out: 'DEMO-SOLD-OUT',
-}
-const NO_PRODUCTS = Object.fromEntries(PRODUCT_ROLES.map((role) => [role, ''])) as Record<ProductRole, string>
-const USUAL: readonly FunctionId[] = [...REQUIRED_FUNCTIONS, 'product-pull', 'pay-at-once', 'refund-at-once']
-
-/** The form before it is filled in: as in the present run, else the usual choice; complete for the demo partner. */
-export async function freshForm(deps: Deps, partnerId: bigint): Promise<FormTexts> {
-  const partner = await showPartner(deps, partnerId)
-  const present = await findPresentRun(deps, partnerId)
-  return { ...choiceTexts(present?.choice, isDemo(deps, partner)), ...urlTexts(partner), contacts: {} }
-}
-
-function choiceTexts(
-  choice: Choice | undefined,
-  demo: boolean,
-): Omit<FormTexts, 'base_url' | 'interface_urls' | 'contacts'> {
-  if (choice) {
-    const { functions, products, travel_date, unit_price, buy_price, quantity } = choice
-    const named = PRODUCT_ROLES.map((role) => [role, products[role] ?? ''])
-    const texts = { products: Object.fromEntries(named) as Record<ProductRole, string>, functions }
-    const prices = { unit_price: String(unit_price ?? ''), buy_price: String(buy_price ?? '') }
-    return { ...texts, ...prices, travel_date: travel_date ?? '', quantity: String(quantity) }
-  }
-  const blank = { travel_date: '', unit_price: '', buy_price: '', quantity: '2' }
-  return demo
-    ? { ...blank, functions: OFFERED_FUNCTIONS, products: DEMO_PRODUCTS }
-    : { ...blank, functions: USUAL, products: NO_PRODUCTS }
-}
-
-const urlTexts = ({ base_url, interface_urls }: Partner): Pick<FormTexts, 'base_url' | 'interface_urls'> => ({
-  base_url: base_url ?? '',
-  interface_urls,
-})
-
-/** A live partner's URLs are shown and never taken from the form. */
-export async function settledForm(deps: Deps, partnerId: bigint, form: FormTexts): Promise<FormTexts> {
-  const partner = await showPartner(deps, partnerId)
-  return partner.stage === 'live' ? { ...form, ...urlTexts(partner) } : form
-}
-
 /** Tries the URLs of the interfaces that the chosen functions need. */
 export function preflightOf(deps: Deps, partnerId: bigint, form: FormTexts, locale: Locale) {
   const { base_url, interface_urls, functions } = form
@@ -121,10 +78,12 @@ export function preflightOf(deps: Deps, partnerId: bigint, form: FormTexts, loca
   return preflight(deps, { partnerId }, Object.fromEntries(urls), locale)
 }
 
+type Saved = 'contacts' | 'conditions'
+
 export interface Shown {
   readonly form: FormTexts
-  /** The contacts were just stored. */
-  readonly saved?: boolean
+  /** What was just stored. */
+  readonly saved?: Saved
   readonly problems?: Problems
   readonly preflight?: readonly InterfacePreflight[] | null
 }
@@ -132,7 +91,7 @@ export interface Shown {
 export async function functionsPage(
   deps: Deps,
   partnerId: bigint,
-  { form, saved = false, problems = {}, preflight: tried = null }: Shown,
+  { form, saved, problems = {}, preflight: tried = null }: Shown,
   t: Translate,
 ): Promise<FunctionsPage> {
   const [partner, standing, known, contacts] = await Promise.all([
@@ -166,11 +125,17 @@ export async function functionsPage(
       field('buy_price', t('sandbox.choice.buy_price'), form.buy_price),
     ],
     quantity: field('quantity', t('sandbox.choice.quantity'), form.quantity),
+    conditions: {
+      daysAhead: field('days_ahead', t('sandbox.conditions.days_ahead'), form.conditions.days_ahead),
+      mostDays: MOST_DAYS_AHEAD,
+      sendsTwice: form.conditions.sends_twice,
+      canChange: standing.state === 'under_way' || standing.state === 'all_passed',
+    },
     baseUrl: field('base_url', t('sandbox.functions.base_url'), form.base_url),
     urls,
     urlsOpen: urls.some(({ value, problem }) => value !== '' || problem !== ''),
     contacts: shownContacts(contacts, form.contacts, problems, t),
-    contactsSaved: saved,
+    saved: saved ?? null,
     problems,
     preflight: tried,
     notice: presentNotice(standing, t),

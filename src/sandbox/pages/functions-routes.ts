@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { type Run, RunRefusal } from '../../certification/index.ts'
+import { changeConditions, presentRun, type Run, RunRefusal } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { translator } from '../../lib/web/locale.ts'
@@ -10,9 +10,11 @@ import { giveContacts, ownContacts } from '../contacts.ts'
 import { onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { refusalText } from '../texts.ts'
 import { type Beginning, beginRun } from './begin-run.ts'
+import { parseConditions } from './conditions-form.ts'
 import { parseContacts } from './contacts-form.ts'
+import { freshForm, settledForm } from './fresh-form.ts'
 import { type FormTexts, parseRunRequest, readForm } from './functions-form.ts'
-import { freshForm, functionsPage, preflightOf, type Shown, settledForm } from './functions-page.ts'
+import { functionsPage, preflightOf, type Shown } from './functions-page.ts'
 import { overwritePage } from './overwrite-page.ts'
 
 type Wanted = Pick<Beginning, 'requested' | 'contacts'>
@@ -35,6 +37,7 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     if (request.body?.action === 'check') return check(request, reply, form)
     if (request.body?.action === 'back') return show(request, reply, { form })
     if (request.body?.action === 'contacts') return saveContacts(request, reply, form)
+    if (request.body?.action === 'conditions') return saveConditions(request, reply, form)
     const read = parseRunRequest(form)
     const { contacts } = await ownContacts(deps, partnerId)
     const named = parseContacts(form.contacts, contacts)
@@ -54,15 +57,32 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     try {
       if (given) await giveContacts(onBehalfOf(deps, request), partnerId, given)
     } catch (error) {
-      return refuseContacts(request, reply, form, error)
+      return refused(request, reply, form, error)
     }
-    return show(request, reply, { form, saved: true })
+    return show(request, reply, { form, saved: 'contacts' })
   }
 
-  /** Contacts are for owners; throws whatever else it is. */
-  function refuseContacts(request: FastifyRequest, reply: FastifyReply, form: FormTexts, error: unknown) {
-    if (!(error instanceof MemberRefusal)) throw error
-    return show(request, reply.code(403), { form }, translator(localeOfRequest(request))('sandbox.owners_only.help'))
+  /** Changes what the present run pretends; what else was typed stays in the form. */
+  async function saveConditions(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
+    const { partnerId } = partnerOf(request)
+    const conditions = parseConditions(form.conditions)
+    if (!conditions) {
+      return show(request, reply.code(400), { form, problems: { days_ahead: 'sandbox.problem.days_ahead' } })
+    }
+    try {
+      await changeConditions(deps, partnerId, (await presentRun(deps, partnerId)).run_id, conditions)
+    } catch (error) {
+      return refused(request, reply, form, error)
+    }
+    return show(request, reply, { form, saved: 'conditions' })
+  }
+
+  /** Shows the form again with the reason: contacts are for owners, and a run may refuse. Other errors are thrown on. */
+  function refused(request: FastifyRequest, reply: FastifyReply, form: FormTexts, error: unknown) {
+    const t = translator(localeOfRequest(request))
+    if (error instanceof MemberRefusal) return show(request, reply.code(403), { form }, t('sandbox.owners_only.help'))
+    if (!(error instanceof RunRefusal)) throw error
+    return show(request, reply.code(409), { form }, refusalText(error.reason, t))
   }
 
   async function check(request: FastifyRequest, reply: FastifyReply, form: FormTexts): Promise<FastifyReply> {
@@ -88,8 +108,7 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
       if ('unconfirmed' in result) return confirm(request, reply, form, result.unconfirmed)
       return reply.headers(AREA_A_HEADERS).redirect(`/sandbox/run/${result.begun.run_id}`, 303)
     } catch (error) {
-      if (!(error instanceof RunRefusal)) return refuseContacts(request, reply, form, error)
-      return show(request, reply.code(409), { form }, refusalText(error.reason, translator(localeOfRequest(request))))
+      return refused(request, reply, form, error)
     }
   }
 

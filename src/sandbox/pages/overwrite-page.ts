@@ -1,5 +1,6 @@
 import { type Run, standings } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
+import { conditionFields } from './conditions-form.ts'
 import type { FormTexts } from './functions-form.ts'
 
 /** Asks whether a run may be overwritten; carries the form along. */
@@ -29,6 +30,7 @@ export async function overwritePage(deps: Deps, run: Run, form: FormTexts): Prom
       ['buy_price', form.buy_price],
       ['quantity', form.quantity],
       ['base_url', form.base_url],
+      ...conditionFields(form.conditions),
       ...Object.entries(form.contacts),
       ...Object.entries(form.interface_urls).map(([name, url]) => [`url.${name}`, url] as const),
     ],

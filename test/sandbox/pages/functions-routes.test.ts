@@ -92,6 +92,53 @@ describe('the form', () => {
   })
 })
 
+describe('test conditions', () => {
+  const conditions = async () => (await presentRun(lab.world.deps, partner.partner_id)).choice.conditions
+
+  it('is chosen with the run, and changed while it is under way', async () => {
+    expect((await me.open(FORM)).body).not.toContain('value="conditions"')
+    expect((await me.send(FORM, filled({ days_ahead: '3' }))).statusCode).toBe(303)
+    expect(await conditions()).toEqual({ days_ahead: 3, sends_twice: false })
+    const { body } = await me.open(FORM)
+    expect(body).toMatch(/name="days_ahead"[^>]* value="3"/)
+    expect(body).toContain('value="conditions"')
+    const changed = await me.send(FORM, filled({ action: 'conditions', days_ahead: '0', sends_twice: 'on', main: 'X' }))
+    expect(changed.statusCode).toBe(200)
+    expect(changed.body).toContain('The present run has been changed.')
+    expect(changed.body).toContain('name="sends_twice" checked')
+    expect(await conditions()).toEqual({ days_ahead: 0, sends_twice: true })
+    expect((await runs()).map(({ choice }) => choice.products.main)).toEqual(['P-1'])
+  })
+
+  it('is nothing unless something is filled in', async () => {
+    await me.send(FORM, filled({ days_ahead: '0' }))
+    expect(await conditions()).toBeUndefined()
+  })
+
+  it.each(['31', '-1', '1.5', 'x'])('refuses %s days, of the present run too', async (days_ahead) => {
+    await me.send(FORM, filled())
+    for (const action of ['start', 'conditions']) {
+      const answer = await me.send(FORM, filled({ action, days_ahead }))
+      expect([answer.statusCode, action]).toEqual([400, action])
+      expect(answer.body).toContain('Enter a whole number from 0 to 30.')
+      expect(answer.body).toContain(`value="${days_ahead}"`)
+    }
+    expect(await conditions()).toBeUndefined()
+  })
+
+  it('cannot be changed without a run', async () => {
+    const answer = await me.send(FORM, filled({ action: 'conditions', days_ahead: '1' }))
+    expect(answer.statusCode).toBe(409)
+  })
+
+  it('goes along when a run is to be overwritten', async () => {
+    await me.send(FORM, filled())
+    const asked = await me.send(FORM, filled({ days_ahead: '2', sends_twice: 'on' }))
+    expect(asked.body).toContain('<input type="hidden" name="days_ahead" value="2">')
+    expect(asked.body).toContain('<input type="hidden" name="sends_twice" value="on">')
+  })
+})
+
 describe('starting a run', () => {
   it('leads to its page, and keeps the URLs', async () => {
     const answer = await me.send(

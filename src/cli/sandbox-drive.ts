@@ -7,6 +7,7 @@ import {
   checkData,
   endedData,
   eventsAnswer,
+  faultData,
   noticeData,
   rejectedData,
   runAnswer,
@@ -125,6 +126,8 @@ function tell({ say, help }: Drive, { kind, data, step_id }: ShownEvent, over: A
   } else if (kind === 'unverified') {
     const { path, reason } = rejectedData.parse(data)
     say(`  a call to POST ${path} names your clientId but is not verified, so it does not count: ${reason}`)
+  } else if (kind === 'fault') {
+    say(`  test condition: ${faultData.parse(data).fault}`)
   } else if (kind === 'wrong-path') {
     const { path, reason } = rejectedData.parse(data)
     say(`  your call to POST ${path} does not count: ${reason}`)

@@ -79,6 +79,7 @@ export const waitingData = z.looseObject({
 export type Awaited = Pick<z.output<typeof waitingData>, 'path' | 'about' | 'notice'>
 
 export const endedData = z.looseObject({ outcome: z.string() })
+export const faultData = z.looseObject({ fault: z.string() })
 /** `remark`: why the step still waits. */
 export const noticeData = z.looseObject({ path: z.string(), remark: said })
 export const rejectedData = z.looseObject({ path: z.string(), reason: z.string(), remark: said })

@@ -6,7 +6,3 @@ create index ticket_order_trial on ticket_order (partner_id, created_at) where d
 -- The key held before, so the rows need no second look.
 alter table refund drop constraint refund_order_id_fkey,
   add constraint refund_order_id_fkey foreign key (order_id) references ticket_order on delete cascade not valid;
-
-create function delete_order_history() returns trigger language plpgsql as
-  $$ begin delete from record_change where order_id = old.order_id; return null; end $$;
-create trigger ticket_order_deleted after delete on ticket_order for each row execute function delete_order_history();

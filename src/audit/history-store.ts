@@ -3,6 +3,9 @@ import { type Db, sql } from '../db/sql.ts'
 
 /** What has changed of products, orders, vouchers and refunds: one row a change, with its cause. */
 
+/** Where the changes of an order are found, for the purge. */
+export const ORDER_HISTORY = { table: 'record_change', column: 'order_id' } as const
+
 /** Where a statement of another room writes changes: of an order and what belongs to it, and of a product. */
 export const ORDER_CHANGES = sql.part`record_change (at, partner_id, record, record_id, order_id, cause, cause_id, change)`
 export const PRODUCT_CHANGES = sql.part`record_change (at, partner_id, record, record_id, cause, cause_id, change)`

@@ -5,6 +5,7 @@ export {
   historyOfOrder,
   historyOfProduct,
   ORDER_CHANGES,
+  ORDER_HISTORY,
   PRODUCT_CHANGES,
 } from './history-store.ts'
 export { type Actor, recordAudit } from './store.ts'

@@ -7,7 +7,7 @@ export { type Conditions, conditions, MOST_DAYS_AHEAD, NO_CONDITIONS } from './c
 export type { Finding, Outcome, RunEvent, Waiting } from './event.ts'
 export type { Expectation } from './examine.ts'
 export { examineCall, verdictOf, withCalls } from './examine-call.ts'
-export { ANSWER_SLOW_MS, type ExaminedCall } from './examine-http.ts'
+export { ANSWER_SLOW_MS } from './examine-http.ts'
 export { LogFollowers } from './follow.ts'
 export { FUNCTION_IDS, type FunctionId, OFFERED_FUNCTIONS, REQUIRED_FUNCTIONS } from './functions.ts'
 export { orderInput } from './order-input.ts'

@@ -14,4 +14,6 @@ export interface Retention {
   readonly column: string
   /** Seconds after that date for which a row is kept. */
   readonly keptS: (config: Config) => number
+  /** Rows of another table, not bound to this one by a key, that go with a row: those with the same value in a column. */
+  readonly also?: { readonly table: string; readonly column: string }
 }

@@ -20,18 +20,22 @@ const deleted = z.object({ rows: z.number(), last: z.date().nullable() })
  */
 export function deleteBatch(
   db: Db,
-  { table, column }: Pick<Retention, 'table' | 'column'>,
+  { table, column, also }: Pick<Retention, 'table' | 'column' | 'also'>,
   { before, from, limit }: Batch,
 ): Promise<z.infer<typeof deleted>> {
   const [rows, date] = [sql.identifier(table), sql.identifier(column)]
+  const key = sql.identifier(also?.column ?? column)
+  const withThem = also
+    ? sql.part`, more as (delete from ${sql.identifier(also.table)} where ${key} in (select key from gone))`
+    : sql.part``
   return db.one(
     deleted,
     sql`with gone as (
           delete from ${rows} where ctid = any (array(
             select ctid from ${rows} where ${date} >= ${from} and ${date} < ${before}
             order by ${date} limit ${limit} for update skip locked))
-          returning ${date} as at
-        )
+          returning ${date} as at, ${key} as key
+        )${withThem}
         select count(*)::int as rows, max(at) as last from gone`,
   )
 }

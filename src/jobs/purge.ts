@@ -68,9 +68,8 @@ export async function purge(
   { onProgress, signal }: Watch = {},
 ): Promise<Purged> {
   const now = clock.now()
-  const turns = RETENTION.map(({ table, column, keptS }) => ({
-    table,
-    column,
+  const turns = RETENTION.map(({ keptS, ...rows }) => ({
+    ...rows,
     batch: { before: addSeconds(now, -keptS(config)), from: fromEpochSeconds(0), limit: BATCH_ROWS },
   }))
   const deleted: Record<string, number> = {}

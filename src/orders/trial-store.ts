@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ORDER_HISTORY } from '../audit/index.ts'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { ORDER_STATE_NAMES } from './states.ts'
@@ -9,7 +10,9 @@ import { ORDER_STATE_NAMES } from './states.ts'
 export const TRIAL_KEPT_S = 30 * DAY_S
 
 /** An order says itself when it may go; its vouchers, refunds, lists and history go with it. */
-export const ORDER_RETENTION: readonly Retention[] = [{ table: 'ticket_order', column: 'delete_after', keptS: () => 0 }]
+export const ORDER_RETENTION: readonly Retention[] = [
+  { table: 'ticket_order', column: 'delete_after', keptS: () => 0, also: ORDER_HISTORY },
+]
 
 const trialOrder = z.object({
   order_id: z.coerce.bigint(),

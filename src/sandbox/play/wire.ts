@@ -53,7 +53,7 @@ export type PlayOrder = z.output<typeof playOrderForm>
 export const PLAY_ORDER_FIELDS = ['product', 'quantity', 'travel_date', 'unit_price', 'buy_price'] as const
 
 /** What can be done with an order that was made in Play. */
-export const ACTIONS = ['pay', 'query', 'refund', 'close'] as const
+const ACTIONS = ['pay', 'query', 'refund', 'close'] as const
 export type Action = (typeof ACTIONS)[number]
 
 const MOST_ID = 2n ** 63n - 1n

@@ -71,6 +71,13 @@ const operator = (event: string, prepare: Prepare, detail?: object): Audited => 
   ...(detail ? { detail } : {}),
 })
 
+const MEMBER = { mail: 'lin@example.com', role: 'owner' }
+const removesMember: Prepare = async () => {
+  const id = await partner()
+  await client.admin('POST', `/partners/${id}/members`, MEMBER)
+  return () => client.admin('POST', `/partners/${id}/members/remove`, { mail: MEMBER.mail })
+}
+
 const rotatesWebhook = (role: string): Audited =>
   operator('partner_webhook_secret_rotated', async () => {
     const id = await partner()
@@ -104,6 +111,8 @@ const OPERATIONS: Readonly<Record<string, Audited>> = {
   }),
   'POST /admin/v1/partners/:partner_id/suspend': operator('partner_suspended', onPartner('POST', '/suspend')),
   'POST /admin/v1/partners/:partner_id/activate': operator('partner_activated', onPartner('POST', '/activate')),
+  'POST /admin/v1/partners/:partner_id/members': operator('member_invited', onPartner('POST', '/members', MEMBER)),
+  'POST /admin/v1/partners/:partner_id/members/remove': operator('member_removed', removesMember),
   'POST /admin/v1/partners/:partner_id/stage': operator(
     'partner_stage_set',
     onPartner('POST', '/stage', { stage: 'live' }),

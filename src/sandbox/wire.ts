@@ -11,8 +11,11 @@ const secretText = z
 // People paste clientId and clientSecret, so white space around them is dropped: issued values have none.
 const clientId = visibleLine(64)
 
-/** Without an address it is the clientSecret that signs in. */
-export const signInForm = z
+/**
+ * Without an address it is the clientSecret that signs in. Before there were members the field was `client_secret`, which
+ * programs that sign in still send.
+ */
+const signInFields = z
   .object({
     client_id: clientId,
     mail: z
@@ -23,6 +26,11 @@ export const signInForm = z
     password: secretText,
   })
   .refine(({ mail, password }) => mail !== undefined || password.trim() !== '')
+
+export const signInForm = z
+  .looseObject({ client_secret: z.unknown().optional() })
+  .transform(({ client_secret, ...form }) => ({ password: client_secret, ...form }))
+  .pipe(signInFields)
 
 /**
  * Where to return to, whose sign-in it is, and what has just happened: a session has ended, or a password was set.

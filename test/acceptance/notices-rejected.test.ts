@@ -113,6 +113,16 @@ describe('a refused call is kept', () => {
     expect(await kept()).toMatchObject([{ body: '(not read: the signature was checked first)' }])
   })
 
+  it('and a call to a wrong path, with the nearest right one, without its body', async () => {
+    await post({ path: '/mtp/api/order/consum/notice', body: '{"of":"nobody"}' })
+    expect(await kept()).toMatchObject([
+      {
+        reason: 'no such path; the nearest path is POST /mtp/api/order/consume/notice',
+        body: '(not read: the path does not exist)',
+      },
+    ])
+  })
+
   it('whatever its headers', async () => {
     await post({ headers: { 'X-Odd': 'caf\u00e9 \\u0000 "\\', 'X-Long': 'y'.repeat(20_000) } })
     expect(await kept()).toMatchObject([{ headers: { 'x-odd': 'caf\u00e9 \\u0000 "\\' } }])
@@ -128,10 +138,9 @@ describe('nothing is kept', () => {
     expect((await system.query('select count(*)::int as n from rejected_call'))[0]).toEqual(before)
   })
 
-  it('of an accepted call, nor of a wrong path or method', async () => {
+  it('of an accepted call, nor of a wrong method', async () => {
     await seedOrder(pool, { orderId: 77n, partnerId: Number(seller.partnerId), quantity: 3 })
     expect((await post({ body: consumption({ orderId: 77n }) })).text).toBe(success(seller))
-    await post({ path: '/mtp/api/none' })
     await post({ method: 'PUT' })
     expect(await kept(0)).toEqual([])
   })

@@ -35,6 +35,13 @@ describe('signing in to the sandbox', () => {
     expect(page.body).toContain('Lakeside Tickets')
   })
 
+  it('takes the clientSecret under the name that the field had before there were members', async () => {
+    const { client_id, client_secret } = partner
+    expect((await post(world, '/sandbox/sign-in', { client_id, client_secret }, {})).statusCode).toBe(303)
+    expect((await post(world, '/sandbox/sign-in', { client_id, client_secret: 'wrong' }, {})).statusCode).toBe(403)
+    expect((await post(world, '/sandbox/sign-in', { client_id }, {})).statusCode).toBe(400)
+  })
+
   it('binds the cookie to this host under https, and takes it under no other name', async () => {
     const secure = await openWorld({ PUBLIC_URL: 'https://gate.example' })
     const answer = await signIn(secure, await newSandboxPartner(secure))

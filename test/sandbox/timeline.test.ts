@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findLinkedOrder } from '../../src/certification/run-order-store.ts'
 import { type Lab, openLab, walkTo } from './lab.ts'
 import { textOf, type Visitor, visitor } from './pages/visitor.ts'
 import { newSandboxPartner } from './partners.ts'
+import { useTickets } from './walk.ts'
 
 let lab: Lab
 let me: Visitor
@@ -15,8 +15,9 @@ beforeAll(async () => {
   stranger = await visitor(lab, await newSandboxPartner(lab.world))
   runId = await lab.run()
   await walkTo(lab, runId, 'consumption')
-  orderId = (await findLinkedOrder(lab.world.deps.db, runId, 'main')) ?? 0n
-  await lab.make(runId, 'consumption', () => lab.control('consume', { orderId, quantity: 2 }))
+  await lab.make(runId, 'consumption', async () => {
+    orderId = await useTickets(lab, runId)
+  })
 })
 afterAll(() => lab.close())
 
@@ -27,7 +28,7 @@ describe('the timeline of an order', () => {
     const answer = await me.open(page())
     expect(answer.statusCode).toBe(200)
     const text = textOf(answer)
-    const places = ['Order create', 'Order query', 'Consumption notice', 'paid → consumed'].map((what) =>
+    const places = ['Order create', 'Order pay', 'Consumption notice', 'paid → consumed'].map((what) =>
       text.indexOf(what),
     )
     expect(
@@ -49,7 +50,7 @@ describe('the timeline of an order', () => {
     const entries = [...list.body.matchAll(/href="(\/sandbox\/traffic\/(?:call|notice)\/[^"]+)"/g)].map(
       ([, href]) => href,
     )
-    expect(entries.length).toBeGreaterThan(3)
+    expect(entries).toHaveLength(3)
     for (const entry of entries) expect((await me.open(String(entry))).body).toContain(`href="${page()}"`)
   })
 

@@ -76,7 +76,7 @@ describe('a call of a test step', () => {
     const { made, line, entry } = await afterStep('product-pull', 'answer-other-partner-id')
     expect(made.outcome).toBe('failed')
     expect(line).toMatchObject({ outcome: { name: 'failed', tone: 'bad' }, code: 200 })
-    expect(textOf(entry)).toContain('A check of the test step failed')
+    expect(textOf(entry)).toContain('A check failed for this response')
   })
 
   it('that has a warning has succeeded, with the warning beside it', async () => {

@@ -1,3 +1,3 @@
-import { Refusal } from '../src/lib/refusal.ts'
+import { Refusal } from '../src/lib/web/rescode.ts'
 
 Refusal.recordsStack = true

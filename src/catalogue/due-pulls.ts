@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { MOST_PROBLEMS } from '../lib/json/lists.ts'
+import { MOST_PROBLEMS } from '../lib/json/shape.ts'
 import type { Failure } from '../partner-calls/index.ts'
 import { clearDue, type DuePull, giveUpDue, nextDue, takeUpGivenUp, tellProblems } from './due-store.ts'
 import { entryProblemsText } from './entries.ts'

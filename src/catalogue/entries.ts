@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import { saysSuccess } from '../interfaces/index.ts'
-import { LIST_LIMITS, MOST_PROBLEMS } from '../lib/json/lists.ts'
-import { readShape, type ShapeProblem } from '../lib/json/shape.ts'
+import { LIST_LIMITS, MOST_PROBLEMS, readShape, type ShapeProblem } from '../lib/json/shape.ts'
 import { echo } from '../lib/web/rescode.ts'
 import type { CallResult, Failure } from '../partner-calls/index.ts'
 import type { Entry } from './product-store.ts'

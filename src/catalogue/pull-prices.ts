@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { levelPriceCalendar, priceCalendar } from '../interfaces/index.ts'
-import { addDays, beijingDate } from '../lib/beijing.ts'
+import { addDays, beijingDate } from '../lib/time-zone.ts'
 import { type CallResult, callPartner, existingPartner, type Failure } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../registry/index.ts'
 import { doubtsAbout, doubtWarnings } from './doubts.ts'

@@ -1,6 +1,6 @@
 import { type HistoryRow, historyOfProduct } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
-import { beijingDate } from '../lib/beijing.ts'
+import { beijingDate } from '../lib/time-zone.ts'
 import { echo } from '../lib/web/rescode.ts'
 import { RefusedRequest } from '../partner-calls/index.ts'
 import { pricesFrom, type ShownPrice } from './price-store.ts'

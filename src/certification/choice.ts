@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { addDays, beijingDate } from '../lib/beijing.ts'
 import { date, price } from '../lib/json/fields.ts'
-import { listOf } from '../lib/json/lists.ts'
+import { listOf } from '../lib/json/shape.ts'
+import { addDays, beijingDate } from '../lib/time-zone.ts'
 import { conditions } from './conditions.ts'
 import { alternatives, FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from './functions.ts'
 

@@ -7,15 +7,17 @@ import type { Finding } from './event.ts'
 import {
   type Codes,
   codeFinding,
+  envelopeFindings,
   jsonFields,
   type Refusal,
+  reasonFinding,
   refusalFinding,
+  type Stage,
   shown,
   shownDetail,
   startOf,
   withRemark,
 } from './examine-code.ts'
-import { envelopeFindings, reasonFinding, type Stage } from './examine-envelope.ts'
 import {
   type ExaminedCall,
   notReached,

@@ -1,7 +1,7 @@
 import { said } from '../lib/said.ts'
 import { WARNINGS } from '../mws/index.ts'
 import type { Finding } from './event.ts'
-import { type Stage, strictness } from './examine-envelope.ts'
+import { type Stage, strictness } from './examine-code.ts'
 
 /** Which field each warning of an accepted notice is about. */
 const FIELDS: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listOf } from '../lib/json/lists.ts'
+import { listOf } from '../lib/json/shape.ts'
 
 const when = z.iso.datetime()
 const count = z.int().min(0)

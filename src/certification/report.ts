@@ -1,9 +1,8 @@
 import { randomBytes, sign, verify } from 'node:crypto'
 import type { Deps } from '../deps.ts'
-import { canonicalJson } from '../lib/json/canonical-json.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
 import { VERSION } from '../lib/version.ts'
-import { reportKey } from './report-key.ts'
+import { canonicalJson, reportKey } from './report-key.ts'
 import * as store from './report-store.ts'
 import { type ReportContent, type ReportFacts, reportContent } from './report-wire.ts'
 

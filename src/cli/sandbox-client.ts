@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
 import { z } from 'zod'
 import { systemClock } from '../lib/clock.ts'
-import { authorizationHeader } from '../lib/crypto/signing.ts'
+import { authorizationHeader, formatHttpDate } from '../lib/crypto/signing.ts'
 import { parseLossless, stringifyLossless } from '../lib/json/lossless.ts'
-import { formatHttpDate } from '../lib/web/http-date.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 
 /** Who calls the headless API, and where it is. */

@@ -1,7 +1,7 @@
 import { OPERATOR } from '../audit/index.ts'
 import { pullCatalogue, pullPrices } from '../catalogue/index.ts'
 import type { Deps } from '../deps.ts'
-import { addDays, beijingDate } from '../lib/beijing.ts'
+import { addDays, beijingDate } from '../lib/time-zone.ts'
 import {
   createOrder,
   newOrder,

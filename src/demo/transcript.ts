@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
-import { beijingTime } from '../lib/beijing.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
+import { beijingTime } from '../lib/time-zone.ts'
 import type { OrderStory } from '../orders/index.ts'
 import { exchangesSince, type RecordedCall } from '../sandbox/index.ts'
 

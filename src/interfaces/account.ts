@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { idText } from '../lib/json/fields.ts'
-import { listOf } from '../lib/json/lists.ts'
 import { int64 } from '../lib/json/lossless.ts'
+import { listOf } from '../lib/json/shape.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 
 /** Balances are cents; -1 where there is no such account. */

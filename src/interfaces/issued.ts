@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { idText, maybe, oneOf, yesOrNo } from '../lib/json/fields.ts'
-import { listOf } from '../lib/json/lists.ts'
+import { listOf } from '../lib/json/shape.ts'
 import { readableCredential } from './people.ts'
 
 /** 0 none, 1 one code per ticket, 2 one per order. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { date, dateTime, idText, maybe, oneOf, price, sentDate, sentText, text } from '../lib/json/fields.ts'
-import { listOf } from '../lib/json/lists.ts'
 import { int64, smallInt } from '../lib/json/lossless.ts'
+import { listOf } from '../lib/json/shape.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { additionalLists, issuedTickets, voucherType } from './issued.ts'
 import { readableCredential, sentPerson } from './people.ts'

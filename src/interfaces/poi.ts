@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { idText, maybe, oneOf, text } from '../lib/json/fields.ts'
-import { listOf } from '../lib/json/lists.ts'
 import { smallInt } from '../lib/json/lossless.ts'
+import { listOf } from '../lib/json/shape.ts'
 import { partnerInterface } from './interface.ts'
 
 const page = { method: z.literal('page'), currentPage: smallInt(), pageSize: smallInt() }

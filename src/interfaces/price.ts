@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { amount, date, idText, maybe, oneOf, stock, text, timeOfDay } from '../lib/json/fields.ts'
-import { listOf } from '../lib/json/lists.ts'
+import { listOf } from '../lib/json/shape.ts'
 import { calendarDoubts } from './doubts.ts'
 import { partnerInterface } from './interface.ts'
 

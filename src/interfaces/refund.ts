@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { dateTime, idText, maybe, oneOf, price, sentText, text } from '../lib/json/fields.ts'
-import { listOf } from '../lib/json/lists.ts'
 import { int64, smallInt } from '../lib/json/lossless.ts'
+import { listOf } from '../lib/json/shape.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { credentialType } from './people.ts'
 

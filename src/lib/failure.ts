@@ -1,5 +1,4 @@
-import { Refusal } from './refusal.ts'
-import { echo, type FailureAnswer, RESCODES, type Rescode } from './web/rescode.ts'
+import { echo, type FailureAnswer, RESCODES, Refusal, type Rescode } from './web/rescode.ts'
 
 /** How the standard dialect reports a failure (RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1). */
 export interface StandardAnswer {

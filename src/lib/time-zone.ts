@@ -1,3 +1,5 @@
+import { addSeconds, utcDate } from './clock.ts'
+
 /** Offsets from GMT that places on earth have, in minutes. */
 const ZONES = [
   ...Array.from({ length: 27 }, (_, index) => (index - 12) * 60).filter((minutes) => minutes !== 0),
@@ -16,4 +18,21 @@ function zoneName(minutes: number): string {
   const part = Math.abs(minutes) % 60
   const hours = Math.floor(Math.abs(minutes) / 60)
   return `UTC${minutes < 0 ? '-' : '+'}${hours}${part === 0 ? '' : `:${part}`}`
+}
+
+/** Area B writes times without a zone; they are Beijing's, which is eight hours ahead of UTC all year. */
+const AHEAD_S = 8 * 3_600
+
+/** `yyyy-MM-dd HH:mm:ss` in Beijing. */
+export const beijingTime = (at: Date): string => addSeconds(at, AHEAD_S).toISOString().slice(0, 19).replace('T', ' ')
+
+/** `yyyy-MM-dd` in Beijing. */
+export const beijingDate = (at: Date): string => beijingTime(at).slice(0, 10)
+
+/** The calendar date so many days later; both `yyyy-MM-dd`. */
+export function addDays(date: string, days: number): string {
+  const [year = 0, month = 1, day = 1] = date.split('-').map(Number)
+  return utcDate(year, month, day + days)
+    .toISOString()
+    .slice(0, 10)
 }

@@ -1,4 +1,4 @@
-import { Refusal } from './refusal.ts'
+import { Refusal } from './web/rescode.ts'
 
 /** There is more work than can be done in time. Nothing of the request was done. */
 export class Overloaded extends Refusal {

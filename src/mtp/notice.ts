@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import type { Cause } from '../audit/index.ts'
 import { applyLevelPrices, applyProductChange, type Entry } from '../catalogue/index.ts'
+import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { sha256 } from '../lib/crypto/digest.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
@@ -11,7 +12,6 @@ import { applyPayResult, applyRefundResult, codesIn } from '../orders/index.ts'
 import { RefusedRequest } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../registry/index.ts'
 import { ORDER_NOTICE_REPEAT_S, takeConsumption } from './consumption.ts'
-import { joinInFlight } from './in-flight.ts'
 import { claimNotices, firstAnswers, type NoticeRow } from './store.ts'
 import {
   type ConsumeNotice,
@@ -181,4 +181,18 @@ function checkBodyPartnerId(caller: PartnerWithSecrets, given: string | undefine
   if (given !== undefined && BigInt(given) !== caller.partner_id) {
     throw bodyRejected('partnerId does not belong to the clientId of the signature')
   }
+}
+
+const inFlight = new WeakMap<Db, Map<string, Promise<string>>>()
+
+/**
+ * Does the work, or waits if this process is already doing the same work. Other processes wait in the database with one
+ * connection each; without this, a slow notice that its partner keeps repeating would occupy all our connections.
+ */
+export function joinInFlight(db: Db, key: string, work: () => Promise<string>): Promise<string> {
+  const current = inFlight.get(db) ?? new Map<string, Promise<string>>()
+  inFlight.set(db, current)
+  const joined = current.get(key) ?? work().finally(() => current.delete(key))
+  current.set(key, joined)
+  return joined
 }

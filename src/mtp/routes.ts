@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { MOUNT, spelled } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
-import { flushRepliesPerTick } from '../lib/web/flush-replies.ts'
+import { flushRepliesPerTick } from '../lib/web/load.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import {
@@ -18,7 +18,17 @@ import {
   signatureTestRoutes,
   signedRoutes,
 } from '../mws/index.ts'
-import { NOTICES } from './notices.ts'
+import {
+  acceptNotice,
+  CONSUMPTION,
+  DEAL_CHANGE,
+  type Kind,
+  LEVEL_PRICES,
+  PAY_RESULT,
+  REFUND_RESULT,
+  RESCHEDULE,
+  type ReceivedNotice,
+} from './notice.ts'
 
 const HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' } as const
 
@@ -87,3 +97,26 @@ function firstVersion(mount: string): CallRejected {
   const describe = `no such path: the first version of the protocol (/lv/) is not supported; use ${mount}/`
   return new CallRejected(describe, describe, 404)
 }
+
+/** An endpoint that takes notices. */
+export interface NoticeEndpoint {
+  /** Below MOUNT. */
+  readonly path: string
+  /** Processes a correctly signed notice; returns the response, or throws the refusal. */
+  readonly accept: (deps: Deps, received: ReceivedNotice) => Promise<string>
+}
+
+const endpoint = <Notice extends { partnerId?: string | undefined }>(
+  path: string,
+  kind: Kind<Notice>,
+): NoticeEndpoint => ({ path, accept: (deps, received) => acceptNotice(deps, kind, received) })
+
+/** Every notice that partners send. Adding one is adding an entry, here and in the field reference. */
+export const NOTICES: readonly NoticeEndpoint[] = [
+  endpoint(PATH.dealChange, DEAL_CHANGE),
+  endpoint(PATH.consume, CONSUMPTION),
+  endpoint(PATH.refund, REFUND_RESULT),
+  endpoint(PATH.pay, PAY_RESULT),
+  endpoint(PATH.reschedule, RESCHEDULE),
+  endpoint(PATH.levelPrices, LEVEL_PRICES),
+]

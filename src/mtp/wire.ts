@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { credential, issuedTickets, levelPrice, voucherState, voucherType } from '../interfaces/index.ts'
 import { date, dateTime, idText, maybe, oneOf } from '../lib/json/fields.ts'
-import { listOf } from '../lib/json/lists.ts'
 import { int64, numericText, smallInt, stringifyLossless } from '../lib/json/lossless.ts'
+import { listOf } from '../lib/json/shape.ts'
 import { NOTICE_PATHS } from '../mws/index.ts'
 import { partnerId } from '../registry/index.ts'
 

@@ -1,10 +1,10 @@
-export { accepted, refused } from './answer.ts'
 export { checkKeptCall, SIGNATURE_UNFIT } from './authenticate.ts'
 export { jsonBytes, readNotice } from './body-guard.ts'
 export { MISTAKES } from './diagnose/index.ts'
 export { WARNINGS } from './diagnose/warnings.ts'
 export { ENDPOINTS, NOTICE_PATHS, PATH, refusalCode } from './endpoints.ts'
 export {
+  accepted,
   BA_FAILED,
   BaFailed,
   bodyRejected,
@@ -12,6 +12,7 @@ export {
   codeOf,
   methodNotAllowed,
   noSuchPath,
+  refused,
   tooManyCalls,
 } from './errors.ts'
 export { callerOf, mwsSignature, noticeSignature, readSignedCall } from './guard.ts'

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
-import { networkOf } from '../lib/crypto/attempts.ts'
 import { maskedHeaders, masker } from '../lib/crypto/masking.ts'
 import type { Rates } from '../lib/rates.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import { BODY_DECRYPTED } from '../partner-calls/index.ts'
 import { findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../registry/index.ts'
-import { isProven, type PartnerCall, SIGNATURE_UNFIT } from './authenticate.ts'
+import { networkOf } from '../throttle/index.ts'
+import { isProven, type PartnerCall, parseAuthorization, SIGNATURE_UNFIT } from './authenticate.ts'
 import { isWholeBody } from './body-guard.ts'
 import { searches } from './diagnose/searches.ts'
 import { diagnoseCall } from './diagnose-call.ts'
@@ -15,7 +15,6 @@ import { countLeftOut, writeLeftOut } from './left-out.ts'
 import { nearestPath } from './nearest-path.ts'
 import { exceededQuota, LONGEST_ENTRY } from './rejected-quota.ts'
 import { explainRejectedCall, insertRejectedCall } from './rejected-store.ts'
-import { parseAuthorization } from './signature.ts'
 
 /** Limits calls that name one clientId from one network, so that one sender leaves room for the others. */
 const DIAGNOSED = { kind: 'rejected call diagnosed', most: 20, windowS: 300 } as const

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { networkOf } from '../lib/crypto/attempts.ts'
+import { networkOf } from '../throttle/index.ts'
 
 /**
  * How much of one refused call is kept, in characters. Anybody can send an unverified one; its reason and headers are

@@ -1,10 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
-import { networkOf, throttleKey } from '../lib/crypto/attempts.ts'
 import { hashSecret } from '../lib/crypto/keys.ts'
 import { findAppWithFailures, type MicroApp, noteSecretUse } from '../registry/index.ts'
-import { CLIENT_WINDOW_S, countFailure } from '../throttle/index.ts'
+import { CLIENT_WINDOW_S, countFailure, networkOf, throttleKey } from '../throttle/index.ts'
 import { refuse } from './failures.ts'
 
 /** What an app presents to say who it is. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { userKey } from '../account/index.ts'
 import { secondsLeft } from '../lib/clock.ts'
 import type { OpaqueToken } from '../lib/crypto/opaque-token.ts'
-import { parseQuery, queryOf } from '../lib/web/query-string.ts'
+import { parseQuery, queryOf } from '../lib/web/request-target.ts'
 import { refuse } from './failures.ts'
 import { contractNames } from './scope.ts'
 

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { NamedFailure } from '../lib/failure.ts'
-import { Refusal } from '../lib/refusal.ts'
-import type { Query } from '../lib/web/query-string.ts'
+import type { Query } from '../lib/web/request-target.ts'
+import { Refusal } from '../lib/web/rescode.ts'
 import {
   type AuthorizationRequest,
   checkPkce,

@@ -1,4 +1,4 @@
-import type { Query } from '../lib/web/query-string.ts'
+import type { Query } from '../lib/web/request-target.ts'
 import { withAnswer } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
 import { refuse } from './failures.ts'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { allowedMethods } from '../lib/web/allowed-methods.ts'
+import { allowedMethods } from '../lib/web/request-target.ts'
 import { methodNotAllowed, noSuchPath } from '../lib/web/rescode.ts'
 import { TokenCap } from '../oauth/index.ts'
 import { limitPages } from '../throttle/index.ts'

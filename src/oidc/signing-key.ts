@@ -4,7 +4,7 @@ import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { seal } from '../lib/crypto/sealing.ts'
+import { seal } from '../lib/crypto/keys.ts'
 import { invalidRequest } from '../lib/web/rescode.ts'
 import {
   ALGS,

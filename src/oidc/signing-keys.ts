@@ -1,7 +1,7 @@
 import { type CryptoKey, importJWK, type JWK } from 'jose'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { open } from '../lib/crypto/sealing.ts'
+import { open } from '../lib/crypto/keys.ts'
 import { ensureSigningKey, KEYS_READ_EVERY_S, sealingContext, signsAt } from './signing-key.ts'
 import { ALGS, type Alg, findSigningKeys, type SealedKey } from './signing-key-store.ts'
 

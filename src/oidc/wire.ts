@@ -1,4 +1,4 @@
-import { parseQuery, type Query } from '../lib/web/query-string.ts'
+import { parseQuery, type Query } from '../lib/web/request-target.ts'
 import { type Parameters, refuseOauth } from '../oauth/index.ts'
 
 /** Life of an id_token, seconds. */

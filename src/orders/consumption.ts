@@ -4,7 +4,6 @@ import { echo } from '../lib/web/rescode.ts'
 import { RefusedRequest } from '../partner-calls/index.ts'
 import { orderSave } from './change-order.ts'
 import { noSuchOrder } from './errors.ts'
-import { codesByCount, lacksVoucherList, missingListChange } from './missing-voucher-list.ts'
 import {
   type ChangeableOrder,
   lockFreeOrders,
@@ -15,6 +14,7 @@ import {
   vouchersOfAll,
 } from './order-store.ts'
 import { checkQuantities, type Quantities, type ReportedVoucher, withQuantities, withVouchers } from './quantities.ts'
+import { codesByCount, lacksVoucherList, missingListChange } from './reported-codes.ts'
 
 /**
  * Consumption reports of partners, in three steps within one transaction, so that reports about different orders can be

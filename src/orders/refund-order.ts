@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Cause } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
-import { beijingTime } from '../lib/beijing.ts'
+import { beijingTime } from '../lib/time-zone.ts'
 import {
   type AnswerOf,
   type CallResult,

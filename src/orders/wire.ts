@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { id, storable } from '../catalogue/index.ts'
 import { person } from '../interfaces/index.ts'
 import { date, price, text } from '../lib/json/fields.ts'
-import { LIST_LIMITS, listOf } from '../lib/json/lists.ts'
+import { LIST_LIMITS, listOf } from '../lib/json/shape.ts'
 import { ORDER_STATE_NAMES } from './states.ts'
 
 /**

@@ -9,8 +9,15 @@ import { findPartner, type PartnerWithSecrets, secretTexts } from '../registry/i
 import { type CallResult, failed, MEANINGS, type Reply } from './call-result.ts'
 import { type CallRecord, type Forgery, insertCall } from './call-store.ts'
 import { noSuchPartner, RefusedRequest } from './errors.ts'
-import { codeOf, keptHeaders, type ReadableAnswer, readable, readReply } from './read-reply.ts'
-import { type SignedRequest, signedRequest } from './signed-request.ts'
+import {
+  codeOf,
+  keptHeaders,
+  type ReadableAnswer,
+  readable,
+  readReply,
+  type SignedRequest,
+  signedRequest,
+} from './wire.ts'
 
 type Entry<Name extends InterfaceName> = Extract<(typeof INTERFACES)[number], { name: Name }>
 

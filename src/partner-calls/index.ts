@@ -22,6 +22,5 @@ export {
 } from './call-store.ts'
 export { noSuchPartner, RefusedRequest } from './errors.ts'
 export { type CallFaults, statedNow } from './faults.ts'
-export { BODY_DECRYPTED } from './read-reply.ts'
-export { FORGED_DATE_AGE_S } from './signed-request.ts'
 export { heartbeatWith } from './test-call.ts'
+export { BODY_DECRYPTED, FORGED_DATE_AGE_S } from './wire.ts'

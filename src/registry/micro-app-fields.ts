@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { visibleLine } from '../lib/json/input.ts'
-import { listOf } from '../lib/json/lists.ts'
+import { listOf } from '../lib/json/shape.ts'
 import { endpointUrl, webUrl } from '../lib/web/web-url.ts'
 import type { Fields } from './field.ts'
 import { parseHostEntry } from './host.ts'

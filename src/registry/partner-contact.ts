@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Deps } from '../deps.ts'
-import type { Keys } from '../lib/crypto/keys.ts'
-import { open, seal } from '../lib/crypto/sealing.ts'
+import { type Keys, open, seal } from '../lib/crypto/keys.ts'
 import { noWebhook } from './errors.ts'
 import { changePartner } from './partner-change.ts'
 import * as store from './partner-contact-store.ts'

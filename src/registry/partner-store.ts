@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Batched } from '../db/batch.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { type Keys, open, seal } from '../lib/crypto/keys.ts'
 import { assignmentsOf, columnsOf, valuesOf } from './field.ts'
 import {
   LAST_PARTNER_ID,
@@ -159,3 +161,34 @@ export const setAesKey = (db: Db, partnerId: bigint, sealed: Buffer | null, now:
       encrypts_calls = encrypts_calls and ${sealed !== null}
     where partner_id = ${partnerId}`,
   )
+
+/** A live clientSecret of a partner, readable: to verify the partner's calls and, if it `signs`, to sign ours. */
+export interface PartnerSecret {
+  secret_id: string
+  secret: string
+  /** To the minute; null: never. */
+  last_used_at: Date | null
+  signs: boolean
+}
+
+// A sealed secret that was moved to another partner's row must not open there.
+const contextOf = (partnerId: bigint, secretId: string): string => `partner_secret ${partnerId} ${secretId}`
+
+export function sealSecret(keys: Keys, partnerId: bigint, secret: string): { secret_id: string; sealed: Buffer } {
+  const secret_id = randomUUID()
+  return { secret_id, sealed: seal(keys, secret, contextOf(partnerId, secret_id)) }
+}
+
+export const openSecret = (
+  keys: Keys,
+  partnerId: bigint,
+  { secret_id, sealed, last_used_at, signs }: Pick<SealedSecret, 'secret_id' | 'sealed' | 'last_used_at' | 'signs'>,
+): PartnerSecret => ({ secret_id, secret: open(keys, sealed, contextOf(partnerId, secret_id)), last_used_at, signs })
+
+const keyContextOf = (partnerId: bigint): string => `partner_aes_key ${partnerId}`
+
+export const sealAesKey = (keys: Keys, partnerId: bigint, key: string): Buffer =>
+  seal(keys, key, keyContextOf(partnerId))
+
+export const openAesKey = (keys: Keys, partnerId: bigint, sealed: Buffer): string =>
+  open(keys, sealed, keyContextOf(partnerId))

@@ -7,9 +7,9 @@ import { makeSecret } from '../lib/crypto/made-secret.ts'
 import { nothingToEncryptWith, partnerTaken } from './errors.ts'
 import { changePartner, existingPartner, findSealed, shown } from './partner-change.ts'
 import { keepContact } from './partner-contact.ts'
-import { openAesKey, openSecret, type PartnerSecret, sealSecret } from './partner-sealed.ts'
 import { insertSecret, touchSecret } from './partner-secret-store.ts'
 import * as store from './partner-store.ts'
+import { openAesKey, openSecret, type PartnerSecret, sealSecret } from './partner-store.ts'
 import {
   CONTACT_ROLES,
   type ContactRole,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listOf } from '../lib/json/lists.ts'
+import { listOf } from '../lib/json/shape.ts'
 import { endpointUrl } from '../lib/web/web-url.ts'
 import type { Fields } from './field.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { answerSuccess, envelopeErrorHandler } from '../lib/web/envelope.ts'
-import { flushRepliesPerTick } from '../lib/web/flush-replies.ts'
+import { flushRepliesPerTick } from '../lib/web/load.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { acceptAnyBodyUnread } from '../lib/web/read-body.ts'
 import { readParameters, type Scope } from '../oauth/index.ts'

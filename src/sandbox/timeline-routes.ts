@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { beijingTime } from '../lib/beijing.ts'
+import { beijingTime } from '../lib/time-zone.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { noSuchEntry } from './errors.ts'
 import { partnerOf, sendSandboxPage } from './guard.ts'

@@ -1,7 +1,7 @@
 import { mountsOf } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
-import { beijingTime } from '../lib/beijing.ts'
-import { formatHttpDate, parseHttpDate } from '../lib/web/http-date.ts'
+import { formatHttpDate, parseHttpDate } from '../lib/crypto/signing.ts'
+import { beijingTime } from '../lib/time-zone.ts'
 import type { Locale } from '../lib/web/locale.ts'
 import {
   ENDPOINTS,

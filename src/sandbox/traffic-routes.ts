@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { beijingTime } from '../lib/beijing.ts'
+import { beijingTime } from '../lib/time-zone.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { NotReplayable, noSuchEntry } from './errors.ts'

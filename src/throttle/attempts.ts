@@ -1,9 +1,9 @@
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
-import { type ThrottleKind, throttleKey } from '../lib/crypto/attempts.ts'
 import { tooManyRequests } from '../lib/web/rescode.ts'
 import { countFailure, readFailures } from './attempts-store.ts'
+import { type ThrottleKind, throttleKey } from './subject.ts'
 
 /** How often one subject may fail within a window. */
 export interface Limit {

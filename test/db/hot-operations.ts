@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { formatHttpDate } from '../../src/lib/web/http-date.ts'
+import { formatHttpDate } from '../../src/lib/crypto/signing.ts'
 import { listOrders } from '../../src/orders/show-order.ts'
 import { createPartner } from '../../src/registry/partner.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { refusals } from '../../src/lib/failure.ts'
-import { Refusal } from '../../src/lib/refusal.ts'
 import { Overloaded } from '../../src/lib/turns.ts'
-import { RescodeError } from '../../src/lib/web/rescode.ts'
+import { Refusal, RescodeError } from '../../src/lib/web/rescode.ts'
 
 describe.each([
   ['RescodeError', () => new RescodeError(20007, { what: 'state' })],

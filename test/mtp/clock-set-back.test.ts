@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { formatHttpDate } from '../../src/lib/web/http-date.ts'
+import { formatHttpDate } from '../../src/lib/crypto/signing.ts'
 import { createPartner } from '../../src/registry/partner.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'
 import { success } from '../acceptance/seller.ts'

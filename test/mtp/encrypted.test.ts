@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { formatHttpDate } from '../../src/lib/web/http-date.ts'
+import { formatHttpDate } from '../../src/lib/crypto/signing.ts'
 import { removeAesKey, setAesKey } from '../../src/registry/aes-key.ts'
 import { createPartner, findPartner } from '../../src/registry/partner.ts'
 import { newPartner } from '../../src/registry/partner-wire.ts'

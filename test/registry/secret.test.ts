@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addSeconds } from '../../src/lib/clock.ts'
-import { throttleKey } from '../../src/lib/crypto/attempts.ts'
 import { hashSecret } from '../../src/lib/crypto/keys.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
 import { createMicroApp } from '../../src/registry/micro-app.ts'
@@ -12,6 +11,7 @@ import {
 } from '../../src/registry/secret.ts'
 import { newMicroApp } from '../../src/registry/wire.ts'
 import { countFailure } from '../../src/throttle/attempts-store.ts'
+import { throttleKey } from '../../src/throttle/subject.ts'
 import { openWorld, type World } from '../harness.ts'
 
 let world: World

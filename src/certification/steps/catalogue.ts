@@ -1,4 +1,4 @@
-import { addDays } from '../../lib/beijing.ts'
+import { addDays } from '../../lib/time-zone.ts'
 import { statedNow } from '../../partner-calls/index.ts'
 import { travelDate } from '../choice.ts'
 import type { StepContext } from '../step-context.ts'

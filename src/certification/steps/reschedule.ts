@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { addDays } from '../../lib/beijing.ts'
+import { addDays } from '../../lib/time-zone.ts'
 import type { Step } from './step.ts'
 import { buyTestOrder } from './test-order.ts'
 

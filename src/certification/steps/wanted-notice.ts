@@ -1,4 +1,4 @@
-import { addDays, beijingDate, beijingTime } from '../../lib/beijing.ts'
+import { addDays, beijingDate, beijingTime } from '../../lib/time-zone.ts'
 import type { StepContext } from '../step-context.ts'
 import type { Order } from './test-order.ts'
 

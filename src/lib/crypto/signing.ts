@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { utcDate } from '../clock.ts'
 
 /** What a signature of area B covers (DECISIONS "Signature", rule 1). */
 export interface Signed {
@@ -18,3 +19,26 @@ export const sign = (clientSecret: string, signed: Signed): string =>
 /** The whole header value, `MWS clientId:signature` (signature rule 3). */
 export const authorizationHeader = (clientId: string, clientSecret: string, signed: Signed): string =>
   `MWS ${clientId}:${sign(clientSecret, signed)}`
+
+const WEEKDAYS = 'Mon|Tue|Wed|Thu|Fri|Sat|Sun'
+const MONTHS = 'Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec'
+const FORM = new RegExp(`^(${WEEKDAYS}), (\\d{1,2}) (${MONTHS}) (\\d{4}) (\\d\\d):(\\d\\d):(\\d\\d) GMT$`)
+
+/** The Date header of area B, for example `Tue, 05 May 2015 06:11:34 GMT`. */
+export const formatHttpDate = (date: Date): string => date.toUTCString()
+
+/**
+ * Reads a Date header (DECISIONS "What a signed call may do differently"): names in English as RFC 9110 spells them, GMT, a day of one or two
+ * digits. JavaScript's own parser would take 30 February and a wrong weekday, so the date is checked by formatting back.
+ */
+export function parseHttpDate(text: string): Date | { problem: string } {
+  const [, weekday, day = '', month = '', year = '', hour, minute, second] = FORM.exec(text) ?? []
+  if (weekday === undefined) return { problem: 'not of the form "Tue, 05 May 2015 06:11:34 GMT"' }
+  const monthNumber = MONTHS.split('|').indexOf(month) + 1
+  const date = utcDate(Number(year), monthNumber, Number(day), Number(hour), Number(minute), Number(second))
+  const formatted = formatHttpDate(date)
+  const wanted = `${day.padStart(2, '0')} ${month} ${year} ${hour}:${minute}:${second} GMT`
+  if (formatted.slice(5) !== wanted) return { problem: 'no such date or time' }
+  if (!formatted.startsWith(weekday)) return { problem: `the weekday is ${formatted.slice(0, 3)}, not ${weekday}` }
+  return date
+}

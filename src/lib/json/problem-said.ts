@@ -1,7 +1,7 @@
 import { type Detail, type SaidId, said } from '../said.ts'
 
 /**
- * The problems of fields that schemas name (fields.ts, lists.ts, lossless.ts, shape.ts), as texts with values. A
+ * The problems of fields that schemas name (fields.ts, lossless.ts, shape.ts), as texts with values. A
  * schema says its problem in English, which is what answers and logs hold; one that is not listed here stays as it is.
  */
 const PROBLEMS: readonly (readonly [problem: RegExp, text: SaidId])[] = [

@@ -1,5 +1,4 @@
-import type { z } from 'zod'
-import { MOST_PROBLEMS } from './lists.ts'
+import { z } from 'zod'
 
 /** One thing wrong with a JSON value: where (`body.voucherList[2].status`) and what. */
 export interface ShapeProblem {
@@ -15,7 +14,7 @@ const pathText = (path: readonly PropertyKey[]): string =>
 
 /**
  * Checks a value against a schema; problems come each with its path, in words for the partner's engineer. In a list,
- * only one more is looked for than are reported (lists.ts).
+ * only one more is looked for than are reported (MOST_PROBLEMS).
  */
 export function readShape<Schema extends z.ZodType>(
   schema: Schema,
@@ -47,4 +46,81 @@ function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
 export function problemsText(problems: readonly ShapeProblem[]): string {
   const shown = problems.slice(0, MOST_PROBLEMS).map(({ path, problem }) => `${path || 'the JSON value'} ${problem}`)
   return [...shown, ...(problems.length > shown.length ? ['and more'] : [])].join('; ')
+}
+
+/**
+ * The most entries of every list that comes over a network: notices, partners' answers, forms, /admin/v1. No real seller
+ * comes near them; whoever sends more is told so at once. The table of DECISIONS "What one caller may send" is
+ * compared with this one by a test.
+ */
+export const LIST_LIMITS = {
+  deals: { most: 1_000, about: 'entries of a product change notice, and product ids of a request' },
+  vouchers: { most: 1_000, about: 'vouchers, their pictures and the documents that go with them; tickets of an order' },
+  visitors: { most: 1_000, about: 'visitors of an order' },
+  products: { most: 1_000, about: 'products, and balances of products, in one answer' },
+  pois: { most: 1_000, about: 'places in one answer' },
+  prices: { most: 10_000, about: 'days, or sessions and kinds of tickets on days, of a price calendar' },
+  levelPrices: { most: 40, about: 'entries of a level price notice' },
+  levels: { most: 1_000, about: 'kinds of tickets of one session or order' },
+  details: { most: 100, about: 'phones, addresses, refund rules and voucher loaders of a product' },
+  images: { most: 5, about: 'pictures of a product' },
+  times: { most: 3, about: '`voucherTimes` of a product' },
+  functions: { most: 100, about: 'functions and steps of a test run' },
+  replays: { most: 10, about: 'entries of Traffic that one form replays: each may take the partner 15 seconds' },
+  orders: { most: 1_000, about: 'orders that a report names as evidence' },
+  registered: {
+    most: 100,
+    about: 'hosts, redirect URIs, origins and scopes of a micro-app; interface URLs of a partner',
+  },
+} as const satisfies Readonly<Record<string, { readonly most: number; readonly about: string }>>
+
+type ListName = keyof typeof LIST_LIMITS
+
+/** At most this many problems of one value are reported; one more is looked for, to say that there are more. */
+export const MOST_PROBLEMS = 5
+
+/**
+ * As zod's own array, but it stops after more problems than are reported: zod would make an issue of each, which takes
+ * seconds for a list of thousands of empty objects.
+ */
+const StoppingArray = z.core.$constructor('StoppingArray', (list: z.ZodArray, def: z.core.$ZodArrayDef) => {
+  z.ZodArray.init(list, def)
+  const readAll = list._zod.parse
+  const caps = z.core.util.sizeCaps(def.checks).map(([most]) => most)
+  list._zod.parse = (payload, context) => {
+    const input = payload.value
+    // A value that is not a list, or a list that is too long, is refused before any entry is read.
+    if (!Array.isArray(input) || caps.some((most) => input.length > most)) return readAll(payload, context)
+    const output: unknown[] = Array(input.length)
+    payload.value = output
+    for (const [place, value] of input.entries()) {
+      const result = def.element._zod.run({ value, issues: [] }, context)
+      if (result instanceof Promise) throw new z.core.$ZodAsyncError()
+      output[place] = result.value
+      if (result.issues.length === 0) continue
+      payload.issues.push(...z.core.util.prefixIssues(place, result.issues))
+      if (payload.issues.length > MOST_PROBLEMS) break
+    }
+    return payload
+  }
+})
+
+const entries = (most: number): string => `must have at most ${most} ${most === 1 ? 'entry' : 'entries'}`
+
+/** A list with a limit on its entries, which is checked before any of them is read. */
+export const listOf = <Element extends z.core.SomeType>(name: ListName, element: Element): z.ZodArray<Element> => {
+  const { most } = LIST_LIMITS[name]
+  const list = new StoppingArray({ type: 'array', element: element as unknown as z.core.$ZodType })
+  return (list as unknown as z.ZodArray<Element>).max(most, entries(most))
+}
+
+/** Names and values, of which there may be as many as entries in that list. */
+export const mapOf = <Value extends z.ZodType>(name: ListName, key: z.ZodType<string>, value: Value) => {
+  const { most } = LIST_LIMITS[name]
+  const isSmall = (given: unknown): boolean =>
+    typeof given !== 'object' || given === null || Object.keys(given).length <= most
+  return z
+    .unknown()
+    .refine(isSmall, entries(most))
+    .pipe(z.record(key as z.ZodString, value))
 }

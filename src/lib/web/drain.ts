@@ -2,8 +2,8 @@ import { type IncomingMessage, ServerResponse } from 'node:http'
 import { type Server, type Socket, Server as TcpServer } from 'node:net'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { UNREAD_MS } from './bound-requests.ts'
 import type { Readiness } from './health.ts'
+import { UNREAD_MS } from './load.ts'
 
 /** How an HTTP server stops without cutting off a request that has been sent to it. */
 

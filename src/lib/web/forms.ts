@@ -1,7 +1,6 @@
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { HeldBody, releaseWhenAnswered } from './body-memory.ts'
-import { hasBody } from './read-body.ts'
+import { HeldBody, hasBody, releaseWhenAnswered } from './read-body.ts'
 import { RescodeError, unavailable } from './rescode.ts'
 
 /** The share of the memory for bodies that all forms have together: most of their senders are not signed in yet. */

@@ -8,7 +8,7 @@ import { serveAssets } from './assets.ts'
 import { AREA_A_HEADERS, prepareFailure, sendFailure } from './envelope.ts'
 import { chooseLocale, inMinutes, type Locale, languageLinks, supportedLocale, translator } from './locale.ts'
 import { type OwnCookie, ownCookie } from './own-cookie.ts'
-import { parseQuery, queryOf } from './query-string.ts'
+import { parseQuery, queryOf } from './request-target.ts'
 import type { FailureAnswer } from './rescode.ts'
 
 const VIEWS = fileURLToPath(new URL('../../../views', import.meta.url))

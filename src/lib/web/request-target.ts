@@ -1,3 +1,5 @@
+import type { FastifyInstance } from 'fastify'
+
 /** The path of a request target as sent. An absolute target (a proxy's form) loses scheme and host, never a prefix. */
 export const pathAsSent = (url: string): string => url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/\?.*$/s, '') || '/'
 
@@ -9,3 +11,54 @@ export const decodedPath = (path: string): string => {
     return path
   }
 }
+
+/** The query of a URL, decoded. Names that came twice or cannot be decoded are listed separately, not guessed at. */
+export interface Query {
+  /** Decoded values by decoded name; of a repeated name, the first. */
+  readonly values: ReadonlyMap<string, string>
+  readonly repeated: readonly string[]
+  readonly undecodable: readonly string[]
+}
+
+const ASCII = /^[\x21-\x7e]*$/
+
+/** `+` and `%20` are spaces. Undefined for broken percent-encoding, invalid UTF-8 and raw bytes beyond ASCII. */
+function decode(text: string): string | undefined {
+  if (!ASCII.test(text)) return undefined
+  if (!text.includes('%') && !text.includes('+')) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}
+
+/** What follows the first question mark of a request URL. */
+export function queryOf(url: string): string {
+  const question = url.indexOf('?')
+  return question < 0 ? '' : url.slice(question + 1)
+}
+
+export function parseQuery(text: string): Query {
+  const values = new Map<string, string>()
+  const repeated: string[] = []
+  const undecodable: string[] = []
+  for (const pair of text.split('&')) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals))
+    const value = decode(equals < 0 ? '' : pair.slice(equals + 1))
+    if (name === undefined) undecodable.push('(a parameter name)')
+    else if (values.has(name)) repeated.push(name)
+    else values.set(name, value ?? '')
+    if (name !== undefined && value === undefined) undecodable.push(name)
+  }
+  return { values, repeated, undecodable }
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** The methods that a path has a route for; none for a path that does not exist. */
+// hasRoute reads a path as a pattern, and throws on `:a(` or `*a/b`; no path of ours holds these.
+export const allowedMethods = (app: FastifyInstance, path: string): string[] =>
+  /[:*]/.test(path) ? [] : METHODS.filter((method) => app.hasRoute({ method, url: path }))

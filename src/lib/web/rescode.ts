@@ -1,5 +1,3 @@
-import { Refusal } from '../refusal.ts'
-
 /** Area A's error table (DECISIONS "Errors of area A"). */
 export const RESCODES = {
   20001: { name: 'BadClientCredentialsException', status: 401, message: 'Bad client credentials' },
@@ -63,6 +61,21 @@ export interface FailureAnswer {
   readonly failure: Failure
   /** The HTTP status: 200 for a caller's mistake unless statuses are native (DECISIONS "Errors of area A"). */
   status(native: boolean): number
+}
+
+/**
+ * An answer to one caller, not a fault: where it was thrown is of no interest to a service, and recording that costs more
+ * than all the rest. Tests have it recorded, so that one which fails shows the line.
+ */
+export class Refusal extends Error {
+  static recordsStack = false
+
+  constructor(message: string) {
+    const { stackTraceLimit } = Error
+    if (!Refusal.recordsStack) Error.stackTraceLimit = 0
+    super(message)
+    Error.stackTraceLimit = stackTraceLimit
+  }
 }
 
 /** An answer of area A that reports a failure; thrown by operations, rendered in one place. */

@@ -1,5 +1,5 @@
 import { addSeconds, epochSeconds, fromEpochSeconds, utcDate } from '../../lib/clock.ts'
-import { formatHttpDate } from '../../lib/web/http-date.ts'
+import { formatHttpDate } from '../../lib/crypto/signing.ts'
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const LONG_DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']

@@ -1,5 +1,5 @@
+import { parseHttpDate } from '../../lib/crypto/signing.ts'
 import { zoneOfOffset } from '../../lib/time-zone.ts'
-import { parseHttpDate } from '../../lib/web/http-date.ts'
 import { namedForm } from './date-forms.ts'
 import type { Mistake } from './recipe.ts'
 

@@ -1,6 +1,6 @@
 import { stringToSign } from '../../lib/crypto/signing.ts'
 import { decodedPath, pathAsSent } from '../../lib/web/request-target.ts'
-import { namesPartner, signedWithQuery, verify } from '../signature.ts'
+import { namesPartner, signedWithQuery, verify } from '../authenticate.ts'
 import { AUTHORIZATION_MISTAKES, readLooseAuthorization } from './authorization.ts'
 import { CREDENTIAL_MISTAKES } from './credentials.ts'
 import { DATE_MISTAKES, diagnoseDate } from './date-header.ts'

@@ -1,4 +1,4 @@
-import { beijingTime } from '../../lib/beijing.ts'
+import { beijingTime } from '../../lib/time-zone.ts'
 import { type Locale, translator } from '../../lib/web/locale.ts'
 import type { Member } from '../../members/index.ts'
 import type { SignedInPartner } from '../session.ts'

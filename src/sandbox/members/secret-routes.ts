@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
-import { beijingTime } from '../../lib/beijing.ts'
+import { beijingTime } from '../../lib/time-zone.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { translator } from '../../lib/web/locale.ts'
 import { noteForLog } from '../../lib/web/observe.ts'

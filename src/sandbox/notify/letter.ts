@@ -1,5 +1,5 @@
 import type { Config } from '../../config/index.ts'
-import { beijingTime } from '../../lib/beijing.ts'
+import { beijingTime } from '../../lib/time-zone.ts'
 import { translator } from '../../lib/web/locale.ts'
 import type { Notification } from './wire.ts'
 

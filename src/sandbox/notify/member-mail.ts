@@ -1,5 +1,5 @@
 import type { Deps } from '../../deps.ts'
-import { beijingTime } from '../../lib/beijing.ts'
+import { beijingTime } from '../../lib/time-zone.ts'
 import { type Translate, translator } from '../../lib/web/locale.ts'
 import { findMemberMail, type MemberMail, markMailFailed, markMailSent } from '../../members/index.ts'
 import { showPartner } from '../../registry/index.ts'

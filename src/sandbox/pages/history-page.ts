@@ -1,6 +1,6 @@
 import { listRuns, runState, type Standing, standings } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
-import { beijingTime } from '../../lib/beijing.ts'
+import { beijingTime } from '../../lib/time-zone.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { type ShownChoice, shownChoice } from './choice-shown.ts'
 import type { Tone } from './log-line.ts'

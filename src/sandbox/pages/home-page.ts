@@ -1,5 +1,5 @@
 import type { Deps } from '../../deps.ts'
-import { beijingTime } from '../../lib/beijing.ts'
+import { beijingTime } from '../../lib/time-zone.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { type SellerStanding, type SellerState, sellerStanding } from '../standing.ts'
 

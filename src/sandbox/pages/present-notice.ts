@@ -1,4 +1,4 @@
-import { beijingTime } from '../../lib/beijing.ts'
+import { beijingTime } from '../../lib/time-zone.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import type { SellerStanding } from '../standing.ts'
 

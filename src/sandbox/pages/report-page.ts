@@ -1,6 +1,6 @@
 import { showRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
-import { beijingTime } from '../../lib/beijing.ts'
+import { beijingTime } from '../../lib/time-zone.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { showPartner } from '../../registry/index.ts'
 import { stepName } from '../texts.ts'

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
-import { beijingTime } from '../../lib/beijing.ts'
+import { beijingTime } from '../../lib/time-zone.ts'
 import { type Locale, translator } from '../../lib/web/locale.ts'
 import { findTrialOrder, type TrialOrder, trialOrders } from '../../orders/index.ts'
 import type { PartnerWithSecrets } from '../../registry/index.ts'

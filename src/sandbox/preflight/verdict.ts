@@ -1,5 +1,5 @@
+import { parseHttpDate } from '../../lib/crypto/signing.ts'
 import { zoneOfOffset } from '../../lib/time-zone.ts'
-import { parseHttpDate } from '../../lib/web/http-date.ts'
 import { isLoopbackHost } from '../../lib/web/web-url.ts'
 import type { Probe } from './probe.ts'
 import type { Reason } from './texts.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { fromEpochMilliseconds } from '../../lib/clock.ts'
-import { listOf } from '../../lib/json/lists.ts'
+import { listOf } from '../../lib/json/shape.ts'
 import { SEARCHES, type TrafficSearch } from '../traffic-search-store.ts'
 import type { Place } from '../traffic-store.ts'
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { deriveKeys } from '../../../src/lib/crypto/keys.ts'
-import { open, seal } from '../../../src/lib/crypto/sealing.ts'
+import { deriveKeys, open, seal } from '../../../src/lib/crypto/keys.ts'
 import { SECRET_KEY } from '../../harness.ts'
 
 const keys = deriveKeys(SECRET_KEY)

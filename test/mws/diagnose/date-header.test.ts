@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { addSeconds } from '../../../src/lib/clock.ts'
-import { formatHttpDate } from '../../../src/lib/web/http-date.ts'
+import { formatHttpDate } from '../../../src/lib/crypto/signing.ts'
 import { diagnoseDate } from '../../../src/mws/diagnose/date-header.ts'
 
 const now = new Date('2026-05-06T10:34:20Z')

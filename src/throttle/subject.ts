@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
-import { hmacSha256 } from './digest.ts'
-import type { Keys } from './keys.ts'
+import { hmacSha256 } from '../lib/crypto/digest.ts'
+import type { Keys } from '../lib/crypto/keys.ts'
 
 /**
  * Kinds keep a passport, an app_key and a clientId (`partner`) of the same spelling apart. `member` is somebody of a

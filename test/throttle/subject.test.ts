@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { networkOf, siteOf, subnetOf, throttleKey } from '../../../src/lib/crypto/attempts.ts'
-import { deriveKeys } from '../../../src/lib/crypto/keys.ts'
+import { deriveKeys } from '../../src/lib/crypto/keys.ts'
+import { networkOf, siteOf, subnetOf, throttleKey } from '../../src/throttle/subject.ts'
 
 describe('the network that failures are counted by', () => {
   it.each([

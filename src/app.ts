@@ -25,6 +25,7 @@ import { oauthRoom } from './oauth/plugin.ts'
 import { oidcRoom } from './oidc/plugin.ts'
 import { ordersRoom } from './orders/plugin.ts'
 import { heartbeatWith } from './partner-calls/index.ts'
+import { partnersRoom } from './partners/plugin.ts'
 import { registryRoom } from './registry/plugin.ts'
 import { resourceRoom } from './resource/plugin.ts'
 import { sandboxRoom } from './sandbox/plugin.ts'
@@ -78,7 +79,8 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
   app.setNotFoundHandler({ preHandler: limitPages(app, config) }, (request, reply) =>
     sendErrorPage(request, reply, noSuchPath(), native),
   )
-  await app.register(registryRoom, { ...forRoom(deps, 'operators'), testCallWith: heartbeatWith })
+  await app.register(registryRoom, forRoom(deps, 'operators'))
+  await app.register(partnersRoom, { ...forRoom(deps, 'operators'), testCallWith: heartbeatWith })
   await app.register(membersRoom, forRoom(deps, 'operators'))
   await app.register(accountRoom, forRoom(deps, 'oauth'))
   await app.register(oauthRoom, forRoom(deps, 'oauth'))

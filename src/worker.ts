@@ -5,8 +5,8 @@ import { awaitDatabase } from './db/await-database.ts'
 import { refuseDemoRows } from './demo/index.ts'
 import { startWorker } from './jobs/index.ts'
 import { openLog } from './lib/log.ts'
+import { checkSecretKey } from './partners/index.ts'
 import { openDeps } from './process/index.ts'
-import { checkSecretKey } from './registry/index.ts'
 
 /** `npm run worker`: durable jobs in a process of their own, beside services with JOBS=off, on the same database. */
 async function start() {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createPartner } from '../src/partners/partner.ts'
+import { newPartner } from '../src/partners/wire.ts'
 import { createMicroApp } from '../src/registry/micro-app.ts'
-import { createPartner } from '../src/registry/partner.ts'
-import { newPartner } from '../src/registry/partner-wire.ts'
 import { newMicroApp } from '../src/registry/wire.ts'
 import { ADMIN_TOKEN, openWorld, type World } from './harness.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signIn } from '../src/account/sign-in.ts'
 import { makeSecret } from '../src/lib/crypto/made-secret.ts'
-import { findPartner } from '../src/registry/partner.ts'
+import { findPartner } from '../src/partners/partner.ts'
 import { gatehouse, gatehouseWith } from './cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'
 

@@ -9,7 +9,7 @@ import { databaseState } from '../src/db/installation.ts'
 import { openPool } from '../src/db/pool.ts'
 import { dbOf } from '../src/db/sql.ts'
 import { deriveKeys } from '../src/lib/crypto/keys.ts'
-import { checkSecretKey } from '../src/registry/secret-key.ts'
+import { checkSecretKey } from '../src/partners/secret-key.ts'
 import { TEMPLATE } from './database.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'
 

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { type OrderOutcomes, outcomesOf } from '../orders/index.ts'
-import { CONTACT_ROLES, type ContactRole, showPartner } from '../registry/index.ts'
+import { CONTACT_ROLES, type ContactRole, showPartner } from '../partners/index.ts'
 import { storeReport } from './report.ts'
 import type { ReportFacts } from './report-wire.ts'
 import { type RunView, showRun } from './run.ts'

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
 import type { Detail, Said } from '../lib/said.ts'
-import { type PartnerWithSecrets, secretTexts } from '../registry/index.ts'
+import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { appendEvent } from './attempt-store.ts'
 import type { CheckId, ExpectedChecks } from './checks.ts'
 import type { Choice } from './choice.ts'

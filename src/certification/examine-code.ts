@@ -1,6 +1,6 @@
 import { type PartnerInterface, remarkIn, SUCCESS } from '../interfaces/index.ts'
 import { type Detail, type Said, said } from '../lib/said.ts'
-import type { PartnerWithSecrets } from '../registry/index.ts'
+import type { PartnerWithSecrets } from '../partners/index.ts'
 import type { CheckId, Level } from './checks.ts'
 import type { Finding } from './event.ts'
 

@@ -1,5 +1,5 @@
 import { invalidRequest, RescodeError } from '../lib/web/rescode.ts'
-import type { ContactRole } from '../registry/index.ts'
+import type { ContactRole } from '../partners/index.ts'
 
 /** Why a run refuses what it is asked for. Each has a text, `sandbox.refusal.<reason>` in views/locales. */
 export const REFUSAL_REASONS = [

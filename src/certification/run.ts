@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
-import { lockPartner } from '../registry/index.ts'
+import { lockPartner } from '../partners/index.ts'
 import { type AttemptRow, attemptsOf, endAttempt, findOpenAttempt, findStaleAttempt } from './attempt-store.ts'
 import { type Choice, offers } from './choice.ts'
 import type { Conditions } from './conditions.ts'

@@ -12,7 +12,7 @@ import {
   lastCallAbout,
   type RequestOf,
 } from '../partner-calls/index.ts'
-import { interfaceUrl } from '../registry/index.ts'
+import { interfaceUrl } from '../partners/index.ts'
 import type { Attempt, AttemptLog } from './attempt-log.ts'
 import type { Expectation } from './examine.ts'
 import { examineCall, type MadeCall, verdictOf, withCalls } from './examine-call.ts'

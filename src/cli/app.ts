@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { rotation, type SecretDates } from '../lib/crypto/made-secret.ts'
 import {
   approveMicroApp,
   createMicroApp,
@@ -9,8 +10,6 @@ import {
   microAppChanges,
   newMicroApp,
   rotateSecret,
-  rotation,
-  type SecretDates,
   showMicroApp,
   suspendMicroApp,
   updateMicroApp,

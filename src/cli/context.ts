@@ -11,7 +11,7 @@ import { deriveKeys } from '../lib/crypto/keys.ts'
 import { type Log, openLog } from '../lib/log.ts'
 import { rethrowUnavailable } from '../lib/web/unavailable.ts'
 import { CircuitBreakers } from '../partner-calls/index.ts'
-import { checkSecretKey } from '../registry/index.ts'
+import { checkSecretKey } from '../partners/index.ts'
 import { openRates } from '../throttle/index.ts'
 
 /** What a command reads from and writes to, and what it ends with: `process`, or a stand-in for tests. */

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { Field, Fields } from '../registry/index.ts'
+import type { Field, Fields } from '../db/field.ts'
 import { collect, collectWords, numberIfOne } from './text.ts'
 
 /** The options of fields that the registry describes, and what was typed with them. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { aesKeyInput, makeAesKey, partnerId, removeAesKey, setAesKey } from '../registry/index.ts'
+import { aesKeyInput, makeAesKey, partnerId, removeAesKey, setAesKey } from '../partners/index.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
 import { details, withAesKey } from './partner-text.ts'

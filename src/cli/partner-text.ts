@@ -1,4 +1,4 @@
-import { type Partner, type PartnerSecretDates, type ShownPartner, urlWarnings } from '../registry/index.ts'
+import { type Partner, type PartnerSecretDates, type ShownPartner, urlWarnings } from '../partners/index.ts'
 import type { CliContext } from './context.ts'
 import { aligned, readable } from './text.ts'
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
+import { rotation } from '../lib/crypto/made-secret.ts'
 import {
   activatePartner,
   CONTACT_ROLES,
@@ -14,7 +15,6 @@ import {
   retireSecret,
   rotatePartnerSecret,
   rotateWebhookSecret,
-  rotation,
   type ShownPartner,
   setContact,
   setStage,
@@ -24,7 +24,7 @@ import {
   switchSigning,
   type TestCallWith,
   updatePartner,
-} from '../registry/index.ts'
+} from '../partners/index.ts'
 import type { CliContext } from './context.ts'
 import { fieldsFrom, flagsOf, withFieldOptions } from './field-options.ts'
 import { runs } from './operation.ts'

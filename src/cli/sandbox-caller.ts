@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { findPartner, partnerId } from '../registry/index.ts'
+import { findPartner, partnerId } from '../partners/index.ts'
 import type { CliContext } from './context.ts'
 import type { SandboxCaller } from './sandbox-client.ts'
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { contact } from '../registry/index.ts'
+import { contact } from '../partners/index.ts'
 import type { CliContext } from './context.ts'
 import { takes } from './operation.ts'
 import { print } from './report.ts'

@@ -13,7 +13,7 @@ import {
   showOrder,
 } from '../orders/index.ts'
 import { RefusedRequest } from '../partner-calls/index.ts'
-import { findPartner } from '../registry/index.ts'
+import { findPartner } from '../partners/index.ts'
 import { type AtPartner, partnerControls } from './sandbox-part.ts'
 import { DEMO_PARTNER } from './seed.ts'
 import { historyLines, openTranscript } from './transcript.ts'

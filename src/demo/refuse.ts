@@ -1,7 +1,8 @@
 import { findActiveDemoUsers, findActiveDemoUsersByName } from '../account/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
-import { type DemoRow, demoSchema, findActiveDemoParties, findActiveDemoPartiesByName } from '../registry/index.ts'
+import { findActiveDemoPartners } from '../partners/index.ts'
+import { demoSchema, findActiveDemoApps } from '../registry/index.ts'
 import { DEMO_NAMES, DEMO_PARTNER } from './seed.ts'
 
 /**
@@ -18,15 +19,24 @@ export async function refuseDemoRows({ db }: Pick<Deps, 'db'>): Promise<void> {
   )
 }
 
+/** A row of the demo, by the name that an operator knows. */
+interface DemoRow {
+  /** micro-app, partner or user. */
+  readonly kind: string
+  readonly name: string
+  readonly status: string
+}
+
 /** What of the demo is neither suspended nor blocked, also in a database whose schema has no mark yet, or no tables. */
 async function findActiveDemo(db: Db): Promise<DemoRow[]> {
   const { filled, marked } = await demoSchema(db)
   if (!filled) return []
-  const parties = marked
-    ? await findActiveDemoParties(db)
-    : await findActiveDemoPartiesByName(db, { ...DEMO_PARTNER, appKeys: DEMO_NAMES.appKeys })
-  const users = marked
-    ? await findActiveDemoUsers(db)
-    : await findActiveDemoUsersByName(db, DEMO_NAMES.cid, DEMO_NAMES.users)
-  return [...parties, ...users.map((user) => ({ kind: 'user', ...user }) as const)]
+  const rows = {
+    'micro-app': await findActiveDemoApps(db, marked ? undefined : DEMO_NAMES.appKeys),
+    partner: await findActiveDemoPartners(db, marked ? undefined : DEMO_PARTNER),
+    user: marked
+      ? await findActiveDemoUsers(db)
+      : await findActiveDemoUsersByName(db, DEMO_NAMES.cid, DEMO_NAMES.users),
+  }
+  return Object.entries(rows).flatMap(([kind, found]) => found.map((row) => ({ kind, ...row })))
 }

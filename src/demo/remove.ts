@@ -4,13 +4,8 @@ import { deleteProductsOf } from '../catalogue/index.ts'
 import type { Deps } from '../deps.ts'
 import { deleteGrantsOf } from '../oauth/index.ts'
 import { partnersWithOrders } from '../orders/index.ts'
-import {
-  deleteDemoApps,
-  deleteDemoPartners,
-  demoAppKeys,
-  demoPartnerIds,
-  disableDemoPartners,
-} from '../registry/index.ts'
+import { deleteDemoPartners, demoPartnerIds, disableDemoPartners } from '../partners/index.ts'
+import { deleteDemoApps, demoAppKeys } from '../registry/index.ts'
 
 /** How many rows of each kind are gone; a partner that orders refer to is kept, suspended and without secrets or URLs. */
 export interface RemovedDemo {

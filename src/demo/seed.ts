@@ -1,17 +1,14 @@
 import { createUser, hasUsers, markDemoUsers } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
+import { createPartner, hasPartners, markDemoPartner, newPartner, setAesKey } from '../partners/index.ts'
 import {
   createMicroApp,
-  createPartner,
   demoAppKeys,
-  hasAppWithoutPartners,
+  hasMicroApp,
   hasMicroApps,
   listMicroApps,
   markDemoApps,
-  markDemoPartner,
   newMicroApp,
-  newPartner,
-  setAesKey,
 } from '../registry/index.ts'
 import { lockSeeding } from './store.ts'
 
@@ -120,7 +117,7 @@ export async function seedDemo(deps: Deps): Promise<void> {
     const inside: Deps = { ...deps, db }
     if (!(await hasMicroApps(db)) && !(await hasUsers(db))) await seedPeople(inside)
     await seedOidcApp(inside)
-    if (await hasAppWithoutPartners(db, DEMO_APP.appKey)) await seedPartner(inside)
+    if (!(await hasPartners(db)) && (await hasMicroApp(db, DEMO_APP.appKey))) await seedPartner(inside)
   })
 }
 

@@ -1,7 +1,7 @@
 import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
-import { lockPartner, showPartner } from '../registry/index.ts'
+import { lockPartner, showPartner } from '../partners/index.ts'
 import { MemberRefusal, noSuchMember } from './errors.ts'
 import { deleteOtherLinks } from './link-store.ts'
 import * as store from './store.ts'

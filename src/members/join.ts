@@ -1,6 +1,6 @@
 import { hashPassword, inPasswordTurn } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
-import { lockPartner } from '../registry/index.ts'
+import { lockPartner } from '../partners/index.ts'
 import { recordMemberEvent } from './change.ts'
 import { MemberRefusal } from './errors.ts'
 import { type OpenedLink, openLink } from './link.ts'

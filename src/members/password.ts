@@ -1,7 +1,7 @@
 import { inPasswordTurn, verifyPassword } from '../account/index.ts'
 import { enqueue } from '../db/jobs-store.ts'
 import type { Deps } from '../deps.ts'
-import { findPartnerByClientId } from '../registry/index.ts'
+import { findPartnerByClientId } from '../partners/index.ts'
 import { countWithin, networkOf, siteOf } from '../throttle/index.ts'
 import { recordMemberEvent } from './change.ts'
 import { mayMail } from './invite.ts'

@@ -10,7 +10,7 @@ import {
   saveConsumptions,
 } from '../orders/index.ts'
 import { RefusedRequest } from '../partner-calls/index.ts'
-import type { PartnerWithSecrets } from '../registry/index.ts'
+import type { PartnerWithSecrets } from '../partners/index.ts'
 import { claimNotices, firstAnswers, type NoticeRow } from './store.ts'
 
 /** Order notices are cumulative, so a day is safe for them; their business keys do not expire. */

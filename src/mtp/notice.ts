@@ -10,7 +10,7 @@ import { pathAsSent } from '../lib/web/request-target.ts'
 import { accepted, bodyRejected, readNotice, WARNINGS } from '../mws/index.ts'
 import { applyPayResult, applyRefundResult, codesIn } from '../orders/index.ts'
 import { RefusedRequest } from '../partner-calls/index.ts'
-import type { PartnerWithSecrets } from '../registry/index.ts'
+import type { PartnerWithSecrets } from '../partners/index.ts'
 import { ORDER_NOTICE_REPEAT_S, takeConsumption } from './consumption.ts'
 import { claimNotices, firstAnswers, type NoticeRow } from './store.ts'
 import {

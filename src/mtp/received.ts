@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
 import { NOTICE_PATHS } from '../mws/index.ts'
 import { noSuchPartner } from '../partner-calls/index.ts'
-import { findPartner, secretTexts } from '../registry/index.ts'
+import { findPartner, secretTexts } from '../partners/index.ts'
 import * as store from './received-store.ts'
 import type { NoticeFilter } from './wire.ts'
 

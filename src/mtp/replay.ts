@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { ENCRYPTION_STATUS, openBody } from '../lib/crypto/aes-body.ts'
 import { sha256 } from '../lib/crypto/digest.ts'
 import { bodyRejected, CallRejected, checkKeptCall, codeOf, keepRejectedOf, refused } from '../mws/index.ts'
-import type { PartnerWithSecrets } from '../registry/index.ts'
+import type { PartnerWithSecrets } from '../partners/index.ts'
 import { NOTICES, type NoticeEndpoint } from './routes.ts'
 import { rememberedNotice } from './store.ts'
 

@@ -4,7 +4,7 @@ import { date, dateTime, idText, maybe, oneOf } from '../lib/json/fields.ts'
 import { int64, numericText, smallInt, stringifyLossless } from '../lib/json/lossless.ts'
 import { listOf } from '../lib/json/shape.ts'
 import { NOTICE_PATHS } from '../mws/index.ts'
-import { partnerId } from '../registry/index.ts'
+import { partnerId } from '../partners/index.ts'
 
 // The shape of the notices (DECISIONS "Payloads"). What their numbers mean together is the operations' business.
 

@@ -1,6 +1,6 @@
 import { mountsOf } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
-import type { PartnerWithSecrets } from '../registry/index.ts'
+import type { PartnerWithSecrets } from '../partners/index.ts'
 import type { PartnerCall } from './authenticate.ts'
 import {
   type DiagnosedPartner,

@@ -1,7 +1,7 @@
 import type { FastifyRequest, onRequestAsyncHookHandler, preHandlerHookHandler } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { noteForLog } from '../lib/web/observe.ts'
-import type { PartnerWithSecrets } from '../registry/index.ts'
+import type { PartnerWithSecrets } from '../partners/index.ts'
 import { authenticateCall, type PartnerCall, toleratedIn } from './authenticate.ts'
 import { noticeBytes } from './body-guard.ts'
 import { BaFailed } from './errors.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import type { Rates } from '../lib/rates.ts'
-import type { Partner } from '../registry/index.ts'
+import type { Partner } from '../partners/index.ts'
 import { insertRejectedCall } from './rejected-store.ts'
 
 /** Refused calls of one partner that were too many to be kept. */

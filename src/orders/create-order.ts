@@ -13,7 +13,7 @@ import {
   failureOf,
   RefusedRequest,
 } from '../partner-calls/index.ts'
-import type { PartnerWithSecrets } from '../registry/index.ts'
+import type { PartnerWithSecrets } from '../partners/index.ts'
 import { changeOrder } from './change-order.ts'
 import { dropQuery, queueQuery } from './follow-up.ts'
 import { ASK_AGAIN_IN_S, isLost } from './in-flight.ts'

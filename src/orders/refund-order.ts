@@ -10,7 +10,7 @@ import {
   failureOf,
   statedNow,
 } from '../partner-calls/index.ts'
-import type { PartnerWithSecrets } from '../registry/index.ts'
+import type { PartnerWithSecrets } from '../partners/index.ts'
 import { beginRefund, resumeRefund, type ToAsk } from './begin-refund.ts'
 import { changeRefund } from './change-refund.ts'
 import { credentialListOf } from './credentials.ts'

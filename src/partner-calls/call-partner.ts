@@ -5,7 +5,7 @@ import { INTERFACES, type InterfaceName, type PartnerInterface } from '../interf
 import { maskedHeaders, masker, shortened } from '../lib/crypto/masking.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { addressGuard, HttpCallError, post } from '../outbound/index.ts'
-import { findPartner, type PartnerWithSecrets, secretTexts } from '../registry/index.ts'
+import { findPartner, type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { type CallResult, failed, MEANINGS, type Reply } from './call-result.ts'
 import { type CallRecord, type Forgery, insertCall } from './call-store.ts'
 import { noSuchPartner, RefusedRequest } from './errors.ts'

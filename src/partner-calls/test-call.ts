@@ -1,4 +1,4 @@
-import { findPartner, type PartnerWithSecrets, type TestCallWith } from '../registry/index.ts'
+import { findPartner, type PartnerWithSecrets, type TestCallWith } from '../partners/index.ts'
 import { callPartner } from './call-partner.ts'
 
 /** A heartbeat that is signed with a new secret: whether the partner accepts it before our calls are signed with it. */

@@ -15,7 +15,7 @@ import { isRounded, parseLossless, placeText } from '../lib/json/lossless.ts'
 import { problemsText, type ShapeProblem } from '../lib/json/shape.ts'
 import { echo } from '../lib/web/rescode.ts'
 import type { HttpAnswer } from '../outbound/index.ts'
-import { interfaceUrl, type PartnerWithSecrets } from '../registry/index.ts'
+import { interfaceUrl, type PartnerWithSecrets } from '../partners/index.ts'
 import { failed, type Reply } from './call-result.ts'
 import type { Forgery } from './call-store.ts'
 

@@ -9,7 +9,7 @@ import { type Demo, refuseDemoRows, seedDemo, startDemo } from '../demo/index.ts
 import { type JobWorker, startWorker } from '../jobs/index.ts'
 import { type Log, openLog } from '../lib/log.ts'
 import { checkPorts, freePort, type WantedPort } from '../lib/web/listen.ts'
-import { checkSecretKey } from '../registry/index.ts'
+import { checkSecretKey } from '../partners/index.ts'
 import { serveInProcesses } from './http-cluster.ts'
 import { type Database, type Opened, openDeps, type Serving, serve } from './http-server.ts'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import type { Fields } from '../db/field.ts'
 import { visibleLine } from '../lib/json/input.ts'
 import { listOf } from '../lib/json/shape.ts'
 import { endpointUrl, webUrl } from '../lib/web/web-url.ts'
-import type { Fields } from './field.ts'
 import { parseHostEntry } from './host.ts'
 import { STANDARD_FIELDS } from './standard-fields.ts'
 

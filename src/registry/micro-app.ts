@@ -3,11 +3,11 @@ import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { hashSecret } from '../lib/crypto/keys.ts'
-import { makeSecret } from '../lib/crypto/made-secret.ts'
+import { makeSecret, type SecretDates } from '../lib/crypto/made-secret.ts'
 import { appKeyTaken, noSuchMicroApp } from './errors.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import * as store from './store.ts'
-import type { MicroApp, MicroAppChanges, NewMicroApp, SecretDates } from './wire.ts'
+import type { MicroApp, MicroAppChanges, NewMicroApp } from './wire.ts'
 
 /** Creates the app with its first app_secret, which no later call can show again. `secret` is given for demo data only. */
 export async function createMicroApp(

@@ -2,24 +2,18 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { forOperatorsOnly } from '../lib/web/admin-auth.ts'
 import { noSuchPath } from '../lib/web/rescode.ts'
-import { partnerRoutes } from './partner-routes.ts'
-import { noTestCall, type TestCallWith } from './partner-secret.ts'
 import { microAppRoutes } from './routes.ts'
 
-/** Where micro-apps and partners are kept: their hosts or URLs, scopes and secrets. */
-export const registryRoom: FastifyPluginAsync<{ deps: Deps; testCallWith?: TestCallWith }> = async (
-  app,
-  { deps, testCallWith = noTestCall },
-) => {
+/** Where micro-apps are kept: their hosts, redirect URIs, scopes and secrets. */
+export const registryRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   await app.register(
     async (admin) => {
       forOperatorsOnly(admin, deps.config)
+      // For the paths that no room has below it.
       admin.setNotFoundHandler(() => {
         throw noSuchPath()
       })
-      const operated: Deps = { ...deps, actor: 'operator' }
-      microAppRoutes(admin, operated)
-      await admin.register(async (partners) => partnerRoutes(partners, operated, testCallWith(operated)))
+      microAppRoutes(admin, { ...deps, actor: 'operator' })
     },
     { prefix: '/admin/v1' },
   )

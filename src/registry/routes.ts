@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { rotation } from '../lib/crypto/made-secret.ts'
 import { parseInput } from '../lib/json/input.ts'
 import { answerSuccess } from '../lib/web/envelope.ts'
 import { noteForLog } from '../lib/web/observe.ts'
@@ -13,7 +14,7 @@ import {
   updateMicroApp,
 } from './micro-app.ts'
 import { rotateSecret } from './secret.ts'
-import { microAppChanges, newMicroApp, rotation } from './wire.ts'
+import { microAppChanges, newMicroApp } from './wire.ts'
 
 interface OneApp {
   Params: { app_key: string }

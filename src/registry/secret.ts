@@ -1,12 +1,12 @@
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { hashSecret } from '../lib/crypto/keys.ts'
-import { makeSecret } from '../lib/crypto/made-secret.ts'
+import { makeSecret, type Rotation, type SecretDates } from '../lib/crypto/made-secret.ts'
 import { noSuchMicroApp } from './errors.ts'
 import { recordChange, showMicroApp } from './micro-app.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import * as store from './store.ts'
-import type { MicroApp, Rotation, SecretDates } from './wire.ts'
+import type { MicroApp } from './wire.ts'
 
 const NOTED_EVERY_S = 60
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import type { Fields } from '../db/field.ts'
 import { listOf } from '../lib/json/shape.ts'
 import { endpointUrl } from '../lib/web/web-url.ts'
-import type { Fields } from './field.ts'
 
 /** The fields of micro-apps that only OAuth 2.0 and OpenID Connect need (room oidc). */
 

@@ -1,16 +1,10 @@
 import { z } from 'zod'
 import type { Batched } from '../db/batch.ts'
+import { assignmentsOf, columnsOf, valuesOf } from '../db/field.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
+import type { SecretDates } from '../lib/crypto/made-secret.ts'
 import { CLIENT_WINDOW_S, currentWindow, type Failures, failedAttemptByKey } from '../throttle/index.ts'
-import { assignmentsOf, columnsOf, valuesOf } from './field.ts'
-import {
-  type MicroApp,
-  type MicroAppChanges,
-  microApp,
-  microAppChanges,
-  type NewMicroApp,
-  type SecretDates,
-} from './wire.ts'
+import { type MicroApp, type MicroAppChanges, microApp, microAppChanges, type NewMicroApp } from './wire.ts'
 
 const NAMES = Object.keys(microApp.shape)
 const COLUMNS = columnsOf(NAMES)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { shapeOf } from './field.ts'
+import { shapeOf } from '../db/field.ts'
 import { MICRO_APP_FIELDS } from './micro-app-fields.ts'
 
 /** What the admin routes and the command line take and give. Names are those of the wire, and of the table's columns. */
@@ -11,12 +11,6 @@ export type NewMicroApp = z.output<typeof newMicroApp>
 /** What may be changed later: only the fields that are given; a list replaces the whole list. */
 export const microAppChanges = z.strictObject(shapeOf(MICRO_APP_FIELDS, 'changed')).partial()
 export type MicroAppChanges = z.output<typeof microAppChanges>
-
-/** How long the secret so far still works beside the new one: seconds, 30 days at most. */
-export const rotation = z.strictObject({
-  overlap_s: z.int().min(0).max(2_592_000).default(86_400),
-})
-export type Rotation = z.output<typeof rotation>
 
 const { app_key, name, logo_url, status, ...others } = shapeOf(MICRO_APP_FIELDS, 'kept')
 
@@ -31,12 +25,3 @@ export const microApp = z.object({
   updated_at: z.date(),
 })
 export type MicroApp = z.output<typeof microApp>
-
-/** What an operator sees of a live secret; the secret itself is not kept. */
-export interface SecretDates {
-  readonly created_at: Date
-  /** Null: until it is rotated. */
-  readonly ends_at: Date | null
-  /** To the minute; null: never. */
-  readonly last_used_at: Date | null
-}

@@ -9,7 +9,7 @@ import {
   type Partner,
   setContact,
   showPartner,
-} from '../registry/index.ts'
+} from '../partners/index.ts'
 import { countUse } from '../throttle/index.ts'
 
 /** What a partner says of a contact itself; a webhook is set by operators, who hand over its secret. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { STEPS } from '../../src/certification/steps/index.ts'
-import { updatePartner } from '../../src/registry/partner.ts'
+import { updatePartner } from '../../src/partners/partner.ts'
 import { showEntry } from '../../src/sandbox/traffic/entry.ts'
 import { type Lab, openLab } from '../sandbox/lab.ts'
 import { EVERYTHING, walk } from '../sandbox/walk.ts'

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startStep } from '../../src/certification/attempt.ts'
 import { eventsOfAttempt } from '../../src/certification/attempt-store.ts'
 import { showRun } from '../../src/certification/run.ts'
-import { updatePartner } from '../../src/registry/partner.ts'
+import { updatePartner } from '../../src/partners/partner.ts'
 import { showEntry } from '../../src/sandbox/traffic/entry.ts'
 import { type Lab, type Made, openLab } from '../sandbox/lab.ts'
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseLossless, stringifyLossless } from '../../src/lib/json/lossless.ts'
 import { showOrder } from '../../src/orders/show-order.ts'
-import { updatePartner } from '../../src/registry/partner.ts'
+import { updatePartner } from '../../src/partners/partner.ts'
 import { type Lab, type Made, openLab, walkTo } from '../sandbox/lab.ts'
 
 /** What partners say about codes has to be what was issued, and what their numbers say. */

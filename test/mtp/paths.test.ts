@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mountsOf, spelled } from '../../src/config/mounts.ts'
 import { formatHttpDate } from '../../src/lib/crypto/signing.ts'
-import { createPartner } from '../../src/registry/partner.ts'
-import { newPartner } from '../../src/registry/partner-wire.ts'
+import { createPartner } from '../../src/partners/partner.ts'
+import { newPartner } from '../../src/partners/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 import { signedHeaders } from '../signer.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { orderReschedule } from '../../src/interfaces/order.ts'
 import { readAnswer } from '../../src/interfaces/read-answer.ts'
-import { setAesKey } from '../../src/registry/aes-key.ts'
+import { setAesKey } from '../../src/partners/aes-key.ts'
 import { aesEncrypted } from '../aes.ts'
 import { ADMIN_TOKEN } from '../harness.ts'
 import { worldWithSeller } from '../partner-calls/fake-seller.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { finishRejected } from '../../src/mws/reject.ts'
-import { setStage } from '../../src/registry/partner.ts'
+import { setStage } from '../../src/partners/partner.ts'
 import { showEntry } from '../../src/sandbox/traffic/entry.ts'
 import { listTraffic } from '../../src/sandbox/traffic/list.ts'
 import { trafficQuery } from '../../src/sandbox/traffic/wire.ts'

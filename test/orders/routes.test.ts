@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseLossless, stringifyLossless } from '../../src/lib/json/lossless.ts'
-import { rotatePartnerSecret } from '../../src/registry/partner-secret.ts'
+import { rotatePartnerSecret } from '../../src/partners/secret.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
 import { type FakeSeller, fakeSeller, ok, refusal, reset } from '../partner-calls/fake-seller.ts'

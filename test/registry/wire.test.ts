@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import type { Fields } from '../../src/db/field.ts'
+import { rotation } from '../../src/lib/crypto/made-secret.ts'
 import { InvalidInput, parseInput } from '../../src/lib/json/input.ts'
 import { failureEnvelope } from '../../src/lib/web/envelope.ts'
-import type { Fields } from '../../src/registry/field.ts'
 import { MICRO_APP_FIELDS } from '../../src/registry/micro-app-fields.ts'
-import { microAppChanges, newMicroApp, rotation } from '../../src/registry/wire.ts'
+import { microAppChanges, newMicroApp } from '../../src/registry/wire.ts'
 import { problemsOf } from './problems.ts'
 
 const defaultsOf = (fields: Fields): object =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { showPartner } from '../../src/registry/partner.ts'
-import { setContact } from '../../src/registry/partner-contact.ts'
+import { setContact } from '../../src/partners/contact.ts'
+import { showPartner } from '../../src/partners/partner.ts'
 import { notificationsOf } from '../../src/sandbox/notify/notifications.ts'
 import { call } from './caller.ts'
 import { type Lab, openLab, SIMPLE } from './lab.ts'

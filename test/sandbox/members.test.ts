@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { inviteMember } from '../../src/members/invite.ts'
-import { showPartner, suspendPartner } from '../../src/registry/partner.ts'
+import { showPartner, suspendPartner } from '../../src/partners/partner.ts'
 import { openWorld, type World } from '../harness.ts'
 import { askedForPassword, invited, joined, memberSession, PASSWORD, signInMember } from '../members/people.ts'
 import { signedHeaders } from '../signer.ts'

@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { createPartner } from '../../src/registry/partner.ts'
-import { newPartner, type ShownPartner } from '../../src/registry/partner-wire.ts'
+import { createPartner } from '../../src/partners/partner.ts'
+import { newPartner, type ShownPartner } from '../../src/partners/wire.ts'
 import type { World } from '../harness.ts'
 
 /** What browsers send when a form of a page of ours is submitted. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { callPartner } from '../../src/partner-calls/call-partner.ts'
-import { findPartner } from '../../src/registry/partner.ts'
+import { findPartner } from '../../src/partners/partner.ts'
 import { fieldReference } from '../../src/sandbox/docs/reference.ts'
 import { openWorld, type World } from '../harness.ts'
 import { type FakeSeller, fakeSeller, ok } from '../partner-calls/fake-seller.ts'

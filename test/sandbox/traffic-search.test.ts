@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { callPartner } from '../../src/partner-calls/call-partner.ts'
-import { findPartner, type PartnerWithSecrets } from '../../src/registry/partner.ts'
+import { findPartner, type PartnerWithSecrets } from '../../src/partners/partner.ts'
 import { listTraffic } from '../../src/sandbox/traffic/list.ts'
 import { trafficQuery } from '../../src/sandbox/traffic/wire.ts'
 import { openWorld, type World } from '../harness.ts'

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { z } from 'zod'
 
 /**
  * Secrets that are handed out: `<prefix>_`, 43 characters of base62 (256 random bits) and 6 of a CRC-32, as GitHub's
@@ -44,4 +45,19 @@ export function checkSecret(text: string): SecretCheck {
   const random = rest.slice(0, RANDOM_DIGITS)
   const intact = text === `${prefix}_${random}${checksum(`${prefix}_${random}`)}` && random.length === RANDOM_DIGITS
   return { kind: PREFIXES[prefix], verdict: intact ? 'intact' : 'mistyped' }
+}
+
+/** How long the secret so far still works beside the new one: seconds, 30 days at most. */
+export const rotation = z.strictObject({
+  overlap_s: z.int().min(0).max(2_592_000).default(86_400),
+})
+export type Rotation = z.output<typeof rotation>
+
+/** What an operator sees of a live secret; the secret itself is not kept. */
+export interface SecretDates {
+  readonly created_at: Date
+  /** Null: until it is rotated. */
+  readonly ends_at: Date | null
+  /** To the minute; null: never. */
+  readonly last_used_at: Date | null
 }

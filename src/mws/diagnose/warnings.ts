@@ -1,6 +1,6 @@
 import { openBody } from '../../lib/crypto/aes-body.ts'
 import { parseLossless } from '../../lib/json/lossless.ts'
-import type { PartnerWithSecrets } from '../../registry/index.ts'
+import type { PartnerWithSecrets } from '../../partners/index.ts'
 import { MOST_VALUES, requireJson } from '../body-guard.ts'
 import { CallRejected } from '../errors.ts'
 import { CREDENTIAL_MISTAKES } from './credentials.ts'

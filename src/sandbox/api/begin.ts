@@ -10,7 +10,7 @@ import {
 } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { invalidRequest } from '../../lib/web/rescode.ts'
-import { lockPartner } from '../../registry/index.ts'
+import { lockPartner } from '../../partners/index.ts'
 import type { NewRun } from './wire.ts'
 
 /**

@@ -7,7 +7,7 @@ import { noteForLog } from '../../lib/web/observe.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
 import { RescodeError } from '../../lib/web/rescode.ts'
 import { MemberRefusal } from '../../members/index.ts'
-import { type PartnerSecretDates, showPartner } from '../../registry/index.ts'
+import { type PartnerSecretDates, showPartner } from '../../partners/index.ts'
 import { HOME, onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { endOldSecret, rotateSecret, SecretRefusal, signWithNewest } from './secret.ts'
 import { memberRefusalText } from './texts.ts'
@@ -22,7 +22,7 @@ interface Shown {
   readonly done?: (typeof SECRET_CHANGES)[number] | undefined
 }
 
-/** The page for owners on which they rotate the clientSecret, in the steps of `src/registry/partner-secret.ts`. */
+/** The page for owners on which they rotate the clientSecret, in the steps of `src/partners/secret.ts`. */
 export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const show = async (request: FastifyRequest, reply: FastifyReply, shown: Shown = {}) => {
     const { client_id: clientId, secrets } = await showPartner(deps, partnerOf(request).partnerId)

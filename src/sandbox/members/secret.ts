@@ -1,15 +1,9 @@
 import type { Deps } from '../../deps.ts'
+import { rotation } from '../../lib/crypto/made-secret.ts'
 import { RescodeError } from '../../lib/web/rescode.ts'
 import { requireOwner } from '../../members/index.ts'
 import { heartbeatWith } from '../../partner-calls/index.ts'
-import {
-  lockPartner,
-  retireSecret,
-  rotatePartnerSecret,
-  rotation,
-  showPartner,
-  switchSigning,
-} from '../../registry/index.ts'
+import { lockPartner, retireSecret, rotatePartnerSecret, showPartner, switchSigning } from '../../partners/index.ts'
 import { countUse } from '../../throttle/index.ts'
 
 /**

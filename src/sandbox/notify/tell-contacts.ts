@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { PassedRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
-import { CONTACT_ROLES, showPartner } from '../../registry/index.ts'
+import { CONTACT_ROLES, showPartner } from '../../partners/index.ts'
 import { queueSending } from './queue.ts'
 import * as store from './store.ts'
 

@@ -3,7 +3,7 @@ import { PARTNER_LIMITS } from '../../config/call-limits.ts'
 import type { Deps } from '../../deps.ts'
 import { epochSeconds } from '../../lib/clock.ts'
 import { addressGuard, type CallFailure, HttpCallError, post } from '../../outbound/index.ts'
-import { webhookSecret } from '../../registry/index.ts'
+import { webhookSecret } from '../../partners/index.ts'
 import { type Notification, NotSent } from './wire.ts'
 
 /** Nobody reads the answer. */

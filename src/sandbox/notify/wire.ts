@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CONTACT_ROLES } from '../../registry/index.ts'
+import { CONTACT_ROLES } from '../../partners/index.ts'
 
 const CHANNELS = ['mail', 'webhook'] as const
 export type Channel = (typeof CHANNELS)[number]

@@ -9,7 +9,7 @@ import {
 } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { hasPassedSignatureTool } from '../../mws/index.ts'
-import { lockPartner, updatePartner } from '../../registry/index.ts'
+import { lockPartner, updatePartner } from '../../partners/index.ts'
 import { type ContactsGiven, giveContacts } from '../contacts.ts'
 import { isUnlocked } from '../standing.ts'
 import type { RunRequest } from './functions-form.ts'

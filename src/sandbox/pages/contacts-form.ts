@@ -1,5 +1,5 @@
 import type { Translate } from '../../lib/web/locale.ts'
-import { CONTACT_ROLES, type ContactRole } from '../../registry/index.ts'
+import { CONTACT_ROLES, type ContactRole } from '../../partners/index.ts'
 import { type ContactsGiven, type OwnContacts, type Person, person } from '../contacts.ts'
 
 /** The contacts on the page of functions: read from the form, checked, and shown again as they were typed. */

@@ -1,6 +1,6 @@
 import type { Waiting } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
-import type { PartnerWithSecrets } from '../../registry/index.ts'
+import type { PartnerWithSecrets } from '../../partners/index.ts'
 
 /** The partner that `npm start` brings along (src/demo/README.md). Whoever tries the sandbox with it has no system of their own. */
 const DEMO_CLIENT_ID = 'demo-partner'

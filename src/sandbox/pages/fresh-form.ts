@@ -6,7 +6,7 @@ import {
   REQUIRED_FUNCTIONS,
 } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
-import { type Partner, showPartner } from '../../registry/index.ts'
+import { type Partner, showPartner } from '../../partners/index.ts'
 import { conditionTexts } from './conditions-form.ts'
 import { isDemo } from './demo-help.ts'
 import { type FormTexts, PRODUCT_ROLES, type ProductRole } from './functions-form.ts'

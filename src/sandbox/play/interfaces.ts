@@ -1,6 +1,6 @@
 import { INTERFACES, type InterfaceName, interfaceNamed } from '../../interfaces/index.ts'
 import { masker } from '../../lib/crypto/masking.ts'
-import { interfaceUrl, type PartnerWithSecrets, secretTexts } from '../../registry/index.ts'
+import { interfaceUrl, type PartnerWithSecrets, secretTexts } from '../../partners/index.ts'
 
 export interface CoveredInterface {
   readonly name: InterfaceName

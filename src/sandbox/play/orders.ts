@@ -13,7 +13,7 @@ import {
   refundOrder,
   type TrialOrder,
 } from '../../orders/index.ts'
-import type { PartnerWithSecrets } from '../../registry/index.ts'
+import type { PartnerWithSecrets } from '../../partners/index.ts'
 import { countUse } from '../../throttle/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { isCovered } from './interfaces.ts'

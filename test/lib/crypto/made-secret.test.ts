@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { deriveKeys } from '../../../src/lib/crypto/keys.ts'
 import { checkSecret, makeSecret } from '../../../src/lib/crypto/made-secret.ts'
 import { issueToken, PREFIX } from '../../../src/lib/crypto/opaque-token.ts'
-import { newWebhookSecret } from '../../../src/registry/partner-contact.ts'
+import { newWebhookSecret } from '../../../src/partners/contact.ts'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { createPartner } from '../../../src/registry/partner.ts'
-import { newPartner } from '../../../src/registry/partner-wire.ts'
+import { createPartner } from '../../../src/partners/partner.ts'
+import { newPartner } from '../../../src/partners/wire.ts'
 import { notificationsOf, type ShownNotification } from '../../../src/sandbox/notify/notifications.ts'
 import { type Passed, tellContacts } from '../../../src/sandbox/notify/tell-contacts.ts'
 import type { World } from '../../harness.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { translator } from '../../../src/lib/web/locale.ts'
-import { showPartner } from '../../../src/registry/partner.ts'
+import { showPartner } from '../../../src/partners/partner.ts'
 import type { ShownNotification } from '../../../src/sandbox/notify/notifications.ts'
 import { tellings } from '../../../src/sandbox/pages/telling.ts'
 import { type Lab, openLab } from '../lab.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { Fragment } from '../db/statement.ts'
+import { Fragment } from './statement.ts'
 
 /**
  * All that is known of a field of a micro-app or partner. From it follow the columns that are read and written, the field

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
-import type { Contact, ContactRole } from './partner-wire.ts'
+import type { Contact, ContactRole } from './wire.ts'
 
 const webhook = z.object({ webhook_url: z.string().nullable(), webhook_secret: z.instanceof(Buffer).nullable() })
 

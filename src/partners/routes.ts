@@ -1,11 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { rotation } from '../lib/crypto/made-secret.ts'
 import { parseInput } from '../lib/json/input.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { echo } from '../lib/web/rescode.ts'
 import { makeAesKey, removeAesKey, setAesKey } from './aes-key.ts'
+import { rotateWebhookSecret, setContact } from './contact.ts'
 import {
   activatePartner,
   createPartner,
@@ -15,9 +17,8 @@ import {
   suspendPartner,
   updatePartner,
 } from './partner.ts'
-import { rotateWebhookSecret, setContact } from './partner-contact.ts'
-import { retireSecret, rotatePartnerSecret, switchSigning, type TestCall } from './partner-secret.ts'
-import { urlWarnings } from './partner-url-warnings.ts'
+import { retireSecret, rotatePartnerSecret, switchSigning, type TestCall } from './secret.ts'
+import { urlWarnings } from './url-warnings.ts'
 import {
   aesKeyInput,
   CONTACT_ROLES,
@@ -27,8 +28,7 @@ import {
   readPartnerId,
   type ShownPartner,
   stageChange,
-} from './partner-wire.ts'
-import { rotation } from './wire.ts'
+} from './wire.ts'
 
 interface OnePartner {
   Params: { partner_id: string }

@@ -1,6 +1,6 @@
 import type { Problem } from '../lib/web/rescode.ts'
 import { isLoopbackHost } from '../lib/web/web-url.ts'
-import type { Partner } from './partner-wire.ts'
+import type { Partner } from './wire.ts'
 
 const PLAIN =
   'is plain http: what is sent there, orders and visitors included, can be read and changed on the way; use https'

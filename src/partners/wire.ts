@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { shapeOf } from '../db/field.ts'
 import { AES_KEY } from '../lib/crypto/aes-body.ts'
 import { visibleLine } from '../lib/json/input.ts'
 import { endpointUrl } from '../lib/web/web-url.ts'
-import { shapeOf } from './field.ts'
-import { PARTNER_FIELDS, STAGES } from './partner-fields.ts'
+import { PARTNER_FIELDS, STAGES } from './fields.ts'
 
 /** What the admin routes and the command line take and give about partners. Names are those of the tables' columns. */
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import type { Fields } from '../db/field.ts'
 import { visibleLine } from '../lib/json/input.ts'
 import { int64 } from '../lib/json/lossless.ts'
 import { mapOf } from '../lib/json/shape.ts'
 import { endpointUrl } from '../lib/web/web-url.ts'
-import type { Fields } from './field.ts'
 
 export const STAGES = ['sandbox', 'live'] as const
 

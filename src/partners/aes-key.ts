@@ -1,10 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { randomDigits } from '../lib/crypto/made-secret.ts'
+import { changePartner, existingPartner } from './change.ts'
 import { noAesKey } from './errors.ts'
-import { changePartner, existingPartner } from './partner-change.ts'
-import * as store from './partner-store.ts'
-import { sealAesKey } from './partner-store.ts'
-import type { AesKeyInput, ShownPartner } from './partner-wire.ts'
+import * as store from './store.ts'
+import { sealAesKey } from './store.ts'
+import type { AesKeyInput, ShownPartner } from './wire.ts'
 
 /** All that every partner's program takes: some read 32 hex digits, all read 16 characters. They hold 95 random bits. */
 const MADE_CHARACTERS = 16

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addSeconds } from '../../src/lib/clock.ts'
 import { deriveKeys } from '../../src/lib/crypto/keys.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
+import { setContact } from '../../src/partners/contact.ts'
 import {
   activatePartner,
   createPartner,
@@ -15,10 +16,9 @@ import {
   showPartner,
   suspendPartner,
   updatePartner,
-} from '../../src/registry/partner.ts'
-import { setContact } from '../../src/registry/partner-contact.ts'
-import { retireSecret, rotatePartnerSecret, switchSigning } from '../../src/registry/partner-secret.ts'
-import { newPartner } from '../../src/registry/partner-wire.ts'
+} from '../../src/partners/partner.ts'
+import { retireSecret, rotatePartnerSecret, switchSigning } from '../../src/partners/secret.ts'
+import { newPartner } from '../../src/partners/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 
 let world: World

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseInput } from '../../src/lib/json/input.ts'
-import { createPartner, findPartner, listPartners, showPartner } from '../../src/registry/partner.ts'
-import { setContact } from '../../src/registry/partner-contact.ts'
-import { newPartner } from '../../src/registry/partner-wire.ts'
+import { setContact } from '../../src/partners/contact.ts'
+import { createPartner, findPartner, listPartners, showPartner } from '../../src/partners/partner.ts'
+import { newPartner } from '../../src/partners/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 
 let world: World

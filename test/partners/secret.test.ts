@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addSeconds } from '../../src/lib/clock.ts'
 import { deriveKeys } from '../../src/lib/crypto/keys.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
-import { createPartner, findPartner, findPartnerByClientId, showPartner } from '../../src/registry/partner.ts'
+import { createPartner, findPartner, findPartnerByClientId, showPartner } from '../../src/partners/partner.ts'
 import {
   noTestCall,
   retireSecret,
   rotatePartnerSecret,
   switchSigning,
   type TestCall,
-} from '../../src/registry/partner-secret.ts'
-import { newPartner } from '../../src/registry/partner-wire.ts'
+} from '../../src/partners/secret.ts'
+import { newPartner } from '../../src/partners/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 
 let world: World

@@ -1,12 +1,11 @@
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { makeSecret } from '../lib/crypto/made-secret.ts'
+import { makeSecret, type Rotation } from '../lib/crypto/made-secret.ts'
+import { changePartner, existingPartner } from './change.ts'
 import { noOldSecret, oldSecretSigns, rotatedMeanwhile, signsAlready, testCallFailed } from './errors.ts'
-import { changePartner, existingPartner } from './partner-change.ts'
-import * as store from './partner-secret-store.ts'
-import { openSecret, type PartnerSecret, sealSecret } from './partner-store.ts'
-import type { Partner, ShownPartner } from './partner-wire.ts'
-import type { Rotation } from './wire.ts'
+import * as store from './secret-store.ts'
+import { openSecret, type PartnerSecret, sealSecret } from './store.ts'
+import type { Partner, ShownPartner } from './wire.ts'
 
 /** A call to the partner that is signed with this secret. `detail` is for the operator and holds no secret. */
 export type TestCall = (partner: Partner, secret: PartnerSecret) => Promise<{ ok: boolean; detail: string }>

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deriveKeys } from '../../src/lib/crypto/keys.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
-import { makeAesKey, removeAesKey, setAesKey } from '../../src/registry/aes-key.ts'
-import { createPartner, findPartner, listPartners, showPartner, updatePartner } from '../../src/registry/partner.ts'
-import { aesKeyInput, newPartner } from '../../src/registry/partner-wire.ts'
+import { makeAesKey, removeAesKey, setAesKey } from '../../src/partners/aes-key.ts'
+import { createPartner, findPartner, listPartners, showPartner, updatePartner } from '../../src/partners/partner.ts'
+import { aesKeyInput, newPartner } from '../../src/partners/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 
 let world: World

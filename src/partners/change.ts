@@ -2,8 +2,8 @@ import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { noSuchPartner } from './errors.ts'
-import * as store from './partner-store.ts'
-import { LAST_PARTNER_ID, type ShownPartner } from './partner-wire.ts'
+import * as store from './store.ts'
+import { LAST_PARTNER_ID, type ShownPartner } from './wire.ts'
 
 /** A partner as an operator sees it: nothing of its secrets but their dates. */
 export const shown = ({ secrets, aes_key: _, ...partner }: store.PartnerWithSealed): ShownPartner => ({

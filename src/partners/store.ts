@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Batched } from '../db/batch.ts'
+import { assignmentsOf, columnsOf, valuesOf } from '../db/field.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { type Keys, open, seal } from '../lib/crypto/keys.ts'
-import { assignmentsOf, columnsOf, valuesOf } from './field.ts'
 import {
   LAST_PARTNER_ID,
   type NewPartner,
@@ -12,7 +12,7 @@ import {
   type PartnerChanges,
   partner,
   partnerChanges,
-} from './partner-wire.ts'
+} from './wire.ts'
 
 /** Contacts are rows of another table. */
 const ownColumns = (shape: object): string[] => Object.keys(shape).filter((name) => name !== 'contacts')

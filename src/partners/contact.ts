@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { type Keys, open, seal } from '../lib/crypto/keys.ts'
+import { changePartner } from './change.ts'
+import * as store from './contact-store.ts'
 import { noWebhook } from './errors.ts'
-import { changePartner } from './partner-change.ts'
-import * as store from './partner-contact-store.ts'
-import type { Contact, ContactRole, ShownPartner } from './partner-wire.ts'
+import type { Contact, ContactRole, ShownPartner } from './wire.ts'
 
 /** As Standard Webhooks writes it: the prefix and the Base64 of the key, here 192 random bits. */
 export const newWebhookSecret = (): string => `whsec_${randomBytes(24).toString('base64')}`

@@ -1,7 +1,7 @@
 import { isSecretKey, keepFingerprint } from '../db/installation.ts'
 import type { Deps } from '../deps.ts'
-import { anySealedSecret } from './partner-secret-store.ts'
-import { openSecret } from './partner-store.ts'
+import { anySealedSecret } from './secret-store.ts'
+import { openSecret } from './store.ts'
 
 const ANOTHER_KEY =
   'this database was made with another SECRET_KEY: start with the one that it was first used with; with any other, tokens, app_secrets and clientSecrets would all be refused'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { parseInput } from '../../src/lib/json/input.ts'
 import { parseLossless } from '../../src/lib/json/lossless.ts'
-import { contact, newPartner, partnerChanges, readPartnerId, stageChange } from '../../src/registry/partner-wire.ts'
-import { problemsOf } from './problems.ts'
+import { contact, newPartner, partnerChanges, readPartnerId, stageChange } from '../../src/partners/wire.ts'
+import { problemsOf } from '../registry/problems.ts'
 
 const url = 'must be an absolute http:// or https:// URL'
 

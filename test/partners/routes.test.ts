@@ -1,9 +1,9 @@
 import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { observeRequests } from '../../src/lib/web/observe.ts'
-import { createPartner } from '../../src/registry/partner.ts'
-import { partnerRoutes } from '../../src/registry/partner-routes.ts'
-import { newPartner } from '../../src/registry/partner-wire.ts'
+import { createPartner } from '../../src/partners/partner.ts'
+import { partnerRoutes } from '../../src/partners/routes.ts'
+import { newPartner } from '../../src/partners/wire.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 
 let world: World

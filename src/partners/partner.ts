@@ -4,12 +4,12 @@ import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
 import { makeSecret } from '../lib/crypto/made-secret.ts'
+import { changePartner, existingPartner, findSealed, shown } from './change.ts'
+import { keepContact } from './contact.ts'
 import { nothingToEncryptWith, partnerTaken } from './errors.ts'
-import { changePartner, existingPartner, findSealed, shown } from './partner-change.ts'
-import { keepContact } from './partner-contact.ts'
-import { insertSecret, touchSecret } from './partner-secret-store.ts'
-import * as store from './partner-store.ts'
-import { openAesKey, openSecret, type PartnerSecret, sealSecret } from './partner-store.ts'
+import { insertSecret, touchSecret } from './secret-store.ts'
+import * as store from './store.ts'
+import { openAesKey, openSecret, type PartnerSecret, sealSecret } from './store.ts'
 import {
   CONTACT_ROLES,
   type ContactRole,
@@ -18,7 +18,7 @@ import {
   type PartnerChanges,
   type ShownPartner,
   type StageChange,
-} from './partner-wire.ts'
+} from './wire.ts'
 
 /** A partner with its live secrets, the newer one first; two at most, and exactly one of them signs our calls. */
 export type PartnerWithSecrets = Partner & {

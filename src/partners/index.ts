@@ -1,0 +1,45 @@
+/** Partners: who they are, their URLs, contacts and secrets. */
+
+export { makeAesKey, removeAesKey, setAesKey } from './aes-key.ts'
+export { rotateWebhookSecret, setContact, webhookSecret } from './contact.ts'
+export {
+  deleteDemoPartners,
+  demoPartnerIds,
+  disableDemoPartners,
+  findActiveDemoPartners,
+  hasPartners,
+  markDemoPartner,
+} from './demo-store.ts'
+export { PARTNER_FIELDS, partnerId } from './fields.ts'
+export {
+  activatePartner,
+  createPartner,
+  findPartner,
+  findPartnerByClientId,
+  interfaceUrl,
+  listPartners,
+  lockPartner,
+  notePartnerSecretUse,
+  type PartnerWithSecrets,
+  secretTexts,
+  setStage,
+  showPartner,
+  suspendPartner,
+  updatePartner,
+} from './partner.ts'
+export { noTestCall, retireSecret, rotatePartnerSecret, switchSigning, type TestCallWith } from './secret.ts'
+export { checkSecretKey } from './secret-key.ts'
+export { urlWarnings } from './url-warnings.ts'
+export {
+  aesKeyInput,
+  CONTACT_ROLES,
+  type ContactRole,
+  contact,
+  newPartner,
+  type Partner,
+  type PartnerChanges,
+  type PartnerSecretDates,
+  partnerChanges,
+  type ShownPartner,
+  stageChange,
+} from './wire.ts'

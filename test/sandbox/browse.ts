@@ -16,14 +16,20 @@ export interface Look {
   readonly javaScriptEnabled?: boolean
 }
 
-export const LOOKS: readonly Look[] = [
+const IN_THE_LIGHT: readonly Look[] = [
   { size: 'phone', locale: 'en' },
   { size: 'phone', locale: 'zh-CN' },
   { size: 'desktop', locale: 'en' },
   { size: 'desktop', locale: 'zh-CN' },
-  { size: 'phone', locale: 'zh-CN', colorScheme: 'dark' },
-  { size: 'desktop', locale: 'en', colorScheme: 'dark' },
 ]
+
+/** Each size meets each language and each colour scheme, and each language each scheme. Pictures are taken in the light. */
+export const LOOKS: readonly Look[] = FOLDER
+  ? IN_THE_LIGHT
+  : IN_THE_LIGHT.map((look) => ({
+      ...look,
+      colorScheme: (look.size === 'phone') === (look.locale === 'en') ? 'light' : 'dark',
+    }))
 
 export const visit = (browser: Browser, { size, ...look }: Look): Promise<BrowserContext> =>
   browser.newContext({ viewport: SIZES[size], reducedMotion: 'reduce', ...look })

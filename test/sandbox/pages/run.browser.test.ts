@@ -286,27 +286,17 @@ describe('with the keyboard alone', () => {
   })
 })
 
-/** Pictures of the pages as they are met first, in the light. */
+/** Pictures of the pages as they are met first. */
 const KEPT = ['functions', 'run-failed', 'run-waiting', 'run-passed', 'run-accepted', 'report', 'history']
-
-/**
- * axe takes most of the time here. These two it need not judge: the same size and language is judged in the dark, and
- * the light colours are judged in the other language of each size.
- */
-const SEEN_IN_OTHERS = LOOKS.filter(
-  ({ size, locale, colorScheme }) =>
-    colorScheme === undefined &&
-    LOOKS.some((other) => other.colorScheme === 'dark' && other.size === size && other.locale === locale),
-)
 
 describe.each(LOOKS)('looked at as %j', (look) => {
   it('each page is accessible and fits', async () => {
     const { url } = lab
     const looksRight = async (page: Page, name: string) => {
       expect(await page.getAttribute('html', 'lang')).toBe(look.locale)
-      if (!SEEN_IN_OTHERS.includes(look)) expect(await violations(page)).toEqual([])
+      expect(await violations(page)).toEqual([])
       expect(await fits(page), name).toBe(true)
-      if (KEPT.includes(name) && look.colorScheme === undefined) await picture(page, name, look)
+      if (KEPT.includes(name)) await picture(page, name, look)
     }
     const page = await open('/sandbox/functions', look)
     await looksRight(page, 'functions')

@@ -99,6 +99,7 @@ describe('gatehouse order', () => {
     ],
     [['order', 'pay'], 'order_id  is required\n'],
     [['job', 'retry', 'x'], 'job_id  must be the id of a job\n'],
+    [['job', 'give-up', '1'], '--reason  is required\n'],
     [
       ['product', 'pull-prices', 'd', '--partner-id', '1', '--from', '2026-02-30'],
       '--from  must be a date, yyyy-MM-dd\n',
@@ -155,6 +156,10 @@ describe('gatehouse job', () => {
       jobs: [{ key: 'k', last_error: 'what went wrong', state: 'failed' }],
     })
     expect(await runJson('job', 'retry', job?.job_id ?? '')).toMatchObject({ code: 0, state: 'waiting', attempts: 0 })
+    const gaveUp = await runJson('job', 'give-up', job?.job_id ?? '', '--reason', 'the seller is gone')
+    expect(gaveUp).toMatchObject({ code: 0, state: 'failed', last_error: 'given up: the seller is gone' })
+    const { rows } = await world.pool.query("select detail from audit_event where event = 'job_given_up'")
+    expect(rows).toMatchObject([{ detail: { job_id: job?.job_id, reason: 'the seller is gone' } }])
     expect(await run('job', 'retry', '999')).toMatchObject({ code: 1, stderr: 'job 999 does not exist\n' })
   })
 })

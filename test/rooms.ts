@@ -38,6 +38,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'throttle',
   ],
   jobs: [
+    'audit',
     'account',
     'members',
     'oauth',

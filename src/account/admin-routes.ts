@@ -3,11 +3,13 @@ import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import { answerSuccess } from '../lib/web/envelope.ts'
 import { blockUser, createUser, listUsers, unblockUser } from './user.ts'
-import { newUser, userKey } from './wire.ts'
+import { newUser, userFilter, userKey } from './wire.ts'
 
 /** The operator's routes for users, below /admin/v1. */
 export function userRoutes(app: FastifyInstance, deps: Deps): void {
-  app.get('/users', async (request, reply) => answerSuccess(request, reply, { users: await listUsers(deps) }))
+  app.get('/users', { config: { readsQuery: true } }, async (request, reply) =>
+    answerSuccess(request, reply, await listUsers(deps, parseInput(userFilter, request.query))),
+  )
 
   app.post('/users', async (request, reply) =>
     answerSuccess(request, reply, await createUser(deps, parseInput(newUser, request.body))),

@@ -9,4 +9,4 @@ export {
 export { endSession, findSession, type SignedIn, sessionCookie } from './session.ts'
 export { ACCOUNT_RETENTION, userByKey } from './store.ts'
 export { blockUser, createUser, hashPassword, inPasswordTurn, listUsers, unblockUser, verifyPassword } from './user.ts'
-export { newUser, routingKeyOf, type User, userKey } from './wire.ts'
+export { newUser, routingKeyOf, type User, userFilter, userKey } from './wire.ts'

@@ -83,30 +83,6 @@ export const insertCredential = (db: Db, key: Key, passport: string, passwordHas
     values (${passport}, ${passwordHash}, ${key.routingKey}, ${key.cid}, ${key.userId})
     on conflict do nothing`)
 
-const profileRow = user.omit({ passport: true }).extend({ routing_key: z.number() })
-const passportRow = z.object({ routing_key: z.number(), cid: z.number(), user_id: z.string(), passport: z.string() })
-
-type ProfileKey = Pick<z.output<typeof passportRow>, 'routing_key' | 'cid' | 'user_id'>
-const textOfKey = ({ routing_key, cid, user_id }: ProfileKey): string => `${routing_key} ${cid} ${user_id}`
-
-/** Users with a passport, oldest first. Two statements: credentials are found by passport, and may lie on another shard. */
-export async function listUsers(db: Db): Promise<User[]> {
-  const profiles = await db.listWithCustomPlan(
-    profileRow,
-    sql`select routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at
-        from user_profile order by created_at, cid, user_id`,
-  )
-  const credentials = await db.listWithCustomPlan(
-    passportRow,
-    sql`select routing_key, cid, user_id, passport from user_credential`,
-  )
-  const passports = new Map(credentials.map((credential) => [textOfKey(credential), credential.passport]))
-  return profiles.flatMap(({ routing_key, ...profile }) => {
-    const passport = passports.get(textOfKey({ routing_key, ...profile }))
-    return passport === undefined ? [] : [{ ...profile, passport }]
-  })
-}
-
 /** Undefined when there is no such user. */
 export async function setStatus(db: Db, key: Key, status: User['status']): Promise<User | undefined> {
   const profile = await db.maybe(

@@ -4,8 +4,9 @@ import type { Config } from '../config/index.ts'
 import type { Deps } from '../deps.ts'
 import { Turns } from '../lib/turns.ts'
 import { alreadyTaken, noSuchUser } from './errors.ts'
+import { listUsers as usersOf } from './list-store.ts'
 import * as store from './store.ts'
-import { type NewUser, routingKeyOf, type User, type UserKey } from './wire.ts'
+import { type NewUser, routingKeyOf, type User, type UserFilter, type UserKey } from './wire.ts'
 
 // OWASP's parameters for argon2id (the library's default algorithm): 19 MiB, two passes, one lane.
 const PARAMETERS = { memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 }
@@ -52,8 +53,11 @@ export async function createUser(deps: Deps, { password, ...input }: NewUser): P
   return user
 }
 
-/** Every user, oldest first. */
-export const listUsers = (deps: Deps): Promise<User[]> => store.listUsers(deps.db)
+/** A page of the users that the filter asks for, oldest first. */
+export async function listUsers(deps: Deps, filter: UserFilter): Promise<{ users: User[]; next: string | null }> {
+  const { rows, next } = await usersOf(deps.db, filter)
+  return { users: rows, next }
+}
 
 /** Bars the user from every flow (20016); browser sessions stay, so the person is told why. Throws 20007 (404). */
 export const blockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(deps, key, 'blocked')

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { momentKey, pageInput } from '../db/page.ts'
 import { sha256 } from '../lib/crypto/digest.ts'
 import { visibleLine } from '../lib/json/input.ts'
 import { webUrl } from '../lib/web/web-url.ts'
@@ -50,3 +51,24 @@ export const user = z.object({
   created_at: z.date(),
 })
 export type User = z.output<typeof user>
+
+/** Ordered by created_at, cid, user_id; of users found by passport by that, the last value. */
+const userOrder = z.tuple([momentKey, z.int(), z.string(), z.string()]).or(z.tuple([momentKey, z.int(), z.string()]))
+
+/** Which users, and which page of them; texts are beginnings. A passport is looked for alone. */
+export const userFilter = z
+  .strictObject({
+    passport: passport.optional(),
+    name: visibleLine(100).optional(),
+    phone_number: z.string().min(1).max(21).optional(),
+    status: z.enum(['active', 'blocked']).optional(),
+    ...pageInput(userOrder),
+  })
+  .superRefine(({ passport: asked, name, phone_number, status }, context) => {
+    const others = Object.entries({ name, phone_number, status }).filter(([, value]) => value !== undefined)
+    if (asked === undefined) return
+    for (const [field] of others) {
+      context.addIssue({ code: 'custom', path: [field], message: 'cannot be combined with passport' })
+    }
+  })
+export type UserFilter = z.output<typeof userFilter>

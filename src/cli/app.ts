@@ -8,6 +8,7 @@ import {
   MICRO_APP_FIELDS,
   type MicroApp,
   microAppChanges,
+  microAppFilter,
   newMicroApp,
   rotateSecret,
   showMicroApp,
@@ -16,6 +17,7 @@ import {
 } from '../registry/index.ts'
 import type { CliContext } from './context.ts'
 import { fieldsFrom, flagsOf, withFieldOptions } from './field-options.ts'
+import { lists } from './list.ts'
 import { runs } from './operation.ts'
 import { aligned, numberIfOne, readable } from './text.ts'
 
@@ -64,11 +66,18 @@ function createCommand(app: Command, context: CliContext): void {
 }
 
 function listCommand(app: Command, context: CliContext): void {
-  runs(app.command('list').description('all micro-apps'), context, {
-    input: z.strictObject({}),
-    typed: () => ({}),
-    run: async (deps) => ({ apps: await listMicroApps(deps) }),
-    text: ({ apps }) => table(apps),
+  const command = app
+    .command('list')
+    .description('micro-apps, oldest first')
+    .option('--app-key <beginning>', 'whose app_key begins so')
+    .option('--name <beginning>', 'whose name begins so')
+    .option('--status <status>', 'approved, pending or suspended')
+  lists(command, context, {
+    plural: 'apps',
+    input: microAppFilter,
+    typed: ({ appKey, name, status }) => ({ app_key: appKey, name, status }),
+    page: listMicroApps,
+    table,
   })
 }
 

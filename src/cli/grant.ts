@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
-import { type Grant, grantReference, listGrants, userReference, withdrawGrant } from '../oauth/index.ts'
+import { type Grant, grantFilter, grantReference, listGrants, withdrawGrant } from '../oauth/index.ts'
 import type { CliContext } from './context.ts'
+import { lists } from './list.ts'
 import { runs } from './operation.ts'
 import { aligned, readable } from './text.ts'
 import { keyed, keyOf } from './user.ts'
@@ -8,11 +9,13 @@ import { keyed, keyOf } from './user.ts'
 /** `gatehouse grant …`: as over /admin/v1/grants. */
 export function grantCommands(program: Command, context: CliContext): void {
   const grant = program.command('grant').description('what users have allowed micro-apps')
-  runs(keyed(grant.command('list').description('the grants of one user, newest first')), context, {
-    input: userReference,
-    typed: keyOf,
-    run: async (deps, user) => ({ grants: await listGrants(deps, user) }),
-    text: ({ grants }) => table(grants),
+  const list = keyed(grant.command('list').description('the grants of one user or to one micro-app, newest first'))
+  lists(list.option('--app-key <key>', 'those to this micro-app'), context, {
+    plural: 'grants',
+    input: grantFilter,
+    typed: (options) => ({ ...keyOf(options), app_key: options.appKey }),
+    page: listGrants,
+    table,
   })
   const revoke = keyed(
     grant.command('revoke').description('withdraw a grant: its code and tokens stop working at once'),

@@ -19,6 +19,7 @@ import {
   tellRefunded,
 } from '../orders/index.ts'
 import type { CliContext } from './context.ts'
+import { lists } from './list.ts'
 import { runs } from './operation.ts'
 import { answerText, orderTable, storyText } from './order-text.ts'
 import { collect, numberIfOne } from './text.ts'
@@ -170,18 +171,23 @@ const listFilter = orderFilter
 function listCommand(order: Command, context: CliContext): void {
   const command = order
     .command('list')
-    .description('the newest orders')
+    .description('orders, newest first')
     .option('--partner-id <id>', 'only orders of this partner')
     .option('--state <state>', 'only orders in this state')
     .option('--live', 'only orders of customers')
     .option('--sandbox', 'only orders of test runs')
-    .option('--limit <number>', 'show at most this many (default: 50)')
-  runs(command, context, {
+    .option('--partner-order-id <beginning>', "whose partner's own id begins so")
+    .option('--from <time>', 'made at this time or later, such as 2026-05-06T00:00:00Z')
+    .option('--to <time>', 'made before this time')
+  lists(command, context, {
+    plural: 'orders',
+    usual: 50,
     input: listFilter,
-    typed: ({ partnerId, state, live, sandbox, limit }) => ({ partner_id: partnerId, state, live, sandbox, limit }),
-    run: async (deps, { live, ...filter }) => ({
-      orders: await listOrders(deps, live ? { ...filter, sandbox: false } : filter),
-    }),
-    text: ({ orders }) => orderTable(orders),
+    typed: ({ partnerId, partnerOrderId, ...options }) => {
+      const { state, live, sandbox, from, to } = options
+      return { partner_id: partnerId, partner_order_id: partnerOrderId, state, live, sandbox, from, to }
+    },
+    page: (deps, { live, ...filter }) => listOrders(deps, live ? { ...filter, sandbox: false } : filter),
+    table: orderTable,
   })
 }

@@ -12,6 +12,7 @@ import {
   noTestCall,
   PARTNER_FIELDS,
   partnerChanges,
+  partnerFilter,
   retireSecret,
   rotatePartnerSecret,
   rotateWebhookSecret,
@@ -27,6 +28,7 @@ import {
 } from '../partners/index.ts'
 import type { CliContext } from './context.ts'
 import { fieldsFrom, flagsOf, withFieldOptions } from './field-options.ts'
+import { lists } from './list.ts'
 import { runs } from './operation.ts'
 import { keyCommands, NAMED, named, one, second } from './partner-key.ts'
 import { memberCommands } from './partner-members.ts'
@@ -40,12 +42,7 @@ const contactOfOne = contact.extend({ ...one.shape, role: z.enum(CONTACT_ROLES) 
 export function partnerCommands(program: Command, context: CliContext, testCallWith: TestCallWith = noTestCall): void {
   const partner = program.command('partner').description('ticket sellers that are integrated over signed calls')
   createCommand(partner, context)
-  runs(partner.command('list').description('all partners'), context, {
-    input: z.strictObject({}),
-    typed: () => ({}),
-    run: async (deps) => ({ partners: await listPartners(deps) }),
-    text: ({ partners }) => table(partners),
-  })
+  listCommand(partner, context)
   const simple = (name: string, description: string, run: (deps: Deps, id: bigint) => Promise<ShownPartner>) =>
     runs(named(partner, name, description), context, {
       input: one,
@@ -80,6 +77,23 @@ function createCommand(partner: Command, context: CliContext): void {
     run: async (deps, input) => warned(context, await createPartner(deps, input)),
     text: withSecret,
     flags: flagsOf(PARTNER_FIELDS),
+  })
+}
+
+function listCommand(partner: Command, context: CliContext): void {
+  const command = partner
+    .command('list')
+    .description('partners, oldest first')
+    .option('--name <beginning>', 'whose name begins so')
+    .option('--client-id <beginning>', 'whose clientId begins so')
+    .option('--stage <stage>', 'sandbox or live')
+    .option('--status <status>', 'active or suspended')
+  lists(command, context, {
+    plural: 'partners',
+    input: partnerFilter,
+    typed: ({ name, clientId, stage, status }) => ({ name, client_id: clientId, stage, status }),
+    page: listPartners,
+    table,
   })
 }
 

@@ -1,7 +1,16 @@
 import type { Command } from 'commander'
-import { z } from 'zod'
-import { blockUser, createUser, listUsers, newUser, type User, unblockUser, userKey } from '../account/index.ts'
+import {
+  blockUser,
+  createUser,
+  listUsers,
+  newUser,
+  type User,
+  unblockUser,
+  userFilter,
+  userKey,
+} from '../account/index.ts'
 import type { CliContext } from './context.ts'
+import { lists } from './list.ts'
 import { runs } from './operation.ts'
 import { readSecret } from './read-secret.ts'
 import { aligned, numberIfOne, readable } from './text.ts'
@@ -10,11 +19,19 @@ import { aligned, numberIfOne, readable } from './text.ts'
 export function userCommands(program: Command, context: CliContext): void {
   const user = program.command('user').description('users: who can sign in and be asked for consent')
   createCommand(user, context)
-  runs(user.command('list').description('all users'), context, {
-    input: z.strictObject({}),
-    typed: () => ({}),
-    run: async (deps) => ({ users: await listUsers(deps) }),
-    text: ({ users }) => table(users),
+  const list = user
+    .command('list')
+    .description('users, oldest first')
+    .option('--passport <beginning>', 'whose passport begins so (not with other filters)')
+    .option('--name <beginning>', 'whose name begins so')
+    .option('--phone-number <beginning>', 'whose phone number begins so')
+    .option('--status <status>', 'active or blocked')
+  lists(list, context, {
+    plural: 'users',
+    input: userFilter,
+    typed: ({ passport, name, phoneNumber, status }) => ({ passport, name, phone_number: phoneNumber, status }),
+    page: listUsers,
+    table,
   })
   runs(keyed(user.command('block').description('block a user from every flow (20016)')), context, {
     input: userKey,
@@ -89,7 +106,7 @@ export const keyOf = (options: Readonly<Record<string, unknown>>) => ({ cid: opt
 const details = (user: User): string => aligned(Object.entries(user).map(([field, value]) => [field, readable(value)]))
 
 function table(users: readonly User[]): string {
-  if (users.length === 0) return 'no users yet'
+  if (users.length === 0) return 'no users'
   const rows = users.map((user) => [String(user.cid), user.user_id, user.status, user.passport, user.name])
   return aligned([['CID', 'USER_ID', 'STATUS', 'PASSPORT', 'NAME'], ...rows])
 }

@@ -66,15 +66,20 @@ const job = z.object({
 })
 export type Job = z.output<typeof job>
 
-/** Jobs that are not done, newest first. */
-export const listJobs = (db: Db, filter: { failed: boolean; limit: number }): Promise<Job[]> =>
+/** Jobs that are not done, newest first; `before` is the id of the last one seen. */
+export const listJobs = (
+  db: Db,
+  filter: { failed: boolean; limit: number; task?: string | undefined; before?: string | undefined },
+): Promise<Job[]> =>
   db.listWithCustomPlan(
     job,
     sql`select id as job_id, task_identifier as task, key, attempts, max_attempts, run_at, last_error, created_at,
           case when locked_at is not null then 'running' when attempts >= max_attempts then 'failed'
             else 'waiting' end as state
         from graphile_worker.jobs
-        where not ${filter.failed}::boolean or (locked_at is null and attempts >= max_attempts)
+        where (not ${filter.failed}::boolean or (locked_at is null and attempts >= max_attempts))
+          and (${filter.task}::text is null or task_identifier = ${filter.task})
+          and (${filter.before}::bigint is null or id < ${filter.before})
         order by id desc limit ${filter.limit}`,
   )
 

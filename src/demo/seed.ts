@@ -1,15 +1,7 @@
 import { createUser, hasUsers, markDemoUsers } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { createPartner, hasPartners, markDemoPartner, newPartner, setAesKey } from '../partners/index.ts'
-import {
-  createMicroApp,
-  demoAppKeys,
-  hasMicroApp,
-  hasMicroApps,
-  listMicroApps,
-  markDemoApps,
-  newMicroApp,
-} from '../registry/index.ts'
+import { createMicroApp, demoAppKeys, hasMicroApp, hasMicroApps, markDemoApps, newMicroApp } from '../registry/index.ts'
 import { lockSeeding } from './store.ts'
 
 /** Well-known on purpose and for local use only: production neither seeds it nor starts while it is active (refuse.ts). */
@@ -148,7 +140,7 @@ async function seedPeople(deps: Deps): Promise<void> {
 async function seedOidcApp(deps: Deps): Promise<void> {
   const { db, config } = deps
   const isDemo = (await demoAppKeys(db)).includes(DEMO_APP.appKey)
-  if (!isDemo || (await listMicroApps(deps)).some(({ app_key }) => app_key === DEMO_OIDC_APP.appKey)) return
+  if (!isDemo || (await hasMicroApp(db, DEMO_OIDC_APP.appKey))) return
   const app = newMicroApp.parse({
     app_key: DEMO_OIDC_APP.appKey,
     name: 'Open Trails',

@@ -1,13 +1,18 @@
 import { z } from 'zod'
-import { findJob, type Job, listJobs as readJobs, rescheduleJob } from '../db/jobs-store.ts'
+import { recordAudit } from '../audit/index.ts'
+import { failJobForGood, findJob, type Job, listJobs as readJobs, rescheduleJob } from '../db/jobs-store.ts'
+import { pageInput, pageOf } from '../db/page.ts'
+import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
+import { visibleLine } from '../lib/json/input.ts'
 import { invalidRequest, type RescodeError } from '../lib/web/rescode.ts'
 
 export const jobFilter = z.strictObject({
   failed: z
     .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], 'must be true or false')
     .default(false),
-  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+  task: z.string().min(1).max(64).optional(),
+  ...pageInput(z.tuple([z.string().regex(/^\d{1,18}$/)])),
 })
 export type JobFilter = z.output<typeof jobFilter>
 
@@ -16,14 +21,44 @@ export type OneJob = z.output<typeof oneJob>
 
 const noSuchJob = (jobId: string): RescodeError => invalidRequest(`job ${jobId} does not exist`, { status: 404 })
 
-/** Unfinished jobs, newest first; with `failed` only those that failed permanently. */
-export const listJobs = (deps: Deps, filter: JobFilter): Promise<Job[]> => readJobs(deps.db, filter)
+/** A page of the unfinished jobs, newest first; with `failed` only those that failed permanently. */
+export async function listJobs(
+  deps: Deps,
+  { limit, after, ...filter }: JobFilter,
+): Promise<{ jobs: Job[]; next: string | null }> {
+  const found = await readJobs(deps.db, { ...filter, before: after?.[0], limit: limit + 1 })
+  const { rows, next } = pageOf(
+    found.map((job) => ({ ...job, cursor: JSON.stringify([job.job_id]) })),
+    limit,
+  )
+  return { jobs: rows, next }
+}
+
+export const givenUpJob = oneJob.extend({ reason: visibleLine(200) })
+export type GivenUpJob = z.output<typeof givenUpJob>
 
 /** Runs a job again, now and with all its attempts available again. One that is running is refused. */
-export async function retryJob(deps: Deps, { job_id }: OneJob): Promise<Job> {
-  const touched = await rescheduleJob(deps.db, job_id, deps.clock.now(), 0)
-  const job = await findJob(deps.db, job_id)
-  if (!job) throw noSuchJob(job_id)
-  if (touched === 0) throw invalidRequest(`job ${job_id} is running`)
-  return job
-}
+export const retryJob = (deps: Deps, { job_id }: OneJob): Promise<Job> =>
+  changeJob(deps, job_id, { event: 'job_retried', detail: {} }, (db) => rescheduleJob(db, job_id, deps.clock.now(), 0))
+
+/** Ends the attempts of a job: it counts as failed for good, with the reason. One that is running is refused. */
+export const giveUpJob = (deps: Deps, { job_id, reason }: GivenUpJob): Promise<Job> =>
+  changeJob(deps, job_id, { event: 'job_given_up', detail: { reason } }, (db) =>
+    failJobForGood(db, job_id, `given up: ${reason}`),
+  )
+
+/** Leaves a row in the audit log, in one transaction with the change. */
+const changeJob = (
+  { db, clock, actor = 'system' }: Deps,
+  jobId: string,
+  { event, detail }: { readonly event: `job_${string}`; readonly detail: object },
+  change: (db: Db) => Promise<number>,
+): Promise<Job> =>
+  db.tx(async (inside) => {
+    const touched = await change(inside)
+    const job = await findJob(inside, jobId)
+    if (!job) throw noSuchJob(jobId)
+    if (touched === 0) throw invalidRequest(`job ${jobId} is running`)
+    await recordAudit(inside, { at: clock.now(), event, actor, detail: { job_id: jobId, task: job.task, ...detail } })
+    return job
+  })

@@ -3,16 +3,13 @@ import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import { answerSuccess } from '../lib/web/envelope.ts'
 import { listGrants, withdrawGrant } from './grant.ts'
-import { grantReference, userReference } from './wire.ts'
+import { grantFilter, grantReference } from './wire.ts'
 
-/** Operators look at the grants of a user and withdraw them. */
+/** Operators look at the grants of a user or to a micro-app, and withdraw them. */
 export function grantRoutes(app: FastifyInstance, deps: Deps): void {
-  app.get('/grants', { config: { readsQuery: true } }, async (request, reply) => {
-    const { cid, ...rest } = request.query as Record<string, unknown>
-    const isNumber = typeof cid === 'string' && /^\d+$/.test(cid)
-    const user = parseInput(userReference, { ...rest, cid: isNumber ? Number(cid) : cid })
-    return answerSuccess(request, reply, { grants: await listGrants(deps, user) })
-  })
+  app.get('/grants', { config: { readsQuery: true } }, async (request, reply) =>
+    answerSuccess(request, reply, await listGrants(deps, parseInput(grantFilter, request.query))),
+  )
 
   app.post('/grants/revoke', async (request, reply) => {
     await withdrawGrant(deps, parseInput(grantReference, request.body))

@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import type { Batched } from '../db/batch.ts'
+import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
 import { DAY_S, MARGIN_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 
 const Grant = z.object({
   grant_id: z.string(),
+  cid: z.number(),
+  user_id: z.string(),
   app_key: z.string(),
   scopes: z.array(z.string()),
   created_at: z.date(),
@@ -57,14 +60,44 @@ export const grantByKey = (routingKey: Fragment, grantId: Fragment): Fragment =>
   sql.part`lateral (select routing_key, cid, user_id, app_key, scopes, revoked_at from user_grant
             where routing_key = ${routingKey} and grant_id = ${grantId} offset 0)`
 
+const GRANT = sql.part`grant_id, cid, user_id, app_key, scopes, created_at, revoked_at,
+  ${cursorOf(sql.part`created_at, grant_id`)}`
+
+/** Whose grants, and the last one seen. */
+interface GrantPage {
+  readonly limit: number
+  readonly after?: readonly [createdAt: string, grantId: string] | undefined
+}
+
 /** Newest first. */
-export const grantsOfUser = (db: Db, routingKey: number, cid: number, userId: string): Promise<Grant[]> =>
-  db.listWithCustomPlan(
-    Grant,
-    sql`select grant_id, app_key, scopes, created_at, revoked_at from user_grant
+export async function grantsOfUser(
+  db: Db,
+  { routingKey, cid, userId }: { readonly routingKey: number; readonly cid: number; readonly userId: string },
+  { limit, after }: GrantPage,
+): Promise<Page<Grant>> {
+  const [createdAt, grantId] = after ?? []
+  const found = await db.listWithCustomPlan(
+    withCursor(Grant),
+    sql`select ${GRANT} from user_grant
         where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}
-        order by created_at desc`,
+          and (${createdAt}::timestamptz is null or (created_at, grant_id) < (${createdAt}::timestamptz, ${grantId}::uuid))
+        order by created_at desc, grant_id desc limit ${limit + 1}`,
   )
+  return pageOf(found, limit)
+}
+
+/** Newest first. */
+export async function grantsOfApp(db: Db, appKey: string, { limit, after }: GrantPage): Promise<Page<Grant>> {
+  const [createdAt, grantId] = after ?? []
+  const found = await db.listWithCustomPlan(
+    withCursor(Grant),
+    sql`select ${GRANT} from user_grant
+        where app_key = ${appKey}
+          and (${createdAt}::timestamptz is null or (created_at, grant_id) < (${createdAt}::timestamptz, ${grantId}::uuid))
+        order by created_at desc, grant_id desc limit ${limit + 1}`,
+  )
+  return pageOf(found, limit)
+}
 
 /** Forgets what was allowed to its app too. False when the user has no such grant. */
 export const revokeGrantOfUser = async (

@@ -2,12 +2,18 @@ import { routingKeyOf } from '../account/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { refuse } from './failures.ts'
-import { type Grant, grantsOfUser, revokeGrantOfUser } from './grant-store.ts'
-import type { GrantReference, UserReference } from './wire.ts'
+import { type Grant, grantsOfApp, grantsOfUser, revokeGrantOfUser } from './grant-store.ts'
+import type { GrantFilter, GrantReference } from './wire.ts'
 
-/** The grants of one user, newest first, withdrawn ones too. */
-export const listGrants = ({ db }: Deps, { cid, user_id }: UserReference): Promise<Grant[]> =>
-  grantsOfUser(db, routingKeyOf(cid, user_id), cid, user_id)
+/** A page of the grants of one user or to one micro-app, newest first, withdrawn ones too. */
+export async function listGrants({ db }: Deps, filter: GrantFilter): Promise<{ grants: Grant[]; next: string | null }> {
+  const { app_key, cid = 0, user_id = '', ...page } = filter
+  const { rows, next } =
+    app_key === undefined
+      ? await grantsOfUser(db, { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }, page)
+      : await grantsOfApp(db, app_key, page)
+  return { grants: rows, next }
+}
 
 /** Withdraws a grant: its code, access tokens and refresh tokens stop working at once. Doing it again changes nothing. */
 export async function withdrawGrant({ db, clock, actor = 'system' }: Deps, reference: GrantReference): Promise<void> {

@@ -14,10 +14,10 @@ export { describeRefreshToken, revokeToken } from './revoke.ts'
 export { grantableScopes, isScope, type Scope, STANDARD_SCOPES, standardNames, withContractScopes } from './scope.ts'
 export { TokenCap } from './token-cap.ts'
 export {
+  grantFilter,
   grantReference,
   type IssuedTokens,
   type Parameters,
   readParameters,
   required,
-  userReference,
 } from './wire.ts'

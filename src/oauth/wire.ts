@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { userKey } from '../account/index.ts'
+import { momentKey, pageInput } from '../db/page.ts'
 import { secondsLeft } from '../lib/clock.ts'
 import type { OpaqueToken } from '../lib/crypto/opaque-token.ts'
 import { parseQuery, queryOf } from '../lib/web/request-target.ts'
@@ -64,8 +65,25 @@ export const tokenSet = ({ accessToken, refreshToken, scopes, issuedAt }: Issued
 })
 
 /** Whose grants an operator means: cid and user_id, only together (DECISIONS "Credentials"). */
-export const userReference = userKey
-export type UserReference = z.output<typeof userReference>
+/** The grants of one user, by both halves of the key, or to one micro-app; and which page of them. */
+export const grantFilter = z
+  .strictObject({
+    cid: z.coerce.number().pipe(userKey.shape.cid).optional(),
+    user_id: userKey.shape.user_id.optional(),
+    app_key: z.string().min(1).max(128).optional(),
+    ...pageInput(z.tuple([momentKey, z.uuid()])),
+  })
+  .superRefine(({ cid, user_id, app_key }, context) => {
+    const problem = (field: string, message: string) => context.addIssue({ code: 'custom', path: [field], message })
+    if (app_key === undefined) {
+      if (cid === undefined) problem('cid', 'is required, or app_key')
+      if (user_id === undefined) problem('user_id', 'is required, or app_key')
+    } else {
+      if (cid !== undefined) problem('cid', 'cannot be combined with app_key')
+      if (user_id !== undefined) problem('user_id', 'cannot be combined with app_key')
+    }
+  })
+export type GrantFilter = z.output<typeof grantFilter>
 
 export const grantReference = userKey.extend({ grant_id: z.uuid('must be the id of a grant') })
 export type GrantReference = z.output<typeof grantReference>

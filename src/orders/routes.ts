@@ -30,7 +30,7 @@ export function orderRoutes(app: FastifyInstance, deps: Deps): void {
   readBodiesExactly(app)
 
   app.get('/orders', { config: { readsQuery: true } }, async (request, reply) =>
-    answerLossless(request, reply, { orders: await listOrders(deps, parseInput(orderFilter, request.query)) }),
+    answerLossless(request, reply, await listOrders(deps, parseInput(orderFilter, request.query))),
   )
 
   app.post('/orders', async (request, reply) =>

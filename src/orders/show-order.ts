@@ -18,5 +18,11 @@ export async function showOrder(deps: Deps, orderId: bigint): Promise<OrderStory
   return { order, history: await historyOfOrder(deps.db, orderId), calls: await callsOf(deps.db, orderId) }
 }
 
-/** The newest orders, newest first. */
-export const listOrders = (deps: Deps, filter: OrderFilter): Promise<OrderSummary[]> => readOrders(deps.db, filter)
+/** A page of the orders that the filter asks for, newest first. */
+export async function listOrders(
+  deps: Deps,
+  filter: OrderFilter,
+): Promise<{ orders: OrderSummary[]; next: string | null }> {
+  const { rows, next } = await readOrders(deps.db, filter)
+  return { orders: rows, next }
+}

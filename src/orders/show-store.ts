@@ -1,10 +1,14 @@
 import { z } from 'zod'
+import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
 import { type Db, sql } from '../db/sql.ts'
+import type { OrderFilter } from './wire.ts'
 
 const orderSummary = z.object({
   order_id: z.coerce.bigint(),
   partner_id: z.coerce.bigint(),
   partner_deal_id: z.string(),
+  /** The partner's own id, once it has named one. */
+  partner_order_id: z.string().nullable(),
   /** Made in the sandbox: nobody has paid for it. */
   sandbox: z.boolean(),
   state: z.string(),
@@ -17,25 +21,24 @@ const orderSummary = z.object({
 export type OrderSummary = z.output<typeof orderSummary>
 
 /** Newest first; an undefined filter lets everything through. */
-export const listOrders = (
-  db: Db,
-  filter: {
-    partner_id?: bigint | undefined
-    state?: string | undefined
-    sandbox?: boolean | undefined
-    limit: number
-  },
-): Promise<OrderSummary[]> =>
-  db.listWithCustomPlan(
-    orderSummary,
-    sql`select order_id, partner_id, partner_deal_id, sandbox, state, quantity, used_quantity, refunded_quantity,
-          total_price, created_at
+export async function listOrders(db: Db, { limit, after, ...filter }: OrderFilter): Promise<Page<OrderSummary>> {
+  const [createdAt, orderId] = after ?? []
+  const found = await db.listWithCustomPlan(
+    withCursor(orderSummary),
+    sql`select order_id, partner_id, partner_deal_id, partner_order_id, sandbox, state, quantity, used_quantity,
+          refunded_quantity, total_price, created_at, ${cursorOf(sql.part`created_at, order_id::text`)}
         from ticket_order
-        where (${filter.partner_id}::bigint is null or partner_id = ${filter.partner_id})
+        where (${createdAt}::timestamptz is null or (created_at, order_id) < (${createdAt}::timestamptz, ${orderId}::bigint))
+          and (${filter.partner_id}::bigint is null or partner_id = ${filter.partner_id})
+          and (${filter.partner_order_id}::text is null or partner_order_id like ${beginsWith(filter.partner_order_id)})
           and (${filter.state}::text is null or state = ${filter.state})
           and (${filter.sandbox}::boolean is null or sandbox = ${filter.sandbox})
-        order by created_at desc, order_id desc limit ${filter.limit}`,
+          and (${filter.from}::timestamptz is null or created_at >= ${filter.from})
+          and (${filter.to}::timestamptz is null or created_at < ${filter.to})
+        order by created_at desc, order_id desc limit ${limit + 1}`,
   )
+  return pageOf(found, limit)
+}
 
 /** Which of these partners have orders. */
 export const partnersWithOrders = async (db: Db, partnerIds: readonly bigint[]): Promise<bigint[]> =>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { id, storable } from '../catalogue/index.ts'
+import { momentKey, pageInput } from '../db/page.ts'
 import { person } from '../interfaces/index.ts'
 import { date, price, text } from '../lib/json/fields.ts'
 import { LIST_LIMITS, listOf } from '../lib/json/shape.ts'
@@ -70,6 +71,11 @@ export const orderFilter = z.strictObject({
   sandbox: z
     .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], 'must be true or false')
     .optional(),
-  limit: z.coerce.number().int().min(1).max(1_000).default(50),
+  /** The beginning of the partner's own id. */
+  partner_order_id: z.string().min(1).max(255).optional(),
+  /** Made at this moment or later, and before that one. */
+  from: z.coerce.date('must be a time, such as 2026-05-06T00:00:00Z').optional(),
+  to: z.coerce.date('must be a time, such as 2026-05-06T00:00:00Z').optional(),
+  ...pageInput(z.tuple([momentKey, z.string().regex(/^\d{1,19}$/)]), { usual: 50 }),
 })
 export type OrderFilter = z.output<typeof orderFilter>

@@ -40,6 +40,7 @@ export {
   type PartnerChanges,
   type PartnerSecretDates,
   partnerChanges,
+  partnerFilter,
   type ShownPartner,
   stageChange,
 } from './wire.ts'

@@ -7,6 +7,7 @@ import { makeSecret } from '../lib/crypto/made-secret.ts'
 import { changePartner, existingPartner, findSealed, shown } from './change.ts'
 import { keepContact } from './contact.ts'
 import { nothingToEncryptWith, partnerTaken } from './errors.ts'
+import { listPartners as partnersOf } from './list-store.ts'
 import { insertSecret, touchSecret } from './secret-store.ts'
 import * as store from './store.ts'
 import { openAesKey, openSecret, type PartnerSecret, sealSecret } from './store.ts'
@@ -16,6 +17,7 @@ import {
   type NewPartner,
   type Partner,
   type PartnerChanges,
+  type PartnerFilter,
   type ShownPartner,
   type StageChange,
 } from './wire.ts'
@@ -70,8 +72,14 @@ export async function createPartner(
   })
 }
 
-/** Every partner, oldest first. */
-export const listPartners = (deps: Deps): Promise<Partner[]> => store.listPartners(deps.db)
+/** A page of the partners that the filter asks for, oldest first. */
+export async function listPartners(
+  deps: Deps,
+  filter: PartnerFilter,
+): Promise<{ partners: Partner[]; next: string | null }> {
+  const { rows, next } = await partnersOf(deps.db, filter)
+  return { partners: rows, next }
+}
 
 /** The partner with the dates of its live secrets; throws 20007 (404) for an unknown PartnerId, as all below. */
 export const showPartner = async (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>

@@ -25,6 +25,7 @@ import {
   contact,
   newPartner,
   partnerChanges,
+  partnerFilter,
   readPartnerId,
   type ShownPartner,
   stageChange,
@@ -52,7 +53,9 @@ export function partnerRoutes(app: FastifyInstance, deps: Deps, testCall: TestCa
     if (request.params.partner_id) noteForLog(request, { partnerId: echo(request.params.partner_id) })
   })
 
-  app.get('/partners', async (request, reply) => answerLossless(request, reply, { partners: await listPartners(deps) }))
+  app.get('/partners', { config: { readsQuery: true } }, async (request, reply) =>
+    answerLossless(request, reply, await listPartners(deps, parseInput(partnerFilter, request.query))),
+  )
 
   app.post('/partners', async (request, reply) =>
     warned(request, reply, await createPartner(deps, parseInput(newPartner, request.body))),

@@ -81,20 +81,6 @@ export const findPartner = async (
   now: Date,
 ): Promise<PartnerWithSealed | undefined> => (await db.batch(partnersWithSealed, { ...key, now }))[0]
 
-export const listPartners = (db: Db): Promise<Partner[]> =>
-  db.many(
-    partner,
-    sql`select ${COLUMNS},
-       coalesce(people.contacts, '{}') as contacts
-    from partner p
-    left join lateral (
-      select jsonb_object_agg(role, jsonb_build_object('name', name, 'mail', mail, 'webhook_url', webhook_url)) as contacts
-      from partner_contact
-      where partner_id = p.partner_id
-    ) people on true
-    order by p.created_at, p.partner_id`,
-  )
-
 /** Makes creations wait for one another, so that each sees all ids that are taken; reads do not wait. */
 export const lockForCreation = (db: Db): Promise<number> => db.exec(sql`lock table partner in share row exclusive mode`)
 

@@ -5,9 +5,10 @@ import type { Deps } from '../deps.ts'
 import { hashSecret } from '../lib/crypto/keys.ts'
 import { makeSecret, type SecretDates } from '../lib/crypto/made-secret.ts'
 import { appKeyTaken, noSuchMicroApp } from './errors.ts'
+import { listMicroApps as appsOf } from './list-store.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import * as store from './store.ts'
-import type { MicroApp, MicroAppChanges, NewMicroApp } from './wire.ts'
+import type { MicroApp, MicroAppChanges, MicroAppFilter, NewMicroApp } from './wire.ts'
 
 /** Creates the app with its first app_secret, which no later call can show again. `secret` is given for demo data only. */
 export async function createMicroApp(
@@ -28,8 +29,14 @@ export async function createMicroApp(
   })
 }
 
-/** Every app, oldest first. */
-export const listMicroApps = (deps: Deps): Promise<MicroApp[]> => store.listMicroApps(deps.db)
+/** A page of the apps that the filter asks for, oldest first. */
+export async function listMicroApps(
+  deps: Deps,
+  filter: MicroAppFilter,
+): Promise<{ apps: MicroApp[]; next: string | null }> {
+  const { rows, next } = await appsOf(deps.db, filter)
+  return { apps: rows, next }
+}
 
 /** Origins that apps have registered for calls of browsers. */
 export const listOrigins = ({ db }: Deps): Promise<string[]> => store.findOrigins(db)

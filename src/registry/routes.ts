@@ -14,7 +14,7 @@ import {
   updateMicroApp,
 } from './micro-app.ts'
 import { rotateSecret } from './secret.ts'
-import { microAppChanges, newMicroApp } from './wire.ts'
+import { microAppChanges, microAppFilter, newMicroApp } from './wire.ts'
 
 interface OneApp {
   Params: { app_key: string }
@@ -26,7 +26,9 @@ export function microAppRoutes(app: FastifyInstance, deps: Deps): void {
     if (request.params.app_key) noteForLog(request, { appKey: echo(request.params.app_key) })
   })
 
-  app.get('/apps', async (request, reply) => answerSuccess(request, reply, { apps: await listMicroApps(deps) }))
+  app.get('/apps', { config: { readsQuery: true } }, async (request, reply) =>
+    answerSuccess(request, reply, await listMicroApps(deps, parseInput(microAppFilter, request.query))),
+  )
 
   app.post('/apps', async (request, reply) =>
     answerSuccess(request, reply, await createMicroApp(deps, parseInput(newMicroApp, request.body))),

@@ -43,9 +43,6 @@ export const insertMicroApp = (
     select ${COLUMNS} from app`,
   )
 
-export const listMicroApps = (db: Db): Promise<MicroApp[]> =>
-  db.many(microApp, sql`select ${COLUMNS} from micro_app order by created_at, app_key`)
-
 /** Of approved apps. */
 export const findOrigins = async (db: Db): Promise<string[]> =>
   (

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { shapeOf } from '../db/field.ts'
+import { momentKey, pageInput } from '../db/page.ts'
 import { MICRO_APP_FIELDS } from './micro-app-fields.ts'
 
 /** What the admin routes and the command line take and give. Names are those of the wire, and of the table's columns. */
@@ -25,3 +26,12 @@ export const microApp = z.object({
   updated_at: z.date(),
 })
 export type MicroApp = z.output<typeof microApp>
+
+/** Which micro-apps, and which page of them: ordered by created_at, app_key. Texts are beginnings. */
+export const microAppFilter = z.strictObject({
+  app_key: z.string().min(1).max(128).optional(),
+  name: z.string().min(1).max(100).optional(),
+  status: microApp.shape.status.optional(),
+  ...pageInput(z.tuple([momentKey, z.string()])),
+})
+export type MicroAppFilter = z.output<typeof microAppFilter>

@@ -68,7 +68,7 @@ describe('npm start without the demo', () => {
     expect(printed).toContain(
       "The demo is not started: HOST=0.0.0.0 lets other machines connect, and the demo's passwords are public in the README. For the demo leave HOST at 127.0.0.1, or set DEMO=on to start it anyway.",
     )
-    expect(JSON.parse(stdout)).toEqual({ apps: [] })
+    expect(JSON.parse(stdout)).toEqual({ apps: [], next: null })
   })
 })
 

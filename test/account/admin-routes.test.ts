@@ -19,7 +19,7 @@ describe('/admin/v1/users', () => {
   it('creates, lists, blocks and unblocks', async () => {
     const { password, ...shown } = { ...ALICE, created_at: world.clock.now().toISOString() }
     expect(await call('POST', '/users', ALICE)).toEqual({ status: 200, rescode: 0, data: shown })
-    expect(await call('GET', '/users')).toEqual({ status: 200, rescode: 0, data: { users: [shown] } })
+    expect(await call('GET', '/users')).toEqual({ status: 200, rescode: 0, data: { users: [shown], next: null } })
     const key = { cid: 1, user_id: '10001' }
     expect(await call('POST', '/users/block', key)).toMatchObject({ rescode: 0, data: { status: 'blocked' } })
     expect(await call('POST', '/users/unblock', key)).toMatchObject({ rescode: 0, data: { status: 'active' } })

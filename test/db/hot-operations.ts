@@ -9,7 +9,7 @@ import { type App, Client, dataOf, tokenSetOf } from '../acceptance/client.ts'
 import { expectFailure } from '../acceptance/expectations.ts'
 import { type Answer, injectWire } from '../acceptance/http.ts'
 import { CONSUME, consumption } from '../acceptance/seller.ts'
-import type { World } from '../harness.ts'
+import { ADMIN_TOKEN, type World } from '../harness.ts'
 import { bodyOf, StandardApp } from '../oidc/app.ts'
 import { signedHeaders } from '../signer.ts'
 
@@ -55,6 +55,11 @@ export const OPERATIONS = [
   'a notice comes again',
   'an operator lists the grants of a user',
   'an operator lists the orders of one partner',
+  'an operator lists users',
+  'an operator goes on listing users',
+  'an operator looks for a passport',
+  'an operator goes on listing orders',
+  'an operator lists the grants to an app',
   'a partner looks at its failed calls',
   'a partner searches for an order',
   'a partner searches for a refund',
@@ -62,6 +67,8 @@ export const OPERATIONS = [
 
 /** The orders in the tables are the seller's; each is told about once. */
 let orderId = 0n
+
+const cursor = (keys: readonly unknown[]): string => Buffer.from(JSON.stringify(keys)).toString('base64url')
 
 /** With micro-apps, people and tokens of its own. */
 export async function hotOperations(
@@ -94,6 +101,11 @@ export async function hotOperations(
   const read = (one: (token: string) => Promise<Answer>, check: (answer: Answer) => unknown = dataOf): Prepared => {
     let next = 0
     return async () => async () => check(await one(tokenSets[next++ % tokenSets.length]?.access_token ?? ''))
+  }
+  const listed = async (path: string, query: Readonly<Record<string, string>>): Promise<void> => {
+    const address = `/admin/v1${path}?${new URLSearchParams(query)}`
+    const { status, text } = await client.call('GET', address, { authorization: `Bearer ${ADMIN_TOKEN}` })
+    expect(status, text).toBe(200)
   }
   const standard = new StandardApp(client, fixed)
   await client.update(fixed, { redirect_uris: [fixed.redirect_uri] })
@@ -216,9 +228,41 @@ export async function hotOperations(
       pages: 100,
     },
     'an operator lists the orders of one partner': {
-      prepare: async () => async () => expect(await listOrders(world.deps, { partner_id: 8n, limit: 10 })).toEqual([]),
+      prepare: async () => async () =>
+        expect((await listOrders(world.deps, { partner_id: 8n, limit: 10 })).orders).toEqual([]),
       rows: 1,
       pages: 20,
+    },
+    'an operator lists users': {
+      prepare: async () => () => listed('/users', { limit: '10' }),
+      rows: 25,
+      pages: 120,
+    },
+    'an operator goes on listing users': {
+      prepare: async () => {
+        const after = cursor([world.clock.now().toISOString(), 1, 'u5'])
+        return () => listed('/users', { limit: '10', after })
+      },
+      rows: 25,
+      pages: 120,
+    },
+    'an operator looks for a passport': {
+      prepare: async () => () => listed('/users', { limit: '10', passport: 'no such' }),
+      rows: 30,
+      pages: 20,
+    },
+    'an operator goes on listing orders': {
+      prepare: async () => {
+        const after = cursor([world.clock.now().toISOString(), '900'])
+        return () => listed('/orders', { limit: '10', after })
+      },
+      rows: 12,
+      pages: 60,
+    },
+    'an operator lists the grants to an app': {
+      prepare: async () => () => listed('/grants', { limit: '10', app_key: 'app-0' }),
+      rows: 12,
+      pages: 60,
     },
     'a partner looks at its failed calls': {
       prepare: async () => async () => expect(await listBefore(world.deps.db, FAILED, NOW, 50)).toEqual([]),

@@ -53,9 +53,13 @@ const ANALYZED_FIRST: readonly string[] = [
   'the standard token endpoint exchanges a code',
   'a client revokes an access token',
 ]
-const ANALYZED_LAST = OPERATIONS.toSorted(
-  (one, other) => Number(ANALYZED_FIRST.includes(one)) - Number(ANALYZED_FIRST.includes(other)),
-)
+/** Lists are planned for each request, so they follow what the planner knows; autovacuum tells it within a minute. */
+const PLANNED_EACH_TIME: readonly string[] = ['an operator lists the grants to an app']
+const analyzedFirst = (before: string, operation: string): boolean =>
+  PLANNED_EACH_TIME.includes(operation) || (before === ALMOST_EMPTY && ANALYZED_FIRST.includes(operation))
+const isLate = (operation: string): number =>
+  Number(ANALYZED_FIRST.includes(operation)) + 2 * Number(PLANNED_EACH_TIME.includes(operation))
+const ANALYZED_LAST = OPERATIONS.toSorted((one, other) => isLate(one) - isLate(other))
 
 const BEFORE: Readonly<Record<string, (world: World) => Promise<Operations>>> = {
   'tables with a million rows': async (world) => {
@@ -88,7 +92,7 @@ describe.each(Object.entries(BEFORE))('%s', (before, prepareTables) => {
   })
 
   it.each(ANALYZED_LAST)('%s', async (operation) => {
-    if (before === ALMOST_EMPTY && ANALYZED_FIRST.includes(operation)) await world.pool.query('analyze')
+    if (analyzedFirst(before, operation)) await world.pool.query('analyze')
     const { prepare, ...bounds } = operations[operation]
     await (await prepare())() // a connection's first statements also read the catalogue
     const one = await prepare()

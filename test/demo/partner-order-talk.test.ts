@@ -54,7 +54,7 @@ describe('npm run demo:order', () => {
     expect(told).toMatch(
       /Order \d{16} is refunded: 0 used, 2 refunded\. Its history:\n(.*\n)*.*notice .*paid → refunded/,
     )
-    const orders = await listOrders(world.deps, { limit: 10 })
+    const { orders } = await listOrders(world.deps, { limit: 10 })
     expect(orders.map(({ state }) => state).sort()).toEqual(['consumed', 'refunded'])
   })
 

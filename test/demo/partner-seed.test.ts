@@ -14,7 +14,10 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 const partners = async () =>
-  (await listPartners(world.deps)).map(({ partner_id, client_id }) => ({ partner_id, client_id }))
+  (await listPartners(world.deps, { limit: 100 })).partners.map(({ partner_id, client_id }) => ({
+    partner_id,
+    client_id,
+  }))
 const ONE = [{ partner_id: 7001n, client_id: 'demo-partner' }]
 
 describe('seeding the demo partner', () => {

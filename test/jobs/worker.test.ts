@@ -98,6 +98,8 @@ describe('the worker', () => {
     })
     expect(world.logged()).toContain('a job failed permanently')
     expect(await retryJob(world.deps, { job_id: job.job_id })).toMatchObject({ state: 'waiting', attempts: 0 })
+    const { rows } = await world.pool.query("select detail from audit_event where event = 'job_retried'")
+    expect(rows).toEqual([{ detail: { job_id: job.job_id, task: 'pull-due' } }])
     await done()
     await expect(retryJob(world.deps, { job_id: job.job_id })).rejects.toMatchObject({ failure: { status: 404 } })
   })

@@ -1,0 +1,59 @@
+import { once } from 'node:events'
+import type { Command } from 'commander'
+import { stringify } from 'lossless-json'
+import type { Deps } from '../deps.ts'
+import { parseInput } from '../lib/json/input.ts'
+import type { CliContext } from './context.ts'
+import { type Operation, takes } from './operation.ts'
+import { print } from './report.ts'
+
+interface List<Filter, Plural extends string, Row>
+  extends Pick<Operation<Filter, unknown>, 'input' | 'typed' | 'flags'> {
+  /** What the rows are called in the output: `users`. */
+  readonly plural: Plural
+  readonly page: (deps: Deps, filter: Filter) => Promise<Record<Plural, Row[]> & { next: string | null }>
+  readonly table: (rows: readonly Row[]) => string
+  /** Rows of a page if not said otherwise. */
+  readonly usual?: number
+}
+
+/**
+ * Makes a command print a page of a list: `--limit` and `--after` choose it, and `next` (a line below the table) is the
+ * `--after` of the following page. `--all` prints every row of every page as a line of JSON.
+ */
+export function lists<Filter extends object, Plural extends string, Row>(
+  command: Command,
+  context: CliContext,
+  { plural, page, table, usual = 100, input, typed, flags }: List<Filter, Plural, Row>,
+): Command {
+  command
+    .option('--limit <number>', `rows of a page, at most 1000 (default: ${usual})`)
+    .option('--after <cursor>', 'the page after this one: what `next` said')
+    .option('--all', 'every page, a line of JSON a row')
+  const withPage: typeof typed = async (options, argument) => ({
+    ...(await typed(options, argument)),
+    limit: options.all ? (options.limit ?? '1000') : options.limit,
+    after: options.after,
+  })
+  return takes(command, { input, typed: withPage, ...(flags ? { flags } : {}) }, async (first, json, typedIn) => {
+    const all = command.opts().all === true
+    await context.withDeps(async (deps) => {
+      let asked = first
+      for (;;) {
+        const found = await page(deps, asked)
+        if (!all) return print(context.terminal, json, found, (shown) => pageText(table(shown[plural]), shown.next))
+        for (const row of found[plural]) await write(context, `${stringify(row)}\n`)
+        if (found.next === null) return
+        asked = parseInput(input, { ...typedIn, after: found.next })
+      }
+    })
+  })
+}
+
+const pageText = (text: string, next: string | null): string =>
+  next === null ? text : `${text}\nmore: --after ${next}`
+
+/** Waits for a reader that is slower than the database. */
+async function write({ terminal }: CliContext, line: string): Promise<void> {
+  if (!terminal.stdout.write(line)) await once(terminal.stdout, 'drain')
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { type Fragment, sql } from './statement.ts'
+
+/**
+ * The one form in which lists are read: `limit` and `after` come in, rows and `next` go out. `next` is the `after` of the
+ * following page, null on the last one. A page is a look into an index, so the millionth row costs what the first does;
+ * rows that come or go meanwhile neither repeat nor hide others.
+ */
+export interface Page<Row> {
+  readonly rows: Row[]
+  readonly next: string | null
+}
+
+const USUAL = 100
+const MOST = 1_000
+
+/** The JSON list of the values that a list is ordered by, of the last row of a page; base64url, so it fits a URL as it is. */
+const cursor = <Keys extends z.ZodType>(keys: Keys) =>
+  z
+    .string()
+    .max(1_024)
+    .transform((text, context) => {
+      const parsed = keys.safeParse(jsonOrUndefined(Buffer.from(text, 'base64url').toString()))
+      if (parsed.success) return parsed.data
+      context.addIssue({ code: 'custom', message: 'must be the `next` of a page of this list' })
+      return z.NEVER
+    })
+
+function jsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Fields of a list's input. `keys`: what the list is ordered by, as cursorOf writes it. */
+export const pageInput = <Keys extends z.ZodType>(keys: Keys, { usual = USUAL, most = MOST } = {}) => ({
+  limit: z.coerce.number().int().min(1).max(most).default(usual),
+  after: cursor(keys).optional(),
+})
+
+/** A moment in a cursor: as PostgreSQL writes it in JSON, to the microsecond. */
+export const momentKey = z.string().regex(/^\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$/)
+
+/** The column `cursor` of a row in a page: `` cursorOf(sql.part`created_at, user_id`) ``. */
+export const cursorOf = (columns: Fragment): Fragment => sql.part`jsonb_build_array(${columns})::text as cursor`
+
+/** The schema of a row that has such a column. */
+export const withCursor = <Shape extends z.ZodRawShape>(row: z.ZodObject<Shape>) => row.extend({ cursor: z.string() })
+
+/** Of `limit + 1` rows that were read: whoever comes after `limit` only shows that there is a next page. */
+export function pageOf<Row extends { readonly cursor: string }>(
+  found: readonly Row[],
+  limit: number,
+): Page<Omit<Row, 'cursor'>> {
+  const last = found.length > limit ? found[limit - 1] : undefined
+  return {
+    rows: found.slice(0, limit).map(({ cursor: _, ...row }) => row),
+    next: last ? Buffer.from(last.cursor).toString('base64url') : null,
+  }
+}
+
+/** A pattern for `like` that a text begins with. */
+export const beginsWith = (prefix: string | undefined): string | undefined =>
+  prefix === undefined ? undefined : `${prefix.replace(/[\\%_]/g, '\\$&')}%`

@@ -11,6 +11,12 @@ export type Parameters = Readonly<Record<string, string | undefined>>
 export const FORM = 'application/x-www-form-urlencoded'
 export const CALLBACK = 'https://app.example.com/callback'
 
+/** What `npm start` seeds for outside programs (src/demo/README.md): a client of the standard dialect with PKCE. */
+export const DEMO_OIDC = { id: 'demo-oidc', secret: 'demo-oidc-secret-for-local-use-only' }
+/** Registered for it without a port, so any port does. */
+export const DEMO_OIDC_CALLBACK = 'http://127.0.0.1:54321/callback'
+export const EVERYTHING = 'openid profile phone offline_access'
+
 export const basicOf = (id: string, secret: string): string =>
   `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`
 
@@ -41,7 +47,7 @@ export class StandardApp {
       client_id: this.app.app_key,
       redirect_uri: CALLBACK,
       response_type: 'code',
-      scope: 'openid profile phone offline_access',
+      scope: EVERYTHING,
       state: 'a state, with äöü',
       ...changes,
     }

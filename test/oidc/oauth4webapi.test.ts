@@ -3,13 +3,12 @@ import { beforeAll, expect, it } from 'vitest'
 import { ALICE, Client } from '../acceptance/client.ts'
 import { httpWire } from '../acceptance/http.ts'
 import { sharedSystem } from '../acceptance/system.ts'
+import { DEMO_OIDC, EVERYTHING, DEMO_OIDC_CALLBACK as REDIRECT_URI } from './app.ts'
 import { visit } from './person.ts'
 
 /** oauth4webapi as it comes from npm, which checks every answer strictly, against a running service. */
 
-const SECRET = 'demo-oidc-secret-for-local-use-only'
-const CLIENT: oauth.Client = { client_id: 'demo-oidc' }
-const REDIRECT_URI = 'http://127.0.0.1:8765/callback'
+const CLIENT: oauth.Client = { client_id: DEMO_OIDC.id }
 const HTTP = { [oauth.allowInsecureRequests]: true }
 
 let server: oauth.AuthorizationServer
@@ -28,8 +27,8 @@ it.each(['oidc', 'oauth2'] as const)('finds everything by discovery (%s)', async
 })
 
 it.each([
-  ['client_secret_basic', oauth.ClientSecretBasic(SECRET)],
-  ['client_secret_post', oauth.ClientSecretPost(SECRET)],
+  ['client_secret_basic', oauth.ClientSecretBasic(DEMO_OIDC.secret)],
+  ['client_secret_post', oauth.ClientSecretPost(DEMO_OIDC.secret)],
 ])('walks from sign-in to revocation: %s', async (_name, authentication) => {
   const verifier = oauth.generateRandomCodeVerifier()
   const [state, nonce] = [oauth.generateRandomState(), oauth.generateRandomNonce()]
@@ -37,7 +36,7 @@ it.each([
     client_id: CLIENT.client_id,
     redirect_uri: REDIRECT_URI,
     response_type: 'code',
-    scope: 'openid profile phone offline_access',
+    scope: EVERYTHING,
     code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
     state,

@@ -4,13 +4,10 @@ import { ALICE, BOB, Client } from '../acceptance/client.ts'
 import { consentForm } from '../acceptance/form.ts'
 import { header, httpWire } from '../acceptance/http.ts'
 import { sharedSystem } from '../acceptance/system.ts'
+import { DEMO_OIDC as CLIENT, EVERYTHING, DEMO_OIDC_CALLBACK as REDIRECT_URI } from './app.ts'
 import { visit } from './person.ts'
 
 /** openid-client as it comes from npm, told the issuer, a client id and a secret, against a running service. */
-
-const CLIENT = { id: 'demo-oidc', secret: 'demo-oidc-secret-for-local-use-only' }
-const REDIRECT_URI = 'http://127.0.0.1:54321/callback'
-const EVERYTHING = 'openid profile phone offline_access'
 
 let issuer: URL
 let client: Client

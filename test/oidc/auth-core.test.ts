@@ -1,0 +1,188 @@
+import { inspect } from 'node:util'
+import { Auth, type AuthConfig } from '@auth/core'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { ALICE, Client } from '../acceptance/client.ts'
+import { httpWire } from '../acceptance/http.ts'
+import { sharedSystem } from '../acceptance/system.ts'
+import { EVERYTHING } from './app.ts'
+import { visit } from './person.ts'
+
+/** @auth/core (Auth.js) as it comes from npm, told the issuer, a client id and a secret, against a running service. */
+
+const SITE = 'http://127.0.0.1:3999'
+
+let origin: string
+let client: Client
+let credentials: { readonly clientId: string; readonly clientSecret: string }
+beforeAll(async () => {
+  ;({ origin } = await sharedSystem())
+  client = new Client(httpWire(origin), origin)
+  const made = await client.makeApp({ redirect_uris: ['http://127.0.0.1/auth/callback/gatehouse'] })
+  credentials = { clientId: made.app_key, clientSecret: made.app_secret }
+})
+
+interface Tokens {
+  readonly access_token: string
+  readonly refresh_token: string
+}
+
+/** A site that uses Auth.js, and one browser of it. */
+class Site {
+  /** What the site's `jwt` callback was given at sign-in. */
+  tokens: Tokens | undefined
+  readonly errors: Error[] = []
+  readonly details: unknown[] = []
+  readonly #config: AuthConfig
+  readonly #cookies = new Map<string, string>()
+
+  constructor(changes: object = {}) {
+    this.#config = {
+      providers: [
+        {
+          id: 'gatehouse',
+          name: 'Gatehouse',
+          type: 'oidc',
+          issuer: origin,
+          ...credentials,
+          authorization: { params: { scope: EVERYTHING } },
+          checks: ['pkce', 'state', 'nonce'],
+          idToken: false, // claims of profile and phone are at userinfo
+          ...changes,
+        },
+      ],
+      basePath: '/auth',
+      secret: 'a secret of the site that is used for its own cookies',
+      trustHost: true,
+      logger: {
+        error: (error) => this.errors.push(error),
+        debug: (...said) => this.details.push(said),
+        warn: () => {},
+      },
+      callbacks: {
+        jwt: ({ token, account, profile }) => {
+          if (account) this.tokens = account as unknown as Tokens
+          return profile ? { ...token, sub: profile.sub ?? '', phone: profile.phone_number } : token
+        },
+        session: ({ session, token }) => ({
+          ...session,
+          user: { ...session.user, id: token.sub ?? '', phone: token.phone },
+        }),
+      },
+    }
+  }
+
+  async ask(path: string, form?: Record<string, string>): Promise<Response> {
+    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const headers = { cookie, ...(form ? { 'content-type': 'application/x-www-form-urlencoded' } : {}) }
+    const body = form ? { method: 'POST', body: new URLSearchParams(form) } : {}
+    const answer = await Auth(new Request(new URL(path, SITE), { headers, ...body }), this.#config)
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      if (value === '' || /max-age=0/i.test(line)) this.#cookies.delete(name)
+      else this.#cookies.set(name, value)
+    }
+    return answer
+  }
+
+  async post(path: string): Promise<Response> {
+    const { csrfToken } = await (await this.ask('/auth/csrf')).json()
+    return this.ask(path, { csrfToken, callbackUrl: `${SITE}/home` })
+  }
+
+  session = async (): Promise<unknown> => (await this.ask('/auth/session')).json()
+
+  /** Goes to sign in; the address at which the browser comes back. */
+  async cameBack(decision: 'approve' | 'refuse' = 'approve'): Promise<URL> {
+    const sent = await this.post('/auth/signin/gatehouse')
+    const { location } = await visit(client.newBrowser(), sent.headers.get('location') ?? '', { user: ALICE, decision })
+    return location
+  }
+
+  /** Where the site sends the browser after it has come back. */
+  async finish(location: URL): Promise<string> {
+    const answer = await this.ask(location.pathname + location.search)
+    return answer.headers.get('location') ?? `${answer.status}`
+  }
+}
+
+/** What the site's log says: names of errors, and what the server has answered. */
+const logged = ({ errors, details }: Site): string => inspect([errors, details], { depth: 6 })
+
+const post = (path: string, form: Record<string, string>) => {
+  const { clientId: client_id, clientSecret: client_secret } = credentials
+  const body = new URLSearchParams({ client_id, client_secret, ...form })
+  return fetch(`${origin}/oauth2/${path}`, { method: 'POST', body })
+}
+
+describe('@auth/core', () => {
+  it('signs a person in, reads who it is at userinfo, and signs out', async () => {
+    const site = new Site()
+    expect(await site.finish(await site.cameBack())).toBe(`${SITE}/home`)
+    expect(await site.session()).toMatchObject({
+      user: {
+        id: '1-10001',
+        name: '爱丽丝 Alice',
+        phone: '+8613800000001',
+        image: expect.stringContaining('/assets/'),
+      },
+    })
+    await site.post('/auth/signout')
+    expect(await site.session()).toBeNull()
+    expect(site.errors).toEqual([])
+  })
+
+  it.each(['client_secret_basic', 'client_secret_post'])('authenticates by %s', async (method) => {
+    const site = new Site({ client: { token_endpoint_auth_method: method } })
+    expect(await site.finish(await site.cameBack())).toBe(`${SITE}/home`)
+  })
+
+  // Auth.js leaves these to the site: its guide for refreshing tokens has this request.
+  it('gives the site tokens that it refreshes and revokes', async () => {
+    const site = new Site()
+    await site.finish(await site.cameBack())
+    const { access_token = '', refresh_token = '' } = site.tokens ?? {}
+    const next = (await (await post('token', { grant_type: 'refresh_token', refresh_token })).json()) as Tokens
+    expect(next.access_token).not.toBe(access_token)
+    expect((await post('revoke', { token: next.refresh_token })).status).toBe(200)
+    expect((await post('token', { grant_type: 'refresh_token', refresh_token: next.refresh_token })).status).toBe(400)
+  })
+})
+
+const FAILED = `${SITE}/auth/error?error=Configuration`
+
+describe('@auth/core is told', () => {
+  it('of a wrong secret', async () => {
+    const site = new Site({ clientSecret: 'wrong' })
+    expect(await site.finish(await site.cameBack())).toBe(FAILED)
+    expect(logged(site)).toContain('status: 401')
+    expect(await site.session()).toBeNull()
+  })
+
+  it('of a replayed code', async () => {
+    const site = new Site()
+    const location = await site.cameBack()
+    const { searchParams } = location
+    const other = { grant_type: 'authorization_code', code: searchParams.get('code') ?? '', redirect_uri: 'x' }
+    await site.finish(location)
+    expect(await (await post('token', other)).json()).toMatchObject({ error: 'invalid_grant' })
+    const second = new Site()
+    const own = await second.cameBack()
+    own.searchParams.set('code', searchParams.get('code') ?? '')
+    expect(await second.finish(own)).toBe(FAILED)
+    expect(logged(second)).toContain('invalid_grant')
+  })
+
+  it('of a person who refuses', async () => {
+    const site = new Site({ authorization: { params: { scope: EVERYTHING, prompt: 'consent' } } })
+    expect(await site.finish(await site.cameBack('refuse'))).toMatch(/\/auth\/signin\?error=|\/auth\/error\?error=/)
+    expect(logged(site)).toContain('access_denied')
+  })
+
+  it('by iss that an answer comes from another server', async () => {
+    const site = new Site()
+    const location = await site.cameBack()
+    location.searchParams.set('iss', 'https://other.example')
+    expect(await site.finish(location)).toBe(FAILED)
+    expect(site.tokens).toBeUndefined()
+  })
+})

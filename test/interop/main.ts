@@ -1,0 +1,96 @@
+import { accessSync, constants, mkdirSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { Browser } from '../acceptance/browser.ts'
+import { httpWire } from '../acceptance/http.ts'
+import { say, withEndings } from '../bench/command.ts'
+import { ROOT } from '../bench/contestants/contestant.ts'
+import { newDataFolder, removeDataFolder } from '../bench/data-folder.ts'
+import { startService } from '../chaos/service.ts'
+import { visit } from '../oidc/person.ts'
+import { LANGUAGES, type Language } from './languages.ts'
+import { type Place, runProgram } from './run-program.ts'
+
+/** `npm run interop`: libraries of other languages against the built service; see README.md beside this file. */
+
+const ALICE = { passport: 'alice', password: 'alice-password' }
+const CLIENT = { CLIENT_ID: 'demo-oidc', CLIENT_SECRET: 'demo-oidc-secret-for-local-use-only' }
+const REDIRECT_URI = 'http://127.0.0.1:54321/callback'
+const FETCH_MS = 300_000
+const RUN_MS = 180_000
+
+const isInstalled = (program: string): boolean =>
+  (process.env.PATH ?? '').split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+
+const indented = (text: string): string => text.replace(/^/gm, '      ')
+
+interface Result {
+  readonly ran: number
+  readonly failed: number
+}
+
+async function runLanguage(language: Language, origin: string, folder: string): Promise<Result> {
+  const skip = (reason: string): Result => {
+    say(`NOT RUN  ${language.name}: ${reason}`)
+    return { ran: 0, failed: 0 }
+  }
+  const missing = language.needs.find((program) => !isInstalled(program))
+  if (missing) return skip(`this machine has no ${missing}`)
+  mkdirSync(folder)
+  const environment = { ...process.env, ...CLIENT, ISSUER: origin, REDIRECT_URI, ...language.environment?.(folder) }
+  const place: Omit<Place, 'limitMs'> = { folder: join(ROOT, 'test', 'interop', language.name), environment }
+  for (const command of language.fetch(folder)) {
+    const { problem } = await runProgram(command, { ...place, limitMs: FETCH_MS })
+    if (problem) return skip(`its libraries could not be fetched\n${indented(problem)}`)
+  }
+  const programs = Object.entries(language.programs(folder))
+  let failed = 0
+  for (const [name, command] of programs) {
+    const { problem, steps } = await runProgram(command, { ...place, limitMs: RUN_MS }, (url) => comeBack(origin, url))
+    say(`${problem ? 'FAILED  ' : 'ran     '} ${language.name}: ${name}`)
+    for (const step of steps) say(indented(step))
+    if (!problem) continue
+    failed++
+    say(indented(`then: ${problem}`))
+  }
+  return { ran: programs.length, failed }
+}
+
+async function comeBack(origin: string, url: string): Promise<string> {
+  const { location } = await visit(new Browser(httpWire(origin), origin), url, { user: ALICE })
+  return location.href
+}
+
+async function interop(names: readonly string[]): Promise<void> {
+  const unknown = names.find((name) => !LANGUAGES.some((language) => language.name === name))
+  if (unknown)
+    throw new Error(`there is no language ${unknown}; there are: ${LANGUAGES.map(({ name }) => name).join()}`)
+  await withEndings(async (endings) => {
+    const folder = newDataFolder()
+    endings.add(() => removeDataFolder(folder))
+    const service = await startService({ checkout: ROOT, folder, settings: { DATA_DIR: folder } })
+    endings.add(() => service.stop())
+    const wanted = LANGUAGES.filter(({ name }) => names.length === 0 || names.includes(name))
+    const results: Result[] = []
+    for (const language of wanted) {
+      results.push(await runLanguage(language, `http://localhost:${service.port}`, join(folder, language.name)))
+    }
+    const sum = (of: keyof Result) => results.reduce((total, result) => total + result[of], 0)
+    const skipped = results.filter(({ ran }) => ran === 0).length
+    say(`\n${sum('ran')} libraries ran, ${sum('failed')} failed; languages that did not run: ${skipped}`)
+    if (sum('failed') > 0) process.exitCode = 1
+  })
+}
+
+try {
+  await interop(process.argv.slice(2))
+} catch (error) {
+  process.stderr.write(`${(error as Error).stack}\n`)
+  process.exitCode = 1
+}

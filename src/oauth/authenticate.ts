@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
-import type { MicroApp } from '../registry/index.ts'
+import type { CallingApp } from '../registry/index.ts'
 import { type Credentials, readBasic, verifyCredentials } from './credentials.ts'
 import { refuse } from './failures.ts'
 import type { Parameters } from './wire.ts'
@@ -15,7 +15,7 @@ export interface ClientCall {
 }
 
 /** A2 rows 3–7, also for A3: the approved micro-app that calls. */
-export async function authenticateClient(deps: Deps, call: ClientCall): Promise<MicroApp> {
+export async function authenticateClient(deps: Deps, call: ClientCall): Promise<CallingApp> {
   const basic = readBasic(call.authorization)
   const credentials = presentedCredentials(call, basic)
   const app = await verifyCredentials(deps, credentials, call.address)

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
 import { hashSecret } from '../lib/crypto/keys.ts'
-import { findAppWithFailures, type MicroApp, noteSecretUse } from '../registry/index.ts'
+import { type CallingApp, findAppWithFailures, noteSecretUse } from '../registry/index.ts'
 import { CLIENT_WINDOW_S, countFailure, networkOf, throttleKey } from '../throttle/index.ts'
 import { refuse } from './failures.ts'
 
@@ -44,7 +44,7 @@ export async function verifyCredentials(
   deps: Deps,
   { appKey, appSecrets }: Credentials,
   address: string,
-): Promise<MicroApp> {
+): Promise<CallingApp> {
   const { config, db, clock, keys } = deps
   const now = clock.now()
   const subject = throttleKey(keys, 'client', `${appKey}\n${networkOf(address)}`)

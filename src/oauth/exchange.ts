@@ -5,7 +5,7 @@ import { sha256 } from '../lib/crypto/digest.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../lib/failure.ts'
-import type { MicroApp } from '../registry/index.ts'
+import type { CallingApp } from '../registry/index.ts'
 import { refuse } from './failures.ts'
 import { countFailedTry, type Exchange, type FoundCode, revokeGrant, spendCode } from './store.ts'
 import type { IssuedTokens } from './wire.ts'
@@ -24,7 +24,7 @@ export interface ExchangeInput {
 }
 
 /** A2 rows 10–15: spends a code for tokens. */
-export async function exchangeCode(deps: Deps, app: MicroApp, input: ExchangeInput): Promise<IssuedTokens> {
+export async function exchangeCode(deps: Deps, app: CallingApp, input: ExchangeInput): Promise<IssuedTokens> {
   const code = parseToken(deps.keys, PREFIX.authorizationCode, input.code)
   if (!code) throw refuse('code_forged', { value: input.code })
 
@@ -40,7 +40,7 @@ const s256 = (verifier: string): string => sha256(verifier).toString('base64url'
 
 function prepare(
   { config, keys }: Deps,
-  app: MicroApp,
+  app: CallingApp,
   input: ExchangeInput,
   { routingKey, hash: codeHash }: OpaqueToken,
   now: Date,
@@ -75,7 +75,7 @@ function prepare(
 /** Rows 10–15 in their order, for a code that was found but not spent. */
 async function refusal(
   deps: Deps,
-  app: MicroApp,
+  app: CallingApp,
   input: ExchangeInput,
   exchange: Exchange,
   found: FoundCode,
@@ -106,7 +106,7 @@ function findMismatch(exchange: Exchange, found: FoundCode): NamedFailure | unde
 }
 
 /** Double callbacks are common, so the same app may send a code twice within the window; any other replay is taken for theft. */
-async function answerReplay(deps: Deps, app: MicroApp, exchange: Exchange, found: FoundCode, usedAt: Date) {
+async function answerReplay(deps: Deps, app: CallingApp, exchange: Exchange, found: FoundCode, usedAt: Date) {
   const { config, db, clock } = deps
   const now = clock.now()
   const duplicate = found.app_key === app.app_key && now < addSeconds(usedAt, config.CODE_DUPLICATE_WINDOW_S)

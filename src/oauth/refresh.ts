@@ -4,7 +4,7 @@ import { addSeconds, wholeSecondsAfter } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../lib/failure.ts'
-import type { MicroApp } from '../registry/index.ts'
+import type { CallingApp } from '../registry/index.ts'
 import { refuse } from './failures.ts'
 import { accessTokenScopes, type FoundRefresh, findRefresh, refreshFixed, rotateRefresh } from './refresh-store.ts'
 import { grantableScopes } from './scope.ts'
@@ -18,7 +18,7 @@ export interface RefreshDeps extends Deps {
 
 export interface RefreshInput {
   readonly refreshToken: string
-  readonly policy: MicroApp['refresh_policy']
+  readonly policy: CallingApp['refresh_policy']
   /** All that the new access token may hold; without it, what the grant holds. */
   readonly scopes?: readonly string[]
 }
@@ -29,7 +29,7 @@ export interface RefreshInput {
  */
 export async function refreshTokens(
   deps: RefreshDeps,
-  app: MicroApp,
+  app: CallingApp,
   readInput: () => RefreshInput,
 ): Promise<IssuedTokens> {
   limitRefreshes(deps, app)
@@ -44,7 +44,7 @@ export async function refreshTokens(
 }
 
 interface CheckedRefresh {
-  readonly app: MicroApp
+  readonly app: CallingApp
   readonly presented: OpaqueToken
   readonly scopes: readonly string[]
 }
@@ -56,7 +56,7 @@ async function refuseBeyondGrant({ db }: Deps, { routingKey, hash }: OpaqueToken
 }
 
 /** Refused at once, before anything is looked up: the app asks too often, whatever it presents. */
-function limitRefreshes({ config, rates }: Deps, { app_key }: MicroApp): void {
+function limitRefreshes({ config, rates }: Deps, { app_key }: CallingApp): void {
   const { exceeded, endsInMs } = rates.count(
     { kind: 'refresh', most: config.REFRESHES_PER_MINUTE, windowS: 60 },
     app_key,
@@ -118,7 +118,7 @@ async function rotate(deps: RefreshDeps, { app, presented, scopes }: CheckedRefr
  * Both successors are derived from the token that was presented and from the moment of the rotation, which is stored:
  * so the same answer can be given again although only hashes of tokens are kept.
  */
-function successorsOf({ config, keys }: Deps, app: MicroApp, presented: OpaqueToken, rotatedAt: Date) {
+function successorsOf({ config, keys }: Deps, app: CallingApp, presented: OpaqueToken, rotatedAt: Date) {
   const { routingKey, expiresAt, text } = presented
   const derived = (purpose: string) => hmacSha256(keys.derive, `${purpose}\n${text}`)
   return {
@@ -139,7 +139,7 @@ function successorsOf({ config, keys }: Deps, app: MicroApp, presented: OpaqueTo
 }
 
 /** Not rotated by this call: read again, since another worker may have done it a moment ago. */
-async function repeatRotation(deps: Deps, app: MicroApp, presented: OpaqueToken): Promise<IssuedTokens> {
+async function repeatRotation(deps: Deps, app: CallingApp, presented: OpaqueToken): Promise<IssuedTokens> {
   const { config, db, clock } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
@@ -155,7 +155,7 @@ async function repeatRotation(deps: Deps, app: MicroApp, presented: OpaqueToken)
   return { ...issued, scopes, grantId: found.grant_id, issuedAt: now }
 }
 
-async function revokeForReuse({ db, clock }: Deps, app: MicroApp, { routingKey }: OpaqueToken, found: FoundRefresh) {
+async function revokeForReuse({ db, clock }: Deps, app: CallingApp, { routingKey }: OpaqueToken, found: FoundRefresh) {
   const now = clock.now()
   await db.tx(async (tx) => {
     if (!(await revokeGrant(tx, routingKey, found.grant_id, now))) return

@@ -1,7 +1,7 @@
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
-import type { MicroApp } from '../registry/index.ts'
+import type { CallingApp } from '../registry/index.ts'
 import { signInOfGrant } from './grant-store.ts'
 import { findRefresh } from './refresh-store.ts'
 import { endAccessToken } from './revoke-store.ts'
@@ -12,7 +12,7 @@ import { revokeGrant } from './store.ts'
  * Ends a token of this app: an access token alone, or with a refresh token its grant and all of its tokens. Nothing happens
  * to anybody else's, and nobody is told which it was.
  */
-export async function revokeToken({ db, keys, clock }: Deps, app: MicroApp, text: string): Promise<void> {
+export async function revokeToken({ db, keys, clock }: Deps, app: CallingApp, text: string): Promise<void> {
   const access = parseToken(keys, PREFIX.accessToken, text)
   if (access) return endAccessToken(db, { ...access, appKey: app.app_key })
   const refresh = parseToken(keys, PREFIX.refreshToken, text, app.app_key)
@@ -30,7 +30,7 @@ export async function revokeToken({ db, keys, clock }: Deps, app: MicroApp, text
 /** A refresh token of this app that works: what it allows and until when. Undefined for anything else. */
 export async function describeRefreshToken(
   { db, keys, clock }: Deps,
-  app: MicroApp,
+  app: CallingApp,
   text: string,
 ): Promise<DescribedRefresh | undefined> {
   const token = parseToken(keys, PREFIX.refreshToken, text, app.app_key)

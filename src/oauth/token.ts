@@ -1,11 +1,15 @@
-import type { MicroApp } from '../registry/index.ts'
+import type { CallingApp } from '../registry/index.ts'
 import { type ExchangeInput, exchangeCode } from './exchange.ts'
 import { refuse } from './failures.ts'
 import { type RefreshDeps, refreshTokens } from './refresh.ts'
 import { type Parameters, required, type TokenSet, tokenSet } from './wire.ts'
 
 /** A2 row 8: which of the two grants the authenticated app asks for. */
-export async function answerTokenRequest(deps: RefreshDeps, app: MicroApp, parameters: Parameters): Promise<TokenSet> {
+export async function answerTokenRequest(
+  deps: RefreshDeps,
+  app: CallingApp,
+  parameters: Parameters,
+): Promise<TokenSet> {
   const grantType = required(parameters, 'grant_type')
   if (grantType === 'authorization_code') {
     return tokenSet(await exchangeCode(deps, app, readExchange(parameters)))

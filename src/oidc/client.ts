@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
 import { type Parameters, readBasic, refuseOauth, verifyCredentials } from '../oauth/index.ts'
-import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
+import { type CallingApp, findMicroAppForAuthentication } from '../registry/index.ts'
 import { verifyAssertion } from './client-assertion.ts'
 import { refuse } from './failures.ts'
 
@@ -15,7 +15,7 @@ export interface ClientCall {
 }
 
 export interface Client {
-  readonly app: MicroApp
+  readonly app: CallingApp
   /** Without a secret: it has only said who it is. */
   readonly isPublic: boolean
 }
@@ -51,13 +51,13 @@ async function identify(deps: Deps, { parameters, authorization, address }: Clie
 }
 
 /** A way that the app is not registered for is refused like a wrong secret. */
-function allowed(app: MicroApp, method: MicroApp['token_auth_methods'][number]): Client {
+function allowed(app: CallingApp, method: CallingApp['token_auth_methods'][number]): Client {
   if (!app.token_auth_methods.includes(method)) throw refuse('client_authentication_unsupported', { detail: method })
   return { app, isPublic: method === 'none' }
 }
 
 /** For endpoints that a public client may not use: anybody can say that they are it. */
-export function refusePublic({ app, isPublic }: Client): MicroApp {
+export function refusePublic({ app, isPublic }: Client): CallingApp {
   if (isPublic) throw refuse('client_is_public')
   return app
 }

@@ -6,7 +6,7 @@ import { epochSeconds } from '../lib/clock.ts'
 import { hmacSha256, sha256 } from '../lib/crypto/digest.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
 import { type IssuedTokens, signInOfGrant } from '../oauth/index.ts'
-import type { MicroApp } from '../registry/index.ts'
+import type { CallingApp } from '../registry/index.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import { ID_TOKEN_LIFETIME_S, subjectOf } from './wire.ts'
 
@@ -24,7 +24,7 @@ const halfHash = (token: string): string => sha256(token).toString('base64url', 
 /** The id_token that goes with tokens; `withNonce` for the first one of a grant (OIDC Core §12.2). */
 export async function issueIdToken(
   { config, db, signingKeys }: OidcDeps,
-  app: MicroApp,
+  app: CallingApp,
   { accessToken, grantId, issuedAt }: IssuedTokens,
   withNonce: boolean,
 ): Promise<string | undefined> {

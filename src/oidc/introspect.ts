@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { epochSeconds } from '../lib/clock.ts'
 import { NamedFailure } from '../lib/failure.ts'
 import { describeRefreshToken, standardNames } from '../oauth/index.ts'
-import type { MicroApp } from '../registry/index.ts'
+import type { CallingApp } from '../registry/index.ts'
 import { describeToken } from '../resource/index.ts'
 import { subjectOf } from './wire.ts'
 
@@ -22,7 +22,7 @@ export type Introspection =
 const INACTIVE: Introspection = { active: false }
 
 /** A client sees its own tokens; anything else is inactive, whatever it is. */
-export async function introspect(deps: Deps, app: MicroApp, text: string): Promise<Introspection> {
+export async function introspect(deps: Deps, app: CallingApp, text: string): Promise<Introspection> {
   const access = await describeToken(deps, text)
   if (!(access instanceof NamedFailure)) {
     const { cid, user_id: userId, scopes, expiresAt } = access
@@ -40,7 +40,7 @@ interface Described {
   readonly expiresAt: Date
 }
 
-const activeOf = ({ config }: Deps, app: MicroApp, { scopes, expiresAt, ...user }: Described) =>
+const activeOf = ({ config }: Deps, app: CallingApp, { scopes, expiresAt, ...user }: Described) =>
   ({
     active: true,
     scope: standardNames(scopes).join(' '),

@@ -5,8 +5,15 @@ import { makeSecret, type Rotation, type SecretDates } from '../lib/crypto/made-
 import { noSuchMicroApp } from './errors.ts'
 import { recordChange, showMicroApp } from './micro-app.ts'
 import { APP_KEY } from './micro-app-fields.ts'
-import * as store from './store.ts'
-import type { MicroApp } from './wire.ts'
+import {
+  type AppWithFailures,
+  findAppWithFailures as findCaller,
+  type LiveSecret,
+  replaceSecret,
+  touchSecret,
+} from './secret-store.ts'
+import { findMicroApp, lockMicroApp, type MicroAppWithSecrets } from './store.ts'
+import type { CallingApp, MicroApp } from './wire.ts'
 
 const NOTED_EVERY_S = 60
 
@@ -19,9 +26,9 @@ export async function rotateSecret(
   const secret = makeSecret('ghas')
   const now = deps.clock.now()
   await deps.db.tx(async (db) => {
-    if (!APP_KEY.test(appKey) || !(await store.lockMicroApp(db, appKey))) throw noSuchMicroApp()
+    if (!APP_KEY.test(appKey) || !(await lockMicroApp(db, appKey))) throw noSuchMicroApp()
     const replacement = { hash: hashSecret(deps.keys, secret), now }
-    await store.replaceSecret(db, appKey, replacement, addSeconds(now, overlap_s))
+    await replaceSecret(db, appKey, replacement, addSeconds(now, overlap_s))
     await recordChange({ ...deps, db }, appKey, 'app_secret_rotated', { overlap_s })
   })
   return { ...(await showMicroApp(deps, appKey)), app_secret: secret }
@@ -31,29 +38,26 @@ export async function rotateSecret(
 export async function findMicroAppForAuthentication(
   deps: Deps,
   appKey: string,
-): Promise<store.MicroAppWithSecrets | undefined> {
-  return APP_KEY.test(appKey) ? store.findMicroApp(deps.db, appKey, deps.clock.now()) : undefined
+): Promise<MicroAppWithSecrets | undefined> {
+  return APP_KEY.test(appKey) ? findMicroApp(deps.db, appKey, deps.clock.now()) : undefined
 }
 
 /**
- * As above, and in the same read the failures counted by `subject` (32 bytes). Text that cannot be an app_key costs the same.
+ * What a token request needs of the app, and in the same read the failures counted by `subject` (32 bytes). Text that cannot
+ * be an app_key costs the same.
  */
-export const findAppWithFailures = (
-  { db, clock }: Deps,
-  appKey: string,
-  subject: Buffer,
-): Promise<store.AppWithFailures> =>
+export const findAppWithFailures = ({ db, clock }: Deps, appKey: string, subject: Buffer): Promise<AppWithFailures> =>
   // No app has the empty app_key.
-  store.findAppWithFailures(db, { appKey: APP_KEY.test(appKey) ? appKey : '', subject }, clock.now())
+  findCaller(db, { appKey: APP_KEY.test(appKey) ? appKey : '', subject }, clock.now())
 
 /** Records that a secret was used, at most once a minute, so a busy app does not write a row with each request. */
 export async function noteSecretUse(
   { db, clock }: Deps,
-  app: MicroApp,
-  { secret_hash, last_used_at }: store.LiveSecret,
+  { app_key }: CallingApp,
+  { secret_hash, last_used_at }: LiveSecret,
 ): Promise<void> {
   const now = clock.now()
   const notAfter = addSeconds(now, -NOTED_EVERY_S)
   if (last_used_at && last_used_at > notAfter) return
-  await store.touchSecret(db, { appKey: app.app_key, hash: secret_hash, now, notAfter })
+  await touchSecret(db, { appKey: app_key, hash: secret_hash, now, notAfter })
 }

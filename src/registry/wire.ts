@@ -35,3 +35,18 @@ export const microAppFilter = z.strictObject({
   ...pageInput(z.tuple([momentKey, z.string()])),
 })
 export type MicroAppFilter = z.output<typeof microAppFilter>
+
+/**
+ * What a micro-app's own calls need of it: read with every token request, so not what only pages and operators ask for,
+ * such as URIs and keys.
+ */
+export const callingApp = microApp.pick({
+  app_key: true,
+  status: true,
+  scopes: true,
+  refresh_days: true,
+  refresh_policy: true,
+  token_auth_methods: true,
+  id_token_alg: true,
+})
+export type CallingApp = z.output<typeof callingApp>

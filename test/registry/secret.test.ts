@@ -106,6 +106,15 @@ describe('findAppWithFailures', () => {
     }
   })
 
+  it('reads of the app what its calls need, and no URIs or keys', async () => {
+    const { app_key } = await create()
+    const { app } = await find(app_key, subjectOf('least'))
+    expect(Object.keys(app ?? {}).sort()).toEqual([
+      ...['app_key', 'id_token_alg', 'refresh_days', 'refresh_policy', 'scopes', 'secrets', 'status'],
+      'token_auth_methods',
+    ])
+  })
+
   it('counts no failure whose window is over', async () => {
     const subject = subjectOf('over')
     const failures = await failed(subject, 1)

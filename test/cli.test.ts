@@ -44,6 +44,28 @@ describe('gatehouse app create', () => {
     })
   })
 
+  it('asks for a host or for redirect URIs', async () => {
+    const app = ['app', 'create', '--name', 'X', '--scope', 'USER_INFO']
+    expect(await run(...app)).toMatchObject({
+      code: 2,
+      stderr: '--host  is required where there are no redirect URIs\n',
+    })
+    const { app_key, hosts } = await runJson(...app, '--redirect-uri', 'https://example.com/cb')
+    expect(hosts).toEqual([])
+    const neither = ['--no-redirect-uri', '--no-host']
+    expect(await run('app', 'update', app_key, ...neither)).toMatchObject({
+      code: 2,
+      stderr: '--host  is required where there are no redirect URIs\n',
+    })
+    expect(await runJson('app', 'update', app_key, '--host', 'a.com', '--no-redirect-uri')).toMatchObject({
+      hosts: ['a.com'],
+      redirect_uris: [],
+    })
+    expect(await runJson('app', 'update', app_key, '--redirect-uri', 'https://a.com/', '--no-host')).toMatchObject({
+      hosts: [],
+    })
+  })
+
   it('prints aligned text for a person, the secret at the end', async () => {
     const { code, stdout } = await run('app', 'create', '--name', '票', '--host', 'a.com', '--scope', 'USER_INFO')
     expect(code).toBe(0)

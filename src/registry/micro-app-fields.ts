@@ -35,7 +35,7 @@ const ONE = 'must have at least 1 entry'
 
 const name = visibleLine(100)
 const logoUrl = webUrl.nullable()
-const hosts = setOf(host).refine(atLeastOne, ONE)
+const hosts = setOf(host)
 const redirectUris = setOf(pinnedUri)
 const scopes = setOf(z.enum(SCOPES))
 const refreshDays = z.literal(REFRESH_DAYS)
@@ -68,12 +68,13 @@ export const MICRO_APP_FIELDS = {
     without: { help: 'without a logo', empty: null },
   },
   hosts: {
-    created: hosts,
+    created: hosts.default([]),
     changed: hosts,
     kept: z.array(z.string()),
     option: '--host <host>',
     reads: 'list',
-    help: 'where answers may go: host, host:port or *.host (repeat for more)',
+    help: 'where answers may go: host, host:port or *.host (repeat for more); needed where there are no redirect URIs',
+    without: { help: 'only its redirect URIs', empty: [] },
   },
   redirect_uris: {
     created: redirectUris.default([]),

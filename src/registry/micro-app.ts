@@ -4,11 +4,12 @@ import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { hashSecret } from '../lib/crypto/keys.ts'
 import { makeSecret, type SecretDates } from '../lib/crypto/made-secret.ts'
+import { InvalidInput } from '../lib/json/input.ts'
 import { appKeyTaken, noSuchMicroApp } from './errors.ts'
 import { listMicroApps as appsOf } from './list-store.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import * as store from './store.ts'
-import type { MicroApp, MicroAppChanges, MicroAppFilter, NewMicroApp } from './wire.ts'
+import { type MicroApp, type MicroAppChanges, type MicroAppFilter, type NewMicroApp, problemsOfWhole } from './wire.ts'
 
 /** Creates the app with its first app_secret, which no later call can show again. `secret` is given for demo data only. */
 export async function createMicroApp(
@@ -51,6 +52,8 @@ export const updateMicroApp = (deps: Deps, appKey: string, changes: MicroAppChan
   changeMicroApp(deps, appKey, 'app_updated', async (db, now) => {
     const before = await store.findMicroApp(db, appKey, now)
     const changed = await store.updateMicroApp(db, appKey, changes, now)
+    const problems = changed ? problemsOfWhole(changed) : []
+    if (problems.length > 0) throw new InvalidInput(problems)
     const fields = Object.keys(changes) as (keyof MicroAppChanges)[]
     const valuesOf = (app: MicroApp) => Object.fromEntries(fields.map((field) => [field, app[field]]))
     return { changed, detail: before && changed && { before: valuesOf(before), after: valuesOf(changed) } }

@@ -1,12 +1,44 @@
 import { z } from 'zod'
 import { shapeOf } from '../db/field.ts'
 import { momentKey, pageInput } from '../db/page.ts'
+import type { Problem } from '../lib/web/rescode.ts'
 import { MICRO_APP_FIELDS } from './micro-app-fields.ts'
 
 /** What the admin routes and the command line take and give. Names are those of the wire, and of the table's columns. */
 
+/** A micro-app that may still lack what is wrong with it. */
+interface Whole {
+  readonly hosts?: readonly string[] | undefined
+  readonly redirect_uris?: readonly string[] | undefined
+}
+
+/** What must hold of several fields at once, and of which one it is told. */
+const RULES = [
+  {
+    fields: ['hosts', 'redirect_uris'],
+    told: 'hosts',
+    problem: 'is required where there are no redirect URIs',
+    holds: ({ hosts = [], redirect_uris = [] }: Whole) => hosts.length + redirect_uris.length > 0,
+  },
+] as const
+
+/** The rules that a micro-app as a whole does not keep, for an InvalidInput. */
+export const problemsOfWhole = (app: Whole): Problem[] =>
+  RULES.filter(({ holds }) => !holds(app)).map(({ told, problem }) => ({ field: told, problem }))
+
 /** A micro-app to be created. An operator creates it, so it is approved unless said otherwise. */
-export const newMicroApp = z.strictObject(shapeOf(MICRO_APP_FIELDS, 'created'))
+export const newMicroApp = RULES.reduce(
+  (schema, { fields, told, problem, holds }) =>
+    schema.refine(holds, {
+      path: [told],
+      message: problem,
+      // Told with the problems of other fields, not on top of those of its own.
+      when: ({ value, issues }) =>
+        fields.every((field) => !issues.some(({ path }) => path?.[0] === field)) && isObject(value),
+    }),
+  z.strictObject(shapeOf(MICRO_APP_FIELDS, 'created')),
+)
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 export type NewMicroApp = z.output<typeof newMicroApp>
 
 /** What may be changed later: only the fields that are given; a list replaces the whole list. */

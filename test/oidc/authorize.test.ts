@@ -147,6 +147,16 @@ describe('without an app and a registered redirect_uri', () => {
     expect((await browser.open(hosts.authorizeUrl(PKCE))).text).toContain('redirect_uri is not registered')
   })
 
+  it('an app with redirect URIs needs no host, here and at A1', async () => {
+    const app = await StandardApp.make(client, { hosts: [] })
+    expect((await visit(browser, app.authorizeUrl(PKCE))).location.searchParams.has('code')).toBe(true)
+    const target = { ...app.app, redirect_uri: CALLBACK }
+    expect((await client.getCode(browser, target)).code).toMatch(/^ghac_/)
+    expect(
+      (await browser.open(client.authorizePath(client.request(app.app, { redirect_uri: `${CALLBACK}2` })))).text,
+    ).toContain('20012')
+  })
+
   it('plain http is for apps that may, or for this machine', async () => {
     const uris = ['http://app.example.com/callback', 'http://localhost:9/callback']
     const app = await StandardApp.make(client, { redirect_uris: uris, http_allowed: false })

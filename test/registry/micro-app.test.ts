@@ -68,6 +68,20 @@ describe('listMicroApps', () => {
 })
 
 describe('updateMicroApp', () => {
+  it('leaves hosts or redirect URIs, and changes nothing where it would leave neither', async () => {
+    const { app_key } = await createMicroApp(world.deps, input({ redirect_uris: ['https://example.com/cb'] }))
+    expect(await updateMicroApp(world.deps, app_key, { hosts: [] })).toMatchObject({ hosts: [] })
+    await expect(updateMicroApp(world.deps, app_key, { name: 'Y', redirect_uris: [] })).rejects.toMatchObject({
+      problems: [{ field: 'hosts', problem: 'is required where there are no redirect URIs' }],
+    })
+    expect(await showMicroApp(world.deps, app_key)).toMatchObject({
+      name: 'Tickets',
+      redirect_uris: ['https://example.com/cb'],
+    })
+    const swapped = { hosts: ['example.com'], redirect_uris: [] }
+    expect(await updateMicroApp(world.deps, app_key, swapped)).toMatchObject(swapped)
+  })
+
   it('changes what is given and nothing else', async () => {
     const fields = { logo_url: 'https://example.com/l.png', redirect_uris: ['https://example.com/cb'] }
     const { app_secret: _, ...app } = await createMicroApp(world.deps, input(fields))

@@ -15,6 +15,7 @@ const defaultsOf = (fields: Fields): object =>
     }),
   )
 
+const NO_TARGET = 'is required where there are no redirect URIs'
 const least = { name: 'Tickets', hosts: ['example.com'], scopes: ['USER_INFO'] }
 
 describe('a new micro-app', () => {
@@ -37,7 +38,7 @@ describe('a new micro-app', () => {
       id_token_alg: 'RS256',
     })
     // Those of the fields' own descriptions, which the table of the room's README shows.
-    expect(created).toEqual({ ...least, ...defaultsOf(MICRO_APP_FIELDS) })
+    expect(created).toEqual({ ...defaultsOf(MICRO_APP_FIELDS), ...least })
   })
 
   it('keeps hosts in one spelling and nothing twice, redirect URIs as they are', () => {
@@ -90,10 +91,15 @@ describe('a new micro-app', () => {
   })
 
   it.each([
-    [{}, { name: 'is required', hosts: 'is required', scopes: 'is required' }],
+    [{}, { name: 'is required', hosts: NO_TARGET, scopes: 'is required' }],
     [
       { ...least, hosts: [], scopes: [] },
-      { hosts: 'must have at least 1 entry', scopes: 'must have at least 1 entry' },
+      { hosts: NO_TARGET, scopes: 'must have at least 1 entry' },
+    ],
+    [{ ...least, hosts: undefined, redirect_uris: [] }, { hosts: NO_TARGET }],
+    [
+      { ...least, hosts: undefined, redirect_uris: ['ftp://x'] },
+      { 'redirect_uris[0]': 'must be an absolute http:// or https:// URL' },
     ],
     [{ ...least, hosts: 'example.com' }, { hosts: 'must be a list' }],
     [{ ...least, token_auth_methods: [] }, { token_auth_methods: 'must have at least 1 entry' }],
@@ -130,6 +136,11 @@ describe('a new micro-app', () => {
     expect(problemsOf(newMicroApp, input)).toEqual(problems)
   })
 
+  it('needs no host where it has redirect URIs', () => {
+    const { hosts: _, ...others } = least
+    expect(parseInput(newMicroApp, { ...others, redirect_uris: ['https://a.example/cb'] }).hosts).toEqual([])
+  })
+
   it('cannot be given an app_key that would read as an option', () => {
     expect(Object.keys(problemsOf(newMicroApp, { ...least, app_key: '-abc' }))).toEqual(['app_key'])
     expect(problemsOf(newMicroApp, { ...least, app_key: '_-a' })).toEqual({})
@@ -142,11 +153,10 @@ describe('changes', () => {
     expect(parseInput(microAppChanges, { logo_url: null, scopes: [] })).toEqual({ logo_url: null, scopes: [] })
   })
 
-  it('cannot touch key and status, or leave no host', () => {
-    expect(problemsOf(microAppChanges, { app_key: 'x', status: 'approved', hosts: [] })).toEqual({
+  it('cannot touch key and status', () => {
+    expect(problemsOf(microAppChanges, { app_key: 'x', status: 'approved' })).toEqual({
       app_key: 'is not a known field',
       status: 'is not a known field',
-      hosts: 'must have at least 1 entry',
     })
   })
 })

@@ -13,6 +13,9 @@ export interface CallLimits {
 
 export const PARTNER_LIMITS: CallLimits = { connectMs: 3_000, headersMs: 10_000, totalMs: 15_000, bytes: 1_048_576 }
 
+/** For the key set of a client of OpenID Connect: somebody waits for a token meanwhile. */
+export const KEY_SET_LIMITS: CallLimits = { connectMs: 2_000, headersMs: 3_000, totalMs: 5_000, bytes: 65_536 }
+
 /** Time beyond the longest call: to record it and to change its order. */
 const RECORD_S = 5
 /** Time beyond the longest call after which a worker begins no other one. */

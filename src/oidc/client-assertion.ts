@@ -1,4 +1,4 @@
-import { createLocalJWKSet, decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { addSeconds, fromEpochSeconds } from '../lib/clock.ts'
@@ -6,6 +6,7 @@ import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { type Parameters, refuseOauth } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
 import { useAssertion } from './client-assertion-store.ts'
+import type { ClientKeys } from './client-keys.ts'
 import { refuse } from './failures.ts'
 
 export const ASSERTION_ALGS = ['RS256', 'PS256', 'ES256', 'EdDSA']
@@ -23,50 +24,63 @@ const claims = z.object({
   jti: z.string().min(1).max(512),
 })
 
+export interface ClientDeps extends Deps {
+  readonly clientKeys: ClientKeys
+}
+
 /**
  * The app whose key has signed the assertion (RFC 7523 §3, OIDC Core §9 private_key_jwt). It is meant for us, ends soon and
  * works once.
  */
-export async function verifyAssertion(deps: Deps, parameters: Parameters): Promise<MicroApp> {
+export async function verifyAssertion(deps: ClientDeps, parameters: Parameters): Promise<MicroApp> {
   const text = parameters.get('client_assertion') ?? ''
   if (parameters.get('client_assertion_type') !== TYPE || text.length > LONGEST) {
     throw refuse('client_authentication_unsupported')
   }
-  const app = await findMicroAppForAuthentication(deps, issuerOf(text))
-  if (!app?.jwks) throw refuseOauth('credentials_wrong')
+  const { issuer, kid } = claimed(text)
+  const app = await findMicroAppForAuthentication(deps, issuer)
+  if (!app?.token_auth_methods.includes('private_key_jwt')) throw refuseOauth('credentials_wrong')
   const clientId = parameters.get('client_id')
   if (clientId !== undefined && clientId !== app.app_key) throw refuse('client_id_differs')
-  await verify(deps, app, createLocalJWKSet(app.jwks), text)
+  const { keys, problem } = await keysOf(deps, app, kid)
+  const { exp, jti } = await verify(deps, app, keys, text).catch((error: unknown) => {
+    throw isUnverifiable(error) ? refuseOauth('credentials_wrong', problem ? { detail: problem } : {}) : error
+  })
+  const endsAt = fromEpochSeconds(exp)
+  if (endsAt > addSeconds(deps.clock.now(), LONGEST_LIFE_S)) throw refuseOauth('credentials_wrong')
+  const hash = hmacSha256(deps.keys.storage, `assertion\n${app.app_key}\n${jti}`)
+  const isFirst = await useAssertion(deps.db, hash, addSeconds(endsAt, CLOCK_TOLERANCE_S))
+  if (!isFirst) throw refuseOauth('credentials_wrong')
   return app
 }
 
-function issuerOf(text: string): string {
+/** What the assertion says of itself, not yet verified. */
+function claimed(text: string): { issuer: string; kid: string | undefined } {
   try {
-    return decodeJwt(text).iss ?? ''
+    return { issuer: decodeJwt(text).iss ?? '', kid: decodeProtectedHeader(text).kid }
   } catch (error) {
     if (error instanceof errors.JOSEError || error instanceof TypeError) throw refuseOauth('credentials_wrong')
     throw error
   }
 }
 
-async function verify({ config, db, clock, keys }: Deps, app: MicroApp, jwks: JWTVerifyGetKey, text: string) {
-  const now = clock.now()
-  try {
-    const { payload } = await jwtVerify(text, jwks, {
-      algorithms: ASSERTION_ALGS,
-      issuer: app.app_key,
-      subject: app.app_key,
-      audience: [config.PUBLIC_URL, `${config.PUBLIC_URL}/oauth2/token`, `${config.PUBLIC_URL}/oauth2/par`],
-      currentDate: now,
-      clockTolerance: CLOCK_TOLERANCE_S,
-    })
-    const { exp, jti } = claims.parse(payload)
-    const endsAt = fromEpochSeconds(exp)
-    if (endsAt > addSeconds(now, LONGEST_LIFE_S)) throw refuseOauth('credentials_wrong')
-    const hash = hmacSha256(keys.storage, `assertion\n${app.app_key}\n${jti}`)
-    if (!(await useAssertion(db, hash, addSeconds(endsAt, CLOCK_TOLERANCE_S)))) throw refuseOauth('credentials_wrong')
-  } catch (error) {
-    if (error instanceof errors.JOSEError || error instanceof z.ZodError) throw refuseOauth('credentials_wrong')
-    throw error
-  }
+const keysOf = async ({ clientKeys }: ClientDeps, { jwks, jwks_uri }: MicroApp, kid: string | undefined) =>
+  jwks_uri === null
+    ? { keys: createLocalJWKSet(jwks ?? { keys: [] }), problem: undefined }
+    : clientKeys.at(jwks_uri, kid)
+
+async function verify({ config, clock }: Deps, { app_key }: MicroApp, keys: JWTVerifyGetKey, text: string) {
+  const { payload } = await jwtVerify(text, keys, {
+    algorithms: ASSERTION_ALGS,
+    issuer: app_key,
+    subject: app_key,
+    audience: [config.PUBLIC_URL, `${config.PUBLIC_URL}/oauth2/token`, `${config.PUBLIC_URL}/oauth2/par`],
+    currentDate: clock.now(),
+    clockTolerance: CLOCK_TOLERANCE_S,
+  })
+  return claims.parse(payload)
 }
+
+/** Also a registered key that is none: the platform's cryptography throws a DOMException or a TypeError then. */
+const isUnverifiable = (error: unknown): boolean =>
+  [errors.JOSEError, z.ZodError, DOMException, TypeError].some((kind) => error instanceof kind)

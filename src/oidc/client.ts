@@ -1,8 +1,7 @@
-import type { Deps } from '../deps.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
 import { type Parameters, readBasic, refuseOauth, verifyCredentials } from '../oauth/index.ts'
 import { type CallingApp, findMicroAppForAuthentication } from '../registry/index.ts'
-import { verifyAssertion } from './client-assertion.ts'
+import { type ClientDeps, verifyAssertion } from './client-assertion.ts'
 import { refuse } from './failures.ts'
 
 /** Parameters by which clients say who they are. */
@@ -21,13 +20,13 @@ export interface Client {
 }
 
 /** The approved app that calls a standard endpoint (RFC 6749 §2.3, §3.2.1), in the way that it is registered for. */
-export async function authenticateClient(deps: Deps, call: ClientCall): Promise<Client> {
+export async function authenticateClient(deps: ClientDeps, call: ClientCall): Promise<Client> {
   const client = await identify(deps, call)
   if (client.app.status !== 'approved') throw refuseOauth('app_not_approved', { detail: client.app.status })
   return client
 }
 
-async function identify(deps: Deps, { parameters, authorization, address }: ClientCall): Promise<Client> {
+async function identify(deps: ClientDeps, { parameters, authorization, address }: ClientCall): Promise<Client> {
   const clientId = parameters.get('client_id')
   const secret = parameters.get('client_secret')
   const basic = readBasic(authorization)

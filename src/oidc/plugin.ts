@@ -5,6 +5,7 @@ import { methodNotAllowed, noSuchPath } from '../lib/web/rescode.ts'
 import { TokenCap } from '../oauth/index.ts'
 import { limitPages } from '../throttle/index.ts'
 import { authorizeRoutes } from './authorize-routes.ts'
+import { ClientKeys } from './client-keys.ts'
 import { RegisteredOrigins } from './cors-guard.ts'
 import { discoveryRoutes } from './discovery-routes.ts'
 import { sendErrorPage } from './error-routes.ts'
@@ -26,7 +27,7 @@ export const oidcRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps: 
         return sendErrorPage(allowed.length > 0 ? methodNotAllowed(allowed) : noSuchPath(), request, reply)
       })
       await room.register(authorizeRoutes, { deps })
-      await room.register(tokenRoutes, { deps: { ...deps, tokenCap }, origins })
+      await room.register(tokenRoutes, { deps: { ...deps, tokenCap, clientKeys: new ClientKeys(deps) }, origins })
       await room.register(logoutRoutes, { deps })
     },
     { prefix: '/oauth2' },

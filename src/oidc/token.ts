@@ -11,6 +11,7 @@ import {
   withContractScopes,
 } from '../oauth/index.ts'
 import { CLIENT_PARAMETERS, type Client } from './client.ts'
+import type { ClientDeps } from './client-assertion.ts'
 import { issueIdToken, type OidcDeps } from './id-token.ts'
 
 export const TOKEN_PARAMETERS = [
@@ -23,7 +24,7 @@ export const TOKEN_PARAMETERS = [
   'scope',
 ]
 
-export interface TokenDeps extends OidcDeps {
+export interface TokenDeps extends OidcDeps, ClientDeps {
   readonly tokenCap: TokenCap
 }
 

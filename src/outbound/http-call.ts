@@ -117,9 +117,12 @@ function openClient(
   })
 }
 
-export interface HttpRequest {
+interface HttpGet {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
+}
+
+export interface HttpRequest extends HttpGet {
   readonly body: string
   /** The connection is closed right after the request was sent, whatever is answered: the answer is lost on the way. */
   readonly hangUp?: boolean
@@ -133,10 +136,18 @@ const HUNG_UP = 'hung up on purpose'
  * One POST on a connection of its own: a kept-alive one might close during a request, and then it would be unknown
  * whether the request arrived. Throws HttpCallError unless a complete HTTP response arrived.
  */
-export async function post(
-  request: HttpRequest,
+export const post = (request: HttpRequest, guard: AddressGuard, limits = PARTNER_LIMITS): Promise<HttpAnswer> =>
+  send('POST', request, guard, limits)
+
+/** One GET, otherwise as `post`. */
+export const get = (request: HttpGet, guard: AddressGuard, limits: CallLimits): Promise<HttpAnswer> =>
+  send('GET', request, guard, limits)
+
+async function send(
+  method: 'GET' | 'POST',
+  request: HttpGet & Partial<HttpRequest>,
   guard: AddressGuard,
-  limits: CallLimits = PARTNER_LIMITS,
+  limits: CallLimits,
 ): Promise<HttpAnswer> {
   const progress = new Progress()
   const url = callableUrl(request.url)
@@ -148,10 +159,10 @@ export async function post(
   const client = openClient(url.origin, guard, limits, progress, onConnected)
   try {
     const answer = await client.request({
-      method: 'POST',
+      method,
       path: url.pathname + url.search,
       headers: { 'accept-encoding': 'identity', ...request.headers },
-      body: request.body,
+      ...(request.body === undefined ? {} : { body: request.body }),
       signal: AbortSignal.any([AbortSignal.timeout(limits.totalMs), hungUp.signal]),
     })
     if (request.hangUp) throw new HttpCallError('broken', progress.timings(), limits, HUNG_UP)

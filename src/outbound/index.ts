@@ -2,6 +2,7 @@ export { addressGuard } from './address-guard.ts'
 export {
   type CallFailure,
   type CallTimings,
+  get,
   type HttpAnswer,
   HttpCallError,
   post,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Fields } from '../db/field.ts'
 import { listOf } from '../lib/json/shape.ts'
-import { endpointUrl } from '../lib/web/web-url.ts'
+import { endpointUrl, isLoopbackHost } from '../lib/web/web-url.ts'
 
 /** The fields of micro-apps that only OAuth 2.0 and OpenID Connect need (room oidc). */
 
@@ -28,7 +28,7 @@ const PRIVATE_PARTS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 const LONGEST_PART = 2_048
 
 /** A public key of a kind that we verify with: a private one must not come here. Only the parts that matter are kept. */
-const publicKey = z
+export const publicKey = z
   .record(z.string(), z.unknown())
   .refine(({ kty }) => KEY_TYPES.includes(String(kty)))
   .refine((jwk) => !PRIVATE_PARTS.some((part) => part in jwk))
@@ -56,6 +56,15 @@ const givenJwks = z
   )
   .nullable()
 
+/** Keys that arrived in plain text could be anybody's. */
+const isUnchanged = (text: string): boolean => {
+  const { protocol, hostname } = new URL(text)
+  return protocol === 'https:' || isLoopbackHost(hostname)
+}
+const jwksUri = endpointUrl
+  .refine((text) => !URL.canParse(text) || isUnchanged(text), 'must begin with https://, but for this machine')
+  .nullable()
+
 export const STANDARD_FIELDS = {
   post_logout_uris: {
     created: postLogoutUris.default([]),
@@ -81,6 +90,14 @@ export const STANDARD_FIELDS = {
     option: '--jwks <json>',
     help: 'its public keys for private_key_jwt, as a JSON Web Key Set',
     without: { help: 'without keys', empty: null },
+  },
+  jwks_uri: {
+    created: jwksUri.default(null),
+    changed: jwksUri,
+    kept: z.string().nullable(),
+    option: '--jwks-uri <url>',
+    help: 'where it publishes these keys, in place of --jwks',
+    without: { help: 'without such a URL', empty: null },
   },
   require_pkce: {
     created: z.boolean().default(true),

@@ -10,6 +10,8 @@ import { MICRO_APP_FIELDS } from './micro-app-fields.ts'
 interface Whole {
   readonly hosts?: readonly string[] | undefined
   readonly redirect_uris?: readonly string[] | undefined
+  readonly jwks?: object | null | undefined
+  readonly jwks_uri?: string | null | undefined
 }
 
 /** What must hold of several fields at once, and of which one it is told. */
@@ -19,6 +21,12 @@ const RULES = [
     told: 'hosts',
     problem: 'is required where there are no redirect URIs',
     holds: ({ hosts = [], redirect_uris = [] }: Whole) => hosts.length + redirect_uris.length > 0,
+  },
+  {
+    fields: ['jwks', 'jwks_uri'],
+    told: 'jwks_uri',
+    problem: 'cannot be set beside jwks',
+    holds: ({ jwks, jwks_uri }: Whole) => !jwks || !jwks_uri,
   },
 ] as const
 

@@ -115,6 +115,21 @@ describe('a client with a key', () => {
     expect(await told(authenticated(await assertion(), { client_id: 'somebody' }))).toBe('400 invalid_request')
   })
 
+  it('is refused with a registered key that is none', async () => {
+    const ask = async (jwk: object, alg: string) => {
+      const jwks = { keys: [{ kid: 'one', alg, ...jwk }] }
+      const broken = await StandardApp.make(client, { token_auth_methods: ['private_key_jwt'], jwks })
+      const text = (await assertion({ iss: broken.app.app_key, sub: broken.app.app_key })).replace(
+        /^[^.]+/,
+        Buffer.from(JSON.stringify({ alg, kid: 'one' })).toString('base64url'),
+      )
+      return told(authenticated(text))
+    }
+    expect(await ask({ kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' }, 'ES256')).toBe('401 invalid_client')
+    expect(await ask({ kty: 'RSA', n: 'AQAB', e: 'AQAB' }, 'RS256')).toBe('401 invalid_client')
+    expect(await ask({ kty: 'OKP', crv: 'Ed25519', x: 'nonsense' }, 'EdDSA')).toBe('401 invalid_client')
+  })
+
   it('that is not registered for it is refused', async () => {
     await client.update(rp.app, { token_auth_methods: ['client_secret_basic'] })
     expect(await told(authenticated(await assertion()))).toBe('401 invalid_client')

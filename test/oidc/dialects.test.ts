@@ -102,6 +102,21 @@ describe('a token of the contract’s dialect', () => {
     dataOf(await client.userInfo(refreshed.access_token))
   })
 
+  it('ends at A5 and A3 when its refresh token is revoked at the revocation endpoint', async () => {
+    const { access_token, refresh_token } = await contract()
+    expect(bodyOf(await rp.post('revoke', { ...rp.credentials, token: refresh_token }))).toEqual({})
+    expect(envelopeOf(await client.userInfo(access_token)).rescode).toBe(20009)
+    expect(envelopeOf(await client.refresh(rp.app, refresh_token)).rescode).toBe(20006)
+    expect((await rp.userInfo(access_token)).status).toBe(401)
+  })
+
+  it('ends alone when it is revoked by itself', async () => {
+    const { access_token, refresh_token } = await contract()
+    expect(bodyOf(await rp.post('revoke', { ...rp.credentials, token: access_token }))).toEqual({})
+    expect(envelopeOf(await client.phone(access_token)).rescode).toBe(20009)
+    tokenSetOf(await client.refresh(rp.app, refresh_token))
+  })
+
   it('is introspected by its app, by no other', async () => {
     const { access_token } = await contract()
     const other = await StandardApp.make(client)

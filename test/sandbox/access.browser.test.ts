@@ -1,26 +1,23 @@
 import type { AddressInfo } from 'node:net'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openBrowser } from '../browser.ts'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openWorld, type World } from '../harness.ts'
 import { signatureOf } from '../signer.ts'
-import { fits, LOOKS, type Look, picture, signInAs, violations, visit } from './browse.ts'
+import { browsing, fits, LOOKS, type Look, picture, signInAs, violations } from './browse.ts'
 import { newSandboxPartner, type SandboxPartner } from './partners.ts'
 
 const PATH = '/mtp/api/order/test/ba'
 
+const browser = browsing()
 let world: World
 let origin: string
-let browser: Browser
 let partner: SandboxPartner
 beforeAll(async () => {
   world = await openWorld()
   await world.app.listen({ host: '127.0.0.1', port: 0 })
   origin = `http://localhost:${(world.app.server.address() as AddressInfo).port}`
-  browser = await openBrowser()
 })
 afterAll(async () => {
-  await browser?.close()
   await world.close()
 })
 beforeEach(async () => {
@@ -28,23 +25,7 @@ beforeEach(async () => {
   await world.pool.query('delete from failed_attempt')
 })
 
-// Chromium reports what the Content-Security-Policy blocked on the console.
-const complaints: string[] = []
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close()
-  expect(complaints.splice(0)).toEqual([])
-})
-
-async function open(address: string, look: Look): Promise<Page> {
-  const page = await (await visit(browser, look)).newPage()
-  page.setDefaultTimeout(120_000)
-  page.on('console', (message) => {
-    if (/content security policy/i.test(message.text())) complaints.push(message.text())
-  })
-  page.on('pageerror', (error) => complaints.push(String(error)))
-  await page.goto(origin + address)
-  return page
-}
+const open = (path: string, look: Look) => browser.open(origin + path, look)
 
 const date = () => world.clock.now().toUTCString()
 const authorization = (newline: string) =>

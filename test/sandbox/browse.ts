@@ -2,6 +2,8 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { openBrowser } from '../browser.ts'
 
 /** How the sandbox's pages are looked at: sizes, languages, axe, and pictures where SCREENSHOTS names a folder. */
 
@@ -34,10 +36,56 @@ export const LOOKS: readonly Look[] = FOLDER
 export const visit = (browser: Browser, { size, ...look }: Look): Promise<BrowserContext> =>
   browser.newContext({ viewport: SIZES[size], reducedMotion: 'reduce', ...look })
 
+interface Browsing {
+  /** Somebody who has no cookies yet. */
+  visit(look: Look): Promise<BrowserContext>
+  /** One more tab of a visitor. */
+  tab(context: BrowserContext, address: string): Promise<Page>
+  /** The first tab of a new visitor. */
+  open(address: string, look: Look): Promise<Page>
+}
+
+/** A browser for the tests of a file. Each test has to end without an error on a page, or a breach of its policy. */
+export function browsing(): Browsing {
+  let browser: Browser
+  const complaints: string[] = []
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser?.close())
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close()
+    expect(complaints.splice(0)).toEqual([])
+  })
+
+  const tab: Browsing['tab'] = async (context, address) => {
+    const page = await context.newPage()
+    page.setDefaultTimeout(120_000)
+    // Chromium reports what the Content-Security-Policy blocked on the console.
+    page.on('console', (message) => {
+      if (/content security policy/i.test(message.text())) complaints.push(message.text())
+    })
+    page.on('pageerror', (error) => complaints.push(String(error)))
+    await page.goto(address)
+    return page
+  }
+  const arrive = (look: Look) => visit(browser, look)
+  return { visit: arrive, tab, open: async (address, look) => tab(await arrive(look), address) }
+}
+
 export async function signInAs(page: Page, partner: { client_id: string; client_secret: string }): Promise<void> {
   await page.fill('#client_id', partner.client_id)
   await page.fill('#password', partner.client_secret)
   await page.click('button[type=submit]')
+}
+
+/** Presses Tab until what the selector names has the focus. */
+export async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let stops = 0; stops < 150; stops++) {
+    if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector)) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`${selector} cannot be reached`)
 }
 
 /** Violations that axe calls serious or critical; evaluated over the debugger, so the page's policy stays in force. */

@@ -1,41 +1,22 @@
 import type { AddressInfo } from 'node:net'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openBrowser } from '../browser.ts'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openWorld, type World } from '../harness.ts'
-import { fits, LOOKS, type Look, picture, violations, visit } from './browse.ts'
+import { browsing, fits, LOOKS, type Look, picture, violations } from './browse.ts'
 
+const browser = browsing()
 let world: World
 let origin: string
-let browser: Browser
 beforeAll(async () => {
   world = await openWorld()
   await world.app.listen({ host: '127.0.0.1', port: 0 })
   origin = `http://localhost:${(world.app.server.address() as AddressInfo).port}`
-  browser = await openBrowser()
 })
 afterAll(async () => {
-  await browser?.close()
   await world.close()
 })
 
-// Chromium reports what the Content-Security-Policy blocked on the console.
-const complaints: string[] = []
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close()
-  expect(complaints.splice(0)).toEqual([])
-})
-
-async function open(address: string, look: Look): Promise<Page> {
-  const page = await (await visit(browser, look)).newPage()
-  page.setDefaultTimeout(120_000)
-  page.on('console', (message) => {
-    if (/content security policy/i.test(message.text())) complaints.push(message.text())
-  })
-  page.on('pageerror', (error) => complaints.push(String(error)))
-  await page.goto(origin + address)
-  return page
-}
+const open = (path: string, look: Look) => browser.open(origin + path, look)
 
 async function looksRight(page: Page, name: string, look: Look): Promise<void> {
   expect(await violations(page)).toEqual([])
@@ -78,7 +59,7 @@ it('the contents stay in view on a desktop', async () => {
 })
 
 it('an example is copied with a button', async () => {
-  const context = await visit(browser, DESKTOP)
+  const context = await browser.visit(DESKTOP)
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin })
   const page = await context.newPage()
   await page.goto(`${origin}/sandbox/docs`)

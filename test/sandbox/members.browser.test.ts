@@ -1,23 +1,22 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type JobWorker, startWorker } from '../../src/jobs/worker.ts'
-import { openBrowser } from '../browser.ts'
 import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
 import { type FakeSeller, fakeSeller, ok, refusal } from '../partner-calls/fake-seller.ts'
 import { until } from '../until.ts'
-import { fits, LOOKS, type Look, picture, signInAs, violations, visit } from './browse.ts'
+import { browsing, fits, LOOKS, type Look, picture, signInAs, violations } from './browse.ts'
 import { type PostOffice, postOffice } from './notify/post-office.ts'
 
 /** People of a partner, from the first invitation on: real mail, a real worker, a real browser. */
 
 const PASSWORD = 'correct horse battery'
 
+const browser = browsing()
 let world: World
 let origin: string
 let office: PostOffice
 let worker: JobWorker
-let browser: Browser
 let seller: FakeSeller
 let number = 7200
 beforeAll(async () => {
@@ -27,10 +26,8 @@ beforeAll(async () => {
   world = await openWorld({ SMTP_URL: office.url, PUBLIC_URL: origin, PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
   await world.app.listen({ host: '127.0.0.1', port })
   worker = await startWorker(world.deps, world.log, world.databaseUrl)
-  browser = await openBrowser()
 })
 afterAll(async () => {
-  await browser?.close()
   await worker.stop()
   await world.close()
   await office.close()
@@ -41,27 +38,14 @@ beforeEach(async () => {
   return () => seller.close()
 })
 
-// Chromium reports what the Content-Security-Policy blocked on the console.
-const complaints: string[] = []
 /** What any request said of where it came from. */
 const referers = new Set<string>()
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close()
-  expect(complaints.splice(0)).toEqual([])
-})
-
 async function open(address: string, look: Look): Promise<Page> {
-  const page = await (await visit(browser, look)).newPage()
-  page.setDefaultTimeout(120_000)
-  page.on('console', (message) => {
-    if (/content security policy/i.test(message.text())) complaints.push(message.text())
-  })
-  page.on('pageerror', (error) => complaints.push(String(error)))
-  page.on('request', async (request) => {
+  const context = await browser.visit(look)
+  context.on('request', async (request) => {
     referers.add((await request.allHeaders().catch(() => ({ referer: '' }))).referer ?? '')
   })
-  await page.goto(address)
-  return page
+  return browser.tab(context, address)
 }
 
 /** Pages of which pictures are kept. */

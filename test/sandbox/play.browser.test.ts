@@ -1,42 +1,24 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openBrowser } from '../browser.ts'
-import { fits, LOOKS, type Look, picture, signInAs, violations, visit } from './browse.ts'
+import { browsing, fits, LOOKS, type Look, picture, signInAs, violations } from './browse.ts'
 import { type Lab, openLab } from './lab.ts'
 
+const browser = browsing()
 let lab: Lab
-let browser: Browser
 let origin: string
 beforeAll(async () => {
   lab = await openLab()
   await lab.run()
   origin = lab.url.replace('127.0.0.1', 'localhost')
-  browser = await openBrowser()
 })
 afterAll(async () => {
-  await browser?.close()
   await lab.close()
 })
 
-// Chromium reports what the Content-Security-Policy blocked on the console.
-const complaints: string[] = []
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close()
-  expect(complaints.splice(0)).toEqual([])
-  lab.world.clock.advance(61)
-})
+afterEach(() => lab.world.clock.advance(61))
 
-async function open(path: string, look: Look, javaScriptEnabled = true): Promise<Page> {
-  const context = javaScriptEnabled
-    ? await visit(browser, look)
-    : await browser.newContext({ locale: look.locale, javaScriptEnabled })
-  const page = await context.newPage()
-  page.setDefaultTimeout(120_000)
-  page.on('console', (message) => {
-    if (/content security policy/i.test(message.text())) complaints.push(message.text())
-  })
-  page.on('pageerror', (error) => complaints.push(String(error)))
-  await page.goto(origin + path)
+async function open(path: string, look: Look): Promise<Page> {
+  const page = await browser.open(origin + path, look)
   await signInAs(page, { client_id: 'lab', client_secret: lab.secret })
   await page.waitForURL((url) => url.pathname === path)
   return page
@@ -85,7 +67,7 @@ describe.each(LOOKS)('looked at as %j', (look) => {
 })
 
 it('works without scripts, and with the keyboard alone', async () => {
-  const page = await open('/sandbox/play/heartbeat', { size: 'desktop', locale: 'en' }, false)
+  const page = await open('/sandbox/play/heartbeat', { size: 'desktop', locale: 'en', javaScriptEnabled: false })
   await page.focus('#body')
   await page.keyboard.press('Tab')
   await page.keyboard.press('ArrowDown')

@@ -2,25 +2,24 @@ import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import cookie from '@fastify/cookie'
 import Fastify from 'fastify'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { translator } from '../../src/lib/web/locale.ts'
 import { registerPages } from '../../src/lib/web/page.ts'
 import { callPartner } from '../../src/partner-calls/call-partner.ts'
 import { findPartner } from '../../src/partners/partner.ts'
 import { preflight } from '../../src/sandbox/preflight/index.ts'
-import { openBrowser } from '../browser.ts'
 import { openWorld, type World } from '../harness.ts'
 import { type FakeSeller, fakeSeller, ok, status } from '../partner-calls/fake-seller.ts'
-import { fits, LOOKS, type Look, picture, signInAs, violations, visit } from './browse.ts'
+import { browsing, fits, LOOKS, type Look, picture, signInAs, violations } from './browse.ts'
 import { sendNotice } from './notices.ts'
 
 const CHANGE = '/mtp/api/deal/change/notice'
 const NASTY = `<script>document.title='run'</script><img src=x onerror="document.title='run'"></pre><svg onload="document.title='run'">`
 
+const browser = browsing()
 let world: World
 let origin: string
-let browser: Browser
 let seller: FakeSeller
 const SAMPLE = `<% layout('/sandbox/layout', { title: 'Pre-flight', moreStyles: ['sandbox-traffic.css'] }) %>
 <article class="card"><h1>Pre-flight</h1><h2>Interfaces</h2><%~ include('/sandbox/preflight', it) %></article>`
@@ -52,10 +51,8 @@ beforeAll(async () => {
   })
   await samples.listen({ host: '127.0.0.1', port: 0 })
   sampleOrigin = `http://localhost:${(samples.server.address() as AddressInfo).port}`
-  browser = await openBrowser()
 })
 afterAll(async () => {
-  await browser?.close()
   await samples.close()
   await seller.close()
   await world.close()
@@ -111,26 +108,8 @@ async function makeTraffic(): Promise<void> {
   )
 }
 
-// Chromium reports what the Content-Security-Policy blocked on the console.
-const complaints: string[] = []
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close()
-  expect(complaints.splice(0)).toEqual([])
-})
-
-async function open(address: string, look: Look): Promise<Page> {
-  const page = await (await visit(browser, look)).newPage()
-  page.setDefaultTimeout(120_000)
-  page.on('console', (message) => {
-    if (/content security policy/i.test(message.text())) complaints.push(message.text())
-  })
-  page.on('pageerror', (error) => complaints.push(String(error)))
-  await page.goto(address)
-  return page
-}
-
 async function signedIn(path: string, look: Look): Promise<Page> {
-  const page = await open(`${origin}${path}`, look)
+  const page = await browser.open(`${origin}${path}`, look)
   await signInAs(page, { client_id: 'seller-7001', client_secret: seller.secret })
   await page.waitForURL(`${origin}${path}`)
   return page
@@ -190,7 +169,7 @@ describe.each(LOOKS)('looked at as %j', (look) => {
   })
 
   it('a pre-flight is accessible and fits', async () => {
-    const page = await open(`${sampleOrigin}/preflight`, look)
+    const page = await browser.open(`${sampleOrigin}/preflight`, look)
     await looksRight(page, 'preflight', look)
   })
 })
@@ -200,7 +179,7 @@ it.each<Look>([
   { size: 'phone', locale: 'zh-CN' },
   { size: 'desktop', locale: 'en', colorScheme: 'dark' },
 ])('the field reference is accessible and fits, looked at as %j', async (look) => {
-  const page = await open(`${origin}/sandbox/docs`, look)
+  const page = await browser.open(`${origin}/sandbox/docs`, look)
   expect(await page.getAttribute('html', 'lang')).toBe(look.locale)
   expect(await violations(page)).toEqual([])
   expect(await fits(page)).toBe(true)
@@ -288,7 +267,7 @@ describe('the way through', () => {
   })
 
   it('copies the cURL text', async () => {
-    const context = await visit(browser, DESKTOP)
+    const context = await browser.visit(DESKTOP)
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     const page = await context.newPage()
     await page.goto(`${origin}/sandbox/traffic`)

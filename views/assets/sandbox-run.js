@@ -23,7 +23,7 @@
 
   const unfolded = () => [...main.querySelectorAll('details[id][open]')].map(({ id }) => id)
 
-  function swap(text, only) {
+  function swap(text, only, answered = false) {
     const fresh = new DOMParser().parseFromString(text, 'text/html')
     if (!fresh.getElementById('run')) return false
     const hasLog = fresh.getElementById('log') !== null
@@ -34,6 +34,8 @@
       const next = fresh.getElementById(old.id)
       if (!next || next.outerHTML === came.get(old.id)) continue
       came.set(old.id, next.outerHTML)
+      // What a form was answered stays until the next one is sent.
+      if (!answered && !next.querySelector('[role="alert"]')) next.prepend(...old.querySelectorAll('[role="alert"]'))
       old.replaceWith(document.adoptNode(next))
     }
     // Regions that were not there: the log of a step, when the run went on from its last one or came back.
@@ -153,7 +155,7 @@
       const text = await response.text()
       acted++
       history.replaceState(null, '', withoutMessages(response.url))
-      if (!response.ok || !swap(text)) location.reload()
+      if (!response.ok || !swap(text, undefined, true)) location.reload()
       // The person has acted: what to do now is where reading goes on.
       else document.getElementById(new URL(response.url).searchParams.has('checked') ? 'acceptance' : 'now').focus()
       form.removeAttribute('aria-busy')
@@ -191,9 +193,7 @@
     else reload().then(follow)
   })
   window.addEventListener('pagehide', stop)
-  window.addEventListener('pageshow', ({ persisted }) => {
-    if (persisted) reload().then(follow)
-  })
+  window.addEventListener('pageshow', ({ persisted }) => persisted && reload().then(follow))
 
   improve()
   follow()

@@ -1,50 +1,29 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nextStep, presentRun, showRun } from '../../../src/certification/run.ts'
-import { openBrowser } from '../../browser.ts'
 import { until } from '../../until.ts'
-import { fits, LOOKS, type Look, picture, signInAs, violations, visit } from '../browse.ts'
+import { browsing, fits, LOOKS, type Look, picture, signInAs, tabTo, violations } from '../browse.ts'
 import { type Lab, openLab, SIMPLE, walkTo } from '../lab.ts'
 import { useTickets } from '../walk.ts'
 import { unlock } from './visitor.ts'
 
+const browser = browsing()
 let lab: Lab
-let browser: Browser
 let origin: string
 beforeAll(async () => {
   lab = await openLab()
   await unlock(lab, lab.partnerId)
   origin = lab.url.replace('127.0.0.1', 'localhost')
-  browser = await openBrowser()
 })
 afterAll(async () => {
-  await browser?.close()
   await lab.close()
-})
-
-// Chromium reports what the Content-Security-Policy blocked on the console.
-const complaints: string[] = []
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close()
-  expect(complaints.splice(0)).toEqual([])
 })
 
 const DESKTOP: Look = { size: 'desktop', locale: 'en' }
 
-async function tab(context: BrowserContext, path: string): Promise<Page> {
-  const page = await context.newPage()
-  page.setDefaultTimeout(120_000)
-  page.on('console', (message) => {
-    if (/content security policy/i.test(message.text())) complaints.push(message.text())
-  })
-  page.on('pageerror', (error) => complaints.push(String(error)))
-  await page.goto(origin + path)
-  return page
-}
-
 /** Signs in, and is where it wanted to go. */
 async function open(path: string, look: Look = DESKTOP): Promise<Page> {
-  const page = await tab(await visit(browser, look), path)
+  const page = await browser.open(origin + path, look)
   await signInAs(page, { client_id: 'lab', client_secret: lab.secret })
   await page.waitForURL((url) => url.pathname !== '/sandbox/sign-in')
   return page
@@ -170,6 +149,28 @@ describe('while a step is made', () => {
     expect(await page.locator(left).count()).toBe(0)
   })
 
+  it('what a form was answered stays when the page loads itself anew, until the next form is sent', async () => {
+    const runId = await lab.run()
+    await walkTo(lab, runId, 'product-pull')
+    const page = await open(runPath(runId))
+    // It does not notice that the run goes on elsewhere.
+    await page.context().route('**/events?*', () => {})
+    await page.reload()
+    await lab.make(runId, 'product-pull')
+    await nextStep(lab.world.deps, lab.partnerId, runId, 'product-pull')
+    await start(page).click()
+    await page.getByRole('alert').waitFor()
+    const loaded = page.waitForResponse(
+      (answer) => answer.url() === origin + runPath(runId) && answer.request().method() === 'GET',
+    )
+    await page.evaluate(() => window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+    await loaded
+    await page.waitForTimeout(300)
+    expect(await page.getByRole('alert').textContent()).toContain('is no longer at that step')
+    await start(page).click()
+    await page.waitForSelector('[role=alert]', { state: 'detached' })
+  })
+
   it('a step that waits says so, with a clock that runs down, and goes on when the notice has come', async () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
@@ -255,34 +256,26 @@ describe('what a partner sends', () => {
 describe('with the keyboard alone', () => {
   it('a run is started, a step is made, and the next one reached', async () => {
     const page = await open('/sandbox/functions')
-    const press = async (wanted: () => Promise<boolean>, key = 'Tab') => {
-      for (let stops = 0; stops < 150; stops++) {
-        if (await wanted()) return
-        await page.keyboard.press(key)
-      }
-      throw new Error('cannot be reached')
-    }
-    const focused = (selector: string) => () =>
-      page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector)
-    await press(focused('#field-main'))
+    const press = (wanted: string) => tabTo(page, wanted)
+    await press('#field-main')
     await page.keyboard.type(SIMPLE.products.main)
-    await press(focused('button[value=start]'))
+    await press('button[value=start]')
     await page.keyboard.press('Enter')
     await page.waitForSelector('input[name=replaces], #now', { state: 'attached' })
     if (await page.locator('input[name=replaces]').count()) {
-      await press(focused('button[value=start]'))
+      await press('button[value=start]')
       await page.keyboard.press('Enter')
     }
     await page.waitForURL(/\/sandbox\/run\//)
     const first = await heading(page).textContent()
-    await press(focused('form[action$="/start"] button'))
+    await press('form[action$="/start"] button')
     await page.keyboard.press('Enter')
     await next(page).waitFor()
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('now')
-    await press(focused('form[action$="/next"] button'))
+    await press('form[action$="/next"] button')
     await page.keyboard.press('Space')
     await page.waitForFunction((text) => document.querySelector('#now-title')?.textContent !== text, first)
-    await press(focused('#lines summary, #steps a'))
+    await press('#lines summary, #steps a')
   })
 })
 

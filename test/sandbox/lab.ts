@@ -24,6 +24,8 @@ export interface Lab {
   readonly secret: string
   /** Where the platform listens. */
   readonly url: string
+  /** Where the demo partner does. */
+  readonly sellerUrl: string
   /** The demo partner's control API. */
   control(action: string, input?: object): Promise<unknown>
   /** The mistakes that the demo partner makes from now on. */
@@ -61,7 +63,13 @@ const PARTNER_ID = 7001n
 const SECRET = 'a secret for the sandbox lab'
 const AES_KEY = 'key for the lab.'
 
-export async function openLab(environment: Record<string, string> = {}): Promise<Lab> {
+const CONTACTS = {
+  product: { name: 'Product', mail: 'product@lab.example' },
+  business: { name: 'Business', mail: 'business@lab.example' },
+}
+
+/** `fresh`: the partner has just been registered, so nobody has given its URL or its contacts. */
+export async function openLab(environment: Record<string, string> = {}, { fresh = false } = {}): Promise<Lab> {
   const world = await openWorld({ DEMO: 'on', PARTNER_ADDRESS_ALLOW: '127.0.0.1', ...environment })
   const { deps, app, log } = world
   await app.listen({ host: '127.0.0.1', port: 0 })
@@ -77,11 +85,8 @@ export async function openLab(environment: Record<string, string> = {}): Promise
   })
   await seller.listen({ host: '127.0.0.1', port: 0 })
   const base_url = `http://127.0.0.1:${(seller.server.address() as AddressInfo).port}`
-  const contacts = {
-    product: { name: 'Product', mail: 'product@lab.example' },
-    business: { name: 'Business', mail: 'business@lab.example' },
-  }
-  const partner = newPartner.parse({ partner_id: PARTNER_ID, client_id: 'lab', name: 'Lab', base_url, contacts })
+  const known = fresh ? {} : { base_url, contacts: CONTACTS }
+  const partner = newPartner.parse({ partner_id: PARTNER_ID, client_id: 'lab', name: 'Lab', ...known })
   await createPartner(deps, partner, SECRET)
   await setAesKey(deps, PARTNER_ID, { aes_key: AES_KEY })
 
@@ -114,6 +119,7 @@ export async function openLab(environment: Record<string, string> = {}): Promise
     partnerId: PARTNER_ID,
     secret: SECRET,
     url,
+    sellerUrl: base_url,
     control,
     mistakes: async (...names) => {
       await control('mistakes', { mistakes: names })

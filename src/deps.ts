@@ -5,7 +5,7 @@ import type { Db } from './db/sql.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Keys } from './lib/crypto/keys.ts'
 import type { Rates } from './lib/rates.ts'
-import type { CallFaults, CallRecord, CircuitBreakers } from './partner-calls/index.ts'
+import type { CallFaults, CallRecord, CircuitBreakers, SentAgain } from './partner-calls/index.ts'
 
 /** What operations are given; they find nothing by themselves. */
 export interface Deps {
@@ -16,8 +16,8 @@ export interface Deps {
   readonly rates: Rates
   readonly calls: {
     readonly breakers: CircuitBreakers
-    /** Is given every call to a partner once it is recorded: what an operation asked is reported, not found out. `repeated`: the same call sent again (CallFaults). */
-    readonly onCall?: (call: CallRecord, repeated: CallRecord | undefined) => void
+    /** Is given every call to a partner once it is recorded: what an operation asked is reported, not found out. `sentAgain`: what was sent again after it, on purpose. */
+    readonly onCall?: (call: CallRecord, sentAgain: readonly SentAgain[]) => void
     /** What goes wrong with calls, on purpose: of the test run only. */
     readonly faults?: CallFaults
   }

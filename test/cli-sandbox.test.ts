@@ -64,7 +64,12 @@ describe('gatehouse sandbox run', () => {
       ['--function', 'pay-at-once,product-pull', '--product', 'X'],
       /^--function {2}must have refund-/,
     ],
-    ['functions beside all', [...GOOD, '--all'], /^--function {2}or --all, not both\n$/],
+    [
+      'functions beside all',
+      [...GOOD, '--all'],
+      /^--function {2}or --all, not both, but for extra tests \(robustness\)\n$/,
+    ],
+    ['too many days', [...GOOD, '--days-ahead', '31'], /^--days-ahead .*30/],
     [
       'a function that is cut off from its list',
       [...FUNCTIONS, 'sold-out', '--product', 'X'],

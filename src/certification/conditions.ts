@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Said, said } from '../lib/said.ts'
-import type { CallFaults } from '../partner-calls/index.ts'
+import { type CallFaults, SLOW_MS } from '../partner-calls/index.ts'
 
 /** The furthest day that a run can be moved to. */
 export const MOST_DAYS_AHEAD = 30
@@ -11,21 +11,32 @@ export const conditions = z.strictObject({
   days_ahead: z.coerce.number().int().min(0).max(MOST_DAYS_AHEAD).default(0),
   /** Each call is sent twice, as by a platform that repeats itself. */
   sends_twice: z.boolean().default(false),
+  /** The body of each request comes in two parts, with two seconds in between. */
+  is_slow: z.boolean().default(false),
+  /** After each call about an order the one before it arrives once more. */
+  out_of_order: z.boolean().default(false),
 })
 export type Conditions = z.output<typeof conditions>
+
+/** Those that are on or off. */
+export const FAULTS = ['sends_twice', 'is_slow', 'out_of_order'] as const satisfies (keyof Conditions)[]
 
 export const NO_CONDITIONS: Conditions = conditions.parse({})
 
 const DAY_S = 24 * 60 * 60
 
 /** What calls to the partner are told. */
-export const faultsUnder = ({ days_ahead, sends_twice }: Conditions): CallFaults => ({
+export const faultsUnder = ({ days_ahead, sends_twice, is_slow, out_of_order }: Conditions): CallFaults => ({
   aheadS: days_ahead * DAY_S,
   twice: sends_twice,
+  slow: is_slow,
+  disordered: out_of_order,
 })
 
 /** The lines about them in the log of an attempt. */
-export const saidOf = ({ days_ahead, sends_twice }: Conditions): Said[] => [
+export const saidOf = ({ days_ahead, sends_twice, is_slow, out_of_order }: Conditions): Said[] => [
   ...(days_ahead > 0 ? [said('days-ahead', { days: String(days_ahead) })] : []),
   ...(sends_twice ? [said('sent-twice')] : []),
+  ...(is_slow ? [said('sent-slowly', { seconds: String(SLOW_MS / 1_000) })] : []),
+  ...(out_of_order ? [said('sent-late')] : []),
 ]

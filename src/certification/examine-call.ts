@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts'
 import { interfaceNamed, readAnswer } from '../interfaces/index.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
 import { listOf } from '../lib/json/shape.ts'
-import type { CallRecord, CallVerdict } from '../partner-calls/index.ts'
+import type { CallRecord, CallVerdict, SentAgain } from '../partner-calls/index.ts'
 import type { ExpectedChecks } from './checks.ts'
 import type { Finding } from './event.ts'
 import { type Expectation, examine } from './examine.ts'
@@ -34,8 +34,8 @@ export function verdictOf(findings: readonly Finding[], expects: ExpectedChecks,
 
 export interface MadeCall {
   readonly call: CallRecord
-  /** The same call sent again. */
-  readonly repeated: CallRecord | undefined
+  /** What was sent again after it. */
+  readonly sentAgain: readonly SentAgain[]
 }
 
 /** Runs an operation, and returns the calls that it made beside its result. */
@@ -44,8 +44,8 @@ export async function withCalls<Result>(
   operation: (deps: Deps) => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly calls: readonly MadeCall[] }> {
   const calls: MadeCall[] = []
-  const onCall = (call: CallRecord, repeated: CallRecord | undefined) => {
-    calls.push({ call, repeated })
+  const onCall = (call: CallRecord, sentAgain: readonly SentAgain[]) => {
+    calls.push({ call, sentAgain })
   }
   const result = await operation({ ...deps, calls: { ...deps.calls, onCall } })
   return { result, calls }

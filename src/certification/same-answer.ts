@@ -1,7 +1,7 @@
 import type { InterfaceName } from '../interfaces/index.ts'
 import { parseLossless, stringifyLossless } from '../lib/json/lossless.ts'
 import { said } from '../lib/said.ts'
-import type { CallRecord } from '../partner-calls/index.ts'
+import type { CallRecord, SentAgain } from '../partner-calls/index.ts'
 import type { Finding } from './event.ts'
 import { jsonFields, startOf } from './examine-code.ts'
 
@@ -20,14 +20,16 @@ const ALREADY_REFUNDED = 601
 
 /**
  * The same call twice in a row gets the same answer: code and body. Of calls that have no key, and of a first answer
- * that cannot be read or that is not final (598, 602), nothing follows.
+ * that cannot be read or that is not final (598, 602), nothing follows. One that arrives after a later call about the order may be
+ * refused instead: it must not do anything again.
  */
-export function sameAnswerFindings(first: CallRecord, second: CallRecord): Finding[] {
+export function sameAnswerFindings({ first, again: second, isLate }: SentAgain): Finding[] {
   const isKeyed = KEYED.some((name) => name === first.interface)
   if (!isKeyed || first.code !== SUCCESS) return []
   const finding = { id: 'same-answer', level: 'warning' } as const
   if (second.code !== SUCCESS) {
-    const passed = first.interface === 'order-refund' && second.code === ALREADY_REFUNDED
+    const isRefused = isLate && second.code !== null
+    const passed = isRefused || (first.interface === 'order-refund' && second.code === ALREADY_REFUNDED)
     const actual = second.code?.toString() ?? said('nothing')
     return [{ ...finding, passed, path: 'code', expected: String(SUCCESS), actual }]
   }

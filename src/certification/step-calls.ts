@@ -61,15 +61,16 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
     log.append({ kind: 'call', data: { call_id: call.call_id, interface: call.interface } })
 
   /** Of a call that was sent twice, the answers have to be the same. */
-  const logRepeated = async ({ call: first, repeated }: MadeCall) => {
-    if (!repeated) return
-    await logCall(repeated)
-    for (const { id, passed, ...more } of sameAnswerFindings(first, repeated)) await log.check(id, passed, more)
+  const logSentAgain = async ({ sentAgain }: MadeCall) => {
+    for (const one of sentAgain) {
+      await logCall(one.again)
+      for (const { id, passed, ...more } of sameAnswerFindings(one)) await log.check(id, passed, more)
+    }
   }
 
   const logMade = async (made: MadeCall) => {
     await logCall(made.call)
-    await logRepeated(made)
+    await logSentAgain(made)
   }
 
   const checkCall = async (call: CallRecord, expectation: Expectation) => {
@@ -87,7 +88,7 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
     for (const made of calls) if (made !== checked) await logMade(made)
     if (!checked) return result
     await checkCall(checked.call, expectation)
-    await logRepeated(checked)
+    await logSentAgain(checked)
     return result
   }
 

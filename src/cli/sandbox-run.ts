@@ -29,6 +29,11 @@ export const sandboxRun = z
     unit_price: z.string().optional(),
     buy_price: z.string().optional(),
     quantity: z.number('must be a whole number').optional(),
+    /** Conditions of the run. */
+    days_ahead: z.number('must be a whole number').optional(),
+    sends_twice: z.boolean().optional(),
+    is_slow: z.boolean().optional(),
+    out_of_order: z.boolean().optional(),
     overwrite: z.boolean().default(false),
     on_wait: z.string().min(1).optional(),
     demo: z.boolean().default(false),
@@ -39,7 +44,9 @@ export const sandboxRun = z
     oneCaller(input, context)
     const problem = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
     if (!input.all && input.functions === undefined) problem('functions', 'or --all is required')
-    if (input.all && input.functions !== undefined) problem('functions', 'or --all, not both')
+    if (input.all && input.functions?.some((id) => OFFERED_FUNCTIONS.includes(id))) {
+      problem('functions', 'or --all, not both, but for extra tests (robustness)')
+    }
     if (input.functions?.length === 0) problem('functions', 'names no function')
     const typed = readProducts(input.products ?? [])
     for (const message of typed.problems) problem('products', message)
@@ -60,7 +67,7 @@ function checkChoice(input: Omit<Input, 'partner'>, context: z.core.$RefinementC
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error
     for (const { field, problem } of error.problems) {
-      context.addIssue({ code: 'custom', path: field.split('.'), message: problem })
+      context.addIssue({ code: 'custom', path: field.replace(/^conditions\./, '').split('.'), message: problem })
     }
   }
 }
@@ -114,15 +121,21 @@ async function helpOf(
 }
 
 const choiceOf = (
-  { all, functions, products, travel_date, unit_price, buy_price, quantity }: Omit<Input, 'partner'>,
+  { all, functions = [], products, ...input }: Omit<Input, 'partner'>,
   defaults: DemoPartner['products'],
 ) => ({
-  functions: all ? OFFERED_FUNCTIONS : functions,
+  functions: all ? [...OFFERED_FUNCTIONS, ...functions] : functions,
   products: products ? readProducts(products).products : defaults,
-  travel_date,
-  unit_price,
-  buy_price,
-  quantity,
+  travel_date: input.travel_date,
+  unit_price: input.unit_price,
+  buy_price: input.buy_price,
+  quantity: input.quantity,
+  conditions: {
+    days_ahead: input.days_ahead,
+    sends_twice: input.sends_twice,
+    is_slow: input.is_slow,
+    out_of_order: input.out_of_order,
+  },
 })
 
 async function report(

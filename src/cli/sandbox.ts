@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { FUNCTION_IDS } from '../certification/index.ts'
+import { FUNCTION_IDS, MOST_DAYS_AHEAD } from '../certification/index.ts'
 import type { CliContext } from './context.ts'
 import { takes } from './operation.ts'
 import { print } from './report.ts'
@@ -24,7 +24,7 @@ export function sandboxCommands(program: Command, context: CliContext, demo: Dem
       `a function that the partner offers (repeat, or separate by commas): ${FUNCTION_IDS.join(', ')}`,
       collectWords,
     )
-    .option('--all', 'every function')
+    .option('--all', 'every function; with --function robustness the extra tests too')
     .option(
       '--product <[role=]id>',
       'partnerDealId of the main product, or later=, review=, level=, sold_out= (repeat, or separate by commas)',
@@ -34,6 +34,10 @@ export function sandboxCommands(program: Command, context: CliContext, demo: Dem
     .option('--unit-price <yuan>', 'sale price per ticket; required without product pull and price calendar')
     .option('--buy-price <yuan>', 'settlement price per ticket; required likewise')
     .option('--quantity <number>', 'tickets per order (default: 2)', numberIfOne)
+    .option('--days-ahead <number>', `move the run by this many days (0 to ${MOST_DAYS_AHEAD})`, numberIfOne)
+    .option('--send-twice', 'send each call twice')
+    .option('--slow', 'send the body of each request in two parts')
+    .option('--out-of-order', 'after each call about an order send the one before it again')
     .option('--overwrite', 'replace a run that is in progress')
     .option('--on-wait <command>', 'shell command that triggers the notice that a step waits for')
     .option('--demo', 'let the demo partner do its part')
@@ -75,6 +79,10 @@ const typedRun = (options: Readonly<Record<string, unknown>>) => ({
   unit_price: options.unitPrice,
   buy_price: options.buyPrice,
   quantity: options.quantity,
+  days_ahead: options.daysAhead,
+  sends_twice: options.sendTwice,
+  is_slow: options.slow,
+  out_of_order: options.outOfOrder,
   overwrite: options.overwrite,
   on_wait: options.onWait,
   demo: options.demo,

@@ -56,6 +56,8 @@ export const SAID_IDS = [
   'answer-lost',
   'days-ahead',
   'sent-twice',
+  'sent-slowly',
+  'sent-late',
 ] as const
 
 export type SaidId = (typeof SAID_IDS)[number]

@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'undici'
 import { type CallLimits, PARTNER_LIMITS } from '../config/call-limits.ts'
 import { type AddressGuard, AddressRefused, type ConnectPhase, guardedConnector } from './address-guard.ts'
@@ -126,6 +128,14 @@ export interface HttpRequest extends HttpGet {
   readonly body: string
   /** The connection is closed right after the request was sent, whatever is answered: the answer is lost on the way. */
   readonly hangUp?: boolean
+  /** Milliseconds between the two halves of the body, as a slow sender has them. */
+  readonly pauseMs?: number
+}
+
+async function* inHalves(bytes: Buffer, pauseMs: number): AsyncGenerator<Buffer> {
+  yield bytes.subarray(0, bytes.length / 2)
+  await sleep(pauseMs)
+  yield bytes.subarray(bytes.length / 2)
 }
 
 /** Milliseconds from the connection to its end: the request has left by then, and few have been answered. */
@@ -156,13 +166,19 @@ async function send(
   const onConnected = () => {
     if (request.hangUp) setTimeout(() => hungUp.abort(), HANG_UP_MS)
   }
+  const { pauseMs = 0 } = request
+  const slowly = pauseMs > 0 ? Buffer.from(request.body ?? '') : undefined
   const client = openClient(url.origin, guard, limits, progress, onConnected)
   try {
     const answer = await client.request({
       method,
       path: url.pathname + url.search,
-      headers: { 'accept-encoding': 'identity', ...request.headers },
-      ...(request.body === undefined ? {} : { body: request.body }),
+      headers: {
+        'accept-encoding': 'identity',
+        ...request.headers,
+        ...(slowly && { 'content-length': `${slowly.length}` }),
+      },
+      ...(request.body === undefined ? {} : { body: slowly ? Readable.from(inHalves(slowly, pauseMs)) : request.body }),
       signal: AbortSignal.any([AbortSignal.timeout(limits.totalMs), hungUp.signal]),
     })
     if (request.hangUp) throw new HttpCallError('broken', progress.timings(), limits, HUNG_UP)

@@ -9,6 +9,7 @@ import { findPartner, type PartnerWithSecrets, secretTexts } from '../partners/i
 import { type CallResult, failed, MEANINGS, type Reply } from './call-result.ts'
 import { type CallRecord, type Forgery, insertCall } from './call-store.ts'
 import { noSuchPartner, RefusedRequest } from './errors.ts'
+import { heldBack, type SentAgain, SLOW_MS } from './faults.ts'
 import {
   codeOf,
   keptHeaders,
@@ -59,9 +60,21 @@ export async function callPartner<Name extends InterfaceName>(
   const sending = { entry, text, byHand: false }
   const { reply, record } = await makeCall(deps, partner, sending, options)
   const again = deps.calls.faults?.twice === true && options.forge === undefined
-  const repeated = again ? (await makeCall(deps, partner, sending, options)).record : undefined
-  deps.calls.onCall?.(record, repeated)
+  const sentAgain: SentAgain[] = again
+    ? [{ first: record, again: (await makeCall(deps, partner, sending, options)).record, isLate: false }]
+    : []
+  const first = options.forge === undefined ? await heldBack(deps, name, options.orderId) : undefined
+  if (first) sentAgain.push({ first, again: await sendLate(deps, partner, first), isLate: true })
+  deps.calls.onCall?.(record, sentAgain)
   return { ...(reply as Reply<AnswerOf<Name>>), callId: record.call_id }
+}
+
+/** The same bytes as before, signed anew. Steps do not take the answer for that of their own call. */
+async function sendLate(deps: Deps, partner: PartnerWithSecrets, first: CallRecord): Promise<CallRecord> {
+  const entry = INTERFACES.find((candidate) => candidate.name === first.interface) as PartnerInterface
+  const sending = { entry, text: first.request_body, byHand: true }
+  const options = first.order_id === null ? {} : { orderId: first.order_id }
+  return (await makeCall(deps, partner, sending, options)).record
 }
 
 /**
@@ -76,7 +89,7 @@ export async function callAsWritten(
   options: CallOptions = {},
 ): Promise<CallResult<unknown>> {
   const { reply, record } = await makeCall(deps, partner, { entry: entryOf(name), text, byHand: true }, options)
-  deps.calls.onCall?.(record, undefined)
+  deps.calls.onCall?.(record, [])
   return { ...reply, callId: record.call_id }
 }
 
@@ -153,15 +166,16 @@ async function send(
   if (request.url === '') return notTried('address', `no URL is registered for ${entry.name}`)
   deps.assertMayCall?.()
   const hangUp = deps.calls.faults?.loses === entry.name
+  const pauseMs = deps.calls.faults?.slow && !hangUp ? SLOW_MS : 0
   const allowed = deps.calls.breakers.allowsCall(partner_id, background)
   if (allowed !== true) return notTried('breaker', allowed.refused)
   let answered = false
   const began = performance.now()
   try {
-    const http = readable(await post({ ...request, hangUp }, addressGuard(deps.config)), aes_key)
+    const http = readable(await post({ ...request, hangUp, pauseMs }, addressGuard(deps.config)), aes_key)
     // What a person has written may well be answered with 400 or 401: orders of visitors must not wait for that.
     answered = http.status === 200 || byHand
-    return { reply: read(http), durationMs: http.timings.total, http }
+    return { reply: read(http), durationMs: http.timings.total - pauseMs, http }
   } catch (error) {
     if (!(error instanceof HttpCallError)) throw error
     const { failure: kind, maybeReceived, timings, exceeded = MEANINGS[kind] } = error
@@ -169,7 +183,7 @@ async function send(
     const detail = `${exceeded}: ${error.message}`
     return { reply: failed({ kind, detail, maybe_received: maybeReceived }), durationMs: timings.total }
   } finally {
-    deps.calls.breakers.recordOutcome(partner_id, answered, performance.now() - began)
+    deps.calls.breakers.recordOutcome(partner_id, answered, performance.now() - began - pauseMs)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { InterfaceName } from '../interfaces/index.ts'
 import { addSeconds } from '../lib/clock.ts'
+import { type CallRecord, lastCallAbout } from './call-store.ts'
 
 /** Faults of the platform that a test run makes on purpose. */
 export interface CallFaults {
@@ -8,8 +9,42 @@ export interface CallFaults {
   readonly loses?: InterfaceName
   /** Each call is sent twice; the second answer is reported, and nothing else is done with it. */
   readonly twice?: boolean
+  /** After a call about an order, the one before it arrives once more, as when a network holds a request back. */
+  readonly disordered?: boolean
+  /** The body of each request comes in two parts, with SLOW_MS in between. */
+  readonly slow?: boolean
   /** Seconds by which the times in bodies are ahead. The Date header, and the signature over it, stay right. */
   readonly aheadS?: number
+}
+
+/** A call that was sent again on purpose. */
+export interface SentAgain {
+  readonly first: CallRecord
+  readonly again: CallRecord
+  /** Another call about the order came in between. */
+  readonly isLate: boolean
+}
+
+export const SLOW_MS = 2_000
+
+/** The call that comes before each in the life of an order: the one that arrives again, late. */
+const BEFORE: Readonly<Partial<Record<InterfaceName, InterfaceName>>> = {
+  'order-pay': 'order-create',
+  'order-close': 'order-create',
+  'order-refund': 'order-pay',
+  'order-reschedule': 'order-pay',
+  'order-refunded': 'order-pay',
+}
+
+/** What arrives again after a call of that interface about an order, as it was sent; undefined where nothing does. */
+export async function heldBack(
+  { db, calls }: Deps,
+  name: InterfaceName,
+  orderId: bigint | undefined,
+): Promise<CallRecord | undefined> {
+  const before = BEFORE[name]
+  if (calls.faults?.disordered !== true || before === undefined || orderId === undefined) return undefined
+  return lastCallAbout(db, orderId, before)
 }
 
 /** The time that the body of a call states. */

@@ -21,6 +21,6 @@ export {
   lastCallAbout,
 } from './call-store.ts'
 export { noSuchPartner, RefusedRequest } from './errors.ts'
-export { type CallFaults, statedNow } from './faults.ts'
+export { type CallFaults, type SentAgain, SLOW_MS, statedNow } from './faults.ts'
 export { heartbeatWith } from './test-call.ts'
 export { BODY_DECRYPTED, FORGED_DATE_AGE_S } from './wire.ts'

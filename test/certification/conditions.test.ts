@@ -114,3 +114,44 @@ describe('a platform that sends each call twice', () => {
     expect(made.failures).toMatchObject([{ id: 'same-answer', level: 'warning', path: 'body' }])
   })
 })
+
+const checksOf = ({ events }: Made, id: string) =>
+  events.flatMap((event) => (event.kind === 'check' && event.data.id === id ? [event.data] : []))
+
+describe('a platform that sends slowly', () => {
+  it('sends each body in two parts, which is not counted as time of the seller', async () => {
+    const runId = await lab.run({ ...WISH, conditions: { is_slow: true } })
+    await walkTo(lab, runId, 'product-pull')
+    const before = performance.now()
+    const made = await makeStep(lab, runId, 'product-pull')
+    expect(performance.now() - before).toBeGreaterThan(2_000)
+    expect(faultsOf(made)).toEqual(['sent-slowly'])
+    expect(made).toMatchObject({ outcome: 'passed', failures: [] })
+    const { rows } = await lab.world.pool.query(
+      `select duration_ms, code from partner_call order by started_at desc, call_number desc limit 1`,
+    )
+    expect(rows[0].duration_ms).toBeLessThan(2_000)
+    expect(rows[0].code).toBe(200)
+  })
+})
+
+describe('a platform that sends out of order', () => {
+  it('gets no second order, payment or refund from the demo partner, in any step', async () => {
+    const walked = await walk(lab, { ...WISH, conditions: { out_of_order: true } })
+    expect(walked.failed).toBeUndefined()
+    expect(walked.warned).toEqual([])
+    expect(await callsAbout(await orderOf(lab, walked.runId, 'refund'), 'order-create')).toHaveLength(2)
+    expect(await callsAbout(await orderOf(lab, walked.runId, 'refund'), 'order-pay')).not.toHaveLength(1)
+  })
+
+  it('names a partner that makes a second order of a late call; a warning', async () => {
+    const runId = await lab.run({ ...WISH, conditions: { out_of_order: true } })
+    await walkTo(lab, runId, 'order-pay')
+    await lab.mistakes('order-create-not-idempotent')
+    const made = await makeStep(lab, runId, 'order-pay')
+    await lab.mistakes()
+    expect(faultsOf(made)).toEqual(['sent-late'])
+    expect(made.outcome).toBe('passed')
+    expect(checksOf(made, 'same-answer')).toMatchObject([{ passed: false, level: 'warning', path: 'body' }])
+  })
+})

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { NO_CONDITIONS } from '../../src/certification/conditions.ts'
 import type { RunEvent } from '../../src/certification/event.ts'
 import { reportOfRun } from '../../src/certification/report.ts'
 import { finishRejected } from '../../src/mws/reject.ts'
@@ -169,7 +170,7 @@ describe('whoever presses too much or too early', () => {
     for (const wrong of [{ days_ahead: 31 }, { days_ahead: -1 }, { sends_twice: 'yes' }, { other: 1 }]) {
       expect(await set(wrong), JSON.stringify(wrong)).toMatchObject({ status: 200, code: 300 })
     }
-    expect(await set({})).toMatchObject({ run: { choice: { conditions: { days_ahead: 0, sends_twice: false } } } })
+    expect(await set({})).toMatchObject({ run: { choice: { conditions: NO_CONDITIONS } } })
     await begin()
     expect(await set({})).toMatchObject({ code: 300, describe: 'a newer run has replaced this one' })
   })

@@ -1,6 +1,7 @@
-import { type Choice, NO_CONDITIONS, travelDate } from '../../certification/index.ts'
+import { type Choice, FAULTS, NO_CONDITIONS, travelDate } from '../../certification/index.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { functionName } from '../texts.ts'
+import { faultText } from './conditions-form.ts'
 
 /** The choice of a run, for people to read. */
 export interface ShownChoice {
@@ -21,7 +22,10 @@ export function shownChoice(choice: Choice, startedAt: Date, t: Translate): Show
     [t('sandbox.choice.buy_price'), buy_price?.toFixed(2)],
     [t('sandbox.choice.quantity'), String(quantity)],
     [t('sandbox.conditions.days_ahead'), conditions.days_ahead > 0 ? String(conditions.days_ahead) : undefined],
-    [t('sandbox.conditions.title'), conditions.sends_twice ? t('sandbox.conditions.sends_twice') : undefined],
+    ...FAULTS.filter((fault) => conditions[fault]).map((fault): [string, string] => [
+      t('sandbox.conditions.title'),
+      faultText(fault, t),
+    ]),
   ]
   return {
     functions: functions.map((id) => functionName(id, t)),

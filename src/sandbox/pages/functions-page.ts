@@ -1,5 +1,5 @@
 import { listProducts } from '../../catalogue/index.ts'
-import { type FunctionId, MOST_DAYS_AHEAD, REQUIRED_FUNCTIONS } from '../../certification/index.ts'
+import { FAULTS, type FunctionId, MOST_DAYS_AHEAD, REQUIRED_FUNCTIONS } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { INTERFACES } from '../../interfaces/index.ts'
 import { addDays, beijingDate } from '../../lib/time-zone.ts'
@@ -9,6 +9,7 @@ import { ownContacts } from '../contacts.ts'
 import { type InterfacePreflight, preflight } from '../preflight/index.ts'
 import { sellerStanding } from '../standing.ts'
 import { functionName } from '../texts.ts'
+import { type Fault, faultText } from './conditions-form.ts'
 import { type ShownContact, shownContacts } from './contacts-form.ts'
 import { isDemo } from './demo-help.ts'
 import { GROUPS } from './function-groups.ts'
@@ -36,7 +37,7 @@ export interface FunctionsPage {
   readonly conditions: {
     readonly daysAhead: Field
     readonly mostDays: number
-    readonly sendsTwice: boolean
+    readonly faults: readonly { readonly name: Fault; readonly label: string; readonly chosen: boolean }[]
     /** There is a run that they can be changed of. */
     readonly canChange: boolean
   }
@@ -128,7 +129,11 @@ export async function functionsPage(
     conditions: {
       daysAhead: field('days_ahead', t('sandbox.conditions.days_ahead'), form.conditions.days_ahead),
       mostDays: MOST_DAYS_AHEAD,
-      sendsTwice: form.conditions.sends_twice,
+      faults: FAULTS.map((name) => ({
+        name,
+        label: faultText(name, t),
+        chosen: form.conditions.faults.includes(name),
+      })),
       canChange: standing.state === 'under_way' || standing.state === 'all_passed',
     },
     baseUrl: field('base_url', t('sandbox.functions.base_url'), form.base_url),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { NO_CONDITIONS } from '../../../src/certification/conditions.ts'
 import { FUNCTION_IDS, OFFERED_FUNCTIONS } from '../../../src/certification/functions.ts'
 import { listRuns, presentRun } from '../../../src/certification/run.ts'
 import { setStage, showPartner } from '../../../src/partners/partner.ts'
@@ -98,7 +99,7 @@ describe('test conditions', () => {
   it('is chosen with the run, and changed while it is under way', async () => {
     expect((await me.open(FORM)).body).not.toContain('value="conditions"')
     expect((await me.send(FORM, filled({ days_ahead: '3' }))).statusCode).toBe(303)
-    expect(await conditions()).toEqual({ days_ahead: 3, sends_twice: false })
+    expect(await conditions()).toEqual({ ...NO_CONDITIONS, days_ahead: 3 })
     const { body } = await me.open(FORM)
     expect(body).toMatch(/name="days_ahead"[^>]* value="3"/)
     expect(body).toContain('value="conditions"')
@@ -106,7 +107,7 @@ describe('test conditions', () => {
     expect(changed.statusCode).toBe(200)
     expect(changed.body).toContain('The present run has been changed.')
     expect(changed.body).toContain('name="sends_twice" checked')
-    expect(await conditions()).toEqual({ days_ahead: 0, sends_twice: true })
+    expect(await conditions()).toEqual({ ...NO_CONDITIONS, sends_twice: true })
     expect((await runs()).map(({ choice }) => choice.products.main)).toEqual(['P-1'])
   })
 
@@ -133,9 +134,12 @@ describe('test conditions', () => {
 
   it('goes along when a run is to be overwritten', async () => {
     await me.send(FORM, filled())
-    const asked = await me.send(FORM, filled({ days_ahead: '2', sends_twice: 'on' }))
+    const faults = { sends_twice: 'on', is_slow: 'on', out_of_order: 'on' }
+    const asked = await me.send(FORM, filled({ days_ahead: '2', ...faults }))
     expect(asked.body).toContain('<input type="hidden" name="days_ahead" value="2">')
-    expect(asked.body).toContain('<input type="hidden" name="sends_twice" value="on">')
+    for (const name of Object.keys(faults)) {
+      expect(asked.body).toContain(`<input type="hidden" name="${name}" value="on">`)
+    }
   })
 })
 

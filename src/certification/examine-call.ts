@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts'
 import { interfaceNamed, readAnswer } from '../interfaces/index.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
 import { listOf } from '../lib/json/shape.ts'
+import { reasonDetail } from '../lib/reason-said.ts'
 import type { CallRecord, CallVerdict, SentAgain } from '../partner-calls/index.ts'
 import type { ExpectedChecks } from './checks.ts'
 import type { Finding } from './event.ts'
@@ -71,7 +72,7 @@ export async function doubtFindings(db: Db, call: ExaminedCall): Promise<Finding
     level: 'warning',
     passed: false,
     path: `body[${place}].${path}`,
-    actual: problem,
+    actual: reasonDetail(problem),
     doc: `${entry.name}.answer.body.${path.replace(/\[\d+\]/g, '')}`,
   }))
 }

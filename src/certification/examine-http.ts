@@ -1,6 +1,7 @@
 import { PARTNER_LIMITS } from '../config/call-limits.ts'
 import type { Config } from '../config/index.ts'
 import { MASK } from '../lib/crypto/masking.ts'
+import { reasonDetail } from '../lib/reason-said.ts'
 import { said } from '../lib/said.ts'
 import type { CallRecord } from '../partner-calls/index.ts'
 import type { Finding } from './event.ts'
@@ -18,7 +19,7 @@ export const notReached = ({ failure, failure_detail }: ExaminedCall): Finding =
   id: 'reached',
   passed: false,
   expected: said('a-response-within', { seconds: String(HEADERS_S), slow: String(ANSWER_SLOW_MS / 1_000) }),
-  actual: failure_detail ?? failure ?? said('no-response'),
+  actual: failure === null ? said('no-response') : reasonDetail(failure_detail ?? failure),
 })
 
 /** Nothing of it is kept. */
@@ -26,14 +27,14 @@ export const tooLarge = ({ failure_detail }: ExaminedCall): Finding => ({
   id: 'answer-size',
   passed: false,
   expected: said('at-most-mib', { most: String(PARTNER_LIMITS.bytes / 1_048_576) }),
-  actual: failure_detail ?? '',
+  actual: reasonDetail(failure_detail ?? ''),
 })
 
 export const undecrypted = ({ failure_detail }: ExaminedCall): Finding => ({
   id: 'encryption',
   passed: false,
   expected: said('json-or-encrypted'),
-  actual: failure_detail ?? '',
+  actual: reasonDetail(failure_detail ?? ''),
 })
 
 export const statusFinding = (status: number): Finding => ({

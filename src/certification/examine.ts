@@ -2,6 +2,7 @@ import { interfaceNamed, type PartnerInterface, readAnswer, SUCCESS } from '../i
 import { isRounded, parseLossless, placed } from '../lib/json/lossless.ts'
 import { problemDetail } from '../lib/json/problem-said.ts'
 import type { ShapeProblem } from '../lib/json/shape.ts'
+import { reasonDetail } from '../lib/reason-said.ts'
 import { said } from '../lib/said.ts'
 import type { Finding } from './event.ts'
 import {
@@ -67,7 +68,7 @@ export function examine(call: ExaminedCall, expectation: Expectation = {}, stage
   const parsed = parseLossless(Buffer.from(call.response_body))
   if ('problem' in parsed) {
     const begin = startOf(call.response_body)
-    const actual = begin ? said('json-begins', { problem: placed(parsed), begin }) : said('empty-body')
+    const actual = begin ? said('json-begins', { problem: reasonDetail(placed(parsed)), begin }) : said('empty-body')
     return [...about, { id: 'json', passed: false, expected: 'JSON', actual }]
   }
   const json: Finding = { id: 'json', passed: true }

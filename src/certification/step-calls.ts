@@ -114,8 +114,7 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
     prepare,
     jsonAbout,
     loseAnswer: async (name, operation) => {
-      const title = interfaceNamed(name)?.title ?? name
-      await log.append({ kind: 'fault', data: { fault: said('answer-lost', { interface: title }) } })
+      await log.append({ kind: 'fault', data: { fault: said('answer-lost', { interface: name }) } })
       return prepare((inside) =>
         operation({
           ...inside,

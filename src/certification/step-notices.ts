@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addSeconds } from '../lib/clock.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
+import { reasonDetail } from '../lib/reason-said.ts'
 import { type Said, said } from '../lib/said.ts'
 import { type ReceivedCall, receivedSince } from '../mtp/index.ts'
 import { type Attempt, type AttemptLog, AttemptOver } from './attempt-log.ts'
@@ -98,7 +99,8 @@ export function stepNotices(attempt: Attempt, log: AttemptLog): StepNotices {
       }
       const lacking = isAccepted ? await open?.(call.body) : undefined
       if (!lacking || ++others <= MOST_OTHERS) await logReceived(call, lacking)
-      if (!isAccepted) await log.require('notice-accepted', false, { expected: 'code 200', actual: call.reason ?? '' })
+      if (!isAccepted)
+        await log.require('notice-accepted', false, { expected: 'code 200', actual: reasonDetail(call.reason ?? '') })
       if (lacking) leftOpen = lacking
       return lacking === undefined
     }
@@ -150,7 +152,7 @@ export function stepNotices(attempt: Attempt, log: AttemptLog): StepNotices {
   }
 }
 
-const insteadOf = ({ wrong_path, path, reason }: ReceivedCall): Said =>
-  wrong_path
-    ? said('only-wrong-path', { path, reason: reason ?? '' })
-    : said('only-unverified', { reason: reason ?? '' })
+const insteadOf = ({ wrong_path, path, reason: why }: ReceivedCall): Said => {
+  const reason = reasonDetail(why ?? '')
+  return wrong_path ? said('only-wrong-path', { path, reason }) : said('only-unverified', { reason })
+}

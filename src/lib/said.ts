@@ -1,5 +1,7 @@
+import { REASONS, type ReasonId } from './reasons.ts'
+
 /** Texts about details that are stored as data and worded in the reader's language: `sandbox.said.<id>` in views/locales. */
-export const SAID_IDS = [
+const DETAIL_IDS = [
   'partly-used',
   'other-order',
   'other-product',
@@ -60,7 +62,9 @@ export const SAID_IDS = [
   'sent-late',
 ] as const
 
-export type SaidId = (typeof SAID_IDS)[number]
+export type SaidId = (typeof DETAIL_IDS)[number] | ReasonId
+
+export const SAID_IDS: readonly SaidId[] = [...DETAIL_IDS, ...(Object.keys(REASONS) as ReasonId[])]
 
 /** A detail in words: which text, and the values that stand in it. */
 export interface Said {

@@ -1,6 +1,8 @@
 import type { CheckId, FunctionId, RefusalReason } from '../certification/index.ts'
+import { reasonDetail } from '../lib/reason-said.ts'
 import { type Detail, SAID_IDS, type Said } from '../lib/said.ts'
 import type { Translate } from '../lib/web/locale.ts'
+import { interfaceName } from './interface-title.ts'
 
 /** The texts of what the test engine knows by an id: their keys in views/locales follow from the id. */
 
@@ -24,10 +26,18 @@ export const refusalText = (reason: RefusalReason, t: Translate): string => t(`s
 
 /** A detail in words. One whose text only a newer process knows is shown by its values. */
 export function saidText({ text, values }: Said, t: Translate): string {
-  const told = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, detailText(value, t)]))
+  const told = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => {
+      const shown = detailText(value, t)
+      return [name, name === 'interface' ? interfaceName(shown, t) : shown]
+    }),
+  )
   return SAID_IDS.includes(text) ? t(`sandbox.said.${keyPart(text)}`, told) : Object.values(told).join(', ')
 }
 
 /** A detail in the reader's language. */
 export const detailText = (detail: Detail, t: Translate): string =>
   typeof detail === 'string' ? detail : saidText(detail, t)
+
+/** Why a call was refused or failed, in the reader's language; what somebody else said in it stays as it is. */
+export const reasonText = (reason: string, t: Translate): string => detailText(reasonDetail(reason), t)

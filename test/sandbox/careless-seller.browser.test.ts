@@ -40,6 +40,17 @@ interface Walk {
   seen(name: string): Promise<void>
 }
 
+/** Sentences in English on the page, beside what is code, and what came over the wire. */
+const englishOn = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const main = document.querySelector('main')?.cloneNode(true) as Element
+    for (const wire of main.querySelectorAll('pre, code, dd, script, [lang=en]')) wire.remove()
+    const texts = [...main.querySelectorAll('*')].flatMap(({ childNodes }) => [...childNodes])
+    return texts
+      .filter(({ nodeType }) => nodeType === Node.TEXT_NODE)
+      .flatMap(({ nodeValue }) => nodeValue?.match(/.*\b(?:the|must|is|not|of|no|with|and|request|order)\b .*/g) ?? [])
+  })
+
 async function arrive(look: Look): Promise<Walk> {
   const lab = await openLab({}, { fresh: true })
   onTestFinished(() => lab.close())
@@ -47,6 +58,7 @@ async function arrive(look: Look): Promise<Walk> {
   const page = await browser.open(`${origin}/sandbox`, look)
   const seen = async (name: string) => {
     expect(await page.getAttribute('html', 'lang'), name).toBe(look.locale)
+    if (look.locale === 'zh-CN') expect(await englishOn(page), name).toEqual([])
     if (look.javaScriptEnabled !== false) expect(await violations(page), name).toEqual([])
     expect(await fits(page), name).toBe(true)
     await picture(page, `careless-${name}`, look)

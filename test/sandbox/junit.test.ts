@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { choice } from '../../src/certification/choice.ts'
 import { addSeconds, utcDate } from '../../src/lib/clock.ts'
-import { junitOf } from '../../src/sandbox/api/junit.ts'
+import { translator } from '../../src/lib/web/locale.ts'
+import { junitOf as junitIn } from '../../src/sandbox/api/junit.ts'
 import type { FailedCheck, ReportedAttempt, ReportedStep, RunReport } from '../../src/sandbox/api/report.ts'
 import { junitProblems } from './junit.ts'
 import { SIMPLE } from './lab.ts'
+
+const junitOf = (of: RunReport) => junitIn(of, translator('en'))
 
 const AT = utcDate(2026, 5, 6, 10, 34, 20)
 
@@ -64,7 +67,9 @@ describe('the JUnit file', () => {
     const ids = { consumed: [2n ** 62n + 1n], refunded: [5n] }
     expect(acceptance({ ...ids, passed: true })).toMatch(/time="0.000"\/>$/)
     expect(acceptance(ids)).toContain('<skipped message="the acceptance check has not been run"/>')
-    expect(acceptance({})).toContain('<failure message="the platform\'s records do not show a consumption or a refund"')
+    expect(acceptance({})).toContain(
+      '<failure message="the platform\'s records do not show a consumption; the platform\'s records do not show a refund"',
+    )
     expect(acceptance({ ...ids, missing_contacts: ['product'] })).toContain(
       '<failure message="contacts to add first: product"',
     )
@@ -85,5 +90,24 @@ describe('the JUnit file', () => {
     expect(await junitProblems(xml.replace('timestamp="2026', 'timestamp="x'))).not.toEqual([])
     expect(await junitProblems(xml.replace('<system-err/>', ''))).not.toEqual([])
     expect(await junitProblems(xml.replace('</testsuites>', ''))).not.toEqual([])
+  })
+
+  it('is in the language of its reader, but for ids and outcomes', () => {
+    const check: FailedCheck = { id: 'fields', text: '字段有误', level: 'warning', expected: '必填', actual: '缺失' }
+    const steps = [
+      step('s', 'failed', [attempt(1, 'failed', [check])]),
+      step('i', 'interrupted', [attempt(1, 'interrupted')]),
+    ]
+    const zh = translator('zh-CN')
+    const all = [
+      junitIn(report([...steps, step('o', 'open')], { open_steps: ['s'] }), zh),
+      junitIn(report([]), zh),
+      junitIn(report([], { consumed: [1n], refunded: [1n], missing_contacts: ['product'] }), zh),
+      junitIn(report([], { consumed: [1n], refunded: [1n] }), zh),
+    ]
+    const said = all.flatMap((xml) => [...xml.matchAll(/ message="([^"]+)"/g)].map(([, message = '']) => message))
+    expect(said.length).toBe(7)
+    for (const message of said) expect(message).toMatch(/^[^a-z]*(?:\b(?:s|product)\b)?[^a-z]*$/)
+    expect(all[0]).toContain('警告：字段有误: 预期 必填、实际 缺失')
   })
 })

@@ -12,10 +12,11 @@ import {
   standingOf,
   type Waiting,
 } from '../../certification/index.ts'
+import type { Said } from '../../lib/said.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import type { OwnContacts } from '../contacts.ts'
 import type { SellerStanding } from '../standing.ts'
-import { checkText, detailText, saidText, stepName } from '../texts.ts'
+import { checkText, detailText, reasonText, saidText, stepName } from '../texts.ts'
 
 /** Answers of the headless API. Names are those of the tables' columns; times are ISO 8601 in UTC. */
 
@@ -105,9 +106,13 @@ export function eventAnswer(event: RunEvent, { t, curlOf }: LineTexts) {
   if (event.kind === 'waiting') return { ...event, data: { ...event.data, curl: curlOf(event.data) } }
   if (event.kind === 'check') return { ...event, data: findingAnswer(event.data, t, event.data.passed) }
   if (event.kind === 'fault') return { ...event, data: { fault: saidText(event.data.fault, t) } }
-  if ((event.kind !== 'notice' && event.kind !== 'rejected') || !event.data.remark) return event
-  return { ...event, data: { ...event.data, remark: saidText(event.data.remark, t) } }
+  if (event.kind === 'notice') return { ...event, data: { ...event.data, ...remarkOf(event.data, t) } }
+  if (event.kind !== 'rejected' && event.kind !== 'unverified' && event.kind !== 'wrong-path') return event
+  return { ...event, data: { ...event.data, reason: reasonText(event.data.reason, t), ...remarkOf(event.data, t) } }
 }
+
+const remarkOf = ({ remark }: { readonly remark?: Said }, t: Translate) =>
+  remark ? { remark: saidText(remark, t) } : {}
 
 export interface AcceptanceAnswer {
   readonly passed: boolean

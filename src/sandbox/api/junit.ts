@@ -1,3 +1,4 @@
+import type { Translate } from '../../lib/web/locale.ts'
 import type { FailedCheck, ReportedAttempt, ReportedStep, RunReport } from './report.ts'
 
 // Characters that XML 1.0 cannot have, not even escaped (section 2.2). Texts of partners may have them.
@@ -32,8 +33,8 @@ const CLASS = 'gatehouse.sandbox'
  * A report as JUnit XML that fits both common schemas (Ant's and Jenkins'): one test suite a run, one test case a step,
  * and one for the acceptance check. A step that was not reached is skipped; an interrupted step is an error.
  */
-export function junitOf(report: RunReport): string {
-  const cases = [...report.steps.map(caseOfStep), caseOfAcceptance(report)]
+export function junitOf(report: RunReport, t: Translate): string {
+  const cases = [...report.steps.map((step) => caseOfStep(step, t)), caseOfAcceptance(report, t)]
   const count = (verdict: Verdict) => cases.filter((one) => one.verdict === verdict).length
   const suite = {
     id: 0,
@@ -55,7 +56,7 @@ export function junitOf(report: RunReport): string {
       propertiesOf(report).map(([name, value]) => element('property', { name, value })),
     ),
     ...cases.map(({ xml }) => xml),
-    element('system-out', {}, [text(historyOf(report))]),
+    element('system-out', {}, [text(historyOf(report, t))]),
     element('system-err', {}),
   ]
   const body = parts.map((part) => `\n    ${part}`).join('')
@@ -79,40 +80,47 @@ function caseOf(name: string, ms: number, verdict: Verdict, message = '', detail
 }
 
 /** The last attempt that has ended decides. */
-function caseOfStep({ id, state, attempts }: ReportedStep): Case {
+function caseOfStep({ id, state, attempts }: ReportedStep, t: Translate): Case {
   const last = attempts.findLast(({ outcome }) => outcome !== null)
   const ms = last?.duration_ms ?? 0
-  if (!last) return caseOf(id, 0, 'skipped', 'not run yet')
+  if (!last) return caseOf(id, 0, 'skipped', t('sandbox.junit.not_run'))
   if (state === 'passed') return caseOf(id, ms, 'passed')
-  if (state === 'interrupted') return caseOf(id, ms, 'error', 'the step was interrupted')
+  if (state === 'interrupted') return caseOf(id, ms, 'error', t('sandbox.junit.interrupted'))
   const errors = last.failed_checks.filter(({ level }) => level === 'error')
-  return caseOf(id, ms, 'failure', checkLine(errors[0]), last.failed_checks.map(checkLine).join('\n'))
+  const all = last.failed_checks.map((check) => checkLine(check, t))
+  return caseOf(id, ms, 'failure', checkLine(errors[0], t), all.join('\n'))
 }
 
-function caseOfAcceptance({ acceptance }: RunReport): Case {
+function caseOfAcceptance({ acceptance }: RunReport, t: Translate): Case {
   const { passed, open_steps, consumed, refunded, missing_contacts } = acceptance
   if (passed) return caseOf('acceptance', 0, 'passed')
-  if (open_steps.length > 0) return caseOf('acceptance', 0, 'skipped', `steps to pass first: ${open_steps.join(', ')}`)
-  const lacking = [...(consumed.length > 0 ? [] : ['a consumption']), ...(refunded.length > 0 ? [] : ['a refund'])]
-  if (lacking.length > 0) {
-    return caseOf('acceptance', 0, 'failure', `the platform's records do not show ${lacking.join(' or ')}`)
-  }
+  if (open_steps.length > 0)
+    return caseOf('acceptance', 0, 'skipped', t('sandbox.junit.open_steps', { steps: open_steps.join(', ') }))
+  const lacking = [
+    ...(consumed.length > 0 ? [] : [t('sandbox.junit.no_consumption')]),
+    ...(refunded.length > 0 ? [] : [t('sandbox.junit.no_refund')]),
+  ]
+  if (lacking.length > 0) return caseOf('acceptance', 0, 'failure', lacking.join('; '))
   if (missing_contacts.length > 0) {
-    return caseOf('acceptance', 0, 'failure', `contacts to add first: ${missing_contacts.join(', ')}`)
+    return caseOf('acceptance', 0, 'failure', t('sandbox.junit.contacts', { contacts: missing_contacts.join(', ') }))
   }
-  return caseOf('acceptance', 0, 'skipped', 'the acceptance check has not been run')
+  return caseOf('acceptance', 0, 'skipped', t('sandbox.junit.not_accepted'))
 }
 
 /** `Invalid field: body[0].title: expected is required, got missing`. */
-export function checkLine(check: Omit<FailedCheck, 'id'> | undefined): string {
-  if (!check) return 'no check was made'
+export function checkLine(check: Omit<FailedCheck, 'id'> | undefined, t: Translate): string {
+  if (!check) return t('sandbox.junit.no_check')
   const { text: name, level, path, expected, actual } = check
   const said = [
-    ...(expected === undefined ? [] : [`expected ${expected}`]),
-    ...(actual === undefined ? [] : [`got ${actual}`]),
+    ...(expected === undefined ? [] : [t('sandbox.junit.expected', { expected })]),
+    ...(actual === undefined ? [] : [t('sandbox.junit.actual', { actual })]),
   ]
-  const where = [name, ...(path === undefined ? [] : [path]), ...(said.length > 0 ? [said.join(', ')] : [])].join(': ')
-  return level === 'warning' ? `warning: ${where}` : where
+  const where = [
+    name,
+    ...(path === undefined ? [] : [path]),
+    ...(said.length > 0 ? [said.join(t('sandbox.list.separator'))] : []),
+  ].join(': ')
+  return level === 'warning' ? t('sandbox.junit.warning', { check: where }) : where
 }
 
 const everyAttempt = ({ steps }: RunReport): [string, ReportedAttempt][] =>
@@ -137,10 +145,10 @@ function propertiesOf(report: RunReport): [name: string, value: string][] {
 }
 
 /** Every attempt with the checks that failed in it. */
-const historyOf = (report: RunReport): string =>
+const historyOf = (report: RunReport, t: Translate): string =>
   everyAttempt(report)
     .map(([step, attempt]) => {
       const first = `${attempt.started_at.toISOString()} ${step} #${attempt.number}: ${attempt.outcome ?? 'running'} after ${took(attempt)}`
-      return [first, ...attempt.failed_checks.map((check) => `  ${checkLine(check)}`)].join('\n')
+      return [first, ...attempt.failed_checks.map((check) => `  ${checkLine(check, t)}`)].join('\n')
     })
     .join('\n')

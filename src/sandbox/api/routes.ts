@@ -140,7 +140,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }):
     reportRun(deps, callerOf(request).partner_id, await runIdOf(request), textsFor(request))
 
   async function sendJunit(request: FastifyRequest<RunRoute>, reply: FastifyReply): Promise<FastifyReply> {
-    const xml = junitOf(await report(request))
+    const xml = junitOf(await report(request), textsFor(request))
     noteForLog(request, { code: 200 })
     return reply.headers({ ...HEADERS, 'Content-Type': XML_TYPE }).send(xml)
   }

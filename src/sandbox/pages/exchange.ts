@@ -1,5 +1,7 @@
 import type { Deps } from '../../deps.ts'
+import type { Translate } from '../../lib/web/locale.ts'
 import { RescodeError } from '../../lib/web/rescode.ts'
+import { reasonText } from '../texts.ts'
 import { showEntry, type TrafficEntry } from '../traffic/entry.ts'
 import type { ShownText } from '../traffic/text.ts'
 import type { TrafficKind } from '../traffic-store.ts'
@@ -32,8 +34,7 @@ export interface Exchange {
 
 /** The exchange that a line of the log refers to; null once it has been purged. */
 export async function findExchange(
-  deps: Deps,
-  partnerId: bigint,
+  { deps, partnerId, t }: { readonly deps: Deps; readonly partnerId: bigint; readonly t: Translate },
   kind: TrafficKind,
   id: string,
 ): Promise<Exchange | null> {
@@ -41,10 +42,13 @@ export async function findExchange(
     if (error instanceof RescodeError && error.failure.status === 404) return undefined
     throw error
   })
-  return entry ? exchangeOf(entry) : null
+  return entry ? exchangeOf(entry, t) : null
 }
 
-const exchangeOf = ({ kind, id, at, durationMs, failure, request, response, ...entry }: TrafficEntry): Exchange => ({
+const exchangeOf = (
+  { kind, id, at, durationMs, failure, request, response, ...entry }: TrafficEntry,
+  t: Translate,
+): Exchange => ({
   href: `/sandbox/traffic/${kind}/${id}`,
   at: at.toISOString(),
   durationMs,
@@ -52,7 +56,7 @@ const exchangeOf = ({ kind, id, at, durationMs, failure, request, response, ...e
   answer: response
     ? { start: `HTTP ${response.status ?? 200}`, headers: response.headers ?? [], body: response.body }
     : null,
-  failure: failure?.detail ?? null,
+  failure: failure ? reasonText(failure.detail, t) : null,
   refusedRightly: entry.outcome.name === 'refused-rightly',
   stringToSign: entry.stringToSign ?? null,
   curl: entry.curl ?? null,

@@ -1,9 +1,9 @@
 import { CHECK_IDS, type Finding, type Outcome, type RunEvent } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
-import { interfaceNamed } from '../../interfaces/index.ts'
 import type { Said } from '../../lib/said.ts'
 import type { Translate } from '../../lib/web/locale.ts'
-import { checkText, detailText, saidText } from '../texts.ts'
+import { interfaceName } from '../interface-title.ts'
+import { checkText, detailText, reasonText, saidText } from '../texts.ts'
 import { type Exchange, findExchange } from './exchange.ts'
 
 export type Tone = 'plain' | 'good' | 'bad' | 'warning'
@@ -58,15 +58,17 @@ export async function logLine(context: LineContext, event: RunEvent): Promise<Lo
 }
 
 async function contentOf(context: LineContext, event: RunEvent): Promise<LineContent> {
-  const { deps, partnerId, t } = context
+  const { t } = context
   switch (event.kind) {
     case 'started':
       return { text: t('sandbox.log.started', { number: String(event.data.number) }) }
     case 'calling':
-      return { text: t('sandbox.log.calling', { interface: titleOf(event.data.interface), url: event.data.url }) }
+      return {
+        text: t('sandbox.log.calling', { interface: interfaceName(event.data.interface, t), url: event.data.url }),
+      }
     case 'call': {
-      const exchange = await findExchange(deps, partnerId, 'call', event.data.call_id)
-      const text = t('sandbox.log.call', { interface: titleOf(event.data.interface) })
+      const exchange = await findExchange(context, 'call', event.data.call_id)
+      const text = t('sandbox.log.call', { interface: interfaceName(event.data.interface, t) })
       const failed = exchange !== null && exchange.answer === null
       return { text, exchange, ...(failed ? { ...bad(t), open: true } : {}) }
     }
@@ -77,27 +79,25 @@ async function contentOf(context: LineContext, event: RunEvent): Promise<LineCon
     case 'notice':
       return {
         text: t('sandbox.log.notice', { path: event.data.path }) + remarkText(event.data.remark, t),
-        exchange: await findExchange(deps, partnerId, 'notice', event.data.notice_id),
+        exchange: await findExchange(context, 'notice', event.data.notice_id),
       }
     case 'rejected':
       return {
         ...(event.data.remark ? verdict(false, 'warning', t) : { ...bad(t), open: true }),
-        text:
-          t('sandbox.log.rejected', { path: event.data.path, reason: event.data.reason }) +
-          remarkText(event.data.remark, t),
-        exchange: await findExchange(deps, partnerId, 'rejected', event.data.call_id),
+        text: t('sandbox.log.rejected', toldOf(event.data, t)) + remarkText(event.data.remark, t),
+        exchange: await findExchange(context, 'rejected', event.data.call_id),
       }
     case 'unverified':
       return {
         ...{ tone: 'warning', word: t('sandbox.log.unverified') },
-        text: t('sandbox.log.unverified_call', { path: event.data.path, reason: event.data.reason }),
-        exchange: await findExchange(deps, partnerId, 'rejected', event.data.call_id),
+        text: t('sandbox.log.unverified_call', toldOf(event.data, t)),
+        exchange: await findExchange(context, 'rejected', event.data.call_id),
       }
     case 'wrong-path':
       return {
         ...{ tone: 'warning', word: t('sandbox.log.warning') },
-        text: t('sandbox.log.wrong_path', { path: event.data.path, reason: event.data.reason }),
-        exchange: await findExchange(deps, partnerId, 'rejected', event.data.call_id),
+        text: t('sandbox.log.wrong_path', toldOf(event.data, t)),
+        exchange: await findExchange(context, 'rejected', event.data.call_id),
       }
     case 'check':
       return checkLine(event.data, t)
@@ -109,10 +109,13 @@ async function contentOf(context: LineContext, event: RunEvent): Promise<LineCon
   }
 }
 
+const toldOf = ({ path, reason }: { readonly path: string; readonly reason: string }, t: Translate) => ({
+  path,
+  reason: reasonText(reason, t),
+})
+
 const remarkText = (remark: Said | undefined, t: Translate): string =>
   remark ? t('sandbox.log.still_waiting', { remark: saidText(remark, t) }) : ''
-
-const titleOf = (name: string): string => interfaceNamed(name)?.title ?? name
 
 const bad = (t: Translate) => ({ tone: 'bad', word: t('sandbox.log.failed') }) as const
 

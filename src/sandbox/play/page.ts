@@ -113,7 +113,7 @@ async function shownResult(deps: Deps, partnerId: bigint, { id, orderId, finding
     passed: checks.filter(({ tone }) => tone === 'good'),
     failed,
     warned: findings.filter(({ passed, level }) => !passed && level === 'warning').length,
-    exchange: await findExchange(deps, partnerId, 'call', id),
+    exchange: await findExchange({ deps, partnerId, t }, 'call', id),
     order: order && shownOrder(order, locale),
   }
 }

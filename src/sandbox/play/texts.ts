@@ -1,4 +1,5 @@
 import type { Translate } from '../../lib/web/locale.ts'
+import { reasonText } from '../texts.ts'
 import type { BodyProblem } from './body.ts'
 import type { Action, PLAY_ORDER_FIELDS, Signing, Wish } from './wire.ts'
 
@@ -49,6 +50,6 @@ export const wishText = (wish: Wish, codes: readonly number[], t: Translate): st
 export const actionText = (action: Action, t: Translate): string => t(ACTED[action])
 
 export const problemText = (problem: BodyProblem, t: Translate): string =>
-  t(PROBLEMS[problem.kind], { problem: problem.kind === 'json' ? problem.detail : '' })
+  t(PROBLEMS[problem.kind], { problem: problem.kind === 'json' ? reasonText(problem.detail, t) : '' })
 
 export const fieldProblem = (field: keyof typeof FIELDS, t: Translate): string => t(FIELDS[field])

@@ -2,7 +2,7 @@ import { type Locale, translator } from '../../lib/web/locale.ts'
 import { docsTexts } from '../docs/texts.ts'
 import type { NotReplayable } from '../errors.ts'
 import { explainMistake } from '../mistake-texts.ts'
-import { stepName } from '../texts.ts'
+import { reasonText, stepName } from '../texts.ts'
 import type { TrafficKind, TrafficSummary } from '../traffic-store.ts'
 import type { TrafficEntry } from './entry.ts'
 import type { OutcomeName, TrafficOutcome } from './outcome.ts'
@@ -63,6 +63,8 @@ export function trafficTexts(locale: Locale) {
     replayed: (outcome: ReplayedOne['outcome']): string => t(REPLAYED[outcome]),
     name: docsTexts(locale).title,
     step: (id: string): string => stepName(id, t),
+    /** Why a call failed or was refused, or what is wrong with one of its fields. */
+    reason: (reason: string): string => reasonText(reason, t),
     mistake: (name: string): string => explainMistake(locale, name),
   }
 }

@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { reasonDetail } from '../../src/lib/reason-said.ts'
+import { REASONS } from '../../src/lib/reasons.ts'
+import { translator } from '../../src/lib/web/locale.ts'
+import { detailText } from '../../src/sandbox/texts.ts'
+
+/** What the platform says of refused and failed calls is worded for its reader. */
+
+const [en, zh] = [translator('en'), translator('zh-CN')]
+const inChinese = (reason: string) => detailText(reasonDetail(reason), zh)
+
+/** Names of fields, states, headers and causes are the same in both languages. */
+const ENGLISH = /\b(?:the|is|not|of|does|must|was|and|has|have|more|by|to|within|took)\b/
+
+const src = new URL('../../src/', import.meta.url)
+const code = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((path) => /^(?:mws|mtp|orders|catalogue|partner-calls|outbound)\/.*\.ts$/.test(path))
+  .map((path) => readFileSync(new URL(path, src), 'utf8'))
+  .join('\n')
+
+/** The clauses in the code, with something in place of each value. */
+const MADE = /(?:RefusedRequest|bodyRejected|baFailed\w*)\(\s*(['`])(.*?)\1/gs
+const clauses = [...code.matchAll(MADE)]
+  .map(([, , text = '']) =>
+    text.replace(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, (value) => (/code|seconds/.test(value) ? '5' : 'x1')),
+  )
+  .filter((clause) => clause !== 'Authorization: x1')
+
+const SAID = [
+  'Authorization: no colon between clientId and signature',
+  'Date: no such date or time',
+  'the signature does not match: newline-missing, full-url-signed',
+  'Date differs from our clock by 412 seconds',
+  'Date: the weekday is Tue, not Mon',
+  'no such path; the nearest path is POST /mtp/api/order/consume/notice',
+  'method not allowed: GET; use POST',
+  'body.usedQuantity must be a 32-bit integer, as number or text',
+  'body.quantity is required; body.voucherList[0].voucher must not be empty; and more',
+  'the JSON value must be an object',
+  'partnerId is required',
+  'HTTP body: empty',
+  "HTTP body: not JSON: Quoted object key expected but got '}' at position 9 (line 1, column 10)",
+  'HTTP body: the name "orderId" appears twice in one object (line 2, column 3)',
+  'order 7 is paid (tickets are issued); it cannot become closed',
+  'could not connect: connect (ECONNREFUSED)',
+  'the response took too long: nothing came within 10 s: timeout (UND_ERR_HEADERS_TIMEOUT)',
+  'the response is larger than 1 MiB: too-large (UND_ERR_RES_EXCEEDED_MAX_SIZE)',
+  'the address or port of the URL is not allowed: address',
+  'HTTP status 302; redirects are not followed',
+  'the response is not valid UTF-8',
+  'the partner says "stock is out"; body[0].title is required',
+  'body.orderId is 12; the call was about 13: it was rounded, so the partner reads ids as doubles',
+  '420 (out of stock): nothing left',
+  'is 19900; the median of this calendar is 199. Prices are yuan, not cents; 3 more entries like this',
+  'names a day that does not exist: 2026-02-30',
+]
+
+describe('the reasons of refused and failed calls', () => {
+  it('are worded in English as they are made, and in Chinese without English words', () => {
+    expect(clauses.length).toBeGreaterThan(40)
+    const all = [...clauses, ...SAID]
+    expect(all.filter((reason) => typeof reasonDetail(reason) === 'string')).toEqual([])
+    for (const reason of all) {
+      const detail = reasonDetail(reason)
+      expect(detailText(detail, en)).toBe(reason)
+      const words = inChinese(reason).replace(/“.*?”/g, '')
+      if (!/^\d+ \(/.test(reason)) expect(words, reason).not.toMatch(ENGLISH)
+    }
+  })
+
+  it('are the same text in the code and on English pages', () => {
+    const names = (template: string) =>
+      Object.fromEntries([...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, `{${name}}`]))
+    for (const [id, template] of Object.entries(REASONS)) {
+      expect(en(`sandbox.said.${id.replaceAll('-', '_')}`, names(template))).toBe(template)
+    }
+  })
+
+  it('that are not known stay as they are, whatever they are', () => {
+    for (const reason of ['it is blue', ': ', 'x: connect (E)', '', 'a'.repeat(50_000), 'voucher '.repeat(240)]) {
+      expect(detailText(reasonDetail(reason), zh)).toBe(reason)
+    }
+  })
+})

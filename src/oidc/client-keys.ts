@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { KEY_SET_LIMITS } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
+import { listOf } from '../lib/json/shape.ts'
 import { Turns } from '../lib/turns.ts'
 import { addressGuard, get } from '../outbound/index.ts'
 import { publicKey } from '../registry/index.ts'
@@ -17,7 +18,7 @@ const FAILED_S = 10
 const MOST_SETS = 100
 const MOST_KEYS = 50
 
-const keySet = z.object({ keys: z.array(z.unknown()).max(MOST_KEYS) })
+const keySet = z.object({ keys: listOf('registered', z.unknown()).max(MOST_KEYS) })
 type PublicKey = z.output<typeof publicKey>
 
 interface Known {

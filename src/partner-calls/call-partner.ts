@@ -71,10 +71,8 @@ export async function callPartner<Name extends InterfaceName>(
 
 /** The same bytes as before, signed anew. Steps do not take the answer for that of their own call. */
 async function sendLate(deps: Deps, partner: PartnerWithSecrets, first: CallRecord): Promise<CallRecord> {
-  const entry = INTERFACES.find((candidate) => candidate.name === first.interface) as PartnerInterface
-  const sending = { entry, text: first.request_body, byHand: true }
-  const options = first.order_id === null ? {} : { orderId: first.order_id }
-  return (await makeCall(deps, partner, sending, options)).record
+  const sending = { entry: entryOf(first.interface as InterfaceName), text: first.request_body, byHand: true }
+  return (await makeCall(deps, partner, sending, first.order_id === null ? {} : { orderId: first.order_id })).record
 }
 
 /**

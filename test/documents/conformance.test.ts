@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { cellsOf, ROOT, read } from './document.ts'
+
+/** CONFORMANCE.md names a test for each requirement, and each of these tests is there. */
+
+const document = read('.github/CONFORMANCE.md')
+const CITED = /([\w./-]+)\s+"([^"]+)"/g
+/** Titles of tests and of tables of tests. */
+const TITLE = /(?:\b(?:it|test|describe)|\))\(\s*(?:'((?:[^'\\]|\\.)*)'|"([^"]*)")/g
+
+const rows = document.split('\n').filter((line) => line.startsWith('| ') && !/^\| (§|Requirement)/.test(line))
+const cited = [...document.replace(/```[\s\S]*?```/g, '').matchAll(CITED)].flatMap(([, file = '', title = '']) =>
+  file.startsWith('--') ? [] : [{ path: join('test/oidc', `${file}.test.ts`), title: title.replace(/\s+/g, ' ') }],
+)
+
+const titlesOf = (path: string): Set<string> =>
+  new Set([...read(path).matchAll(TITLE)].map(([, single, double]) => single ?? double ?? ''))
+
+describe('CONFORMANCE', () => {
+  it('has a test for each requirement', () => {
+    expect(rows.length).toBeGreaterThan(70)
+    const without = rows.filter((row) => ![...(cellsOf(row)[2] ?? '').matchAll(CITED)].length)
+    expect(without).toEqual([])
+  })
+
+  it('names each specification', () => {
+    for (const name of [
+      'OpenID Connect Core',
+      'Discovery',
+      ...['6749', '6750', '7009', '7636', '7662', '8414', '9126'],
+    ]) {
+      expect(document).toMatch(new RegExp(`^## .*${name}`, 'm'))
+    }
+    expect(document).toMatch(/^## .*9207/m)
+  })
+
+  it('names tests that are there', () => {
+    const files = [...new Set(cited.map(({ path }) => path))]
+    expect(files.filter((path) => !existsSync(`${ROOT}${path}`))).toEqual([])
+    const titles = new Map(files.map((path) => [path, titlesOf(path)]))
+    expect(cited.filter(({ path, title }) => !titles.get(path)?.has(title))).toEqual([])
+  })
+})

@@ -131,7 +131,7 @@ function tell({ say, help }: Drive, { kind, data, step_id }: ShownEvent, over: A
     say(`  test condition: ${faultData.parse(data).fault}`)
   } else if (kind === 'wrong-path') {
     const { path, reason } = rejectedData.parse(data)
-    say(`  your call to POST ${path} does not count: ${reason}`)
+    say(`  your call to ${path} does not count: ${reason}`)
   } else if (kind === 'waiting') {
     const awaited = waitingData.parse(data)
     const about = Object.entries(awaited.about).map(([field, value]) => `${field} ${value}`)

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import type { Cause } from '../audit/index.ts'
-import { applyLevelPrices, applyProductChange, type Entry } from '../catalogue/index.ts'
+import { applyProductChange } from '../catalogue/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { sha256 } from '../lib/crypto/digest.ts'
-import { parseLossless } from '../lib/json/lossless.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import { accepted, bodyRejected, readNotice, WARNINGS } from '../mws/index.ts'
 import { applyPayResult, applyRefundResult, codesIn } from '../orders/index.ts'
@@ -18,8 +17,6 @@ import {
   consumeNotice,
   type DealChangeNotice,
   dealChangeNotice,
-  type LevelPriceNotice,
-  levelPriceNotice,
   type PayNotice,
   payNotice,
   type RefundNotice,
@@ -39,7 +36,7 @@ export interface Kind<Notice extends { partnerId?: string | undefined }> {
  * Product changes are remembered for only ten seconds: a partner that changes a price twice a day sends the same bytes
  * twice, and the second notice is new.
  */
-const DEAL_CHANGE_REPEAT_S = 10
+export const DEAL_CHANGE_REPEAT_S = 10
 
 export const DEAL_CHANGE: Kind<DealChangeNotice> = {
   shape: dealChangeNotice,
@@ -94,21 +91,6 @@ export const RESCHEDULE: Kind<RescheduleNotice> = {
   take: (deps, _notice, row) => takeByItself(deps, row, ORDER_NOTICE_REPEAT_S, async () => {}),
 }
 
-/** Prices may return to earlier values within a day, so the same bytes soon count as new again. */
-export const LEVEL_PRICES: Kind<LevelPriceNotice> = {
-  shape: levelPriceNotice,
-  take: (deps, notice, row) =>
-    takeByItself(deps, row, DEAL_CHANGE_REPEAT_S, (inside, cause) =>
-      applyLevelPrices(inside, row.partnerId, { ...notice, entries: entriesOf(row.body) }, cause),
-    ),
-}
-
-/** As received: what a pull of the same calendar would store. */
-function entriesOf(body: string): readonly Entry[] {
-  const json = parseLossless(Buffer.from(body))
-  return 'value' in json ? (json.value as { body: Entry[] }).body : []
-}
-
 export interface ReceivedNotice {
   readonly caller: PartnerWithSecrets
   /** Request target as sent. */
@@ -155,7 +137,7 @@ export async function acceptNotice<Notice extends { partnerId?: string | undefin
  * In a transaction of its own: the notice is claimed, then it has its effect. Consumption notices are claimed last
  * (consumption.ts says why). `repeatWithinS`: seconds in which the same bytes again are taken for a retry.
  */
-function takeByItself(
+export function takeByItself(
   deps: Deps,
   row: NoticeRow,
   repeatWithinS: number,

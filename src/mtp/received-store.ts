@@ -49,7 +49,7 @@ const receivedCall = z.object({
   body: z.string(),
   /** Whether it is known that the partner sent it. */
   verified: z.boolean(),
-  /** It came to another path, which does not exist. */
+  /** It came to another path, which does not exist, or with a wrong method. */
   wrong_path: z.boolean(),
   /** What an accepted notice was taken with all the same: names of src/mws/diagnose/warnings.ts. */
   warnings: z.string().transform((names) => names.split(' ').filter((name) => name !== '')),

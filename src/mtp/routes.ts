@@ -18,12 +18,12 @@ import {
   signatureTestRoutes,
   signedRoutes,
 } from '../mws/index.ts'
+import { LEVEL_PRICES } from './level-price-notice.ts'
 import {
   acceptNotice,
   CONSUMPTION,
   DEAL_CHANGE,
   type Kind,
-  LEVEL_PRICES,
   PAY_RESULT,
   REFUND_RESULT,
   RESCHEDULE,
@@ -40,7 +40,7 @@ interface Options {
 
 const REFUSALS: RefusalPolicy = {
   code: (rejected, url) => (rejected ? codeOf(rejected, url) : refusalCode(url)),
-  isKept: ({ status }) => status === 200 || status === 404,
+  isKept: ({ status }) => status !== 429,
   unreadable: () => ({ describe: 'the request cannot be read', status: 200 }),
 }
 

@@ -40,7 +40,7 @@ export const claimNotices = (db: Db, rows: readonly NoticeRow[], repeatWithinS: 
           as row (client_id, path, body_hash, notice_id, partner_id, received_at, body, answer, warnings)
         on conflict (client_id, path, body_hash) do update
           set notice_id = excluded.notice_id, received_at = excluded.received_at, answer = excluded.answer,
-            warnings = excluded.warnings
+            warnings = excluded.warnings, arrival = excluded.arrival
           where known.received_at <= excluded.received_at - make_interval(secs => ${repeatWithinS})
             or known.received_at >= excluded.received_at + make_interval(secs => ${repeatWithinS})`,
   )

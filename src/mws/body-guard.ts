@@ -122,6 +122,8 @@ const INCOMPLETE = '(did not arrive completely)'
 const UNREAD = '(not read: the signature was checked first)'
 /** Replaces the body of a call to a path that does not exist. */
 export const UNREAD_OF_WRONG_PATH = '(not read: the path does not exist)'
+/** Replaces the body of a call whose method is not taken. */
+export const UNREAD_OF_WRONG_METHOD = '(not kept: the method is not POST)'
 
 /** The body of a call as text, for the partner to look at. */
 export function readableBody(request: FastifyRequest): string {
@@ -138,6 +140,7 @@ export const isWholeBody = (body: string): boolean =>
   body !== INCOMPLETE &&
   body !== UNREAD &&
   body !== UNREAD_OF_WRONG_PATH &&
+  body !== UNREAD_OF_WRONG_METHOD &&
   !body.includes('\ufffd')
 
 // PostgreSQL cannot store a NUL.

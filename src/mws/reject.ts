@@ -61,14 +61,15 @@ export function keepRejected(deps: Deps, rejection: Rejection): Promise<void> {
 }
 
 /**
- * Keeps a call to a path that does not exist, with the path that was probably meant. Nobody waits for this either: it
+ * Keeps a call to a path that does not exist, with the path that was probably meant, or with a wrong method. Nobody waits for this either: it
  * checks the signature, to tell the partner's own calls from those of strangers.
  */
 export const keepWrongPath = (deps: Deps, rejection: Omit<Rejection, 'verified'>): Promise<void> =>
   keepUnlessBusy(deps, WRONG_PATHS_AT_ONCE, rejection.call, (partner) => {
     const { call, reason } = rejection
-    const nearest = nearestPath(deps.config.MTP_PATH_PREFIXES, pathAsSent(call.url))
-    const told = nearest === undefined ? reason : `${reason}; the nearest path is POST ${nearest}`
+    const path = pathAsSent(call.url)
+    const nearest = nearestPath(deps.config.MTP_PATH_PREFIXES, path)
+    const told = nearest === undefined || nearest === path ? reason : `${reason}; the nearest path is POST ${nearest}`
     return keepRejectedOf(deps, partner, { ...rejection, reason: told, verified: isProven(deps, partner, call) })
   })
 
@@ -145,6 +146,7 @@ function entryOf(partner: PartnerWithSecrets, { call, headers, ...rejection }: R
     partnerId: partner_id,
     clientId: client_id,
     path: mask(pathAsSent(call.url)).slice(0, 1_024),
+    ...(call.method === 'POST' ? {} : { method: call.method }),
     reason: mask(rejection.reason),
     headers: {
       ...cutHeaders(maskedHeaders(headers, mask), most.headers),

@@ -11,6 +11,8 @@ export interface RejectedCall {
   readonly partnerId: bigint
   readonly clientId: string
   readonly path: string
+  /** Left out: POST. */
+  readonly method?: string
   readonly reason: string
   readonly headers: object
   readonly body: string
@@ -22,9 +24,9 @@ export interface RejectedCall {
 
 export const insertRejectedCall = (db: Db, call: RejectedCall, now: Date): Promise<number> =>
   db.exec(
-    sql`insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified, left_out)
+    sql`insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified, left_out, method)
         values (${call.callId}, ${now}, ${call.partnerId}, ${call.clientId}, ${call.path}, ${call.reason},
-                ${call.headers}, ${call.body}, ${call.answer}, ${call.verified}, ${call.leftOut})`,
+                ${call.headers}, ${call.body}, ${call.answer}, ${call.verified}, ${call.leftOut}, ${call.method})`,
   )
 
 /** The result of the analysis of a kept call. */

@@ -5,7 +5,7 @@ import { failureAnswerOf, logFailure } from '../lib/web/envelope.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { hasBody } from '../lib/web/read-body.ts'
 import type { FailureAnswer } from '../lib/web/rescode.ts'
-import { acceptRawBodies, readableBody, UNREAD_OF_WRONG_PATH } from './body-guard.ts'
+import { acceptRawBodies, readableBody, UNREAD_OF_WRONG_METHOD, UNREAD_OF_WRONG_PATH } from './body-guard.ts'
 import { BaFailed, CallRejected, type RefusalCode, refused } from './errors.ts'
 import { callOf } from './guard.ts'
 import { keepRejected, keepWrongPath } from './reject.ts'
@@ -53,7 +53,7 @@ async function sendRefusal(
   noteForLog(request, { code, ...(detail ? { detail } : {}) })
   const answer = JSON.stringify(refused(describe, partnerId, code))
   if (rejected && policy.isKept(rejected)) {
-    if (rejected.status === 404) keepWithoutBody(deps, request, rejected, answer)
+    if (rejected.status === 404 || rejected.status === 405) keepWithoutBody(deps, request, rejected, answer)
     else await keep(deps, request, rejected, answer)
   }
   return reply
@@ -69,11 +69,13 @@ function failureOf(policy: RefusalPolicy, thrown: unknown, request: FastifyReque
   return { describe: 'the platform cannot respond now; try again later', status, headers, detail }
 }
 
-/** The body of a call to a wrong path is not read, and nobody waits until the call is kept. */
+/** The body of a call to a wrong path or with a wrong method is not kept, and nobody waits until the call is. */
 function keepWithoutBody(deps: Deps, request: FastifyRequest, rejected: CallRejected, answer: string): void {
   const { headers, ip: address } = request
-  const body = hasBody(request) ? UNREAD_OF_WRONG_PATH : ''
-  const rejection = { call: callOf(request), address, headers, body, reason: rejected.message, answer }
+  const isMethod = rejected.status === 405
+  const unread = isMethod ? UNREAD_OF_WRONG_METHOD : UNREAD_OF_WRONG_PATH
+  const reason = isMethod ? `${rejected.message}: ${request.method}; use POST` : rejected.message
+  const rejection = { call: callOf(request), address, headers, body: hasBody(request) ? unread : '', reason, answer }
   keepWrongPath(deps, rejection).catch((error: Error) => {
     logFailure(request, error, 'a call to a wrong path could not be recorded')
   })

@@ -52,10 +52,12 @@ const received = z.object({
   verified: z.boolean(),
   left_out: z.number().nullable(),
   warnings,
+  /** Null means POST. */
+  method: z.string().nullable(),
 })
 export type KeptReceived = z.output<typeof received>
 
-const RECEIVED = sql.part`id, at, name as path, headers, body, answer, code, status, order_id, reason, verified, left_out, warnings`
+const RECEIVED = sql.part`id, at, name as path, headers, body, answer, code, status, order_id, reason, verified, left_out, warnings, method`
 
 /** A notice of this partner that was accepted. */
 export const findNotice = (db: Db, partnerId: bigint, id: string): Promise<KeptReceived | undefined> =>

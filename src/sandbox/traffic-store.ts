@@ -30,6 +30,8 @@ const summary = z.object({
   /** How many refused calls this entry stands for that were not stored; null of every other entry. */
   left_out: z.number().nullable(),
   warnings,
+  /** Tells calls of one moment apart; null of old ones. */
+  arrival: z.coerce.number().nullable(),
   ...judged,
 })
 export type TrafficSummary = z.output<typeof summary>
@@ -73,7 +75,7 @@ const ORDERS = {
 
 /** What every entry has, whichever view it comes from. */
 const SUMMARY = sql.part`kind, id, at, name, failure, detail, status, code, duration_ms, verified, left_out, warnings,
-  forged, verdict`
+  arrival, forged, verdict`
 
 /** One list of the three views; each of them is read no further than the list is long. */
 function list(db: Db, filter: TrafficFilter, place: Place, limit: number, order: Order) {

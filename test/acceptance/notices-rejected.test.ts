@@ -123,6 +123,13 @@ describe('a refused call is kept', () => {
     ])
   })
 
+  it('and one with a wrong method, without its body', async () => {
+    await post({ method: 'PUT', body: '{"of":"nobody"}' })
+    expect(await kept()).toMatchObject([
+      { reason: 'method not allowed: PUT; use POST', body: '(not kept: the method is not POST)' },
+    ])
+  })
+
   it('whatever its headers', async () => {
     await post({ headers: { 'X-Odd': 'caf\u00e9 \\u0000 "\\', 'X-Long': 'y'.repeat(20_000) } })
     expect(await kept()).toMatchObject([{ headers: { 'x-odd': 'caf\u00e9 \\u0000 "\\' } }])
@@ -138,10 +145,9 @@ describe('nothing is kept', () => {
     expect((await system.query('select count(*)::int as n from rejected_call'))[0]).toEqual(before)
   })
 
-  it('of an accepted call, nor of a wrong method', async () => {
+  it('of an accepted call', async () => {
     await seedOrder(pool, { orderId: 77n, partnerId: Number(seller.partnerId), quantity: 3 })
     expect((await post({ body: consumption({ orderId: 77n }) })).text).toBe(success(seller))
-    await post({ method: 'PUT' })
     expect(await kept(0)).toEqual([])
   })
 })

@@ -16,6 +16,7 @@ import type { Waiting } from '../../src/certification/event.ts'
 import { listRuns, nextStep, presentRun, showRun, startRun } from '../../src/certification/run.ts'
 import { STEPS } from '../../src/certification/steps/index.ts'
 import type { Step } from '../../src/certification/steps/step.ts'
+import { finishRejected } from '../../src/mws/reject.ts'
 import { waitingIn } from '../../src/sandbox/pages/waiting.ts'
 import { type Lab, openLab, SIMPLE, simpleChoice, walkTo } from '../sandbox/lab.ts'
 import { EVERYTHING, useTickets } from '../sandbox/walk.ts'
@@ -247,7 +248,7 @@ describe('a step that is being made', () => {
       await forge(clock.now().toUTCString(), 'a guess')
       // Seen on the wire an hour ago: the body is not signed.
       await forge(new Date(clock.now().getTime() - 3_600_000).toUTCString(), lab.secret)
-      await sleep(500)
+      await finishRejected(lab.world.deps)
       await consumed(runId)
     })
     expect(made.events.filter(({ kind }) => kind === 'unverified')).toHaveLength(2)
@@ -255,15 +256,25 @@ describe('a step that is being made', () => {
     expect(made.outcome).toBe('passed')
   })
 
-  it('tells of a call to a wrong path, and goes on waiting', async () => {
+  it.each([
+    [
+      'a call to a wrong path',
+      'POST',
+      '/mtp/api/order/consume',
+      'no such path; the nearest path is POST /mtp/api/order/consume/notice',
+    ],
+    ['a call with a wrong method', 'GET', '/mtp/api/order/consume/notice', 'method not allowed: GET; use POST'],
+  ])('tells of %s, and goes on waiting', async (_what, method, path, reason) => {
     const { clock, deps } = lab.world
     const runId = await lab.run()
     await walkTo(lab, runId, 'consumption')
-    const path = '/mtp/api/order/consume'
     const made = await lab.make(runId, 'consumption', async () => {
       const date = clock.now().toUTCString()
-      const headers = { Date: date, Authorization: `MWS lab:${signatureOf({ path, date, secret: lab.secret })}` }
-      await fetch(lab.url + path, { method: 'POST', headers, body: '{}' })
+      const headers = {
+        Date: date,
+        Authorization: `MWS lab:${signatureOf({ path, date, method, secret: lab.secret })}`,
+      }
+      await fetch(lab.url + path, { method, headers, ...(method === 'POST' ? { body: '{}' } : {}) })
       const told = async () => {
         const { current } = await showRun(deps, lab.partnerId, runId)
         const events = await eventsOfAttempt(deps.db, String(current?.attempts.at(-1)?.attempt_id))
@@ -275,7 +286,6 @@ describe('a step that is being made', () => {
       await consumed(runId)
     })
     const line = made.events.find(({ kind }) => kind === 'wrong-path')
-    const reason = 'no such path; the nearest path is POST /mtp/api/order/consume/notice'
     expect(line?.data).toMatchObject({ path, reason })
     expect(made.failures).toEqual([])
     expect(made.outcome).toBe('passed')

@@ -4,6 +4,7 @@ import { showProduct } from '../../src/catalogue/show-product.ts'
 import { formatHttpDate } from '../../src/lib/crypto/signing.ts'
 import { addDays } from '../../src/lib/time-zone.ts'
 import { setAesKey } from '../../src/partners/aes-key.ts'
+import { showEntry } from '../../src/sandbox/traffic/entry.ts'
 import { aesEncrypted } from '../aes.ts'
 import { openWorld, type World } from '../harness.ts'
 import { type FakeSeller, fakeSeller } from '../partner-calls/fake-seller.ts'
@@ -245,5 +246,29 @@ describe('a level price notice', () => {
       [deal],
     )
     expect(rows[0].text).toContain('8985652356562370001')
+  })
+})
+
+describe('prices that look like mistakes', () => {
+  const warningsOf = async () =>
+    (
+      await world.pool.query(`select warnings, notice_id from notice where path = $1 order by arrival desc limit 1`, [
+        PATH,
+      ])
+    ).rows[0]
+
+  it('are stored as they came, and named in Traffic', async () => {
+    const days = [0, 1, 2, 3].map((day) => addDays(FIRST, day))
+    const prices = days.map((day, at) => entry(day, 'A', at === 2 ? { mtPrice: '10000.00' } : {}))
+    const notice = { partnerId: 7001, partnerDealId: deal, startTime: FIRST, endTime: addDays(FIRST, 3), body: prices }
+    expect(await post(notice)).toMatchObject({ code: 200, describe: 'success' })
+    const { warnings, notice_id: id } = await warningsOf()
+    expect(warnings).toBe('implausible-prices')
+    const { doubts } = await showEntry(world.deps, 7001n, { kind: 'notice', id })
+    expect(doubts).toMatchObject([
+      { path: 'body[2].mtPrice', problem: expect.stringContaining('is 10000; the median of this calendar is 100') },
+    ])
+    expect((await post({ ...notice, body: days.map((day) => entry(day)) })).code).toBe(200)
+    expect((await warningsOf()).warnings).toBe('')
   })
 })

@@ -6,6 +6,7 @@ import { trafficQuery } from '../../src/sandbox/traffic/wire.ts'
 import { openWorld, type World } from '../harness.ts'
 import { type FakeSeller, fakeSeller } from '../partner-calls/fake-seller.ts'
 import { sendNotice } from '../sandbox/notices.ts'
+import { signedHeaders } from '../signer.ts'
 
 /** Calls to paths that do not exist, for their sender to see. */
 
@@ -75,6 +76,39 @@ describe('a call to a path that does not exist', () => {
     await finishRejected(world.deps)
     const counted = await world.pool.query('select sum(left_out)::int as calls from rejected_call')
     expect(counted.rows[0].calls).toBe(60 - rows.length)
+  })
+})
+
+describe('a call with a wrong method to a path that exists', () => {
+  const path = '/rhone/mtp/api/order/consume/notice'
+  const call = (method: 'GET' | 'PUT', secret = seller.secret) => {
+    const date = world.clock.now().toUTCString()
+    const partner = { partnerId: '7001', clientId: 'seller-7001', clientSecret: secret }
+    const headers = { ...signedHeaders(partner, { path, date, method }) }
+    return world.app.inject({ method, url: path, headers, ...(method === 'PUT' ? { payload: '{"body":{}}' } : {}) })
+  }
+
+  it.each(['GET', 'PUT'] as const)('%s: is kept with its method, and told like a wrong path', async (method) => {
+    const answer = await call(method)
+    expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'POST'])
+    expect(answer.json()).toEqual({ code: 300, describe: 'method not allowed; use POST', partnerId: '7001' })
+    await finishRejected(world.deps)
+    const [line, ...more] = await lines()
+    expect(more).toEqual([])
+    const detail = `method not allowed: ${method}; use POST`
+    expect(line).toMatchObject({ kind: 'rejected', name: 'consume', code: 300, status: 405, verified: true, detail })
+    const entry = await showEntry(world.deps, 7001n, { kind: 'rejected', id: String(line?.id) })
+    expect(entry.request.method).toBe(method)
+    expect(entry.stringToSign).toMatch(new RegExp(`^${method} ${path}\n`))
+    expect(entry.request.body.text).toBe(method === 'PUT' ? '(not kept: the method is not POST)' : '')
+    const { rows } = await world.pool.query('select wrong_path from refused_notice')
+    expect(rows).toEqual([{ wrong_path: true }])
+  })
+
+  it('is not verified where the signature does not fit', async () => {
+    await call('GET', 'a guess')
+    await finishRejected(world.deps)
+    expect((await lines()).map(({ verified }) => verified)).toEqual([false])
   })
 })
 

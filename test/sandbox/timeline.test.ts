@@ -35,7 +35,9 @@ describe('the timeline of an order', () => {
       places.every((place) => place >= 0),
       text,
     ).toBe(true)
-    // The clock stands still here, so the calls share a moment; of one moment the states come last.
+    // The clock stands still here, so all share a moment: calls are in the order of their arrival, then the states.
+    const calls = [...answer.body.matchAll(/<a href="\/sandbox\/traffic\/(?:call|notice)\/[^"]+"><strong>([^<]+)/g)]
+    expect(calls.map(([, name]) => name)).toEqual(['Order create', 'Order pay (issue tickets)', 'Consumption notice'])
     expect(Math.max(...places)).toBe(places.at(-1))
     expect(text).toContain('You → platform')
     const links = [...answer.body.matchAll(/href="(\/sandbox\/run\/[^"]+)"/g)].map(([, href]) => href)

@@ -34,6 +34,11 @@ export const WARNINGS = {
     explanation:
       'The order has one code per ticket, but its consumption notice has no voucherList: codes are marked by count, and only where the count leaves no choice. Until the partner is live, such a notice is refused.',
   },
+  implausible: {
+    name: 'implausible-prices',
+    explanation:
+      'Prices look like mistakes: far from the median of this calendar (yuan, not cents), settlement above sale, or a day that occurs again with other prices. They are stored as they came.',
+  },
   partnerIdMissing: CREDENTIAL_MISTAKES.partnerIdMissing,
   querySigned: QUERY_SIGNED,
 } as const satisfies Record<string, Mistake>

@@ -52,7 +52,7 @@ const exchangeOf = (
   href: `/sandbox/traffic/${kind}/${id}`,
   at: at.toISOString(),
   durationMs,
-  request: { start: `POST ${request.url}`, headers: request.headers ?? [], body: request.body },
+  request: { start: `${request.method} ${request.url}`, headers: request.headers ?? [], body: request.body },
   answer: response
     ? { start: `HTTP ${response.status ?? 200}`, headers: response.headers ?? [], body: response.body }
     : null,

@@ -11,7 +11,7 @@ import { findCall, findNotice, findRejected, type KeptCall, type KeptReceived } 
 import type { TrafficKind } from '../traffic-store.ts'
 import { curlOf } from './curl.ts'
 import { outcomeOf, type TrafficOutcome } from './outcome.ts'
-import { answerProblems, type LinkedProblem, noticeName, noticeProblems } from './problems.ts'
+import { answerProblems, type LinkedProblem, noticeDoubts, noticeName, noticeProblems } from './problems.ts'
 import { obstacleToCall, obstacleToNotice, type ReplayObstacle } from './replayable.ts'
 import { type ShownText, shownText } from './text.ts'
 import type { TrafficEntryParams } from './wire.ts'
@@ -39,6 +39,8 @@ export interface TrafficEntry {
   readonly left_out: number | null
   /** Names of the warnings with which a notice was accepted. */
   readonly warnings: readonly string[]
+  /** Values of an accepted notice that look like mistakes. */
+  readonly doubts: readonly LinkedProblem[]
   /** Kind and detail of a failure of ours, or why the partner's call was refused. */
   readonly failure?: { readonly kind: string; readonly detail: string }
   readonly problems: readonly LinkedProblem[]
@@ -49,7 +51,12 @@ export interface TrafficEntry {
   readonly mistakes: readonly string[]
   readonly code: number | null
   readonly durationMs: number | null
-  readonly request: { readonly url: string; readonly headers?: HeaderLines; readonly body: ShownText }
+  readonly request: {
+    readonly method: string
+    readonly url: string
+    readonly headers?: HeaderLines
+    readonly body: ShownText
+  }
   /** Undefined where the Date that was signed is not kept. */
   readonly stringToSign?: string
   readonly response?: { readonly status: number | null; readonly headers?: HeaderLines; readonly body: ShownText }
@@ -115,13 +122,13 @@ function ourCall(
     ...{ kind: 'call', id, direction: 'out', at, name: found.interface, code: found.code },
     ...(found.order_id === null ? {} : { orderId: found.order_id }),
     ...{ outcome: outcomeOf({ ...found, verified: true }), forged: found.forged, verdict: found.verdict },
-    ...{ verified: true, isUnsigned: false, left_out: null, warnings: [] },
+    ...{ verified: true, isUnsigned: false, left_out: null, warnings: [], doubts: [] },
     ...(told ? { failure: told } : {}),
     problems: failure === 'schema' ? answerProblems(found.interface, response_body ?? '') : [],
     isSignature: false,
     mistakes: [],
     durationMs: isTold ? found.duration_ms : null,
-    request: { url, headers: linesOf(request_headers, mask), body: textOf(curl.body, curl.encrypted) },
+    request: { method: 'POST', url, headers: linesOf(request_headers, mask), body: textOf(curl.body, curl.encrypted) },
     stringToSign: stringToSign({ method: 'POST', path: pathOf(found.url), date: request_headers.Date ?? '' }),
     ...(response_body === null
       ? {}
@@ -151,6 +158,7 @@ function theirCall(
 ): TrafficEntry {
   const { id, at, headers, body, answer, reason } = found
   const path = mask(found.path)
+  const method = found.method ?? 'POST'
   const isSignature = answer.includes(`"${BA_FAILED}"`)
   const obstacle = obstacleToNotice(deps, found)
   const date = headers?.date
@@ -160,6 +168,7 @@ function theirCall(
     ...(found.order_id === null ? {} : { orderId: found.order_id }),
     ...{ verified: found.verified, isUnsigned: reason?.startsWith(SIGNATURE_UNFIT) ?? false },
     ...{ left_out: found.left_out, warnings: found.warnings },
+    doubts: reason === null ? noticeDoubts(deps, path, body) : [],
     ...(reason === null ? {} : { failure: { kind: 'rejected', detail: mask(reason) } }),
     problems: reason === null || isSignature ? [] : noticeProblems(deps, path, body),
     isSignature,
@@ -167,11 +176,12 @@ function theirCall(
     code: found.code,
     durationMs: null,
     request: {
+      method,
       url: path,
       ...(headers ? { headers: linesOf(headers, mask) } : {}),
       body: textOf(mask(body), headers !== null && BODY_DECRYPTED in headers),
     },
-    ...(date === undefined ? {} : { stringToSign: stringToSign({ method: 'POST', path, date }) }),
+    ...(date === undefined ? {} : { stringToSign: stringToSign({ method, path, date }) }),
     response: { status: found.status ?? 200, body: textOf(mask(answer)) },
     ...(obstacle ? { obstacle } : {}),
   }

@@ -1,5 +1,6 @@
+import { z } from 'zod'
 import type { Deps } from '../../deps.ts'
-import { INTERFACES, type PartnerInterface, readAnswer } from '../../interfaces/index.ts'
+import { INTERFACES, levelPriceCalendar, type PartnerInterface, readAnswer } from '../../interfaces/index.ts'
 import { parseLossless } from '../../lib/json/lossless.ts'
 import { readShape, type ShapeProblem } from '../../lib/json/shape.ts'
 import { noticeEndpoint } from '../../mtp/index.ts'
@@ -24,6 +25,17 @@ const noticeAt = (deps: Deps, path: string) => {
 
 /** The notice that is taken at a path; undefined for any other path. */
 export const noticeName = (deps: Deps, path: string): NoticeName | undefined => noticeAt(deps, path)?.name
+
+/** What looks like a mistake in an accepted notice with level prices; each entry by its own place. */
+export function noticeDoubts(deps: Deps, path: string, text: string): LinkedProblem[] {
+  const json = listed.safeParse(jsonOf(text))
+  if (noticeName(deps, path) !== 'level-prices' || !json.success) return []
+  const doubts = levelPriceCalendar.doubts?.(json.data.body) ?? []
+  const problems = doubts.map(({ place, path: field, problem }) => ({ path: `body[${place}].${field}`, problem }))
+  return linked(problems, (field) => docsLink('level-prices', 'notice', field))
+}
+
+const listed = z.object({ body: z.array(z.looseObject({})) })
 
 const jsonOf = (text: string): unknown => {
   const parsed = parseLossless(Buffer.from(text))

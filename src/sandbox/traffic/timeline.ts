@@ -21,7 +21,7 @@ type Moment =
 
 export interface Timeline {
   readonly orderId: string
-  /** Oldest first; calls before changes of the same moment. */
+  /** Oldest first; of the same moment calls as they arrived, then changes. */
   readonly moments: readonly Moment[]
   /** There are older calls, which are not shown. */
   readonly isCut: boolean
@@ -39,10 +39,15 @@ export async function timelineOf(deps: Deps, partnerId: bigint, orderId: bigint)
   const places = new Map<string, LogPlace>()
   const ids = lines.map(({ id }) => id)
   for (const place of await placesInRun(deps.db, { partnerId, orderId, ids })) places.set(place.id, place)
-  const calls = lines.toReversed().map((line): Moment => {
-    const place = places.get(line.id)
-    return { kind: 'call', at: line.at, line, ...(place ? { place } : {}) }
-  })
+  const byArrival = (one: TrafficLine, other: TrafficLine) =>
+    one.at.getTime() - other.at.getTime() || (one.arrival ?? 0) - (other.arrival ?? 0)
+  const calls = lines
+    .toReversed()
+    .sort(byArrival)
+    .map((line): Moment => {
+      const place = places.get(line.id)
+      return { kind: 'call', at: line.at, line, ...(place ? { place } : {}) }
+    })
   const byId = new Map(lines.map((line) => [line.id, line]))
   const states = (story?.history ?? []).flatMap((row) => stateIn(row, byId))
   const moments = [...calls, ...states].sort((one, other) => one.at.getTime() - other.at.getTime())

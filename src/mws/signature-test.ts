@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
+import type { Rates } from '../lib/rates.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import { findPartner, findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { networkOf } from '../throttle/index.ts'
@@ -144,9 +145,15 @@ export const hasPassedSignatureTool = (deps: Deps, partnerId: bigint): Promise<b
   store.hasPassed(deps.db, partnerId)
 
 /** A call with a right signature that came elsewhere proves what the tool asks for: it counts as passed. */
-export const passSignatureTool = async ({ db, clock }: Deps, partnerId: bigint): Promise<void> => {
+export async function passSignatureTool({ db, clock, rates }: Deps, partnerId: bigint): Promise<void> {
+  const known = passed.get(rates) ?? new Set()
+  if (known.has(partnerId)) return
   await store.insertPass(db, partnerId, clock.now())
+  passed.set(rates, known.add(partnerId))
 }
+
+/** Partners that are known to have passed, per process: it is never taken back. */
+const passed = new WeakMap<Rates, Set<bigint>>()
 
 function keep(
   { db, clock }: Deps,

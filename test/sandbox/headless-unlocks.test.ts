@@ -28,6 +28,13 @@ it('a signed call passes the signature tool, a wrongly signed one does not', asy
   expect(textOf(await me.open('/sandbox/functions'))).not.toContain('Pass the signature tool')
 })
 
+it('what is known to have passed is not written at every call', async () => {
+  const { deps, pool } = lab.world
+  await pool.query('delete from signature_pass')
+  expect(await call(lab, 'GET', '/runs')).toMatchObject({ code: 200 })
+  expect(await hasPassedSignatureTool(deps, lab.partnerId)).toBe(false)
+})
+
 it('a run that is there without it is not shown as locked either', async () => {
   const { pool } = lab.world
   await pool.query('delete from signature_pass')

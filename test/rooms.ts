@@ -137,6 +137,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   sandbox_refused: 'sandbox',
   sandbox_signed_in: 'sandbox',
   sandbox_session: 'sandbox',
+  sandbox_withdrawn_link: 'sandbox',
   audit_event: 'audit',
   record_change: 'audit',
   failed_attempt: 'throttle',

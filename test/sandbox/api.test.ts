@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { NO_CONDITIONS } from '../../src/certification/conditions.ts'
 import type { RunEvent } from '../../src/certification/event.ts'
@@ -173,6 +174,18 @@ describe('whoever presses too much or too early', () => {
     expect(await set({})).toMatchObject({ run: { choice: { conditions: NO_CONDITIONS } } })
     await begin()
     expect(await set({})).toMatchObject({ code: 300, describe: 'a newer run has replaced this one' })
+  })
+
+  it('gives out a link to a run, and takes it back', async () => {
+    const run = await begin()
+    const { share } = await call(lab, 'POST', `/runs/${run}/share`)
+    const { url } = share as { url: string }
+    const { pathname, search } = new URL(url)
+    const opened = () => lab.world.app.inject({ url: pathname + search })
+    expect((await opened()).statusCode).toBe(200)
+    expect(await call(lab, 'POST', `/runs/${run}/share/withdraw`)).toMatchObject({ code: 200, run: { run_id: run } })
+    expect((await opened()).statusCode).toBe(404)
+    expect(await call(lab, 'POST', `/runs/${randomUUID()}/share`)).toMatchObject({ status: 404, code: 300 })
   })
 
   it('does not get on before the step has passed, or from another one', async () => {

@@ -25,6 +25,7 @@ import { accepted, bodyRejected, callerOf, jsonBytes, readNotice } from '../../m
 import { acceptRun } from '../accept-run.ts'
 import { giveContacts, ownContacts } from '../contacts.ts'
 import { noticeCurl } from '../notice-curl.ts'
+import { shareLink, withdrawLinks } from '../pages/share.ts'
 import { sellerStanding } from '../standing.ts'
 import { acceptanceAnswer, contactsAnswer, eventAnswer, runAnswer, runSummary, standingAnswer } from './answer.ts'
 import { beginRun } from './begin.ts'
@@ -85,6 +86,19 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }):
     const { body } = bodyOf(request, newConditions)
     const runId = await runIdOf(request)
     await changeConditions(deps, callerOf(request).partner_id, runId, body)
+    return sendRun(request, reply, runId)
+  })
+
+  app.post<RunRoute>('/runs/:run_id/share', async (request, reply) => {
+    const run = { partnerId: callerOf(request).partner_id, runId: await runIdOf(request) }
+    await showRun(deps, run.partnerId, run.runId)
+    return send(request, reply, { share: await shareLink(deps, run) })
+  })
+
+  app.post<RunRoute>('/runs/:run_id/share/withdraw', async (request, reply) => {
+    const runId = await runIdOf(request)
+    await showRun(deps, callerOf(request).partner_id, runId)
+    await withdrawLinks(deps, runId)
     return sendRun(request, reply, runId)
   })
 

@@ -21,7 +21,7 @@ import { retryNotification } from '../notify/notifications.ts'
 import { refusalText } from '../texts.ts'
 import { reportPage } from './report-page.ts'
 import { runPage } from './run-page.ts'
-import { shareLink } from './share.ts'
+import { shareLink, withdrawLinks } from './share.ts'
 import { notificationParams, runParams, runQuery, stepParams } from './wire.ts'
 
 const RUN = '/run/:run_id'
@@ -85,6 +85,12 @@ function forms(app: FastifyInstance, deps: Deps): void {
     const run = ownRun(request)
     await showRun(deps, run.partnerId, run.runId)
     return backTo(request, reply, run.runId, () => acceptRun(deps, run.partnerId, run.runId), 'checked=1')
+  })
+
+  app.post(`${RUN}/share/withdraw`, async (request, reply) => {
+    const run = ownRun(request)
+    await showRun(deps, run.partnerId, run.runId)
+    return backTo(request, reply, run.runId, () => withdrawLinks(deps, run.runId), 'withdrawn=1#share')
   })
 
   app.post(`${RUN}/notifications/:notification_id/retry`, async (request, reply) => {
@@ -155,12 +161,13 @@ async function backTo(
 
 async function sendRun(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const t = translator(localeOfRequest(request))
-  const { step, attempt, refused, checked, all, share } = runQuery.parse(request.query)
+  const { step, attempt, refused, checked, all, share, withdrawn } = runQuery.parse(request.query)
   const page = await runPage(deps, { ...ownRun(request), step, attempt }, t)
   const refresh = page.run.running || (all && page.run.goesOn) ? REFRESH_S : undefined
   const alert = refused ? refusalText(refused, t) : ''
   const log = share && page.step && page.log && { step: page.step.id, attempt: String(page.log.number) }
-  const shown = { page, alert, checked: checked === '1', refresh, share: log && shareLink(deps, ownRun(request), log) }
+  const link = log && (await shareLink(deps, ownRun(request), log))
+  const shown = { page, alert, checked: checked === '1', refresh, share: link || (withdrawn && { withdrawn }) }
   return sendSandboxPage(request, reply, 'sandbox/run', shown, {
     section: 'run',
     scripts: ['sandbox-run.js', 'sandbox-copy.js', 'sandbox-time.js'],

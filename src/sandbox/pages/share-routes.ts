@@ -15,7 +15,7 @@ export const shareRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { dep
     const params = sharedParams.safeParse(request.params)
     if (!params.success) throw noSuchRun()
     const run = { partnerId: BigInt(params.data.partner_id), runId: params.data.run_id }
-    const key = openShareKey(deps, run, sharedQuery.parse(request.query).key)
+    const key = await openShareKey(deps, run, sharedQuery.parse(request.query).key)
     const t = translator(localeOfRequest(request))
     const { step, attempt } = runQuery.parse(request.query)
     const hrefOf = (id: string) => `${sharedPath(run)}?${new URLSearchParams({ key: key.text, step: id })}`

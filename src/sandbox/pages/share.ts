@@ -3,6 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { addSeconds } from '../../lib/clock.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../lib/crypto/opaque-token.ts'
 import { invalidRequest } from '../../lib/web/rescode.ts'
+import { timesWithdrawn, withdrawOnce } from '../session-store.ts'
 
 /** Seconds for which a link to a run can be opened. */
 const LASTS_S = 7 * 86_400
@@ -12,8 +13,13 @@ interface OwnRun {
   readonly runId: string
 }
 
-/** Whose run a key opens: it fits no other. */
-const bearerOf = ({ partnerId, runId }: OwnRun): string => `${partnerId}/${runId}`
+const placeOf = ({ partnerId, runId }: OwnRun): string => `${partnerId}/${runId}`
+
+/** Whose run a key opens: it fits no other, and none whose links have been withdrawn since it was made. */
+async function bearerOf({ db }: Deps, run: OwnRun): Promise<string> {
+  const times = await timesWithdrawn(db, run.runId)
+  return times === 0 ? placeOf(run) : `${placeOf(run)}/${times}`
+}
 
 /** A link to a run. */
 export interface ShareLink {
@@ -22,22 +28,30 @@ export interface ShareLink {
   readonly until: string
 }
 
-export const sharedPath = (run: OwnRun): string => `/sandbox/shared/${bearerOf(run)}`
+export const sharedPath = (run: OwnRun): string => `/sandbox/shared/${placeOf(run)}`
 
 /**
- * A link with which anybody can read a run's log for seven days, without a sign-in. It is signed and not stored: nobody
- * can take it back. `shown` is the step and the attempt that it shows first.
+ * A link with which anybody can read a run's log for seven days, without a sign-in, unless it is withdrawn. It is signed and
+ * not stored. `shown` is the step and the attempt that it shows first.
  */
-export function shareLink({ keys, clock, config }: Deps, run: OwnRun, shown: Record<string, string>): ShareLink {
+export async function shareLink(deps: Deps, run: OwnRun, shown: Record<string, string> = {}): Promise<ShareLink> {
+  const { keys, clock, config } = deps
   const expiresAt = addSeconds(clock.now(), LASTS_S)
-  const key = issueToken(keys, { prefix: PREFIX.sharedRun, routingKey: 0, expiresAt, bearer: bearerOf(run) })
+  const bearer = await bearerOf(deps, run)
+  const key = issueToken(keys, { prefix: PREFIX.sharedRun, routingKey: 0, expiresAt, bearer })
   const query = new URLSearchParams({ key: key.text, ...shown })
   return { url: `${config.PUBLIC_URL}${sharedPath(run)}?${query}`, until: key.expiresAt.toISOString() }
 }
 
-/** Throws 404 for a key that is not of this run, and once it has expired. */
-export function openShareKey({ keys, clock }: Deps, run: OwnRun, text: string): OpaqueToken {
-  const key = parseToken(keys, PREFIX.sharedRun, text, bearerOf(run))
+/** Every link to a run that was made so far opens nothing from now on. */
+export const withdrawLinks = async ({ db }: Deps, runId: string): Promise<void> => {
+  await withdrawOnce(db, runId)
+}
+
+/** Throws 404 for a key that is not of this run, once it has expired and once it was withdrawn. */
+export async function openShareKey(deps: Deps, run: OwnRun, text: string): Promise<OpaqueToken> {
+  const { keys, clock } = deps
+  const key = parseToken(keys, PREFIX.sharedRun, text, await bearerOf(deps, run))
   if (!key) throw noSuchRun()
   if (key.expiresAt <= clock.now()) throw invalidRequest('this link has expired; ask for a new one', { status: 404 })
   return key

@@ -19,6 +19,8 @@ export const runQuery = z
     checked: z.literal('1').optional().catch(undefined),
     /** A link to what is shown was asked for. */
     share: z.literal('1').optional().catch(undefined),
+    /** The links to the run were just withdrawn. */
+    withdrawn: z.literal('1').optional().catch(undefined),
     /** Every step was asked for. */
     all: z.literal('1').optional().catch(undefined),
   })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Lab, openLab, walkTo } from '../lab.ts'
 import { textOf, type Visitor, visitor } from './visitor.ts'
@@ -22,11 +23,16 @@ async function failedRun(): Promise<{ runId: string; link: string }> {
   await lab.mistakes('answer-missing-field')
   await lab.make(runId, 'product-pull')
   await lab.mistakes()
+  return { runId, link: await linkTo(runId) }
+}
+
+/** A link to the step that is shown of a run. */
+async function linkTo(runId: string): Promise<string> {
   const page = await me.open(`/sandbox/run/${runId}`)
   const make = /href="([^"]*share=1)#share"/.exec(page.body)?.[1]?.replaceAll('&amp;', '&')
   const { body } = await me.open(String(make))
   const link = /<pre data-copy[^>]*>(http[^<]*)<\/pre>/.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? ''
-  return { runId, link: link.replace(lab.world.deps.config.PUBLIC_URL, '') }
+  return link.replace(lab.world.deps.config.PUBLIC_URL, '')
 }
 
 it('shows the log without a sign-in, and neither a form nor a secret nor what needs a sign-in', async () => {
@@ -61,6 +67,21 @@ it('opens this run and no other, and nothing with a key that was not given out',
   ]) {
     expect((await read(wrong)).statusCode, wrong).toBe(404)
   }
+})
+
+it('opens nothing once links to the run have been withdrawn, and a new link does', async () => {
+  const { runId, link } = await failedRun()
+  const other = await failedRun()
+  const done = await me.submit(`/sandbox/run/${runId}/share/withdraw`)
+  expect(textOf(done)).toContain('All links to this run that were made so far have been withdrawn.')
+  expect((await read(link)).statusCode).toBe(404)
+  expect((await read(other.link)).statusCode).toBe(200)
+  const again = await linkTo(runId)
+  expect(again).not.toBe(link)
+  expect((await read(again)).statusCode).toBe(200)
+  await me.submit(`/sandbox/run/${runId}/share/withdraw`)
+  expect((await read(again)).statusCode).toBe(404)
+  expect((await me.send(`/sandbox/run/${randomUUID()}/share/withdraw`)).statusCode).toBe(404)
 })
 
 it('opens nothing after seven days', async () => {

@@ -20,6 +20,8 @@ import { boundBodyMemory } from './lib/web/read-body.ts'
 import { noSuchPath } from './lib/web/rescode.ts'
 import { registerSecurityTxt } from './lib/web/security-txt.ts'
 import { membersRoom } from './members/plugin.ts'
+import type { GatherMetrics } from './metrics/index.ts'
+import { metricsRoom } from './metrics/plugin.ts'
 import { mtpRoom } from './mtp/plugin.ts'
 import { oauthRoom } from './oauth/plugin.ts'
 import { oidcRoom } from './oidc/plugin.ts'
@@ -35,13 +37,15 @@ export interface AppParts {
   readonly deps: Deps
   readonly log: Log
   readonly readiness: Readiness
+  /** The metrics of all processes that answer on this port; without it, this one's. */
+  readonly gatherMetrics?: GatherMetrics | undefined
 }
 
 /** What a room is given: its share of the connections to the database, and all else as it is. */
 const forRoom = (deps: Deps, room: Room): { deps: Deps } => ({ deps: { ...deps, db: deps.db.room(room) } })
 
 /** The one Fastify app: what is global first, then the rooms in order. */
-export async function buildApp({ deps, log, readiness }: AppParts): Promise<FastifyInstance> {
+export async function buildApp({ deps, log, readiness, gatherMetrics }: AppParts): Promise<FastifyInstance> {
   const { config } = deps
   const native = config.ENVELOPE_HTTP_STATUS === 'native'
   const app = Fastify({
@@ -66,10 +70,11 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
   app.removeAllContentTypeParsers() // no body is read where no room asks for it
   boundBodyMemory(app, config.BODY_MEMORY_MB)
   closeInTime(app, config.SHUTDOWN_GRACE_S)
-  observeRequests(app, log)
+  observeRequests(app, { log, config, meters: deps.meters })
   keepToHttps(app, config.PUBLIC_URL)
   if (config.TRUST_PROXY.length === 0) tellOfUntrustedProxy(app, log)
-  boundRequests(app, config.MAX_REQUESTS)
+  const inProgress = boundRequests(app, config.MAX_REQUESTS)
+  deps.meters.watch('gatehouse_http_requests_in_progress', 'Requests that are being answered', inProgress)
   registerSecurityTxt(app, config, deps.clock)
   registerHealth(app, readiness, databaseState(deps.db.reserved(), deps.keys), log)
   await app.register(cookie)
@@ -91,5 +96,7 @@ export async function buildApp({ deps, log, readiness }: AppParts): Promise<Fast
   await app.register(ordersRoom, forRoom(deps, 'operators'))
   await app.register(sandboxRoom, forRoom(deps, 'sandbox'))
   await app.register(jobsRoom, forRoom(deps, 'operators'))
+  const gather = gatherMetrics ?? (async () => [await deps.meters.registry.getMetricsAsJSON()])
+  await app.register(metricsRoom, { ...forRoom(deps, 'operators'), gather })
   return app
 }

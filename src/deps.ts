@@ -4,6 +4,7 @@ import type { Config } from './config/index.ts'
 import type { Db } from './db/sql.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Keys } from './lib/crypto/keys.ts'
+import type { Meters } from './lib/meters.ts'
 import type { Rates } from './lib/rates.ts'
 import type { CallFaults, CallRecord, CircuitBreakers, SentAgain } from './partner-calls/index.ts'
 
@@ -14,6 +15,7 @@ export interface Deps {
   readonly clock: Clock
   readonly keys: Keys
   readonly rates: Rates
+  readonly meters: Meters
   readonly calls: {
     readonly breakers: CircuitBreakers
     /** Is given every call to a partner once it is recorded: what an operation asked is reported, not found out. `sentAgain`: what was sent again after it, on purpose. */

@@ -12,6 +12,7 @@ import type { Deps } from '../src/deps.ts'
 import { addSeconds, type Clock } from '../src/lib/clock.ts'
 import { deriveKeys } from '../src/lib/crypto/keys.ts'
 import { type Log, openLog } from '../src/lib/log.ts'
+import { openMeters } from '../src/lib/meters.ts'
 import { CircuitBreakers } from '../src/partner-calls/breaker.ts'
 import { openRates } from '../src/throttle/index.ts'
 import { freshDatabase } from './database.ts'
@@ -58,6 +59,7 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
     SECRET_KEY,
     ADMIN_TOKEN,
     LOG_LEVEL: 'debug',
+    LOG_REQUESTS: 'all',
     PAGES_PER_MINUTE: '1000000',
     QUEUE_WAIT_MS: '20000',
     MAX_REQUESTS: '10000',
@@ -81,6 +83,7 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
     clock,
     keys,
     rates: openRates(db, keys),
+    meters: openMeters(),
     calls: { breakers: new CircuitBreakers(clock) },
     runningAttempts: new RunningAttempts(),
     logFollowers: new LogFollowers(db),

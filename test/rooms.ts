@@ -14,6 +14,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   members: ['account', 'partners', 'audit', 'throttle'],
   oauth: ['account', 'registry', 'audit', 'throttle'],
   resource: ['oauth', 'account', 'registry', 'throttle'],
+  metrics: [],
   outbound: [],
   oidc: ['oauth', 'resource', 'account', 'registry', 'outbound', 'audit', 'throttle'],
   interfaces: [],
@@ -85,7 +86,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'sandbox',
     'audit',
   ],
-  process: ['demo', 'jobs', 'certification', 'partner-calls', 'partners', 'throttle'],
+  process: ['demo', 'jobs', 'metrics', 'certification', 'partner-calls', 'partners', 'throttle'],
 }
 /**
  * Which room owns a table or a view: only its files name it. A view over tables of several rooms is owned by the room that

@@ -9,6 +9,7 @@ import type { Deps } from '../deps.ts'
 import { systemClock } from '../lib/clock.ts'
 import { deriveKeys } from '../lib/crypto/keys.ts'
 import { type Log, openLog } from '../lib/log.ts'
+import { openMeters } from '../lib/meters.ts'
 import { rethrowUnavailable } from '../lib/web/unavailable.ts'
 import { CircuitBreakers } from '../partner-calls/index.ts'
 import { checkSecretKey } from '../partners/index.ts'
@@ -85,6 +86,7 @@ export function openContext(terminal: Terminal): CliContext {
           clock: systemClock,
           keys,
           rates: openRates(db, keys),
+          meters: openMeters(),
           calls: { breakers: new CircuitBreakers(systemClock) },
           runningAttempts: new RunningAttempts(),
           logFollowers: new LogFollowers(db),

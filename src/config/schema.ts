@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { loadSettings } from './load.ts'
+import { logSettings } from './log.ts'
 import { partnerSettings } from './partner.ts'
 import { baseUrl, contactUris, isNetwork, list, onOff, whole } from './setting.ts'
 import { MAIL_SENDER, parseSmtpUrl } from './smtp-url.ts'
@@ -146,6 +147,7 @@ export const settings = z.object({
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'must be a pino level')
     .default('info')
     .describe('lowest level that is logged'),
+  ...logSettings,
   ...partnerSettings,
   HTTP_PROCESSES: whole(1, 64)
     .default(1)

@@ -19,6 +19,8 @@ export interface BatchLimits extends QueueLimits {
   readonly items: number
   /** Batches of one statement that run at the same time at most. */
   readonly batches: number
+  /** Is told of each batch that is sent, and how many requests share it. */
+  readonly onBatch?: (kind: 'read' | 'write', requests: number) => void
 }
 
 export const BATCH_LIMITS: BatchLimits = { items: 200, batches: 2, length: 1_000, waitMs: 3_000 }
@@ -117,7 +119,9 @@ export class BatchQueue<Item, Outcome> {
     const batch = this.#take()
     if (batch.length === 0) return
     this.#running++
-    if (this.#policy.duplicates === 'share') this.#runningReads.add(batch)
+    const reads = this.#policy.duplicates === 'share'
+    this.#limits.onBatch?.(reads ? 'read' : 'write', batch.length)
+    if (reads) this.#runningReads.add(batch)
     const until = batch.reduce((soonest, [first]) => Math.min(soonest, first.until), Number.POSITIVE_INFINITY)
     await settle(this.#perform, batch, until)
     this.#runningReads.delete(batch)

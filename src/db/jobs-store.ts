@@ -83,6 +83,28 @@ export const listJobs = (
         order by id desc limit ${filter.limit}`,
   )
 
+const taskState = z.object({
+  task: z.string(),
+  waiting: z.coerce.number(),
+  running: z.coerce.number(),
+  failed: z.coerce.number(),
+  /** Seconds for which the oldest waiting job could have run; 0 where none is late. */
+  oldest_s: z.coerce.number(),
+})
+
+/** The queue by task. */
+export const queueState = (db: Db): Promise<z.output<typeof taskState>[]> =>
+  db.listWithCustomPlan(
+    taskState,
+    sql`select task_identifier as task,
+          count(*) filter (where locked_at is null and attempts < max_attempts) as waiting,
+          count(*) filter (where locked_at is not null) as running,
+          count(*) filter (where locked_at is null and attempts >= max_attempts) as failed,
+          greatest(0, coalesce(extract(epoch from clock_timestamp()
+            - min(run_at) filter (where locked_at is null and attempts < max_attempts)), 0)) as oldest_s
+        from graphile_worker.jobs group by task_identifier`,
+  )
+
 export const findJob = (db: Db, jobId: string): Promise<Job | undefined> =>
   db.maybe(
     job,

@@ -14,6 +14,8 @@ export interface Shares {
   readonly of: (room: Room) => Turns
   /** The one connection that belongs to no room. */
   readonly reserved: Turns
+  /** How much work waits for a connection, by room. */
+  waiting(): Readonly<Record<Room, number>>
 }
 
 export function connectionShares(poolSize: number, limits: QueueLimits): Shares {
@@ -31,5 +33,13 @@ export function connectionShares(poolSize: number, limits: QueueLimits): Shares 
     operators: part('operators', connections / 3, partners),
     jobs: part('jobs', connections / 3, partners),
   }
-  return { all, of: (room) => rooms[room], reserved: part('/readyz', 1) }
+  const waiting = () => ({
+    resource: all.waiting,
+    oauth: exceptReads.waiting,
+    notices: rooms.notices.waiting,
+    sandbox: rooms.sandbox.waiting,
+    operators: rooms.operators.waiting,
+    jobs: rooms.jobs.waiting,
+  })
+  return { all, of: (room) => rooms[room], reserved: part('/readyz', 1), waiting }
 }

@@ -13,7 +13,7 @@ import {
   workOneByOne,
 } from './batch.ts'
 import { CUSTOM_PLAN_VALUES, PLAN_SETTINGS } from './planning.ts'
-import { connectionShares, type Room } from './shares.ts'
+import { connectionShares, type Room, type Shares } from './shares.ts'
 import { type Statement, sql } from './statement.ts'
 
 export { type Fragment, type Statement, sql } from './statement.ts'
@@ -135,10 +135,13 @@ const inTxOf =
     }
   }
 
-export function dbOf(pool: Pool, limits: BatchLimits = BATCH_LIMITS): Db {
+export function dbOf(
+  pool: Pool,
+  limits: BatchLimits = BATCH_LIMITS,
+  shares: Shares = connectionShares(pool.options.max, limits),
+): Db {
   const run = runByItself(pool)
   const inTx = inTxOf(pool)
-  const shares = connectionShares(pool.options.max, limits)
   const batching: Batching = (by, tx) => ({ batch: batchOver(by, limits), batchWork: batchWorkOver(tx, limits) })
   const rooms = new Map<Room, Db>()
   const views = {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ACCOUNT_RETENTION } from '../account/index.ts'
 import type { Retention } from '../db/retention.ts'
 import type { Deps } from '../deps.ts'
-import { addSeconds, fromEpochSeconds } from '../lib/clock.ts'
+import { addSeconds, epochSeconds, fromEpochSeconds } from '../lib/clock.ts'
 import { MEMBER_RETENTION } from '../members/index.ts'
 import { NOTICE_RETENTION } from '../mtp/index.ts'
 import { REJECTED_CALL_RETENTION } from '../mws/index.ts'
@@ -63,7 +63,7 @@ interface Watch {
  * Each batch commits by itself: stopped at any moment, the next purge goes on from there. Several at once are safe.
  */
 export async function purge(
-  { db, clock, config }: Deps,
+  { db, clock, config, meters }: Deps,
   { seconds = Number.POSITIVE_INFINITY }: PurgeOptions,
   { onProgress, signal }: Watch = {},
 ): Promise<Purged> {
@@ -83,10 +83,12 @@ export async function purge(
     if (rows === 0) continue
     total += rows
     deleted[table] = (deleted[table] ?? 0) + rows
+    meters.purgedRows.inc({ table }, rows)
     onProgress?.({ deleted, total, finished: false })
     if (rows === BATCH_ROWS) turns.push({ ...turn, batch: { ...batch, from: last ?? batch.from } })
     await sleep((performance.now() - began) * REST_FACTOR, undefined, { signal }).catch(() => {})
   }
+  meters.purgeFinished.set(epochSeconds(clock.now()))
   return { deleted, total, finished: true }
 }
 

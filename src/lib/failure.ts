@@ -33,6 +33,8 @@ export interface FailureFacts {
   readonly detail?: string
   /** Seconds until it is worth trying again. */
   readonly retryAfterS?: number
+  /** Whose token it is, where that is known; for the log, and for who looks the refusal up. */
+  readonly about?: { readonly appKey: string; readonly cid: number; readonly userId: string }
 }
 
 /** Thrown by an operation that refuses. It says what is wrong; how that is reported is up to the dialect that asked. */
@@ -58,7 +60,7 @@ export const refusals =
 
 /** A named failure in the contract's dialect. The log gets its name. */
 export function contractAnswer({ failure, row, facts }: NamedFailure): FailureAnswer {
-  const { value = '', detail, retryAfterS } = facts
+  const { value = '', detail, retryAfterS, about } = facts
   const filled = (text: FailureRow['what']) => (typeof text === 'function' ? text(echo(value)) : text)
   const what = filled(row.what)
   const { status: nativeStatus, message } = RESCODES[row.rescode]
@@ -67,7 +69,9 @@ export function contractAnswer({ failure, row, facts }: NamedFailure): FailureAn
     message: filled(row.message) ?? message.replace(/\*\w+\*/, () => what ?? ''),
     status: (native) => row.status ?? (native ? (row.nativeStatus ?? nativeStatus) : 200),
     failure: {
-      detail: detail === undefined ? failure : `${failure}: ${detail}`,
+      name: failure,
+      ...(detail === undefined ? {} : { detail }),
+      ...(about === undefined ? {} : { about }),
       ...(what === undefined ? {} : { what }),
       ...(row.status ? { status: row.status } : {}),
       ...(retryAfterS === undefined ? {} : { headers: { 'Retry-After': String(Math.max(1, retryAfterS)) } }),

@@ -3,7 +3,7 @@ import type { Log } from './log.ts'
 /** How a line is written; a request's own log adds the request's id. */
 type Writer = Record<SampledLine['level'], (fields: object, message: string) => void>
 
-export interface SampledLine {
+interface SampledLine {
   readonly level: 'info' | 'warn' | 'error'
   /** Lines of one kind share a sample. A small set of fixed texts, never from a caller. */
   readonly kind: string

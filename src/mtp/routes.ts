@@ -8,6 +8,7 @@ import {
   CallRejected,
   codeOf,
   methodNotAllowed,
+  NOTICE_PATHS,
   noSuchPath,
   noticeSignature,
   PATH,
@@ -77,8 +78,10 @@ export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: 
       )
     return { ...call, warn }
   }
-  for (const { path, accept } of NOTICES) {
-    app.post(path, guarded, async (request, reply) => success(request, reply, await accept(deps, received(request))))
+  for (const { path, name, accept } of NOTICES) {
+    app.post(path, { ...guarded, config: { notice: name } }, async (request, reply) =>
+      success(request, reply, await accept(deps, received(request))),
+    )
   }
   signatureTestRoutes(app, deps, limitTests)
 }
@@ -100,6 +103,8 @@ function firstVersion(mount: string): CallRejected {
 
 /** An endpoint that takes notices. */
 export interface NoticeEndpoint {
+  /** As operators type it. */
+  readonly name: string
   /** Below MOUNT. */
   readonly path: string
   /** Processes a correctly signed notice; returns the response, or throws the refusal. */
@@ -107,16 +112,20 @@ export interface NoticeEndpoint {
 }
 
 const endpoint = <Notice extends { partnerId?: string | undefined }>(
-  path: string,
+  name: keyof typeof NOTICE_PATHS,
   kind: Kind<Notice>,
-): NoticeEndpoint => ({ path, accept: (deps, received) => acceptNotice(deps, kind, received) })
+): NoticeEndpoint => ({
+  name,
+  path: NOTICE_PATHS[name],
+  accept: (deps, received) => acceptNotice(deps, kind, received),
+})
 
 /** Every notice that partners send. Adding one is adding an entry, here and in the field reference. */
 export const NOTICES: readonly NoticeEndpoint[] = [
-  endpoint(PATH.dealChange, DEAL_CHANGE),
-  endpoint(PATH.consume, CONSUMPTION),
-  endpoint(PATH.refund, REFUND_RESULT),
-  endpoint(PATH.pay, PAY_RESULT),
-  endpoint(PATH.reschedule, RESCHEDULE),
-  endpoint(PATH.levelPrices, LEVEL_PRICES),
+  endpoint('deal-change', DEAL_CHANGE),
+  endpoint('consume', CONSUMPTION),
+  endpoint('refund', REFUND_RESULT),
+  endpoint('pay', PAY_RESULT),
+  endpoint('reschedule', RESCHEDULE),
+  endpoint('level-prices', LEVEL_PRICES),
 ]

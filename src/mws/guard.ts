@@ -24,8 +24,9 @@ const SIGNATURE_HEADERS = ['authorization', 'date', 'partnerid'] as const
 export const mwsSignature =
   (deps: Deps): onRequestAsyncHookHandler =>
   async (request) => {
-    request.caller = await authenticateCall(deps, callOf(request))
-    noteForLog(request, { partnerId: String(request.caller.partner_id) })
+    const caller = await authenticateCall(deps, callOf(request))
+    request.caller = caller
+    noteForLog(request, { partnerId: String(caller.partner_id), clientId: caller.client_id })
   }
 
 /**

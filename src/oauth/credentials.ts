@@ -55,6 +55,7 @@ export async function verifyCredentials(
   const presented = appSecrets.map((appSecret) => hashSecret(keys, appSecret))
   const match = app?.secrets.find(({ secret_hash }) => presented.some((one) => timingSafeEqual(secret_hash, one)))
   if (!app || !match) {
+    deps.meters.signInFailures.inc({ kind: 'client' })
     const counted = await countFailure(db, subject, now, CLIENT_WINDOW_S)
     // Guesses that passed the check above at the same time are refused alike.
     if (counted.failures > config.CLIENT_FAILURES) {

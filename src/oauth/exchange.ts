@@ -11,6 +11,8 @@ import { countFailedTry, type Exchange, type FoundCode, revokeGrant, spendCode }
 import type { IssuedTokens } from './wire.ts'
 
 const TRIES = 3
+/** Made once: this runs for every exchange. */
+const BY_CODE = { grant: 'authorization_code' }
 const DAY_S = 86_400
 
 export interface ExchangeInput {
@@ -33,6 +35,7 @@ export async function exchangeCode(deps: Deps, app: CallingApp, input: ExchangeI
   const found = await spendCode(deps.db, exchange, now)
   if (!found) throw refuse('code_unknown', { value: input.code })
   if (!found.spent) throw await refusal(deps, app, input, exchange, found)
+  deps.meters.tokensIssued.inc(BY_CODE)
   return { ...issued, scopes: found.scopes, grantId: found.grant_id, issuedAt: now }
 }
 

@@ -12,6 +12,9 @@ import { revokeGrant } from './store.ts'
 import type { TokenCap } from './token-cap.ts'
 import type { IssuedTokens } from './wire.ts'
 
+/** Made once: this runs for every refresh. */
+const BY_REFRESH = { grant: 'refresh_token' }
+
 export interface RefreshDeps extends Deps {
   readonly tokenCap: TokenCap
 }
@@ -40,7 +43,9 @@ export async function refreshTokens(
   const allowed = grantableScopes(app.scopes)
   const refresh = { app, presented, scopes: scopes ? allowed.filter((scope) => scopes.includes(scope)) : allowed }
   if (scopes) await refuseBeyondGrant(deps, presented, scopes)
-  return policy === 'rotating' ? rotate(deps, refresh) : extend(deps, refresh)
+  const issued = await (policy === 'rotating' ? rotate(deps, refresh) : extend(deps, refresh))
+  deps.meters.tokensIssued.inc(BY_REFRESH)
+  return issued
 }
 
 interface CheckedRefresh {

@@ -68,6 +68,16 @@ export class CircuitBreakers {
     circuit.slowAt = now
   }
 
+  /** How many partners are left alone now, because their calls failed (open) or because they are slow. */
+  counts(): { readonly open: number; readonly slow: number } {
+    const now = this.#clock.now()
+    const circuits = [...this.#circuits.values()]
+    return {
+      open: circuits.filter(({ retryAt }) => retryAt !== null).length,
+      slow: circuits.filter((circuit) => slowMsAt(circuit, now) > MOST_SLOW_MS).length,
+    }
+  }
+
   /** Closes the circuit: the next call is allowed whatever happened before. */
   reset(partnerId: bigint): void {
     this.#circuits.set(partnerId, closed(this.#clock.now()))

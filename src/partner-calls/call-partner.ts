@@ -120,6 +120,7 @@ async function makeCall(
     read,
   )
   const failure = reply.outcome === 'failed' ? reply.failure : undefined
+  deps.meters.partnerCalls.observe({ interface: entry.name, outcome: failure?.kind ?? 'ok' }, durationMs / 1000)
   const record: CallRecord = {
     call_id: callId,
     partner_id: partner.partner_id,

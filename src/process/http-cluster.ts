@@ -4,14 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { ChosenPorts, Config } from '../config/index.ts'
 import type { Log } from '../lib/log.ts'
+import type { MetricsFromServer, MetricsOfProcesses, MetricsToServer } from './gather-metrics.ts'
 import type { Database, Serving } from './http-server.ts'
 
 /** What a server process is told; not through its environment, which others may read. */
 export interface Handover extends Database, ChosenPorts {}
-export type ToServer = Handover | 'stop'
+export type ToServer = Handover | 'stop' | MetricsToServer
 
 /** `asks` for the handover, `ready` once it answers requests, `failed` with what is wrong. */
-export type FromServer = 'asks' | 'ready' | { readonly failed: string }
+export type FromServer = 'asks' | 'ready' | { readonly failed: string } | MetricsFromServer
 
 const PROGRAM = fileURLToPath(new URL('./http-worker.js', import.meta.url))
 /** Longer than a server process takes to end by itself when something hangs (src/process/http-worker.ts). */
@@ -23,7 +24,12 @@ const SETTLE_MS = 100
  * Answers requests in HTTP_PROCESSES processes on one port (node:cluster). One that ends is replaced. They end with this
  * process, even if it is killed.
  */
-export async function serveInProcesses(config: Config, database: Database, log: Log): Promise<Serving> {
+export async function serveInProcesses(
+  config: Config,
+  database: Database,
+  log: Log,
+  metrics: MetricsOfProcesses,
+): Promise<Serving> {
   // Each process accepts for itself. Handed out in turn by this one (Node's default), a connection that is on its way to
   // a process which is killed would hang for as long as its client waits.
   cluster.schedulingPolicy = cluster.SCHED_NONE
@@ -33,6 +39,7 @@ export async function serveInProcesses(config: Config, database: Database, log: 
 
   const launch = async (): Promise<void> => {
     const child = cluster.fork()
+    metrics.add(child)
     await answering(child, handover)
     child.once('exit', (code, signal) => replace({ ended: child.process.pid, code, signal }))
   }
@@ -69,7 +76,7 @@ function answering(child: Worker, handover: Handover): Promise<void> {
     child.on('message', (message: FromServer) => {
       if (message === 'asks') child.send(handover)
       else if (message === 'ready') resolve()
-      else reject(new Error(message.failed))
+      else if ('failed' in message) reject(new Error(message.failed))
     })
     child.once('exit', (code, signal) => reject(new Error(`a server process has ended with ${signal ?? code}`)))
   })

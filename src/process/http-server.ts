@@ -2,13 +2,16 @@ import { buildApp } from '../app.ts'
 import { LogFollowers, RunningAttempts } from '../certification/index.ts'
 import type { Config } from '../config/index.ts'
 import { connectionSettings, openPool } from '../db/pool.ts'
+import { connectionShares } from '../db/shares.ts'
 import { dbOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { systemClock } from '../lib/clock.ts'
 import { deriveKeys } from '../lib/crypto/keys.ts'
 import type { Log } from '../lib/log.ts'
+import { openMeters } from '../lib/meters.ts'
 import { drain } from '../lib/web/drain.ts'
 import { listenOn } from '../lib/web/listen.ts'
+import { type GatherMetrics, measureProcess } from '../metrics/index.ts'
 import { CircuitBreakers } from '../partner-calls/index.ts'
 import { openRates } from '../throttle/index.ts'
 
@@ -26,24 +29,32 @@ export interface Opened {
 /** What operations are given, on connections of this process's own. */
 export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: Database): Opened {
   const pool = openPool({ ...connectionSettings(config, databaseUrl), size: config.DATABASE_POOL_SIZE }, log)
+  const meters = openMeters()
   const limits = {
     items: config.BATCH_ITEMS,
     batches: config.BATCHES_AT_ONCE,
     length: config.QUEUE_LENGTH,
     waitMs: config.QUEUE_WAIT_MS,
+    onBatch: (kind: 'read' | 'write', requests: number) => meters.batchItems.observe({ kind }, requests),
   }
   const keys = deriveKeys(secretKey)
-  const db = dbOf(pool, limits)
+  const shares = connectionShares(config.DATABASE_POOL_SIZE, limits)
+  const db = dbOf(pool, limits, shares)
   const rates = openRates(db, keys)
   const calls = { breakers: new CircuitBreakers(systemClock) }
   const [runningAttempts, logFollowers] = [new RunningAttempts(), new LogFollowers(db)]
+  measureProcess(meters.registry, {
+    pool: () => ({ total: pool.totalCount, idle: pool.idleCount }),
+    waiting: () => shares.waiting(),
+    breakers: () => calls.breakers.counts(),
+  })
   const close = async () => {
     logFollowers.close()
     await runningAttempts.close()
     await rates.close()
     await pool.end()
   }
-  return { deps: { config, db, clock: systemClock, keys, rates, calls, runningAttempts, logFollowers }, close }
+  return { deps: { config, db, clock: systemClock, keys, rates, meters, calls, runningAttempts, logFollowers }, close }
 }
 
 export interface Serving {
@@ -52,10 +63,10 @@ export interface Serving {
 }
 
 /** Answers requests on PORT in this process. */
-export async function serve(deps: Deps, log: Log): Promise<Serving> {
+export async function serve(deps: Deps, log: Log, gatherMetrics?: GatherMetrics): Promise<Serving> {
   const { HOST, PORT, SHUTDOWN_DELAY_S } = deps.config
   const readiness = { draining: false }
-  const app = await buildApp({ deps, log, readiness })
+  const app = await buildApp({ deps, log, readiness, gatherMetrics })
   const stop = async () => {
     if (app.server.listening) await drain(app.server, readiness, SHUTDOWN_DELAY_S)
     readiness.draining = true

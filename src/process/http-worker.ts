@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace'
 import { readConfig, withPorts } from '../config/index.ts'
 import { openLog } from '../lib/log.ts'
+import { type MetricsToServer, metricsOfAll } from './gather-metrics.ts'
 import type { FromServer, Handover, ToServer } from './http-cluster.ts'
 import { openDeps, serve } from './http-server.ts'
 
@@ -23,8 +24,10 @@ const end = (): void => {
   if (!ending) closing.close() // a terminal's Ctrl-C reaches this process too
 }
 
+let takeMetrics = (_message: MetricsToServer): void => {}
 process.on('message', (message: ToServer) => {
   if (message === 'stop') end()
+  else if ('giveMetrics' in message || 'allMetrics' in message) takeMetrics(message)
   else start(message).catch((error: Error) => tell({ failed: error.message }, end))
 })
 tell('asks')
@@ -33,7 +36,9 @@ async function start({ port, demoPartnerPort, ...database }: Handover): Promise<
   const config = withPorts(settings, { port, demoPartnerPort })
   const { deps, close } = openDeps(config, log, database)
   stops.unshift(close)
-  const { stop } = await serve(deps, log)
+  const { gather, take } = metricsOfAll(() => deps.meters.registry.getMetricsAsJSON())
+  takeMetrics = take
+  const { stop } = await serve(deps, log, gather)
   stops.unshift(stop)
   log.info('a server process is ready')
   tell('ready')

@@ -10,6 +10,7 @@ import { type JobWorker, startWorker } from '../jobs/index.ts'
 import { type Log, openLog } from '../lib/log.ts'
 import { checkPorts, freePort, type WantedPort } from '../lib/web/listen.ts'
 import { checkSecretKey } from '../partners/index.ts'
+import { MetricsOfProcesses } from './gather-metrics.ts'
 import { serveInProcesses } from './http-cluster.ts'
 import { type Database, type Opened, openDeps, type Serving, serve } from './http-server.ts'
 
@@ -58,7 +59,9 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
     await checkSecretKey(deps)
     if (config.NODE_ENV === 'production') await refuseDemoRows(deps)
     if (config.DEMO) await seedDemo(deps) // before anybody can be told that we are ready
-    running.serving = await (config.HTTP_PROCESSES > 1 ? serveInProcesses(config, database, log) : serve(deps, log))
+    const metrics = new MetricsOfProcesses(() => deps.meters.registry.getMetricsAsJSON())
+    const several = config.HTTP_PROCESSES > 1
+    running.serving = await (several ? serveInProcesses(config, database, log, metrics) : serve(deps, log))
     if (config.JOBS) running.worker = await startWorker(deps, log, database.databaseUrl)
     running.worker?.ended.catch((error: Error) => log.fatal({ err: error }, 'durable jobs have stopped'))
     if (config.DEMO) running.demo = await startDemo(deps, log)

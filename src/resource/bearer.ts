@@ -23,10 +23,12 @@ export async function readWithToken(
 ): Promise<FoundToken> {
   const found = await findToken(db, { routingKey, hash, scope })
   if (!found) throw refuse('token_unknown')
-  if (found.revoked) throw refuse('token_revoked')
-  if (found.app_status !== 'approved') throw refuse('app_not_approved')
-  if (found.token_holds && !found.app_holds) throw refuse('app_lost_scope', { detail: scope })
-  if (found.user_status !== 'active') throw refuse('user_blocked')
-  if (!found.token_holds) throw refuse('token_lacks_scope', { detail: scope })
+  if (found.revoked) throw refuse('token_revoked', aboutTokenOf(found))
+  if (found.app_status !== 'approved') throw refuse('app_not_approved', aboutTokenOf(found))
+  if (found.token_holds && !found.app_holds) throw refuse('app_lost_scope', { detail: scope, ...aboutTokenOf(found) })
+  if (found.user_status !== 'active') throw refuse('user_blocked', aboutTokenOf(found))
+  if (!found.token_holds) throw refuse('token_lacks_scope', { detail: scope, ...aboutTokenOf(found) })
   return found
 }
+
+const aboutTokenOf = ({ app_key: appKey, cid, user_id: userId }: FoundToken) => ({ about: { appKey, cid, userId } })

@@ -57,7 +57,10 @@ export async function signInLimits(deps: Deps, attempt: SignInAttempt): Promise<
   const limits = isTrusted ? [own] : strangerLimits(deps, attempt)
   return {
     exhausted: () => exhaustedOf(limits),
-    failed: () => failedOnce(db, limits, clock.now(), WINDOW_S),
+    failed: () => {
+      deps.meters.signInFailures.inc({ kind: attempt.kind })
+      return failedOnce(db, limits, clock.now(), WINDOW_S)
+    },
     forget: async () => {
       await clearFailures(db, (limits[0] as Limit).subject)
     },

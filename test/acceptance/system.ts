@@ -73,6 +73,7 @@ export async function startProcess(environment: Record<string, string>): Promise
       DEMO: 'on', // with a database of its own it is left out otherwise
       PARTNER_ADDRESS_ALLOW: '127.0.0.1', // sellers of tests, and demo partners of other processes
       LOG_LEVEL: 'debug',
+      LOG_REQUESTS: 'all',
       PORT: String(port),
       DEMO_PORT: String(demoPort),
       DEMO_PARTNER_PORT: '0', // by default PORT + 2, which may be taken; the process would end after it was ready

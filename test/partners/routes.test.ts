@@ -167,7 +167,7 @@ describe('/admin/v1/partners', () => {
 it('switch-signing makes the test call that the routes are given', async () => {
   const { partner_id } = await createPartner(world.deps, newPartner.parse({ name: 'X' }))
   const app = Fastify()
-  observeRequests(app, world.log)
+  observeRequests(app, { ...world.deps, log: world.log })
   const seen: string[] = []
   partnerRoutes(app, world.deps, async (partner, { secret }) => {
     seen.push(`${partner.partner_id} ${secret}`)

@@ -57,6 +57,17 @@ export function logFailure({ server, log, routeOptions }: FastifyRequest, error:
   else log.error({ err: error }, message) // an app of its own, such as the demo's
 }
 
+/** Notes the failure for the log line, in whichever dialect it is answered. */
+export function noteFailure({ rescode, failure }: FailureAnswer, request: FastifyRequest): void {
+  const { name, detail, about } = failure
+  noteForLog(request, {
+    code: rescode,
+    ...(name ? { failure: name } : {}),
+    ...(detail ? { detail } : {}),
+  })
+  if (about) noteForLog(request, { appKey: about.appKey, user: about })
+}
+
 /** Notes the failure for the log and sets status and headers; the caller sends envelope or page. */
 export function prepareFailure(
   error: FailureAnswer,
@@ -64,9 +75,8 @@ export function prepareFailure(
   reply: FastifyReply,
   native: boolean,
 ): void {
-  const { detail, headers } = error.failure
-  noteForLog(request, { code: error.rescode, ...(detail ? { detail } : {}) })
-  reply.code(error.status(native)).headers({ ...AREA_A_HEADERS, ...headers })
+  noteFailure(error, request)
+  reply.code(error.status(native)).headers({ ...AREA_A_HEADERS, ...error.failure.headers })
 }
 
 /** Answers a failure with the JSON envelope. */

@@ -21,15 +21,17 @@ const HEALTH: readonly string[] = ['/healthz', '/readyz']
 
 /**
  * Limits the requests in progress in this process. Further ones are refused as soon as their headers have arrived, so
- * that the others get their responses in time: a process that accepts everything responds to nobody in time.
+ * that the others get their responses in time: a process that accepts everything responds to nobody in time. Returns
+ * how many there are.
  */
-export function boundRequests(app: FastifyInstance, most: number): void {
+export function boundRequests(app: FastifyInstance, most: number): () => number {
   let atWork = 0
   const over = new WeakSet<ServerResponse>()
   function closed(this: ServerResponse): void {
     if (!over.has(this)) atWork--
   }
-  app.decorate('workIsOver', ({ raw }: FastifyReply) => {
+  app.decorate('workIsOver', ({ raw, request }: FastifyReply) => {
+    request.staysOpen = true
     if (over.has(raw) || raw.closed) return
     over.add(raw)
     atWork--
@@ -43,6 +45,7 @@ export function boundRequests(app: FastifyInstance, most: number): void {
     reply.raw.once('close', closed)
     done()
   })
+  return () => atWork
 }
 
 /** Reads no further request of this connection for a while, once this one has been answered and read to its end. */

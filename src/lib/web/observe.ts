@@ -1,6 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../log.ts'
-import { openSampledLog, type SampledLine, type SampledLog } from '../sampled-log.ts'
+import type { Meters } from '../meters.ts'
+import { openSampledLog, type SampledLog } from '../sampled-log.ts'
+import { RequestLog } from './request-log.ts'
+import { FAILED, OK, type Outcome, REFUSED, type RouteMeter } from './request-meter.ts'
 
 /**
  * The fields that a room adds to the one log line of a request. Never a secret, a token, a code, a phone number or a
@@ -9,19 +12,30 @@ import { openSampledLog, type SampledLine, type SampledLog } from '../sampled-lo
 export interface LogNote {
   appKey?: string
   partnerId?: string
+  clientId?: string
   /** rescode of area A, code of area B */
   code?: number
+  /** Which failure of a room's table it is. */
+  failure?: string
   /** The reason, which is not sent. */
   detail?: string
+  /** Whose data was asked for; not logged. */
+  user?: { readonly cid: number; readonly userId: string }
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     logNote: LogNote | null
+    /** The response stays open on purpose (a stream, a long poll): how long it took says nothing. */
+    staysOpen: boolean
   }
   interface FastifyInstance {
     /** For lines that many requests could cause at once. */
     sampledLog: SampledLog
+  }
+  interface FastifyContextConfig {
+    /** Which notices the route takes, for the metrics. */
+    notice?: string
   }
 }
 
@@ -29,46 +43,104 @@ export function noteForLog(request: FastifyRequest, note: LogNote): void {
   request.logNote = Object.assign(request.logNote ?? {}, note)
 }
 
+/** A request that was not answered as the caller wanted, as it is told to whoever keeps it. */
+export interface RefusedRequest {
+  readonly id: string
+  readonly method: string
+  /** As it was sent, with its query: it may hold secrets. */
+  readonly url: string
+  readonly status: number
+  readonly address: string
+  readonly note: LogNote
+}
+
+export interface Observation {
+  readonly log: Log
+  readonly config: { readonly LOG_REQUESTS: 'failures' | 'all' | 'off'; readonly SLOW_MS: number }
+  readonly meters: Meters
+  /** Is told of each request whose code is no success. Must be quick. */
+  readonly onRefused?: (refused: RefusedRequest) => void
+}
+
 /**
- * One line per request at level debug, by route pattern: the URL itself may hold secrets. Writing a line costs about as
- * much as answering, so above debug there is one line a minute for each kind of refusal (info) and of failure (warn).
+ * Counts every request by its route pattern (the URL itself may hold secrets), and writes the request log: what was
+ * refused, failed or slow, or with `LOG_REQUESTS=all` every request. A success costs two comparisons and a few additions.
  */
-export function observeRequests(app: FastifyInstance, log: Log): void {
+export function observeRequests(app: FastifyInstance, { log, config, meters, onRefused }: Observation): void {
   app.decorateRequest('logNote', null)
+  app.decorateRequest('staysOpen', false)
   const sampled = openSampledLog(log)
   app.decorate('sampledLog', sampled)
-  app.addHook('onClose', async () => sampled.close())
+  const requestLog = new RequestLog(log, meters.linesLeftOut)
+  app.addHook('onClose', async () => {
+    requestLog.summarize()
+    sampled.close()
+  })
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id)
     done()
   })
-  const everyOne = log.isLevelEnabled('debug')
-  app.addHook('onResponse', (request, reply, done) => {
+  const { SLOW_MS } = config
+  const [all, off] = [config.LOG_REQUESTS === 'all', config.LOG_REQUESTS === 'off']
+
+  const finished = (meter: RouteMeter, request: FastifyRequest, reply: FastifyReply): void => {
     const { statusCode } = reply
-    if (everyOne) request.log[statusCode >= 500 ? 'warn' : 'debug'](lineOf(request, reply), 'request')
-    else if (statusCode >= 400 || isRefusal(request.logNote)) sampled.write(sampledLine(request, reply), request.log)
+    const ms = request.staysOpen ? undefined : reply.elapsedTime
+    const code = request.logNote?.code
+    // An answer of area A or B that is no success, whatever its status.
+    const refused = statusCode >= 400 || (code !== undefined && code !== 0 && code !== 200)
+    const outcome: Outcome = refused ? (statusCode >= 500 ? FAILED : REFUSED) : OK
+    meter.count(outcome, ms)
+    if (refused && code !== undefined) {
+      meter.countCode(code)
+      onRefused?.(refusedRequest(request, statusCode))
+    }
+    if (off) return
+    requestLog.seen()
+    const slow = ms !== undefined && ms > SLOW_MS
+    if (all) request.log[outcome === FAILED ? 'warn' : 'info'](lineOf(meter, request, statusCode, ms), 'request')
+    else if (refused || slow) {
+      const line = {
+        level: outcome === FAILED ? 'warn' : 'info',
+        caller: callerOf(request),
+        kind: `${meter.route} ${statusCode} ${code ?? ''}`,
+        fields: () => lineOf(meter, request, statusCode, ms),
+      } as const
+      requestLog.write(outcome === FAILED ? 'failed' : outcome === REFUSED ? 'refused' : 'slow', line, request.log)
+    }
+  }
+
+  // A hook of the route itself: looking the route up for each request would cost more than counting it.
+  app.addHook('onRoute', (route) => {
+    const meter = meters.requests.route([route.method].flat().join(), route.url, route.config?.notice)
+    route.onResponse = [
+      (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+        finished(meter, request, reply)
+        done()
+      },
+      ...[route.onResponse ?? []].flat(),
+    ]
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    if (request.is404) finished(meters.requests.unknown, request, reply)
     done()
   })
 }
 
-/** An answer of area A or B that is no success, whatever its status. */
-const isRefusal = (note: LogNote | null): boolean => note?.code !== undefined && note.code !== 0 && note.code !== 200
+const callerOf = ({ logNote, ip }: FastifyRequest): string => logNote?.appKey ?? logNote?.clientId ?? ip
 
-const routeOf = ({ routeOptions }: FastifyRequest): string => routeOptions.url ?? '(no route)'
+const refusedRequest = (request: FastifyRequest, status: number): RefusedRequest => ({
+  id: request.id,
+  method: request.method,
+  url: request.raw.url ?? '',
+  status,
+  address: request.ip,
+  note: request.logNote ?? {},
+})
 
-function lineOf(request: FastifyRequest, reply: FastifyReply): object {
-  const ms = Math.round(reply.elapsedTime * 10) / 10
-  return { method: request.method, route: routeOf(request), status: reply.statusCode, ms, ...request.logNote }
-}
-
-function sampledLine(request: FastifyRequest, reply: FastifyReply): SampledLine {
-  const failed = reply.statusCode >= 500
-  return {
-    level: failed ? 'warn' : 'info',
-    kind: `${routeOf(request)} ${reply.statusCode} ${request.logNote?.code ?? ''}`,
-    message: failed ? 'request' : 'request refused',
-    fields: () => lineOf(request, reply),
-  }
+function lineOf({ route }: RouteMeter, request: FastifyRequest, status: number, ms: number | undefined): object {
+  const { user: _user, ...note } = request.logNote ?? {}
+  return { method: request.method, route, status, ms: ms === undefined ? undefined : Math.round(ms * 10) / 10, ...note }
 }
 
 /**

@@ -46,6 +46,9 @@ export interface Failure {
   readonly message?: string
   /** For the log only; like everything logged it holds no secret. */
   readonly detail?: string
+  /** Its name in a room's table of failures. */
+  readonly name?: string
+  readonly about?: { readonly appKey: string; readonly cid: number; readonly userId: string }
   /** When the failure keeps an HTTP status of its own even in the default mode: 404, 405, 429, 500, 503. */
   readonly status?: 404 | 405 | 429 | 500 | 503
   readonly nativeStatus?: number

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NamedFailure, standardAnswer } from '../failure.ts'
-import { AREA_A_HEADERS, failureAnswerOf, JSON_TYPE } from './envelope.ts'
-import { noteForLog } from './observe.ts'
+import { AREA_A_HEADERS, failureAnswerOf, JSON_TYPE, noteFailure } from './envelope.ts'
 
 /** Answers of the standard dialect: bare JSON, real statuses, errors of RFC 6749 §5.2. */
 
@@ -25,8 +24,8 @@ const ERRORS: Readonly<Record<number, readonly [error: string, description: stri
 /** Translates whatever a handler threw into the failure that is sent, and notes it for the log. */
 export function standardFailureOf(thrown: unknown, request: FastifyRequest): StandardFailure {
   const contract = failureAnswerOf(thrown, request)
-  const { detail, headers = {} } = contract.failure
-  if (detail) noteForLog(request, { detail })
+  const { headers = {} } = contract.failure
+  noteFailure(contract, request)
   if (thrown instanceof NamedFailure) return { ...standardAnswer(thrown), headers }
   const status = contract.status(true)
   const [error, description] = ERRORS[status] ?? ['invalid_request', 'the request cannot be read']

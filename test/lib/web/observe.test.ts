@@ -1,80 +1,123 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { openWorld, type World } from '../../harness.ts'
 
-const REFUSED = '/oauth/v2/api/resource/get_userinfo?access_token=nonsense'
+const PATH = '/oauth/v2/api/resource/get_userinfo'
+const REFUSED = `${PATH}?access_token=nonsense`
+const FAILURES = { LOG_LEVEL: 'info', LOG_REQUESTS: 'failures' }
 let world: World
 afterEach(() => world?.close())
 
-const requestLines = (): Record<string, unknown>[] =>
+type Line = Readonly<Record<string, unknown>>
+const lines = (): Line[] =>
   world
     .logged()
     .split('\n')
-    .filter((line) => line.includes('"msg":"request"'))
+    .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
+const requestLines = (): Line[] => lines().filter(({ msg }) => msg === 'request')
+const summary = async (): Promise<Line | undefined> => {
+  await world.app.close() // writes what there is to say
+  return lines().find(({ msg }) => msg === 'requests of the last minute')
+}
+const ask = (url: string, more = {}) => world.app.inject({ method: 'POST', url, ...more })
 
-const REFUSALS = 300
-
-describe('above debug', () => {
-  const sampledLines = (): Record<string, unknown>[] =>
-    world
-      .logged()
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line))
-
-  it('refusals leave one line a kind and minute, with how many there were, and nothing of the query', async () => {
-    world = await openWorld({ LOG_LEVEL: 'info' })
-    const ask = (url: string) => world.app.inject({ method: 'POST', url })
-    await Promise.all(Array.from({ length: REFUSALS }, () => ask(REFUSED)))
+describe('with LOG_REQUESTS=failures', () => {
+  it('a refusal is one line: id, route, code, failure and duration, and nothing of the query', async () => {
+    world = await openWorld(FAILURES)
+    const answer = await ask(REFUSED)
     await ask('/oauth/v2/api/token?app_key=some-app&app_secret=confidential')
     await ask('/mtp/api/order/consume/notice')
-    world.app.sampledLog.close()
-    expect(sampledLines()).toMatchObject([
-      { level: 30, msg: 'request refused', route: '/oauth/v2/api/resource/get_userinfo', code: 20009 },
-      { level: 30, msg: 'request refused', route: '/oauth/v2/api/token', code: 20001 },
-      { level: 30, msg: 'request refused', route: '/mtp/api/order/consume/notice', code: 300 },
-      { level: 30, leftOut: REFUSALS - 1 },
-    ])
-    expect(world.logged()).not.toMatch(/nonsense|confidential/)
-  })
-
-  it('an outage leaves one stack a minute, not one a request', async () => {
-    world = await openWorld({ LOG_LEVEL: 'info' })
-    await world.pool.end()
-    world.pool.end = async () => {} // closing the world ends it once more
-    const ask = () => world.app.inject({ method: 'POST', url: '/oauth/v2/api/token?app_key=some-app&app_secret=x' })
-    const answers = await Promise.all(Array.from({ length: 50 }, ask))
-    expect(new Set(answers.map((answer) => answer.statusCode))).toEqual(new Set([503]))
-    const stacks = world
-      .logged()
-      .split('\n')
-      .filter((line) => line.includes('"stack"'))
-    expect(stacks).toHaveLength(1)
-    expect(world.logged().split('\n').length).toBeLessThan(5)
-  })
-})
-
-describe('the line a request', () => {
-  it('is written at debug, without the query', async () => {
-    world = await openWorld({ LOG_LEVEL: 'debug' })
-    const answer = await world.app.inject({ method: 'POST', url: REFUSED })
+    await ask('/nowhere?phone=13800000000')
     expect(requestLines()).toMatchObject([
-      { level: 20, route: '/oauth/v2/api/resource/get_userinfo', code: 20009, request: answer.headers['x-request-id'] },
+      {
+        level: 30,
+        request: answer.headers['x-request-id'],
+        method: 'POST',
+        route: PATH,
+        status: 200,
+        code: 20009,
+        failure: 'token_forged',
+        ms: expect.any(Number),
+      },
+      { route: '/oauth/v2/api/token', code: 20001, failure: 'credentials_wrong' },
+      { route: '/mtp/api/order/consume/notice', code: 300 },
+      { route: '(no route)', status: 404 },
     ])
-    expect(world.logged()).not.toContain('nonsense')
+    expect(world.logged()).not.toMatch(/nonsense|confidential|13800000000/)
   })
 
-  it('is not written at info', async () => {
-    world = await openWorld({ LOG_LEVEL: 'info' })
-    await world.app.inject({ method: 'POST', url: REFUSED })
+  it('a success is no line', async () => {
+    world = await openWorld(FAILURES)
+    await world.app.inject('/healthz')
     expect(requestLines()).toEqual([])
   })
 
-  it('but always where the fault was ours', async () => {
-    world = await openWorld({ LOG_LEVEL: 'warn' })
+  it('one that took longer than SLOW_MS is a line all the same', async () => {
+    world = await openWorld({ ...FAILURES, SLOW_MS: '1' })
+    const slow = world.deps.rates.count
+    Object.assign(world.deps.rates, {
+      count: (...args: Parameters<typeof slow>) => {
+        const until = performance.now() + 5
+        while (performance.now() < until);
+        return slow(...args)
+      },
+    })
+    await world.app.inject('/sign-in')
+    expect(requestLines()).toMatchObject([{ route: '/sign-in', status: 200 }])
+    expect(requestLines()[0]?.ms).toBeGreaterThan(1)
+  })
+
+  it('of one caller there are ten lines a second, of all a hundred; the summary counts the rest', async () => {
+    world = await openWorld(FAILURES)
+    const REFUSALS = 300
+    await Promise.all(Array.from({ length: REFUSALS }, () => ask(REFUSED)))
+    const written = requestLines().length
+    expect(written).toBeGreaterThanOrEqual(10)
+    expect(written).toBeLessThan(60) // ten for each second that it took
+    for (let network = 0; network < 200; network++) {
+      await ask(REFUSED, { remoteAddress: `10.0.${network}.1` })
+    }
+    const leftOut = REFUSALS + 200 - requestLines().length
+    expect(leftOut).toBeGreaterThan(0)
+    await world.app.inject('/healthz')
+    const said = await summary()
+    expect(said).toMatchObject({ level: 30, requests: REFUSALS + 201, refused: REFUSALS + 200, failed: 0, leftOut })
+    expect(said?.kinds).toEqual({ [`${PATH} 200 20009`]: REFUSALS + 200 })
+  })
+
+  it('where the fault was ours it is a warning', async () => {
+    world = await openWorld({ ...FAILURES, LOG_LEVEL: 'warn' })
     await world.pool.query('alter table micro_app rename to elsewhere')
-    const answer = await world.app.inject({ method: 'POST', url: '/oauth/v2/api/token?app_key=some-app&app_secret=x' })
+    const answer = await ask('/oauth/v2/api/token?app_key=some-app&app_secret=x')
     expect(answer.statusCode).toBe(500)
     expect(requestLines()).toMatchObject([{ level: 40, route: '/oauth/v2/api/token', status: 500, code: 20013 }])
+  })
+
+  it('an outage leaves one stack a minute, not one a request', async () => {
+    world = await openWorld(FAILURES)
+    await world.pool.end()
+    world.pool.end = async () => {} // closing the world ends it once more
+    const asked = () => ask('/oauth/v2/api/token?app_key=some-app&app_secret=x')
+    const answers = await Promise.all(Array.from({ length: 50 }, asked))
+    expect(new Set(answers.map((answer) => answer.statusCode))).toEqual(new Set([503]))
+    expect(lines().filter(({ err }) => err !== undefined)).toHaveLength(1)
+    expect(lines().length).toBeLessThan(25)
+  })
+})
+
+describe('with another LOG_REQUESTS', () => {
+  it('all: every request is a line', async () => {
+    world = await openWorld({ LOG_LEVEL: 'info', LOG_REQUESTS: 'all' })
+    await Promise.all(Array.from({ length: 30 }, () => ask(REFUSED)))
+    await world.app.inject('/healthz')
+    expect(requestLines()).toHaveLength(31)
+    expect(requestLines()).toContainEqual(expect.objectContaining({ route: '/healthz', status: 200, level: 30 }))
+  })
+
+  it('off: none, and no summary', async () => {
+    world = await openWorld({ LOG_LEVEL: 'info', LOG_REQUESTS: 'off' })
+    await ask(REFUSED)
+    expect(await summary()).toBeUndefined()
+    expect(requestLines()).toEqual([])
   })
 })

@@ -1,0 +1,90 @@
+import type { Log } from '../log.ts'
+import type { Meters } from '../meters.ts'
+
+/** Lines a second: of one caller, and of all. What is beyond that is counted in the summary. */
+const MOST_OF_CALLER = 10
+const MOST_OF_ALL = 100
+const WINDOW_MS = 1_000
+const SUMMARY_EVERY_MS = 60_000
+/** Kinds of refusals that a summary tells apart, and how many of them it names. */
+const MOST_KINDS = 200
+const NAMED_KINDS = 10
+
+export interface RequestLine {
+  readonly level: 'info' | 'warn'
+  /** Whose lines are counted together. */
+  readonly caller: string
+  /** Route, status and code: what the summary counts by. */
+  readonly kind: string
+  /** Only called for the line that is written. */
+  readonly fields: () => object
+}
+
+/** How a line is written; a request's own log adds the request's id. */
+type Writer = Pick<Log, 'info' | 'warn'>
+
+/**
+ * The lines of requests that were refused, failed or slow, with a limit, and once a minute a line with their number:
+ * writing one costs about as much as answering, and callers decide how many there are.
+ */
+export class RequestLog {
+  readonly #log: Log
+  readonly #leftOut: Meters['linesLeftOut']
+  readonly #lines = new Map<string, number>()
+  readonly #kinds = new Map<string, number>()
+  #windowEndsAt = 0
+  #ofAll = 0
+  #timer: NodeJS.Timeout | undefined
+  #requests = 0
+  #counted = { refused: 0, failed: 0, slow: 0, leftOut: 0 }
+
+  constructor(log: Log, leftOut: Meters['linesLeftOut']) {
+    this.#log = log
+    this.#leftOut = leftOut
+  }
+
+  /** Every request, before anything else is said of it. */
+  seen(): void {
+    this.#requests++
+    this.#timer ??= setTimeout(() => this.summarize(), SUMMARY_EVERY_MS).unref()
+  }
+
+  write(what: 'refused' | 'failed' | 'slow', line: RequestLine, writer: Writer): void {
+    this.#counted[what]++
+    const kind = this.#kinds.has(line.kind) || this.#kinds.size < MOST_KINDS ? line.kind : 'other'
+    this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1)
+    if (this.#mayWrite(line.caller)) writer[line.level](line.fields(), 'request')
+    else {
+      this.#counted.leftOut++
+      this.#leftOut.inc()
+    }
+  }
+
+  #mayWrite(caller: string): boolean {
+    const now = performance.now()
+    if (now >= this.#windowEndsAt) {
+      this.#windowEndsAt = now + WINDOW_MS
+      this.#ofAll = 0
+      this.#lines.clear()
+    }
+    if (this.#ofAll >= MOST_OF_ALL) return false
+    const own = this.#lines.get(caller) ?? 0
+    if (own >= MOST_OF_CALLER) return false
+    this.#lines.set(caller, own + 1)
+    this.#ofAll++
+    return true
+  }
+
+  /** Says how many requests there were since the last summary; nothing where there were none. */
+  summarize(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#requests === 0) return
+    const most = [...this.#kinds].sort(([, one], [, other]) => other - one).slice(0, NAMED_KINDS)
+    const fields = { requests: this.#requests, ...this.#counted, kinds: Object.fromEntries(most) }
+    this.#log.info(fields, 'requests of the last minute')
+    this.#requests = 0
+    this.#counted = { refused: 0, failed: 0, slow: 0, leftOut: 0 }
+    this.#kinds.clear()
+  }
+}

@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client'
+import { queueState } from '../db/jobs-store.ts'
+import type { Deps } from '../deps.ts'
+import { type DatabaseFacts, readDatabaseFacts } from './facts-store.ts'
+
+/** The metrics of one process, as prom-client hands them on; plain data that a message can hold. */
+export type ProcessMetrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+
+/** The metrics of all processes that answer requests on this port, and of the one that started them. */
+export type GatherMetrics = () => Promise<readonly ProcessMetrics[]>
+
+/** A scrape must not wait for a database that is away: the rest of the metrics says so. */
+const DATABASE_MS = 2_000
+
+/** The text of `/metrics`: what the processes count, summed, and what the database says of itself and of the queue. */
+export async function metricsText(deps: Deps, gather: GatherMetrics): Promise<string> {
+  const [processes, facts] = await Promise.all([gather(), databaseMetrics(deps)])
+  return `${await sumOf(processes).metrics()}\n${await facts.metrics()}`
+}
+
+export const sumOf = (processes: readonly ProcessMetrics[]): Registry => AggregatorRegistry.aggregate([...processes])
+
+/** Of metrics that add up over the whole life of processes, and so must not go back when one has ended. */
+export const lastingOf = (metrics: ProcessMetrics): ProcessMetrics =>
+  metrics.filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram')
+
+/** One gauge or counter each. */
+const DATABASE: readonly (readonly [name: string, help: string, read: (facts: DatabaseFacts) => number])[] = [
+  ['gatehouse_postgresql_size_bytes', 'Size of the database', ({ bytes }) => bytes],
+  ['gatehouse_postgresql_connections', 'Connections to the database, of everybody', ({ connections }) => connections],
+  [
+    'gatehouse_postgresql_max_connections',
+    'Connections that the server takes',
+    ({ max_connections }) => max_connections,
+  ],
+  ['gatehouse_postgresql_commits_total', 'Transactions committed', ({ commits }) => commits],
+  ['gatehouse_postgresql_rollbacks_total', 'Transactions rolled back', ({ rollbacks }) => rollbacks],
+  ['gatehouse_postgresql_deadlocks_total', 'Deadlocks', ({ deadlocks }) => deadlocks],
+  [
+    'gatehouse_postgresql_temporary_bytes_total',
+    'Written to temporary files',
+    ({ temporary_bytes }) => temporary_bytes,
+  ],
+  ['gatehouse_postgresql_blocks_hit_total', 'Blocks found in PostgreSQL’s memory', ({ blocks_hit }) => blocks_hit],
+  ['gatehouse_postgresql_blocks_read_total', 'Blocks read from the system', ({ blocks_read }) => blocks_read],
+  [
+    'gatehouse_postgresql_oldest_transaction_seconds',
+    'Age of the oldest open transaction',
+    ({ oldest_transaction_s }) => oldest_transaction_s,
+  ],
+  [
+    'gatehouse_postgresql_transaction_ids_used',
+    'Transaction ids since the last freeze; autovacuum must act long before 2 billion',
+    ({ transaction_ids }) => transaction_ids,
+  ],
+  ['gatehouse_postgresql_standby', '1 while the database is a standby', ({ standby }) => Number(standby)],
+]
+
+async function databaseMetrics({ db }: Deps): Promise<Registry> {
+  const registry = new Registry()
+  const registers = [registry]
+  const asked = Promise.all([readDatabaseFacts(db), queueState(db)])
+  const answer = await Promise.race([asked, sleep(DATABASE_MS, undefined, { ref: false })]).catch(() => undefined)
+  asked.catch(() => {}) // one that fails later has nobody to tell
+  new Gauge({ name: 'gatehouse_database_up', help: '1 while the database answers', registers }).set(answer ? 1 : 0)
+  if (!answer) return registry
+  const [facts, queue] = answer
+  for (const [name, help, read] of DATABASE) {
+    if (name.endsWith('_total')) new Counter({ name, help, registers }).inc(read(facts))
+    else new Gauge({ name, help, registers }).set(read(facts))
+  }
+  const jobs = new Gauge({
+    name: 'gatehouse_jobs',
+    help: 'Durable jobs that are not done, by task and state: waiting, running, failed (for good)',
+    labelNames: ['task', 'state'],
+    registers,
+  })
+  const oldest = new Gauge({
+    name: 'gatehouse_jobs_oldest_waiting_seconds',
+    help: 'For how long the oldest waiting job of a task could have run',
+    labelNames: ['task'],
+    registers,
+  })
+  for (const { task, waiting, running, failed, oldest_s } of queue) {
+    jobs.set({ task, state: 'waiting' }, waiting)
+    jobs.set({ task, state: 'running' }, running)
+    jobs.set({ task, state: 'failed' }, failed)
+    oldest.set({ task }, oldest_s)
+  }
+  return registry
+}

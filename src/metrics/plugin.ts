@@ -1,0 +1,32 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { forOperatorsOnly } from '../lib/web/admin-auth.ts'
+import { type GatherMetrics, metricsText } from './exposition.ts'
+
+interface Options {
+  readonly deps: Deps
+  readonly gather: GatherMetrics
+  /** On a listener that nobody but this machine reaches: without a token. */
+  readonly open?: boolean
+}
+
+/** The text format that Prometheus reads. */
+const TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** `/metrics`, for Prometheus. Scrapes that come at once share one answer. */
+export const metricsRoom: FastifyPluginAsync<Options> = async (app, { deps, gather, open = false }) => {
+  let answering: Promise<string> | undefined
+  const answer = (): Promise<string> => {
+    answering ??= metricsText(deps, gather).finally(() => {
+      answering = undefined
+    })
+    return answering
+  }
+  await app.register(async (room) => {
+    if (!open) forOperatorsOnly(room, deps.config)
+    room.get('/metrics', async (_request, reply) => {
+      const text = await answer()
+      return reply.headers({ 'Content-Type': TYPE, 'Cache-Control': 'no-store' }).send(text)
+    })
+  })
+}

@@ -1,0 +1,52 @@
+import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
+
+/** What is read from a process when it is asked. */
+export interface ProcessFacts {
+  /** Connections of its pool. */
+  readonly pool: () => { readonly total: number; readonly idle: number }
+  /** Work that waits for a connection, by room. */
+  readonly waiting: () => Readonly<Record<string, number>>
+  /** Partners that are left alone now. */
+  readonly breakers: () => { readonly open: number; readonly slow: number }
+}
+
+/** Adds to a process's metrics what is read when they are asked for: the process itself, its pool, circuit breakers. */
+export function measureProcess(registry: Registry, { pool, waiting, breakers }: ProcessFacts): void {
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  new Gauge({
+    name: 'gatehouse_processes',
+    help: 'Processes of this service that these figures are the sum of',
+    registers,
+  }).set(1)
+  new Gauge({
+    name: 'gatehouse_database_connections',
+    help: 'Connections of the pool by state: used, idle',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      const { total, idle } = pool()
+      this.set({ state: 'used' }, total - idle)
+      this.set({ state: 'idle' }, idle)
+    },
+  })
+  new Gauge({
+    name: 'gatehouse_database_waiting',
+    help: 'Statements that wait for a connection, by room',
+    labelNames: ['room'],
+    registers,
+    collect() {
+      for (const [room, count] of Object.entries(waiting())) this.set({ room }, count)
+    },
+  })
+  new Gauge({
+    name: 'gatehouse_partner_breakers',
+    help: 'Partners that are left alone by state: open (calls failed), slow (no background calls). Of the process that knows most: each counts for itself',
+    labelNames: ['state'],
+    aggregator: 'max',
+    registers,
+    collect() {
+      for (const [state, count] of Object.entries(breakers())) this.set({ state }, count)
+    },
+  })
+}

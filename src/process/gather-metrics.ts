@@ -1,0 +1,99 @@
+import type { Worker } from 'node:cluster'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type GatherMetrics, lastingOf, type ProcessMetrics, sumOf } from '../metrics/index.ts'
+
+/**
+ * With HTTP_PROCESSES > 1 a scrape reaches one process, which asks the one that has started it, which asks them all. A
+ * process that does not answer in time is missing from this scrape: `gatehouse_processes` says how many there were.
+ */
+
+/** From a server process: `askMetrics` for those of all; `ownMetrics` is its answer when it was asked. */
+export type MetricsFromServer =
+  | { readonly askMetrics: number }
+  | { readonly ownMetrics: ProcessMetrics; readonly id: number }
+/** To a server process: what it asked for, or a question. */
+export type MetricsToServer =
+  | { readonly allMetrics: ProcessMetrics[]; readonly id: number }
+  | { readonly giveMetrics: number }
+
+const PATIENCE_MS = 2_000
+
+type Own = () => Promise<ProcessMetrics>
+
+/** Questions that wait for an answer, by number. */
+class Waiting<Answer> {
+  readonly #waiting = new Map<number, (answer: Answer) => void>()
+  #last = 0
+
+  /** Undefined where no answer came in time. */
+  async ask(send: (id: number) => void): Promise<Answer | undefined> {
+    const id = ++this.#last
+    const answered = new Promise<Answer>((resolve) => this.#waiting.set(id, resolve))
+    send(id)
+    const answer = await Promise.race([answered, sleep(PATIENCE_MS, undefined, { ref: false })])
+    this.#waiting.delete(id)
+    return answer ?? undefined
+  }
+
+  answer(id: number, answer: Answer): void {
+    this.#waiting.get(id)?.(answer)
+  }
+}
+
+/** In the process that has started the others. */
+export class MetricsOfProcesses {
+  readonly #own: Own
+  readonly #last = new Map<Worker, ProcessMetrics>()
+  readonly #waiting = new Waiting<ProcessMetrics>()
+  /** What processes had counted that have ended: a sum must not go back, or rates would show what never was. */
+  #ended: ProcessMetrics = []
+
+  constructor(own: Own) {
+    this.#own = own
+  }
+
+  add(child: Worker): void {
+    const send = (message: MetricsToServer) => {
+      if (child.isConnected()) child.send(message, () => {})
+    }
+    this.#last.set(child, [])
+    child.on('message', (message: MetricsFromServer) => {
+      if (typeof message !== 'object') return
+      if ('ownMetrics' in message) this.#waiting.answer(message.id, message.ownMetrics)
+      if ('askMetrics' in message) {
+        void this.#gather().then((allMetrics) => send({ allMetrics, id: message.askMetrics }))
+      }
+    })
+    child.once('exit', () => void this.#keep(child))
+  }
+
+  async #keep(child: Worker): Promise<void> {
+    const last = lastingOf(this.#last.get(child) ?? [])
+    this.#last.delete(child)
+    this.#ended = await sumOf([this.#ended, last]).getMetricsAsJSON()
+  }
+
+  async #gather(): Promise<ProcessMetrics[]> {
+    const ofChildren = [...this.#last.keys()].map(async (child) => {
+      const metrics = await this.#waiting.ask((giveMetrics) => {
+        if (child.isConnected()) child.send({ giveMetrics } satisfies MetricsToServer, () => {})
+      })
+      if (metrics && this.#last.has(child)) this.#last.set(child, metrics)
+      return metrics ?? lastingOf(this.#last.get(child) ?? [])
+    })
+    return [await this.#own(), ...(await Promise.all(ofChildren)), this.#ended]
+  }
+}
+
+/** In a server process: answers when it is asked, and asks for those of all. */
+export function metricsOfAll(own: Own): { readonly gather: GatherMetrics; take(message: MetricsToServer): void } {
+  const waiting = new Waiting<ProcessMetrics[]>()
+  const send = (message: MetricsFromServer) => process.send?.(message)
+  return {
+    gather: async () => (await waiting.ask((askMetrics) => send({ askMetrics }))) ?? [await own()],
+    take: (message) => {
+      if ('allMetrics' in message) waiting.answer(message.id, message.allMetrics)
+      else void own().then((ownMetrics) => send({ ownMetrics, id: message.giveMetrics }))
+    },
+  }
+}

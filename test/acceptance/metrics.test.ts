@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { Agent } from 'undici'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectRows, rowOf } from '../documents/document.ts'
+import { until } from '../until.ts'
+import { ALICE, Client, DEMO_APP, dataOf } from './client.ts'
+import { httpWire } from './http.ts'
+import { ADMIN_TOKEN, type RunningProcess, type System, startSystem } from './system.ts'
+
+/** `/metrics` of the real service with two server processes, and the dashboard and the alerts that are made of it. */
+
+const FOLDER = new URL('../../src/metrics/', import.meta.url).pathname
+const USER_INFO = '/oauth/v2/api/resource/get_userinfo'
+
+let system: System
+let running: RunningProcess
+beforeAll(async () => {
+  system = await startSystem({ NODE_ENV: 'development', HTTP_PROCESSES: '2' })
+  running = system.processes[0] as RunningProcess
+  await until(() => running.output().includes('Gatehouse is ready'))
+})
+afterAll(() => system?.stop())
+
+const asked = (token: string | undefined) =>
+  fetch(`${system.origin}/metrics`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
+const metrics = async (): Promise<string> => (await asked(ADMIN_TOKEN)).text()
+
+/** The value of the series with these labels, the sum where several have them; 0 where none has. */
+function sumOfSeries(text: string, name: string, labels: Readonly<Record<string, string>> = {}): number {
+  const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+  const fitting = lines.filter((line) =>
+    Object.entries(labels).every(([key, value]) => line.includes(`${key}="${value}"`)),
+  )
+  return fitting.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
+}
+const answered = (text: string) =>
+  sumOfSeries(text, 'gatehouse_http_requests_total', { route: USER_INFO, outcome: 'ok' })
+
+/** Each call comes on a connection of its own, and so to either process. */
+const wire = () => httpWire(system.origin, new Agent({ connections: 32, pipelining: 0 }))
+const client = () =>
+  new Client((call) => wire()({ ...call, headers: { ...call.headers, connection: 'close' } }), system.origin)
+const serverPids = () =>
+  [...running.output().matchAll(/\((\d+)\): a server process is ready/g)].map(([, pid]) => Number(pid))
+
+describe('/metrics', () => {
+  it('is for operators only', async () => {
+    expect((await asked(undefined)).status).toBe(401)
+    expect((await asked('another')).status).toBe(401)
+    const answer = await asked(ADMIN_TOKEN)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+  })
+
+  it('counts what all processes have answered, whichever is asked, and forgets nothing of one that has ended', async () => {
+    const visitor = client()
+    const before = await metrics()
+    const tokens = await visitor.getTokens(await visitor.signedIn(ALICE), DEMO_APP)
+    const CALLS = 60
+    const bodies = await Promise.all(Array.from({ length: CALLS }, () => visitor.userInfo(tokens.access_token)))
+    for (const body of bodies) dataOf(body)
+    await visitor.userInfo('ghat_nonsense')
+    const texts = await Promise.all(Array.from({ length: 6 }, metrics))
+    for (const text of texts) expect(answered(text) - answered(before)).toBe(CALLS)
+    const [text = ''] = texts
+    expect(sumOfSeries(text, 'gatehouse_processes')).toBe(3) // and the one that has started them
+    expect(sumOfSeries(text, 'gatehouse_codes_total', { route: USER_INFO, code: '20009' })).toBe(1)
+    expect(sumOfSeries(text, 'gatehouse_http_request_duration_seconds_count', { route: USER_INFO })).toBe(CALLS + 1)
+    expect(sumOfSeries(text, 'gatehouse_http_request_duration_seconds_bucket', { route: USER_INFO, le: '+Inf' })).toBe(
+      CALLS + 1,
+    )
+    expect(sumOfSeries(text, 'gatehouse_tokens_issued_total', { grant: 'authorization_code' })).toBe(1)
+    expect(sumOfSeries(text, 'gatehouse_batch_items_count', { kind: 'read' })).toBeGreaterThan(0)
+    expect(sumOfSeries(text, 'gatehouse_database_up')).toBe(1)
+    expect(sumOfSeries(text, 'gatehouse_postgresql_size_bytes')).toBeGreaterThan(1_000_000)
+    expect(sumOfSeries(text, 'gatehouse_database_connections')).toBeGreaterThan(0)
+
+    const [victim = 0] = serverPids()
+    process.kill(victim, 'SIGKILL')
+    await until(() => serverPids().length === 3)
+    await until(async () => sumOfSeries(await metrics(), 'gatehouse_processes') === 3)
+    expect(answered(await metrics()) - answered(before)).toBe(CALLS)
+  })
+
+  it('counts a failed sign-in, and says nothing that a caller has sent', async () => {
+    const body = new URLSearchParams({ passport: 'nobody-13800000000', password: 'wrong-password' })
+    await fetch(`${system.origin}/sign-in`, { method: 'POST', body, headers: { origin: system.origin } })
+    await fetch(`${system.origin}/unheard-of/13800000000?token=x`)
+    const text = await metrics()
+    expect(sumOfSeries(text, 'gatehouse_sign_in_failures_total', { kind: 'passport' })).toBe(1)
+    expect(sumOfSeries(text, 'gatehouse_http_requests_total', { route: '(no route)', outcome: 'refused' })).toBe(1)
+    expect(text).not.toMatch(/13800000000|unheard-of|nobody/)
+  })
+})
+
+describe('what is made of it', () => {
+  /** Names of metrics, with those that a histogram has. */
+  const given = async (): Promise<Set<string>> =>
+    new Set(
+      [...(await metrics()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
+        type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+      ),
+    )
+  const named = (query: string): string[] =>
+    query.match(/\b(?:gatehouse|nodejs|process)_\w+/g)?.filter((name) => name !== 'process_cpu') ?? []
+
+  it('every query of the dashboard names metrics that there are', async () => {
+    const dashboard = JSON.parse(readFileSync(`${FOLDER}dashboard.json`, 'utf8'))
+    const queries: string[] = dashboard.panels.flatMap((panel: { targets?: { expr: string }[] }) =>
+      (panel.targets ?? []).map(({ expr }) => expr),
+    )
+    expect(queries.length).toBeGreaterThan(20)
+    const known = await given()
+    for (const query of queries) {
+      expect(named(query), query).not.toEqual([])
+      for (const name of named(query)) expect(known, query).toContain(name)
+    }
+  })
+
+  it('so does every alert', async () => {
+    const rules = readFileSync(`${FOLDER}alerts.yml`, 'utf8')
+    const known = await given()
+    for (const name of named(rules)) expect(known).toContain(name)
+  })
+
+  const promtool = ['/usr/bin/promtool', process.env.PROMTOOL ?? ''].find((path) => path !== '' && existsSync(path))
+  if (!promtool)
+    process.stderr.write('test/acceptance/metrics.test.ts: no promtool (apt install prometheus); rules not loaded\n')
+
+  it.skipIf(!promtool)('promtool loads the rules, and finds nothing wrong with the metrics', async () => {
+    const run = promisify(execFile)
+    expect((await run(promtool ?? '', ['check', 'rules', `${FOLDER}alerts.yml`])).stdout).toContain('SUCCESS')
+    const checking = run(promtool ?? '', ['check', 'metrics'])
+    checking.child.stdin?.end(await metrics())
+    // It finds fault with names of prom-client's own.
+    const { stdout, stderr } = await checking.catch((error: { stdout: string; stderr: string }) => error)
+    const found = `${stdout}${stderr}`.split('\n').filter((line) => line !== '')
+    expect(found.filter((line) => !line.startsWith('nodejs_'))).toEqual([])
+  })
+
+  it('OPERATIONS has a row for each metric of ours', async () => {
+    const helps = [...(await metrics()).matchAll(/^# HELP (gatehouse_\S+) (.*)$/gm)]
+    expectRows(
+      '.github/OPERATIONS.md',
+      'metrics',
+      helps.map(([, name, help]) => rowOf(`\`${name}\``, help)),
+    )
+  })
+
+  it('OPERATIONS says for each alert what to do', () => {
+    const alerts = [...readFileSync(`${FOLDER}alerts.yml`, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, name]) => name)
+    const operations = readFileSync(new URL('../../.github/OPERATIONS.md', import.meta.url), 'utf8')
+    for (const alert of alerts) expect(operations).toContain(`| \`${alert}\` |`)
+  })
+})

@@ -6,6 +6,8 @@ import { catalogueRoom } from './catalogue/plugin.ts'
 import { databaseState } from './db/installation.ts'
 import type { Room } from './db/shares.ts'
 import type { Deps } from './deps.ts'
+import { openRefusalKeeper } from './explain/index.ts'
+import { explainRoom } from './explain/plugin.ts'
 import { jobsRoom } from './jobs/plugin.ts'
 import type { Log } from './lib/log.ts'
 import { MOST_HEADER_BYTES, rawRequestError, unreadableRequest } from './lib/web/bad-request.ts'
@@ -70,7 +72,9 @@ export async function buildApp({ deps, log, readiness, gatherMetrics }: AppParts
   app.removeAllContentTypeParsers() // no body is read where no room asks for it
   boundBodyMemory(app, config.BODY_MEMORY_MB)
   closeInTime(app, config.SHUTDOWN_GRACE_S)
-  observeRequests(app, { log, config, meters: deps.meters })
+  const refusals = openRefusalKeeper({ ...deps, db: deps.db.room('operators') })
+  app.addHook('onClose', () => refusals.close())
+  observeRequests(app, { log, config, meters: deps.meters, onRefused: refusals.keep })
   keepToHttps(app, config.PUBLIC_URL)
   if (config.TRUST_PROXY.length === 0) tellOfUntrustedProxy(app, log)
   const inProgress = boundRequests(app, config.MAX_REQUESTS)
@@ -96,6 +100,7 @@ export async function buildApp({ deps, log, readiness, gatherMetrics }: AppParts
   await app.register(ordersRoom, forRoom(deps, 'operators'))
   await app.register(sandboxRoom, forRoom(deps, 'sandbox'))
   await app.register(jobsRoom, forRoom(deps, 'operators'))
+  await app.register(explainRoom, forRoom(deps, 'operators'))
   const gather = gatherMetrics ?? (async () => [await deps.meters.registry.getMetricsAsJSON()])
   await app.register(metricsRoom, { ...forRoom(deps, 'operators'), gather })
   return app

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import {
   appCommands,
   demoCommands,
+  explainCommand,
   grantCommands,
   jobCommands,
   jsTicketCommand,
@@ -42,6 +43,7 @@ export async function runCommand(terminal: Terminal, args: readonly string[]): P
   productCommands(program, context)
   orderCommands(program, context)
   sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
+  explainCommand(program, context)
   jobCommands(program, context)
   demoCommands(program, context, removeDemo)
   jsTicketCommand(program, context)

@@ -15,6 +15,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   oauth: ['account', 'registry', 'audit', 'throttle'],
   resource: ['oauth', 'account', 'registry', 'throttle'],
   metrics: [],
+  explain: ['account', 'audit', 'mtp', 'mws', 'oauth', 'orders', 'partners', 'registry', 'throttle'],
   outbound: [],
   oidc: ['oauth', 'resource', 'account', 'registry', 'outbound', 'audit', 'throttle'],
   interfaces: [],
@@ -39,6 +40,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'throttle',
   ],
   jobs: [
+    'explain',
     'audit',
     'account',
     'members',
@@ -54,6 +56,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'sandbox',
   ],
   cli: [
+    'explain',
     'audit',
     'throttle',
     'account',
@@ -144,6 +147,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   failed_attempt: 'throttle',
   rate_count: 'throttle',
   worker_lease: 'jobs',
+  refused_request: 'explain',
   installation: 'db',
 }
 

@@ -1,3 +1,4 @@
+export { type AuditRow, auditBetween } from './between-store.ts'
 export { type Cause, type Change, changeOf, type Difference, difference, OPERATOR } from './history.ts'
 export {
   countOrderMoves,

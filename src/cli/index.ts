@@ -1,6 +1,7 @@
 export { appCommands } from './app.ts'
 export { findDatabase, openContext, type Terminal } from './context.ts'
 export { demoCommands } from './demo.ts'
+export { explainCommand } from './explain.ts'
 export { grantCommands } from './grant.ts'
 export { jobCommands } from './job.ts'
 export { jsTicketCommand } from './jsticket.ts'

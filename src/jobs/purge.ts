@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { ACCOUNT_RETENTION } from '../account/index.ts'
 import type { Retention } from '../db/retention.ts'
 import type { Deps } from '../deps.ts'
+import { EXPLAIN_RETENTION } from '../explain/index.ts'
 import { addSeconds, epochSeconds, fromEpochSeconds } from '../lib/clock.ts'
 import { MEMBER_RETENTION } from '../members/index.ts'
 import { NOTICE_RETENTION } from '../mtp/index.ts'
@@ -26,6 +27,7 @@ const RETENTION: readonly Retention[] = [
   ...REJECTED_CALL_RETENTION,
   ...CALL_RETENTION,
   ...ORDER_RETENTION,
+  ...EXPLAIN_RETENTION,
 ]
 
 const BATCH_ROWS = 1_000

@@ -1,6 +1,6 @@
 export { listNotices, type ReceivedCall, type ReceivedNotice, receivedSince } from './received.ts'
 export { noticeEndpoint, replayNotice } from './replay.ts'
-export { NOTICE_RETENTION } from './store.ts'
+export { findNotice, NOTICE_RETENTION, type NoticeSummary } from './store.ts'
 export {
   consumeNotice,
   dealChangeNotice,

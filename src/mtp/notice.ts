@@ -92,6 +92,8 @@ export const RESCHEDULE: Kind<RescheduleNotice> = {
 }
 
 export interface ReceivedNotice {
+  /** Its id becomes that of the notice; undefined of a replay. */
+  readonly requestId?: string
   readonly caller: PartnerWithSecrets
   /** Request target as sent. */
   readonly url: string
@@ -119,7 +121,7 @@ export async function acceptNotice<Notice extends { partnerId?: string | undefin
   checkBodyPartnerId(caller, read.notice.partnerId)
 
   const row = {
-    noticeId: randomUUID(),
+    noticeId: received.requestId ?? randomUUID(),
     clientId: caller.client_id,
     path: pathAsSent(url),
     bodyHash: sha256(bytes),

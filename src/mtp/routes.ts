@@ -76,7 +76,7 @@ export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: 
         },
         request.log,
       )
-    return { ...call, warn }
+    return { ...call, requestId: request.id, warn }
   }
   for (const { path, name, accept } of NOTICES) {
     app.post(path, { ...guarded, config: { notice: name } }, async (request, reply) =>

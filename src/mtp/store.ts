@@ -82,3 +82,23 @@ export const rememberedNotice = async (
   )
   return row?.notice_id
 }
+
+const summary = z.object({
+  id: z.string(),
+  received_at: z.date(),
+  partner_id: z.coerce.bigint(),
+  client_id: z.string(),
+  path: z.string(),
+  warnings: z.string(),
+  /** What was answered. */
+  answer: z.string(),
+})
+/** An accepted notice without what it held. */
+export type NoticeSummary = z.output<typeof summary>
+
+/** By the id of the request that brought it first. */
+export const findNotice = (db: Db, id: string): Promise<NoticeSummary | undefined> =>
+  db.maybe(
+    summary,
+    sql`select notice_id as id, received_at, partner_id, client_id, path, warnings, answer from notice where notice_id = ${id}`,
+  )

@@ -17,7 +17,12 @@ export {
 } from './errors.ts'
 export { callerOf, mwsSignature, noticeSignature, readSignedCall } from './guard.ts'
 export { isKeptWhole, keepRejectedOf, stopRejected } from './reject.ts'
-export { REJECTED_CALL_RETENTION } from './rejected-store.ts'
+export {
+  findRejectedCall,
+  REJECTED_CALL_RETENTION,
+  type RejectedCallSummary,
+  rejectedOfClient,
+} from './rejected-store.ts'
 export {
   hasPassedSignatureTool,
   listSignatureTests,

@@ -35,6 +35,8 @@ export const isKeptWhole = (body: string, headers: Readonly<Record<string, strin
   isWholeBody(body) && body.length < LONGEST_ENTRY.verified.body && headers?.[BODY_MASKED] === undefined
 
 export interface Rejection {
+  /** Its id becomes that of the entry; undefined of a replay. */
+  readonly requestId?: string | undefined
   readonly call: PartnerCall
   /** Whether signature and Date proved that it is the partner's own. */
   readonly verified: boolean
@@ -120,7 +122,7 @@ export async function keepRejectedOf(
     countLeftOut(deps, partner, verified, exceeded.endsInMs)
     return undefined
   }
-  const callId = randomUUID()
+  const callId = rejection.requestId ?? randomUUID()
   const now = deps.clock.now()
   const looking = mistakesOf(deps, partner, rejection)
   const soon = await Promise.race([looking, sleep(LOOKED_INTO_MS, undefined, { ref: false })]).catch(() => undefined)

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
 
@@ -32,3 +33,32 @@ export const insertRejectedCall = (db: Db, call: RejectedCall, now: Date): Promi
 /** The result of the analysis of a kept call. */
 export const explainRejectedCall = (db: Db, callId: string, reason: string): Promise<number> =>
   db.exec(sql`update rejected_call set reason = ${reason} where call_id = ${callId}`)
+
+const summary = z.object({
+  id: z.string(),
+  received_at: z.date(),
+  partner_id: z.coerce.bigint().nullable(),
+  client_id: z.string().nullable(),
+  path: z.string(),
+  reason: z.string(),
+  /** Whether it is known that the partner sent it. */
+  verified: z.boolean(),
+  /** What was answered. */
+  answer: z.string(),
+})
+/** A refused call without what it held. */
+export type RejectedCallSummary = z.output<typeof summary>
+
+const SUMMARY = sql.part`call_id as id, received_at, partner_id, client_id, path, reason, verified, answer`
+
+/** By the id of the request. */
+export const findRejectedCall = (db: Db, id: string): Promise<RejectedCallSummary | undefined> =>
+  db.maybe(summary, sql`select ${SUMMARY} from rejected_call where call_id = ${id} and left_out is null`)
+
+/** The newest of a partner. */
+export const rejectedOfClient = (db: Db, partnerId: bigint, limit: number): Promise<RejectedCallSummary[]> =>
+  db.listWithCustomPlan(
+    summary,
+    sql`select ${SUMMARY} from rejected_call where partner_id = ${partnerId} and left_out is null
+        order by received_at desc limit ${limit}`,
+  )

@@ -74,8 +74,15 @@ function keepWithoutBody(deps: Deps, request: FastifyRequest, rejected: CallReje
   const { headers, ip: address } = request
   const isMethod = rejected.status === 405
   const unread = isMethod ? UNREAD_OF_WRONG_METHOD : UNREAD_OF_WRONG_PATH
-  const reason = isMethod ? `${rejected.message}: ${request.method}; use POST` : rejected.message
-  const rejection = { call: callOf(request), address, headers, body: hasBody(request) ? unread : '', reason, answer }
+  const rejection = {
+    requestId: request.id,
+    call: callOf(request),
+    address,
+    headers,
+    body: hasBody(request) ? unread : '',
+    reason: isMethod ? `${rejected.message}: ${request.method}; use POST` : rejected.message,
+    answer,
+  }
   keepWrongPath(deps, rejection).catch((error: Error) => {
     logFailure(request, error, 'a call to a wrong path could not be recorded')
   })
@@ -89,7 +96,7 @@ async function keep(deps: Deps, request: FastifyRequest, rejected: CallRejected,
   if (rejected.describe === KEY_DOES_NOT_FIT) request.decryptedBody = undefined
   const decrypted = request.decryptedBody !== undefined
   const body = readableBody(request)
-  const rejection = { call: callOf(request), verified, address, headers, body, decrypted }
+  const rejection = { requestId: request.id, call: callOf(request), verified, address, headers, body, decrypted }
   const kept = keepRejected(deps, { ...rejection, reason: rejected.message, answer }).catch((error: Error) => {
     logFailure(request, error, 'a rejected call could not be recorded')
   })

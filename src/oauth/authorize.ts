@@ -64,7 +64,7 @@ function checkState(parameters: Parameters): string {
 
 function checkScopes(parameters: Parameters, app: MicroApp): readonly Scope[] {
   const text = parameters.get('scope')
-  if (text === undefined) throw refuse('parameter_missing', { value: 'scope' })
+  if (text === undefined) throw refuse('parameter_missing', { value: 'scope', detail: 'scope' })
   const asked = [...new Set(text.split(' ').filter((scope) => scope !== ''))]
   if (asked.length === 0) throw refuse('scope_unknown')
   const unknown = asked.find((scope) => !isScope(scope))

@@ -13,6 +13,7 @@ export { refreshTokens } from './refresh.ts'
 export { describeRefreshToken, revokeToken } from './revoke.ts'
 export { grantableScopes, isScope, type Scope, STANDARD_SCOPES, standardNames, withContractScopes } from './scope.ts'
 export { TokenCap } from './token-cap.ts'
+export { type TokenFacts, tokensOf } from './token-store.ts'
 export {
   grantFilter,
   grantReference,

@@ -28,7 +28,7 @@ export function readParameters(url: string): Parameters {
 /** A parameter that must be there; an empty one counts as missing. */
 export function required(parameters: Parameters, name: string): string {
   const value = parameters.get(name)
-  if (!value) throw refuse('parameter_missing', { value: name })
+  if (!value) throw refuse('parameter_missing', { value: name, detail: name })
   return value
 }
 

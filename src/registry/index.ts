@@ -22,5 +22,5 @@ export {
 export { holdsAnswer, MICRO_APP_FIELDS, SCOPES } from './micro-app-fields.ts'
 export { findAppWithFailures, findMicroAppForAuthentication, noteSecretUse, rotateSecret } from './secret.ts'
 export { publicKey, TOKEN_AUTH_METHODS } from './standard-fields.ts'
-export { joinedMicroApp } from './store.ts'
+export { existingAppKeys, joinedMicroApp } from './store.ts'
 export { type CallingApp, type MicroApp, microAppChanges, microAppFilter, newMicroApp } from './wire.ts'

@@ -1,0 +1,105 @@
+import type { Command } from 'commander'
+import { aboutWhat, type Explained, type ExplainedRefusal, explain } from '../explain/index.ts'
+import type { CliContext } from './context.ts'
+import { runs } from './operation.ts'
+import { storyText } from './order-text.ts'
+import { aligned, readable } from './text.ts'
+
+/** `gatehouse explain …`: as over /admin/v1/explain. */
+export function explainCommand(program: Command, context: CliContext): void {
+  const command = program
+    .command('explain')
+    .description(
+      'what is known of a request id, an order id, the beginning of a token, a clientId, an app_key, a passport or a phone number',
+    )
+    .argument('[about]')
+    .usage('<about> [options]')
+  runs(command, context, {
+    input: aboutWhat,
+    typed: (_, about) => ({ about }),
+    run: (deps, { about }) => explain(deps, about),
+    text: explainedText,
+    flags: { about: 'about' },
+  })
+}
+
+function explainedText(found: Explained): string {
+  const { refusal, followed, rejected_call, notice, order, token, app, partner, people = [] } = found
+  const parts = [
+    refusal && section('refused request', refusalText(refusal)),
+    followed &&
+      followed.refusals.length > 0 &&
+      section('refused in the ten minutes after it', tableOf(followed.refusals)),
+    followed &&
+      followed.audit.length > 0 &&
+      section(
+        'in the audit log meanwhile',
+        aligned(followed.audit.map((row) => [readable(row.at), row.event, row.actor])),
+      ),
+    rejected_call && section('rejected call of a partner', fieldsOf(rejected_call)),
+    notice && section('notice that was taken', fieldsOf(notice)),
+    order && section('order', storyText(order)),
+    token && section(token.kind, tokenText(token)),
+    app && section('app', fieldsOf({ app_key: app.app_key, name: app.name, status: app.status })),
+    app && section('its newest refusals', tableOf(app.refusals)),
+    partner && section('partner', fieldsOf({ ...partner, rejected_calls: partner.rejected_calls.length })),
+    ...(partner?.rejected_calls ?? []).map((call) => section('rejected call', fieldsOf(call))),
+    ...people.map(({ grants, refusals, ...person }) => {
+      const live = grants.filter(({ revoked_at }) => revoked_at === null).map(({ app_key }) => app_key)
+      return section('person', `${fieldsOf({ ...person, apps: live })}\n${tableOf(refusals)}`)
+    }),
+  ]
+  return parts.filter(Boolean).join('\n\n')
+}
+
+const section = (title: string, text: string): string => `${title}\n${text.replace(/^/gm, '  ')}`
+
+const fieldsOf = (fields: object): string =>
+  aligned(Object.entries(fields).map(([name, value]) => [name, readable(value)]))
+
+const why = ({ step, failure, detail, answer }: ExplainedRefusal): string =>
+  step ? `row ${step.row}: ${step.check}` : [failure ?? answer, detail].filter(Boolean).join(': ')
+
+const refusalText = (refusal: ExplainedRefusal): string => {
+  const {
+    request_id,
+    at,
+    endpoint,
+    method,
+    status,
+    rescode,
+    answer,
+    failure,
+    detail,
+    parameters,
+    app_key,
+    proved,
+    token,
+  } = refusal
+  const caller = app_key === null ? 'unknown' : `${app_key}${proved ? '' : ' (not proved)'}`
+  return fieldsOf({
+    request_id,
+    at,
+    came: `${method} ${endpoint} with ${readable(parameters)}`,
+    answered: `HTTP ${status}, rescode ${rescode} (${answer})`,
+    refused_in: `${endpoint} ${why(refusal)}`,
+    failure: detail ? `${failure}: ${detail}` : failure,
+    app: caller,
+    token,
+    user: refusal.cid === null ? null : `${refusal.cid} ${refusal.user_id}`,
+  })
+}
+
+function tableOf(refusals: readonly ExplainedRefusal[]): string {
+  if (refusals.length === 0) return 'no refused requests in 30 days'
+  const rows = refusals.map((row) => [readable(row.at), row.request_id, row.endpoint, String(row.rescode), why(row)])
+  return aligned([['AT', 'REQUEST_ID', 'ENDPOINT', 'RESCODE', 'WHY'], ...rows])
+}
+
+function tokenText({ begins, expires_at, issued, refusals }: NonNullable<Explained['token']>): string {
+  const rows = issued.map(({ app_key, cid, user_id, scopes, used_at, revoked_at }) =>
+    fieldsOf({ app_key, user: `${cid} ${user_id}`, scopes, used_at, grant_withdrawn_at: revoked_at }),
+  )
+  const known = rows.length > 0 ? rows : ['no such token is kept: it was never issued, or has ended']
+  return [fieldsOf({ begins, expires_at }), ...known, tableOf(refusals)].join('\n')
+}

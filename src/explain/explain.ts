@@ -1,0 +1,182 @@
+import { z } from 'zod'
+import { findPeople, type Person, routingKeyOf } from '../account/index.ts'
+import { type AuditRow, auditBetween } from '../audit/index.ts'
+import type { Deps } from '../deps.ts'
+import { addSeconds } from '../lib/clock.ts'
+import { invalidRequest, RESCODES, Refusal } from '../lib/web/rescode.ts'
+import { findNotice, type NoticeSummary } from '../mtp/index.ts'
+import { findRejectedCall, type RejectedCallSummary, rejectedOfClient } from '../mws/index.ts'
+import { type Grant, listGrants, type TokenFacts, tokensOf } from '../oauth/index.ts'
+import { type OrderStory, showOrder } from '../orders/index.ts'
+import { findPartnerByClientId } from '../partners/index.ts'
+import { existingAppKeys, showMicroApp } from '../registry/index.ts'
+import { type Step, stepOf } from './steps.ts'
+import { findRefused, type RefusedRow, refusedAfter, refusedOfApp, refusedOfUser, refusedWithToken } from './store.ts'
+import { readBeginning } from './token.ts'
+
+/** PostgreSQL cannot hold the character 0. */
+const NO_NUL = /^[^\0]*$/
+
+export const oneRequest = z.strictObject({ request_id: z.uuid('must be a request id, as X-Request-Id has it') })
+export const aboutWhat = z.strictObject({ about: z.string().min(1).max(300).regex(NO_NUL, 'must be text') })
+
+/** Entries of one list. */
+const MOST = 20
+/** After a refusal: in how many seconds what follows is looked for. */
+const FOLLOWS_S = 600
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** A refused request of area A, with what it was refused for. */
+export interface ExplainedRefusal extends RefusedRow {
+  /** The name of the rescode. */
+  readonly answer: string
+  /** In which row of the order of checks; null where it is in none. */
+  readonly step: Step | null
+}
+
+/** What is known of one request: as far as it was refused, or is a notice. */
+export interface ExplainedRequest {
+  readonly refusal?: ExplainedRefusal
+  /** What the same app, or somebody with the same token, was refused in the ten minutes after it, and what the audit log has of it. */
+  readonly followed?: { readonly refusals: readonly ExplainedRefusal[]; readonly audit: readonly AuditRow[] }
+  readonly rejected_call?: RejectedCallSummary
+  readonly notice?: NoticeSummary
+}
+
+/** What is known of whatever was asked about; only what there is. */
+export interface Explained extends ExplainedRequest {
+  readonly order?: OrderStory
+  readonly token?: {
+    readonly begins: string
+    readonly kind: string
+    readonly expires_at: Date
+    /** Those that end in the same second, mostly one. */
+    readonly issued: readonly TokenFacts[]
+    readonly refusals: readonly ExplainedRefusal[]
+  }
+  readonly app?: {
+    readonly app_key: string
+    readonly name: string
+    readonly status: string
+    readonly refusals: readonly ExplainedRefusal[]
+  }
+  readonly partner?: {
+    readonly partner_id: bigint
+    readonly client_id: string
+    readonly status: string
+    readonly stage: string
+    readonly rejected_calls: readonly RejectedCallSummary[]
+  }
+  readonly people?: readonly (Person & {
+    readonly grants: readonly Grant[]
+    readonly refusals: readonly ExplainedRefusal[]
+  })[]
+}
+
+const nothingKnown = (about: string) =>
+  invalidRequest(`nothing is known of ${about}; what was answered without a mistake leaves no row`, { status: 404 })
+
+const explained = (row: RefusedRow): ExplainedRefusal => ({
+  ...row,
+  answer: Object.entries(RESCODES).find(([rescode]) => Number(rescode) === row.rescode)?.[1].name ?? '',
+  step: stepOf(row),
+})
+
+/** Everything known of a request by its id; throws 20007 (404) where nothing is. */
+export async function explainRequest(deps: Deps, requestId: string): Promise<ExplainedRequest> {
+  const found = await requestOf(deps, requestId)
+  if (Object.keys(found).length === 0) throw nothingKnown(`request ${requestId}`)
+  return found
+}
+
+async function requestOf({ db }: Deps, id: string): Promise<ExplainedRequest> {
+  const [refused, call, notice] = await Promise.all([findRefused(db, id), findRejectedCall(db, id), findNotice(db, id)])
+  const until = refused && addSeconds(refused.at, FOLLOWS_S)
+  const followed = refused &&
+    until && {
+      refusals: (await refusedAfter(db, refused, until, MOST)).map(explained),
+      audit: await auditBetween(
+        db,
+        { from: refused.at, until, appKey: refused.app_key, cid: refused.cid, userId: refused.user_id },
+        MOST,
+      ),
+    }
+  return {
+    ...(refused && followed ? { refusal: explained(refused), followed } : {}),
+    ...(call ? { rejected_call: call } : {}),
+    ...(notice ? { notice } : {}),
+  }
+}
+
+/**
+ * Everything known of a request id, an order id, the beginning of a token (17 characters), a clientId, an app_key, a
+ * passport or a phone number; of several kinds where the text fits several. Throws 20007 (404) where nothing is.
+ */
+export async function explain(deps: Deps, about: string): Promise<Explained> {
+  const token = readBeginning(about)
+  const found = UUID.test(about)
+    ? await requestOf(deps, about)
+    : token
+      ? { token: await tokenOf(deps, token) }
+      : Object.assign(
+          {},
+          ...(await Promise.all([orderOf, appOf, partnerOf, peopleOf].map((look) => look(deps, about)))),
+        )
+  if (Object.keys(found).length === 0) throw nothingKnown('it')
+  return found
+}
+
+async function tokenOf(
+  { db }: Deps,
+  { begins, kind, routingKey, expiresAt }: NonNullable<ReturnType<typeof readBeginning>>,
+) {
+  const [issued, refusals] = await Promise.all([
+    tokensOf(db, kind, routingKey, expiresAt),
+    refusedWithToken(db, begins, MOST),
+  ])
+  return { begins, kind, expires_at: expiresAt, issued, refusals: refusals.map(explained) }
+}
+
+async function orderOf(deps: Deps, about: string): Promise<Explained> {
+  if (!/^\d{10,19}$/.test(about)) return {}
+  const order = await showOrder(deps, BigInt(about)).catch((error: unknown) => {
+    if (error instanceof Refusal) return undefined
+    throw error
+  })
+  return order ? { order } : {}
+}
+
+async function appOf(deps: Deps, about: string): Promise<Explained> {
+  if ((await existingAppKeys(deps.db, [about])).length === 0) return {}
+  const { app_key, name, status } = await showMicroApp(deps, about)
+  return { app: { app_key, name, status, refusals: (await refusedOfApp(deps.db, app_key, MOST)).map(explained) } }
+}
+
+async function partnerOf(deps: Deps, about: string): Promise<Explained> {
+  const partner = await findPartnerByClientId(deps, about)
+  if (!partner) return {}
+  const { partner_id, client_id, status, stage } = partner
+  return {
+    partner: {
+      partner_id,
+      client_id,
+      status,
+      stage,
+      rejected_calls: await rejectedOfClient(deps.db, partner_id, MOST),
+    },
+  }
+}
+
+async function peopleOf(deps: Deps, about: string): Promise<Explained> {
+  const found = await findPeople(deps, about, MOST)
+  const people = found.map(async (person) => {
+    const { cid, user_id } = person
+    const user = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
+    const [grants, refusals] = await Promise.all([
+      listGrants(deps, { cid, user_id, limit: MOST }),
+      refusedOfUser(deps.db, user, MOST),
+    ])
+    return { ...person, grants: grants.grants, refusals: refusals.map(explained) }
+  })
+  return found.length > 0 ? { people: await Promise.all(people) } : {}
+}

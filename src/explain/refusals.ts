@@ -1,0 +1,145 @@
+import { routingKeyOf } from '../account/index.ts'
+import type { Deps } from '../deps.ts'
+import type { RefusedRequest } from '../lib/web/observe.ts'
+import { parseQuery, queryOf } from '../lib/web/request-target.ts'
+import { existingAppKeys } from '../registry/index.ts'
+import { networkOf } from '../throttle/index.ts'
+import { insertRefused, type NewRefused } from './store.ts'
+import { tokenIn } from './token.ts'
+
+/** Where area A and the standard dialect are. */
+const AREA_A = /^\/oauth2?\//
+const CONTRACT: Readonly<Record<string, string>> = {
+  '/oauth/v2/authorize': 'A1',
+  '/oauth/v2/consent': 'A1',
+  '/oauth/v2/api/token': 'A2',
+  '/oauth/v2/api/resource/get_phonenumber': 'A4',
+  '/oauth/v2/api/resource/get_userinfo': 'A5',
+}
+const STANDARD = ['authorize', 'token', 'revoke', 'introspect', 'par', 'userinfo', 'logout'].map(
+  (name) => `/oauth2/${name}`,
+)
+/** Parameters of these endpoints; the names of others may be anything. */
+const PARAMETERS = new Set(
+  'response_type app_key app_secret redirect_uri state scope grant_type code refresh_token access_token code_challenge code_challenge_method code_verifier client_id'.split(
+    ' ',
+  ),
+)
+
+const EVERY_MS = 1_000
+/** In memory until the next writing: of one caller, and of all. */
+const MOST_OF_CALLER = 50
+const MOST_WAITING = 500
+const DAY_S = 86_400
+/** Rows a day, for all processes: of one app; of callers that named none, from one network, and altogether. */
+const OF_APP = { kind: 'refusal kept of app', most: 1_000, windowS: DAY_S }
+const OF_NETWORK = { kind: 'refusal kept of network', most: 200, windowS: DAY_S }
+const OF_STRANGERS = { kind: 'refusal kept of strangers', most: 5_000, windowS: DAY_S }
+const LONGEST_DETAIL = 300
+const LONGEST_URL = 8_192
+/** Whatever has another form is no app_key, and may not even be text that PostgreSQL takes. */
+const APP_KEY = /^[A-Za-z0-9_-]{1,64}$/
+
+interface Waiting extends RefusedRequest {
+  readonly at: Date
+}
+
+/** Keeps refused requests for `explain`, a second later and many at once: no request waits for it. */
+export interface RefusalKeeper {
+  /** Quick; does nothing for what is not of area A, or too much. */
+  keep(refused: RefusedRequest): void
+  /** Writes what waits. */
+  close(): Promise<void>
+}
+
+export function openRefusalKeeper(deps: Deps): RefusalKeeper {
+  const { db, clock, meters, rates } = deps
+  let waiting: Waiting[] = []
+  const callers = new Map<string, number>()
+  let timer: NodeJS.Timeout | undefined
+  let writing: Promise<void> = Promise.resolve()
+
+  const mayKeep = (row: NewRefused, address: string): boolean => {
+    if (row.app_key !== null) return !rates.count(OF_APP, row.app_key).exceeded
+    return !rates.count(OF_NETWORK, networkOf(address)).exceeded && !rates.count(OF_STRANGERS, '').exceeded
+  }
+  const write = async (some: readonly Waiting[]): Promise<void> => {
+    try {
+      const rows = some.map((one) => ({ row: rowOf(one), address: one.address }))
+      const claimed = [
+        ...new Set(rows.flatMap(({ row }) => (row.app_key !== null && !row.proved ? [row.app_key] : []))),
+      ]
+      const existing = claimed.length > 0 ? await existingAppKeys(db, claimed) : []
+      // A claimed app_key that no app has is whatever somebody typed, a secret perhaps.
+      const known = rows.map(({ row, address }) => {
+        const named = row.proved || (row.app_key !== null && existing.some(({ app_key }) => app_key === row.app_key))
+        return { row: named ? row : { ...row, app_key: null }, address }
+      })
+      const kept = known.flatMap(({ row, address }) => (mayKeep(row, address) ? [row] : []))
+      if (kept.length > 0) await insertRefused(db, kept)
+      meters.refusalsLeftOut.inc(some.length - kept.length)
+    } catch {
+      // The requests log that the database is away.
+      meters.refusalsLeftOut.inc(some.length)
+    }
+  }
+  const flush = (): Promise<void> => {
+    clearTimeout(timer)
+    timer = undefined
+    const some = waiting
+    waiting = []
+    callers.clear()
+    if (some.length > 0) writing = writing.then(() => write(some))
+    return writing
+  }
+
+  return {
+    keep: (refused) => {
+      if (!AREA_A.test(refused.url)) return
+      const caller = refused.note.appKey ?? ''
+      const own = callers.get(caller) ?? 0
+      if (waiting.length >= MOST_WAITING || own >= MOST_OF_CALLER) {
+        meters.refusalsLeftOut.inc()
+        return
+      }
+      callers.set(caller, own + 1)
+      waiting.push({ ...refused, url: refused.url.slice(0, LONGEST_URL), at: clock.now() })
+      timer ??= setTimeout(() => void flush(), EVERY_MS).unref()
+    },
+    close: flush,
+  }
+}
+
+function rowOf({ id, at, url, method, status, note }: Waiting): NewRefused {
+  const { values, repeated } = parseQuery(queryOf(url))
+  const names = [...new Set([...values.keys(), ...repeated])]
+  const strange = names.filter((name) => !PARAMETERS.has(name)).length
+  const { code = 0, failure = null, detail = null, appKey, user } = note
+  const claimed = values.get('app_key') ?? values.get('client_id')
+  return {
+    request_id: id,
+    at,
+    endpoint: endpointOf(url, values.get('grant_type')),
+    method: /^[A-Z]{1,20}$/.test(method) ? method : '?',
+    status,
+    rescode: code,
+    failure,
+    detail: detail?.replaceAll('\0', '').slice(0, LONGEST_DETAIL) ?? null,
+    parameters: [...names.filter((name) => PARAMETERS.has(name)), ...(strange > 0 ? [`(${strange}_more)`] : [])].join(
+      ' ',
+    ),
+    app_key: appKey ?? (claimed !== undefined && APP_KEY.test(claimed) ? claimed : null),
+    proved: appKey !== undefined,
+    token: tokenIn(values.get('access_token') ?? values.get('refresh_token') ?? values.get('code')),
+    routing_key: user ? routingKeyOf(user.cid, user.userId) : 0,
+    cid: user?.cid ?? null,
+    user_id: user?.userId ?? null,
+  }
+}
+
+function endpointOf(url: string, grantType: string | undefined): string {
+  const path = url.split('?', 1)[0] ?? ''
+  if (STANDARD.includes(path)) return path
+  const endpoint = CONTRACT[path] ?? '(no such path)'
+  return endpoint === 'A2' && grantType === 'refresh_token' ? 'A3' : endpoint
+}

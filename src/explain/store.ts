@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import { DAY_S, type Retention } from '../db/retention.ts'
+import { type Db, type Fragment, sql } from '../db/sql.ts'
+
+export const EXPLAIN_RETENTION: readonly Retention[] = [
+  { table: 'refused_request', column: 'at', keptS: () => 30 * DAY_S },
+]
+
+const refusedRow = z.object({
+  request_id: z.string(),
+  at: z.date(),
+  /** A1 to A5; of the standard dialect, the path. */
+  endpoint: z.string(),
+  method: z.string(),
+  status: z.number(),
+  rescode: z.number(),
+  failure: z.string().nullable(),
+  detail: z.string().nullable(),
+  /** Names of the parameters that were sent. */
+  parameters: z.string().transform((names) => names.split(' ').filter((name) => name !== '')),
+  app_key: z.string().nullable(),
+  /** Whether the caller showed that it is that app. */
+  proved: z.boolean(),
+  /** Its first characters. */
+  token: z.string().nullable(),
+  cid: z.number().nullable(),
+  user_id: z.string().nullable(),
+})
+export type RefusedRow = z.output<typeof refusedRow>
+
+export interface NewRefused extends Omit<RefusedRow, 'parameters'> {
+  readonly parameters: string
+  readonly routing_key: number
+}
+
+export const insertRefused = (db: Db, rows: readonly NewRefused[]): Promise<number> =>
+  db.exec(
+    sql`insert into refused_request (request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key,
+          proved, token, routing_key, cid, user_id)
+        select request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key, proved, token,
+          routing_key, cid, user_id
+        from unnest(
+          ${rows.map((row) => row.request_id)}::uuid[], ${rows.map((row) => row.at.toISOString())}::timestamptz[],
+          ${rows.map((row) => row.endpoint)}::text[], ${rows.map((row) => row.method)}::text[],
+          ${rows.map((row) => row.status)}::int[], ${rows.map((row) => row.rescode)}::int[],
+          ${rows.map((row) => row.failure)}::text[], ${rows.map((row) => row.detail)}::text[],
+          ${rows.map((row) => row.parameters)}::text[], ${rows.map((row) => row.app_key)}::text[],
+          ${rows.map((row) => row.proved)}::boolean[], ${rows.map((row) => row.token)}::text[],
+          ${rows.map((row) => row.routing_key)}::int[], ${rows.map((row) => row.cid)}::int[],
+          ${rows.map((row) => row.user_id)}::text[])
+          as row (request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key, proved, token,
+            routing_key, cid, user_id)
+        on conflict do nothing`,
+  )
+
+const COLUMNS = sql.part`request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key, proved,
+          token, cid, user_id`
+
+export const findRefused = (db: Db, requestId: string): Promise<RefusedRow | undefined> =>
+  db.maybe(refusedRow, sql`select ${COLUMNS} from refused_request where request_id = ${requestId}`)
+
+const newest = (db: Db, where: Fragment, limit: number): Promise<RefusedRow[]> =>
+  db.listWithCustomPlan(
+    refusedRow,
+    sql`select ${COLUMNS} from refused_request where ${where} order by at desc limit ${limit}`,
+  )
+
+/** Newest first, as those below. */
+export const refusedOfApp = (db: Db, appKey: string, limit: number): Promise<RefusedRow[]> =>
+  newest(db, sql.part`app_key = ${appKey}`, limit)
+
+export interface UserOf {
+  readonly routingKey: number
+  readonly cid: number
+  readonly userId: string
+}
+
+export const refusedOfUser = (db: Db, { routingKey, cid, userId }: UserOf, limit: number): Promise<RefusedRow[]> =>
+  newest(db, sql.part`routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}`, limit)
+
+/** `token`: its first characters, as many as are kept. */
+export const refusedWithToken = (db: Db, token: string, limit: number): Promise<RefusedRow[]> =>
+  newest(db, sql.part`token = ${token}`, limit)
+
+/** What the same app, or somebody with the same token, was refused from then on; oldest first. */
+export const refusedAfter = (
+  db: Db,
+  { at, request_id, app_key, token }: Pick<RefusedRow, 'at' | 'request_id' | 'app_key' | 'token'>,
+  until: Date,
+  limit: number,
+): Promise<RefusedRow[]> =>
+  db.listWithCustomPlan(
+    refusedRow,
+    sql`select ${COLUMNS} from refused_request
+        where at >= ${at} and at < ${until} and request_id <> ${request_id} and (app_key = ${app_key} or token = ${token})
+        order by at limit ${limit}`,
+  )

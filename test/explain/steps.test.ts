@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { type Endpoint, ORDERS, stepOf } from '../../src/explain/steps.ts'
+import { OAUTH_FAILURES } from '../../src/oauth/failures.ts'
+import { RESOURCE_FAILURES } from '../../src/resource/failures.ts'
+import { cellsOf, read } from '../documents/document.ts'
+
+/** The rows of the orders of checks, as DECISIONS has them and as `gatehouse explain` tells them. */
+
+const TITLES: Readonly<Record<Endpoint, string>> = {
+  A1: '### A1: order of checks',
+  A2: '### A2: order of checks',
+  A3: '### A3: order of checks',
+  A4: '### A4 and A5: order of checks',
+  A5: '### A4 and A5: order of checks',
+}
+/** Rows in which nothing is refused with an answer of area A. */
+const WITHOUT = ['user not signed in', 'user refuses']
+
+function rowsOf(title: string): string[][] {
+  const after = read('.github/DECISIONS.md').split(title)[1] ?? ''
+  const table = /\| Row \| Failure \| rescode \|\n\|[-|]+\|\n((?:\|.*\n)+)/.exec(after)?.[1] ?? ''
+  return table.trimEnd().split('\n').map(cellsOf)
+}
+const withoutFailure = (check: string) => WITHOUT.includes(check)
+type Failures = Readonly<Record<string, { readonly rescode: number }>>
+const OF_TOKENS: Failures = OAUTH_FAILURES
+const OF_DATA: Failures = RESOURCE_FAILURES
+
+describe.each(Object.entries(ORDERS))('the order of %s', (endpoint, order) => {
+  const documented = rowsOf(TITLES[endpoint as Endpoint]).filter(([, check = '']) => !withoutFailure(check))
+
+  it('has the rows of DECISIONS, word for word', () => {
+    const told = Object.entries(order).map(([row, { check }]) => [row, check])
+    const own = endpoint === 'A3' ? told.filter(([row]) => Number(row) > 8) : told
+    expect(own).toEqual(documented.map(([row, check]) => [row, check]))
+  })
+
+  it('each failure has the rescode of its row', () => {
+    const table = endpoint === 'A3' ? [...rowsOf(TITLES.A2).slice(0, 8), ...documented] : documented
+    for (const [row = '', , rescodes = ''] of table) {
+      for (const failure of order[Number(row)]?.failures ?? []) {
+        const [name = ''] = failure.split(' ')
+        const { rescode } = (endpoint < 'A4' ? OF_TOKENS : OF_DATA)[name] ?? OF_TOKENS[name] ?? {}
+        expect(rescodes, `${endpoint} row ${row} ${failure}`).toContain(String(rescode))
+      }
+    }
+  })
+})
+
+it('a failure that is in no table has no step', () => {
+  const refused = { endpoint: 'A2', rescode: 20013, failure: null, detail: null }
+  expect(stepOf(refused)).toBeNull()
+  expect(stepOf({ ...refused, endpoint: '/oauth2/token', failure: 'code_expired' })).toBeNull()
+  expect(stepOf({ ...refused, rescode: 20010 })).toEqual({ row: 1, check: 'not POST' })
+})

@@ -21,6 +21,7 @@ import { registerPages, sendErrorPage } from './lib/web/page.ts'
 import { boundBodyMemory } from './lib/web/read-body.ts'
 import { noSuchPath } from './lib/web/rescode.ts'
 import { registerSecurityTxt } from './lib/web/security-txt.ts'
+import { traceRequests } from './lib/web/trace-requests.ts'
 import { membersRoom } from './members/plugin.ts'
 import type { GatherMetrics } from './metrics/index.ts'
 import { metricsRoom } from './metrics/plugin.ts'
@@ -74,6 +75,7 @@ export async function buildApp({ deps, log, readiness, gatherMetrics }: AppParts
   closeInTime(app, config.SHUTDOWN_GRACE_S)
   const refusals = openRefusalKeeper({ ...deps, db: deps.db.room('operators') })
   app.addHook('onClose', () => refusals.close())
+  if (deps.tracing) traceRequests(app, deps.tracing)
   observeRequests(app, { log, config, meters: deps.meters, onRefused: refusals.keep })
   keepToHttps(app, config.PUBLIC_URL)
   if (config.TRUST_PROXY.length === 0) tellOfUntrustedProxy(app, log)

@@ -6,6 +6,7 @@ import type { Clock } from './lib/clock.ts'
 import type { Keys } from './lib/crypto/keys.ts'
 import type { Meters } from './lib/meters.ts'
 import type { Rates } from './lib/rates.ts'
+import type { Tracing } from './lib/tracing.ts'
 import type { CallFaults, CallRecord, CircuitBreakers, SentAgain } from './partner-calls/index.ts'
 
 /** What operations are given; they find nothing by themselves. */
@@ -16,6 +17,8 @@ export interface Deps {
   readonly keys: Keys
   readonly rates: Rates
   readonly meters: Meters
+  /** Undefined unless traces are sent. */
+  readonly tracing?: Tracing | undefined
   readonly calls: {
     readonly breakers: CircuitBreakers
     /** Is given every call to a partner once it is recorded: what an operation asked is reported, not found out. `sentAgain`: what was sent again after it, on purpose. */

@@ -5,6 +5,7 @@ import { awaitDatabase } from './db/await-database.ts'
 import { refuseDemoRows } from './demo/index.ts'
 import { startWorker } from './jobs/index.ts'
 import { openLog } from './lib/log.ts'
+import { openTracing } from './metrics/index.ts'
 import { checkSecretKey } from './partners/index.ts'
 import { openDeps } from './process/index.ts'
 
@@ -15,7 +16,7 @@ async function start() {
   for (const text of config.renamed) log.warn(text)
   if (config.DATABASE_URL) await awaitDatabase(config.DATABASE_URL, { seconds: config.DATABASE_WAIT_S, log })
   const { databaseUrl, secretKey, stop: letGo } = await findDatabase(config, log)
-  const { deps, close } = openDeps(config, log, { databaseUrl, secretKey })
+  const { deps, close } = openDeps(config, log, { databaseUrl, secretKey }, await openTracing(config, log))
   await checkSecretKey(deps)
   if (config.NODE_ENV === 'production') await refuseDemoRows(deps)
   const worker = await startWorker(deps, log, databaseUrl)

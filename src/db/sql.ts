@@ -1,5 +1,6 @@
 import type { Pool, PoolClient, QueryResult } from 'pg'
 import type { z } from 'zod'
+import type { Tracing } from '../lib/tracing.ts'
 import type { Turns } from '../lib/turns.ts'
 import { isStalePlan, keepsConnection, rethrowUnavailable } from '../lib/web/unavailable.ts'
 import {
@@ -99,18 +100,22 @@ const runInside =
     return client.query(patient).catch((error) => rethrowUnavailable(error))
   }
 
+/** Each statement as a span, where traces are sent. Its text has no values in it. */
+const traced = (run: Run, tracing?: Tracing): Run =>
+  tracing ? (statement, until) => tracing.statement(statement.text, () => run(statement, until)) : run
+
 /** The client waits longer than statement_timeout, so that it is PostgreSQL that gives up. */
 const MARGIN_MS = 2_000
 
 /** `seconds`: statement_timeout of this transaction, if not the usual one. */
 const inTxOf =
-  (pool: Pool) =>
+  (pool: Pool, tracing?: Tracing) =>
   async <T>(work: (db: Db) => Promise<T>, seconds?: number): Promise<T> => {
     const client = await pool.connect().catch((error) => rethrowUnavailable(error))
     let broken: Error | undefined
     let committing = false
     try {
-      const run = runInside(client, seconds === undefined ? undefined : seconds * 1_000 + MARGIN_MS)
+      const run = traced(runInside(client, seconds === undefined ? undefined : seconds * 1_000 + MARGIN_MS), tracing)
       // A transaction inside a transaction is part of it, whatever room it is for.
       const same = () => inside
       const views: Views = { room: same, reserved: same, slowTx: (_seconds, inner) => inner(inside) }
@@ -139,9 +144,10 @@ export function dbOf(
   pool: Pool,
   limits: BatchLimits = BATCH_LIMITS,
   shares: Shares = connectionShares(pool.options.max, limits),
+  tracing?: Tracing,
 ): Db {
-  const run = runByItself(pool)
-  const inTx = inTxOf(pool)
+  const run = traced(runByItself(pool), tracing)
+  const inTx = inTxOf(pool, tracing)
   const batching: Batching = (by, tx) => ({ batch: batchOver(by, limits), batchWork: batchWorkOver(tx, limits) })
   const rooms = new Map<Room, Db>()
   const views = {

@@ -149,9 +149,14 @@ const taskList = (deps: Deps, log: Log, signal: AbortSignal): TaskList =>
     Object.entries(TASKS).map(([name, task]) => [
       name,
       (payload: unknown, { job }: { job: Job }) =>
-        task(deps, payload, { id: job.id, log: log.child({ job: job.id, task: name }), signal }),
+        inTrace(deps, name, () =>
+          task(deps, payload, { id: job.id, log: log.child({ job: job.id, task: name }), signal }),
+        ),
     ]),
   )
+
+const inTrace = <T>({ tracing }: Deps, name: string, work: () => Promise<T>): Promise<T> =>
+  tracing ? tracing.job(`job ${name}`, work) : work()
 
 /** Decides about each job that has failed; the function returned waits until all are decided. */
 function settleFailures(deps: Deps, log: Log, events: WorkerEvents): () => Promise<unknown> {

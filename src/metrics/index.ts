@@ -1,2 +1,3 @@
 export { type GatherMetrics, lastingOf, type ProcessMetrics, sumOf } from './exposition.ts'
+export { openTracing } from './open-tracing.ts'
 export { measureProcess } from './process-facts.ts'

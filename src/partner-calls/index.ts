@@ -2,7 +2,6 @@ export { BREAKER, CircuitBreakers } from './breaker.ts'
 export {
   type AnswerOf,
   activePartner,
-  type CallOptions,
   callAsWritten,
   callPartner,
   existingPartner,
@@ -21,6 +20,7 @@ export {
   lastCallAbout,
 } from './call-store.ts'
 export { noSuchPartner, RefusedRequest } from './errors.ts'
+export type { CallOptions } from './exchange.ts'
 export { type CallFaults, type SentAgain, SLOW_MS, statedNow } from './faults.ts'
 export { heartbeatWith } from './test-call.ts'
 export { BODY_DECRYPTED, FORGED_DATE_AGE_S } from './wire.ts'

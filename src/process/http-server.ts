@@ -9,6 +9,7 @@ import { systemClock } from '../lib/clock.ts'
 import { deriveKeys } from '../lib/crypto/keys.ts'
 import type { Log } from '../lib/log.ts'
 import { openMeters } from '../lib/meters.ts'
+import type { Tracing } from '../lib/tracing.ts'
 import { drain } from '../lib/web/drain.ts'
 import { listenOn } from '../lib/web/listen.ts'
 import { type GatherMetrics, measureProcess } from '../metrics/index.ts'
@@ -27,7 +28,7 @@ export interface Opened {
 }
 
 /** What operations are given, on connections of this process's own. */
-export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: Database): Opened {
+export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: Database, tracing?: Tracing): Opened {
   const pool = openPool({ ...connectionSettings(config, databaseUrl), size: config.DATABASE_POOL_SIZE }, log)
   const meters = openMeters()
   const limits = {
@@ -39,7 +40,7 @@ export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: D
   }
   const keys = deriveKeys(secretKey)
   const shares = connectionShares(config.DATABASE_POOL_SIZE, limits)
-  const db = dbOf(pool, limits, shares)
+  const db = dbOf(pool, limits, shares, tracing)
   const rates = openRates(db, keys)
   const calls = { breakers: new CircuitBreakers(systemClock) }
   const [runningAttempts, logFollowers] = [new RunningAttempts(), new LogFollowers(db)]
@@ -53,8 +54,12 @@ export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: D
     await runningAttempts.close()
     await rates.close()
     await pool.end()
+    await tracing?.close()
   }
-  return { deps: { config, db, clock: systemClock, keys, rates, meters, calls, runningAttempts, logFollowers }, close }
+  return {
+    deps: { config, db, clock: systemClock, keys, rates, meters, tracing, calls, runningAttempts, logFollowers },
+    close,
+  }
 }
 
 export interface Serving {

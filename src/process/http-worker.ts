@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace'
 import { readConfig, withPorts } from '../config/index.ts'
 import { openLog } from '../lib/log.ts'
+import { openTracing } from '../metrics/index.ts'
 import { type MetricsToServer, metricsOfAll } from './gather-metrics.ts'
 import type { FromServer, Handover, ToServer } from './http-cluster.ts'
 import { openDeps, serve } from './http-server.ts'
@@ -34,7 +35,7 @@ tell('asks')
 
 async function start({ port, demoPartnerPort, ...database }: Handover): Promise<void> {
   const config = withPorts(settings, { port, demoPartnerPort })
-  const { deps, close } = openDeps(config, log, database)
+  const { deps, close } = openDeps(config, log, database, await openTracing(config, log))
   stops.unshift(close)
   const { gather, take } = metricsOfAll(() => deps.meters.registry.getMetricsAsJSON())
   takeMetrics = take

@@ -9,6 +9,7 @@ import { type Demo, refuseDemoRows, seedDemo, startDemo } from '../demo/index.ts
 import { type JobWorker, startWorker } from '../jobs/index.ts'
 import { type Log, openLog } from '../lib/log.ts'
 import { checkPorts, freePort, type WantedPort } from '../lib/web/listen.ts'
+import { openTracing } from '../metrics/index.ts'
 import { checkSecretKey } from '../partners/index.ts'
 import { MetricsOfProcesses } from './gather-metrics.ts'
 import { serveInProcesses } from './http-cluster.ts'
@@ -54,7 +55,7 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
   }
   try {
     const database = await openDatabase(config, log, running, signal)
-    running.opened = openDeps(config, log, database)
+    running.opened = openDeps(config, log, database, await openTracing(config, log))
     const { deps } = running.opened
     await checkSecretKey(deps)
     if (config.NODE_ENV === 'production') await refuseDemoRows(deps)

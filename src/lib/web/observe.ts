@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../log.ts'
 import type { Meters } from '../meters.ts'
 import { openSampledLog, type SampledLog } from '../sampled-log.ts'
+import type { Span } from '../tracing.ts'
 import { RequestLog } from './request-log.ts'
 import { FAILED, OK, type Outcome, REFUSED, type RouteMeter } from './request-meter.ts'
 
@@ -28,6 +29,8 @@ declare module 'fastify' {
     logNote: LogNote | null
     /** The response stays open on purpose (a stream, a long poll): how long it took says nothing. */
     staysOpen: boolean
+    /** Undefined where nothing is traced. */
+    span?: Span
   }
   interface FastifyInstance {
     /** For lines that many requests could cause at once. */
@@ -140,7 +143,8 @@ const refusedRequest = (request: FastifyRequest, status: number): RefusedRequest
 
 function lineOf({ route }: RouteMeter, request: FastifyRequest, status: number, ms: number | undefined): object {
   const { user: _user, ...note } = request.logNote ?? {}
-  return { method: request.method, route, status, ms: ms === undefined ? undefined : Math.round(ms * 10) / 10, ...note }
+  const rounded = ms === undefined ? undefined : Math.round(ms * 10) / 10
+  return { method: request.method, route, status, ms: rounded, ...note, trace: request.span?.traceId }
 }
 
 /**

@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify'
+import type { Tracing } from '../tracing.ts'
+
+/** Makes a span of each request, by its route pattern: the URL itself may hold secrets. */
+export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { traceparent } = request.headers
+    request.span = tracing.begin(typeof traceparent === 'string' ? traceparent : undefined)
+    tracing.within(request.span, done)
+  })
+  // Once more: the events of a body that is read belong to nothing.
+  app.addHook('preHandler', (request, _reply, done) => (request.span ? tracing.within(request.span, done) : done()))
+  app.addHook('onResponse', (request, { statusCode }, done) => {
+    const { method, routeOptions, logNote, span } = request
+    const route = routeOptions.url ?? '(no route)'
+    const facts = {
+      'http.request.method': method,
+      'http.route': route,
+      'http.response.status_code': statusCode,
+      'gatehouse.request_id': request.id,
+      ...(logNote?.code === undefined ? {} : { 'gatehouse.code': logNote.code }),
+    }
+    span?.end(`${method} ${route}`, facts, statusCode >= 500)
+    done()
+  })
+}

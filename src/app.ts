@@ -10,6 +10,7 @@ import { openRefusalKeeper } from './explain/index.ts'
 import { explainRoom } from './explain/plugin.ts'
 import { jobsRoom } from './jobs/plugin.ts'
 import type { Log } from './lib/log.ts'
+import { isOperator } from './lib/web/admin-auth.ts'
 import { MOST_HEADER_BYTES, rawRequestError, unreadableRequest } from './lib/web/bad-request.ts'
 import { closeInTime, drainingResponse } from './lib/web/drain.ts'
 import { failureAnswerOf } from './lib/web/envelope.ts'
@@ -82,7 +83,10 @@ export async function buildApp({ deps, log, readiness, gatherMetrics }: AppParts
   const inProgress = boundRequests(app, config.MAX_REQUESTS)
   deps.meters.watch('gatehouse_http_requests_in_progress', 'Requests that are being answered', inProgress)
   registerSecurityTxt(app, config, deps.clock)
-  registerHealth(app, readiness, databaseState(deps.db.reserved(), deps.keys), log)
+  registerHealth(app, readiness, log, {
+    databaseState: databaseState(deps.db.reserved(), deps.keys),
+    isOperator: (authorization) => isOperator(config, authorization),
+  })
   await app.register(cookie)
   await registerPages(app, config.PUBLIC_URL)
   registerRates(app, deps.rates)

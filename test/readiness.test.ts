@@ -68,9 +68,28 @@ it('says within two seconds that a database does not answer, and asks it once fo
   let asked = 0
   const silent = { ...opened.deps.db, many: () => new Promise<never>(() => asked++) }
   const state = databaseState(silent, opened.deps.keys)
-  expect(await Promise.all([state(), state(), state()])).toEqual(['unreachable', 'unreachable', 'unreachable'])
-  expect(await state()).toBe('unreachable')
+  const silence = { status: 'unreachable', why: 'it does not answer within 2 s' }
+  expect(await Promise.all([state(), state(), state()])).toEqual([silence, silence, silence])
+  expect(await state()).toEqual(silence)
   expect(asked).toBe(1)
+})
+
+it('tells an operator, and the log, what the database said; others the status alone', async () => {
+  const opened = await world()
+  const asked = (authorization: string) => opened.app.inject({ url: '/readyz', headers: { authorization } })
+  const admin = `Bearer ${opened.deps.config.ADMIN_TOKEN}`
+  expect((await asked(admin)).json()).toEqual({ status: 'ok' })
+  await asAdmin(`alter database ${nameOf(opened)} allow_connections false`)
+  await endSessions(opened)
+  await expect.poll(async () => (await asked(admin)).json().why).toContain('not currently accepting connections')
+  expect((await asked(admin)).json().status).toBe('unreachable')
+  for (const stranger of ['', 'Bearer another'])
+    expect((await asked(stranger)).json()).toEqual({ status: 'unreachable' })
+  expect(linesWith(opened, 'not ready').join('')).toMatch(/"reason":"unreachable","why":"/)
+  await asAdmin(`alter database ${nameOf(opened)} allow_connections true`)
+  await expect.poll(() => readyz(opened)).toEqual([200, 'ok'])
+  await opened.pool.query("delete from migration where name like '0068%'")
+  expect((await asked(admin)).json()).toEqual({ status: 'migrations pending', why: '0068_user_by_phone' })
 })
 
 it('is not ready once the database is one of another SECRET_KEY', async () => {

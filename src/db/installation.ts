@@ -23,13 +23,20 @@ export async function isSecretKey(db: Db, keys: Keys): Promise<boolean | undefin
 export const keepFingerprint = (db: Db, keys: Keys): Promise<number> =>
   db.exec(sql`insert into installation (secret_key_fingerprint) values (${fingerprintOf(keys)}) on conflict do nothing`)
 
-export type DatabaseState =
-  | 'ok'
-  | 'migrations pending'
-  | 'another SECRET_KEY'
-  | 'read-only'
-  | 'disk full'
-  | 'unreachable'
+export interface DatabaseState {
+  readonly status: 'ok' | 'migrations pending' | 'another SECRET_KEY' | 'read-only' | 'disk full' | 'unreachable'
+  /** For operators: what the database said, or what is missing. */
+  readonly why?: string
+}
+
+const OK: DatabaseState = { status: 'ok' }
+const SILENT: DatabaseState = { status: 'unreachable', why: 'it does not answer within 2 s' }
+
+const LONGEST_WHY = 300
+const NAMED = 3
+
+const missing = (pending: readonly string[]): string =>
+  `${pending.slice(0, NAMED).join(', ')}${pending.length > NAMED ? ` and ${pending.length - NAMED} more` : ''}`
 
 /** Shorter than a balancer waits; a database that does not answer by then is none that requests can be served with. */
 const ANSWER_WITHIN_MS = 2_000
@@ -43,12 +50,13 @@ const ROWS = 30_000
  */
 export function databaseState(db: Db, keys: Keys): () => Promise<DatabaseState> {
   let wroteAt = Number.NEGATIVE_INFINITY
-  let written: DatabaseState = 'ok'
+  let written = OK
   let looking: Promise<DatabaseState> | undefined
   const look = async (): Promise<DatabaseState> => {
     try {
-      if ((await pendingMigrations(db)).length > 0) return 'migrations pending'
-      if ((await isSecretKey(db, keys)) === false) return 'another SECRET_KEY'
+      const pending = await pendingMigrations(db)
+      if (pending.length > 0) return { status: 'migrations pending', why: missing(pending) }
+      if ((await isSecretKey(db, keys)) === false) return { status: 'another SECRET_KEY' }
       if (performance.now() - wroteAt >= WRITE_EVERY_MS) {
         wroteAt = performance.now()
         written = await tryToWrite(db)
@@ -62,7 +70,7 @@ export function databaseState(db: Db, keys: Keys): () => Promise<DatabaseState> 
   }
   return () => {
     looking ??= look()
-    return Promise.race([looking, sleep(ANSWER_WITHIN_MS, 'unreachable' as const, { ref: false })])
+    return Promise.race([looking, sleep(ANSWER_WITHIN_MS, SILENT, { ref: false })])
   }
 }
 
@@ -75,16 +83,18 @@ async function tryToWrite(db: Db): Promise<DatabaseState> {
         inside.exec(sql`update installation set checked_at = now()`),
       ])
     })
-    return 'ok'
+    return OK
   } catch (error) {
     return stateOf(error)
   }
 }
 
 function stateOf(error: unknown): DatabaseState {
-  const { code } = (error instanceof DatabaseUnavailable ? error.cause : error) as { code?: unknown }
-  if (code === '42P01') return 'migrations pending'
-  if (code === '25006') return 'read-only'
-  if (code === '53100') return 'disk full'
-  return 'unreachable'
+  const cause = error instanceof DatabaseUnavailable ? error.cause : error
+  const { code, message = '' } = cause as { code?: unknown; message?: string }
+  const why = message.slice(0, LONGEST_WHY)
+  if (code === '42P01') return { status: 'migrations pending', why }
+  if (code === '25006') return { status: 'read-only', why }
+  if (code === '53100') return { status: 'disk full', why }
+  return { status: 'unreachable', why }
 }

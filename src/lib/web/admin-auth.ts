@@ -17,17 +17,22 @@ interface AdminSettings {
   readonly ADMIN_TOKEN?: string | undefined
 }
 
+/** Whether an Authorization header is that of an operator. */
+export const isOperator = ({ ADMIN_TOKEN }: AdminSettings, authorization: string | undefined): boolean => {
+  const given = BEARER.exec(authorization ?? '')?.[1]
+  return ADMIN_TOKEN !== undefined && given !== undefined && equalSecrets(given, ADMIN_TOKEN)
+}
+
 /**
  * Admits only the bearer of ADMIN_TOKEN (20015, 401); without ADMIN_TOKEN every request is refused. Runs before the
  * body is read.
  */
-function requireAdmin({ ADMIN_TOKEN }: AdminSettings): onRequestAsyncHookHandler {
+function requireAdmin(config: AdminSettings): onRequestAsyncHookHandler {
   return async (request) => {
-    const given = BEARER.exec(request.headers.authorization ?? '')?.[1]
-    if (ADMIN_TOKEN !== undefined && given !== undefined && equalSecrets(given, ADMIN_TOKEN)) return
+    if (isOperator(config, request.headers.authorization)) return
     throw new RescodeError(20015, {
       headers: { 'WWW-Authenticate': 'Bearer' },
-      detail: ADMIN_TOKEN === undefined ? 'ADMIN_TOKEN is not set' : 'missing or wrong admin token',
+      detail: config.ADMIN_TOKEN === undefined ? 'ADMIN_TOKEN is not set' : 'missing or wrong admin token',
     })
   }
 }

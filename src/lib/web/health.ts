@@ -8,28 +8,38 @@ export interface Readiness {
   keepsConnections?: boolean
 }
 
+interface State {
+  readonly status: string
+  /** For operators only: it may name hosts and users. */
+  readonly why?: string
+}
+
+interface Checks {
+  readonly databaseState: () => Promise<State>
+  /** Whether an Authorization header is that of an operator. */
+  readonly isOperator: (authorization: string | undefined) => boolean
+}
+
 /**
- * `/healthz`: the process answers. `/readyz`: it can serve; otherwise the reason, which is also logged when it changes.
+ * `/healthz`: the process answers. `/readyz`: it can serve; otherwise the status that says why not, which is also logged
+ * when it changes, with what the database said. An operator is told that too.
  */
-export function registerHealth(
-  app: FastifyInstance,
-  readiness: Readiness,
-  databaseState: () => Promise<string>,
-  log: Log,
-): void {
+export function registerHealth(app: FastifyInstance, readiness: Readiness, log: Log, checks: Checks): void {
   let last = 'ok'
-  const check = async (): Promise<string> => {
-    const status = readiness.draining ? 'draining' : await databaseState()
+  const check = async (): Promise<State> => {
+    const state = readiness.draining ? { status: 'draining' } : await checks.databaseState()
+    const { status, why } = state
     if (status !== last) {
       if (status === 'ok') log.info({ was: last }, 'ready again')
-      else log.warn({ reason: status }, 'not ready')
+      else log.warn({ reason: status, why }, 'not ready')
     }
     last = status
-    return status
+    return state
   }
   app.get('/healthz', async () => ({ status: 'ok' }))
-  app.get('/readyz', async (_request, reply) => {
-    const status = await check()
-    return reply.code(status === 'ok' ? 200 : 503).send({ status })
+  app.get('/readyz', async ({ headers }, reply) => {
+    const { status, why } = await check()
+    const told = why !== undefined && checks.isOperator(headers.authorization) ? { why } : {}
+    return reply.code(status === 'ok' ? 200 : 503).send({ status, ...told })
   })
 }

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Command } from './languages.ts'
 
@@ -29,11 +28,13 @@ export async function runProgram([program, ...argv]: Command, place: Place, visi
   const signal = AbortSignal.timeout(place.limitMs)
   // A group of its own: `go run` is the parent of what it has built, and both have to end.
   const child = spawn(program, argv, { cwd: place.folder, env: place.environment, detached: true })
+  const kill = () => child.pid && process.kill(-child.pid, 'SIGKILL')
   const stop = () => {
     said.push(`ended after ${place.limitMs / 1000} s`)
-    if (child.pid) process.kill(-child.pid, 'SIGKILL')
+    kill()
   }
   signal.addEventListener('abort', stop)
+  process.once('exit', kill) // when we are stopped half-way
   child.stdin.on('error', () => {}) // it has ended without reading
   createInterface(child.stderr).on('line', (line) => said.push(line))
   createInterface(child.stdout).on('line', async (line) => {
@@ -47,10 +48,15 @@ export async function runProgram([program, ...argv]: Command, place: Place, visi
       if (back !== undefined) child.stdin.write(`${back}\n`)
     } else said.push(line)
   })
-  const failed = once(child, 'error').then(([error]) => said.push(String(error)))
-  const ended = once(child, 'close')
-  await Promise.race([ended, failed])
+  await new Promise<void>((resolve) => {
+    child.once('close', () => resolve())
+    child.once('error', (error) => {
+      said.push(String(error))
+      resolve()
+    })
+  })
   signal.removeEventListener('abort', stop)
+  process.off('exit', kill)
   const problem = child.exitCode === 0 ? undefined : said.slice(-LINES_OF_A_PROBLEM).join('\n') || 'it said nothing'
   return { problem, steps }
 }

@@ -103,7 +103,7 @@ const REQUIRED_WHEN: readonly {
  * A product as partners describe it (DECISIONS "Product"). Where the contract marks one field of a group as required, that one is;
  * the platform keeps the whole entry beside the few fields that it queries.
  */
-export const product = z
+const product = z
   .looseObject({
     partnerDealId: idText(),
     partnerPoiId: maybe(idText()),

@@ -8,7 +8,15 @@ import { failed, MEANINGS, type Reply } from './call-result.ts'
 import { type CallRecord, type Forgery, insertCall } from './call-store.ts'
 import { SLOW_MS } from './faults.ts'
 import { inTrace } from './traced-call.ts'
-import { codeOf, keptHeaders, type ReadableAnswer, readable, readReply, type SignedRequest, signedRequest } from './wire.ts'
+import {
+  codeOf,
+  keptHeaders,
+  type ReadableAnswer,
+  readable,
+  readReply,
+  type SignedRequest,
+  signedRequest,
+} from './wire.ts'
 
 export interface CallOptions {
   /** The order that the call is about; a response that names another one is invalid. */
@@ -42,8 +50,12 @@ interface Made {
 }
 
 /** One exchange, and its record. */
-export const makeCall = (deps: Deps, partner: PartnerWithSecrets, sending: Sending, options: CallOptions): Promise<Made> =>
-  inTrace(deps, sending.entry.name, (headers) => exchange(deps, partner, sending, options, headers))
+export const makeCall = (
+  deps: Deps,
+  partner: PartnerWithSecrets,
+  sending: Sending,
+  options: CallOptions,
+): Promise<Made> => inTrace(deps, sending.entry.name, (headers) => exchange(deps, partner, sending, options, headers))
 
 async function exchange(
   deps: Deps,

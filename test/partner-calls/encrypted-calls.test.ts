@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { INTERFACES } from '../../src/interfaces/index.ts'
-import { type CallOptions, callPartner } from '../../src/partner-calls/call-partner.ts'
+import { callPartner } from '../../src/partner-calls/call-partner.ts'
+import type { CallOptions } from '../../src/partner-calls/exchange.ts'
 import { removeAesKey, setAesKey } from '../../src/partners/aes-key.ts'
 import { findPartner, updatePartner } from '../../src/partners/partner.ts'
 import { aesEncrypted } from '../aes.ts'

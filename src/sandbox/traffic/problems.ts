@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Deps } from '../../deps.ts'
 import { INTERFACES, levelPriceCalendar, type PartnerInterface, readAnswer } from '../../interfaces/index.ts'
 import { parseLossless } from '../../lib/json/lossless.ts'
-import { readShape, type ShapeProblem } from '../../lib/json/shape.ts'
+import { listOf, readShape, type ShapeProblem } from '../../lib/json/shape.ts'
 import { noticeEndpoint } from '../../mtp/index.ts'
 import { docsLink, type NoticeName } from '../docs/anchor.ts'
 import { NOTICES } from '../docs/notices.ts'
@@ -35,7 +35,7 @@ export function noticeDoubts(deps: Deps, path: string, text: string): LinkedProb
   return linked(problems, (field) => docsLink('level-prices', 'notice', field))
 }
 
-const listed = z.object({ body: z.array(z.looseObject({})) })
+const listed = z.object({ body: listOf('levelPrices', z.looseObject({})) })
 
 const jsonOf = (text: string): unknown => {
   const parsed = parseLossless(Buffer.from(text))

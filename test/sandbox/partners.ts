@@ -2,6 +2,7 @@ import type { LightMyRequestResponse } from 'fastify'
 import { createPartner } from '../../src/partners/partner.ts'
 import { newPartner, type ShownPartner } from '../../src/partners/wire.ts'
 import type { World } from '../harness.ts'
+import type { FakeSeller } from '../partner-calls/fake-seller.ts'
 
 /** What browsers send when a form of a page of ours is submitted. */
 export const FORM = {
@@ -42,8 +43,14 @@ export const cookieOf = (response: LightMyRequestResponse): string =>
   /^(?:__Host-)?gatehouse_sandbox=[^;]+/.exec(String(response.headers['set-cookie'] ?? ''))?.[0] ?? ''
 
 /** Signs in and returns the Cookie header of the session. */
-export const sessionOf = async (world: World, partner: SandboxPartner): Promise<string> =>
-  cookieOf(await signIn(world, partner))
+export const sessionOf = async (
+  world: World,
+  partner: Pick<SandboxPartner, 'client_id' | 'client_secret'>,
+): Promise<string> => cookieOf(await signIn(world, partner))
+
+/** The same for a seller of test/partner-calls/fake-seller.ts. */
+export const sellerSession = (world: World, { partnerId, secret }: FakeSeller): Promise<string> =>
+  sessionOf(world, { client_id: `seller-${partnerId}`, client_secret: secret })
 
 export const get = (world: World, url: string, cookie = '', headers: Record<string, string> = {}) =>
   world.app.inject({ url, headers: { accept: FORM.accept, cookie, ...headers } })

@@ -5,7 +5,7 @@ import { openWorld, type World } from '../harness.ts'
 import { desk, newId } from '../orders/desk.ts'
 import { type FakeSeller, fakeSeller, ok, refusal, reset, status } from '../partner-calls/fake-seller.ts'
 import { textOf } from './pages/visitor.ts'
-import { FORM, get, post, sessionOf } from './partners.ts'
+import { FORM, get, post, sellerSession } from './partners.ts'
 
 const ORDER = 8_985_652_356_562_370_001n
 const QUERY = '/sandbox/play/order-query'
@@ -23,10 +23,8 @@ beforeAll(async () => {
   world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
   seller = await fakeSeller(world, 7001)
   stranger = await fakeSeller(world, 7002)
-  const session = ({ partnerId, secret }: FakeSeller) =>
-    sessionOf(world, { client_id: `seller-${partnerId}`, client_secret: secret } as Parameters<typeof sessionOf>[1])
-  cookie = await session(seller)
-  strangers = await session(stranger)
+  cookie = await sellerSession(world, seller)
+  strangers = await sellerSession(world, stranger)
 })
 beforeEach(() => {
   world.clock.advance(61)

@@ -4,7 +4,7 @@ import { findPartner, type PartnerWithSecrets } from '../../src/partners/partner
 import { openWorld, type World } from '../harness.ts'
 import { type FakeSeller, fakeSeller, ok, status } from '../partner-calls/fake-seller.ts'
 import { sendNotice } from './notices.ts'
-import { FORM, get, sessionOf } from './partners.ts'
+import { FORM, get, sellerSession } from './partners.ts'
 
 const CHANGE = '/mtp/api/deal/change/notice'
 
@@ -19,10 +19,8 @@ beforeAll(async () => {
   seller = await fakeSeller(world, 7001)
   other = await fakeSeller(world, 7002)
   partner = (await findPartner(world.deps, 7001n)) as PartnerWithSecrets
-  const session = ({ partnerId, secret }: FakeSeller) =>
-    sessionOf(world, { client_id: `seller-${partnerId}`, client_secret: secret } as Parameters<typeof sessionOf>[1])
-  cookie = await session(seller)
-  stranger = await session(other)
+  cookie = await sellerSession(world, seller)
+  stranger = await sellerSession(world, other)
   seller.on('/order/query', status(500, {}, seller.secret))
   await callPartner(world.deps, partner, 'heartbeat', {})
   world.clock.advance(1)

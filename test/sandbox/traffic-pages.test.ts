@@ -6,7 +6,7 @@ import { fieldReference } from '../../src/sandbox/docs/reference.ts'
 import { openWorld, type World } from '../harness.ts'
 import { type FakeSeller, fakeSeller, ok } from '../partner-calls/fake-seller.ts'
 import { sendNotice } from './notices.ts'
-import { get, post, sessionOf } from './partners.ts'
+import { get, post, sellerSession } from './partners.ts'
 
 const CHANGE = '/mtp/api/deal/change/notice'
 
@@ -19,17 +19,14 @@ beforeAll(async () => {
   world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
   seller = await fakeSeller(world, 7001)
   other = await fakeSeller(world, 7002)
-  cookie = await signedIn(seller)
-  stranger = await signedIn(other)
+  cookie = await sellerSession(world, seller)
+  stranger = await sellerSession(world, other)
 })
 afterAll(async () => {
   await seller.close()
   await other.close()
   await world.close()
 })
-
-const signedIn = ({ partnerId, secret }: FakeSeller) =>
-  sessionOf(world, { client_id: `seller-${partnerId}`, client_secret: secret } as Parameters<typeof sessionOf>[1])
 
 /** Where the newest entry is shown. */
 async function newest(): Promise<string> {

@@ -18,7 +18,7 @@ export const unlock = ({ world }: Lab, partnerId: bigint) =>
 
 export async function visitor(lab: Lab, partner = { client_id: 'lab', client_secret: lab.secret }): Promise<Visitor> {
   const { world } = lab
-  const cookie = await sessionOf(world, partner as Parameters<typeof sessionOf>[1])
+  const cookie = await sessionOf(world, partner)
   const open = (path: string) => get(world, path, cookie, { 'accept-language': 'en' })
   const send: Visitor['send'] = (path, fields = {}) =>
     world.app.inject({

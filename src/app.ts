@@ -6,6 +6,7 @@ import { catalogueRoom } from './catalogue/plugin.ts'
 import { databaseState } from './db/installation.ts'
 import type { Room } from './db/shares.ts'
 import type { Deps } from './deps.ts'
+import { developerRoom } from './developer/plugin.ts'
 import { openRefusalKeeper } from './explain/index.ts'
 import { explainRoom } from './explain/plugin.ts'
 import { jobsRoom } from './jobs/plugin.ts'
@@ -101,6 +102,7 @@ export async function buildApp({ deps, log, readiness, gatherMetrics }: AppParts
   await app.register(oauthRoom, forRoom(deps, 'oauth'))
   await app.register(oidcRoom, forRoom(deps, 'oauth'))
   await app.register(resourceRoom, forRoom(deps, 'resource'))
+  await app.register(developerRoom, { deps })
   await app.register(mtpRoom, forRoom(deps, 'notices'))
   await app.register(catalogueRoom, forRoom(deps, 'operators'))
   await app.register(ordersRoom, forRoom(deps, 'operators'))

@@ -16,6 +16,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   resource: ['oauth', 'account', 'registry', 'throttle'],
   metrics: [],
   explain: ['account', 'audit', 'mtp', 'mws', 'oauth', 'orders', 'partners', 'registry', 'throttle'],
+  developer: ['oauth', 'resource', 'oidc', 'throttle'],
   outbound: [],
   oidc: ['oauth', 'resource', 'account', 'registry', 'outbound', 'audit', 'throttle'],
   interfaces: [],

@@ -36,15 +36,16 @@ export function required(parameters: Parameters, name: string): string {
 export const CODE_LIFETIME_S = 300
 
 /** data of a successful token response (DECISIONS "Answers of area A"). */
-export interface TokenSet {
-  readonly access_token: string
+export const tokenSetShape = z.object({
+  access_token: z.string(),
   /** Whole seconds left at the moment of the answer. */
-  readonly expires_in: number
-  readonly refresh_token: string
+  expires_in: z.int(),
+  refresh_token: z.string(),
   /** Granted scopes in the order asked, separated by a space. */
-  readonly scope: string
-  readonly token_type: 'bearer'
-}
+  scope: z.string(),
+  token_type: z.literal('bearer'),
+})
+export type TokenSet = Readonly<z.output<typeof tokenSetShape>>
 
 /** What an exchange or a refresh has issued. */
 export interface IssuedTokens {

@@ -16,6 +16,7 @@ import {
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
 import { refuse } from './failures.ts'
 import { type OidcDeps, readHint } from './id-token.ts'
+import { authorizeQuery, namesOf } from './messages.ts'
 import { isRedirectUri } from './redirect-uri.ts'
 import { readKnown } from './wire.ts'
 
@@ -55,21 +56,7 @@ export class RedirectedFailure extends Refusal {
 }
 
 const CLIENT = ['client_id', 'redirect_uri']
-const AUTHORIZE_PARAMETERS = [
-  ...CLIENT,
-  'response_type',
-  'response_mode',
-  'scope',
-  'state',
-  'nonce',
-  'code_challenge',
-  'code_challenge_method',
-  'prompt',
-  'max_age',
-  'login_hint',
-  'ui_locales',
-  'id_token_hint',
-]
+const AUTHORIZE_PARAMETERS = namesOf(authorizeQuery)
 /** Named only to be refused. */
 const REFUSED = ['request', 'request_uri', 'registration']
 

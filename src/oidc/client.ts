@@ -3,9 +3,10 @@ import { type Parameters, readBasic, refuseOauth, verifyCredentials } from '../o
 import { type CallingApp, findMicroAppForAuthentication } from '../registry/index.ts'
 import { type ClientDeps, verifyAssertion } from './client-assertion.ts'
 import { refuse } from './failures.ts'
+import { clientForm, namesOf } from './messages.ts'
 
 /** Parameters by which clients say who they are. */
-export const CLIENT_PARAMETERS = ['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'] as const
+export const CLIENT_PARAMETERS = namesOf(clientForm)
 
 export interface ClientCall {
   readonly parameters: Parameters

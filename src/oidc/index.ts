@@ -2,6 +2,7 @@ import { CLIENT_ASSERTION_RETENTION } from './client-assertion-store.ts'
 import { PUSHED_REQUEST_RETENTION } from './pushed-request-store.ts'
 import { SIGNING_KEY_RETENTION } from './signing-key-store.ts'
 
+export { OIDC_API } from './api.ts'
 export {
   listSigningKeys,
   retirementInput,

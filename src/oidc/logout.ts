@@ -3,10 +3,11 @@ import { withAnswer } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
 import { refuse } from './failures.ts'
 import { type OidcDeps, readHint } from './id-token.ts'
+import { logoutQuery, namesOf } from './messages.ts'
 import { isRegistered } from './redirect-uri.ts'
 import { readKnown } from './wire.ts'
 
-const LOGOUT_PARAMETERS = ['id_token_hint', 'client_id', 'post_logout_redirect_uri', 'state', 'ui_locales']
+const LOGOUT_PARAMETERS = namesOf(logoutQuery)
 const LONGEST = { id_token_hint: 4_096, state: 1_024 } as const
 
 /** A sign-out that a client may ask for (OIDC RP-Initiated Logout §2). */

@@ -8,15 +8,11 @@ import { checkStandardRequest, RedirectedFailure } from './authorize.ts'
 import type { Client } from './client.ts'
 import { refuse } from './failures.ts'
 import type { OidcDeps } from './id-token.ts'
+import type { PushedAnswer } from './messages.ts'
 import { insertPushedRequest, takePushedRequest } from './pushed-request-store.ts'
 import { REQUEST_URI_LIFETIME_S } from './wire.ts'
 
 const URN = 'urn:ietf:params:oauth:request_uri:'
-
-export interface PushedAnswer {
-  readonly request_uri: string
-  readonly expires_in: number
-}
 
 /** RFC 9126 §2: keeps an authorization request that is in order, under a name that works once. */
 export async function pushRequest(

@@ -10,33 +10,15 @@ import {
   type TokenCap,
   withContractScopes,
 } from '../oauth/index.ts'
-import { CLIENT_PARAMETERS, type Client } from './client.ts'
+import type { Client } from './client.ts'
 import type { ClientDeps } from './client-assertion.ts'
 import { issueIdToken, type OidcDeps } from './id-token.ts'
+import { clientForm, exchangeForm, namesOf, refreshForm, type TokenAnswer } from './messages.ts'
 
-export const TOKEN_PARAMETERS = [
-  ...CLIENT_PARAMETERS,
-  'grant_type',
-  'code',
-  'redirect_uri',
-  'code_verifier',
-  'refresh_token',
-  'scope',
-]
+export const TOKEN_PARAMETERS = [clientForm, exchangeForm, refreshForm].flatMap(namesOf)
 
 export interface TokenDeps extends OidcDeps, ClientDeps {
   readonly tokenCap: TokenCap
-}
-
-/** A successful answer (RFC 6749 §5.1, OIDC Core §3.1.3.3). */
-export interface TokenAnswer {
-  readonly access_token: string
-  readonly token_type: 'Bearer'
-  /** Whole seconds left at the moment of the answer. */
-  readonly expires_in: number
-  readonly scope: string
-  readonly refresh_token?: string
-  readonly id_token?: string
 }
 
 const REFRESH_SCOPE = 'offline_access'

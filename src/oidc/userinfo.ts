@@ -4,19 +4,8 @@ import { NamedFailure } from '../lib/failure.ts'
 import type { Parameters } from '../oauth/index.ts'
 import { describeToken, type LiveToken, refuseResource } from '../resource/index.ts'
 import { refuse } from './failures.ts'
+import type { UserInfo } from './messages.ts'
 import { subjectOf } from './wire.ts'
-
-/** Claims of the scopes that the token holds (OIDC Core §5.1); what is not set is left out. */
-export interface UserInfo {
-  readonly sub: string
-  readonly name?: string
-  readonly preferred_username?: string
-  readonly gender?: 'male' | 'female'
-  readonly picture?: string
-  readonly updated_at?: number
-  readonly phone_number?: string
-  readonly phone_number_verified?: false
-}
 
 const GENDERS: Readonly<Record<string, 'male' | 'female'>> = { '1': 'male', '2': 'female' }
 const E164 = /^\+[1-9]\d{4,14}$/

@@ -1,3 +1,4 @@
+export { RESOURCE_API } from './api.ts'
 export { describeToken, type LiveToken } from './described.ts'
-export { refuse as refuseResource } from './failures.ts'
+export { RESOURCE_FAILURES, refuse as refuseResource } from './failures.ts'
 export { jsTicket } from './wire.ts'

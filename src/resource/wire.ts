@@ -1,22 +1,23 @@
 import { createHash } from 'node:crypto'
+import { z } from 'zod'
 import type { FoundToken } from './store.ts'
 
 /** data of get_phonenumber (DECISIONS "Answers of area A"). */
-export interface PhoneResult {
-  readonly phone_number: string
-}
+export const phoneShape = z.object({ phone_number: z.string() })
+export type PhoneResult = Readonly<z.output<typeof phoneShape>>
 
 /** data of get_userinfo (DECISIONS "Answers of area A"): cid and user_id identify a user only together. */
-export interface UserInfoResult {
-  readonly uinfo: {
-    /** "0" unknown, "1" male, "2" female */
-    readonly gender: string
-    readonly user_id: string
-    readonly cid: number
-    readonly name: string
-    readonly big_avatar_url: string
-  }
-}
+export const userInfoShape = z.object({
+  uinfo: z.object({
+    /** Unknown, male, female; other digits only where an operator has entered them. */
+    gender: z.string(),
+    user_id: z.string(),
+    cid: z.int(),
+    name: z.string(),
+    big_avatar_url: z.string(),
+  }),
+})
+export type UserInfoResult = Readonly<z.output<typeof userInfoShape>>
 
 export const userInfoResult = ({ gender, user_id, cid, name, big_avatar_url }: FoundToken): UserInfoResult => ({
   uinfo: { gender, user_id, cid, name, big_avatar_url },

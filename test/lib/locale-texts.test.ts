@@ -4,6 +4,8 @@ import { CHECK_IDS } from '../../src/certification/checks.ts'
 import { FUNCTION_IDS } from '../../src/certification/functions.ts'
 import { REFUSAL_REASONS } from '../../src/certification/run-errors.ts'
 import { STEPS } from '../../src/certification/steps/index.ts'
+import { readConfig } from '../../src/config/index.ts'
+import { openApi } from '../../src/developer/openapi.ts'
 import { INTERFACES } from '../../src/interfaces/index.ts'
 import { SAID_IDS } from '../../src/lib/said.ts'
 import { translator } from '../../src/lib/web/locale.ts'
@@ -24,6 +26,16 @@ const code = readdirSync(new URL('../../src/', import.meta.url), { recursive: tr
   .map((path) => readFileSync(new URL(`../../src/${path}`, import.meta.url), 'utf8'))
   .join('\n')
 
+/** Keys that the OpenAPI document of area A asks for: those of each endpoint and of each field. */
+function ofOpenApi(): string[] {
+  const asked = new Set<string>()
+  openApi(readConfig({}), (key) => {
+    asked.add(key)
+    return key
+  })
+  return [...asked]
+}
+
 /** Keys that follow from an id (src/sandbox/texts.ts). */
 const derived = [
   ...STEPS.flatMap(({ id }) => [`sandbox.step.${id}.name`, `sandbox.step.${id}.todo`]),
@@ -35,6 +47,7 @@ const derived = [
   ...MEMBER_REFUSALS.map((reason) => `sandbox.members.refusal.${reason}`),
   ...MEMBER_ROLES.map((role) => `sandbox.members.role.${role}`),
   ...SECRET_REFUSALS.map((reason) => `sandbox.secret.refusal.${reason}`),
+  ...ofOpenApi(),
 ].map((key) => key.replaceAll('-', '_'))
 
 describe('the texts of the pages', () => {
@@ -64,7 +77,7 @@ describe('the texts of the pages', () => {
     }
   })
 
-  it('exist for every step, check, function and refusal of a test run', () => {
+  it('exist for every step, check, function and refusal of a test run, and for every endpoint and its fields', () => {
     for (const key of derived) {
       expect(en).toHaveProperty([key])
       expect(zh).toHaveProperty([key])

@@ -1,0 +1,116 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { OPERATIONS } from '../../src/developer/reference.ts'
+import { ALICE, Client } from '../acceptance/client.ts'
+import { httpWire } from '../acceptance/http.ts'
+import { visit } from '../oidc/person.ts'
+import { documentOf, type Json, operationsOf, origins } from './document.ts'
+
+/** Every operation of the OpenAPI document is called with its examples, and its answers fit the schemas. */
+
+/** Compiles the schema of an answer. */
+function fits(schema: Json, value: unknown, about: string): void {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  formats.default(ajv)
+  const validate = ajv.compile(schema)
+  expect(validate(value) ? [] : validate.errors, `${about} ${JSON.stringify(value)}`).toEqual([])
+}
+
+type Values = Record<string, string>
+
+/** Values of the query's example. */
+const queryExample = (operation: Json): Values =>
+  Object.fromEntries(
+    (operation.parameters ?? []).flatMap(({ name, example }: Json) => (example === undefined ? [] : [[name, example]])),
+  )
+
+/** Each kind of request that the operation shows. */
+function requestsOf(operation: Json): Values[] {
+  const form = operation.requestBody?.content['application/x-www-form-urlencoded']
+  if (form) return Object.values<Json>(form.examples).map(({ value }) => value)
+  const given = queryExample(operation)
+  if (operation.operationId !== 'contract_token') return [given]
+  // Of both grants at once, which share their parameters' list.
+  const { code = '', state = '', redirect_uri = '', refresh_token = '', ...client } = given
+  return [
+    { ...client, code, state, redirect_uri, grant_type: 'authorization_code' },
+    { ...client, refresh_token, grant_type: 'refresh_token' },
+  ]
+}
+
+describe.each([0, 1])('called as it says, on process %i', (at) => {
+  let client: Client
+  let origin: string
+  let document: Json
+  beforeAll(async () => {
+    origin = (await origins())[at] ?? ''
+    client = new Client(httpWire(origin), origin)
+    document = await documentOf(origin)
+  })
+
+  function operationOf(id: string): [route: string, operation: Json] {
+    const found = operationsOf(document).find(([, { operationId }]) => operationId === id)
+    if (!found) throw new Error(`no operation ${id}`)
+    return found
+  }
+
+  async function send(id: string, request: Values, token?: string) {
+    const [route, { requestBody }] = operationOf(id)
+    const [method = '', path = ''] = route.split(' ')
+    const text = new URLSearchParams(request).toString()
+    const answer = await fetch(origin + path + (requestBody || text === '' ? '' : `?${text}`), {
+      method,
+      redirect: 'manual',
+      headers: token ? { authorization: `Bearer ${token}` } : {},
+      ...(requestBody ? { body: new URLSearchParams(request) } : {}),
+    })
+    const body = await answer.text()
+    const isJson = answer.headers.get('content-type')?.startsWith('application/json')
+    return { status: answer.status, body: isJson ? JSON.parse(body) : body, isJson }
+  }
+
+  /** The example with a code or tokens that work, in place of those that it shows. */
+  async function live(id: string, example: Values): Promise<Values> {
+    const needs = ['code', 'refresh_token', 'access_token', 'token'].filter((name) => name in example)
+    if (needs.length === 0) return example
+    const [authorize, exchange] = id.startsWith('contract_')
+      ? ['contract_authorize', 'contract_token']
+      : ['authorize', 'token']
+    const [route, operation] = operationOf(authorize ?? '')
+    const query = new URLSearchParams(queryExample(operation))
+    const { location } = await visit(client.newBrowser(), `${route.split(' ')[1]}?${query}`, { user: ALICE })
+    const code = location.searchParams.get('code') ?? ''
+    if (needs.includes('code')) return { ...example, code }
+    const { body } = await send(exchange ?? '', { ...requestsOf(operationOf(exchange ?? '')[1])[0], code })
+    const { access_token, refresh_token } = body.data ?? body
+    const given: Values = { refresh_token, access_token, token: access_token }
+    return { ...example, ...Object.fromEntries(needs.map((name) => [name, given[name] ?? ''])) }
+  }
+
+  /** The answer is documented. */
+  function check(id: string, { status, body, isJson }: Awaited<ReturnType<typeof send>>, about: string): void {
+    const told = operationOf(id)[1].responses[status]
+    expect(told, `${id}: ${about} gave ${status} ${JSON.stringify(body)}`).toBeDefined()
+    if (isJson) fits(told.content['application/json'].schema, body, `${id}: ${about}`)
+  }
+
+  it.each(OPERATIONS.map(({ id }) => id))('%s succeeds with its examples', async (id) => {
+    const token = id === 'userinfo' ? (await live('userinfo_form', { access_token: '' })).access_token : undefined
+    for (const request of requestsOf(operationOf(id)[1])) {
+      const answer = await send(id, await live(id, request), token)
+      check(id, answer, JSON.stringify(request))
+      expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(400)
+      if (answer.isJson) expect(answer.body.rescode ?? 0, JSON.stringify(answer.body)).toBe(0)
+    }
+  })
+
+  it.each(OPERATIONS.map(({ id }) => id))(
+    '%s refuses as it says, without parameters and with example tokens',
+    async (id) => {
+      check(id, await send(id, {}), 'nothing')
+      for (const request of requestsOf(operationOf(id)[1]))
+        check(id, await send(id, request, 'ghat_none'), 'the example')
+    },
+  )
+})

@@ -1,0 +1,122 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { OPERATIONS } from '../../src/developer/reference.ts'
+import { standardAnswer } from '../../src/lib/failure.ts'
+import { RESCODES } from '../../src/lib/web/rescode.ts'
+import { OAUTH_FAILURES } from '../../src/oauth/failures.ts'
+import { OIDC_FAILURES } from '../../src/oidc/failures.ts'
+import { RESOURCE_FAILURES } from '../../src/resource/failures.ts'
+import { openWorld, type World } from '../harness.ts'
+import { documentOf, type Json, operationsOf, origins } from './document.ts'
+
+/** The OpenAPI document of area A and of the standard dialect, compared with the running service. */
+
+let world: World
+const documents = new Map<string, Json>()
+beforeAll(async () => {
+  world = await openWorld()
+  for (const [at, origin] of (await origins()).entries()) {
+    for (const language of ['en', 'zh-CN']) documents.set(`${at} ${language}`, await documentOf(origin, language))
+  }
+})
+afterAll(() => world.close())
+
+/** Forms of our own pages, which no app posts. */
+const OF_PAGES = ['POST /oauth/v2/consent', 'POST /oauth2/consent', 'POST /oauth2/logout/confirm']
+
+describe('the document', () => {
+  it.each(['0 en', '0 zh-CN', '1 en', '1 zh-CN'])('is valid OpenAPI 3.1: %s', async (name) => {
+    const validator = new Validator()
+    expect(await validator.validate(documents.get(name))).toEqual({ valid: true })
+    expect(validator.version).toBe('3.1')
+  })
+
+  it('is in the language of the reader', () => {
+    expect(documents.get('0 en').info.title).toBe('API reference')
+    expect(documents.get('0 zh-CN').info.title).toMatch(/\p{Script=Han}/u)
+  })
+
+  it('has an operation for each route that apps call, and no other', () => {
+    const told = operationsOf(documents.get('0 en')).map(([name]) => name)
+    expect(new Set(told).size).toBe(told.length)
+    expect(routes().filter((route) => !OF_PAGES.includes(route))).toEqual(told.toSorted())
+  })
+
+  it('names each operation once', () => {
+    const ids = OPERATIONS.map(({ id }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+})
+
+/** Routes below the prefixes of both dialects, found by asking the app for each method. */
+function routes(): string[] {
+  const PREFIXES = /^\/(oauth2?|\.well-known\/o)/
+  const found: string[] = []
+  const walk = world.app.printRoutes({ commonPrefix: false })
+  const stack: string[] = []
+  for (const line of walk.split('\n')) {
+    const [, indent = '', segment = '', methods = ''] = /^([│ ]*(?:[├└]── ))(\S+)(?: \(([^)]*)\))?/.exec(line) ?? []
+    if (!segment) continue
+    const depth = indent.length / 4 - 1
+    stack.splice(depth, stack.length, segment)
+    const path = stack.join('')
+    if (PREFIXES.test(path)) for (const method of methods.split(', ').filter(Boolean)) found.push(`${method} ${path}`)
+  }
+  return found.filter((route) => !/^(OPTIONS|HEAD) /.test(route)).sort()
+}
+
+describe('its errors', () => {
+  /** Every rescode that the operation can answer with, or `error`. */
+  const codesOf = (operation: Json): string[] =>
+    Object.entries<Json>(operation.responses).flatMap(([status, response]) => {
+      if (status === '303')
+        return [...String(response.description).matchAll(/`([a-z_]+)`/g)].map(([, code]) => `${code}`)
+      const examples: Json[] = Object.values(response.content?.['application/json']?.examples ?? {})
+      return examples.map(({ value }) => String(value.error ?? value.rescode ?? ''))
+    })
+
+  it('are every failure of the tables that an app can meet', () => {
+    const told = new Set(
+      OPERATIONS.flatMap(({ failures, redirected = {} }) => [...Object.keys(failures), ...Object.keys(redirected)]),
+    )
+    const tables = Object.keys({ ...OAUTH_FAILURES, ...RESOURCE_FAILURES, ...OIDC_FAILURES })
+    // Those of our own pages' forms, and of operators.
+    const notForApps = tables.filter((name) => /^form_/.test(name) || name === 'grant_unknown')
+    expect([...told, ...notForApps].sort()).toEqual(tables.toSorted())
+  })
+
+  it('are those of the contract in its dialect', () => {
+    const ofContract = OPERATIONS.filter(({ dialect }) => dialect === 'contract')
+    const told = new Set(ofContract.flatMap(({ failures }) => Object.keys(failures)))
+    // Of forms and operators, of a scope that only the standard dialect takes, and one that no answer reports.
+    const others = /^form_|^(grant_unknown|scope_beyond_grant|user_refused)$/
+    const names = Object.keys({ ...OAUTH_FAILURES, ...RESOURCE_FAILURES }).filter((name) => !others.test(name))
+    expect([...told].sort()).toEqual(names.sort())
+  })
+
+  it('are rescodes of the table in the contract dialect, with its statuses where these are native', () => {
+    for (const [name, operation] of operationsOf(documents.get('1 en'))) {
+      if (operation.tags[0] !== 'contract') continue
+      for (const [status, response] of Object.entries<Json>(operation.responses)) {
+        const examples: Json[] = Object.values(response.content?.['application/json']?.examples ?? {})
+        for (const { value } of examples.filter(({ value }) => value.rescode)) {
+          const { status: native } = RESCODES[value.rescode as keyof typeof RESCODES]
+          const own = value.rescode === 20013 ? [400, 500] : value.rescode === 20003 ? [403, 429] : [native]
+          expect(own, `${name} ${value.rescode}`).toContain(Number(status))
+        }
+      }
+    }
+  })
+
+  it('are errors of the tables in the standard dialect', () => {
+    for (const { id, dialect, failures, redirected = {} } of OPERATIONS) {
+      if (dialect !== 'standard') continue
+      const [, operation] = operationsOf(documents.get('0 en')).find(([, one]) => one.operationId === id) ?? []
+      for (const [name, row] of Object.entries({ ...failures, ...redirected })) {
+        const { error } = standardAnswer({ row, facts: {} } as Parameters<typeof standardAnswer>[0])
+        expect(row.standard, `${id}: ${name}`).toBeDefined()
+        expect(codesOf(operation), `${id}: ${name}`).toContain(error)
+      }
+    }
+  })
+})

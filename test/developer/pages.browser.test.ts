@@ -1,0 +1,103 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { sharedSystem } from '../acceptance/system.ts'
+import { openBrowser } from '../browser.ts'
+import { fits, LOOKS, type Look, picture, violations, visit } from '../sandbox/browse.ts'
+
+/** The pages for developers of micro-apps, looked at in a browser. */
+
+let browser: Browser
+let origin: string
+beforeAll(async () => {
+  origin = (await sharedSystem()).origin
+  browser = await openBrowser()
+})
+afterAll(() => browser?.close())
+
+// Chromium reports what the Content-Security-Policy blocked on the console.
+const complaints: string[] = []
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close()
+  expect(complaints.splice(0)).toEqual([])
+})
+
+async function open(path: string, look: Look): Promise<Page> {
+  const page = await (await visit(browser, look)).newPage()
+  page.on('console', (message) => {
+    if (/content security policy/i.test(message.text())) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  await page.goto(origin + path)
+  return page
+}
+
+const PHONE: Look = { size: 'phone', locale: 'en' }
+const WITHOUT_SCRIPT: Look = { ...PHONE, javaScriptEnabled: false }
+
+describe.each(LOOKS)('looked at as %j', (look) => {
+  it.each(['/connect', '/docs', '/'])('%s is accessible and fits, with all parts open', async (path) => {
+    const page = await open(path, look)
+    expect(await page.getAttribute('html', 'lang')).toBe(look.locale)
+    const name = { '/connect': 'connect', '/docs': 'docs', '/': 'home' }[path] ?? ''
+    if (look.colorScheme === undefined) await picture(page, `developer-${name}`, look, false)
+    expect(await violations(page)).toEqual([])
+    await page.evaluate(() => {
+      for (const part of document.querySelectorAll('details')) {
+        part.removeAttribute('name') // else one closes the other
+        part.open = true
+      }
+    })
+    expect(await violations(page)).toEqual([])
+    expect(await fits(page)).toBe(true)
+    if (look.colorScheme === undefined) await picture(page, `developer-${name}-open`, look, path !== '/docs')
+  })
+})
+
+describe('without JavaScript', () => {
+  it('everything can be read, and forms that need it are not there', async () => {
+    const page = await open('/docs', WITHOUT_SCRIPT)
+    expect(await page.locator('section.reference').count()).toBe(17)
+    expect(await page.locator('details.try:visible').count()).toBeGreaterThan(4)
+    expect(await page.locator('#contract_user ~ details.try:visible').count()).toBe(0)
+    await page.goto(`${origin}/connect`)
+    await page.click('#python summary')
+    expect(await page.locator('#python pre').last().textContent()).toContain('server_metadata_url')
+  })
+
+  it('a form opens the answer', async () => {
+    const page = await open('/docs', WITHOUT_SCRIPT)
+    const form = page.locator('form[action="/oauth2/introspect"]')
+    await form.locator('xpath=..').locator('summary').click()
+    await form.locator('button').click()
+    await page.waitForURL('**/oauth2/introspect')
+    expect(JSON.parse((await page.textContent('body')) ?? '')).toEqual({ active: false })
+  })
+})
+
+describe('a request that is tried', () => {
+  const tried = async (page: Page, action: string, fields: Record<string, string> = {}) => {
+    const form = page.locator(`form[action="${action}"]`).first()
+    await form.locator('xpath=..').locator('summary').click()
+    for (const [field, value] of Object.entries(fields)) await form.locator(field).fill(value)
+    await form.locator('button').click()
+    await form.locator('output.answered').waitFor()
+    expect(await violations(page)).toEqual([])
+    return form.locator('output').textContent()
+  }
+
+  it('is answered beside the form, in both dialects', async () => {
+    const page = await open('/docs', { size: 'desktop', locale: 'en' })
+    expect(await tried(page, '/oauth2/introspect')).toMatch(/^200 OK\s+\{\s+"active": false\s+\}$/)
+    expect(await tried(page, '/oauth2/userinfo', { '[data-bearer]': 'ghat_none' })).toMatch(/^401 .*invalid_token/s)
+    expect(await tried(page, '/oauth2/token')).toMatch(/^400 .*invalid_grant/s)
+    expect(await tried(page, '/oauth2/jwks')).toMatch(/^200 .*"RS256"/s)
+    expect(await tried(page, '/oauth/v2/api/token')).toMatch(/^200 .*20013/s)
+    expect(new URL(page.url()).pathname).toBe('/docs')
+  })
+
+  it('sends nothing of the reader to the authorization page by itself: that one is a link', async () => {
+    const page = await open('/docs', { size: 'desktop', locale: 'en' })
+    await page.click('a[href^="/oauth2/authorize?"]')
+    await page.waitForURL('**/sign-in?**')
+  })
+})

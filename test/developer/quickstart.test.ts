@@ -1,0 +1,120 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config/index.ts'
+import { DEMO_OIDC_APP, demoOidcUris } from '../../src/demo/seed.ts'
+import { PUBLIC_LANGUAGES, quickstart, SERVER_LANGUAGES, snippetOf } from '../../src/developer/quickstart.ts'
+import { ALICE, Client } from '../acceptance/client.ts'
+import { httpWire } from '../acceptance/http.ts'
+import { sharedSystem } from '../acceptance/system.ts'
+import { openBrowser } from '../browser.ts'
+import { freePort } from '../free-port.ts'
+import { OF_NPM, OTHERS, runQuickstart } from '../interop/quickstart/quickstart.ts'
+import { visit } from '../oidc/person.ts'
+
+/** The programs of "Connect in five minutes" do what the page says. */
+
+const ROOT = new URL('../../', import.meta.url).pathname
+const CREDENTIALS = { clientId: DEMO_OIDC_APP.appKey, clientSecret: DEMO_OIDC_APP.secret }
+
+let origin: string
+let client: Client
+beforeAll(async () => {
+  origin = (await sharedSystem()).origin
+  client = new Client(httpWire(origin), origin)
+})
+
+/** Below the project, so that a program of Node finds its packages. */
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  mkdirSync(join(ROOT, 'node_modules/.cache'), { recursive: true })
+  const folder = mkdtempSync(join(ROOT, 'node_modules/.cache/quickstart-'))
+  try {
+    return await work(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const comesBack = async (url: string): Promise<string> =>
+  (await visit(client.newBrowser(), url, { user: ALICE })).location.href
+
+/** `QUICKSTART=python,go,java,php` runs these too: their libraries are downloaded. */
+const asked = (process.env.QUICKSTART ?? '').split(',')
+
+describe('the program for', () => {
+  it.each([...OF_NPM, ...OTHERS.filter((id) => asked.includes(id))])('%s signs a person in', async (id) => {
+    const values = { issuer: origin, ...CREDENTIALS }
+    const { skipped, shown } = await inFolder(async (folder) =>
+      runQuickstart(id, { folder, values, port: await freePort(), visit: comesBack }),
+    )
+    if (skipped) throw new Error(`NOT RUN: ${skipped}`)
+    expect(shown).toContain('1-10001')
+    expect(shown).toContain('+8613800000001')
+  })
+
+  it('a page signs a person in: a public client', async () => {
+    const library = readFileSync(join(ROOT, 'node_modules/oauth4webapi/build/index.js'), 'utf8')
+    let source = ''
+    const server = createServer((request, response) => {
+      if (request.url === '/oauth4webapi.js' || request.url === '/app.js') {
+        const script = request.url === '/app.js' ? source : library
+        return response.writeHead(200, { 'Content-Type': 'text/javascript' }).end(script)
+      }
+      const imports = JSON.stringify({ imports: { oauth4webapi: '/oauth4webapi.js' } })
+      const scripts = `<script type="importmap">${imports}</script><script type="module" src="/app.js"></script>`
+      return response.writeHead(200, { 'Content-Type': 'text/html' }).end(`<!doctype html><body>${scripts}`)
+    }).listen(0, '127.0.0.1')
+    const browser = await openBrowser()
+    try {
+      const { port } = server.address() as AddressInfo
+      const own = `http://127.0.0.1:${port}`
+      const app = await client.makeApp({
+        redirect_uris: [`${own}/callback`],
+        token_auth_methods: ['none'],
+        cors_origins: [own],
+        http_allowed: true,
+      })
+      const values = { issuer: origin, clientId: app.app_key, clientSecret: '' }
+      source = snippetOf('browser', values).replaceAll('8080', String(port))
+      const page = await browser.newPage()
+      await page.goto(`${own}/callback`)
+      await page.fill('#passport', ALICE.passport)
+      await page.fill('#password', ALICE.password)
+      await page.click('main button[type=submit]')
+      await page.click('button[value=approve]')
+      await page.waitForFunction(() => document.body.textContent?.includes('1-10001'))
+    } finally {
+      await browser.close()
+      server.close()
+    }
+  })
+})
+
+describe('the page', () => {
+  const config = (environment: Record<string, string> = {}) =>
+    readConfig({ PUBLIC_URL: 'http://localhost:3000', ...environment })
+
+  it('shows the credentials of the demo, and only where there is one', () => {
+    const shown = quickstart(config())
+    expect(shown).toMatchObject({ ...CREDENTIALS, demo: true, issuer: 'http://localhost:3000' })
+    const without = JSON.stringify(quickstart(config({ DEMO: 'off' })))
+    for (const value of Object.values(CREDENTIALS)) expect(without).not.toContain(value)
+  })
+
+  it('names a redirect URI that the demo has', () => {
+    expect(demoOidcUris(3001).redirect_uris).toContain('http://127.0.0.1/callback')
+  })
+
+  it('has every snippet that there is, filled, and short', () => {
+    const { servers, clients } = quickstart(config())
+    const files = readdirSync(join(ROOT, 'views/developer/snippets')).map((name) => name.replace('.txt', ''))
+    expect([...SERVER_LANGUAGES, ...PUBLIC_LANGUAGES].map(({ id }) => id).sort()).toEqual(files.sort())
+    for (const { id, source } of [...servers, ...clients]) {
+      expect(source, id).not.toMatch(/\{\{/)
+      expect(source, id).toContain('http://localhost:3000')
+      expect(source.split('\n').length, id).toBeLessThan(65)
+    }
+  })
+})

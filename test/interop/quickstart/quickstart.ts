@@ -1,0 +1,172 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { accessSync, constants, cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { SERVER_LANGUAGES, type SnippetValues, snippetOf } from '../../../src/developer/quickstart.ts'
+
+/** The programs of "Connect in five minutes", each run as a developer would run it. */
+
+type Command = readonly [program: string, ...argv: string[]]
+
+interface Program {
+  /** Programs that have to be on the PATH. */
+  readonly needs: readonly string[]
+  /** Where the snippet goes, below a folder of its own. */
+  readonly file: string
+  /** Files beside this one that go there first. */
+  readonly beside?: string
+  /** Gets the libraries, and builds; downloads. */
+  readonly fetch?: (folder: string) => readonly Command[]
+  readonly start: (folder: string, port: number) => Command
+  readonly environment?: (folder: string) => Readonly<Record<string, string>>
+  /** Why it is never run. */
+  readonly never?: string
+}
+
+const inVenv = (folder: string, name: string): string => join(folder, 'venv', 'bin', name)
+
+const PROGRAMS: Readonly<Record<string, Program>> = {
+  // Its library is one of this project's own.
+  node: { needs: ['node'], file: 'app.mjs', start: () => ['node', 'app.mjs'] },
+  python: {
+    needs: ['python3'],
+    file: 'app.py',
+    beside: 'python',
+    fetch: (folder) => [
+      ['python3', '-m', 'venv', join(folder, 'venv')],
+      [inVenv(folder, 'pip'), 'install', '--quiet', '--requirement', 'requirements.txt'],
+    ],
+    start: (folder, port) => [inVenv(folder, 'flask'), 'run', '--port', String(port)],
+  },
+  go: {
+    needs: ['go'],
+    file: 'main.go',
+    beside: 'go',
+    fetch: () => [['go', 'build', '-mod=readonly', '-o', 'app', '.']],
+    start: (folder) => [join(folder, 'app')],
+    // Modules are read-only files; the flag lets the folder be deleted.
+    environment: (folder) => ({
+      GOPATH: join(folder, 'go'),
+      GOCACHE: join(folder, 'cache'),
+      GOFLAGS: '-modcacherw',
+    }),
+  },
+  java: {
+    needs: ['java', 'mvn'],
+    file: 'src/main/java/app/App.java',
+    beside: 'java',
+    fetch: (folder) => [
+      ['mvn', '--batch-mode', '--quiet', `-Dmaven.repo.local=${join(folder, 'repository')}`, 'package'],
+    ],
+    start: () => ['java', '-jar', 'target/app-1.jar'],
+  },
+  php: {
+    needs: ['php', 'composer'],
+    file: 'index.php',
+    fetch: () => [['composer', 'require', '--quiet', '--no-interaction', 'league/oauth2-client']],
+    start: (_folder, port) => ['php', '-S', `127.0.0.1:${port}`, 'index.php'],
+  },
+  csharp: {
+    needs: ['dotnet'],
+    file: 'Program.cs',
+    start: () => ['dotnet', 'run'],
+    never: 'it has no project file yet',
+  },
+}
+
+/** Programs that need nothing but npm packages. */
+export const OF_NPM = ['node']
+export const OTHERS = SERVER_LANGUAGES.map(({ id }) => id).filter((id) => !OF_NPM.includes(id))
+
+export interface Place {
+  /** Empty; node's has to be below the project, where its library is. */
+  readonly folder: string
+  readonly values: SnippetValues
+  /** Free, on 127.0.0.1. */
+  readonly port: number
+  /** Where the browser of a person comes back who was sent to this address. */
+  readonly visit: (url: string) => Promise<string>
+}
+
+export interface Outcome {
+  /** Why the program could not be run here. */
+  readonly skipped?: string
+  /** What the program showed once the person had come back. */
+  readonly shown?: string
+}
+
+const FETCH_MS = 300_000
+const START_MS = 60_000
+
+const isInstalled = (program: string): boolean =>
+  (process.env.PATH ?? '').split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+
+const run = promisify(execFile)
+
+/** Signs a person in with one of the programs. Throws what the program said where it fails. */
+export async function runQuickstart(id: string, place: Place): Promise<Outcome> {
+  const program = PROGRAMS[id]
+  if (!program) throw new Error(`no way to run ${id}`)
+  if (program.never) return { skipped: program.never }
+  const missing = program.needs.find((name) => !isInstalled(name))
+  if (missing) return { skipped: `this machine has no ${missing}` }
+  const { folder, port } = place
+  const env = { ...process.env, ...program.environment?.(folder) }
+  if (program.beside) cpSync(join(import.meta.dirname, program.beside), folder, { recursive: true })
+  const file = join(folder, program.file)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, snippetOf(id, place.values).replaceAll('8080', String(port)))
+  for (const [name, ...argv] of program.fetch?.(folder) ?? []) {
+    await run(name, argv, { cwd: folder, env, timeout: FETCH_MS }).catch((error: Error & { stdout?: string }) => {
+      throw new Error(`${error.message}\n${error.stdout}`)
+    })
+  }
+  const [name, ...argv] = program.start(folder, port)
+  const child = spawn(name, argv, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const said: string[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => said.push(String(text)))
+  try {
+    return { shown: await signIn(child, place) }
+  } catch (error) {
+    throw new Error(`${(error as Error).message}; it said:\n${said.join('')}`)
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+/** A browser that keeps the cookies of the program, and follows its redirects until one leads to another site. */
+async function signIn(child: ChildProcess, { port, visit }: Place): Promise<string> {
+  const origin = `http://127.0.0.1:${port}`
+  const cookies = new Map<string, string>()
+  const open = async (url: string): Promise<{ left?: string; text: string }> => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const answer = await fetch(url, { redirect: 'manual', headers: { Cookie: cookie, Accept: 'text/html,*/*;q=0.8' } })
+    for (const one of answer.headers.getSetCookie()) {
+      const [, cookieName = '', value = ''] = /^([^=]+)=([^;]*)/.exec(one) ?? []
+      cookies.set(cookieName, value)
+    }
+    const location = answer.headers.get('location')
+    if (!location) return { text: await answer.text() }
+    const next = new URL(location, url)
+    return next.origin === origin ? open(next.href) : { left: next.href, text: '' }
+  }
+  const until = Date.now() + START_MS
+  const opened = async (): Promise<{ left?: string; text: string }> => {
+    if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`)
+    return open(`${origin}/`).catch(async (error: Error) => {
+      if (Date.now() > until) throw error
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      return opened()
+    })
+  }
+  const { left, text } = await opened()
+  if (!left) throw new Error(`it did not send the browser to sign in, but showed ${text}`)
+  return (await open(await visit(left))).text
+}

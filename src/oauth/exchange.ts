@@ -6,8 +6,9 @@ import { equalSecrets } from '../lib/crypto/keys.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../lib/failure.ts'
 import type { CallingApp } from '../registry/index.ts'
+import { countFailedTry, type Exchange, type FoundCode, spendCode } from './exchange-store.ts'
 import { refuse } from './failures.ts'
-import { countFailedTry, type Exchange, type FoundCode, revokeGrant, spendCode } from './store.ts'
+import { revokeGrant } from './store.ts'
 import type { IssuedTokens } from './wire.ts'
 
 const TRIES = 3
@@ -23,6 +24,8 @@ export interface ExchangeInput {
   readonly codeVerifier: string | undefined
   /** No refresh token is issued where the grant lacks this scope; null: one always is. */
   readonly refreshScope: string | null
+  /** Whether the sign-in behind the grant is wanted too. */
+  readonly withSignIn: boolean
 }
 
 /** A2 rows 10–15: spends a code for tokens. */
@@ -32,11 +35,12 @@ export async function exchangeCode(deps: Deps, app: CallingApp, input: ExchangeI
 
   const now = deps.clock.now()
   const { exchange, issued } = prepare(deps, app, input, code, now)
-  const found = await spendCode(deps.db, exchange, now)
+  const found = await spendCode(deps.db, exchange, now, input.withSignIn)
   if (!found) throw refuse('code_unknown', { value: input.code })
   if (!found.spent) throw await refusal(deps, app, input, exchange, found)
   deps.meters.tokensIssued.inc(BY_CODE)
-  return { ...issued, scopes: found.scopes, grantId: found.grant_id, issuedAt: now }
+  const { scopes, grant_id: grantId, signIn } = found
+  return { ...issued, ...(signIn && { signIn }), scopes, grantId, issuedAt: now }
 }
 
 const s256 = (verifier: string): string => sha256(verifier).toString('base64url')

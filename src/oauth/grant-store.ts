@@ -116,14 +116,15 @@ export const revokeGrantOfUser = async (
         where routing_key = ${routingKey} and grant_id = ${user.grantId} and cid = ${user.cid} and user_id = ${user.userId}`,
   )) > 0
 
-const SignIn = z.object({
+/** Whose grant it is, and the sign-in behind it: what an id_token says. */
+export const SignInBehindGrant = z.object({
   cid: z.number(),
   user_id: z.string(),
   auth_time: z.date().nullable(),
   nonce: z.string().nullable(),
   sid: z.string().nullable(),
 })
-export type SignInBehindGrant = z.infer<typeof SignIn>
+export type SignInBehindGrant = z.infer<typeof SignInBehindGrant>
 
 interface GrantKey {
   readonly routingKey: number
@@ -131,7 +132,7 @@ interface GrantKey {
 }
 
 const signIns: Batched<GrantKey, SignInBehindGrant> = {
-  row: SignIn,
+  row: SignInBehindGrant,
   key: ({ grantId }) => grantId,
   duplicates: 'share',
   statement: (asked) =>
@@ -144,6 +145,5 @@ const signIns: Batched<GrantKey, SignInBehindGrant> = {
         ) g`,
 }
 
-/** Whose grant it is, and the sign-in behind it: what an id_token says. */
 export const signInOfGrant = async (db: Db, grant: GrantKey): Promise<SignInBehindGrant | undefined> =>
   (await db.batch(signIns, grant))[0]

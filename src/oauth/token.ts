@@ -28,4 +28,5 @@ const readExchange = (parameters: Parameters): ExchangeInput => ({
   redirectUri: required(parameters, 'redirect_uri'),
   codeVerifier: parameters.get('code_verifier') || undefined, // an empty one counts as missing
   refreshScope: null,
+  withSignIn: false,
 })

@@ -5,6 +5,7 @@ import { secondsLeft } from '../lib/clock.ts'
 import type { OpaqueToken } from '../lib/crypto/opaque-token.ts'
 import { parseQuery, queryOf } from '../lib/web/request-target.ts'
 import { refuse } from './failures.ts'
+import type { SignInBehindGrant } from './grant-store.ts'
 import { contractNames } from './scope.ts'
 
 const LONGEST_URL = 8 * 1024
@@ -55,6 +56,8 @@ export interface IssuedTokens {
   readonly scopes: readonly string[]
   readonly grantId: string
   readonly issuedAt: Date
+  /** Where the exchange was asked for it. */
+  readonly signIn?: SignInBehindGrant
 }
 
 export const tokenSet = ({ accessToken, refreshToken, scopes, issuedAt }: IssuedTokens): TokenSet => ({

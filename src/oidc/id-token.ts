@@ -1,4 +1,4 @@
-import { compactVerify, createLocalJWKSet, SignJWT } from 'jose'
+import { compactVerify, createLocalJWKSet } from 'jose'
 import { z } from 'zod'
 import type { SignedIn } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
@@ -7,7 +7,7 @@ import { hmacSha256, sha256 } from '../lib/crypto/digest.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
 import { type IssuedTokens, signInOfGrant } from '../oauth/index.ts'
 import type { CallingApp } from '../registry/index.ts'
-import type { SigningKeys } from './signing-keys.ts'
+import { type SigningKeys, signCompact } from './signing-keys.ts'
 import { ID_TOKEN_LIFETIME_S, subjectOf } from './wire.ts'
 
 export interface OidcDeps extends Deps {
@@ -25,12 +25,12 @@ const halfHash = (token: string): string => sha256(token).toString('base64url', 
 export async function issueIdToken(
   { config, db, signingKeys }: OidcDeps,
   app: CallingApp,
-  { accessToken, grantId, issuedAt }: IssuedTokens,
+  { accessToken, grantId, issuedAt, signIn }: IssuedTokens,
   withNonce: boolean,
 ): Promise<string | undefined> {
-  const grant = await signInOfGrant(db, { routingKey: accessToken.routingKey, grantId })
+  const grant = signIn ?? (await signInOfGrant(db, { routingKey: accessToken.routingKey, grantId }))
   if (!grant) return undefined // purged a moment ago
-  const { kid, alg, key } = await signingKeys.signer(app.id_token_alg)
+  const signer = await signingKeys.signer(app.id_token_alg)
   const iat = epochSeconds(issuedAt)
   const claims = {
     iss: config.PUBLIC_URL,
@@ -43,7 +43,7 @@ export async function issueIdToken(
     ...(grant.sid ? { sid: grant.sid } : {}),
     ...(withNonce && grant.nonce ? { nonce: grant.nonce } : {}),
   }
-  return new SignJWT(claims).setProtectedHeader({ alg, kid, typ: 'JWT' }).sign(key)
+  return signCompact(signer, claims)
 }
 
 const hint = z.object({ iss: z.string(), sub: z.string(), aud: z.string(), sid: z.string().optional() })

@@ -44,6 +44,7 @@ async function exchange(deps: TokenDeps, { app, isPublic }: Client, parameters: 
     state: null,
     codeVerifier,
     refreshScope: REFRESH_SCOPE,
+    withSignIn: true,
   })
   const idToken = issued.scopes.includes('openid') ? await issueIdToken(deps, app, issued, true) : undefined
   return answerOf(issued, issued.scopes.includes(REFRESH_SCOPE), idToken)

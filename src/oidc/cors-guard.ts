@@ -7,6 +7,7 @@ const READ_EVERY_S = 10
 /** An origin that was registered a moment ago is known that soon; nobody can have the table read more often. */
 const READ_FOR_UNKNOWN_S = 1
 const PREFLIGHT_S = '600'
+const EXPOSED = { 'Access-Control-Expose-Headers': 'WWW-Authenticate' }
 
 /** The origins of all apps, as this process has read them last. */
 export class RegisteredOrigins {
@@ -45,11 +46,19 @@ export class RegisteredOrigins {
  * to another app learns nothing with it.
  */
 export function allowRegisteredOrigins(app: FastifyInstance, origins: RegisteredOrigins): void {
-  app.addHook('onRequest', async ({ headers: { origin } }: FastifyRequest, reply: FastifyReply) => {
-    reply.header('Vary', 'Origin')
-    if (origin === undefined || !(await origins.has(origin))) return
-    reply.headers({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': 'WWW-Authenticate' })
-  })
+  // Not async: servers send no Origin, and should not wait for a promise.
+  app.addHook(
+    'onRequest',
+    ({ headers: { origin } }: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
+      reply.header('Vary', 'Origin')
+      if (origin === undefined) return done()
+      const allow = (known: boolean) => {
+        if (known) reply.headers({ ...EXPOSED, 'Access-Control-Allow-Origin': origin })
+        done()
+      }
+      origins.has(origin).then(allow, done)
+    },
+  )
 }
 
 /** Answers the question that a browser asks before it calls such a route. */

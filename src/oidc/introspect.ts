@@ -3,27 +3,19 @@ import { epochSeconds } from '../lib/clock.ts'
 import { NamedFailure } from '../lib/failure.ts'
 import { describeRefreshToken, standardNames } from '../oauth/index.ts'
 import type { CallingApp } from '../registry/index.ts'
-import { describeToken } from '../resource/index.ts'
+import type { LiveToken } from '../resource/index.ts'
+import type { Introspection } from './messages.ts'
 import { subjectOf } from './wire.ts'
-
-/** RFC 7662 §2.2. */
-export type Introspection =
-  | { readonly active: false }
-  | {
-      readonly active: true
-      readonly scope: string
-      readonly client_id: string
-      readonly token_type?: 'Bearer'
-      readonly exp: number
-      readonly sub: string
-      readonly iss: string
-    }
 
 const INACTIVE: Introspection = { active: false }
 
-/** A client sees its own tokens; anything else is inactive, whatever it is. */
-export async function introspect(deps: Deps, app: CallingApp, text: string): Promise<Introspection> {
-  const access = await describeToken(deps, text)
+/** A client sees its own tokens; anything else is inactive, whatever it is. `access`: the token described as an access token. */
+export async function introspect(
+  deps: Deps,
+  app: CallingApp,
+  text: string,
+  access: LiveToken | NamedFailure,
+): Promise<Introspection> {
   if (!(access instanceof NamedFailure)) {
     const { cid, user_id: userId, scopes, expiresAt } = access
     if (access.app_key !== app.app_key) return INACTIVE

@@ -3,18 +3,21 @@ import { NamedFailure } from '../lib/failure.ts'
 import { acceptForms } from '../lib/web/forms.ts'
 import { flushRepliesPerTick } from '../lib/web/load.ts'
 import { noteForLog } from '../lib/web/observe.ts'
-import { sendStandard, sendStandardFailure, standardFailureOf } from '../lib/web/standard-answer.ts'
+import { answerStandard, sendStandardFailure, standardFailureOf } from '../lib/web/standard-answer.ts'
 import { type Parameters, required, revokeToken } from '../oauth/index.ts'
+import { describeToken } from '../resource/index.ts'
 import { authenticateClient, CLIENT_PARAMETERS, type Client, refusePublic } from './client.ts'
 import { allowRegisteredOrigins, answerPreflight, type RegisteredOrigins } from './cors-guard.ts'
 import { introspect } from './introspect.ts'
+import { bearerForm, clientForm, namesOf, tokenForm } from './messages.ts'
 import { pushRequest } from './pushed-request.ts'
 import { answerTokenRequest, TOKEN_PARAMETERS, type TokenDeps } from './token.ts'
 import { readBearer, readUserInfo } from './userinfo.ts'
 import { formOf, parseForm, readKnown } from './wire.ts'
 
 const FORM_LIMIT = 64 * 1024
-const ABOUT_A_TOKEN = [...CLIENT_PARAMETERS, 'token', 'token_type_hint']
+const ABOUT_A_TOKEN = [clientForm, tokenForm].flatMap(namesOf)
+const BEARER = namesOf(bearerForm)
 
 /** The endpoints that programs call: token, userinfo, introspection, revocation, pushed requests. */
 export async function tokenRoutes(
@@ -42,21 +45,21 @@ export async function tokenRoutes(
     open.post('/token', async (request, reply) => {
       const parameters = readKnown(formOf(request.body), TOKEN_PARAMETERS)
       const client = await clientOf(request, parameters)
-      return sendStandard(reply, 200, await answerTokenRequest(deps, client, parameters))
+      return answerStandard(reply, 200, await answerTokenRequest(deps, client, parameters))
     })
 
     open.post('/revoke', async (request, reply) => {
       const parameters = readKnown(formOf(request.body), ABOUT_A_TOKEN)
       const { app: client } = await clientOf(request, parameters)
       await revokeToken(deps, client, required(parameters, 'token'))
-      return sendStandard(reply, 200, {})
+      return answerStandard(reply, 200, {})
     })
 
     const userInfo = async (request: FastifyRequest, reply: FastifyReply) => {
-      const form = readKnown(formOf(request.body), ['access_token'])
+      const form = readKnown(formOf(request.body), BEARER)
       const { appKey, claims } = await readUserInfo(deps, readBearer(request.headers.authorization, form))
       noteForLog(request, { appKey })
-      return sendStandard(reply, 200, claims)
+      return answerStandard(reply, 200, claims)
     }
     open.get('/userinfo', userInfo)
     open.post('/userinfo', userInfo)
@@ -64,14 +67,19 @@ export async function tokenRoutes(
 
   app.post('/introspect', async (request, reply) => {
     const parameters = readKnown(formOf(request.body), ABOUT_A_TOKEN)
+    const text = parameters.get('token') ?? ''
+    // Looked up while the client is: more requests share each statement. Nobody learns of it before the client is known.
+    const described = describeToken(deps, text)
+    described.catch(() => {}) // where the client is refused, nobody waits for it
     const client = refusePublic(await clientOf(request, parameters))
-    return sendStandard(reply, 200, await introspect(deps, client, required(parameters, 'token')))
+    required(parameters, 'token')
+    return answerStandard(reply, 200, await introspect(deps, client, text, await described))
   })
 
   app.post('/par', async (request, reply) => {
     const form = formOf(request.body)
     const client = await clientOf(request, readKnown(form, CLIENT_PARAMETERS))
-    return sendStandard(reply, 201, await pushRequest(deps, client, form, request.ip))
+    return answerStandard(reply, 201, await pushRequest(deps, client, form, request.ip))
   })
 }
 

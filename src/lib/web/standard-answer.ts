@@ -5,7 +5,7 @@ import { AREA_A_HEADERS, failureAnswerOf, JSON_TYPE, noteFailure } from './envel
 /** Answers of the standard dialect: bare JSON, real statuses, errors of RFC 6749 §5.2. */
 
 /** RFC 6749 §5.1 wants both. */
-const STANDARD_HEADERS = { ...AREA_A_HEADERS, Pragma: 'no-cache' } as const
+const STANDARD_HEADERS = { ...AREA_A_HEADERS, Pragma: 'no-cache', 'Content-Type': JSON_TYPE } as const
 
 export interface StandardFailure {
   readonly error: string
@@ -32,11 +32,19 @@ export function standardFailureOf(thrown: unknown, request: FastifyRequest): Sta
   return { error, status, description, headers }
 }
 
-export const sendStandard = (reply: FastifyReply, status: number, body: object): FastifyReply =>
-  reply.code(status).headers(STANDARD_HEADERS).header('Content-Type', JSON_TYPE).send(JSON.stringify(body))
+/**
+ * What a handler returns. Where it sends the answer itself and returns the reply, Fastify waits for the end of the stream
+ * (as envelope.ts).
+ */
+export function answerStandard(reply: FastifyReply, status: number, body: object): string {
+  reply.code(status).headers(STANDARD_HEADERS)
+  return JSON.stringify(body)
+}
 
 export const sendStandardFailure = (reply: FastifyReply, failure: StandardFailure): FastifyReply =>
-  sendStandard(reply.headers(failure.headers), failure.status, {
-    error: failure.error,
-    error_description: failure.description,
-  })
+  reply.headers(failure.headers).send(
+    answerStandard(reply, failure.status, {
+      error: failure.error,
+      error_description: failure.description,
+    }),
+  )

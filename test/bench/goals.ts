@@ -43,6 +43,10 @@ const times =
   (results: Results): number[] =>
     ratios(rates(results, work, 'gatehouse'), rates(results, work, other))
 
+/** Against its own A5, turn by turn. */
+const timesA5 = (results: Results): number[] =>
+  ratios(rates(results, 'userinfo', 'gatehouse'), rates(results, 'userinfo', 'gatehouse-a5'))
+
 const used = (work: WorkName) => (results: Results) => of(results, work, 'gatehouse', (r) => r.lastStatements.length)
 
 /** Against the p50 at peak where that is smaller: a turn that cannot keep up is slow throughout, and must not pass for it. */
@@ -64,6 +68,14 @@ const GOALS: readonly Goal[] = [
   { goal: 'A3 refresh against plain', atLeast: 2, unit: '×', figure: times('refresh', 'plain') },
   { goal: 'A3 refresh against oidc-provider', atLeast: 2.5, unit: '×', figure: times('refresh', 'oidc-provider') },
   { goal: 'A3 rotating refresh against plain', atLeast: 2, unit: '×', figure: times('rotate', 'plain') },
+  { goal: 'userinfo against A5', atLeast: 0.9, unit: '×', figure: timesA5 },
+  { goal: 'introspection against oidc-provider', atLeast: 2, unit: '×', figure: times('introspect', 'oidc-provider') },
+  {
+    goal: 'code exchange with an id_token against oidc-provider',
+    atLeast: 1,
+    unit: '×',
+    figure: times('id-token', 'oidc-provider'),
+  },
   { goal: 'notices against plain', atLeast: 2, unit: '×', figure: times('notices', 'plain') },
   { goal: 'forged tokens against bare', atLeast: 0.7, unit: '×', figure: times('forged', 'bare') },
   { goal: 'malformed tokens against bare', atLeast: 0.7, unit: '×', figure: times('malformed', 'bare') },

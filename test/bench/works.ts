@@ -6,6 +6,7 @@ import { seedNotices } from './fixtures/orders.ts'
 import { APPS, type FilledWorld } from './fixtures/world.ts'
 import type { Ask } from './load/ask.ts'
 import { writeList } from './load/list.ts'
+import { idTokenAsks, introspectAsks, standardUserInfoAsks } from './standard-asks.ts'
 
 export const WORK_NAMES = [
   'a5',
@@ -13,6 +14,9 @@ export const WORK_NAMES = [
   'exchange',
   'refresh',
   'rotate',
+  'userinfo',
+  'introspect',
+  'id-token',
   'notices',
   'forged',
   'malformed',
@@ -29,6 +33,8 @@ export interface Work {
   readonly asks: (world: FilledWorld, name: Name, count: number) => Promise<Iterable<Ask>> | Iterable<Ask>
   /** Sent at half of the rate measured at this other work, whatever the answers do (open loop). */
   readonly halfOf?: WorkName
+  /** In each round Gatehouse is asked for A5 too, as `gatehouse-a5`. */
+  readonly besideA5?: true
   /** Only run by an option of its own. */
   readonly onRequest?: true
   /** The table where each right answer leaves exactly one row more, and the condition that finds it. */
@@ -73,6 +79,26 @@ export const WORKS: Readonly<Record<WorkName, Work>> = {
     order: 'once',
     asks: rotateAsks,
     leaves: { table: 'refresh_token', where: 'rotated_at is not null' },
+  },
+  userinfo: {
+    title: 'userinfo, random live tokens',
+    contestants: ['gatehouse', 'oidc-provider'],
+    order: 'random',
+    besideA5: true,
+    asks: standardUserInfoAsks,
+  },
+  introspect: {
+    title: 'introspection, random live tokens',
+    contestants: ['gatehouse', 'oidc-provider'],
+    order: 'random',
+    asks: introspectAsks,
+  },
+  'id-token': {
+    title: 'code exchange with an id_token (RS256), each code once',
+    contestants: ['gatehouse', 'oidc-provider'],
+    order: 'once',
+    asks: idTokenAsks,
+    leaves: { table: 'authorization_code', where: 'used_at is not null' },
   },
   notices: {
     title: 'consumption notices, signed, each once',

@@ -10,9 +10,9 @@ import { startOptions } from '../../start-options.ts'
 export const CONTESTANTS = ['gatehouse', 'plain', 'bare', 'oidc-provider'] as const
 /**
  * `gatehouse-10k` is Gatehouse again, on a database with ten thousand tokens, beside one with more (--tokens). `wrong`
- * answers wrongly: a test sees a run with it fail.
+ * answers wrongly: a test sees a run with it fail. `gatehouse-a5` is Gatehouse, asked for A5 between turns of another work.
  */
-export type Name = (typeof CONTESTANTS)[number] | 'gatehouse-10k' | 'wrong'
+export type Name = (typeof CONTESTANTS)[number] | 'gatehouse-10k' | 'gatehouse-a5' | 'wrong'
 
 export interface Contestant {
   readonly name: Name

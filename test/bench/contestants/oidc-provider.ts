@@ -8,8 +8,9 @@ import { writeList } from '../load/list.ts'
 import { endWithBench } from './listen.ts'
 
 /**
- * oidc-provider with everything in memory, set up to do the least work for the same purpose: opaque tokens, no `openid`
- * scope and so no ID token to sign, no PKCE, refresh tokens that stay (as Gatehouse's policy `fixed`).
+ * oidc-provider with everything in memory, set up to do the least work for the same purpose: opaque tokens, no PKCE,
+ * refresh tokens that stay (as Gatehouse's policy `fixed`), and no `openid` scope, so no ID token to sign, except for what
+ * is about just that.
  */
 
 /** Its own adapter keeps 1000 entries only and walks a grant's tokens at each write; this one is a Map. */
@@ -41,6 +42,7 @@ class MapAdapter implements Adapter {
 const CLIENT = { client_id: 'bench-app', client_secret: 'bench-secret' }
 const CALLBACK = 'https://app.example.com/callback'
 const SCOPE = 'user_info phone_number'
+const OPENID_SCOPE = `openid ${SCOPE}`
 
 const provider = new Provider('http://127.0.0.1', {
   adapter: MapAdapter,
@@ -52,7 +54,7 @@ const provider = new Provider('http://127.0.0.1', {
       token_endpoint_auth_method: 'client_secret_post',
     },
   ],
-  scopes: SCOPE.split(' '),
+  scopes: OPENID_SCOPE.split(' '),
   features: { introspection: { enabled: true, allowedPolicy: () => true }, devInteractions: { enabled: false } },
   jwks: { keys: [generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' })] },
   pkce: { required: () => false },
@@ -64,30 +66,45 @@ const provider = new Provider('http://127.0.0.1', {
 
 async function newGrant(accountId: string): Promise<string> {
   const grant = new provider.Grant({ accountId, clientId: CLIENT.client_id })
-  grant.addOIDCScope(SCOPE)
+  grant.addOIDCScope(OPENID_SCOPE)
   return grant.save()
 }
 
-type Kind = 'a5' | 'exchange' | 'refresh'
+type Kind = 'a5' | 'introspect' | 'userinfo' | 'exchange' | 'id-token' | 'refresh'
+
+const scopeOf = (kind: Kind): string => (kind === 'userinfo' || kind === 'id-token' ? OPENID_SCOPE : SCOPE)
 
 /** One request of the kind for one user; what it asks with is saved first, as a consent would. */
 async function ask(kind: Kind, user: number): Promise<Ask> {
   const client = await provider.Client.find(CLIENT.client_id)
   const accountId = userIdOf(user)
-  const given = { client, accountId, grantId: await newGrant(accountId), scope: SCOPE, gty: 'authorization_code' }
+  const given = {
+    client,
+    accountId,
+    grantId: await newGrant(accountId),
+    scope: scopeOf(kind),
+    gty: 'authorization_code',
+  }
   const post = (target: string, form: Record<string, string>) => ({
     target,
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams({ ...CLIENT, ...form }).toString(),
   })
-  if (kind === 'a5') {
+  if (kind === 'userinfo') {
+    const token = await new provider.AccessToken(given as never).save()
+    const headers = { Authorization: `Bearer ${token}` }
+    return { target: '/me', headers, expect: { kind: 'fields', fields: { sub: accountId } } }
+  }
+  if (kind === 'a5' || kind === 'introspect') {
     const token = await new provider.AccessToken(given as never).save()
     const fields = { active: true, sub: accountId, client_id: CLIENT.client_id, scope: SCOPE }
     return { ...post('/token/introspection', { token }), expect: { kind: 'fields', fields } }
   }
-  const expect = { kind: 'tokens', enveloped: false, scope: SCOPE } as const
-  if (kind === 'exchange') {
-    const code = await new provider.AuthorizationCode({ ...given, redirectUri: CALLBACK } as never).save()
+  const openid = kind === 'id-token' && { idToken: true as const }
+  const expect = { kind: 'tokens', enveloped: false, scope: given.scope, ...openid } as const
+  if (kind === 'exchange' || kind === 'id-token') {
+    const signIn = { redirectUri: CALLBACK, nonce: 'bench', authTime: Math.floor(Date.now() / 1000) }
+    const code = await new provider.AuthorizationCode({ ...given, ...signIn } as never).save()
     const form = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK }
     return { ...post('/token', form), expect }
   }

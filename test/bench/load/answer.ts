@@ -28,13 +28,14 @@ export function answerChecker() {
   function problemOfTokens(body: string, expected: Expectation & { kind: 'tokens' }): string | undefined {
     const answer = JSON.parse(body) as { rescode?: number; data?: Record<string, unknown> }
     const set = (expected.enveloped ? answer.rescode === 0 && answer.data : answer) || {}
-    const { access_token, refresh_token, expires_in, scope } = set as Record<string, unknown>
+    const { access_token, refresh_token, expires_in, scope, id_token } = set as Record<string, unknown>
     if (typeof access_token !== 'string' || access_token.length < 20) return 'no access token'
     if (seen.has(access_token)) return 'an access token that was handed out before'
     seen.add(access_token)
     if (typeof expires_in !== 'number' || expires_in < 1) return 'no expires_in'
     if (typeof refresh_token !== 'string' || refresh_token.length < 20) return 'no refresh token'
     if (expected.refreshToken !== undefined && refresh_token !== expected.refreshToken) return 'another refresh token'
+    if (expected.idToken && !/^[\w-]{20,}\.[\w-]{50,}\.[\w-]{80,}$/.test(String(id_token))) return 'no id_token'
     return scope === expected.scope ? undefined : 'another scope'
   }
 

@@ -22,6 +22,8 @@ interface TokensExpected {
   readonly scope: string
   /** The refresh token that must come back; absent where it must be a new one. */
   readonly refreshToken?: string
+  /** Whether an id_token comes with it. */
+  readonly idToken?: true
 }
 
 /** What the main process asks of the load generator: one turn of one contestant. */

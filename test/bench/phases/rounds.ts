@@ -19,23 +19,39 @@ export async function runRounds(
   const rounds: { [work in WorkName]?: { [name in Name]?: Round[] } } = {}
   for (const name of options.works) {
     const work: Work = WORKS[name]
-    const contestants = all.filter((contestant) => takesPart(contestant, work, options))
+    const turns = turnsOf(name, all, options)
     const found: { [name in Name]?: Round[] } = {}
     rounds[name] = found
     for (let round = 0; round < options.rounds; round++) {
-      for (let turn = 0; turn < contestants.length; turn++) {
-        const contestant = contestants[(round + turn) % contestants.length] as Contestant
+      for (let at = 0; at < turns.length; at++) {
+        const { label, contestant, work: asked } = turns[(round + at) % turns.length] as Turn
         const warmUpS = options.warmUpS * (round === 0 ? FIRST_WARM_UP : 1)
-        const plan = { work: name, contestant, seconds: options.seconds, warmUpS, connections: options.connections }
+        const plan = { work: asked, contestant, seconds: options.seconds, warmUpS, connections: options.connections }
         const perSecond = work.halfOf && (await peak(rounds[work.halfOf]?.[contestant.name], run, plan)) / 2
         const measured = await run(perSecond === undefined ? plan : { ...plan, perSecond })
-        found[contestant.name] = [...(found[contestant.name] ?? []), measured]
+        found[label] = [...(found[label] ?? []), measured]
         const rate = Math.round(measured.perSecond).toLocaleString('en')
-        progress(`${work.title}, round ${round + 1} of ${options.rounds}: ${contestant.name} ${rate}/s`)
+        progress(`${work.title}, round ${round + 1} of ${options.rounds}: ${label} ${rate}/s`)
       }
     }
   }
   return rounds
+}
+
+interface Turn {
+  readonly label: Name
+  readonly contestant: Contestant
+  readonly work: WorkName
+}
+
+/** Who is asked for what in each round of a work. */
+function turnsOf(name: WorkName, all: readonly Contestant[], options: Options): Turn[] {
+  const work: Work = WORKS[name]
+  const turns = all
+    .filter((contestant) => takesPart(contestant, work, options))
+    .map((contestant): Turn => ({ label: contestant.name, contestant, work: name }))
+  const own = work.besideA5 && turns.find(({ label }) => label === 'gatehouse')
+  return own ? [...turns, { ...own, label: 'gatehouse-a5', work: 'a5' }] : turns
 }
 
 /** The rate that was measured before, or, where that work was left out, in one turn now. */

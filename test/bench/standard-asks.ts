@@ -1,0 +1,43 @@
+import type { Name } from './contestants/contestant.ts'
+import { CALLBACK, seedCodes } from './fixtures/codes.ts'
+import { CID, userInfo } from './fixtures/people.ts'
+import { APP_SECRET, APPS, type FilledWorld } from './fixtures/world.ts'
+import type { Ask } from './load/ask.ts'
+
+/** The requests of the standard dialect, with the answers that they must get. */
+
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' }
+const CLIENT = { client_id: APPS.fixed, client_secret: APP_SECRET }
+const STANDARD_SCOPE = 'openid profile phone offline_access'
+
+const subjectOf = (user: number): string => `${CID}-${userInfo(user).user_id}`
+
+export function* standardUserInfoAsks({ live }: FilledWorld): Iterable<Ask> {
+  for (const { token, user } of live) {
+    const { name, big_avatar_url: picture } = userInfo(user)
+    const fields = { sub: subjectOf(user), name, picture }
+    yield {
+      target: '/oauth2/userinfo',
+      headers: { Authorization: `Bearer ${token}` },
+      expect: { kind: 'fields', fields },
+    }
+  }
+}
+
+export function* introspectAsks({ live }: FilledWorld): Iterable<Ask> {
+  for (const { token, user } of live) {
+    const fields = { active: true, sub: subjectOf(user), client_id: APPS.fixed, scope: 'USER_INFO PHONE_NUMBER' }
+    const body = new URLSearchParams({ ...CLIENT, token }).toString()
+    yield { target: '/oauth2/introspect', headers: FORM, body, expect: { kind: 'fields', fields } }
+  }
+}
+
+/** Each answer has an id_token, signed with the app's RS256. */
+export async function idTokenAsks(world: FilledWorld, _name: Name, count: number): Promise<Ask[]> {
+  const codes = await seedCodes(world, count, 'standard')
+  const expect = { kind: 'tokens', enveloped: false, scope: STANDARD_SCOPE, idToken: true } as const
+  return codes.map((code) => {
+    const form = { ...CLIENT, grant_type: 'authorization_code', code, redirect_uri: CALLBACK }
+    return { target: '/oauth2/token', headers: FORM, body: new URLSearchParams(form).toString(), expect }
+  })
+}

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { accountRoom } from './account/plugin.ts'
+import { auditRoom } from './audit/plugin.ts'
 import { catalogueRoom } from './catalogue/plugin.ts'
+import type { Config } from './config/index.ts'
 import { databaseState } from './db/installation.ts'
 import type { Room } from './db/shares.ts'
 import type { Deps } from './deps.ts'
@@ -11,7 +13,6 @@ import { openRefusalKeeper } from './explain/index.ts'
 import { explainRoom } from './explain/plugin.ts'
 import { jobsRoom } from './jobs/plugin.ts'
 import type { Log } from './lib/log.ts'
-import { isOperator } from './lib/web/admin-auth.ts'
 import { MOST_HEADER_BYTES, rawRequestError, unreadableRequest } from './lib/web/bad-request.ts'
 import { closeInTime, drainingResponse } from './lib/web/drain.ts'
 import { failureAnswerOf } from './lib/web/envelope.ts'
@@ -30,6 +31,8 @@ import { metricsRoom } from './metrics/plugin.ts'
 import { mtpRoom } from './mtp/plugin.ts'
 import { oauthRoom } from './oauth/plugin.ts'
 import { oidcRoom } from './oidc/plugin.ts'
+import { type IsForOperators, isFirstOperator, registerOperators } from './operators/index.ts'
+import { operatorsRoom } from './operators/plugin.ts'
 import { ordersRoom } from './orders/plugin.ts'
 import { heartbeatWith } from './partner-calls/index.ts'
 import { partnersRoom } from './partners/plugin.ts'
@@ -44,13 +47,25 @@ export interface AppParts {
   readonly readiness: Readiness
   /** The metrics of all processes that answer on this port; without it, this one's. */
   readonly gatherMetrics?: GatherMetrics | undefined
+  /** Where operators have a listener of their own: whether a request came by that one. */
+  readonly isForOperators?: IsForOperators
 }
 
 /** What a room is given: its share of the connections to the database, and all else as it is. */
 const forRoom = (deps: Deps, room: Room): { deps: Deps } => ({ deps: { ...deps, db: deps.db.room(room) } })
 
+/** Whether what is for operators is answered to this machine only: `/metrics` asks for no token there. */
+const hasOwnLoopbackPort = ({ ADMIN_PORT, ADMIN_HOST }: Config): boolean =>
+  ADMIN_PORT !== undefined && ['127.0.0.1', '::1', 'localhost'].includes(ADMIN_HOST)
+
 /** The one Fastify app: what is global first, then the rooms in order. */
-export async function buildApp({ deps, log, readiness, gatherMetrics }: AppParts): Promise<FastifyInstance> {
+export async function buildApp({
+  deps,
+  log,
+  readiness,
+  gatherMetrics,
+  isForOperators = () => true,
+}: AppParts): Promise<FastifyInstance> {
   const { config } = deps
   const native = config.ENVELOPE_HTTP_STATUS === 'native'
   const app = Fastify({
@@ -86,11 +101,12 @@ export async function buildApp({ deps, log, readiness, gatherMetrics }: AppParts
   registerSecurityTxt(app, config, deps.clock)
   registerHealth(app, readiness, log, {
     databaseState: databaseState(deps.db.reserved(), deps.keys),
-    isOperator: (authorization) => isOperator(config, authorization),
+    isOperator: (authorization) => isFirstOperator(config, authorization),
   })
   await app.register(cookie)
   await registerPages(app, config.PUBLIC_URL)
   registerRates(app, deps.rates)
+  registerOperators(app, deps, isForOperators)
   // Fastify's own would repeat the URL, and so the secrets in its query.
   app.setNotFoundHandler({ preHandler: limitPages(app, config) }, (request, reply) =>
     sendErrorPage(request, reply, noSuchPath(), native),
@@ -110,6 +126,8 @@ export async function buildApp({ deps, log, readiness, gatherMetrics }: AppParts
   await app.register(jobsRoom, forRoom(deps, 'operators'))
   await app.register(explainRoom, forRoom(deps, 'operators'))
   const gather = gatherMetrics ?? (async () => [await deps.meters.registry.getMetricsAsJSON()])
-  await app.register(metricsRoom, { ...forRoom(deps, 'operators'), gather })
+  await app.register(metricsRoom, { ...forRoom(deps, 'operators'), gather, open: hasOwnLoopbackPort(config) })
+  await app.register(operatorsRoom, forRoom(deps, 'operators'))
+  await app.register(auditRoom, forRoom(deps, 'operators'))
   return app
 }

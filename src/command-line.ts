@@ -1,6 +1,8 @@
 import { Command } from 'commander'
 import {
   appCommands,
+  auditCommands,
+  type CliContext,
   demoCommands,
   explainCommand,
   grantCommands,
@@ -8,6 +10,7 @@ import {
   jsTicketCommand,
   migrateCommand,
   openContext,
+  operatorCommands,
   orderCommands,
   partnerCommands,
   productCommands,
@@ -22,11 +25,16 @@ import {
 import { DEMO_PRODUCTS, openDemoPartner, removeDemo } from './demo/index.ts'
 import { heartbeatWith } from './partner-calls/index.ts'
 
-/** The operator's command line: the operations of the admin routes, on the service's own database. */
-export async function runCommand(terminal: Terminal, args: readonly string[]): Promise<void> {
-  const context = openContext(terminal)
+/**
+ * The operator's command line: the operations of the admin routes, on the service's own database, or with GATEHOUSE_URL and
+ * GATEHOUSE_TOKEN over those routes.
+ */
+export function programOf(context: CliContext): Command {
+  const { terminal } = context
   const program = new Command('gatehouse')
-    .description('Operates Gatehouse. Uses the same settings (environment variables) as the service.')
+    .description(
+      'Operates Gatehouse. Uses the same settings (environment variables) as the service; or, with GATEHOUSE_URL and GATEHOUSE_TOKEN, the admin API of a running one.',
+    )
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),
@@ -45,12 +53,19 @@ export async function runCommand(terminal: Terminal, args: readonly string[]): P
   sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
   explainCommand(program, context)
   jobCommands(program, context)
+  operatorCommands(program, context)
+  auditCommands(program, context)
   demoCommands(program, context, removeDemo)
   jsTicketCommand(program, context)
   secretCommands(program, context)
   migrateCommand(program, context)
   purgeCommand(program, context)
+  return program
+}
 
+/** Carries out the command that these words are. */
+export async function runCommand(terminal: Terminal, args: readonly string[]): Promise<void> {
+  const program = programOf(openContext(terminal))
   await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => {
     terminal.exitCode = reportFailure(terminal, error, args.includes('--json'))
   })

@@ -28,10 +28,8 @@ export interface Deps {
   }
   readonly runningAttempts: RunningAttempts
   readonly logFollowers: LogFollowers
-  /** On whose behalf, for the audit log: an operator's over the admin API or on the command line; else the service's own. */
+  /** On whose behalf, for the audit log; the service's own if nobody is named. */
   readonly actor?: Actor
-  /** Which one, where `actor` alone does not say: a partner's member by member_id, or `client-secret`. */
-  readonly actorId?: string
   /**
    * For work that may be given to somebody else (a durable job): throws once it has been, or may be soon. Asked right before
    * something is sent that must not be sent twice.

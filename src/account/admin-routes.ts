@@ -1,25 +1,36 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
+import type { ActingFor } from '../lib/web/admin-auth.ts'
 import { answerSuccess } from '../lib/web/envelope.ts'
-import { blockUser, createUser, listUsers, unblockUser } from './user.ts'
-import { newUser, userFilter, userKey } from './wire.ts'
+import { blockUser, createUser, listUsers, showUser, unblockUser } from './user.ts'
+import { maskedUser, newUser, oneUser, userFilter, userKey } from './wire.ts'
 
 /** The operator's routes for users, below /admin/v1. */
-export function userRoutes(app: FastifyInstance, deps: Deps): void {
-  app.get('/users', { config: { readsQuery: true } }, async (request, reply) =>
-    answerSuccess(request, reply, await listUsers(deps, parseInput(userFilter, request.query))),
-  )
+export function userRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
+  app.get('/users', { config: { readsQuery: true } }, async (request, reply) => {
+    const filter = parseInput(userFilter, request.query)
+    // Whom a number belongs to is personal data too.
+    if (filter.phone_number !== undefined) await app.requireRole(request, 'support', 'a search by phone number')
+    const { users, ...page } = await listUsers(as(request), filter)
+    return answerSuccess(request, reply, { users: users.map(maskedUser), ...page })
+  })
+
+  app.get('/users/:cid/:user_id', { config: { readsQuery: true } }, async (request, reply) => {
+    const wanted = parseInput(oneUser, { ...Object(request.query), ...Object(request.params) })
+    if (wanted.reason !== undefined) await app.requireRole(request, 'support', 'unmasked personal data')
+    return answerSuccess(request, reply, await showUser(as(request), wanted))
+  })
 
   app.post('/users', async (request, reply) =>
-    answerSuccess(request, reply, await createUser(deps, parseInput(newUser, request.body))),
+    answerSuccess(request, reply, await createUser(as(request), parseInput(newUser, request.body))),
   )
 
   app.post('/users/block', async (request, reply) =>
-    answerSuccess(request, reply, await blockUser(deps, parseInput(userKey, request.body))),
+    answerSuccess(request, reply, maskedUser(await blockUser(as(request), parseInput(userKey, request.body)))),
   )
 
   app.post('/users/unblock', async (request, reply) =>
-    answerSuccess(request, reply, await unblockUser(deps, parseInput(userKey, request.body))),
+    answerSuccess(request, reply, maskedUser(await unblockUser(as(request), parseInput(userKey, request.body)))),
   )
 }

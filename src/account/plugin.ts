@@ -7,5 +7,5 @@ import { accountPages } from './routes.ts'
 /** Users, passwords, browser sessions, the sign-in page. */
 export const accountRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   await app.register(accountPages, { deps })
-  await app.register(operatorRoutes(userRoutes), { deps: { ...deps, actor: 'operator' } })
+  await app.register(operatorRoutes(userRoutes), { deps })
 }

@@ -4,13 +4,13 @@ import { secondsUntil } from '../lib/clock.ts'
 import { AREA_A_HEADERS, failureAnswerOf } from '../lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { inMinutes, translator } from '../lib/web/locale.ts'
-import { noteForLog } from '../lib/web/observe.ts'
+import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { ownCookie } from '../lib/web/own-cookie.ts'
 import { localeOfRequest, sendErrorPage, sendPage } from '../lib/web/page.ts'
 import { localPath } from '../lib/web/return-to.ts'
 import { DEVICE_LIFETIME_S, limitPages, rememberDevice } from '../throttle/index.ts'
 import { SignInRefused } from './errors.ts'
-import { endSession, findSession, sessionCookie } from './session.ts'
+import { findSession, sessionCookie, signOut } from './session.ts'
 import { signIn } from './sign-in.ts'
 import { signInForm, signInQuery } from './wire.ts'
 
@@ -31,6 +31,7 @@ function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPa
 export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const { config, clock } = deps
   const demoUrl = homeOfDemo(deps)
+  const acting = (request: FastifyRequest): Deps => ({ ...deps, actor: actorOf(request, 'user') })
   const cookie = sessionCookie(config)
   const deviceCookie = ownCookie(config.PUBLIC_URL, {
     name: 'gatehouse_device',
@@ -62,7 +63,10 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     try {
       const device = deviceCookie.read(request)
       const formerSession = cookie.read(request)
-      cookie.set(reply, await signIn(deps, { passport, password, address: request.ip, device, formerSession }))
+      cookie.set(
+        reply,
+        await signIn(acting(request), { passport, password, address: request.ip, device, formerSession }),
+      )
       deviceCookie.set(reply, rememberDevice(deps, { kind: 'passport', name: passport }, device))
       return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
     } catch (error) {
@@ -77,7 +81,7 @@ export const accountPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   })
 
   app.post('/sign-out', async (request, reply) => {
-    await endSession(deps, cookie.read(request))
+    await signOut(acting(request), cookie.read(request))
     cookie.clear(reply)
     const returnTo = localPath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
     return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)

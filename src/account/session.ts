@@ -1,3 +1,4 @@
+import { recordAudit } from '../audit/index.ts'
 import type { Config } from '../config/index.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
@@ -44,6 +45,18 @@ export async function findSession(deps: Deps, cookieValue: string | undefined): 
   if (!read || read.expiresAt <= now) return null
   const found = await store.findSession(deps.db, read.routingKey, read.hash, now)
   return found ? { ...found, routingKey: read.routingKey, sessionHash: read.hash } : null
+}
+
+/** The person ends the session of this cookie. */
+export async function signOut(deps: Deps, cookieValue: string | undefined): Promise<void> {
+  const session = await findSession(deps, cookieValue)
+  if (!session) return
+  const { routingKey, sessionHash, cid, userId } = session
+  await deps.db.tx(async (db) => {
+    if ((await store.deleteSession(db, routingKey, sessionHash)) === 0) return
+    const actor = { ...deps.actor, kind: 'user', name: `${cid}/${userId}` } as const
+    await recordAudit({ ...deps, db }, { event: 'user_signed_out', actor, routingKey, cid, userId })
+  })
 }
 
 /** Ends the session of this cookie, if there is one. */

@@ -1,9 +1,11 @@
+import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { SignInRefused } from './errors.ts'
-import { endSession, startSession } from './session.ts'
+import { endSession, startSession, type UserIdentity } from './session.ts'
 import * as store from './store.ts'
 import { inPasswordTurn, verifyPassword } from './user.ts'
+import { routingKeyOf } from './wire.ts'
 
 export interface SignInInput {
   readonly passport: string
@@ -35,9 +37,29 @@ async function judge(deps: Deps, input: SignInInput): Promise<string> {
   await refuseExhausted()
   const credential = await store.findCredential(deps.db, passport)
   const right = await verifyPassword(credential?.passwordHash, input.password)
-  if (!credential || !right) throw new SignInRefused(await limits.failed())
+  if (!credential || !right) {
+    const until = await limits.failed()
+    await recordSignIn(deps, credential, (until ?? (await limits.exhausted())) ? 'locked' : 'failed')
+    throw new SignInRefused(until)
+  }
   await refuseExhausted()
   await limits.forget()
   await endSession(deps, input.formerSession)
-  return startSession(deps, credential)
+  return deps.db.tx(async (db) => {
+    await recordSignIn({ ...deps, db }, credential, 'good')
+    return startSession({ ...deps, db }, credential)
+  })
+}
+
+const EVENTS = { good: 'user_signed_in', failed: 'user_sign_in_failed', locked: 'user_sign_in_locked' } as const
+
+/** Of failures as many rows as the limits let attempts through. A passport that nobody has is not kept: it may be a password. */
+function recordSignIn(deps: Deps, user: UserIdentity | undefined, outcome: keyof typeof EVENTS): Promise<number> {
+  const who = user && { routingKey: routingKeyOf(user.cid, user.userId), cid: user.cid, userId: user.userId }
+  return recordAudit(deps, {
+    event: EVENTS[outcome],
+    actor: { ...deps.actor, kind: 'user', name: user && `${user.cid}/${user.userId}` },
+    ...who,
+    ...(outcome === 'good' ? {} : { outcome: 'refused' }),
+  })
 }

@@ -84,6 +84,25 @@ export const insertCredential = (db: Db, key: Key, passport: string, passwordHas
     on conflict do nothing`)
 
 /** Undefined when there is no such user. */
+export async function findUser(db: Db, key: Key): Promise<User | undefined> {
+  const profile = await db.maybe(
+    user.omit({ passport: true }),
+    sql`select cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at from user_profile
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
+  )
+  return profile && withPassport(db, key, profile)
+}
+
+async function withPassport(db: Db, key: Key, profile: Omit<User, 'passport'>): Promise<User | undefined> {
+  const credential = await db.maybe(
+    z.object({ passport: z.string() }),
+    sql`select passport from user_credential
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
+  )
+  return credential && { ...profile, ...credential }
+}
+
+/** Undefined when there is no such user. */
 export async function setStatus(db: Db, key: Key, status: User['status']): Promise<User | undefined> {
   const profile = await db.maybe(
     user.omit({ passport: true }),
@@ -91,10 +110,5 @@ export async function setStatus(db: Db, key: Key, status: User['status']): Promi
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}
         returning cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at`,
   )
-  const credential = await db.maybe(
-    z.object({ passport: z.string() }),
-    sql`select passport from user_credential
-        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
-  )
-  return profile && credential && { ...profile, ...credential }
+  return profile && withPassport(db, key, profile)
 }

@@ -6,7 +6,15 @@ import { Turns } from '../lib/turns.ts'
 import { alreadyTaken, noSuchUser } from './errors.ts'
 import { listUsers as usersOf } from './list-store.ts'
 import * as store from './store.ts'
-import { type NewUser, routingKeyOf, type User, type UserFilter, type UserKey } from './wire.ts'
+import {
+  maskedUser,
+  type NewUser,
+  routingKeyOf,
+  type ShownUser,
+  type User,
+  type UserFilter,
+  type UserKey,
+} from './wire.ts'
 
 // OWASP's parameters for argon2id (the library's default algorithm): 19 MiB, two passes, one lane.
 const PARAMETERS = { memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 }
@@ -59,6 +67,17 @@ export async function listUsers(deps: Deps, filter: UserFilter): Promise<{ users
   return { users: rows, next }
 }
 
+/** One user, masked; whole with a reason, which the audit log keeps with who asked. Throws 20007 (404). */
+export const showUser = (deps: Deps, { cid, user_id, reason }: ShownUser): Promise<User> =>
+  deps.db.tx(async (db) => {
+    const key = keyOf({ cid, user_id })
+    const found = await store.findUser(db, key)
+    if (!found) throw noSuchUser()
+    if (reason === undefined) return maskedUser(found)
+    await recordAudit({ ...deps, db }, { event: 'personal_data_read', ...key, detail: { reason } })
+    return found
+  })
+
 /** Bars the user from every flow (20016); browser sessions stay, so the person is told why. Throws 20007 (404). */
 export const blockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(deps, key, 'blocked')
 
@@ -80,5 +99,4 @@ const setStatus = (deps: Deps, user: UserKey, status: User['status']): Promise<U
   })
 
 /** Leaves a row in the audit log; `db` is the transaction of the change. */
-const recordChange = ({ db, clock, actor = 'system' }: Deps, key: store.Key, event: `user_${string}`) =>
-  recordAudit(db, { at: clock.now(), event, actor, ...key })
+const recordChange = (deps: Deps, key: store.Key, event: `user_${string}`) => recordAudit(deps, { event, ...key })

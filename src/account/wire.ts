@@ -21,6 +21,16 @@ export type UserKey = z.output<typeof userKey>
 /** 0 to 65535; leads every row about a user, so each hot statement stays on one shard (DECISIONS "Tokens and secrets"). */
 export const routingKeyOf = (cid: number, userId: string): number => sha256(`${cid}:${userId}`).readUInt16BE(0)
 
+const reason = z.string().trim().min(3).max(500)
+/** With a reason the personal data is shown, and the audit log keeps both. */
+export const shownUser = userKey.extend({ reason: reason.optional() })
+export type ShownUser = z.output<typeof shownUser>
+export const oneUser = z.strictObject({
+  cid: z.coerce.number().int().min(0).max(2_147_483_647),
+  user_id: userKey.shape.user_id,
+  reason: reason.optional(),
+})
+
 /** A user to be created. Names are those of the wire, and of the table's columns. */
 export const newUser = z.strictObject({
   ...userKey.shape,
@@ -51,6 +61,18 @@ export const user = z.object({
   created_at: z.date(),
 })
 export type User = z.output<typeof user>
+
+/** The last digits of a phone number tell people apart; of names and passports the beginning does. */
+const lastDigits = (text: string): string => `${'*'.repeat(Math.max(0, text.length - 2))}${text.slice(-2)}`
+const firstLetter = (text: string): string => `${[...text][0] ?? ''}***`
+
+/** As operators see a user who have given no reason to see more. */
+export const maskedUser = (found: User): User => ({
+  ...found,
+  name: firstLetter(found.name),
+  big_avatar_url: '',
+  phone_number: found.phone_number === null ? null : lastDigits(found.phone_number),
+})
 
 /** Ordered by created_at, cid, user_id; of users found by passport by that, the last value. */
 const userOrder = z.tuple([momentKey, z.int(), z.string(), z.string()]).or(z.tuple([momentKey, z.int(), z.string()]))

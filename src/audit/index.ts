@@ -1,3 +1,5 @@
+/** Who did what, and what changed why. */
+
 export { type AuditRow, auditBetween } from './between-store.ts'
 export { type Cause, type Change, changeOf, type Difference, difference, OPERATOR } from './history.ts'
 export {
@@ -9,4 +11,9 @@ export {
   ORDER_HISTORY,
   PRODUCT_CHANGES,
 } from './history-store.ts'
-export { type Actor, recordAudit } from './store.ts'
+export { exportAudit, listAudit } from './list.ts'
+export { type Actor, recordAudit, recordIfOperator } from './record.ts'
+export { SEAL_EVERY_MS, sealAudit } from './seal.ts'
+export { AUDIT_RETENTION } from './store.ts'
+export { type Verified, verifyAudit } from './verify.ts'
+export { auditExport, auditPage, type ShownEvent, verification } from './wire.ts'

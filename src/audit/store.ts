@@ -1,24 +1,119 @@
-import { type Db, sql } from '../db/sql.ts'
+import { z } from 'zod'
+import { DAY_S, type Retention } from '../db/retention.ts'
+import { type Db, type Fragment, sql } from '../db/sql.ts'
+import { addSeconds } from '../lib/clock.ts'
+import type { AuditCursor, AuditFilter } from './wire.ts'
 
-/** Who did it: somebody over the admin API, on the command line, an app, a user, a partner, or the service by itself. */
-export type Actor = 'operator' | 'cli' | 'app' | 'user' | 'partner' | 'system'
+/** What is kept of the audit log, and its chain: AUDIT_DAYS; 0 keeps it for good. */
+const AUDIT_KEPT: Retention['keptS'] = ({ AUDIT_DAYS }) =>
+  AUDIT_DAYS === 0 ? Number.POSITIVE_INFINITY : AUDIT_DAYS * DAY_S
 
-/** An event that an operator or investigator may ask about later. `detail` holds ids and codes, never a secret. */
-export interface AuditEvent {
+/** The service's database role may lack the right to delete these rows (OPERATIONS "Audit log"). */
+export const AUDIT_RETENTION: readonly Retention[] = [
+  { table: 'audit_event', column: 'at', keptS: AUDIT_KEPT, mayBeForbidden: true },
+  { table: 'audit_seal', column: 'last_at', keptS: AUDIT_KEPT, mayBeForbidden: true },
+]
+
+export interface NewRow {
+  readonly routing_key: number
   readonly at: Date
   readonly event: string
-  readonly actor: Actor
-  readonly routingKey?: number
-  readonly appKey?: string
-  readonly cid?: number
-  readonly userId?: string
-  readonly detail?: object
+  readonly actor: string
+  readonly actor_name: string | undefined
+  readonly target: string | undefined
+  readonly app_key: string | undefined
+  readonly partner_id: string | undefined
+  readonly cid: number | undefined
+  readonly user_id: string | undefined
+  readonly address: string | undefined
+  readonly request_id: string | undefined
+  readonly outcome: string
+  readonly detail: object
 }
 
-/** Call it in the transaction of the change: after a crash either both are there, or neither. */
-export const recordAudit = (db: Db, event: AuditEvent): Promise<number> =>
+/** The row, and that no seal covers it yet. */
+export const insertEvent = (db: Db, row: NewRow): Promise<number> =>
   db.exec(
-    sql`insert into audit_event (routing_key, at, event, actor, app_key, cid, user_id, detail)
-        values (${event.routingKey ?? 0}, ${event.at}, ${event.event}, ${event.actor}, ${event.appKey}, ${event.cid},
-                ${event.userId}, ${event.detail ?? {}})`,
+    sql`with written as (
+          insert into audit_event (routing_key, at, event, actor, actor_name, target, app_key, partner_id, cid, user_id,
+                                   address, request_id, outcome, detail)
+          values (${row.routing_key}, ${row.at}, ${row.event}, ${row.actor}, ${row.actor_name}, ${row.target},
+                  ${row.app_key}, ${row.partner_id}, ${row.cid}, ${row.user_id}, ${row.address}, ${row.request_id},
+                  ${row.outcome}, ${row.detail})
+          returning routing_key, audit_id
+        )
+        insert into audit_unsealed (routing_key, audit_id) select routing_key, audit_id from written`,
   )
+
+const eventRow = z.object({
+  routing_key: z.number(),
+  audit_id: z.string(),
+  at: z.date(),
+  event: z.string(),
+  actor: z.string(),
+  actor_name: z.string().nullable(),
+  target: z.string().nullable(),
+  app_key: z.string().nullable(),
+  partner_id: z.string().nullable(),
+  cid: z.number().nullable(),
+  user_id: z.string().nullable(),
+  address: z.string().nullable(),
+  request_id: z.string().nullable(),
+  outcome: z.string(),
+  detail: z.record(z.string(), z.unknown()),
+})
+export type EventRow = z.output<typeof eventRow>
+
+const COLUMNS = sql.part`e.routing_key, e.audit_id, e.at, e.event, e.actor, e.actor_name, e.target, e.app_key, e.partner_id,
+  e.cid, e.user_id, e.address, e.request_id, e.outcome, e.detail`
+
+/** A list of conditions, so that each search is planned for what it asks for. */
+function conditions(filter: AuditFilter, after: AuditCursor | undefined): Fragment {
+  const { actor, action, target, from, to } = filter
+  const none = sql.part``
+  const byActor = actor ? sql.part` and (e.actor_name = ${actor} or e.actor = ${actor})` : none
+  // A prefix without wildcards of its own.
+  const byAction = action ? sql.part` and e.event like ${`${action.replaceAll(/[\\%_]/g, '\\$&')}%`}` : none
+  const byTarget = target ? sql.part` and e.target = ${target}` : none
+  const since = from ? sql.part` and e.at >= ${from}` : none
+  const until = to ? sql.part` and e.at < ${to}` : none
+  const next = after ? sql.part` and (e.at, e.audit_id) < (${after.at}, ${after.id}::uuid)` : none
+  return sql.part`true${byActor}${byAction}${byTarget}${since}${until}${next}`
+}
+
+/** Newest first. */
+export const findEvents = (
+  db: Db,
+  filter: AuditFilter,
+  after: AuditCursor | undefined,
+  limit: number,
+): Promise<EventRow[]> =>
+  db.listWithCustomPlan(
+    eventRow,
+    sql`select ${COLUMNS} from audit_event e where ${conditions(filter, after)}
+        order by e.at desc, e.audit_id desc limit ${limit}`,
+  )
+
+/** These rows, in the order in which they are named; those that are not there are left out. */
+export const findEventsById = (db: Db, routingKeys: readonly number[], ids: readonly string[]): Promise<EventRow[]> =>
+  db.listWithCustomPlan(
+    eventRow,
+    sql`select ${COLUMNS}
+        from unnest(${routingKeys}::int[], ${ids}::uuid[]) with ordinality as asked (routing_key, audit_id, ordinal)
+        join audit_event e on e.routing_key = asked.routing_key and e.audit_id = asked.audit_id order by ordinal`,
+  )
+
+const counted = z.object({ events: z.number(), sealed: z.number(), waiting: z.number() })
+
+/** How many rows there are, how many of these the seals name, and how many wait for one. */
+export const countEvents = (db: Db): Promise<z.output<typeof counted>> =>
+  db.one(
+    counted,
+    sql`select (select count(*)::int from audit_event) as events,
+               (select coalesce(sum(cardinality(audit_ids)), 0)::int from audit_seal) as sealed,
+               (select count(*)::int from audit_unsealed) as waiting`,
+  )
+
+/** Rows before this may have been purged. */
+export const keptSince = (now: Date, auditDays: number): Date | undefined =>
+  auditDays === 0 ? undefined : addSeconds(now, -auditDays * DAY_S)

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
+import type { ActingFor } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
 import { pullCatalogue } from './pull-catalogue.ts'
@@ -17,29 +18,31 @@ interface ProductRoute {
 }
 
 /** The operator's routes for products, below /admin/v1. */
-export function productRoutes(app: FastifyInstance, deps: Deps): void {
+export function productRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
   readBodiesExactly(app)
   const catalogue = '/partners/:partner_id/products'
   const product = `${catalogue}/:partner_deal_id`
 
   app.get<CatalogueRoute>(catalogue, async (request, reply) =>
-    answerLossless(request, reply, { products: await listProducts(deps, parseInput(onePartner, request.params)) }),
+    answerLossless(request, reply, {
+      products: await listProducts(as(request), parseInput(onePartner, request.params)),
+    }),
   )
 
   app.post<CatalogueRoute>(`${catalogue}/pull`, async (request, reply) =>
-    answerLossless(request, reply, await pullCatalogue(deps, parseInput(onePartner, request.params))),
+    answerLossless(request, reply, await pullCatalogue(as(request), parseInput(onePartner, request.params))),
   )
 
   app.get<ProductRoute>(product, async (request, reply) =>
-    answerLossless(request, reply, await showProduct(deps, parseInput(oneProduct, request.params))),
+    answerLossless(request, reply, await showProduct(as(request), parseInput(oneProduct, request.params))),
   )
 
   app.post<ProductRoute>(`${product}/pull`, async (request, reply) =>
-    answerLossless(request, reply, await pullProduct(deps, parseInput(oneProduct, request.params))),
+    answerLossless(request, reply, await pullProduct(as(request), parseInput(oneProduct, request.params))),
   )
 
   app.post<ProductRoute>(`${product}/pull-prices`, async (request, reply) => {
     const range = parseInput(priceRange, { ...((request.body ?? {}) as object), ...request.params })
-    return answerLossless(request, reply, await pullPrices(deps, range))
+    return answerLossless(request, reply, await pullPrices(as(request), range))
   })
 }

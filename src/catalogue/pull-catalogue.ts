@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { recordIfOperator } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import type { Failure } from '../partner-calls/index.ts'
 import { type EntryProblem, MOST_ENTRY_PROBLEMS, WHOLE } from './entries.ts'
@@ -24,6 +25,7 @@ export async function pullCatalogue(
   { partner_id }: OnePartner,
   progress: Progress = () => {},
 ): Promise<PullReport> {
+  await recordIfOperator(deps, { event: 'products_pull_asked', partnerId: partner_id })
   const known = new Set<string>()
   const pulled = new Set<string>()
   const problems: EntryProblem[] = []

@@ -1,3 +1,4 @@
+import { recordIfOperator } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { levelPriceCalendar, priceCalendar } from '../interfaces/index.ts'
 import { addDays, beijingDate } from '../lib/time-zone.ts'
@@ -34,6 +35,11 @@ export interface PriceReport {
  * Pulls a product's price calendar from one date to another and stores it with its complete entries; safe to repeat.
  */
 export async function pullPrices(deps: Deps, input: PriceRange, options: PullOptions = {}): Promise<PriceReport> {
+  await recordIfOperator(deps, {
+    event: 'prices_pull_asked',
+    target: `product:${input.partner_deal_id}`,
+    partnerId: input.partner_id,
+  })
   const key = { partnerId: input.partner_id, partnerDealId: input.partner_deal_id }
   const from = input.from ?? beijingDate(deps.clock.now())
   const range = { from, to: input.to ?? addDays(from, DAYS) }

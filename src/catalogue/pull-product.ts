@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Cause, Difference } from '../audit/index.ts'
+import { recordIfOperator } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { productPull, softProblems, withUsableFields } from '../interfaces/index.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
@@ -34,6 +35,11 @@ type Pulled = { readonly parsed: Product; readonly raw: Entry }
 
 /** Pulls one product from its partner and keeps the whole entry; safe to repeat. */
 export async function pullProduct(deps: Deps, input: OneProduct, options: PullOptions = {}): Promise<PullReport> {
+  await recordIfOperator(deps, {
+    event: 'product_pull_asked',
+    target: `product:${input.partner_deal_id}`,
+    partnerId: input.partner_id,
+  })
   const { partner_id, partner_deal_id } = input
   const request = { method: 'multi' as const, partnerDealIds: [partner_deal_id] }
   const report = { ...(await pullProducts(deps, partner_id, request, options)), expected: 1 }

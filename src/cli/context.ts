@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import { LogFollowers, RunningAttempts } from '../certification/index.ts'
 import { type Config, readConfig } from '../config/index.ts'
 import { checkSessions } from '../db/check-sessions.ts'
@@ -14,6 +15,7 @@ import { rethrowUnavailable } from '../lib/web/unavailable.ts'
 import { CircuitBreakers } from '../partner-calls/index.ts'
 import { checkSecretKey } from '../partners/index.ts'
 import { openRates } from '../throttle/index.ts'
+import { OnlyOnTheMachine, type Remote, remoteOf } from './remote.ts'
 
 /** What a command reads from and writes to, and what it ends with: `process`, or a stand-in for tests. */
 export interface Terminal {
@@ -30,6 +32,8 @@ export interface Terminal {
 /** What the commands are given. Both calls close the database when `work` is done. */
 export interface CliContext {
   readonly terminal: Terminal
+  /** The service whose admin API the commands use instead of its database. */
+  readonly remote: Remote | undefined
   /** With the database that the service uses, whatever its schema. */
   withDatabase<T>(work: (databaseUrl: string) => Promise<T>): Promise<T>
   /** With what operations need, on the service's database and with its keys. */
@@ -58,11 +62,21 @@ export async function findDatabase(config: Config, log: Log): Promise<Found> {
   return { ...embedded, secretKey: SECRET_KEY ?? embedded.secretKey }
 }
 
+/** Whoever runs a command on the machine of the service, for the audit log. */
+function userOfMachine(): string | undefined {
+  try {
+    return userInfo().username
+  } catch {
+    return undefined // a container may know no name for its user
+  }
+}
+
 /** Standard output belongs to the commands; what little there is to log goes to standard error. */
 export function openContext(terminal: Terminal): CliContext {
   const log = openLog({ level: 'fatal', pretty: false }, terminal.stderr)
 
   const withFound = async <T>(work: (found: Found, config: Config) => Promise<T>): Promise<T> => {
+    if (remote) throw new OnlyOnTheMachine()
     const config = readConfig(terminal.env)
     const found = await findDatabase(config, log)
     try {
@@ -72,8 +86,10 @@ export function openContext(terminal: Terminal): CliContext {
     }
   }
 
+  const remote = remoteOf(terminal.env)
   return {
     terminal,
+    remote,
     withDatabase: (work) => withFound(({ databaseUrl }) => work(databaseUrl)),
     withDeps: (work) =>
       withFound(async ({ databaseUrl, secretKey, started }, config) => {
@@ -90,7 +106,7 @@ export function openContext(terminal: Terminal): CliContext {
           calls: { breakers: new CircuitBreakers(systemClock) },
           runningAttempts: new RunningAttempts(),
           logFollowers: new LogFollowers(db),
-          actor: 'cli',
+          actor: { kind: 'cli', name: userOfMachine() },
         }
         return await checkSecretKey(deps)
           .then(() => work(deps))

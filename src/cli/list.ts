@@ -5,10 +5,11 @@ import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import type { CliContext } from './context.ts'
 import { type Operation, takes } from './operation.ts'
+import { askRemote, routeOf } from './remote.ts'
 import { print } from './report.ts'
 
 interface List<Filter, Plural extends string, Row>
-  extends Pick<Operation<Filter, unknown>, 'input' | 'typed' | 'flags'> {
+  extends Pick<Operation<Filter, unknown>, 'input' | 'typed' | 'flags' | 'route'> {
   /** What the rows are called in the output: `users`. */
   readonly plural: Plural
   readonly page: (deps: Deps, filter: Filter) => Promise<Record<Plural, Row[]> & { next: string | null }>
@@ -24,7 +25,7 @@ interface List<Filter, Plural extends string, Row>
 export function lists<Filter extends object, Plural extends string, Row>(
   command: Command,
   context: CliContext,
-  { plural, page, table, usual = 100, input, typed, flags }: List<Filter, Plural, Row>,
+  { plural, page, table, usual = 100, input, typed, flags, route }: List<Filter, Plural, Row>,
 ): Command {
   command
     .option('--limit <number>', `rows of a page, at most 1000 (default: ${usual})`)
@@ -37,16 +38,22 @@ export function lists<Filter extends object, Plural extends string, Row>(
   })
   return takes(command, { input, typed: withPage, ...(flags ? { flags } : {}) }, async (first, json, typedIn) => {
     const all = command.opts().all === true
-    await context.withDeps(async (deps) => {
-      let asked = first
+    const printPages = async (read: (filter: Filter, fields: object) => ReturnType<typeof page>): Promise<void> => {
+      let [asked, fields]: [Filter, Readonly<Record<string, unknown>>] = [first, typedIn]
       for (;;) {
-        const found = await page(deps, asked)
+        const found = await read(asked, fields)
         if (!all) return print(context.terminal, json, found, (shown) => pageText(table(shown[plural]), shown.next))
         for (const row of found[plural]) await write(context, `${stringify(row)}\n`)
         if (found.next === null) return
-        asked = parseInput(input, { ...typedIn, after: found.next })
+        fields = { ...typedIn, after: found.next }
+        asked = parseInput(input, fields)
       }
-    })
+    }
+    const { remote } = context
+    if (!remote) return context.withDeps((deps) => printPages((filter) => page(deps, filter)))
+    await printPages((_filter, fields) =>
+      askRemote(remote, route?.({ ...fields }) ?? { route: routeOf(command), fields: { ...fields } }),
+    )
   })
 }
 

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts'
 import { InvalidInput, parseInput } from '../lib/json/input.ts'
 import { echo, type Problem } from '../lib/web/rescode.ts'
 import type { CliContext } from './context.ts'
+import { askRemote, type RemoteCall, routeOf } from './remote.ts'
 import { print } from './report.ts'
 
 type Options = Readonly<Record<string, unknown>>
@@ -17,6 +18,10 @@ export interface Operation<Input, Output> {
   readonly text: (output: Output) => string
   /** What a field is called on the command line; by default `refresh_days` is `--refresh-days`. */
   readonly flags?: Readonly<Record<string, string>>
+  /** The route of the admin API, where the table of permissions does not say it by the command alone. */
+  readonly route?: (typed: Options) => RemoteCall
+  /** What is done with the output besides printing it: a warning, an exit code. */
+  readonly after?: (output: Output) => void
 }
 
 /** Makes a command check its input, run one operation and print its output. Adds `--json`. */
@@ -26,13 +31,15 @@ export function runs<Input, Output>(
   operation: Operation<Input, Output>,
 ): Command {
   return takes(command, operation, async (input, json, typed) => {
-    const output = await context.withDeps((deps) =>
-      operation.run(deps, input).catch((error: unknown) => {
-        throw error instanceof InvalidInput
-          ? new InvalidInput(asTyped(error.problems, typed, operation.flags ?? {}))
-          : error
-      }),
-    )
+    const running = context.remote
+      ? askRemote<Output>(context.remote, operation.route?.(typed) ?? { route: routeOf(command), fields: typed })
+      : context.withDeps((deps) => operation.run(deps, input))
+    const output = await running.catch((error: unknown) => {
+      throw error instanceof InvalidInput
+        ? new InvalidInput(asTyped(error.problems, typed, operation.flags ?? {}))
+        : error
+    })
+    operation.after?.(output)
     print(context.terminal, json, output, operation.text)
   })
 }

@@ -51,11 +51,11 @@ const named = (order: Command, name: string, description: string): Command =>
   order.command(name).description(description).argument('[order_id]').usage('<order_id> [options]')
 
 /** The exit code tells scripts that the call failed; the order is as shown. */
-async function failing<Answer extends OrderAnswer>({ terminal }: CliContext, asking: Promise<Answer>): Promise<Answer> {
-  const answer = await asking
-  if (answer.failure) terminal.exitCode = 1
-  return answer
-}
+const exitCode =
+  ({ terminal }: CliContext) =>
+  ({ failure }: OrderAnswer): void => {
+    if (failure) terminal.exitCode = 1
+  }
 
 function step(
   order: Command,
@@ -67,7 +67,8 @@ function step(
   runs(named(order, name, description), context, {
     input: oneOrder,
     typed: (_, order_id) => ({ order_id }),
-    run: (deps, { order_id }) => failing(context, run(deps, order_id, OPERATOR)),
+    run: (deps, { order_id }) => run(deps, order_id, OPERATOR),
+    after: exitCode(context),
     text: answerText,
     flags: NAMED,
   })
@@ -116,7 +117,8 @@ function createCommand(order: Command, context: CliContext): void {
       partner_primary_key: options.partnerPrimaryKey,
       level_ids: options.levelId,
     }),
-    run: (deps, input) => failing(context, createOrder(deps, input, OPERATOR)),
+    run: (deps, input) => createOrder(deps, input, OPERATOR),
+    after: exitCode(context),
     text: answerText,
     flags: LISTS,
   })
@@ -142,7 +144,8 @@ function refundCommand(order: Command, context: CliContext): void {
   runs(command.option('--refund-fee <yuan>', 'refund fee that is kept (default: 0)'), context, {
     input: newRefund,
     typed: (options, order_id) => ({ ...ticketsOf(options, order_id), refund_fee: options.refundFee }),
-    run: (deps, input) => failing(context, refundOrder(deps, input, OPERATOR)),
+    run: (deps, input) => refundOrder(deps, input, OPERATOR),
+    after: exitCode(context),
     text: answerText,
     flags: { ...NAMED, ...LISTS },
   })
@@ -158,7 +161,8 @@ function refundedCommand(order: Command, context: CliContext): void {
       ...ticketsOf(options, order_id),
       ...{ type: options.type, reason: options.reason },
     }),
-    run: (deps, input) => failing(context, tellRefunded(deps, input, OPERATOR)),
+    run: (deps, input) => tellRefunded(deps, input, OPERATOR),
+    after: exitCode(context),
     text: answerText,
     flags: { ...NAMED, ...LISTS },
   })
@@ -187,6 +191,7 @@ function listCommand(order: Command, context: CliContext): void {
       const { state, live, sandbox, from, to } = options
       return { partner_id: partnerId, partner_order_id: partnerOrderId, state, live, sandbox, from, to }
     },
+    route: ({ live, ...fields }) => ({ route: 'GET /orders', fields: live ? { ...fields, sandbox: false } : fields }),
     page: (deps, { live, ...filter }) => listOrders(deps, live ? { ...filter, sandbox: false } : filter),
     table: orderTable,
   })

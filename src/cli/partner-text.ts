@@ -74,7 +74,6 @@ export function table(partners: readonly Partner[]): string {
 }
 
 /** Warns on standard error, so that what is printed stays as it is for programs. */
-export function warned<Shown extends ShownPartner>({ terminal }: CliContext, partner: Shown): Shown {
+export function warned({ terminal }: CliContext, partner: ShownPartner): void {
   for (const { field, problem } of urlWarnings(partner)) terminal.stderr.write(`warning: ${field} ${problem}\n`)
-  return partner
 }

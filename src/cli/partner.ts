@@ -74,7 +74,8 @@ function createCommand(partner: Command, context: CliContext): void {
   runs(command, context, {
     input: newPartner,
     typed: (options) => fieldsFrom(options, PARTNER_FIELDS, 'created'),
-    run: async (deps, input) => warned(context, await createPartner(deps, input)),
+    run: (deps, input) => createPartner(deps, input),
+    after: (partner) => warned(context, partner),
     text: withSecret,
     flags: flagsOf(PARTNER_FIELDS),
   })
@@ -103,7 +104,8 @@ function updateCommand(partner: Command, context: CliContext): void {
   runs(command, context, {
     input: partnerChanges.extend(one.shape),
     typed: (options, partner_id) => ({ ...fieldsFrom(options, PARTNER_FIELDS, 'changed'), partner_id }),
-    run: async (deps, { partner_id, ...changes }) => warned(context, await updatePartner(deps, partner_id, changes)),
+    run: (deps, { partner_id, ...changes }) => updatePartner(deps, partner_id, changes),
+    after: (partner) => warned(context, partner),
     text: details,
     flags: { ...flagsOf(PARTNER_FIELDS), ...NAMED },
   })
@@ -135,6 +137,9 @@ function stageCommand(partner: Command, context: CliContext): void {
   })
 }
 
+/** Checked before; in a path it is one of these. */
+const roleIn = (role: unknown): string => z.enum(CONTACT_ROLES).parse(role)
+
 function contactCommand(partner: Command, context: CliContext): void {
   const command = named(partner, 'contact', 'set or replace its product or business contact', 'role')
     .option('--name <name>', 'name of the person or team')
@@ -149,7 +154,9 @@ function contactCommand(partner: Command, context: CliContext): void {
       mail,
       webhook_url: webhookUrl,
     }),
-    run: async (deps, { partner_id, role, ...who }) => warned(context, await setContact(deps, partner_id, role, who)),
+    route: ({ role, ...fields }) => ({ route: `PUT /partners/:partner_id/contacts/${roleIn(role)}`, fields }),
+    run: (deps, { partner_id, role, ...who }) => setContact(deps, partner_id, role, who),
+    after: (partner) => warned(context, partner),
     text: withWebhookSecret,
     flags: NAMED,
   })
@@ -161,6 +168,10 @@ function webhookSecretCommand(partner: Command, context: CliContext): void {
   runs(command, context, {
     input: one.extend({ role: z.enum(CONTACT_ROLES) }),
     typed: (_, partner_id) => ({ partner_id, role: second(command) }),
+    route: ({ role, ...fields }) => ({
+      route: `POST /partners/:partner_id/contacts/${roleIn(role)}/rotate-webhook-secret`,
+      fields,
+    }),
     run: (deps, { partner_id, role }) => rotateWebhookSecret(deps, partner_id, role),
     text: withWebhookSecret,
     flags: NAMED,

@@ -53,7 +53,12 @@ function pullCommand(product: Command, context: CliContext): void {
   runs(ofPartner(command.argument('[partner_deal_id]').usage('[partner_deal_id] [options]')), context, {
     input: onePartner.extend({ partner_deal_id: oneProduct.shape.partner_deal_id.optional() }),
     typed: ({ partnerId }, partner_deal_id) => ({ partner_id: partnerId, partner_deal_id }),
-    run: (deps, input) => failing(context, pull(context, deps, input)),
+    route: (fields) => ({
+      route: `POST /partners/:partner_id/products/${fields.partner_deal_id === undefined ? '' : ':partner_deal_id/'}pull`,
+      fields,
+    }),
+    run: (deps, input) => pull(context, deps, input),
+    after: exitCode(context),
     text: pullText,
     flags: NAMED,
   })
@@ -82,21 +87,19 @@ function pricesCommand(product: Command, context: CliContext): void {
     typed: ({ partnerId, from, to, level }, partner_deal_id) => ({
       ...{ partner_id: partnerId, partner_deal_id, from, to, level },
     }),
-    run: (deps, range) => failing(context, pullPrices(deps, range)),
+    run: (deps, range) => pullPrices(deps, range),
+    after: exitCode(context),
     text: pricesText,
     flags: NAMED,
   })
 }
 
 /** The exit code tells scripts that something failed; what was stored stays. */
-async function failing<Report extends { failure: unknown; problems: readonly unknown[] }>(
-  { terminal }: CliContext,
-  pulling: Promise<Report>,
-): Promise<Report> {
-  const report = await pulling
-  if (report.failure || report.problems.length > 0) terminal.exitCode = 1
-  return report
-}
+const exitCode =
+  ({ terminal }: CliContext) =>
+  ({ failure, problems }: { failure: unknown; problems: readonly unknown[] }): void => {
+    if (failure || problems.length > 0) terminal.exitCode = 1
+  }
 
 const problemLines = (problems: readonly EntryProblem[], title = 'Not stored:'): string[] =>
   problems.length > 0 ? ['', title, aligned(problems.map(({ entry, path, problem }) => [entry, path, problem]))] : []

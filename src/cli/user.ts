@@ -4,6 +4,8 @@ import {
   createUser,
   listUsers,
   newUser,
+  shownUser,
+  showUser,
   type User,
   unblockUser,
   userFilter,
@@ -32,6 +34,13 @@ export function userCommands(program: Command, context: CliContext): void {
     typed: ({ passport, name, phoneNumber, status }) => ({ passport, name, phone_number: phoneNumber, status }),
     page: listUsers,
     table,
+  })
+  const show = keyed(user.command('show').description('one user; personal data is masked unless there is a reason'))
+  runs(show.option('--reason <text>', 'why it is read unmasked; the audit log keeps it'), context, {
+    input: shownUser,
+    typed: (options) => ({ ...keyOf(options), reason: options.reason }),
+    run: showUser,
+    text: details,
   })
   runs(keyed(user.command('block').description('block a user from every flow (20016)')), context, {
     input: userKey,

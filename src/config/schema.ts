@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { loadSettings } from './load.ts'
 import { logSettings } from './log.ts'
+import { operatorSettings } from './operators.ts'
 import { partnerSettings } from './partner.ts'
 import { baseUrl, contactUris, isNetwork, list, onOff, whole } from './setting.ts'
 import { MAIL_SENDER, parseSmtpUrl } from './smtp-url.ts'
@@ -81,11 +82,7 @@ export const settings = z.object({
     .describe(
       'key from which all others are derived; required with `DATABASE_URL` and in production, otherwise kept in `DATA_DIR`',
     ),
-  ADMIN_TOKEN: z
-    .string()
-    .min(24, 'must have at least 24 characters; generate one with: openssl rand -base64 32')
-    .optional()
-    .describe('bearer token of `/admin/v1`; without it those routes refuse every request'),
+  ...operatorSettings,
   ENVELOPE_HTTP_STATUS: z
     .enum(['200', 'native'], 'must be 200 or native')
     .default('200')

@@ -12,8 +12,10 @@ export interface Retention {
   readonly table: string
   /** The timestamptz that a row's age is counted from; it needs an index. */
   readonly column: string
-  /** Seconds after that date for which a row is kept. */
+  /** Seconds after that date for which a row is kept; Infinity keeps it for good. */
   readonly keptS: (config: Config) => number
+  /** The database role may lack the right to delete these rows: then they stay. */
+  readonly mayBeForbidden?: true
   /** Rows of another table, not bound to this one by a key, that go with a row: those with the same value in a column. */
   readonly also?: { readonly table: string; readonly column: string }
 }

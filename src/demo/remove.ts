@@ -16,9 +16,9 @@ export interface RemovedDemo {
 }
 
 /** Takes the demo out of a database: afterwards none of its passwords and secrets opens anything. Done twice, it does nothing. */
-export const removeDemo = ({ db, clock }: Deps): Promise<RemovedDemo> =>
-  db.tx(async (inside) => {
-    const now = clock.now()
+export const removeDemo = (deps: Deps): Promise<RemovedDemo> =>
+  deps.db.tx(async (inside) => {
+    const now = deps.clock.now()
     const partners = await demoPartnerIds(inside)
     const kept = await partnersWithOrders(inside, partners)
     await deleteGrantsOf(inside, await demoUserKeys(inside), await demoAppKeys(inside))
@@ -33,7 +33,7 @@ export const removeDemo = ({ db, clock }: Deps): Promise<RemovedDemo> =>
       partners_kept: await disableDemoPartners(inside, now),
     }
     if (Object.values(removed).some((count) => count > 0)) {
-      await recordAudit(inside, { at: now, event: 'demo_removed', actor: 'cli', detail: removed })
+      await recordAudit({ ...deps, db: inside }, { event: 'demo_removed', detail: removed })
     }
     return removed
   })

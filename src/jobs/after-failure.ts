@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { recordAudit } from '../audit/index.ts'
 import { failJobForGood, findJob, type Job, removeJob, rescheduleJob } from '../db/jobs-store.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, fullJitter } from '../lib/clock.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
 import { GiveUp } from './task.ts'
 
+const LONGEST_REASON = 500
 const FIRST_PAUSE_S = 4
 const LONGEST_PAUSE_S = 600
 const RELEASE_TRIES = 50
@@ -29,15 +31,32 @@ export async function afterFailure(
     await removeJob(deps.db, job.job_id)
     return 'superseded'
   }
-  if (job.state === 'failed') return 'failed'
+  if (job.state === 'failed') {
+    await recordGivenUp(deps, job, job.last_error ?? '')
+    return 'failed'
+  }
   if (error instanceof GiveUp || error instanceof RescodeError) {
-    await failJobForGood(deps.db, job.job_id, error.message)
+    const { message } = error
+    await deps.db.tx(async (db) => {
+      await failJobForGood(db, job.job_id, message)
+      await recordGivenUp({ ...deps, db }, job, message)
+    })
     return 'failed'
   }
   const pause = fullJitter(job.attempts - 1, FIRST_PAUSE_S, LONGEST_PAUSE_S)
   await rescheduleJob(deps.db, job.job_id, addSeconds(deps.clock.now(), pause))
   return 'again'
 }
+
+/** Nobody tries again by itself: an operator may ask why. */
+const recordGivenUp = (deps: Deps, { job_id, task, key, attempts }: Job, reason: string) =>
+  recordAudit(deps, {
+    event: 'job_given_up',
+    actor: { kind: 'job', name: task },
+    target: `job:${job_id}`,
+    outcome: 'failed',
+    detail: { task, key, attempts, reason: reason.slice(0, LONGEST_REASON) },
+  })
 
 /** The job once the queue has let go of it, a moment after it has failed. */
 async function released(deps: Deps, jobId: string): Promise<Job | undefined> {

@@ -49,16 +49,17 @@ export const giveUpJob = (deps: Deps, { job_id, reason }: GivenUpJob): Promise<J
 
 /** Leaves a row in the audit log, in one transaction with the change. */
 const changeJob = (
-  { db, clock, actor = 'system' }: Deps,
+  deps: Deps,
   jobId: string,
   { event, detail }: { readonly event: `job_${string}`; readonly detail: object },
   change: (db: Db) => Promise<number>,
 ): Promise<Job> =>
-  db.tx(async (inside) => {
+  deps.db.tx(async (inside) => {
     const touched = await change(inside)
     const job = await findJob(inside, jobId)
     if (!job) throw noSuchJob(jobId)
     if (touched === 0) throw invalidRequest(`job ${jobId} is running`)
-    await recordAudit(inside, { at: clock.now(), event, actor, detail: { job_id: jobId, task: job.task, ...detail } })
+    const told = { task: job.task, key: job.key, ...detail }
+    await recordAudit({ ...deps, db: inside }, { event, target: `job:${jobId}`, detail: told })
     return job
   })

@@ -39,3 +39,12 @@ export function deleteBatch(
         select count(*)::int as rows, max(at) as last from gone`,
   )
 }
+
+/** Whether this database role may lock and delete rows of the table. */
+export const mayDelete = async (db: Db, table: string): Promise<boolean> =>
+  (
+    await db.one(
+      z.object({ may: z.boolean() }),
+      sql`select has_table_privilege(${table}, 'delete') and has_table_privilege(${table}, 'update') as may`,
+    )
+  ).may

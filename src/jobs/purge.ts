@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { ACCOUNT_RETENTION } from '../account/index.ts'
+import { AUDIT_RETENTION } from '../audit/index.ts'
 import type { Retention } from '../db/retention.ts'
 import type { Deps } from '../deps.ts'
 import { EXPLAIN_RETENTION } from '../explain/index.ts'
@@ -10,10 +11,11 @@ import { NOTICE_RETENTION } from '../mtp/index.ts'
 import { REJECTED_CALL_RETENTION } from '../mws/index.ts'
 import { OAUTH_RETENTION } from '../oauth/index.ts'
 import { OIDC_RETENTION } from '../oidc/index.ts'
+import { OPERATOR_RETENTION } from '../operators/index.ts'
 import { ORDER_RETENTION } from '../orders/index.ts'
 import { CALL_RETENTION } from '../partner-calls/index.ts'
 import { SANDBOX_RETENTION } from '../sandbox/index.ts'
-import { deleteBatch } from './purge-store.ts'
+import { deleteBatch, mayDelete } from './purge-store.ts'
 import type { Task } from './task.ts'
 
 /** What the purge deletes and when, as the owner of each table declares it. */
@@ -28,6 +30,8 @@ const RETENTION: readonly Retention[] = [
   ...CALL_RETENTION,
   ...ORDER_RETENTION,
   ...EXPLAIN_RETENTION,
+  ...AUDIT_RETENTION,
+  ...OPERATOR_RETENTION,
 ]
 
 const BATCH_ROWS = 1_000
@@ -70,7 +74,8 @@ export async function purge(
   { onProgress, signal }: Watch = {},
 ): Promise<Purged> {
   const now = clock.now()
-  const turns = RETENTION.map(({ keptS, ...rows }) => ({
+  const ending = RETENTION.filter(({ keptS }) => Number.isFinite(keptS(config)))
+  const turns = ending.map(({ keptS, ...rows }) => ({
     ...rows,
     batch: { before: addSeconds(now, -keptS(config)), from: fromEpochSeconds(0), limit: BATCH_ROWS },
   }))
@@ -80,6 +85,7 @@ export async function purge(
   for (let turn = turns.shift(); turn; turn = turns.shift()) {
     if (signal?.aborted || performance.now() >= end) return { deleted, total, finished: false }
     const { table, batch } = turn
+    if (turn.mayBeForbidden && !(await mayDelete(db, table))) continue
     const began = performance.now()
     const { rows, last } = await db.slowTx(BATCH_S, (inside) => deleteBatch(inside, turn, batch))
     if (rows === 0) continue

@@ -10,6 +10,7 @@ import {
   type TaskList,
   type WorkerEvents,
 } from 'graphile-worker'
+import { SEAL_EVERY_MS, sealAudit } from '../audit/index.ts'
 import { connectionSettings, openPool } from '../db/pool.ts'
 import { type Db, dbOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
@@ -52,6 +53,8 @@ export async function startWorker(given: Deps, log: Log, databaseUrl: string): P
     unlockDeadWorkers(deps.db).catch((error: Error) =>
       log.warn({ err: error }, 'jobs of dead workers could not be released'),
     )
+  const seal = () =>
+    sealAudit(deps).catch((error: Error) => log.warn({ err: error }, 'the audit log could not be sealed'))
   const begin = () => beginRunner(deps, log, { pool, leaseDb: dbOf(leasePool), stopping: stopping.signal })
 
   await rescue()
@@ -60,6 +63,7 @@ export async function startWorker(given: Deps, log: Log, databaseUrl: string): P
     throw error
   })
   const rescuing = setInterval(rescue, RESCUE_EVERY_MS).unref()
+  const sealing = setInterval(seal, SEAL_EVERY_MS).unref()
 
   const beginAgain = async (): Promise<void> => {
     log.error('the lease of this worker has expired: other workers take over its jobs, and it restarts')
@@ -83,10 +87,12 @@ export async function startWorker(given: Deps, log: Log, databaseUrl: string): P
     ended,
     stop: async () => {
       clearInterval(rescuing)
+      clearInterval(sealing)
       stopping.abort()
       await current.end()
       await ended.catch(() => {})
       await current.end() // one that has begun meanwhile
+      await seal()
       await Promise.all([pool.end(), leasePool.end()])
     },
   }

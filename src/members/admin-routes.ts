@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
-import { forOperatorsOnly } from '../lib/web/admin-auth.ts'
+import { actingOperator, forOperatorsOnly, maskedMail, seesPeople } from '../lib/web/admin-auth.ts'
 import { answerSuccess } from '../lib/web/envelope.ts'
 import { partnerId } from '../partners/index.ts'
 import { listMembers, removeMemberByMail } from './change.ts'
@@ -18,21 +18,26 @@ const idOf = ({ params }: FastifyRequest<OnePartner>): bigint => parseInput(oneP
 
 /** The operator's routes for members of partners, below /admin/v1. Each answers with everybody who is left. */
 export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  forOperatorsOnly(app, deps.config)
-  const shown = async (id: bigint) => ({ members: await listMembers(deps, id) })
+  forOperatorsOnly(app)
+  const as = actingOperator(deps)
+  const shown = async (request: FastifyRequest<OnePartner>) => {
+    const members = await listMembers(deps, idOf(request))
+    if (seesPeople(request)) return { members }
+    return { members: members.map((member) => ({ ...member, mail: maskedMail(member.mail) })) }
+  }
 
   app.get<OnePartner>('/partners/:partner_id/members', async (request, reply) =>
-    answerSuccess(request, reply, await shown(idOf(request))),
+    answerSuccess(request, reply, await shown(request)),
   )
 
   app.post<OnePartner>('/partners/:partner_id/members', async (request, reply) => {
-    await inviteMember(deps, idOf(request), parseInput(newMember, request.body))
-    return answerSuccess(request, reply, await shown(idOf(request)))
+    await inviteMember(as(request), idOf(request), parseInput(newMember, request.body))
+    return answerSuccess(request, reply, await shown(request))
   })
 
   app.post<OnePartner>('/partners/:partner_id/members/remove', async (request, reply) => {
     const { mail } = parseInput(memberByMail, request.body)
-    await removeMemberByMail(deps, idOf(request), mailKeyOf(mail))
-    return answerSuccess(request, reply, await shown(idOf(request)))
+    await removeMemberByMail(as(request), idOf(request), mailKeyOf(mail))
+    return answerSuccess(request, reply, await shown(request))
   })
 }

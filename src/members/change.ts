@@ -14,12 +14,12 @@ export const BY_CLIENT_SECRET = 'client-secret'
  * Throws MemberRefusal when a page's request is no longer an owner's: a role may change, and somebody may join, after the
  * request was let in. Operators always may. Call it in the transaction of the change, with the partner locked.
  */
-export async function requireOwner({ db, actor, actorId }: Deps, partnerId: bigint): Promise<void> {
-  if (actor !== 'partner') return
+export async function requireOwner({ db, actor }: Deps, partnerId: bigint): Promise<void> {
+  if (actor?.kind !== 'partner') return
   const allowed =
-    actorId === BY_CLIENT_SECRET
+    actor.name === BY_CLIENT_SECRET
       ? !(await store.hasJoinedMember(db, partnerId))
-      : isOwner(await store.findMember(db, partnerId, actorId ?? ''))
+      : isOwner(await store.findMember(db, partnerId, actor.name ?? ''))
   if (!allowed) throw new MemberRefusal('not_owner')
 }
 
@@ -48,12 +48,7 @@ export const changeMembers = <T>(deps: Deps, partnerId: bigint, work: (inside: W
   })
 
 export const recordMemberEvent = (deps: Deps, event: `member_${string}`, partnerId: bigint, detail: object) =>
-  recordAudit(deps.db, {
-    at: deps.clock.now(),
-    event,
-    actor: deps.actor ?? 'system',
-    detail: { partner_id: String(partnerId), ...detail, ...(deps.actorId ? { by: deps.actorId } : {}) },
-  })
+  recordAudit(deps, { event, partnerId, detail })
 
 /** Everybody who has joined or is invited; throws 20007 (404) for an unknown PartnerId. */
 export async function listMembers(deps: Deps, partnerId: bigint): Promise<Member[]> {
@@ -63,7 +58,7 @@ export async function listMembers(deps: Deps, partnerId: bigint): Promise<Member
 
 /** The partner keeps an owner: members cannot take the last one away, operators can. */
 async function keepOwner({ db, now }: Work, deps: Deps, partnerId: bigint, found: store.KnownMember): Promise<void> {
-  if (deps.actor !== 'partner' || found.role !== 'owner') return
+  if (deps.actor?.kind !== 'partner' || found.role !== 'owner') return
   const { owners } = await store.countMembers(db, partnerId, now)
   if (owners === (isOwner(found) ? 1 : 0)) throw new MemberRefusal(owners === 0 ? 'owner_first' : 'last_owner')
 }

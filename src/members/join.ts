@@ -16,7 +16,7 @@ export async function useLink(deps: Deps, token: string, password: string): Prom
   // Outside of the transaction: it takes a while, and may wait for its turn.
   const passwordHash = await inPasswordTurn(deps.config, () => hashPassword(password))
   return deps.db.tx(async (db) => {
-    const inside: Deps = { ...deps, db, actor: 'partner' }
+    const inside: Deps = { ...deps, db, actor: { ...deps.actor, kind: 'partner' } }
     await lockPartner(inside, partnerId)
     const link = await openLink(inside, token)
     const { linkId, memberId, purpose, role } = link
@@ -26,7 +26,12 @@ export async function useLink(deps: Deps, token: string, password: string): Prom
     await store.setPassword(db, memberId, passwordHash, now)
     await deleteOtherLinks(db, memberId, linkId)
     const event = purpose === 'invitation' ? 'member_joined' : 'member_password_set'
-    await recordMemberEvent({ ...inside, actorId: memberId }, event, partnerId, { member_id: memberId, role })
+    await recordMemberEvent(
+      { ...inside, actor: { ...deps.actor, kind: 'partner', name: memberId } },
+      event,
+      partnerId,
+      { member_id: memberId, role },
+    )
     return link
   })
 }

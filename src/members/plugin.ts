@@ -4,5 +4,5 @@ import { memberRoutes } from './admin-routes.ts'
 
 /** The people of a partner: the operator's routes. Their own pages are the sandbox's. */
 export const membersRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  await app.register(memberRoutes, { deps: { ...deps, actor: 'operator' }, prefix: '/admin/v1' })
+  await app.register(memberRoutes, { deps, prefix: '/admin/v1' })
 }

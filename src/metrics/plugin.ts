@@ -1,6 +1,7 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { forOperatorsOnly } from '../lib/web/admin-auth.ts'
+import { noSuchPath } from '../lib/web/rescode.ts'
 import { type GatherMetrics, metricsText } from './exposition.ts'
 
 interface Options {
@@ -8,6 +9,11 @@ interface Options {
   readonly gather: GatherMetrics
   /** On a listener that nobody but this machine reaches: without a token. */
   readonly open?: boolean
+}
+
+/** On ADMIN_PORT alone, as everything for operators. */
+function onlyHere(app: FastifyInstance, request: FastifyRequest): void {
+  if (!app.isForOperators(request)) throw noSuchPath()
 }
 
 /** The text format that Prometheus reads. */
@@ -23,7 +29,8 @@ export const metricsRoom: FastifyPluginAsync<Options> = async (app, { deps, gath
     return answering
   }
   await app.register(async (room) => {
-    if (!open) forOperatorsOnly(room, deps.config)
+    if (open) room.addHook('onRequest', async (request) => onlyHere(app, request))
+    else forOperatorsOnly(room)
     room.get('/metrics', async (_request, reply) => {
       const text = await answer()
       return reply.headers({ 'Content-Type': TYPE, 'Cache-Control': 'no-store' }).send(text)

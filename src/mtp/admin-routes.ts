@@ -12,7 +12,7 @@ interface OnePartner {
 
 /** The operator's view of what partners send, below /admin/v1. */
 export const noticeRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  forOperatorsOnly(app, deps.config)
+  forOperatorsOnly(app)
   app.get<OnePartner>('/partners/:partner_id/notices', { config: { readsQuery: true } }, async (request, reply) => {
     const filter = parseInput(noticeFilter, { ...(request.query as object), ...request.params })
     return answerLossless(request, reply, { notices: await listNotices(deps, filter) })

@@ -13,6 +13,7 @@ import { searches } from './diagnose/searches.ts'
 import { diagnoseCall } from './diagnose-call.ts'
 import { countLeftOut, writeLeftOut } from './left-out.ts'
 import { nearestPath } from './nearest-path.ts'
+import { countRejected, writeRejectedCounts } from './rejected-count.ts'
 import { exceededQuota, LONGEST_ENTRY } from './rejected-quota.ts'
 import { explainRejectedCall, insertRejectedCall } from './rejected-store.ts'
 
@@ -100,6 +101,7 @@ function keepUnlessBusy(
 export async function finishRejected(deps: Deps): Promise<void> {
   await Promise.allSettled(beingWritten.get(deps.rates) ?? [])
   await writeLeftOut(deps)
+  await writeRejectedCounts(deps).catch(() => {})
 }
 
 /** The process is about to end: unfinished analyses are abandoned. */
@@ -115,6 +117,7 @@ export async function keepRejectedOf(
   rejection: Rejection,
 ): Promise<string | undefined> {
   const { verified } = rejection
+  countRejected(deps, partner.partner_id, verified)
   const entry = entryOf(partner, rejection)
   const bytes = JSON.stringify(entry.headers).length + entry.body.length
   const exceeded = exceededQuota(deps, { clientId: partner.client_id, address: rejection.address, verified, bytes })

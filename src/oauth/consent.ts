@@ -72,7 +72,9 @@ async function approveForm<Request extends AuthorizationRequest>(
     const first = await firstDecision(db, session, form, 'approve')
     if (first.decision === 'refuse') throw refuse('form_refused_before')
     if (request.remembered && first.isNew) await rememberConsent(db, consentOf(session, request), deps.clock.now())
-    return issueCode({ ...deps, db }, session, request, form.formId)
+    const code = await issueCode({ ...deps, db }, session, request, form.formId)
+    if (first.isNew) await recordConsent({ ...deps, db }, session, request, form.formId)
+    return code
   })
   return { request, code }
 }
@@ -103,11 +105,18 @@ const consentOf = ({ routingKey, cid, userId }: SignedIn, { app, scopes }: Autho
   scopes,
 })
 
-const told = ({ clock }: Deps, { routingKey, cid, userId }: SignedIn, appKey: string) =>
-  ({ at: clock.now(), actor: 'user', routingKey, cid, userId, appKey }) as const
+const told = ({ actor }: Deps, { routingKey, cid, userId }: SignedIn, appKey: string) =>
+  ({ actor: { ...actor, kind: 'user', name: `${cid}/${userId}` }, routingKey, cid, userId, appKey }) as const
+
+const recordConsent = (deps: Deps, session: SignedIn, { app, scopes }: AuthorizationRequest, grantId: string) =>
+  recordAudit(deps, {
+    ...told(deps, session, app.app_key),
+    event: 'user_consented',
+    detail: { grant_id: grantId, scopes },
+  })
 
 const recordRefusal = (deps: Deps, session: SignedIn, form: OpenedForm, appKey: string) =>
-  recordAudit(deps.db, {
+  recordAudit(deps, {
     ...told(deps, session, appKey),
     event: 'user_denied_authorization',
     detail: { rescode: OAUTH_FAILURES.user_refused.rescode, scopes: form.parameters.get('scope')?.split(' ') },
@@ -117,7 +126,7 @@ async function withdrawApproved(deps: Deps, session: SignedIn, form: OpenedForm,
   const withdrawn = await revokeGrant(deps.db, session.routingKey, form.formId, deps.clock.now())
   if (!withdrawn) return
   await forgetConsent(deps.db, { ...session, appKey })
-  await recordAudit(deps.db, {
+  await recordAudit(deps, {
     ...told(deps, session, appKey),
     event: 'grant_withdrawn',
     detail: { grant_id: form.formId, reason: 'refused after approving' },

@@ -120,13 +120,15 @@ async function answerReplay(deps: Deps, app: CallingApp, exchange: Exchange, fou
   if (duplicate) return
   await db.tx(async (tx) => {
     if (!(await revokeGrant(tx, exchange.routingKey, found.grant_id, now))) return
-    await recordAudit(tx, {
-      at: now,
-      event: 'code_replayed',
-      actor: 'app',
-      routingKey: exchange.routingKey,
-      appKey: found.app_key,
-      detail: { grant_id: found.grant_id, presented_by: app.app_key },
-    })
+    await recordAudit(
+      { ...deps, db: tx },
+      {
+        event: 'code_replayed',
+        actor: { ...deps.actor, kind: 'app', name: app.app_key },
+        routingKey: exchange.routingKey,
+        appKey: found.app_key,
+        detail: { grant_id: found.grant_id, presented_by: app.app_key },
+      },
+    )
   })
 }

@@ -16,14 +16,13 @@ export async function listGrants({ db }: Deps, filter: GrantFilter): Promise<{ g
 }
 
 /** Withdraws a grant: its code, access tokens and refresh tokens stop working at once. Doing it again changes nothing. */
-export async function withdrawGrant({ db, clock, actor = 'system' }: Deps, reference: GrantReference): Promise<void> {
+export async function withdrawGrant(deps: Deps, reference: GrantReference): Promise<void> {
   const { cid, user_id: userId, grant_id: grantId } = reference
   const routingKey = routingKeyOf(cid, userId)
-  const now = clock.now()
-  await db.tx(async (tx) => {
-    const found = await revokeGrantOfUser(tx, routingKey, { cid, userId, grantId }, now)
+  await deps.db.tx(async (tx) => {
+    const found = await revokeGrantOfUser(tx, routingKey, { cid, userId, grantId }, deps.clock.now())
     if (!found) throw refuse('grant_unknown')
     const detail = { grant_id: grantId }
-    await recordAudit(tx, { at: now, event: 'grant_withdrawn', actor, routingKey, cid, userId, detail })
+    await recordAudit({ ...deps, db: tx }, { event: 'grant_withdrawn', routingKey, cid, userId, detail })
   })
 }

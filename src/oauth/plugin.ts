@@ -24,5 +24,5 @@ export const oauthRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
     },
     { prefix: '/oauth/v2' },
   )
-  await app.register(operatorRoutes(grantRoutes), { deps: { ...deps, actor: 'operator' } })
+  await app.register(operatorRoutes(grantRoutes), { deps })
 }

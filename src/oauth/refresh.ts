@@ -160,18 +160,19 @@ async function repeatRotation(deps: Deps, app: CallingApp, presented: OpaqueToke
   return { ...issued, scopes, grantId: found.grant_id, issuedAt: now }
 }
 
-async function revokeForReuse({ db, clock }: Deps, app: CallingApp, { routingKey }: OpaqueToken, found: FoundRefresh) {
-  const now = clock.now()
-  await db.tx(async (tx) => {
-    if (!(await revokeGrant(tx, routingKey, found.grant_id, now))) return
-    await recordAudit(tx, {
-      at: now,
-      event: 'refresh_token_reused',
-      actor: 'app',
-      routingKey,
-      appKey: app.app_key,
-      detail: { grant_id: found.grant_id },
-    })
+async function revokeForReuse(deps: Deps, app: CallingApp, { routingKey }: OpaqueToken, found: FoundRefresh) {
+  await deps.db.tx(async (tx) => {
+    if (!(await revokeGrant(tx, routingKey, found.grant_id, deps.clock.now()))) return
+    await recordAudit(
+      { ...deps, db: tx },
+      {
+        event: 'refresh_token_reused',
+        actor: { ...deps.actor, kind: 'app', name: app.app_key },
+        routingKey,
+        appKey: app.app_key,
+        detail: { grant_id: found.grant_id },
+      },
+    )
   })
 }
 

@@ -31,7 +31,6 @@ const endings: Batched<EndedToken, unknown> = {
         returning f.ordinal`,
 }
 
-/** Deletes an access token of this app, if it is one. */
-export async function endAccessToken(db: Db, token: EndedToken): Promise<void> {
-  await db.batch(endings, token)
-}
+/** Deletes an access token of this app; false if it is none. */
+export const endAccessToken = async (db: Db, token: EndedToken): Promise<boolean> =>
+  (await db.batch(endings, token)).length > 0

@@ -12,18 +12,26 @@ import { revokeGrant } from './store.ts'
  * Ends a token of this app: an access token alone, or with a refresh token its grant and all of its tokens. Nothing happens
  * to anybody else's, and nobody is told which it was.
  */
-export async function revokeToken({ db, keys, clock }: Deps, app: CallingApp, text: string): Promise<void> {
+export async function revokeToken(deps: Deps, app: CallingApp, text: string): Promise<void> {
+  const { db, keys, clock } = deps
   const access = parseToken(keys, PREFIX.accessToken, text)
-  if (access) return endAccessToken(db, { ...access, appKey: app.app_key })
+  const actor = { ...deps.actor, kind: 'app', name: app.app_key } as const
+  if (access) {
+    await db.tx(async (tx) => {
+      if (!(await endAccessToken(tx, { ...access, appKey: app.app_key }))) return
+      const { routingKey } = access
+      await recordAudit({ ...deps, db: tx }, { event: 'access_token_revoked', actor, routingKey, appKey: app.app_key })
+    })
+    return
+  }
   const refresh = parseToken(keys, PREFIX.refreshToken, text, app.app_key)
   const found = refresh && (await findRefresh(db, refresh.routingKey, refresh.hash, []))
   if (!found || found.revoked_at) return
-  const now = clock.now()
   const { routingKey } = refresh
   await db.tx(async (tx) => {
-    if (!(await revokeGrant(tx, routingKey, found.grant_id, now))) return
+    if (!(await revokeGrant(tx, routingKey, found.grant_id, clock.now()))) return
     const detail = { grant_id: found.grant_id, reason: 'revoked by the app' }
-    await recordAudit(tx, { at: now, event: 'grant_withdrawn', actor: 'app', routingKey, appKey: app.app_key, detail })
+    await recordAudit({ ...deps, db: tx }, { event: 'grant_withdrawn', actor, routingKey, appKey: app.app_key, detail })
   })
 }
 

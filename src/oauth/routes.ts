@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { AREA_A_HEADERS, answerSuccess, envelopeErrorHandler, failureAnswerOf } from '../lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { flushRepliesPerTick } from '../lib/web/load.ts'
-import { noteForLog } from '../lib/web/observe.ts'
+import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { sendErrorPage, sendPage } from '../lib/web/page.ts'
 import { acceptAnyBodyUnread, hasBody } from '../lib/web/read-body.ts'
 import { limitRate } from '../throttle/index.ts'
@@ -55,7 +55,8 @@ export async function authorizationRoutes(app: FastifyInstance, { deps }: { deps
       const { authorization_request: form, decision } = body
       if (typeof form !== 'string' || typeof decision !== 'string') throw refuse('form_incomplete')
       const check = (parameters: Parameters) => checkAuthorizationRequest(deps, parameters)
-      const decided = await decideConsent(deps, { session, form, decision, check, appParameter: 'app_key' })
+      const acting = { ...deps, actor: actorOf(request, 'user') }
+      const decided = await decideConsent(acting, { session, form, decision, check, appParameter: 'app_key' })
       const { redirectUri, state } = decided.request
       // Both on consent, `state` alone on refusal (DECISIONS "Endpoints of area A").
       const answer = decided.code === undefined ? { state } : { code: decided.code, state }
@@ -105,6 +106,7 @@ export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: Deps }
       hasBody: hasBody(request),
     })
     noteForLog(request, { appKey: client.app_key })
-    return answerSuccess(request, reply, await answerTokenRequest(withCap, client, parameters))
+    const acting = { ...withCap, actor: actorOf(request, 'app', client.app_key) }
+    return answerSuccess(request, reply, await answerTokenRequest(acting, client, parameters))
   })
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { findSession, sessionCookie } from '../account/index.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
-import { noteForLog } from '../lib/web/observe.ts'
+import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { sendPage } from '../lib/web/page.ts'
 import { parseQuery, type Query, queryOf } from '../lib/web/request-target.ts'
 import { decideConsent, type Parameters, refuseOauth, sealConsentForm, standardNames } from '../oauth/index.ts'
@@ -99,7 +99,8 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
       const checked = await checkStandardRequest(deps, parseQuery(new URLSearchParams([...parameters]).toString()))
       return withSignIn(deps, checked, session)
     }
-    const decided = await decideConsent(deps, { session, form, decision, check, appParameter: 'client_id' })
+    const acting = { ...deps, actor: actorOf(request, 'user') }
+    const decided = await decideConsent(acting, { session, form, decision, check, appParameter: 'client_id' })
     const { target, app: client } = decided.request
     noteForLog(request, { appKey: client.app_key })
     if (decided.code === undefined) throw new RedirectedFailure(refuse('user_refused'), target)

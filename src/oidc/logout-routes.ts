@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { endSession, findSession, sessionCookie } from '../account/index.ts'
+import { findSession, sessionCookie, signOut } from '../account/index.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
+import { actorOf } from '../lib/web/observe.ts'
 import { sendPage } from '../lib/web/page.ts'
 import { parseQuery, type Query, queryOf } from '../lib/web/request-target.ts'
 import { refuseOauth } from '../oauth/index.ts'
@@ -49,7 +50,7 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
     if (sealed === undefined || decision === undefined) throw refuseOauth('form_incomplete')
     const { next } = await checkLogout(deps, open(sealed))
     if (decision === 'sign-out') {
-      await endSession(deps, cookie.read(request))
+      await signOut({ ...deps, actor: actorOf(request, 'user') }, cookie.read(request))
       cookie.clear(reply)
     }
     return goTo(request, reply, next, decision !== 'sign-out')

@@ -1,9 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { operatorRoutes } from '../lib/web/admin-auth.ts'
 import { allowedMethods } from '../lib/web/request-target.ts'
 import { methodNotAllowed, noSuchPath } from '../lib/web/rescode.ts'
 import { TokenCap } from '../oauth/index.ts'
 import { limitPages } from '../throttle/index.ts'
+import { signingKeyRoutes } from './admin-routes.ts'
 import { authorizeRoutes } from './authorize-routes.ts'
 import { ClientKeys } from './client-keys.ts'
 import { RegisteredOrigins } from './cors-guard.ts'
@@ -19,6 +21,7 @@ export const oidcRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps: 
   const origins = new RegisteredOrigins(deps)
   const tokenCap = new TokenCap(deps.db, deps.config, app.sampledLog)
   app.addHook('onClose', async () => tokenCap.close())
+  await app.register(operatorRoutes(signingKeyRoutes), { deps: { ...given, db: given.db.room('operators') } })
   await app.register(discoveryRoutes, { deps, origins })
   await app.register(
     async (room) => {

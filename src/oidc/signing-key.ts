@@ -85,8 +85,10 @@ export async function retireSigningKey(
     if (!key) throw invalidRequest('no such signing key', { status: 404 })
     if (at_once) await endSigningKeys(db, [kid], now, now)
     else await endKeys(db, [key], now)
-    const { actor = 'system' } = deps
-    await recordAudit(db, { at: now, event: 'signing_key_retired', actor, detail: { kid, at_once } })
+    await recordAudit(
+      { ...deps, db },
+      { event: 'signing_key_retired', target: `signing-key:${kid}`, detail: { at_once } },
+    )
     const others = known.filter((one) => one.kid !== kid && one.alg === key.alg)
     if (!others.some((one) => signsAt(one, now))) await addKey({ ...deps, db }, key.alg, now)
   })
@@ -101,12 +103,17 @@ const endKeys = (db: Db, keys: readonly SigningKey[], at: Date): Promise<number>
     addSeconds(at, ID_TOKEN_LIFETIME_S + KEYS_READ_EVERY_S + MARGIN_S),
   )
 
-async function addKey({ db, keys, clock, actor = 'system' }: Deps, alg: Alg, signsFrom: Date): Promise<void> {
+async function addKey(deps: Deps, alg: Alg, signsFrom: Date): Promise<void> {
+  const { db, keys, clock } = deps
   const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true })
   const publicJwk = z.record(z.string(), z.string()).parse(await exportJWK(publicKey))
   const kid = (await calculateJwkThumbprint(publicJwk)).slice(0, 16)
   const sealed = seal(keys, JSON.stringify(await exportJWK(privateKey)), sealingContext(kid))
   const now = clock.now()
   await insertSigningKey(db, { kid, alg, public_jwk: publicJwk, sealed, created_at: now, signs_from: signsFrom })
-  await recordAudit(db, { at: now, event: 'signing_key_made', actor, detail: { kid, alg, signs_from: signsFrom } })
+  await recordAudit(deps, {
+    event: 'signing_key_made',
+    target: `signing-key:${kid}`,
+    detail: { alg, signs_from: signsFrom },
+  })
 }

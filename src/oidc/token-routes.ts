@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { NamedFailure } from '../lib/failure.ts'
 import { acceptForms } from '../lib/web/forms.ts'
 import { flushRepliesPerTick } from '../lib/web/load.ts'
-import { noteForLog } from '../lib/web/observe.ts'
+import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { answerStandard, sendStandardFailure, standardFailureOf } from '../lib/web/standard-answer.ts'
 import { type Parameters, required, revokeToken } from '../oauth/index.ts'
 import { describeToken } from '../resource/index.ts'
@@ -36,6 +36,10 @@ export async function tokenRoutes(
     noteForLog(request, { appKey: client.app.app_key })
     return client
   }
+  const actingFor = (request: FastifyRequest, { app_key }: Client['app']): TokenDeps => ({
+    ...deps,
+    actor: actorOf(request, 'app', app_key),
+  })
 
   await app.register(async (open) => {
     allowRegisteredOrigins(open, origins)
@@ -45,13 +49,13 @@ export async function tokenRoutes(
     open.post('/token', async (request, reply) => {
       const parameters = readKnown(formOf(request.body), TOKEN_PARAMETERS)
       const client = await clientOf(request, parameters)
-      return answerStandard(reply, 200, await answerTokenRequest(deps, client, parameters))
+      return answerStandard(reply, 200, await answerTokenRequest(actingFor(request, client.app), client, parameters))
     })
 
     open.post('/revoke', async (request, reply) => {
       const parameters = readKnown(formOf(request.body), ABOUT_A_TOKEN)
       const { app: client } = await clientOf(request, parameters)
-      await revokeToken(deps, client, required(parameters, 'token'))
+      await revokeToken(actingFor(request, client), client, required(parameters, 'token'))
       return answerStandard(reply, 200, {})
     })
 

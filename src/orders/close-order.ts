@@ -4,7 +4,7 @@ import { type CallResult, callPartner, existingPartner, failureOf } from '../par
 import { changeOrder } from './change-order.ts'
 import { dropQuery } from './follow-up.ts'
 import { isLost } from './in-flight.ts'
-import { answerFor, existingOrder, type OrderAnswer, withOrder } from './order-answer.ts'
+import { answerFor, existingOrder, type OrderAnswer, recordAsked, withOrder } from './order-answer.ts'
 import type { OrderRow } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import type { OrderState } from './states.ts'
@@ -28,6 +28,7 @@ export async function closeOrder(deps: Deps, orderId: bigint, cause: Cause): Pro
   const asked = isLost(deps, known) ? await queryOrder(deps, orderId, cause) : undefined
   if (asked?.failure) return asked
   const closing = await withOrder(deps, orderId, async (inside, order) => {
+    await recordAsked(inside, 'order_close_asked', order)
     if (order.state === 'closed') return undefined
     return changeOrder(inside, order, { state: 'closing', close_type: closeTypeOf(order) ?? null }, cause)
   })

@@ -18,7 +18,7 @@ import { changeOrder } from './change-order.ts'
 import { dropQuery, queueQuery } from './follow-up.ts'
 import { ASK_AGAIN_IN_S, isLost } from './in-flight.ts'
 import { insertOrder, requestOf } from './new-order-store.ts'
-import { answerFor, existingOrder, type OrderAnswer, withOrder } from './order-answer.ts'
+import { answerFor, existingOrder, type OrderAnswer, recordAsked, withOrder } from './order-answer.ts'
 import { type CreateRequest, completeRequest, differs } from './order-request.ts'
 import { findOrder, type OrderUpdate } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
@@ -93,6 +93,7 @@ async function store(
   }
   return deps.db.tx(async (db) => {
     if (!(await insertOrder(db, order, { cause, now }))) return undefined
+    await recordAsked({ ...deps, db }, 'order_create_asked', order, { partner_deal_id, quantity })
     await queueQuery({ ...deps, db }, order, CALL_TIMES.overS)
     return { orderId, request, revision: 0 }
   })

@@ -1,3 +1,4 @@
+import { recordIfOperator } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import type { Failure } from '../partner-calls/index.ts'
 import { type Additional, findAdditional } from './additional-store.ts'
@@ -39,6 +40,15 @@ export const answerFor = async (deps: Deps, orderId: bigint, failure: Failure | 
   order: await shownOrder(deps, orderId),
   failure,
 })
+
+/** That an operator asks for something about an order; in the transaction with which it begins. */
+export const recordAsked = (
+  deps: Deps,
+  event: `order_${string}_asked`,
+  order: Pick<OrderRow, 'order_id' | 'partner_id'>,
+  detail: object = {},
+): Promise<void> =>
+  recordIfOperator(deps, { event, target: `order:${order.order_id}`, partnerId: order.partner_id, detail })
 
 /** Runs `work` in a transaction with the order locked. */
 export const withOrder = <Result>(

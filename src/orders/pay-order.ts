@@ -6,7 +6,7 @@ import { changeOrder } from './change-order.ts'
 import { dropQuery, queueQuery } from './follow-up.ts'
 import { ASK_AGAIN_IN_S, ISSUING, isLost } from './in-flight.ts'
 import { issueTickets } from './issue-tickets.ts'
-import { answerFor, existingOrder, type OrderAnswer, withOrder } from './order-answer.ts'
+import { answerFor, existingOrder, type OrderAnswer, recordAsked, withOrder } from './order-answer.ts'
 import { type OrderRow, type OrderUpdate, vouchersOf } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import { type OrderState, orderMayMove } from './states.ts'
@@ -24,7 +24,10 @@ export async function payOrder(deps: Deps, orderId: bigint, cause: Cause): Promi
   const partner = await activePartner(deps, known.partner_id)
   const asked = isLost(deps, known) ? await queryOrder(deps, orderId, cause) : undefined
   if (asked?.failure) return asked
-  const claimed = await withOrder(deps, orderId, (inside, order) => claim(inside, order, cause))
+  const claimed = await withOrder(deps, orderId, async (inside, order) => {
+    await recordAsked(inside, 'order_pay_asked', order)
+    return claim(inside, order, cause)
+  })
   if (!claimed) return answerFor(deps, orderId)
   const body = { orderId, partnerOrderId: claimed.partner_order_id ?? '' }
   const result = await callPartner(deps, partner, 'order-pay', body, { orderId })

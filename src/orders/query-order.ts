@@ -4,11 +4,12 @@ import { callPartner, existingPartner, RefusedRequest } from '../partner-calls/i
 import { changeOrder } from './change-order.ts'
 import { followQuery } from './follow-query.ts'
 import { awaitsAnswer, isInFlight } from './in-flight.ts'
-import { answerFor, type OrderAnswer, withOrder } from './order-answer.ts'
+import { answerFor, type OrderAnswer, recordAsked, withOrder } from './order-answer.ts'
 
 /** Queries an order at the partner and applies the result: safe at any time, and the way out of *_unknown. */
 export async function queryOrder(deps: Deps, orderId: bigint, cause: Cause): Promise<OrderAnswer> {
   const order = await withOrder(deps, orderId, async (inside, found) => {
+    await recordAsked(inside, 'order_query_asked', found)
     if (isInFlight(deps, found)) throw new RefusedRequest(`order ${orderId} is ${found.state}: a call is in progress`)
     if (!awaitsAnswer(found)) return found
     const state = found.state === 'creating' ? 'create_unknown' : 'pay_unknown'

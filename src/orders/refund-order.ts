@@ -15,7 +15,7 @@ import { beginRefund, resumeRefund, type ToAsk } from './begin-refund.ts'
 import { changeRefund } from './change-refund.ts'
 import { credentialListOf } from './credentials.ts'
 import { noSuchRefund } from './errors.ts'
-import { answerFor, existingOrder, type OrderAnswer, withOrder } from './order-answer.ts'
+import { answerFor, existingOrder, type OrderAnswer, recordAsked, withOrder } from './order-answer.ts'
 import type { OrderRow } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import { findRefund, type RefundRow, type RefundUpdate } from './refund-store.ts'
@@ -40,7 +40,10 @@ export async function refundOrder(deps: Deps, input: NewRefund, cause: Cause): P
     if (!refund) throw noSuchRefund(refundId)
     return { ...answer, refund }
   }
-  let begun = await withOrder(deps, orderId, (inside, order) => beginRefund(inside, order, refundId, input, cause))
+  let begun = await withOrder(deps, orderId, async (inside, order) => {
+    await recordAsked(inside, 'order_refund_asked', order, { refund_id: refundId })
+    return beginRefund(inside, order, refundId, input, cause)
+  })
   if (begun === 'lost') {
     const asked = await queryOrder(deps, orderId, cause)
     if (asked.failure) return done(asked)

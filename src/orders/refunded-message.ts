@@ -8,7 +8,7 @@ import { illegalOrderMove, noSuchRefund } from './errors.ts'
 import { dropRefundedMessage, queueRefundedMessage, type RefundedMessage } from './follow-up.ts'
 import { isInFlight } from './in-flight.ts'
 import { refundContent } from './new-refund.ts'
-import { answerFor, existingOrder, withOrder } from './order-answer.ts'
+import { answerFor, existingOrder, recordAsked, withOrder } from './order-answer.ts'
 import { type OrderRow, vouchersOf } from './order-store.ts'
 import type { RefundAnswer } from './refund-order.ts'
 import { findRefund, insertRefund, type RefundRow, refundsOf } from './refund-store.ts'
@@ -30,6 +30,7 @@ export async function tellRefunded(deps: Deps, input: NewRefundedMessage, cause:
   const { order_id: orderId, refund_id: refundId = randomUUID(), type, reason } = input
   const message = { orderId, refundId, type, reason }
   await withOrder(deps, orderId, async (inside, order) => {
+    await recordAsked(inside, 'order_refunded_asked', order, { refund_id: refundId, type })
     const known = await findRefund(inside.db, order.partner_id, refundId)
     if (known && known.order_id !== orderId) throw noSuchRefund(refundId)
     const refund = known ?? (await storeRefund(inside, order, refundId, input, cause))

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { OPERATOR } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
+import type { ActingFor } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
 import { closeOrder } from './close-order.ts'
@@ -26,38 +27,42 @@ const withId = (request: FastifyRequest<OneOrderRoute>): object => ({
 })
 
 /** The operator's routes for orders, below /admin/v1. A failed call is part of the response: the order is as shown. */
-export function orderRoutes(app: FastifyInstance, deps: Deps): void {
+export function orderRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
   readBodiesExactly(app)
 
   app.get('/orders', { config: { readsQuery: true } }, async (request, reply) =>
-    answerLossless(request, reply, await listOrders(deps, parseInput(orderFilter, request.query))),
+    answerLossless(request, reply, await listOrders(as(request), parseInput(orderFilter, request.query))),
   )
 
   app.post('/orders', async (request, reply) =>
-    answerLossless(request, reply, await createOrder(deps, parseInput(newOrder, request.body), OPERATOR)),
+    answerLossless(request, reply, await createOrder(as(request), parseInput(newOrder, request.body), OPERATOR)),
   )
 
   app.get<OneOrderRoute>('/orders/:order_id', async (request, reply) =>
-    answerLossless(request, reply, await showOrder(deps, idOf(request))),
+    answerLossless(request, reply, await showOrder(as(request), idOf(request))),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/pay', async (request, reply) =>
-    answerLossless(request, reply, await payOrder(deps, idOf(request), OPERATOR)),
+    answerLossless(request, reply, await payOrder(as(request), idOf(request), OPERATOR)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/query', async (request, reply) =>
-    answerLossless(request, reply, await queryOrder(deps, idOf(request), OPERATOR)),
+    answerLossless(request, reply, await queryOrder(as(request), idOf(request), OPERATOR)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/close', async (request, reply) =>
-    answerLossless(request, reply, await closeOrder(deps, idOf(request), OPERATOR)),
+    answerLossless(request, reply, await closeOrder(as(request), idOf(request), OPERATOR)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/refund', async (request, reply) =>
-    answerLossless(request, reply, await refundOrder(deps, parseInput(newRefund, withId(request)), OPERATOR)),
+    answerLossless(request, reply, await refundOrder(as(request), parseInput(newRefund, withId(request)), OPERATOR)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/refunded', async (request, reply) =>
-    answerLossless(request, reply, await tellRefunded(deps, parseInput(newRefundedMessage, withId(request)), OPERATOR)),
+    answerLossless(
+      request,
+      reply,
+      await tellRefunded(as(request), parseInput(newRefundedMessage, withId(request)), OPERATOR),
+    ),
   )
 }

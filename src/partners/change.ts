@@ -35,7 +35,7 @@ export async function existingPartner(
  * returns what the log adds: ids and names, never a secret.
  */
 export const changePartner = (
-  { db, clock, actor = 'system', actorId }: Deps,
+  { db, clock, actor }: Deps,
   partnerId: bigint,
   event: `partner_${string}`,
   work: (db: Db, now: Date) => Promise<object>,
@@ -43,8 +43,7 @@ export const changePartner = (
   db.tx(async (inside) => {
     const now = clock.now()
     if (!isPartnerId(partnerId) || !(await store.touchPartner(inside, partnerId, now))) throw noSuchPartner()
-    const by = actorId === undefined ? {} : { by: actorId }
-    const detail = { partner_id: String(partnerId), ...(await work(inside, now)), ...by }
-    await recordAudit(inside, { at: now, event, actor, detail })
+    const detail = await work(inside, now)
+    await recordAudit({ db: inside, clock, ...(actor ? { actor } : {}) }, { event, partnerId, detail })
     return shown(await existingPartner({ db: inside, clock }, partnerId))
   })

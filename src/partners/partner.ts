@@ -60,12 +60,8 @@ export async function createPartner(
       const made = contact && (await keepContact({ ...deps, db }, partner_id, role, contact))
       if (made) webhook_secrets[role] = made
     }
-    await recordAudit(db, {
-      at: now,
-      event: 'partner_created',
-      actor: deps.actor ?? 'system',
-      detail: { partner_id: String(partner_id), client_id, secret_id: first.secret_id },
-    })
+    const detail = { client_id, secret_id: first.secret_id }
+    await recordAudit({ ...deps, db }, { event: 'partner_created', partnerId: partner_id, detail })
     const created = shown(await existingPartner({ ...deps, db }, partner_id))
     const some = Object.keys(webhook_secrets).length > 0
     return { ...created, client_secret: secret, ...(some ? { webhook_secrets } : {}) }
@@ -87,10 +83,13 @@ export const showPartner = async (deps: Deps, partnerId: bigint): Promise<ShownP
 
 export const updatePartner = (deps: Deps, partnerId: bigint, changes: PartnerChanges): Promise<ShownPartner> =>
   changePartner(deps, partnerId, 'partner_updated', async (db) => {
-    const { aes_key_set_at } = await existingPartner({ ...deps, db }, partnerId)
-    if (changes.encrypts_calls && aes_key_set_at === null) throw nothingToEncryptWith()
+    const before = await existingPartner({ ...deps, db }, partnerId)
+    if (changes.encrypts_calls && before.aes_key_set_at === null) throw nothingToEncryptWith()
     await store.updatePartner(db, partnerId, changes)
-    return { fields: Object.keys(changes) }
+    const after = await existingPartner({ ...deps, db }, partnerId)
+    const valuesOf = (partner: object) =>
+      Object.fromEntries(Object.entries(partner).filter(([field]) => field in changes))
+    return { before: valuesOf(before), after: valuesOf(after) }
   })
 
 /** Keeps others from changing the partner, or from locking it, until the caller's transaction ends. Returns its stage. */

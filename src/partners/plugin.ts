@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { operatorRoutes } from '../lib/web/admin-auth.ts'
+import { type ActingFor, operatorRoutes } from '../lib/web/admin-auth.ts'
 import { partnerRoutes } from './routes.ts'
 import { noTestCall, type TestCallWith } from './secret.ts'
 
@@ -9,7 +9,7 @@ export const partnersRoom: FastifyPluginAsync<{ deps: Deps; testCallWith?: TestC
   app,
   { deps, testCallWith = noTestCall },
 ) => {
-  const routes = (admin: Parameters<typeof partnerRoutes>[0], operated: Deps): void =>
-    partnerRoutes(admin, operated, testCallWith(operated))
-  await app.register(operatorRoutes(routes), { deps: { ...deps, actor: 'operator' } })
+  const routes = (admin: Parameters<typeof partnerRoutes>[0], as: ActingFor<Deps>): void =>
+    partnerRoutes(admin, as, testCallWith)
+  await app.register(operatorRoutes(routes), { deps })
 }

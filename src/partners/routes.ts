@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { rotation } from '../lib/crypto/made-secret.ts'
 import { parseInput } from '../lib/json/input.ts'
+import type { ActingFor } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
 import { noteForLog } from '../lib/web/observe.ts'
@@ -17,7 +18,7 @@ import {
   suspendPartner,
   updatePartner,
 } from './partner.ts'
-import { retireSecret, rotatePartnerSecret, switchSigning, type TestCall } from './secret.ts'
+import { retireSecret, rotatePartnerSecret, switchSigning, type TestCallWith } from './secret.ts'
 import { urlWarnings } from './url-warnings.ts'
 import {
   aesKeyInput,
@@ -47,75 +48,75 @@ function warned(request: FastifyRequest, reply: FastifyReply, partner: ShownPart
 }
 
 /** The operator's routes for partners, below /admin/v1. In a plugin of its own, for it changes how bodies are read. */
-export function partnerRoutes(app: FastifyInstance, deps: Deps, testCall: TestCall): void {
+export function partnerRoutes(app: FastifyInstance, as: ActingFor<Deps>, testCallWith: TestCallWith): void {
   readBodiesExactly(app)
   app.addHook<OnePartner>('preHandler', async (request) => {
     if (request.params.partner_id) noteForLog(request, { partnerId: echo(request.params.partner_id) })
   })
 
   app.get('/partners', { config: { readsQuery: true } }, async (request, reply) =>
-    answerLossless(request, reply, await listPartners(deps, parseInput(partnerFilter, request.query))),
+    answerLossless(request, reply, await listPartners(as(request), parseInput(partnerFilter, request.query))),
   )
 
   app.post('/partners', async (request, reply) =>
-    warned(request, reply, await createPartner(deps, parseInput(newPartner, request.body))),
+    warned(request, reply, await createPartner(as(request), parseInput(newPartner, request.body))),
   )
 
   app.get<OnePartner>('/partners/:partner_id', async (request, reply) =>
-    answerLossless(request, reply, await showPartner(deps, idOf(request))),
+    answerLossless(request, reply, await showPartner(as(request), idOf(request))),
   )
 
   app.patch<OnePartner>('/partners/:partner_id', async (request, reply) => {
     const changes = parseInput(partnerChanges, request.body)
-    return warned(request, reply, await updatePartner(deps, idOf(request), changes))
+    return warned(request, reply, await updatePartner(as(request), idOf(request), changes))
   })
 
   app.post<OnePartner>('/partners/:partner_id/suspend', async (request, reply) =>
-    answerLossless(request, reply, await suspendPartner(deps, idOf(request))),
+    answerLossless(request, reply, await suspendPartner(as(request), idOf(request))),
   )
 
   app.post<OnePartner>('/partners/:partner_id/activate', async (request, reply) =>
-    answerLossless(request, reply, await activatePartner(deps, idOf(request))),
+    answerLossless(request, reply, await activatePartner(as(request), idOf(request))),
   )
 
   app.post<OnePartner>('/partners/:partner_id/stage', async (request, reply) => {
     const change = parseInput(stageChange, request.body)
-    return answerLossless(request, reply, await setStage(deps, idOf(request), change))
+    return answerLossless(request, reply, await setStage(as(request), idOf(request), change))
   })
 
   for (const role of CONTACT_ROLES) {
     app.put<OnePartner>(`/partners/:partner_id/contacts/${role}`, async (request, reply) => {
       const who = parseInput(contact, request.body)
-      return warned(request, reply, await setContact(deps, idOf(request), role, who))
+      return warned(request, reply, await setContact(as(request), idOf(request), role, who))
     })
     app.post<OnePartner>(`/partners/:partner_id/contacts/${role}/rotate-webhook-secret`, async (request, reply) =>
-      answerLossless(request, reply, await rotateWebhookSecret(deps, idOf(request), role)),
+      answerLossless(request, reply, await rotateWebhookSecret(as(request), idOf(request), role)),
     )
   }
 
   app.put<OnePartner>('/partners/:partner_id/aes-key', async (request, reply) => {
     const given = parseInput(aesKeyInput, request.body)
-    return answerLossless(request, reply, await setAesKey(deps, idOf(request), given))
+    return answerLossless(request, reply, await setAesKey(as(request), idOf(request), given))
   })
 
   app.delete<OnePartner>('/partners/:partner_id/aes-key', async (request, reply) =>
-    answerLossless(request, reply, await removeAesKey(deps, idOf(request))),
+    answerLossless(request, reply, await removeAesKey(as(request), idOf(request))),
   )
 
   app.post<OnePartner>('/partners/:partner_id/make-aes-key', async (request, reply) =>
-    answerLossless(request, reply, await makeAesKey(deps, idOf(request))),
+    answerLossless(request, reply, await makeAesKey(as(request), idOf(request))),
   )
 
   app.post<OnePartner>('/partners/:partner_id/rotate-secret', async (request, reply) => {
     const input = parseInput(rotation, request.body ?? {})
-    return answerLossless(request, reply, await rotatePartnerSecret(deps, idOf(request), input))
+    return answerLossless(request, reply, await rotatePartnerSecret(as(request), idOf(request), input))
   })
 
   app.post<OnePartner>('/partners/:partner_id/switch-signing', async (request, reply) =>
-    answerLossless(request, reply, await switchSigning(deps, idOf(request), testCall)),
+    answerLossless(request, reply, await switchSigning(as(request), idOf(request), testCallWith(as(request)))),
   )
 
   app.post<OnePartner>('/partners/:partner_id/retire-secret', async (request, reply) =>
-    answerLossless(request, reply, await retireSecret(deps, idOf(request))),
+    answerLossless(request, reply, await retireSecret(as(request), idOf(request))),
   )
 }

@@ -15,6 +15,7 @@ import { listenOn } from '../lib/web/listen.ts'
 import { type GatherMetrics, measureProcess } from '../metrics/index.ts'
 import { CircuitBreakers } from '../partner-calls/index.ts'
 import { openRates } from '../throttle/index.ts'
+import { AdminListener } from './admin-listener.ts'
 
 /** Where the data is, and the key from which all others are derived. */
 export interface Database {
@@ -67,17 +68,29 @@ export interface Serving {
   stop(): Promise<void>
 }
 
-/** Answers requests on PORT in this process. */
+/** Answers requests on PORT, and those of operators on ADMIN_PORT, in this process. */
 export async function serve(deps: Deps, log: Log, gatherMetrics?: GatherMetrics): Promise<Serving> {
-  const { HOST, PORT, SHUTDOWN_DELAY_S } = deps.config
+  const { HOST, PORT, SHUTDOWN_DELAY_S, ADMIN_PORT } = deps.config
   const readiness = { draining: false }
-  const app = await buildApp({ deps, log, readiness, gatherMetrics })
+  const operators = ADMIN_PORT === undefined ? undefined : new AdminListener()
+  const app = await buildApp({
+    deps,
+    log,
+    readiness,
+    gatherMetrics,
+    ...(operators ? { isForOperators: operators.isForOperators } : {}),
+  })
   const stop = async () => {
     if (app.server.listening) await drain(app.server, readiness, SHUTDOWN_DELAY_S)
     readiness.draining = true
+    await operators?.close()
     await app.close()
   }
-  await listenOn(app, HOST, PORT, 'PORT').catch(async (error: Error) => {
+  const listen = async () => {
+    await listenOn(app, HOST, PORT, 'PORT')
+    if (ADMIN_PORT !== undefined) await operators?.open(app, deps.config, ADMIN_PORT, readiness)
+  }
+  await listen().catch(async (error: Error) => {
     await stop()
     throw error
   })

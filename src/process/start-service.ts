@@ -85,11 +85,12 @@ async function withFreePorts(config: Config): Promise<Config> {
 }
 
 /** The demo partner's back office asks for no password, so it listens on the loopback address whatever HOST says. */
-function portsOf({ HOST, PORT, DEMO, DEMO_PORT, DEMO_PARTNER_PORT }: Config): WantedPort[] {
-  const own: WantedPort = { setting: 'PORT', host: HOST, port: PORT }
-  if (!DEMO) return [own]
+function portsOf({ HOST, PORT, ADMIN_HOST, ADMIN_PORT, DEMO, DEMO_PORT, DEMO_PARTNER_PORT }: Config): WantedPort[] {
+  const own: WantedPort[] = [{ setting: 'PORT', host: HOST, port: PORT }]
+  if (ADMIN_PORT !== undefined) own.push({ setting: 'ADMIN_PORT', host: ADMIN_HOST, port: ADMIN_PORT })
+  if (!DEMO) return own
   return [
-    own,
+    ...own,
     { setting: 'DEMO_PORT', host: HOST, port: DEMO_PORT },
     { setting: 'DEMO_PARTNER_PORT', host: '127.0.0.1', port: DEMO_PARTNER_PORT },
   ]

@@ -93,12 +93,8 @@ const changeMicroApp = (
   })
 
 /** Leaves a row in the audit log; `deps.db` is the transaction of the change. */
-export const recordChange = (
-  { db, clock, actor = 'system' }: Deps,
-  appKey: string,
-  event: `app_${string}`,
-  detail: object,
-) => recordAudit(db, { at: clock.now(), event, actor, appKey, detail })
+export const recordChange = (deps: Deps, appKey: string, event: `app_${string}`, detail: object) =>
+  recordAudit(deps, { event, appKey, detail })
 
 /** What cannot be an app_key never reaches the database, which has no way to hold a NUL character. */
 async function existing<T>(appKey: string, find: () => Promise<T | undefined>): Promise<T> {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { forOperatorsOnly } from '../lib/web/admin-auth.ts'
+import { actingOperator, forOperatorsOnly } from '../lib/web/admin-auth.ts'
 import { noSuchPath } from '../lib/web/rescode.ts'
 import { microAppRoutes } from './routes.ts'
 
@@ -8,12 +8,12 @@ import { microAppRoutes } from './routes.ts'
 export const registryRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   await app.register(
     async (admin) => {
-      forOperatorsOnly(admin, deps.config)
+      forOperatorsOnly(admin)
       // For the paths that no room has below it.
       admin.setNotFoundHandler(() => {
         throw noSuchPath()
       })
-      microAppRoutes(admin, { ...deps, actor: 'operator' })
+      microAppRoutes(admin, actingOperator(deps))
     },
     { prefix: '/admin/v1' },
   )

@@ -47,7 +47,7 @@ export const ownContacts = async (deps: Deps, partnerId: bigint): Promise<OwnCon
  */
 export const giveContacts = (deps: Deps, partnerId: bigint, given: ContactsGiven): Promise<OwnContacts> =>
   deps.db.tx(async (db) => {
-    const inside: Deps = { ...deps, db, actor: 'partner' }
+    const inside: Deps = { ...deps, db, actor: { kind: 'partner', ...deps.actor } }
     await lockPartner(inside, partnerId)
     const { contacts } = await showPartner(inside, partnerId)
     const changed = CONTACT_ROLES.flatMap((role) => {
@@ -56,7 +56,7 @@ export const giveContacts = (deps: Deps, partnerId: bigint, given: ContactsGiven
       return [{ role, contact: { ...now, webhook_url: before?.webhook_url ?? null } }]
     })
     // A program that signs its calls has the clientSecret; of people on the pages only owners may.
-    if (changed.length > 0 && deps.actorId !== undefined) await requireOwner(inside, partnerId)
+    if (changed.length > 0 && deps.actor?.name !== undefined) await requireOwner(inside, partnerId)
     if (changed.length > 0) await countUse(inside, 'contacts', partnerId)
     for (const { role, contact } of changed) await setContact(inside, partnerId, role, contact)
     return ownContacts(inside, partnerId)

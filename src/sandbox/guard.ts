@@ -34,8 +34,12 @@ export function partnerOf({ partner }: FastifyRequest): SignedInPartner {
 /** For changes that whoever is signed in makes: the audit log says who it was. */
 export const onBehalfOf = (deps: Deps, request: FastifyRequest): Deps => ({
   ...deps,
-  actor: 'partner',
-  actorId: partnerOf(request).memberId ?? BY_CLIENT_SECRET,
+  actor: {
+    kind: 'partner',
+    name: partnerOf(request).memberId ?? BY_CLIENT_SECRET,
+    address: request.ip,
+    requestId: request.id,
+  },
 })
 
 /** An onRequest hook behind `signedInOnly`: a page that says so for members who are not owners. */

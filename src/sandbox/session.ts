@@ -1,9 +1,10 @@
+import { recordAudit } from '../audit/index.ts'
 import type { Config } from '../config/index.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { type OwnCookie, ownCookie } from '../lib/web/own-cookie.ts'
-import type { MemberRole } from '../members/index.ts'
+import { BY_CLIENT_SECRET, type MemberRole } from '../members/index.ts'
 import * as store from './session-store.ts'
 
 /** The cookie of a sandbox session. It is separate from the sessions of users. */
@@ -53,3 +54,11 @@ export async function endPartnerSession(deps: Deps, cookie: string | undefined):
   const read = parseToken(deps.keys, PREFIX.sandboxSession, cookie ?? '')
   if (read) await store.deleteSession(deps.db, read.hash)
 }
+
+/** The person ends this session. */
+export const signOutPartner = (deps: Deps, { partnerId, memberId, sessionHash }: SignedInPartner): Promise<void> =>
+  deps.db.tx(async (db) => {
+    if ((await store.deleteSession(db, sessionHash)) === 0) return
+    const actor = { ...deps.actor, kind: 'partner', name: memberId ?? BY_CLIENT_SECRET } as const
+    await recordAudit({ ...deps, db }, { event: 'partner_signed_out', actor, partnerId })
+  })

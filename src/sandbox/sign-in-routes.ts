@@ -3,13 +3,13 @@ import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { inMinutes, translator } from '../lib/web/locale.ts'
-import { noteForLog } from '../lib/web/observe.ts'
+import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { ownCookie } from '../lib/web/own-cookie.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { DEVICE_LIFETIME_S, rememberDevice } from '../throttle/index.ts'
 import { PartnerSignInRefused } from './errors.ts'
 import { HOME, sandboxPath, sendSandboxPage } from './guard.ts'
-import { endPartnerSession, findPartnerSession, sessionCookie } from './session.ts'
+import { findPartnerSession, sessionCookie, signOutPartner } from './session.ts'
 import { accountOf, signInMember, signInPartner } from './sign-in.ts'
 import { signInForm, signInQuery } from './wire.ts'
 
@@ -57,11 +57,12 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     const { client_id: clientId, mail, password } = form.data
     try {
       const [device, formerSession] = [deviceCookie.read(request), cookie.read(request)]
+      const acting = { ...deps, actor: actorOf(request, 'partner') }
       const attempt = { clientId, address: request.ip, device, formerSession }
       const sessionId =
         mail === undefined
-          ? await signInPartner(deps, { ...attempt, clientSecret: password.trim() })
-          : await signInMember(deps, { ...attempt, mail, password })
+          ? await signInPartner(acting, { ...attempt, clientSecret: password.trim() })
+          : await signInMember(acting, { ...attempt, mail, password })
       cookie.set(reply, sessionId)
       deviceCookie.set(reply, rememberDevice(deps, accountOf({ clientId, mail }), device))
       return reply.headers(AREA_A_HEADERS).redirect(returnTo, 303)
@@ -76,7 +77,7 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.post('/sign-out', async (request, reply) => {
     const session = cookie.read(request)
     const partner = await findPartnerSession(deps, session)
-    await endPartnerSession(deps, session)
+    if (partner) await signOutPartner({ ...deps, actor: actorOf(request, 'partner') }, partner)
     cookie.clear(reply)
     // Members need the clientId again, and few know it by heart.
     const query = partner?.memberId ? `?${new URLSearchParams({ client_id: partner.clientId })}` : ''

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
-import { hasJoinedMember, mailKeyOf, verifyMember } from '../members/index.ts'
+import { BY_CLIENT_SECRET, hasJoinedMember, mailKeyOf, verifyMember } from '../members/index.ts'
 import { findPartnerByClientId, type PartnerWithSecrets } from '../partners/index.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { PartnerSignInRefused } from './errors.ts'
@@ -52,6 +53,7 @@ export async function signInPartner(deps: Deps, input: PartnerSignIn): Promise<s
   const secretId = liveSecret(partner, input.clientSecret)
   if (!partner || secretId === undefined) {
     const until = await limits.failed()
+    await recordFailure(deps, partner, BY_CLIENT_SECRET, (until ?? (await limits.exhausted())) !== undefined)
     throw new PartnerSignInRefused(until ? 'limited' : 'wrong', until)
   }
   // Checked again after the comparison: of simultaneous guesses no more are answered than the limit allows.
@@ -61,7 +63,7 @@ export async function signInPartner(deps: Deps, input: PartnerSignIn): Promise<s
   if (partner.status !== 'active') throw new PartnerSignInRefused('suspended')
   if (await hasJoinedMember(deps, partner.partner_id)) throw new PartnerSignInRefused('members')
   await endPartnerSession(deps, input.formerSession)
-  return startPartnerSession(deps, partner.partner_id, { secretId })
+  return begin(deps, partner, { secretId })
 }
 
 /**
@@ -80,13 +82,14 @@ export async function signInMember(deps: Deps, input: MemberSignIn): Promise<str
   const credential = await verifyMember(deps, partner?.partner_id, { mail, password })
   if (!partner || !credential) {
     const until = await limits.failed()
+    await recordFailure(deps, partner, 'password', (until ?? (await limits.exhausted())) !== undefined)
     throw new PartnerSignInRefused(until ? 'limited' : 'wrong', until)
   }
   await refuseExhausted()
   await limits.forget()
   if (partner.status !== 'active') throw new PartnerSignInRefused('suspended')
   await endPartnerSession(deps, input.formerSession)
-  return startPartnerSession(deps, partner.partner_id, credential)
+  return begin(deps, partner, credential)
 }
 
 /** The id of the live secret that was given. All are compared, in constant time, and as many for an unknown partner. */
@@ -96,3 +99,27 @@ function liveSecret(partner: PartnerWithSecrets | undefined, given: string): str
   const fits = compared.map(({ secret_id, secret }) => (equalSecrets(secret, given) ? secret_id : ''))
   return fits.find((id) => id !== '')
 }
+
+/** The session, and that somebody has signed in. */
+const begin = (deps: Deps, { partner_id }: PartnerWithSecrets, of: Parameters<typeof startPartnerSession>[2]) =>
+  deps.db.tx(async (db) => {
+    const name = 'memberId' in of ? of.memberId : BY_CLIENT_SECRET
+    const actor = { ...deps.actor, kind: 'partner', name } as const
+    await recordAudit({ ...deps, db }, { event: 'partner_signed_in', actor, partnerId: partner_id })
+    return startPartnerSession({ ...deps, db }, partner_id, of)
+  })
+
+/** As many rows as the limits let attempts through. Of a clientId that nobody has nothing is kept. */
+const recordFailure = (
+  deps: Deps,
+  partner: PartnerWithSecrets | undefined,
+  by: 'password' | typeof BY_CLIENT_SECRET,
+  locked: boolean,
+): Promise<number> =>
+  recordAudit(deps, {
+    event: locked ? 'partner_sign_in_locked' : 'partner_sign_in_failed',
+    actor: { ...deps.actor, kind: 'partner' },
+    ...(partner ? { partnerId: partner.partner_id } : {}),
+    outcome: 'refused',
+    detail: { by },
+  })

@@ -16,9 +16,9 @@ const MOST_MARKS = 3
 const ID_BYTES = 12
 const MARK = /^([\w-]{16})\.([0-9a-z]{6,8})\.[\w-]{22}$/
 
-/** Whose sign-in: a user's by passport, a partner's by clientId, its member's by clientId and address. */
+/** Whose sign-in: a user's by passport, a partner's by clientId, its member's by clientId and address, an operator's by name. */
 export interface Account {
-  readonly kind: 'passport' | 'partner' | 'member'
+  readonly kind: 'passport' | 'partner' | 'member' | 'operator'
   readonly name: string
 }
 

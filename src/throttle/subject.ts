@@ -22,6 +22,8 @@ export type ThrottleKind =
   | 'export'
   | 'rotation'
   | 'member'
+  | 'operator'
+  | 'operator-network'
   | 'member-network'
   | 'forgotten'
   | 'forgotten-network'

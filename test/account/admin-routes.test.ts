@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createOperator } from '../../src/operators/index.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { ALICE } from './people.ts'
 
@@ -19,12 +20,41 @@ describe('/admin/v1/users', () => {
   it('creates, lists, blocks and unblocks', async () => {
     const { password, ...shown } = { ...ALICE, created_at: world.clock.now().toISOString() }
     expect(await call('POST', '/users', ALICE)).toEqual({ status: 200, rescode: 0, data: shown })
-    expect(await call('GET', '/users')).toEqual({ status: 200, rescode: 0, data: { users: [shown], next: null } })
+    const masked = {
+      ...shown,
+      name: `${shown.name[0]}***`,
+      big_avatar_url: '',
+      phone_number: `*********${ALICE.phone_number?.slice(-2)}`,
+    }
+    expect(await call('GET', '/users')).toEqual({ status: 200, rescode: 0, data: { users: [masked], next: null } })
+    expect(await call('GET', '/users/1/10001')).toEqual({ status: 200, rescode: 0, data: masked })
+    expect(await call('GET', '/users/1/10001?reason=ticket%204711')).toEqual({ status: 200, rescode: 0, data: shown })
     const key = { cid: 1, user_id: '10001' }
     expect(await call('POST', '/users/block', key)).toMatchObject({ rescode: 0, data: { status: 'blocked' } })
     expect(await call('POST', '/users/unblock', key)).toMatchObject({ rescode: 0, data: { status: 'active' } })
     expect(world.logged()).not.toContain(password)
     expect(world.logged()).not.toContain(ALICE.phone_number)
+  })
+
+  it('shows personal data with a reason, to support and above, and keeps both', async () => {
+    const [viewer, support] = await Promise.all(
+      (['viewer', 'support'] as const).map(async (role) => createOperator(world.deps, { name: role, role, days: 1 })),
+    )
+    const path = '/users/1/10001?reason=the%20person%20asks'
+    expect(await call('GET', path, undefined, viewer?.token)).toMatchObject({
+      status: 403,
+      data: { message: expect.stringContaining('unmasked personal data needs the role support') },
+    })
+    expect(await call('GET', path, undefined, support?.token)).toMatchObject({
+      status: 200,
+      data: { phone_number: ALICE.phone_number },
+    })
+    const { rows } = await world.pool.query(
+      "select actor_name, target, detail from audit_event where event = 'personal_data_read' and actor_name = 'support'",
+    )
+    expect(rows).toEqual([{ actor_name: 'support', target: 'user:1/10001', detail: { reason: 'the person asks' } }])
+    expect(await call('GET', '/users/1/10001?reason=x')).toMatchObject({ status: 400 })
+    expect(await call('GET', '/users/1/none')).toMatchObject({ status: 404 })
   })
 
   it('answers bad input with every problem at once, and repeats no value', async () => {

@@ -19,7 +19,7 @@ beforeEach(async () => {
   await world.pool.query('delete from failed_attempt')
 })
 
-const acting = (actorId: string) => ({ ...world.deps, actor: 'partner' as const, actorId })
+const acting = (name: string) => ({ ...world.deps, actor: { kind: 'partner' as const, name } })
 const reasonOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'done',
@@ -191,25 +191,18 @@ describe('what is kept', () => {
     world.clock.advance(1)
     await removeMember(acting(owner), partner.partner_id, dev)
     const { rows } = await world.pool.query(
-      `select event, actor, detail from audit_event
-       where detail ->> 'partner_id' = $1 and event like 'member%' order by at`,
+      `select event, actor, actor_name as name, detail from audit_event
+       where partner_id = $1 and event like 'member%' order by at`,
       [String(partner.partner_id)],
     )
-    const partner_id = String(partner.partner_id)
+    const joined = { member_id: owner, role: 'owner' }
+    const byOwner = { actor: 'partner', name: owner }
     expect(rows).toEqual([
-      { event: 'member_invited', actor: 'system', detail: { partner_id, member_id: owner, role: 'owner' } },
-      { event: 'member_joined', actor: 'partner', detail: { partner_id, member_id: owner, role: 'owner', by: owner } },
-      {
-        event: 'member_invited',
-        actor: 'partner',
-        detail: { partner_id, member_id: dev, role: 'developer', by: owner },
-      },
-      { event: 'member_role_set', actor: 'partner', detail: { partner_id, member_id: dev, role: 'owner', by: owner } },
-      {
-        event: 'member_removed',
-        actor: 'partner',
-        detail: { partner_id, member_id: dev, role: 'owner', joined: false, by: owner },
-      },
+      { event: 'member_invited', actor: 'system', name: null, detail: joined },
+      { event: 'member_joined', ...byOwner, detail: joined },
+      { event: 'member_invited', ...byOwner, detail: { member_id: dev, role: 'developer' } },
+      { event: 'member_role_set', ...byOwner, detail: { member_id: dev, role: 'owner' } },
+      { event: 'member_removed', ...byOwner, detail: { member_id: dev, role: 'owner', joined: false } },
     ])
   })
 })

@@ -104,7 +104,7 @@ describe('signing keys', () => {
 
   it('changes of them are in the audit log', async () => {
     const kid = kidOf(await idToken())
-    await retireSigningKey({ ...world.deps, actor: 'cli' }, { kid, at_once: true })
+    await retireSigningKey({ ...world.deps, actor: { kind: 'cli' } }, { kid, at_once: true })
     const { rows } = await world.pool.query(
       "select event, actor from audit_event where event like 'signing_key%' order by at, event",
     )

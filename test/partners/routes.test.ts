@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { observeRequests } from '../../src/lib/web/observe.ts'
 import { createPartner } from '../../src/partners/partner.ts'
 import { partnerRoutes } from '../../src/partners/routes.ts'
+import type { TestCall } from '../../src/partners/secret.ts'
 import { newPartner } from '../../src/partners/wire.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 
@@ -169,10 +170,15 @@ it('switch-signing makes the test call that the routes are given', async () => {
   const app = Fastify()
   observeRequests(app, { ...world.deps, log: world.log })
   const seen: string[] = []
-  partnerRoutes(app, world.deps, async (partner, { secret }) => {
+  const testCall: TestCall = async (partner, { secret }) => {
     seen.push(`${partner.partner_id} ${secret}`)
     return { ok: true, detail: '' }
-  })
+  }
+  partnerRoutes(
+    app,
+    () => world.deps,
+    () => testCall,
+  )
   const post = async (name: string) =>
     (await app.inject({ method: 'POST', url: `/partners/${partner_id}/${name}` })).json()
   const { client_secret } = (await post('rotate-secret')).data

@@ -19,9 +19,11 @@ export interface Keys {
   readonly report: Buffer
   /** Recognizes SECRET_KEY itself. */
   readonly fingerprint: Buffer
+  /** Authenticates the chain of the audit log. */
+  readonly audit: Buffer
 }
 
-const PURPOSES = ['token', 'storage', 'form', 'derive', 'seal', 'device', 'report', 'fingerprint'] as const
+const PURPOSES = ['token', 'storage', 'form', 'derive', 'seal', 'device', 'report', 'fingerprint', 'audit'] as const
 
 export function deriveKeys(secretKey: string): Keys {
   const derived = PURPOSES.map((purpose) => [

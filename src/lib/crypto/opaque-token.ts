@@ -27,6 +27,8 @@ export const PREFIX = {
   sandboxSession: 'ghss',
   memberLink: 'ghml',
   sharedRun: 'ghsr',
+  operatorToken: 'ghop',
+  operatorSession: 'ghos',
 } as const
 
 export type Prefix = (typeof PREFIX)[keyof typeof PREFIX]

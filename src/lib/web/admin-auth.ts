@@ -1,40 +1,27 @@
 import type {
   FastifyInstance,
   FastifyPluginAsync,
+  FastifyRequest,
   onRequestAsyncHookHandler,
   preValidationAsyncHookHandler,
 } from 'fastify'
 import { z } from 'zod'
-import { equalSecrets } from '../crypto/keys.ts'
 import { parseInput } from '../json/input.ts'
 import { envelopeErrorHandler } from './envelope.ts'
 import { readJsonBodies } from './exact-body.ts'
-import { RescodeError } from './rescode.ts'
+import { actorOf } from './observe.ts'
 
-const BEARER = /^Bearer +(\S+) *$/i
+/** What an operator may do; each may do what those before it may. */
+export const ROLES = ['viewer', 'support', 'editor', 'admin'] as const
+export type Role = (typeof ROLES)[number]
 
-interface AdminSettings {
-  readonly ADMIN_TOKEN?: string | undefined
-}
+/** Whether somebody of this role may do what needs that one. */
+export const allows = (role: Role, needed: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(needed)
 
-/** Whether an Authorization header is that of an operator. */
-export const isOperator = ({ ADMIN_TOKEN }: AdminSettings, authorization: string | undefined): boolean => {
-  const given = BEARER.exec(authorization ?? '')?.[1]
-  return ADMIN_TOKEN !== undefined && given !== undefined && equalSecrets(given, ADMIN_TOKEN)
-}
-
-/**
- * Admits only the bearer of ADMIN_TOKEN (20015, 401); without ADMIN_TOKEN every request is refused. Runs before the
- * body is read.
- */
-function requireAdmin(config: AdminSettings): onRequestAsyncHookHandler {
-  return async (request) => {
-    if (isOperator(config, request.headers.authorization)) return
-    throw new RescodeError(20015, {
-      headers: { 'WWW-Authenticate': 'Bearer' },
-      detail: config.ADMIN_TOKEN === undefined ? 'ADMIN_TOKEN is not set' : 'missing or wrong admin token',
-    })
-  }
+/** Who asks at a route for operators. */
+export interface Operator {
+  readonly name: string
+  readonly role: Role
 }
 
 declare module 'fastify' {
@@ -42,7 +29,37 @@ declare module 'fastify' {
     /** The route reads its query itself, and refuses there what it does not know. */
     readsQuery?: boolean
   }
+  interface FastifyInstance {
+    /** Admits operators whose role allows the route (src/operators/guard.ts), before the body is read. */
+    operatorGate: onRequestAsyncHookHandler
+    /** Refuses an operator whose role does not allow this, and says so in the audit log; for what depends on more than the route. */
+    requireRole: (request: FastifyRequest, needed: Role, operation: string) => Promise<void>
+    /** Whether a request may be for operators at all: with ADMIN_PORT, whether it came by that listener. */
+    isForOperators: (request: FastifyRequest) => boolean
+  }
+  interface FastifyRequest {
+    operator: Operator | null
+  }
 }
+
+/** The operator who asks, at a route behind the gate. */
+export function operatorOf({ operator }: FastifyRequest): Operator {
+  if (!operator) throw new Error('the route is not behind the gate of operators')
+  return operator
+}
+
+/** Whether the operator who asks is shown addresses and mails of people; a viewer is not. */
+export const seesPeople = (request: FastifyRequest): boolean => allows(operatorOf(request).role, 'support')
+
+/** `l***@example.com` */
+export const maskedMail = (mail: string): string => mail.replace(/^(.).*(@[^@]*)$/u, '$1***$2')
+
+/** What an operation is given on behalf of the operator who asks: the audit log says who it was. */
+export type ActingFor<Deps> = (request: FastifyRequest) => Deps
+
+export const actingOperator =
+  <Deps extends object>(deps: Deps): ActingFor<Deps> =>
+  (request) => ({ ...deps, actor: actorOf(request, 'operator', operatorOf(request).name) })
 
 const NO_QUERY = z.strictObject({})
 
@@ -52,26 +69,26 @@ const refuseStrayQuery: preValidationAsyncHookHandler = async ({ routeOptions, q
 }
 
 /**
- * Makes all routes of this plugin answer the operator only, failures with their native HTTP status. An empty body
+ * Makes all routes of this plugin answer operators only, failures with their native HTTP status. An empty body
  * counts as none; unknown query parameters are refused.
  */
-export function forOperatorsOnly(app: FastifyInstance, config: AdminSettings): void {
-  app.addHook('onRequest', requireAdmin(config))
+export function forOperatorsOnly(app: FastifyInstance): void {
+  app.addHook('onRequest', app.operatorGate)
   app.setErrorHandler(envelopeErrorHandler(true))
   readJsonBodies(app)
   app.addHook('preValidation', refuseStrayQuery)
 }
 
-/** The plugin that has these routes below /admin/v1, for the operator only. */
+/** The plugin that has these routes below /admin/v1, for operators only. */
 export const operatorRoutes =
-  <Deps extends { readonly config: AdminSettings }>(
-    routes: (app: FastifyInstance, deps: Deps) => void,
+  <Deps extends object>(
+    routes: (app: FastifyInstance, as: ActingFor<Deps>) => void,
   ): FastifyPluginAsync<{ deps: Deps }> =>
   async (app, { deps }) => {
     await app.register(
       async (admin) => {
-        forOperatorsOnly(admin, deps.config)
-        routes(admin, deps)
+        forOperatorsOnly(admin)
+        routes(admin, actingOperator(deps))
       },
       { prefix: '/admin/v1' },
     )

@@ -12,7 +12,7 @@ const MENDS: Readonly<Record<string, string>> = {
 /** Listens, or says which setting to change. */
 export async function listenOn(app: FastifyInstance, host: string, port: number, setting: string): Promise<void> {
   await app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(unusable(setting, host, port, error.code && error.code in MENDS ? error.code : error.message))
+    throw new Error(unusablePort(setting, host, port, error))
   })
 }
 
@@ -38,6 +38,10 @@ export async function checkPorts(wanted: readonly WantedPort[]): Promise<void> {
   const lines = problems.flat()
   if (lines.length > 0) throw new Error(lines.join('\n'))
 }
+
+/** What to say of a port that could not be listened on. */
+export const unusablePort = (setting: string, host: string, port: number, error: NodeJS.ErrnoException): string =>
+  unusable(setting, host, port, error.code && error.code in MENDS ? error.code : error.message)
 
 const unusable = (setting: string, host: string, port: number, reason: string): string =>
   `${setting} ${port} on ${host} cannot be used: ${MENDS[reason] ?? reason}`

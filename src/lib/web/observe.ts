@@ -14,6 +14,8 @@ export interface LogNote {
   appKey?: string
   partnerId?: string
   clientId?: string
+  /** Of one who asks at /admin/v1. */
+  operator?: string
   /** rescode of area A, code of area B */
   code?: number
   /** Which failure of a room's table it is. */
@@ -64,6 +66,13 @@ export interface Observation {
   /** Is told of each request whose code is no success. Must be quick. */
   readonly onRefused?: (refused: RefusedRequest) => void
 }
+/** Who asks, for the audit log: what it is called, where the request came from and its id. */
+export const actorOf = <Kind extends string>({ ip, id }: FastifyRequest, kind: Kind, name?: string) => ({
+  kind,
+  name,
+  address: ip,
+  requestId: id,
+})
 
 /**
  * Counts every request by its route pattern (the URL itself may hold secrets), and writes the request log: what was

@@ -1,0 +1,80 @@
+import type { Deps } from '../deps.ts'
+import { findEvents } from './store.ts'
+import {
+  type AuditCursor,
+  type AuditExport,
+  type AuditFilter,
+  type AuditPage,
+  cursorOf,
+  type ShownEvent,
+  shownEvent,
+} from './wire.ts'
+
+export interface AuditAnswer {
+  readonly events: readonly ShownEvent[]
+  /** Give it as `after` for the page that follows; null at the end. */
+  readonly next: string | null
+}
+
+/** The newest first. */
+export async function listAudit({ db }: Deps, { limit, after, ...filter }: AuditPage): Promise<AuditAnswer> {
+  const found = await findEvents(db, filter, after, limit + 1)
+  const page = found.slice(0, limit)
+  const last = page.at(-1)
+  return { events: page.map(shownEvent), next: found.length > limit && last ? cursorOf(last) : null }
+}
+
+const EXPORTED_AT_ONCE = 500
+
+async function* eventsOf({ db }: Deps, filter: AuditFilter): AsyncGenerator<ShownEvent[]> {
+  let after: AuditCursor | undefined
+  for (;;) {
+    const found = await findEvents(db, filter, after, EXPORTED_AT_ONCE)
+    yield found.map(shownEvent)
+    const last = found.at(-1)
+    if (!last || found.length < EXPORTED_AT_ONCE) return
+    after = { at: last.at, id: last.audit_id }
+  }
+}
+
+/** All events of a filter as text, the newest first, a page at a time: as much is in memory as the reader has not taken. */
+export async function* exportAudit(deps: Deps, { format, ...filter }: AuditExport): AsyncGenerator<string> {
+  if (format === 'csv') yield `${CSV_COLUMNS.join(',')}\r\n`
+  const line = format === 'csv' ? csvLine : (event: ShownEvent) => `${JSON.stringify(event)}\n`
+  for await (const page of eventsOf(deps, filter)) yield page.map(line).join('')
+}
+
+const CSV_COLUMNS = [
+  'id',
+  'at',
+  'actor_kind',
+  'actor_name',
+  'action',
+  'target',
+  'outcome',
+  'app_key',
+  'partner_id',
+  'cid',
+  'user_id',
+  'address',
+  'request_id',
+  'detail',
+] as const
+
+function csvLine({ actor, at, detail, ...event }: ShownEvent): string {
+  const cells = {
+    ...event,
+    at: at.toISOString(),
+    actor_kind: actor.kind,
+    actor_name: actor.name,
+    detail: JSON.stringify(detail),
+  }
+  return `${CSV_COLUMNS.map((column) => csvCell(cells[column])).join(',')}\r\n`
+}
+
+/** RFC 4180. A cell that a spreadsheet would read as a formula gets an apostrophe before it. */
+function csvCell(value: string | number | null): string {
+  const text = String(value ?? '')
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

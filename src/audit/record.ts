@@ -1,0 +1,71 @@
+import type { Db } from '../db/sql.ts'
+import type { Clock } from '../lib/clock.ts'
+import { insertEvent } from './store.ts'
+
+/** Who did it: an operator, somebody on the command line of the machine, an app, a user, a partner, a job, or the service by itself. */
+export interface Actor {
+  readonly kind: 'operator' | 'cli' | 'app' | 'user' | 'partner' | 'job' | 'system'
+  /** Which one: an operator's name, a partner's member by member_id, `ADMIN_TOKEN`. */
+  readonly name?: string | undefined
+  /** Where the request came from. */
+  readonly address?: string | undefined
+  readonly requestId?: string | undefined
+}
+
+/** An event that an operator or investigator may ask about later. `detail` holds ids and codes, never a secret. */
+export interface AuditEvent {
+  readonly event: string
+  /** If it is not the one in Deps. */
+  readonly actor?: Actor
+  /** What it was done to, where no key below says it. */
+  readonly target?: string
+  readonly routingKey?: number
+  readonly appKey?: string
+  readonly partnerId?: bigint
+  readonly cid?: number
+  readonly userId?: string
+  /** Of what was not done. */
+  readonly outcome?: 'refused' | 'failed'
+  readonly detail?: object
+}
+
+interface Recording {
+  readonly db: Db
+  readonly clock: Clock
+  readonly actor?: Actor
+}
+
+/** Call it with the transaction of the change as `db`: after a crash either both are there, or neither. */
+export function recordAudit({ db, clock, actor: acting }: Recording, event: AuditEvent): Promise<number> {
+  const { kind, name, address, requestId } = event.actor ?? acting ?? { kind: 'system' }
+  return insertEvent(db, {
+    routing_key: event.routingKey ?? 0,
+    at: clock.now(),
+    event: event.event,
+    actor: kind,
+    actor_name: name,
+    target: event.target ?? targetOf(event),
+    app_key: event.appKey,
+    partner_id: event.partnerId?.toString(),
+    cid: event.cid,
+    user_id: event.userId,
+    address,
+    request_id: requestId,
+    outcome: event.outcome ?? 'done',
+    detail: event.detail ?? {},
+  })
+}
+
+/**
+ * The same for what an operator asks for, over the admin API or on the command line. What a job or a test run does by
+ * itself has its traces in the history of the record and in the calls.
+ */
+export async function recordIfOperator(deps: Recording, event: AuditEvent): Promise<void> {
+  if (deps.actor?.kind === 'operator' || deps.actor?.kind === 'cli') await recordAudit(deps, event)
+}
+
+function targetOf({ appKey, partnerId, cid, userId }: AuditEvent): string | undefined {
+  if (userId !== undefined) return `user:${cid}/${userId}`
+  if (partnerId !== undefined) return `partner:${partnerId}`
+  return appKey === undefined ? undefined : `app:${appKey}`
+}

@@ -1,0 +1,39 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { parseInput } from '../lib/json/input.ts'
+import { type ActingFor, seesPeople } from '../lib/web/admin-auth.ts'
+import { AREA_A_HEADERS, answerLossless, answerSuccess } from '../lib/web/envelope.ts'
+import { noteForLog } from '../lib/web/observe.ts'
+import { exportAudit, listAudit } from './list.ts'
+import { verifyAudit } from './verify.ts'
+import { auditExport, auditPage, verification } from './wire.ts'
+
+const TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson; charset=utf-8' } as const
+
+/** The audit log for operators, below /admin/v1. */
+export function auditRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
+  const ownQuery = { config: { readsQuery: true } }
+
+  app.get('/audit', ownQuery, async (request, reply) => {
+    const { events, next } = await listAudit(as(request), parseInput(auditPage, request.query))
+    const shown = seesPeople(request) ? events : events.map((event) => ({ ...event, address: null }))
+    return answerSuccess(request, reply, { events: shown, next })
+  })
+
+  app.get('/audit/export', ownQuery, async (request, reply) => {
+    const wanted = parseInput(auditExport, request.query)
+    noteForLog(request, { code: 0 })
+    return reply
+      .headers({
+        ...AREA_A_HEADERS,
+        'Content-Type': TYPES[wanted.format],
+        'Content-Disposition': `attachment; filename="audit.${wanted.format}"`,
+      })
+      .send(Readable.from(exportAudit(as(request), wanted), { objectMode: false, highWaterMark: 64 * 1024 }))
+  })
+
+  app.get('/audit/verify', ownQuery, async (request, reply) =>
+    answerLossless(request, reply, await verifyAudit(as(request), parseInput(verification, request.query))),
+  )
+}

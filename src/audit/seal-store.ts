@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { type Db, sql } from '../db/sql.ts'
+
+// Any number that nothing else in this database uses as an advisory lock.
+const SEALING = 7_001_004
+
+/** Whether this transaction is the one that seals; one at a time makes the chain. */
+export const lockChain = async (db: Db): Promise<boolean> =>
+  (await db.one(z.object({ locked: z.boolean() }), sql`select pg_try_advisory_xact_lock(${SEALING}) as locked`)).locked
+
+const waiting = z.object({ routing_key: z.number(), audit_id: z.string() })
+
+/** Takes rows from those that wait for a seal. */
+export const takeUnsealed = (db: Db, limit: number): Promise<z.output<typeof waiting>[]> =>
+  db.many(
+    waiting,
+    sql`delete from audit_unsealed where (routing_key, audit_id) in (
+          select routing_key, audit_id from audit_unsealed limit ${limit})
+        returning routing_key, audit_id`,
+  )
+
+const seal = z.object({
+  seal_no: z.string().transform(BigInt),
+  before_at: z.date().nullable(),
+  first_at: z.date(),
+  last_at: z.date(),
+  routing_keys: z.array(z.number()),
+  audit_ids: z.array(z.string()),
+  row_digests: z.instanceof(Buffer),
+  key_id: z.string(),
+  chain: z.instanceof(Buffer),
+})
+export type Seal = z.output<typeof seal>
+
+export const lastSeal = (db: Db): Promise<Seal | undefined> =>
+  db.maybe(
+    seal,
+    sql`select seal_no, before_at, first_at, last_at, routing_keys, audit_ids, row_digests, key_id, chain
+        from audit_seal order by seal_no desc limit 1`,
+  )
+
+export const insertSeal = (db: Db, made: Seal): Promise<number> =>
+  db.exec(
+    sql`insert into audit_seal (seal_no, before_at, first_at, last_at, routing_keys, audit_ids, row_digests, key_id, chain)
+        values (${made.seal_no}, ${made.before_at}, ${made.first_at}, ${made.last_at}, ${made.routing_keys}, ${made.audit_ids},
+                ${made.row_digests}, ${made.key_id}, ${made.chain})`,
+  )
+
+/** In their order, those after this one. */
+export const sealsAfter = (db: Db, sealNo: bigint, limit: number): Promise<Seal[]> =>
+  db.listWithCustomPlan(
+    seal,
+    sql`select seal_no, before_at, first_at, last_at, routing_keys, audit_ids, row_digests, key_id, chain
+        from audit_seal where seal_no > ${sealNo} order by seal_no limit ${limit}`,
+  )

@@ -1,0 +1,81 @@
+import canonicalize from 'canonicalize'
+import type { Deps } from '../deps.ts'
+import { hmacSha256 } from '../lib/crypto/digest.ts'
+import type { Keys } from '../lib/crypto/keys.ts'
+import { insertSeal, lastSeal, lockChain, type Seal, takeUnsealed } from './seal-store.ts'
+import { type EventRow, findEventsById } from './store.ts'
+
+/**
+ * The chain of the audit log. Whoever writes an event waits for nobody: a row is noted as unsealed, and every
+ * SEAL_EVERY_MS the worker seals what is there. A seal holds a digest of each row, and a code over these and the code of
+ * the seal before, made with a key that is derived from SECRET_KEY. DECISIONS "Tokens and secrets".
+ */
+
+/** How often the worker seals. */
+export const SEAL_EVERY_MS = 5_000
+const ROWS_PER_SEAL = 500
+export const ROW_DIGEST_BYTES = 16
+/** Of a row that was gone before it was sealed. */
+const GONE = Buffer.alloc(ROW_DIGEST_BYTES)
+
+/** The one text of an object (RFC 8785). */
+const canonicalJson = (value: object): string => canonicalize(value) ?? ''
+
+/** Tells which SECRET_KEY a seal was made with, and nothing of it. */
+export const keyIdOf = ({ audit }: Pick<Keys, 'audit'>): string => hmacSha256(audit, 'id').toString('hex', 0, 4)
+
+/** Of all columns as the database gives them back. */
+export const rowDigest = ({ audit }: Pick<Keys, 'audit'>, row: EventRow): Buffer =>
+  hmacSha256(audit, canonicalJson({ ...row, at: row.at.toISOString() })).subarray(0, ROW_DIGEST_BYTES)
+
+type Covered = Omit<Seal, 'chain'>
+
+export const chainOf = ({ audit }: Pick<Keys, 'audit'>, before: Buffer | undefined, seal: Covered): Buffer =>
+  hmacSha256(
+    audit,
+    before ?? Buffer.alloc(0),
+    canonicalJson({
+      seal_no: String(seal.seal_no),
+      before_at: seal.before_at?.toISOString() ?? null,
+      first_at: seal.first_at.toISOString(),
+      last_at: seal.last_at.toISOString(),
+      routing_keys: seal.routing_keys,
+      audit_ids: seal.audit_ids,
+      row_digests: seal.row_digests.toString('hex'),
+    }),
+  )
+
+/** Seals every row that waits for it; returns how many. Nothing is done while another process is at it. */
+export async function sealAudit(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<number> {
+  for (let sealed = 0; ; ) {
+    const rows = await sealSome(deps)
+    sealed += rows
+    if (rows < ROWS_PER_SEAL) return sealed
+  }
+}
+
+const sealSome = ({ db, keys, clock }: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<number> =>
+  db.tx(async (inside) => {
+    if (!(await lockChain(inside))) return 0
+    const taken = await takeUnsealed(inside, ROWS_PER_SEAL)
+    if (taken.length === 0) return 0
+    const keysOf = (rows: readonly { routing_key: number }[]) => rows.map(({ routing_key }) => routing_key)
+    const idsOf = (rows: readonly { audit_id: string }[]) => rows.map(({ audit_id }) => audit_id)
+    const found = await findEventsById(inside, keysOf(taken), idsOf(taken))
+    found.sort((one, other) => one.at.getTime() - other.at.getTime() || (one.audit_id < other.audit_id ? -1 : 1))
+    const known = new Set(idsOf(found))
+    const gone = taken.filter(({ audit_id }) => !known.has(audit_id))
+    const before = await lastSeal(inside)
+    const seal: Covered = {
+      seal_no: (before?.seal_no ?? 0n) + 1n,
+      before_at: before?.last_at ?? null,
+      first_at: found[0]?.at ?? clock.now(),
+      last_at: found.at(-1)?.at ?? clock.now(),
+      routing_keys: keysOf([...found, ...gone]),
+      audit_ids: idsOf([...found, ...gone]),
+      row_digests: Buffer.concat([...found.map((row) => rowDigest(keys, row)), ...gone.map(() => GONE)]),
+      key_id: keyIdOf(keys),
+    }
+    await insertSeal(inside, { ...seal, chain: chainOf(keys, before?.chain, seal) })
+    return taken.length
+  })

@@ -1,0 +1,128 @@
+import type { Deps } from '../deps.ts'
+import type { Keys } from '../lib/crypto/keys.ts'
+import { chainOf, keyIdOf, ROW_DIGEST_BYTES, rowDigest } from './seal.ts'
+import { type Seal, sealsAfter } from './seal-store.ts'
+import { countEvents, findEventsById, keptSince } from './store.ts'
+import type { Verification } from './wire.ts'
+
+interface AuditProblem {
+  readonly seal_no: bigint
+  /** Sealed between these. */
+  readonly first_at: Date
+  readonly last_at: Date
+  /** Of a row; null where the seal itself is wrong. */
+  readonly audit_id: string | null
+  readonly problem: string
+}
+
+export interface Verified {
+  readonly intact: boolean
+  /** Rows that are as they were when they were sealed. */
+  readonly rows: number
+  readonly seals: number
+  /** Rows of the last seconds, which nothing protects yet. */
+  readonly unsealed: number
+  /** Rows that no seal names: written by an earlier release while this one was being brought in, or by hand. */
+  readonly outside: number
+  /** Rows that are gone and older than AUDIT_DAYS. */
+  readonly purged: number
+  /** Seals made with another SECRET_KEY, whose rows cannot be judged. */
+  readonly other_key: number
+  /** The first hundred. */
+  readonly problems: readonly AuditProblem[]
+  /** The end of the chain, `seal:code`: kept elsewhere, it shows later that nothing was cut off. Null without seals. */
+  readonly head: string | null
+}
+
+const SEALS_AT_ONCE = 100
+const MOST_PROBLEMS = 100
+
+interface Tally {
+  rows: number
+  seals: number
+  purged: number
+  other_key: number
+  sealed: number
+  missing: number
+}
+
+/** Reads the whole chain and every row that it names; `onProgress` is told how many rows are done. */
+export async function verifyAudit(
+  deps: Deps,
+  { head }: Verification = {},
+  onProgress?: (rows: number) => void,
+): Promise<Verified> {
+  const { db, keys, clock, config } = deps
+  const purgedBefore = keptSince(clock.now(), config.AUDIT_DAYS)
+  const tally: Tally = { rows: 0, seals: 0, purged: 0, other_key: 0, sealed: 0, missing: 0 }
+  const problems: AuditProblem[] = []
+  const [headNo, headCode] = head?.split(':') ?? []
+  let before: Seal | undefined
+  let headSeen = head === undefined
+  for (;;) {
+    const seals = await sealsAfter(db, before?.seal_no ?? 0n, SEALS_AT_ONCE)
+    if (seals.length === 0) break
+    for (const seal of seals) {
+      const tell = (problem: string, audit_id: string | null = null) => {
+        const { seal_no, first_at, last_at } = seal
+        if (problems.length < MOST_PROBLEMS) problems.push({ seal_no, first_at, last_at, audit_id, problem })
+      }
+      if (isMissingBefore(seal, before, purgedBefore)) tell('a seal before this one is missing')
+      if (String(seal.seal_no) === headNo && seal.chain.toString('hex') === headCode) headSeen = true
+      tally.seals++
+      tally.sealed += seal.audit_ids.length
+      if (seal.key_id !== keyIdOf(keys)) tally.other_key++
+      else {
+        checkChain(keys, before, seal, tell)
+        await checkRows(deps, seal, tally, purgedBefore, tell)
+      }
+      before = seal
+      onProgress?.(tally.sealed)
+    }
+  }
+  const { events, waiting, sealed } = await countEvents(db)
+  if (!headSeen) {
+    const nowhere = { seal_no: BigInt(headNo ?? 0), first_at: clock.now(), last_at: clock.now(), audit_id: null }
+    problems.push({ ...nowhere, problem: 'the chain does not hold the head that was given' })
+  }
+  const { sealed: _, missing, ...told } = tally
+  return {
+    intact: problems.length === 0,
+    ...told,
+    unsealed: waiting,
+    outside: Math.max(0, events - (sealed - missing - tally.purged) - waiting),
+    problems,
+    head: before ? `${before.seal_no}:${before.chain.toString('hex')}` : null,
+  }
+}
+
+type Tell = (problem: string, audit_id?: string) => void
+
+/** The oldest seals go with their rows, once these are old enough. */
+function isMissingBefore(seal: Seal, before: Seal | undefined, purgedBefore: Date | undefined): boolean {
+  if (before) return seal.seal_no !== before.seal_no + 1n
+  const mayBePurged = purgedBefore !== undefined && seal.before_at !== null && seal.before_at < purgedBefore
+  return seal.seal_no !== 1n && !mayBePurged
+}
+
+/** The seal that follows a missing one is judged by itself no further. */
+function checkChain(keys: Keys, before: Seal | undefined, seal: Seal, tell: Tell): void {
+  const follows = before ? before.seal_no + 1n === seal.seal_no : seal.seal_no === 1n
+  if (follows && !chainOf(keys, before?.chain, seal).equals(seal.chain)) tell('the seal was altered')
+}
+
+async function checkRows(deps: Deps, seal: Seal, tally: Tally, purgedBefore: Date | undefined, tell: Tell) {
+  const found = await findEventsById(deps.db, seal.routing_keys, seal.audit_ids)
+  const digests = new Map(found.map((row) => [row.audit_id, rowDigest(deps.keys, row)]))
+  for (const [at, id] of seal.audit_ids.entries()) {
+    const sealed = seal.row_digests.subarray(at * ROW_DIGEST_BYTES, (at + 1) * ROW_DIGEST_BYTES)
+    const digest = digests.get(id)
+    if (digest?.equals(sealed)) tally.rows++
+    else if (digest) tell('the row was altered', id)
+    else if (purgedBefore && seal.first_at < purgedBefore) tally.purged++
+    else {
+      tally.missing++
+      tell('the row is missing', id)
+    }
+  }
+}

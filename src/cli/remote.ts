@@ -1,0 +1,134 @@
+import type { Command } from 'commander'
+import { request } from 'undici'
+import { z } from 'zod'
+import { fromEpochMilliseconds } from '../lib/clock.ts'
+import { InvalidInput } from '../lib/json/input.ts'
+import { parseLossless, stringifyLossless } from '../lib/json/lossless.ts'
+import { PERMISSIONS } from '../operators/index.ts'
+
+/** The commands over the admin API of a running service, with an operator's token, instead of on its database. */
+
+export interface Remote {
+  /** Address of the service, such as `https://gatehouse.internal:3001`. */
+  readonly url: string
+  /** An operator's, or ADMIN_TOKEN. */
+  readonly token: string
+}
+
+/** One request below /admin/v1. */
+export interface RemoteCall {
+  /** Method and path; `:name` stands for the field of that name. */
+  readonly route: string
+  /** What the path does not take goes into the query of a GET, and else into the body. */
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** The command needs the database of the service. */
+export class OnlyOnTheMachine extends Error {
+  override readonly name = 'OnlyOnTheMachine'
+  override readonly message =
+    'this works only on the machine of the service: unset GATEHOUSE_URL, so that its database is used'
+}
+
+/** Undefined unless GATEHOUSE_URL is set. */
+export function remoteOf(env: Readonly<Record<string, string | undefined>>): Remote | undefined {
+  const { GATEHOUSE_URL: url, GATEHOUSE_TOKEN: token } = env
+  return url ? { url, token: token ?? '' } : undefined
+}
+
+/** The words of a command without those of its program: `partner members list`. */
+function nameOf(command: Command): string {
+  const words: string[] = []
+  for (let one: Command | null = command; one?.parent; one = one.parent) words.unshift(one.name())
+  return words.join(' ')
+}
+
+/** The route of the operation that the command carries out. */
+export function routeOf(command: Command): string {
+  const name = nameOf(command)
+  const found = PERMISSIONS.find((permission) => permission.command === name)
+  if (found?.route === undefined) throw new OnlyOnTheMachine()
+  return found.route
+}
+
+/** A pull of a whole catalogue takes its time. */
+const PATIENCE_MS = 600_000
+
+async function send({ url, token }: Remote, { route, fields }: RemoteCall) {
+  if (token === '') throw new Error('GATEHOUSE_URL needs an operator’s token beside it: GATEHOUSE_TOKEN')
+  if (!URL.canParse(url)) throw new Error('GATEHOUSE_URL must be an http:// or https:// address')
+  const [method = '', pattern = ''] = route.split(' ')
+  const left = new Map(Object.entries(fields).filter(([, value]) => value !== undefined))
+  const path = pattern.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const value = left.get(name)
+    left.delete(name)
+    return encodeURIComponent(String(value ?? ''))
+  })
+  const query = new URLSearchParams()
+  if (method === 'GET') for (const [name, value] of left) query.set(name, String(value))
+  const body = method === 'GET' || method === 'DELETE' ? null : stringifyLossless(Object.fromEntries(left))
+  const target = `${url.replace(/\/+$/, '')}/admin/v1${path}${String(query) === '' ? '' : `?${query}`}`
+  return request(target, {
+    method,
+    headers: {
+      Authorization: `Bearer ${token}`,
+      ...(body === null ? {} : { 'Content-Type': 'application/json' }),
+    },
+    body,
+    headersTimeout: PATIENCE_MS,
+    bodyTimeout: PATIENCE_MS,
+  }).catch((error: Error) => {
+    throw new Error(`${url} does not respond: ${error.message}`, { cause: error })
+  })
+}
+
+const answer = z.union([
+  z.object({ rescode: z.literal(0), data: z.record(z.string(), z.unknown()) }),
+  z.object({
+    rescode: z.number(),
+    data: z.object({
+      message: z.string(),
+      problems: z.array(z.object({ field: z.string(), problem: z.string() })).optional(),
+    }),
+  }),
+])
+
+function dataOf(url: string, text: string): unknown {
+  const parsed = parseLossless(Buffer.from(text), Number.POSITIVE_INFINITY)
+  const read = answer.safeParse('value' in parsed ? parsed.value : undefined)
+  if (!read.success) throw new Error(`${url} responds, but not as the admin API of Gatehouse does`)
+  if (read.data.rescode === 0) return withDates(read.data.data)
+  const { message, problems } = z
+    .object({ message: z.string(), problems: z.custom<Problems>().optional() })
+    .parse(read.data.data)
+  if (problems) throw new InvalidInput(problems)
+  throw new Error(message.replace(/^Invalid request: /, ''))
+}
+
+type Problems = InvalidInput['problems']
+
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+/** JSON has no dates: what was one becomes one again. */
+function withDates(value: unknown): unknown {
+  if (typeof value === 'string') return MOMENT.test(value) ? fromEpochMilliseconds(Date.parse(value)) : value
+  if (Array.isArray(value)) return value.map(withDates)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withDates(inner)]))
+}
+
+/**
+ * The output of an operation as its route answers it. That the service is of the same release is taken for granted: the
+ * shape is not checked again.
+ */
+export async function askRemote<Output>(remote: Remote, call: RemoteCall): Promise<Output> {
+  const { body } = await send(remote, call)
+  return z.custom<Output>((data) => typeof data === 'object').parse(dataOf(remote.url, await body.text()))
+}
+
+/** The bytes of an answer that is no envelope, as they come. */
+export async function streamRemote(remote: Remote, call: RemoteCall): Promise<AsyncIterable<Buffer>> {
+  const { statusCode, body } = await send(remote, call)
+  if (statusCode !== 200) dataOf(remote.url, await body.text())
+  return body
+}

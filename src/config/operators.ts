@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { whole } from './setting.ts'
+
+/** Settings about operators, and how long it is kept what was done. */
+export const operatorSettings = {
+  ADMIN_TOKEN: z
+    .string()
+    .min(24, 'must have at least 24 characters; generate one with: openssl rand -base64 32')
+    .optional()
+    .describe(
+      'bearer token of the first operator at `/admin/v1`, an `admin` who is called `ADMIN_TOKEN` in the audit log; without it only tokens of operators (`gatehouse operator create`) are accepted',
+    ),
+  ADMIN_PORT: whole(1, 65_535)
+    .optional()
+    .describe(
+      'port of a listener for operators alone: `/admin/v1` and the like answer there and no longer on `PORT` (default: `PORT` answers everything)',
+    ),
+  ADMIN_HOST: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .describe('address that `ADMIN_PORT` listens on; `0.0.0.0` for every interface'),
+  OPERATOR_SESSION_S: whole(300, 604_800)
+    .default(43_200)
+    .describe('life of the session of an operator who signs in with a password, seconds'),
+  OPERATOR_IDLE_S: whole(60, 86_400)
+    .default(1_800)
+    .describe('seconds without a request after which such a session ends'),
+  AUDIT_DAYS: whole(0, 36_500)
+    .default(1_095)
+    .describe(
+      'days for which the audit log is kept; 0 keeps it for good. It stays also where the database role may not delete it',
+    ),
+}

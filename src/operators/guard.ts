@@ -1,0 +1,95 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { recordAudit } from '../audit/index.ts'
+import type { Deps } from '../deps.ts'
+import { allows, operatorOf, type Role } from '../lib/web/admin-auth.ts'
+import { actorOf, noteForLog } from '../lib/web/observe.ts'
+import { noSuchPath, tooManyRequests } from '../lib/web/rescode.ts'
+import { networkOf } from '../throttle/index.ts'
+import { roleNeeded, wrongBearer } from './errors.ts'
+import { ROUTE_ROLES } from './permissions.ts'
+import { bearerOf, findOperator } from './token.ts'
+
+const MINUTE_S = 60
+/** Wrong tokens of one network in a minute before it has to wait; a right one is admitted all the same. */
+const FAILURES = { kind: 'operator token refused', most: 30, windowS: MINUTE_S } as const
+/** Rows in the audit log in a minute: about what one operator was refused, and about wrong tokens of one network and of all. */
+const ROWS_OF_OPERATOR = { kind: 'operator refusal recorded', most: 300, windowS: MINUTE_S } as const
+const ROWS_OF_NETWORK = { kind: 'operator sign-in recorded', most: 10, windowS: MINUTE_S } as const
+const ROWS_OF_ALL = { kind: 'operator sign-ins recorded', most: 100, windowS: MINUTE_S } as const
+
+export type IsForOperators = FastifyInstance['isForOperators']
+
+/** Gives the app its gate for operators; called once, before the rooms. */
+export function registerOperators(app: FastifyInstance, given: Deps, isForOperators: IsForOperators): void {
+  const deps = { ...given, db: given.db.room('operators') }
+  app.decorateRequest('operator', null)
+  app.decorate('isForOperators', isForOperators)
+  app.decorate('operatorGate', async (request: FastifyRequest) => {
+    if (!isForOperators(request)) throw noSuchPath()
+    const bearer = bearerOf(request.headers.authorization)
+    const operator = bearer === undefined ? undefined : await findOperator(deps, bearer)
+    if (!operator) throw await refuseBearer(deps, request, bearer !== undefined)
+    request.operator = operator
+    noteForLog(request, { operator: operator.name })
+    const { url } = request.routeOptions
+    if (url === undefined) return // no such route, as the operator is about to be told
+    const operation = `${request.method} ${url}`
+    await requireRole(deps, request, ROUTE_ROLES.get(operation), operation)
+  })
+  app.decorate('requireRole', (request: FastifyRequest, needed: Role, operation: string) =>
+    requireRole(deps, request, needed, operation),
+  )
+}
+
+/** What is in no table is allowed to nobody. */
+async function requireRole(deps: Deps, request: FastifyRequest, needed: Role | undefined, operation: string) {
+  const { name, role } = operatorOf(request)
+  if (needed !== undefined && allows(role, needed)) return
+  if (!deps.rates.count(ROWS_OF_OPERATOR, name).exceeded) {
+    await recordAudit(deps, {
+      event: 'operator_refused',
+      actor: actorOf(request, 'operator', name),
+      target: operation,
+      outcome: 'refused',
+      detail: { role, needed: needed ?? null },
+    })
+  }
+  const fields = () => ({ operator: name, role, needed, route: operation })
+  const line = {
+    level: 'warn',
+    kind: `operator refused ${operation}`,
+    message: 'an operator was refused',
+    fields,
+  } as const
+  request.server.sampledLog.write(line, request.log)
+  throw roleNeeded(operation, needed ?? 'admin', role)
+}
+
+/** A caller without a token is no attempt to sign in: it is refused, and leaves its line among the refused requests. */
+async function refuseBearer(deps: Deps, request: FastifyRequest, tried: boolean): Promise<Error> {
+  const wrong = wrongBearer(deps.config.ADMIN_TOKEN !== undefined)
+  if (!tried) return wrong
+  const network = networkOf(request.ip)
+  const { exceeded, endsInMs } = deps.rates.count(FAILURES, network)
+  request.server.sampledLog.write(
+    {
+      level: 'warn',
+      kind: 'operator sign-in refused',
+      message: 'a wrong operator token was refused',
+      fields: () => ({ address: request.ip, route: request.routeOptions.url }),
+    },
+    request.log,
+  )
+  if (mayRecord(deps, network)) {
+    await recordAudit(deps, {
+      event: exceeded ? 'operator_sign_in_locked' : 'operator_sign_in_failed',
+      actor: actorOf(request, 'operator'),
+      outcome: 'refused',
+      detail: { by: 'token' },
+    })
+  }
+  return exceeded ? tooManyRequests(Math.ceil(endsInMs / 1000)) : wrong
+}
+
+const mayRecord = ({ rates }: Deps, network: string): boolean =>
+  !rates.count(ROWS_OF_NETWORK, network).exceeded && !rates.count(ROWS_OF_ALL, '').exceeded

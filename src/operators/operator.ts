@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { recordAudit } from '../audit/index.ts'
+import type { Db } from '../db/sql.ts'
+import type { Deps } from '../deps.ts'
+import { lastAdmin, nameTaken, noSuchOperator } from './errors.ts'
+import * as store from './store.ts'
+import { makeToken } from './token.ts'
+import { liveTokens } from './token-store.ts'
+import type { MadeToken, NewOperator, OneOperator, OperatorRow, RoleChange, ShownOperator } from './wire.ts'
+
+/** Every operator, oldest first, with the tokens that are accepted. */
+export async function listOperators({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<ShownOperator[]> {
+  const operators = await store.findOperators(db)
+  const tokens = await liveTokens(db, clock.now())
+  return operators.map(({ operator_id, ...operator }) => ({
+    ...operator,
+    tokens: tokens.flatMap(({ operator_id: owner, ...token }) => (owner === operator_id ? [token] : [])),
+  }))
+}
+
+/** A new operator with a first token, which no later call can show again. A name that is taken is bad input (20007). */
+export const createOperator = (deps: Deps, { name, role, days }: NewOperator): Promise<ShownOperator & MadeToken> =>
+  deps.db.tx(async (db) => {
+    const inside = { ...deps, db }
+    const operator_id = randomUUID()
+    if ((await store.insertOperator(db, { operator_id, name, role }, deps.clock.now())) === 0) throw nameTaken()
+    await recordAudit(inside, { event: 'operator_created', target: `operator:${name}`, detail: { role } })
+    const made = await makeToken(inside, await existing(db, name), { token_name: 'first', role, days })
+    return { ...(await shown(inside, name)), ...made }
+  })
+
+const existing = async (db: Db, name: string): Promise<OperatorRow> => {
+  const found = await store.lockOperator(db, name)
+  if (!found) throw noSuchOperator()
+  return found
+}
+
+async function shown(deps: Pick<Deps, 'db' | 'clock'>, name: string): Promise<ShownOperator> {
+  const found = (await listOperators(deps)).find((one) => one.name.toLowerCase() === name.toLowerCase())
+  if (!found) throw noSuchOperator()
+  return found
+}
+
+/** Throws 20007 (404) for an unknown name, as all below. */
+export const showOperator = (deps: Deps, { name }: OneOperator): Promise<ShownOperator> => shown(deps, name)
+
+/** Without ADMIN_TOKEN nobody could let anybody in again. */
+function keepAnAdmin({ config }: Deps, admins: readonly string[], { operator_id }: OperatorRow): void {
+  if (config.ADMIN_TOKEN === undefined && admins.length === 1 && admins[0] === operator_id) throw lastAdmin()
+}
+
+/** `change` does it and says what was before and is now; undefined where nothing changes. */
+const changeOperator = (
+  deps: Deps,
+  name: string,
+  event: `operator_${string}`,
+  change: (db: Db, operator: OperatorRow, admins: readonly string[]) => Promise<object | undefined>,
+): Promise<ShownOperator> =>
+  deps.db.tx(async (db) => {
+    const inside = { ...deps, db }
+    const admins = await store.lockAdmins(db) // first, so that all lock in one order
+    const operator = await existing(db, name)
+    const detail = await change(db, operator, admins)
+    if (detail) await recordAudit(inside, { event, target: `operator:${operator.name}`, detail })
+    return shown(inside, operator.name)
+  })
+
+/** What the operator may do from the next request on; a token of a higher role counts as one of this role. */
+export const setOperatorRole = (deps: Deps, { name, role }: RoleChange): Promise<ShownOperator> =>
+  changeOperator(deps, name, 'operator_role_set', async (db, operator, admins) => {
+    if (operator.role === role) return undefined
+    keepAnAdmin(deps, admins, operator)
+    await store.setRole(db, operator.operator_id, role)
+    return { before: { role: operator.role }, after: { role } }
+  })
+
+/** Tokens are refused and sessions over, at once. */
+export const disableOperator = (deps: Deps, { name }: OneOperator): Promise<ShownOperator> =>
+  changeOperator(deps, name, 'operator_disabled', async (db, operator, admins) => {
+    if (operator.status === 'disabled') return undefined
+    keepAnAdmin(deps, admins, operator)
+    await store.setStatus(db, operator.operator_id, 'disabled')
+    return { before: { status: 'active' }, after: { status: 'disabled' } }
+  })
+
+/** Tokens that have not expired are accepted again. */
+export const enableOperator = (deps: Deps, { name }: OneOperator): Promise<ShownOperator> =>
+  changeOperator(deps, name, 'operator_enabled', async (db, operator) => {
+    if (operator.status === 'active') return undefined
+    await store.setStatus(db, operator.operator_id, 'active')
+    return { before: { status: 'disabled' }, after: { status: 'active' } }
+  })

@@ -1,0 +1,123 @@
+import type { Role } from '../lib/web/admin-auth.ts'
+
+/**
+ * Which role an operation needs: as a route below /admin/v1 and as a command. A test walks every route and every command
+ * with every role. What is not here is refused to everybody.
+ */
+export interface Permission {
+  readonly role: Role
+  /** Method and pattern of the path below /admin/v1. */
+  readonly route?: string
+  /** Words of the command line. */
+  readonly command?: string
+}
+
+const viewer = (route?: string, command?: string) => row('viewer', route, command)
+const support = (route?: string, command?: string) => row('support', route, command)
+const editor = (route?: string, command?: string) => row('editor', route, command)
+const admin = (route?: string, command?: string) => row('admin', route, command)
+
+const row = (role: Role, route?: string, command?: string): Permission => ({
+  role,
+  ...(route ? { route } : {}),
+  ...(command ? { command } : {}),
+})
+
+const PARTNER = '/partners/:partner_id'
+const PRODUCTS = `${PARTNER}/products`
+const PRODUCT = `${PRODUCTS}/:partner_deal_id`
+const ORDER = '/orders/:order_id'
+const OPERATOR = '/operators/:name'
+
+export const PERMISSIONS: readonly Permission[] = [
+  viewer('GET /apps', 'app list'),
+  viewer('GET /apps/:app_key', 'app show'),
+  editor('POST /apps', 'app create'),
+  editor('PATCH /apps/:app_key', 'app update'),
+  editor('POST /apps/:app_key/approve', 'app approve'),
+  editor('POST /apps/:app_key/suspend', 'app suspend'),
+  editor('POST /apps/:app_key/rotate-secret', 'app rotate-secret'),
+
+  viewer('GET /users', 'user list'),
+  viewer('GET /users/:cid/:user_id', 'user show'),
+  editor('POST /users', 'user create'),
+  editor('POST /users/block', 'user block'),
+  editor('POST /users/unblock', 'user unblock'),
+
+  viewer('GET /grants', 'grant list'),
+  support('POST /grants/revoke', 'grant revoke'),
+
+  viewer('GET /partners', 'partner list'),
+  viewer(`GET ${PARTNER}`, 'partner show'),
+  editor('POST /partners', 'partner create'),
+  editor(`PATCH ${PARTNER}`, 'partner update'),
+  editor(`POST ${PARTNER}/suspend`, 'partner suspend'),
+  editor(`POST ${PARTNER}/activate`, 'partner activate'),
+  editor(`POST ${PARTNER}/stage`, 'partner stage'),
+  editor(`PUT ${PARTNER}/contacts/product`, 'partner contact'),
+  editor(`PUT ${PARTNER}/contacts/business`),
+  editor(`POST ${PARTNER}/contacts/product/rotate-webhook-secret`, 'partner rotate-webhook-secret'),
+  editor(`POST ${PARTNER}/contacts/business/rotate-webhook-secret`),
+  editor(`PUT ${PARTNER}/aes-key`, 'partner set-aes-key'),
+  editor(`POST ${PARTNER}/make-aes-key`, 'partner make-aes-key'),
+  editor(`DELETE ${PARTNER}/aes-key`, 'partner remove-aes-key'),
+  editor(`POST ${PARTNER}/rotate-secret`, 'partner rotate-secret'),
+  editor(`POST ${PARTNER}/switch-signing`, 'partner switch-signing'),
+  editor(`POST ${PARTNER}/retire-secret`, 'partner retire-secret'),
+  viewer(`GET ${PARTNER}/members`, 'partner members list'),
+  editor(`POST ${PARTNER}/members`, 'partner members invite'),
+  editor(`POST ${PARTNER}/members/remove`, 'partner members remove'),
+  viewer(`GET ${PARTNER}/notices`, 'partner notices'),
+
+  viewer(`GET ${PRODUCTS}`, 'product list'),
+  viewer(`GET ${PRODUCT}`, 'product show'),
+  editor(`POST ${PRODUCTS}/pull`, 'product pull'),
+  editor(`POST ${PRODUCT}/pull`),
+  editor(`POST ${PRODUCT}/pull-prices`, 'product pull-prices'),
+
+  viewer('GET /orders', 'order list'),
+  viewer(`GET ${ORDER}`, 'order show'),
+  support(`POST ${ORDER}/query`, 'order query'),
+  editor('POST /orders', 'order create'),
+  editor(`POST ${ORDER}/pay`, 'order pay'),
+  editor(`POST ${ORDER}/close`, 'order close'),
+  editor(`POST ${ORDER}/refund`, 'order refund'),
+  editor(`POST ${ORDER}/refunded`, 'order refunded'),
+
+  viewer('GET /jobs', 'job list'),
+  support('POST /jobs/:job_id/retry', 'job retry'),
+  support('POST /jobs/:job_id/give-up', 'job give-up'),
+
+  viewer('GET /audit', 'audit list'),
+  support('GET /audit/export', 'audit export'),
+  support('GET /audit/verify', 'audit verify'),
+
+  viewer('GET /requests/:request_id'),
+  support('GET /explain', 'explain'),
+
+  viewer('GET /signing-keys', 'signing-key list'),
+  admin('POST /signing-keys/rotate', 'signing-key rotate'),
+  admin('POST /signing-keys/retire', 'signing-key retire'),
+
+  admin('GET /operators', 'operator list'),
+  admin(`GET ${OPERATOR}`, 'operator show'),
+  admin('POST /operators', 'operator create'),
+  admin(`POST ${OPERATOR}/role`, 'operator set-role'),
+  admin(`POST ${OPERATOR}/disable`, 'operator disable'),
+  admin(`POST ${OPERATOR}/enable`, 'operator enable'),
+  admin(`POST ${OPERATOR}/tokens`, 'operator new-token'),
+  admin(`POST ${OPERATOR}/tokens/revoke`, 'operator revoke-token'),
+  admin(`POST ${OPERATOR}/password`, 'operator set-password'),
+  admin(`POST ${OPERATOR}/reset-totp`, 'operator reset-totp'),
+
+  // Only on the machine of the service, which has its database: whoever can do that is an admin.
+  admin(undefined, 'migrate'),
+  admin(undefined, 'purge'),
+  admin(undefined, 'demo remove'),
+]
+
+/** Method and pattern of a route, as `GET /admin/v1/apps`, to the role that it needs. */
+export const ROUTE_ROLES: ReadonlyMap<string, Role> = new Map([
+  ...PERMISSIONS.flatMap(({ role, route }) => (route ? [[route.replace(' ', ' /admin/v1'), role] as const] : [])),
+  ['GET /metrics', 'viewer'] as const,
+])

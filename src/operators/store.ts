@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { type Db, sql } from '../db/sql.ts'
+import type { Role } from '../lib/web/admin-auth.ts'
+import { type OperatorRow, operatorRow } from './wire.ts'
+
+/** Operators by name, in any case of letters. Tokens and sessions are in token-store.ts and session-store.ts. */
+
+/** 0 when the name is taken. */
+export const insertOperator = (
+  db: Db,
+  made: { readonly operator_id: string; readonly name: string; readonly role: Role },
+  now: Date,
+): Promise<number> =>
+  db.exec(
+    sql`insert into operator (operator_id, name, role, status, created_at)
+        values (${made.operator_id}, ${made.name}, ${made.role}, 'active', ${now}) on conflict do nothing`,
+  )
+
+export const findOperators = (db: Db): Promise<OperatorRow[]> =>
+  db.many(
+    operatorRow,
+    sql`select operator_id, name, role, status, created_at, password_hash is not null as has_password,
+          totp_confirmed_at is not null as has_totp
+        from operator order by created_at, name limit 1000`,
+  )
+
+/** Locked until the end of the transaction. */
+export const lockOperator = (db: Db, name: string): Promise<OperatorRow | undefined> =>
+  db.maybe(
+    operatorRow,
+    sql`select operator_id, name, role, status, created_at, password_hash is not null as has_password,
+          totp_confirmed_at is not null as has_totp
+        from operator where lower(name) = lower(${name}) for update`,
+  )
+
+/** The ids of those who are active admins, each locked, so that two of them cannot go away at once. */
+export const lockAdmins = async (db: Db): Promise<string[]> =>
+  (
+    await db.many(
+      z.object({ operator_id: z.string() }),
+      sql`select operator_id from operator where role = 'admin' and status = 'active' order by operator_id for update`,
+    )
+  ).map(({ operator_id }) => operator_id)
+
+export const setRole = (db: Db, operatorId: string, role: Role): Promise<number> =>
+  db.exec(sql`update operator set role = ${role} where operator_id = ${operatorId}`)
+
+/** Sessions from before are over. */
+export const setStatus = (db: Db, operatorId: string, status: OperatorRow['status']): Promise<number> =>
+  db.exec(
+    sql`update operator set status = ${status}, credential_version = credential_version + 1
+        where operator_id = ${operatorId}`,
+  )
+
+export const setPassword = (db: Db, operatorId: string, passwordHash: string): Promise<number> =>
+  db.exec(
+    sql`update operator set password_hash = ${passwordHash}, credential_version = credential_version + 1
+        where operator_id = ${operatorId}`,
+  )
+
+/** Null takes it away; it counts once it is confirmed. */
+export const setTotp = (db: Db, operatorId: string, sealed: Buffer | null): Promise<number> =>
+  db.exec(
+    sql`update operator set totp_sealed = ${sealed}, totp_confirmed_at = null, totp_last_step = 0
+        where operator_id = ${operatorId}`,
+  )
+
+/** Spends the codes up to this step; 0 when that was done before. */
+export const spendTotpStep = (db: Db, operatorId: string, step: number, now: Date): Promise<number> =>
+  db.exec(
+    sql`update operator set totp_last_step = ${step}, totp_confirmed_at = coalesce(totp_confirmed_at, ${now})
+        where operator_id = ${operatorId} and totp_last_step < ${step}`,
+  )
+
+const credential = z.object({
+  operator_id: z.string(),
+  name: z.string(),
+  status: operatorRow.shape.status,
+  password_hash: z.string().nullable(),
+  totp_sealed: z.instanceof(Buffer).nullable(),
+  totp_confirmed_at: z.date().nullable(),
+  credential_version: z.number(),
+})
+export type Credential = z.output<typeof credential>
+
+export const findCredential = (db: Db, name: string): Promise<Credential | undefined> =>
+  db.maybe(
+    credential,
+    sql`select operator_id, name, status, password_hash, totp_sealed, totp_confirmed_at, credential_version
+        from operator where lower(name) = lower(${name})`,
+  )

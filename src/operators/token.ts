@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto'
+import { recordAudit } from '../audit/index.ts'
+import type { Config } from '../config/index.ts'
+import { DAY_S } from '../db/retention.ts'
+import type { Deps } from '../deps.ts'
+import { addSeconds, wholeSecondsAfter } from '../lib/clock.ts'
+import { equalSecrets } from '../lib/crypto/keys.ts'
+import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
+import { allows, type Operator, type Role } from '../lib/web/admin-auth.ts'
+import { noSuchOperator, noSuchToken, roleAboveOperator } from './errors.ts'
+import { lockOperator } from './store.ts'
+import { findToken, insertToken, revokeToken, touchToken } from './token-store.ts'
+import { FIRST_OPERATOR, type MadeToken, type NewToken, type OneToken, type OperatorRow } from './wire.ts'
+
+/** The last use of a token is written at most this often. */
+const TOUCH_EVERY_S = 60
+
+const BEARER = /^Bearer +(\S+) *$/i
+
+/** The token of an Authorization header; undefined where it is none of a bearer. */
+export const bearerOf = (authorization = ''): string | undefined => BEARER.exec(authorization)?.[1]
+
+const isAdminToken = ({ ADMIN_TOKEN }: Pick<Config, 'ADMIN_TOKEN'>, bearer: string): boolean =>
+  ADMIN_TOKEN !== undefined && equalSecrets(bearer, ADMIN_TOKEN)
+
+/** Whether an Authorization header is that of the bearer of ADMIN_TOKEN: for what has to be known without the database. */
+export function isFirstOperator(config: Pick<Config, 'ADMIN_TOKEN'>, authorization: string | undefined): boolean {
+  const bearer = bearerOf(authorization)
+  return bearer !== undefined && isAdminToken(config, bearer)
+}
+
+const lower = (one: Role, other: Role): Role => (allows(one, other) ? other : one)
+
+/** Who holds this bearer token: ADMIN_TOKEN, or a token of an operator. Anything forged costs no statement. */
+export async function findOperator({ config, db, keys, clock }: Deps, bearer: string): Promise<Operator | undefined> {
+  if (isAdminToken(config, bearer)) return { name: FIRST_OPERATOR, role: 'admin' }
+  const now = clock.now()
+  const token = parseToken(keys, PREFIX.operatorToken, bearer)
+  if (!token || token.expiresAt <= now) return undefined
+  const found = await findToken(db, token.hash, now)
+  if (!found) return undefined
+  const stale = addSeconds(now, -TOUCH_EVERY_S)
+  if (found.lastUsedAt === null || found.lastUsedAt < stale) await touchToken(db, token.hash, now, stale)
+  return { name: found.name, role: lower(found.operatorRole, found.tokenRole) }
+}
+
+interface Wanted {
+  readonly token_name: string
+  readonly role: Role
+  readonly days: number
+}
+
+/** In the transaction of `deps.db`, with a row in the audit log. */
+export async function makeToken(deps: Deps, of: OperatorRow, { token_name, role, days }: Wanted): Promise<MadeToken> {
+  const { db, keys, clock } = deps
+  const now = clock.now()
+  const expiresAt = wholeSecondsAfter(now, days * DAY_S)
+  const token = issueToken(keys, { prefix: PREFIX.operatorToken, routingKey: 0, expiresAt })
+  const token_id = randomUUID()
+  const { operator_id } = of
+  await insertToken(db, { hash: token.hash, token_id, operator_id, name: token_name, role, expires_at: expiresAt }, now)
+  const detail = { token_id, token_name, role, expires_at: expiresAt }
+  await recordAudit(deps, { event: 'operator_token_made', target: `operator:${of.name}`, detail })
+  return { token: token.text, token_id, expires_at: expiresAt }
+}
+
+/** A further token for an operator, of its role or a lower one. */
+export const newOperatorToken = (deps: Deps, { name, role, ...wanted }: NewToken): Promise<MadeToken> =>
+  deps.db.tx(async (db) => {
+    const found = await lockOperator(db, name)
+    if (!found) throw noSuchOperator()
+    if (role && !allows(found.role, role)) throw roleAboveOperator(found.role)
+    return makeToken({ ...deps, db }, found, { ...wanted, role: role ?? found.role })
+  })
+
+/** Ends a token at once. */
+export const revokeOperatorToken = (deps: Deps, { name, token_id }: OneToken): Promise<{ token_id: string }> =>
+  deps.db.tx(async (db) => {
+    const found = await lockOperator(db, name)
+    if (!found) throw noSuchOperator()
+    if ((await revokeToken(db, found.operator_id, token_id, deps.clock.now())) === 0) throw noSuchToken()
+    const target = `operator:${found.name}`
+    await recordAudit({ ...deps, db }, { event: 'operator_token_revoked', target, detail: { token_id } })
+    return { token_id }
+  })

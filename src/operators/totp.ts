@@ -1,0 +1,84 @@
+import { Secret, TOTP } from 'otpauth'
+import { recordAudit } from '../audit/index.ts'
+import type { Deps } from '../deps.ts'
+import { open, seal } from '../lib/crypto/keys.ts'
+import { signInLimits } from '../throttle/index.ts'
+import { noSuchOperator, OperatorSignInRefused } from './errors.ts'
+import { type SignedInOperator, startOperatorSession } from './session.ts'
+import { deleteSession } from './session-store.ts'
+import * as store from './store.ts'
+import type { OneOperator } from './wire.ts'
+
+/** Authenticators (RFC 6238), as every app for phones knows them: SHA-1, six digits, thirty seconds. */
+
+const PERIOD_S = 30
+/** Clocks of phones differ: the code before and the one after are accepted too. */
+const WINDOW = 1
+const SECRET_BYTES = 20
+
+const sealingContext = (operatorId: string): string => `operator_totp ${operatorId}`
+
+const totpOf = (secret: Secret, label = '') => new TOTP({ issuer: 'Gatehouse', label, secret, period: PERIOD_S })
+
+export interface TotpEnrolment {
+  /** Base32, to be typed. */
+  readonly secret: string
+  /** `otpauth://…`, for a QR code. */
+  readonly url: string
+}
+
+/** A new authenticator for an operator without one; it counts once `confirmTotp` was given a code of it. */
+export async function enrolTotp(deps: Deps, session: SignedInOperator): Promise<TotpEnrolment> {
+  if (!session.pending) throw new OperatorSignInRefused()
+  const secret = new Secret({ size: SECRET_BYTES })
+  const { operatorId, name } = session
+  await store.setTotp(deps.db, operatorId, seal(deps.keys, secret.base32, sealingContext(operatorId)))
+  return { secret: secret.base32, url: totpOf(secret, name).toString() }
+}
+
+/**
+ * A first code of the authenticator: from now on signing in needs one. Returns the id of a session that may do everything,
+ * in place of the one so far. Throws OperatorSignInRefused; wrong codes count as failed sign-ins.
+ */
+export async function confirmTotp(
+  deps: Deps,
+  session: SignedInOperator,
+  { code, address }: { readonly code: string; readonly address: string },
+): Promise<string> {
+  const limits = await signInLimits(deps, { kind: 'operator', name: session.name.toLowerCase(), address })
+  const until = await limits.exhausted()
+  if (until) throw new OperatorSignInRefused(until)
+  const found = await store.findCredential(deps.db, session.name)
+  if (!session.pending || !found || !(await spendCode(deps, found, code))) {
+    throw new OperatorSignInRefused(await limits.failed())
+  }
+  await limits.forget()
+  return deps.db.tx(async (db) => {
+    const inside = { ...deps, db }
+    await deleteSession(db, session.sessionHash)
+    await recordAudit(inside, { event: 'operator_totp_added', target: `operator:${found.name}` })
+    return startOperatorSession(inside, found, false)
+  })
+}
+
+/** Whether this is a code of now (spaces do not count) that nobody has used: of simultaneous uses exactly one succeeds. */
+export async function spendCode({ db, keys, clock }: Deps, of: store.Credential, code: string): Promise<boolean> {
+  if (of.totp_sealed === null) return false
+  const now = clock.now()
+  const secret = Secret.fromBase32(open(keys, of.totp_sealed, sealingContext(of.operator_id)))
+  const delta = totpOf(secret).validate({ token: code.replaceAll(' ', ''), timestamp: now.getTime(), window: WINDOW })
+  if (delta === null) return false
+  const step = Math.floor(now.getTime() / 1000 / PERIOD_S) + delta
+  return (await store.spendTotpStep(db, of.operator_id, step, now)) > 0
+}
+
+/** Takes the authenticator away, for somebody who has lost it: the next sign-in adds a new one. */
+export const resetTotp = (deps: Deps, { name }: OneOperator): Promise<{ name: string }> =>
+  deps.db.tx(async (db) => {
+    const found = await store.lockOperator(db, name)
+    if (!found) throw noSuchOperator()
+    await store.setTotp(db, found.operator_id, null)
+    await store.setStatus(db, found.operator_id, found.status) // sessions from before are over
+    await recordAudit({ ...deps, db }, { event: 'operator_totp_reset', target: `operator:${found.name}` })
+    return { name: found.name }
+  })

@@ -1,0 +1,128 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { recordAudit, sealAudit, verifyAudit } from '../../src/audit/index.ts'
+import { deriveKeys } from '../../src/lib/crypto/keys.ts'
+import { openWorld, type World } from '../harness.ts'
+
+/** The chain of the audit log: what was removed or altered by hand shows. */
+
+let world: World
+beforeEach(async () => {
+  await world?.close()
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const write = async (count: number) => {
+  for (let written = 0; written < count; written++) {
+    world.clock.advance(1)
+    await recordAudit(world.deps, { event: 'app_updated', appKey: `app${written}`, detail: { n: written, text: '票' } })
+  }
+}
+const query = (text: string) => world.pool.query(text)
+const verify = (head?: string) => verifyAudit(world.deps, { head })
+
+it('is intact over several seals, and says what nothing protects yet', async () => {
+  await write(3)
+  expect(await verify()).toMatchObject({ intact: true, rows: 0, unsealed: 3, outside: 0, head: null })
+  expect(await sealAudit(world.deps)).toBe(3)
+  await write(2)
+  await sealAudit(world.deps)
+  await write(1)
+  expect(await verify()).toMatchObject({
+    intact: true,
+    rows: 5,
+    seals: 2,
+    unsealed: 1,
+    outside: 0,
+    head: expect.stringMatching(/^2:[0-9a-f]{64}$/),
+  })
+})
+
+it('takes more rows than fit into one seal, with several processes at it', async () => {
+  await query(`with written as (insert into audit_event (at, event) select now(), 'app_updated' from generate_series(1, 1200) returning routing_key, audit_id)
+    insert into audit_unsealed select routing_key, audit_id from written`)
+  const sealed = await Promise.all([sealAudit(world.deps), sealAudit(world.deps), sealAudit(world.deps)])
+  expect(sealed.reduce((sum, rows) => sum + rows)).toBe(1200)
+  expect(await verify()).toMatchObject({ intact: true, rows: 1200, seals: 3, unsealed: 0 })
+})
+
+describe('a hand in the database', () => {
+  const problems = async () => (await verify()).problems.map(({ problem }) => problem)
+  beforeEach(async () => {
+    await write(3)
+    await sealAudit(world.deps)
+    await write(3)
+    await sealAudit(world.deps)
+  })
+
+  it('that removes a row is found, with the row and when it was', async () => {
+    const { rows } = await query(
+      "delete from audit_event where detail ->> 'n' = '1' and at < '2026-05-06T10:34:23Z' returning audit_id",
+    )
+    expect(await verify()).toMatchObject({
+      intact: false,
+      rows: 5,
+      outside: 0,
+      problems: [{ seal_no: 1n, audit_id: rows[0].audit_id, problem: 'the row is missing' }],
+    })
+  })
+
+  it.each([
+    ["actor = 'cli'", 1],
+    ["at = at + interval '1 second'", 6],
+    ['detail = detail || \'{"n": 7}\'', 6],
+    ["request_id = 'x'", 6],
+  ])('that alters a row is found: %s', async (change) => {
+    await query(`update audit_event set ${change}`)
+    expect(new Set(await problems())).toEqual(new Set(['the row was altered']))
+  })
+
+  it('that removes a seal, or alters one, is found', async () => {
+    await query("update audit_seal set last_at = last_at + interval '1 day' where seal_no = 1")
+    expect(await problems()).toEqual(['the seal was altered'])
+    await query('delete from audit_seal where seal_no = 1')
+    expect(await problems()).toContain('a seal before this one is missing')
+  })
+
+  it('that makes row and seal fit each other anew is found: it lacks the key', async () => {
+    await query("update audit_event set event = 'app_created' where detail ->> 'n' = '0'")
+    await query("update audit_seal set row_digests = decode(repeat('00', 48), 'hex')")
+    expect(await problems()).toContain('the seal was altered')
+  })
+
+  it('that adds a row is seen', async () => {
+    await query("insert into audit_event (at, event) values (now(), 'app_updated')")
+    expect(await verify()).toMatchObject({ intact: true, outside: 1 })
+  })
+
+  it('that cuts off the end shows by a head that was kept', async () => {
+    const { head } = await verify()
+    expect(await verify(head ?? '')).toMatchObject({ intact: true })
+    await query('delete from audit_event using audit_seal where seal_no = 2 and audit_id = any(audit_ids)')
+    await query('delete from audit_seal where seal_no = 2')
+    expect(await verify()).toMatchObject({ intact: true })
+    expect(await verify(head ?? '')).toMatchObject({ intact: false })
+  })
+
+  it('that removes a row before it is sealed is found too', async () => {
+    await write(1)
+    await query('delete from audit_event where audit_id in (select audit_id from audit_unsealed)')
+    await sealAudit(world.deps)
+    expect(await problems()).toEqual(['the row is missing'])
+  })
+})
+
+it('of another SECRET_KEY cannot be judged, and says so', async () => {
+  await write(2)
+  await sealAudit({ ...world.deps, keys: deriveKeys('another key of thirty-two characters') })
+  expect(await verify()).toMatchObject({ rows: 0, seals: 1, other_key: 1, problems: [] })
+})
+
+it('lets go of what is older than AUDIT_DAYS', async () => {
+  await write(2)
+  await sealAudit(world.deps)
+  await query('delete from audit_event')
+  expect(await verify()).toMatchObject({ intact: false })
+  world.clock.advance(1_096 * 86_400)
+  expect(await verify()).toMatchObject({ intact: true, purged: 2 })
+})

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { recordAudit, sealAudit, verifyAudit } from '../../src/audit/index.ts'
+import { openPool } from '../../src/db/pool.ts'
+import { dbOf } from '../../src/db/sql.ts'
+import { purge } from '../../src/jobs/purge.ts'
+import { openWorld, type World } from '../harness.ts'
+
+/** The database role of OPERATIONS "Audit log", which may add to the log and nothing else. */
+
+let world: World
+let pool: pg.Pool
+const role = `service_${process.pid}`
+beforeAll(async () => {
+  world = await openWorld()
+  const text = readFileSync(new URL('../../.github/OPERATIONS.md', import.meta.url), 'utf8')
+  const grants = /<!-- grants: [^>]*-->\n```sql\n([\s\S]*?)```/.exec(text)?.[1] ?? ''
+  expect(grants).toContain('gatehouse_service')
+  await world.pool.query(`create role ${role} login password 'x'`)
+  for (const statement of grants.replaceAll('gatehouse_service', role).split(';\n')) await world.pool.query(statement)
+  const url = new URL(world.databaseUrl)
+  url.username = role
+  url.password = 'x'
+  pool = openPool({ connectionString: url.href, size: 3 }, world.log)
+})
+afterAll(async () => {
+  await pool.end()
+  await world.pool.query(`drop owned by ${role}`)
+  await world.pool.query(`drop role ${role}`)
+  await world.close()
+})
+
+const deps = () => ({ ...world.deps, db: dbOf(pool) })
+
+it('writes events, seals and verifies them', async () => {
+  await recordAudit(deps(), { event: 'app_updated', appKey: 'x' })
+  expect(await sealAudit(deps())).toBe(1)
+  expect(await verifyAudit(deps())).toMatchObject({ intact: true, rows: 1 })
+})
+
+describe('cannot', () => {
+  it.each([
+    "update audit_event set event = 'x'",
+    'delete from audit_event',
+    'truncate audit_event',
+    'delete from audit_seal',
+    'update audit_seal set seal_no = 5',
+    'drop table audit_event',
+    'alter table audit_event disable trigger all',
+  ])('%s', async (statement) => {
+    await expect(pool.query(statement)).rejects.toMatchObject({ code: '42501' })
+  })
+})
+
+it('purges everything else, and leaves the log alone', async () => {
+  world.clock.advance(2_000 * 86_400)
+  await world.pool.query("insert into rate_count (subject, uses, window_ends_at) values ('x', 1, now())")
+  const purged = await purge(deps(), {})
+  expect(purged.finished).toBe(true)
+  expect(purged.deleted).not.toHaveProperty('audit_event')
+  const asOwner = await purge(world.deps, {})
+  expect(asOwner.deleted).toMatchObject({ audit_event: 1, audit_seal: 1 })
+})

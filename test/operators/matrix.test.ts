@@ -1,0 +1,208 @@
+import type { Command } from 'commander'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openContext } from '../../src/cli/context.ts'
+import { programOf } from '../../src/command-line.ts'
+import { allows, ROLES, type Role } from '../../src/lib/web/admin-auth.ts'
+import { createOperator, PERMISSIONS } from '../../src/operators/index.ts'
+import { adminRoutes } from '../admin-routes.ts'
+import { gatehouse } from '../cli-runner.ts'
+import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
+
+/** Every route and every command, with every role: allowed or refused, and what the audit log says of it. */
+
+let world: World
+let url: string
+const tokens = new Map<Role, string>()
+beforeAll(async () => {
+  world = await openWorld()
+  url = await world.app.listen({ port: 0, host: '127.0.0.1' })
+  for (const role of ROLES) {
+    tokens.set(role, (await createOperator(world.deps, { name: `a-${role}`, role, days: 1 })).token)
+  }
+})
+afterAll(() => world.close())
+
+/** How many rows there are about what this operator was refused. */
+const refusals = async (role: Role): Promise<Readonly<Record<string, number>>> => {
+  const { rows } = await world.pool.query(
+    `select target, count(*)::int as count from audit_event
+     where event = 'operator_refused' and outcome = 'refused' and actor_name = $1 group by target`,
+    [`a-${role}`],
+  )
+  return Object.fromEntries(rows.map(({ target, count }) => [target, count]))
+}
+
+const routes = PERMISSIONS.flatMap(({ role, route }) => (route ? [[route, role] as const] : []))
+const commands = PERMISSIONS.flatMap(({ role, command, route }) => (command ? [{ role, command, route }] : []))
+
+describe('the table of permissions', () => {
+  it('has every route of the admin API, and no other', () => {
+    const told = routes.map(([route]) => route.replace(' ', ' /admin/v1'))
+    expect(adminRoutes(world.app).sort()).toEqual(told.sort())
+  })
+
+  it('has every command but those that need no rights of an operator', () => {
+    const own = ['jsticket', 'secret check', /^sandbox /]
+    const known = commandsOf(
+      programOf(openContext({ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, env: {} })),
+    )
+    const operators = known.filter(
+      (name) => !own.some((one) => (typeof one === 'string' ? one === name : one.test(name))),
+    )
+    expect(operators.sort()).toEqual(commands.map(({ command }) => command).sort())
+  })
+})
+
+function commandsOf(command: Command, words: readonly string[] = []): string[] {
+  if (command.commands.length === 0) return [words.join(' ')]
+  return command.commands.flatMap((one) => commandsOf(one, [...words, one.name()]))
+}
+
+describe.each(routes)('%s', (route, needed) => {
+  const [method = '', pattern = ''] = route.split(' ')
+  const ask = (token?: string) =>
+    world.app.inject({
+      method: method as 'GET',
+      url: `/admin/v1${pattern.replaceAll(/:\w+/g, '1')}`,
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    })
+
+  it.each(ROLES)('%s', async (role) => {
+    const before = await refusals(role)
+    const { statusCode, json } = await ask(tokens.get(role))
+    const after = await refusals(role)
+    if (allows(role, needed)) {
+      expect([200, 400, 404]).toContain(statusCode)
+      expect(after).toEqual(before)
+    } else {
+      expect([statusCode, json().rescode]).toEqual([403, 20003])
+      expect(json().data.message).toContain(`needs the role ${needed}; this operator is ${role}`)
+      const target = route.replace(' ', ' /admin/v1')
+      expect(after).toEqual({ ...before, [target]: (before[target] ?? 0) + 1 })
+    }
+  })
+
+  it('nobody without a token', async () => {
+    expect((await ask()).statusCode).toBe(401)
+    expect((await ask('ghop_forged')).statusCode).not.toBe(200)
+  })
+})
+
+/** What to type after the words of a command, so that it gets as far as the service. */
+const TYPED: Readonly<Record<string, readonly string[]>> = {
+  'app show': ['none'],
+  'app create': ['--name', 'X', '--host', 'example.com', '--scope', 'USER_INFO', '--app-key', 'matrix'],
+  'app update': ['none', '--name', 'X'],
+  'app approve': ['none'],
+  'app suspend': ['none'],
+  'app rotate-secret': ['none'],
+  'user show': ['--cid', '1', '--user-id', 'none'],
+  'user block': ['--cid', '1', '--user-id', 'none'],
+  'user unblock': ['--cid', '1', '--user-id', 'none'],
+  'user create': [
+    ...['--cid', '1', '--user-id', 'u', '--passport', 'matrix', '--password', 'long enough', '--name', 'X'],
+    ...['--big-avatar-url', 'https://a.example/'],
+  ],
+  'grant list': ['--cid', '1', '--user-id', 'none'],
+  'grant revoke': ['--cid', '1', '--user-id', 'none', '--grant-id', '8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'],
+  'partner create': ['--name', 'X'],
+  'partner update': ['1', '--name', 'X'],
+  'partner stage': ['1', 'live'],
+  'partner contact': ['1', 'product', '--name', 'X', '--mail', 'x@a.example'],
+  'partner rotate-webhook-secret': ['1', 'product'],
+  'partner members invite': ['1', '--mail', 'x@a.example', '--role', 'owner'],
+  'partner members remove': ['1', '--mail', 'x@a.example'],
+  'product list': ['--partner-id', '1'],
+  'product show': ['d', '--partner-id', '1'],
+  'product pull': ['--partner-id', '1'],
+  'product pull-prices': ['d', '--partner-id', '1'],
+  'order create': ['--partner-id', '1', '--partner-deal-id', 'd'],
+  'order refunded': ['1', '--type', '1'],
+  'job give-up': ['1', '--reason', 'matrix'],
+  'signing-key rotate': ['--alg', 'ES256'],
+  'signing-key retire': ['none'],
+  'operator create': ['--name', 'matrix', '--role', 'viewer'],
+  'operator set-role': ['none', '--role', 'viewer'],
+  'operator revoke-token': ['none', '--token-id', '8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'],
+}
+const NEEDS_INPUT = ['partner set-aes-key', 'operator set-password']
+const ONE = /^(partner|order|job retry|operator) ?/
+const LISTS = / (list|create)$/
+
+describe.each(commands.filter(({ command }) => !NEEDS_INPUT.includes(command)))(
+  'gatehouse $command',
+  ({ command, role: needed, route }) => {
+    const typed =
+      TYPED[command] ??
+      (ONE.test(command) && !LISTS.test(command) ? ['1'] : command === 'partner members list' ? ['1'] : [])
+
+    it.each(ROLES)('%s', async (role) => {
+      const settings = { GATEHOUSE_URL: url, GATEHOUSE_TOKEN: tokens.get(role) ?? '' }
+      const { code, stderr } = await gatehouse(settings, ...command.split(' '), ...typed)
+      if (route === undefined) expect(stderr).toContain('works only on the machine of the service')
+      else if (allows(role, needed)) expect(stderr).not.toMatch(/needs the role|Unauthorized|option|is required/)
+      else
+        expect([code, stderr]).toEqual([
+          1,
+          expect.stringContaining(`needs the role ${needed}; this operator is ${role}`),
+        ])
+    })
+  },
+)
+
+describe('the command line over the admin API', () => {
+  const remote = (...words: string[]) => gatehouse({ GATEHOUSE_URL: `${url}/`, GATEHOUSE_TOKEN: ADMIN_TOKEN }, ...words)
+
+  it('prints what it prints on the machine of the service', async () => {
+    await remote('app', 'create', '--name', '票', '--host', 'a.com', '--scope', 'USER_INFO', '--app-key', 'same')
+    const direct = { DATABASE_URL: world.databaseUrl, SECRET_KEY }
+    for (const words of [
+      ['app', 'show', 'same'],
+      ['app', 'list'],
+      ['partner', 'list', '--json'],
+    ]) {
+      const there = await remote(...words)
+      expect(there).toEqual(await gatehouse(direct, ...words))
+      expect(there.code).toBe(0)
+    }
+  })
+
+  it('says what is wrong by the options that were typed', async () => {
+    await remote('app', 'create', '--name', 'X', '--host', 'a.com', '--scope', 'USER_INFO', '--app-key', 'twice')
+    const again = await remote(
+      'app',
+      'create',
+      '--name',
+      'X',
+      '--host',
+      'a.com',
+      '--scope',
+      'USER_INFO',
+      '--app-key',
+      'twice',
+    )
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringMatching(/^--app-key +is already taken/) })
+    expect(await remote('app', 'show', 'none')).toMatchObject({ code: 1, stderr: 'no such micro-app\n' })
+  })
+
+  it('says where it could not ask', async () => {
+    const nowhere = await gatehouse({ GATEHOUSE_URL: 'http://127.0.0.1:1', GATEHOUSE_TOKEN: 'x' }, 'app', 'list')
+    expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('http://127.0.0.1:1 does not respond') })
+    const without = await gatehouse({ GATEHOUSE_URL: url }, 'app', 'list')
+    expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('GATEHOUSE_TOKEN') })
+    const wrong = await gatehouse({ GATEHOUSE_URL: url, GATEHOUSE_TOKEN: 'wrong' }, 'app', 'list')
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/^(Unauthorized|Request forbidden)$/m) })
+  })
+
+  it('exports the audit log and verifies it', async () => {
+    const { stdout } = await remote('audit', 'export', '--action', 'operator_created')
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).action),
+    ).toContain('operator_created')
+    const verified = await remote('audit', 'verify', '--json')
+    expect([verified.code, JSON.parse(verified.stdout).intact]).toEqual([0, true])
+  })
+})

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sealAudit } from '../../src/audit/index.ts'
+import { createOperator, setOperatorRole } from '../../src/operators/index.ts'
+import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
+import { until } from '../until.ts'
+
+/** Operators over the admin API: who is admitted, and what is kept of it. */
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+async function call(method: 'GET' | 'POST', path: string, token: string, body?: object, where = world) {
+  const headers = { authorization: `Bearer ${token}` }
+  const url = `/admin/v1${path}`
+  const response = await where.app.inject({ method, url, headers, ...(body ? { payload: body } : {}) })
+  return { status: response.statusCode, ...response.json() }
+}
+let serial = 0
+const made = async (role: string, where = world) => {
+  const name = `op${++serial}`
+  const { data } = await call('POST', '/operators', ADMIN_TOKEN, { name, role }, where)
+  return { name, token: data.token, token_id: data.token_id }
+}
+const events = async (target: string) =>
+  (
+    await world.pool.query(
+      'select event, actor, actor_name, outcome, request_id, address, detail from audit_event where target = $1 order by at, event',
+      [target],
+    )
+  ).rows
+
+describe('an operator', () => {
+  it('is made with a token that is told once, and kept as a hash', async () => {
+    const { data } = await call('POST', '/operators', ADMIN_TOKEN, { name: 'lin', role: 'editor' })
+    expect(data).toMatchObject({
+      name: 'lin',
+      role: 'editor',
+      status: 'active',
+      token: expect.stringMatching(/^ghop_/),
+    })
+    expect(await call('GET', '/apps', data.token)).toMatchObject({ status: 200, data: { apps: [] } })
+    const listed = await call('GET', '/operators', ADMIN_TOKEN)
+    expect(JSON.stringify(listed)).not.toContain(data.token)
+    const { rows } = await world.pool.query('select t::text from operator_token t')
+    expect(JSON.stringify(rows)).not.toContain(data.token)
+    expect(world.logged()).not.toContain(data.token)
+    expect(await events('operator:lin')).toMatchObject([
+      { event: 'operator_created', actor: 'operator', actor_name: 'ADMIN_TOKEN', address: '127.0.0.1' },
+      { event: 'operator_token_made', detail: { token_id: data.token_id, role: 'editor' } },
+    ])
+  })
+
+  it('has a name of its own', async () => {
+    await call('POST', '/operators', ADMIN_TOKEN, { name: 'twin', role: 'viewer' })
+    const again = await call('POST', '/operators', ADMIN_TOKEN, { name: 'TWIN', role: 'viewer' })
+    expect(again).toMatchObject({ status: 400, data: { problems: [{ field: 'name', problem: 'is already taken' }] } })
+    expect(await call('POST', '/operators', ADMIN_TOKEN, { name: 'admin_token', role: 'viewer' })).toMatchObject({
+      status: 400,
+    })
+  })
+
+  it('is refused what its role does not allow, with words, a row and a line', async () => {
+    const { name, token } = await made('viewer')
+    const refused = await call('POST', '/apps/none/suspend', token)
+    expect(refused).toMatchObject({
+      status: 403,
+      rescode: 20003,
+      data: {
+        message:
+          'Request forbidden: POST /admin/v1/apps/:app_key/suspend needs the role editor; this operator is viewer',
+      },
+    })
+    const { rows } = await world.pool.query(
+      "select * from audit_event where event = 'operator_refused' and actor_name = $1",
+      [name],
+    )
+    expect(rows).toMatchObject([{ outcome: 'refused', target: 'POST /admin/v1/apps/:app_key/suspend' }])
+    expect(world.logged()).toContain(`"operator":"${name}"`)
+  })
+
+  it('may be held back in its role from the next request on, tokens included', async () => {
+    const { name, token } = await made('editor')
+    await call('POST', `/operators/${name}/role`, ADMIN_TOKEN, { role: 'viewer' })
+    expect(await call('POST', '/apps/none/suspend', token)).toMatchObject({ status: 403 })
+    expect(await events(`operator:${name}`)).toContainEqual(
+      expect.objectContaining({
+        event: 'operator_role_set',
+        detail: { before: { role: 'editor' }, after: { role: 'viewer' } },
+      }),
+    )
+  })
+
+  it('is out at once when it is disabled, and in again when it is enabled', async () => {
+    const { name, token } = await made('viewer')
+    await call('POST', `/operators/${name}/disable`, ADMIN_TOKEN)
+    expect(await call('GET', '/apps', token)).toMatchObject({ status: 401 })
+    await call('POST', `/operators/${name}/enable`, ADMIN_TOKEN)
+    expect(await call('GET', '/apps', token)).toMatchObject({ status: 200 })
+  })
+
+  it('has further tokens, of a lower role if wanted, which end by themselves or are revoked', async () => {
+    const { name, token_id, token } = await made('editor')
+    const more = await call('POST', `/operators/${name}/tokens`, ADMIN_TOKEN, { role: 'viewer', days: 1 })
+    expect(await call('POST', '/apps/none/suspend', more.data.token)).toMatchObject({ status: 403 })
+    const above = await call('POST', `/operators/${name}/tokens`, ADMIN_TOKEN, { role: 'admin' })
+    expect(above).toMatchObject({ status: 400, data: { problems: [{ field: 'role' }] } })
+    expect(await call('POST', `/operators/${name}/tokens/revoke`, ADMIN_TOKEN, { token_id })).toMatchObject({
+      status: 200,
+    })
+    expect(await call('GET', '/apps', token)).toMatchObject({ status: 401 })
+    expect(await call('POST', `/operators/${name}/tokens/revoke`, ADMIN_TOKEN, { token_id })).toMatchObject({
+      status: 404,
+    })
+    world.clock.advance(86_401)
+    expect(await call('GET', '/apps', more.data.token)).toMatchObject({ status: 401 })
+  })
+
+  it('has the last use of a token written once a minute at most', async () => {
+    const { token, token_id } = await made('viewer')
+    const used = async () =>
+      (await world.pool.query('select last_used_at from operator_token where token_id = $1', [token_id])).rows[0]
+        .last_used_at
+    await call('GET', '/apps', token)
+    const first = await used()
+    expect(first).toEqual(world.clock.now())
+    world.clock.advance(59)
+    await call('GET', '/apps', token)
+    expect(await used()).toEqual(first)
+    world.clock.advance(2)
+    await call('GET', '/apps', token)
+    expect(await used()).toEqual(world.clock.now())
+  })
+})
+
+describe('the last admin', () => {
+  it('stays where no ADMIN_TOKEN could let anybody in again, of two who go at once too', async () => {
+    const bare = await openWorld({ ADMIN_TOKEN: '' })
+    try {
+      await createOperator(bare.deps, { name: 'first', role: 'admin', days: 1 })
+      await createOperator(bare.deps, { name: 'second', role: 'admin', days: 1 })
+      const answers = await Promise.allSettled(
+        ['first', 'second'].map((name) => setOperatorRole(bare.deps, { name, role: 'viewer' })),
+      )
+      expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+      const { rows } = await bare.pool.query("select 1 from operator where role = 'admin' and status = 'active'")
+      expect(rows).toHaveLength(1)
+    } finally {
+      await bare.close()
+    }
+  })
+
+  it('may go where ADMIN_TOKEN is set', async () => {
+    const { name } = await made('admin')
+    expect(await call('POST', `/operators/${name}/disable`, ADMIN_TOKEN)).toMatchObject({ status: 200 })
+  })
+})
+
+describe('a wrong token', () => {
+  it('leaves a line and rows, as many as are bounded, and has to wait at last', async () => {
+    const other = await openWorld()
+    try {
+      const answers: number[] = []
+      for (let tried = 0; tried < 35; tried++) {
+        answers.push((await call('GET', '/apps', `wrong-${tried}`, undefined, other)).status)
+      }
+      expect(answers.slice(0, 30)).toEqual(Array(30).fill(401))
+      expect(answers.slice(30)).toEqual(Array(5).fill(429))
+      expect((await call('GET', '/apps', ADMIN_TOKEN, undefined, other)).status).toBe(200)
+      expect(other.logged()).toContain('a wrong operator token was refused')
+      const { rows } = await other.pool.query("select outcome from audit_event where event like 'operator_sign_in%'")
+      expect(rows).toHaveLength(10)
+    } finally {
+      await other.close()
+    }
+  })
+})
+
+it('is what the worker seals', async () => {
+  await made('viewer')
+  await until(async () => (await sealAudit(world.deps)) === 0)
+  const { rows } = await world.pool.query('select count(*)::int as waiting from audit_unsealed')
+  expect(rows).toEqual([{ waiting: 0 }])
+})

@@ -1,0 +1,165 @@
+import { TOTP } from 'otpauth'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  confirmTotp,
+  createOperator,
+  disableOperator,
+  endOperatorSession,
+  enrolTotp,
+  findOperatorSession,
+  OperatorSignInRefused,
+  resetTotp,
+  setOperatorPassword,
+  signInOperator,
+} from '../../src/operators/index.ts'
+import { openWorld, type World } from '../harness.ts'
+
+/** Signing in with password and authenticator. */
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const PASSWORD = 'a long enough password'
+const address = '192.0.2.1'
+const codeOf = (secret: string) => new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
+const signIn = (name: string, code = '', changes: object = {}) =>
+  signInOperator(world.deps, { name, password: PASSWORD, code, address, ...changes })
+const found = async (cookie: string) => findOperatorSession(world.deps, cookie)
+const sessionOf = async (cookie: string) => {
+  const session = await found(cookie)
+  if (!session) throw new Error('no session')
+  return session
+}
+let serial = 0
+let name: string
+beforeEach(async () => {
+  name = `person${++serial}`
+  await createOperator(world.deps, { name, role: 'support', days: 1 })
+  await setOperatorPassword(world.deps, { name, password: PASSWORD })
+  await world.pool.query('delete from failed_attempt')
+})
+/** Adds an authenticator as a person does, and returns its secret and the session. */
+async function enrolled() {
+  const { session } = await signIn(name)
+  const pending = await sessionOf(session)
+  const { secret } = await enrolTotp(world.deps, pending)
+  const full = await confirmTotp(world.deps, pending, { code: codeOf(secret), address })
+  world.clock.advance(60)
+  return { secret, session: full, first: session }
+}
+
+describe('the first sign-in', () => {
+  it('may only add an authenticator, and then has another session', async () => {
+    const { session, pending } = await signIn(name)
+    expect(pending).toBe(true)
+    expect(await found(session)).toMatchObject({ name, role: 'support', pending: true })
+    const { session: full, first } = await enrolled()
+    expect(await found(full)).toMatchObject({ name, pending: false })
+    expect(await found(first)).toBeNull()
+  })
+
+  it('keeps the secret sealed', async () => {
+    const { secret } = await enrolled()
+    const { rows } = await world.pool.query('select o::text from operator o')
+    expect(JSON.stringify(rows)).not.toContain(secret)
+  })
+
+  it('cannot replace an authenticator that counts already', async () => {
+    const { session } = await enrolled()
+    await expect(enrolTotp(world.deps, await sessionOf(session))).rejects.toThrow(OperatorSignInRefused)
+  })
+})
+
+describe('a code', () => {
+  it('is needed, and used once, however many ask at once', async () => {
+    const { secret } = await enrolled()
+    await expect(signIn(name)).rejects.toThrow(OperatorSignInRefused)
+    const code = codeOf(secret)
+    const answers = await Promise.allSettled([signIn(name, code), signIn(name, code), signIn(name, code)])
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    await expect(signIn(name, code)).rejects.toThrow(OperatorSignInRefused)
+    world.clock.advance(30)
+    expect(await signIn(name, codeOf(secret))).toMatchObject({ pending: false })
+  })
+
+  it('of before the last one that was used is not accepted either', async () => {
+    const { secret } = await enrolled()
+    const earlier = codeOf(secret)
+    world.clock.advance(30)
+    await signIn(name, codeOf(secret))
+    await expect(signIn(name, earlier)).rejects.toThrow(OperatorSignInRefused)
+  })
+
+  it('cannot be guessed: the limits of failed sign-ins hold, and the right one waits too', async () => {
+    const { secret } = await enrolled()
+    const retry: boolean[] = []
+    for (let tried = 0; tried < 7; tried++) {
+      await signIn(name, '000000').catch((error: OperatorSignInRefused) => retry.push(error.retryAt !== undefined))
+    }
+    expect(retry).toEqual([false, false, false, false, false, true, true])
+    await expect(signIn(name, codeOf(secret))).rejects.toMatchObject({ retryAt: expect.any(Date) })
+    const { rows } = await world.pool.query(
+      "select event from audit_event where target = $1 and event like 'operator_sign_in%' order by event",
+      [`operator:${name}`],
+    )
+    const count = (event: string) => rows.filter((row) => row.event === event).length
+    expect([count('operator_sign_in_failed'), count('operator_sign_in_locked')]).toEqual([4, 1])
+  })
+
+  it('is asked for anew after the authenticator was reset', async () => {
+    const { session } = await enrolled()
+    await resetTotp(world.deps, { name })
+    expect(await found(session)).toBeNull()
+    expect(await signIn(name)).toMatchObject({ pending: true })
+  })
+})
+
+describe('a session', () => {
+  it('ends when nobody was there, and at last in any case', async () => {
+    const { session } = await enrolled()
+    world.clock.advance(1_700)
+    expect(await found(session)).not.toBeNull()
+    world.clock.advance(1_801)
+    expect(await found(session)).toBeNull()
+  })
+
+  it('lasts OPERATOR_SESSION_S however busy somebody is', async () => {
+    const { session } = await enrolled()
+    for (let passed = 60; passed < 43_200; passed += 1_500) {
+      expect(await found(session), String(passed)).not.toBeNull()
+      world.clock.advance(1_500)
+    }
+    expect(await found(session)).toBeNull()
+  })
+
+  it('ends with a sign-out, a new password and when the operator is disabled', async () => {
+    const { session, secret } = await enrolled()
+    await endOperatorSession(world.deps, session)
+    expect(await found(session)).toBeNull()
+    const again = await signIn(name, codeOf(secret))
+    await setOperatorPassword(world.deps, { name, password: PASSWORD })
+    expect(await found(again.session)).toBeNull()
+    world.clock.advance(30)
+    const third = await signIn(name, codeOf(secret))
+    await disableOperator(world.deps, { name })
+    expect(await found(third.session)).toBeNull()
+    await expect(signIn(name, codeOf(secret))).rejects.toThrow(OperatorSignInRefused)
+  })
+
+  it('is another one after each sign-in; the one before is over', async () => {
+    const { session, secret } = await enrolled()
+    const next = await signIn(name, codeOf(secret), { formerSession: session })
+    expect(next.session).not.toBe(session)
+    expect(await found(session)).toBeNull()
+  })
+})
+
+it('a wrong name is refused like a wrong password, and is not kept', async () => {
+  await expect(signIn('hunter2-typed-into-the-name')).rejects.toThrow('wrong name, password or code of an operator')
+  await expect(signIn(name, '', { password: 'wrong' })).rejects.toThrow('wrong name, password or code of an operator')
+  const { rows } = await world.pool.query('select a::text from audit_event a')
+  expect(JSON.stringify(rows)).not.toContain('hunter2')
+})

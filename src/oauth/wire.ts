@@ -72,7 +72,19 @@ export const tokenSet = ({ accessToken, refreshToken, scopes, issuedAt }: Issued
 /** The grants of one user, by both halves of the key, or to one micro-app; and which page of them. */
 export const grantFilter = z
   .strictObject({
-    cid: z.coerce.number().pipe(userKey.shape.cid).optional(),
+    cid: z
+      .union(
+        [
+          z.number(),
+          z
+            .string()
+            .regex(/^\d{1,10}$/)
+            .transform(Number),
+        ],
+        'must be a whole number',
+      )
+      .pipe(userKey.shape.cid)
+      .optional(),
     user_id: userKey.shape.user_id.optional(),
     app_key: z.string().min(1).max(128).optional(),
     ...pageInput(z.tuple([momentKey, z.uuid()])),

@@ -9,7 +9,7 @@ afterAll(() => world.close())
 
 describe('GET /admin/v1/grants', () => {
   it.each([
-    ['', 'is required'],
+    ['', 'is required, or app_key'],
     ['cid=&', 'must be a number'],
     ['cid=%20&', 'must be a number'],
     ['cid=0x1&', 'must be a number'],

@@ -118,6 +118,7 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   'product pull-prices': ['d', '--partner-id', '1'],
   'order create': ['--partner-id', '1', '--partner-deal-id', 'd'],
   'order refunded': ['1', '--type', '1'],
+  explain: ['nothing'],
   'job give-up': ['1', '--reason', 'matrix'],
   'signing-key rotate': ['--alg', 'ES256'],
   'signing-key retire': ['none'],

@@ -16,6 +16,7 @@ import {
   productCommands,
   purgeCommand,
   reportFailure,
+  resealCommand,
   sandboxCommands,
   secretCommands,
   signingKeyCommands,
@@ -60,6 +61,7 @@ export function programOf(context: CliContext): Command {
   secretCommands(program, context)
   migrateCommand(program, context)
   purgeCommand(program, context)
+  resealCommand(program, context)
   return program
 }
 

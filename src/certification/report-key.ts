@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { sha256 } from '../lib/crypto/digest.ts'
-import type { Keys } from '../lib/crypto/keys.ts'
+import type { DerivedKeys } from '../lib/crypto/keys.ts'
 
 /** PKCS #8 of an Ed25519 key up to its 32 bytes (RFC 8410, section 7). */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
@@ -25,7 +25,7 @@ export interface ReportKey {
 }
 
 /** The key that signs reports: derived from SECRET_KEY, so it is the same in every process. */
-export function reportKey(keys: Keys): ReportKey {
+export function reportKey(keys: DerivedKeys): ReportKey {
   const der = Buffer.concat([PKCS8_HEAD, keys.report])
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
   const publicKey = createPublicKey(privateKey)
@@ -38,6 +38,10 @@ export function reportKey(keys: Keys): ReportKey {
     pem: publicKey.export({ format: 'pem', type: 'spki' }) as string,
   }
 }
+
+/** The public key of a JWK's `x`. */
+export const publicReportKey = (x: string): KeyObject =>
+  createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
 
 /** The one text that this object has (RFC 8785). Throws for what JSON cannot say, such as NaN. */
 export function canonicalJson(value: object): string {

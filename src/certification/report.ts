@@ -1,8 +1,10 @@
-import { randomBytes, sign, verify } from 'node:crypto'
+import { type KeyObject, randomBytes, sign, verify } from 'node:crypto'
 import type { Deps } from '../deps.ts'
+import { everyKey } from '../lib/crypto/keys.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
 import { VERSION } from '../lib/version.ts'
-import { canonicalJson, reportKey } from './report-key.ts'
+import { canonicalJson, publicReportKey, reportKey } from './report-key.ts'
+import { findFormerKeys, insertFormerKey } from './report-key-store.ts'
 import * as store from './report-store.ts'
 import { type ReportContent, type ReportFacts, reportContent } from './report-wire.ts'
 
@@ -10,6 +12,8 @@ import { type ReportContent, type ReportFacts, reportContent } from './report-wi
 const LONGEST_REPORT = 65_536
 
 const ID = /^[\w-]{22}$/
+
+type ReportDeps = Pick<Deps, 'db' | 'keys'>
 
 interface SignedReport {
   /** Canonical JSON: these bytes, as UTF-8, are what is signed. */
@@ -26,10 +30,20 @@ function signReport({ keys }: Pick<Deps, 'keys'>, report: ReportContent): Signed
   return { content, signature: sign(null, Buffer.from(content), privateKey).toString('base64url'), keyId: jwk.kid }
 }
 
-/** Whether exactly this text was signed by us. */
-export function verifyReport({ keys }: Pick<Deps, 'keys'>, content: string, signature: string): boolean {
-  const bytes = /^[\w-]{86}$/.test(signature) ? Buffer.from(signature, 'base64url') : Buffer.alloc(0)
-  return bytes.length === 64 && verify(null, Buffer.from(content), reportKey(keys).publicKey, bytes)
+/** Whether exactly this text was signed by us, with the present key or one from before SECRET_KEY was replaced. */
+export async function verifyReport({ db, keys }: ReportDeps, content: string, signature: string): Promise<boolean> {
+  if (!/^[\w-]{86}$/.test(signature)) return false
+  const signedBy = (key: KeyObject) => verify(null, Buffer.from(content), key, Buffer.from(signature, 'base64url'))
+  if (everyKey(keys).some((key) => signedBy(reportKey(key).publicKey))) return true
+  return (await findFormerKeys(db)).some(({ x }) => signedBy(publicReportKey(x)))
+}
+
+/** Keeps the public keys of SECRET_KEYS_OLD: reports can be verified when these are gone. */
+export async function keepReportKeys({ db, keys, clock }: Deps): Promise<void> {
+  for (const other of keys.others) {
+    const { kid, x } = reportKey(other).jwk
+    await insertFormerKey(db, { kid, x }, clock.now())
+  }
 }
 
 /** What a report turns out to be: `unreadable` is no report at all, `forged` was not signed by us in this form. */
@@ -41,12 +55,12 @@ export type Verdict =
  * Verifies a report whatever its layout: white space and the order of names do not matter. A name that appears twice in
  * one object is refused, because nobody could know which of the two values was signed.
  */
-export function examineReport(deps: Pick<Deps, 'keys'>, text: string, signature: string): Verdict {
+export async function examineReport(deps: ReportDeps, text: string, signature: string): Promise<Verdict> {
   if (text.length > LONGEST_REPORT) return { verdict: 'unreadable' }
   const parsed = parseLossless(Buffer.from(text))
   const read = reportContent.safeParse('value' in parsed ? parsed.value : undefined)
   if (!read.success) return { verdict: 'unreadable' }
-  if (!verifyReport(deps, canonicalJson(read.data), signature)) return { verdict: 'forged' }
+  if (!(await verifyReport(deps, canonicalJson(read.data), signature))) return { verdict: 'forged' }
   return { verdict: 'genuine', report: read.data }
 }
 

@@ -95,7 +95,7 @@ export function openContext(terminal: Terminal): CliContext {
       withFound(async ({ databaseUrl, secretKey, started }, config) => {
         if (started && config.MIGRATE) await migrate(databaseUrl)
         const pool = openPool({ ...connectionSettings(config, databaseUrl), genericPlan: false, size: 1 }, log)
-        const [db, keys] = [dbOf(pool), deriveKeys(secretKey)]
+        const [db, keys] = [dbOf(pool), deriveKeys(secretKey, config.SECRET_KEYS_OLD)]
         const deps: Deps = {
           config,
           db,

@@ -3,7 +3,7 @@ import { loadSettings } from './load.ts'
 import { logSettings } from './log.ts'
 import { operatorSettings } from './operators.ts'
 import { partnerSettings } from './partner.ts'
-import { baseUrl, contactUris, isNetwork, list, onOff, whole } from './setting.ts'
+import { baseUrl, contactUris, isNetwork, list, oldKeys, onOff, whole } from './setting.ts'
 import { MAIL_SENDER, parseSmtpUrl } from './smtp-url.ts'
 
 /** Every setting, with its default; the table of OPERATIONS "Settings" is compared with this schema by a test. */
@@ -81,6 +81,11 @@ export const settings = z.object({
     .optional()
     .describe(
       'key from which all others are derived; required with `DATABASE_URL` and in production, otherwise kept in `DATA_DIR`',
+    ),
+  SECRET_KEYS_OLD: oldKeys
+    .default([])
+    .describe(
+      'keys that `SECRET_KEY` has replaced, separated by commas (or a JSON list), five at most: what was made with them still works. Only during a rotation, see OPERATIONS',
     ),
   ...operatorSettings,
   ENVELOPE_HTTP_STATUS: z

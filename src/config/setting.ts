@@ -26,6 +26,24 @@ export const list = z.string().transform((text) =>
     .filter((item) => item !== ''),
 )
 
+const parsedList = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Of SECRET_KEYS_OLD, whose entries are secrets: none is named. A key that holds a comma needs the JSON list. */
+export const oldKeys = z
+  .string()
+  .transform((text) => (text.trimStart().startsWith('[') ? parsedList(text) : list.parse(text)))
+  .pipe(
+    z
+      .array(z.string().min(32, 'must be keys of at least 32 characters each'), 'must be a list of keys')
+      .max(5, 'must have at most 5 keys'),
+  )
+
 /** Of PARTNER_ADDRESS_ALLOW, whose entries are no secrets: each bad one is named. */
 export const allowedAddresses = list.superRefine((entries, context) => {
   for (const entry of entries.filter((text) => parseAllowedAddress(text) === undefined)) {

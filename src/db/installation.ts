@@ -1,27 +1,46 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { hmacSha256 } from '../lib/crypto/digest.ts'
-import type { Keys } from '../lib/crypto/keys.ts'
+import { adoptKey, fingerprintOf, type Keys } from '../lib/crypto/keys.ts'
 import { DatabaseUnavailable } from '../lib/web/unavailable.ts'
 import { pendingMigrations } from './migrate.ts'
 import { type Db, sql } from './sql.ts'
 
 /** What is true of the database as a whole: the key that it was made with, and whether it can be worked with. */
 
-/** Whoever reads it learns nothing of the key, nor of any other that is derived from it. */
-const fingerprintOf = ({ fingerprint }: Keys): Buffer => hmacSha256(fingerprint, 'the SECRET_KEY of this database')
-
 const fact = z.object({ secret_key_fingerprint: z.instanceof(Buffer) })
 
-/** Whether this is the key that the database was made with; undefined while it does not say. */
+/**
+ * Whether one of the keys is the one that the database says to make values with, which is what `keys` does from then on;
+ * undefined while it does not say.
+ */
 export async function isSecretKey(db: Db, keys: Keys): Promise<boolean | undefined> {
   const found = await db.maybe(fact, sql`select secret_key_fingerprint from installation`)
-  return found && fingerprintOf(keys).equals(found.secret_key_fingerprint)
+  return found && adoptKey(keys, found.secret_key_fingerprint)
 }
 
 /** Says that the database was made with this key, unless it says something already; of several at once the first one counts. */
 export const keepFingerprint = (db: Db, keys: Keys): Promise<number> =>
   db.exec(sql`insert into installation (secret_key_fingerprint) values (${fingerprintOf(keys)}) on conflict do nothing`)
+
+/** Seconds after which every process makes values with the key that the database says. */
+export const KEY_FOLLOWED_WITHIN_S = 5
+
+/** Lets all processes make values with SECRET_KEY from now on; false where they do already. */
+export const replaceKey = async (db: Db, { newest }: Keys, now: Date): Promise<boolean> =>
+  (await db.exec(
+    sql`update installation set secret_key_fingerprint = ${fingerprintOf(newest)}, makes_since = ${now}
+        where secret_key_fingerprint <> ${fingerprintOf(newest)}`,
+  )) === 1
+
+/** Since when values are made with the present key, by this process too; null: since the database was made. */
+export async function makingSince(db: Db, keys: Keys): Promise<Date | null> {
+  await isSecretKey(db, keys)
+  const { makes_since } = await db.one(
+    z.object({ makes_since: z.date().nullable() }),
+    sql`select makes_since from installation`,
+  )
+  return makes_since
+}
 
 export interface DatabaseState {
   readonly status: 'ok' | 'migrations pending' | 'another SECRET_KEY' | 'read-only' | 'disk full' | 'unreachable'

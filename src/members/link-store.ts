@@ -17,6 +17,7 @@ export const insertLink = (db: Db, memberId: string, link: NewLink, now: Date): 
 
 const stored = z.object({
   link_id: z.string(),
+  link_hash: z.instanceof(Buffer),
   member_id: z.string(),
   partner_id: z.coerce.bigint(),
   purpose: z.enum(LINK_PURPOSES),
@@ -31,7 +32,7 @@ export type StoredLink = z.output<typeof stored>
 export const findLink = (db: Db, linkHash: Buffer): Promise<StoredLink | undefined> =>
   db.maybe(
     stored,
-    sql`select l.link_id, l.member_id, m.partner_id, l.purpose, l.expires_at, l.used_at, m.mail, m.role
+    sql`select l.link_id, l.link_hash, l.member_id, m.partner_id, l.purpose, l.expires_at, l.used_at, m.mail, m.role
         from member_link l
         join partner_member m using (member_id)
         where l.link_hash = ${linkHash} and m.removed_at is null`,
@@ -49,7 +50,7 @@ export const deleteOtherLinks = (db: Db, memberId: string, linkId: string | null
 export const findUnsent = (db: Db, linkId: string, now: Date): Promise<StoredLink | undefined> =>
   db.maybe(
     stored,
-    sql`select l.link_id, l.member_id, m.partner_id, l.purpose, l.expires_at, l.used_at, m.mail, m.role
+    sql`select l.link_id, l.link_hash, l.member_id, m.partner_id, l.purpose, l.expires_at, l.used_at, m.mail, m.role
         from member_link l
         join partner_member m using (member_id)
         where l.link_id = ${linkId} and l.mail_state <> 'sent' and l.used_at is null and l.expires_at > ${now}

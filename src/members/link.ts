@@ -4,7 +4,7 @@ import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { wholeSecondsAfter } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
-import type { Keys } from '../lib/crypto/keys.ts'
+import { type DerivedKeys, everyKey } from '../lib/crypto/keys.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { MemberRefusal } from './errors.ts'
 import * as store from './link-store.ts'
@@ -20,7 +20,7 @@ const MAIL_ATTEMPTS = 2_000
  * The token of a link. It is made anew from the link's id whenever the mail is sent, so that neither the table nor the
  * queue holds it: who reads the database cannot use it without SECRET_KEY.
  */
-const tokenOf = (keys: Keys, linkId: string, expiresAt: Date): OpaqueToken =>
+const tokenOf = (keys: DerivedKeys, linkId: string, expiresAt: Date): OpaqueToken =>
   issueToken(keys, {
     prefix: PREFIX.memberLink,
     routingKey: 0,
@@ -70,7 +70,9 @@ export async function findMemberMail({ db, clock, keys }: Deps, linkId: string):
   const found = await store.findUnsent(db, linkId, clock.now())
   if (!found) return undefined
   const { member_id: memberId, partner_id: partnerId, purpose, mail, role, expires_at: expiresAt } = found
-  const { text: token } = tokenOf(keys, linkId, expiresAt)
+  const tokens = everyKey(keys).map((key) => tokenOf(key, linkId, expiresAt))
+  const token = tokens.find(({ hash }) => hash.equals(found.link_hash))?.text
+  if (token === undefined) return undefined // made with a key that has been given up: nobody could use it
   return { linkId, memberId, partnerId, purpose, mail, role, token, expiresAt }
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { epochSeconds, fromEpochSeconds } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
-import { equalSecrets, type Keys } from '../lib/crypto/keys.ts'
+import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
 import { refuse } from './failures.ts'
 
 const FORM_LIFETIME_S = 30 * 60
@@ -18,10 +18,11 @@ const Sealed = z.object({
 })
 type Sealed = z.infer<typeof Sealed>
 
-const markOf = (keys: Keys, sessionHash: Buffer): string =>
+const markOf = (keys: DerivedKeys, sessionHash: Buffer): string =>
   hmacSha256(keys.form, 'session\n', sessionHash).toString('base64url')
 
-const macOf = (keys: Keys, text: string): string => hmacSha256(keys.form, `consent\n${text}`).toString('base64url')
+const macOf = (keys: DerivedKeys, text: string): string =>
+  hmacSha256(keys.form, `consent\n${text}`).toString('base64url')
 
 /**
  * The hidden field of the consent form (A1 row 13): the whole request as a query, bound to the session that saw it.
@@ -50,9 +51,10 @@ export interface OpenedForm {
 /** Refuses a form that is forged, altered, too old or another session's. */
 export function openConsentForm({ keys, clock }: Deps, field: string, sessionHash: Buffer): OpenedForm {
   const [text = '', mac = ''] = field.split('.', 2)
-  if (!equalSecrets(mac, macOf(keys, text))) throw refuse('form_forged')
+  const madeWith = everyKey(keys).find((key) => equalSecrets(mac, macOf(key, text)))
+  if (!madeWith) throw refuse('form_forged')
   const sealed = Sealed.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')))
-  if (!equalSecrets(sealed.session, markOf(keys, sessionHash))) throw refuse('form_of_another_session')
+  if (!equalSecrets(sealed.session, markOf(madeWith, sessionHash))) throw refuse('form_of_another_session')
   if (epochSeconds(clock.now()) - sealed.shownAt > FORM_LIFETIME_S) throw refuse('form_too_old')
   return {
     formId: sealed.grantId,

@@ -4,12 +4,13 @@ import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { wholeSecondsAfter } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
+import type { DerivedKeys } from '../lib/crypto/keys.ts'
 import { issueToken, PREFIX } from '../lib/crypto/opaque-token.ts'
 import type { AuthorizationRequest } from './authorize.ts'
 import { type OpenedForm, openConsentForm } from './consent-form.ts'
 import { decideFirst, type FirstDecision, findDecision, forgetConsent, rememberConsent } from './consent-store.ts'
 import { OAUTH_FAILURES, refuse } from './failures.ts'
-import { ensureCode, ensureGrant, revokeGrant } from './store.ts'
+import { ensureCode, ensureGrant, findIssued, revokeGrant } from './store.ts'
 import { CODE_LIFETIME_S, type Parameters } from './wire.ts'
 
 export interface Decision<Request extends AuthorizationRequest> {
@@ -148,8 +149,21 @@ export async function issueCode(
   const grant = await ensureGrant(db, { routingKey, grantId, cid, userId, appKey, scopes, signIn }, now)
   if (grant.revoked_at) throw refuse('form_withdrawn_since')
   const expiresAt = wholeSecondsAfter(grant.created_at, CODE_LIFETIME_S)
-  const random = hmacSha256(keys.derive, `authorization code\n${grantId}`)
-  const code = issueToken(keys, { prefix: PREFIX.authorizationCode, routingKey, expiresAt, random })
+  const codeBy = (key: DerivedKeys) => {
+    const random = hmacSha256(key.derive, `authorization code\n${grantId}`)
+    return issueToken(key, { prefix: PREFIX.authorizationCode, routingKey, expiresAt, random })
+  }
+  // While SECRET_KEY is rotated the form may have been posted to a process that makes codes with another key.
+  const others = keys.others.map(codeBy)
+  const before =
+    others.length > 0
+      ? await findIssued(
+          db,
+          routingKey,
+          others.map(({ hash }) => hash),
+        )
+      : undefined
+  const code = others.find(({ hash }) => before?.equals(hash)) ?? codeBy(keys)
   const row = { routingKey, codeHash: code.hash, grantId, appKey, redirectUri, state, codeChallenge, expiresAt }
   const usable = await ensureCode(db, row, now)
   if (!usable) throw refuse('form_used_before')

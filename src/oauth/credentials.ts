@@ -1,8 +1,14 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
-import { hashSecret } from '../lib/crypto/keys.ts'
-import { type CallingApp, findAppWithFailures, noteSecretUse } from '../registry/index.ts'
+import { type DerivedKeys, hashSecret, type Keys, makesWithNewest } from '../lib/crypto/keys.ts'
+import {
+  type CallingApp,
+  findAppWithFailures,
+  type LiveSecret,
+  noteSecretUse,
+  type UsedSecret,
+} from '../registry/index.ts'
 import { CLIENT_WINDOW_S, countFailure, networkOf, throttleKey } from '../throttle/index.ts'
 import { refuse } from './failures.ts'
 
@@ -52,8 +58,7 @@ export async function verifyCredentials(
   if (failures && failures.failures >= config.CLIENT_FAILURES) {
     throw refuse('too_many_requests', { retryAfterS: secondsUntil(failures.windowEndsAt, now) })
   }
-  const presented = appSecrets.map((appSecret) => hashSecret(keys, appSecret))
-  const match = app?.secrets.find(({ secret_hash }) => presented.some((one) => timingSafeEqual(secret_hash, one)))
+  const match = app && (findSecret(keys, app, appSecrets) ?? findBefore(keys, app, appSecrets))
   if (!app || !match) {
     deps.meters.signInFailures.inc({ kind: 'client' })
     const counted = await countFailure(db, subject, now, CLIENT_WINDOW_S)
@@ -65,4 +70,24 @@ export async function verifyCredentials(
   }
   await noteSecretUse(deps, app, match)
   return app
+}
+
+interface WithSecrets {
+  readonly secrets: readonly LiveSecret[]
+}
+
+function findSecret(keys: DerivedKeys, app: WithSecrets, secrets: readonly string[]): UsedSecret | undefined {
+  const presented = secrets.map((appSecret) => hashSecret(keys, appSecret))
+  return app.secrets.find(({ secret_hash }) => presented.some((one) => timingSafeEqual(secret_hash, one)))
+}
+
+/** Among hashes that other keys have made: only while SECRET_KEY is rotated. */
+function findBefore(keys: Keys, app: WithSecrets, secrets: readonly string[]): UsedSecret | undefined {
+  for (const other of keys.others) {
+    for (const secret of secrets) {
+      const found = findSecret(other, app, [secret])
+      if (found) return makesWithNewest(keys) ? { ...found, rehashed: hashSecret(keys, secret) } : found
+    }
+  }
+  return undefined
 }

@@ -23,7 +23,8 @@ export type Grant = z.infer<typeof Grant>
 export const joinedAccessToken = (routingKey: Fragment, tokenHash: Fragment): Fragment =>
   sql.part`access_token t on t.routing_key = ${routingKey} and t.token_hash = ${tokenHash}`
 
-const LONGEST_REFRESH_S = 90 * DAY_S
+/** The longest that a refresh token lives, seconds. */
+export const LONGEST_REFRESH_S = 90 * DAY_S
 /** The longest ACCESS_TOKEN_LIFETIME_S that can be set. */
 const LONGEST_ACCESS_S = 365 * DAY_S
 

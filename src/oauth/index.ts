@@ -8,7 +8,14 @@ export { deleteGrantsOf } from './demo-store.ts'
 export { exchangeCode } from './exchange.ts'
 export { OAUTH_FAILURES, refuse as refuseOauth } from './failures.ts'
 export { listGrants, withdrawGrant } from './grant.ts'
-export { type Grant, grantByKey, joinedAccessToken, OAUTH_RETENTION, signInOfGrant } from './grant-store.ts'
+export {
+  type Grant,
+  grantByKey,
+  joinedAccessToken,
+  LONGEST_REFRESH_S,
+  OAUTH_RETENTION,
+  signInOfGrant,
+} from './grant-store.ts'
 export { withAnswer } from './redirect-uri.ts'
 export { refreshTokens } from './refresh.ts'
 export { describeRefreshToken, revokeToken } from './revoke.ts'

@@ -2,6 +2,7 @@ import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, wholeSecondsAfter } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
+import { type DerivedKeys, everyKey } from '../lib/crypto/keys.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../lib/failure.ts'
 import type { CallingApp } from '../registry/index.ts'
@@ -103,7 +104,7 @@ async function rotate(deps: RefreshDeps, { app, presented, scopes }: CheckedRefr
   const { db, clock } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
-  const issued = successorsOf(deps, app, presented, now)
+  const issued = successorsOf(deps, deps.keys, app, presented, now)
   const rotation = {
     routingKey,
     refreshHash: hash,
@@ -123,7 +124,7 @@ async function rotate(deps: RefreshDeps, { app, presented, scopes }: CheckedRefr
  * Both successors are derived from the token that was presented and from the moment of the rotation, which is stored:
  * so the same answer can be given again although only hashes of tokens are kept.
  */
-function successorsOf({ config, keys }: Deps, app: CallingApp, presented: OpaqueToken, rotatedAt: Date) {
+function successorsOf({ config }: Deps, keys: DerivedKeys, app: CallingApp, presented: OpaqueToken, rotatedAt: Date) {
   const { routingKey, expiresAt, text } = presented
   const derived = (purpose: string) => hmacSha256(keys.derive, `${purpose}\n${text}`)
   return {
@@ -154,10 +155,12 @@ async function repeatRotation(deps: Deps, app: CallingApp, presented: OpaqueToke
     await revokeForReuse(deps, app, presented, found)
     throw refuse('refresh_token_reused')
   }
-  const issued = successorsOf(deps, app, presented, found.rotated_at)
-  const scopes = await accessTokenScopes(db, routingKey, issued.accessToken.hash)
-  if (!scopes) throw refuse('refresh_answer_gone')
-  return { ...issued, scopes, grantId: found.grant_id, issuedAt: now }
+  for (const key of everyKey(deps.keys)) {
+    const issued = successorsOf(deps, key, app, presented, found.rotated_at)
+    const scopes = await accessTokenScopes(db, routingKey, issued.accessToken.hash)
+    if (scopes) return { ...issued, scopes, grantId: found.grant_id, issuedAt: now }
+  }
+  throw refuse('refresh_answer_gone')
 }
 
 async function revokeForReuse(deps: Deps, app: CallingApp, { routingKey }: OpaqueToken, found: FoundRefresh) {

@@ -61,6 +61,20 @@ export async function ensureCode(db: Db, code: NewCode, now: Date): Promise<bool
   return usable?.usable ?? false
 }
 
+/** Which of these codes there is. */
+export const findIssued = async (
+  db: Db,
+  routingKey: number,
+  hashes: readonly Buffer[],
+): Promise<Buffer | undefined> => {
+  const found = await db.maybe(
+    z.object({ code_hash: z.instanceof(Buffer) }),
+    sql`select code_hash from authorization_code
+        where routing_key = ${routingKey} and code_hash = any (${hashes}::bytea[])`,
+  )
+  return found?.code_hash
+}
+
 /** False when it was withdrawn already, or is another user's. */
 export const revokeGrant = async (db: Db, routingKey: number, grantId: string, now: Date): Promise<boolean> =>
   (await db.exec(

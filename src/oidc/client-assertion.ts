@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { addSeconds, fromEpochSeconds } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
+import { everyKey } from '../lib/crypto/keys.ts'
 import { type Parameters, refuseOauth } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
 import { useAssertion } from './client-assertion-store.ts'
@@ -48,9 +49,12 @@ export async function verifyAssertion(deps: ClientDeps, parameters: Parameters):
   })
   const endsAt = fromEpochSeconds(exp)
   if (endsAt > addSeconds(deps.clock.now(), LONGEST_LIFE_S)) throw refuseOauth('credentials_wrong')
-  const hash = hmacSha256(deps.keys.storage, `assertion\n${app.app_key}\n${jti}`)
-  const isFirst = await useAssertion(deps.db, hash, addSeconds(endsAt, CLOCK_TOLERANCE_S))
-  if (!isFirst) throw refuseOauth('credentials_wrong')
+  // Kept under every key: another process may make values with another one while SECRET_KEY is rotated.
+  for (const key of everyKey(deps.keys)) {
+    const hash = hmacSha256(key.storage, `assertion\n${app.app_key}\n${jti}`)
+    const isFirst = await useAssertion(deps.db, hash, addSeconds(endsAt, CLOCK_TOLERANCE_S))
+    if (!isFirst) throw refuseOauth('credentials_wrong')
+  }
   return app
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { epochSeconds, fromEpochMilliseconds } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
-import { equalSecrets, type Keys } from '../lib/crypto/keys.ts'
+import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
 import { refuse } from './failures.ts'
 
 /**
@@ -29,7 +29,8 @@ export interface Continuation {
 
 type Purpose = 'authorize' | 'logout'
 
-const macOf = (keys: Keys, text: string): string => hmacSha256(keys.form, `continue\n${text}`).toString('base64url')
+const macOf = (keys: DerivedKeys, text: string): string =>
+  hmacSha256(keys.form, `continue\n${text}`).toString('base64url')
 
 export function sealContinuation({ keys, clock }: Deps, purpose: Purpose, continuation: Continuation): string {
   const { query, signedInSince } = continuation
@@ -44,7 +45,7 @@ export function sealContinuation({ keys, clock }: Deps, purpose: Purpose, contin
 /** Refuses one that is forged, too old or made for something else. */
 export function openContinuation({ keys, clock }: Deps, purpose: Purpose, whole: string): Continuation {
   const [text = '', mac = ''] = whole.split('.', 2)
-  if (!equalSecrets(mac, macOf(keys, text))) throw refuse('continuation_unusable')
+  if (!everyKey(keys).some((key) => equalSecrets(mac, macOf(key, text)))) throw refuse('continuation_unusable')
   const { query, signedInSince, madeAt, ...content } = sealed.parse(
     JSON.parse(Buffer.from(text, 'base64url').toString('utf8')),
   )

@@ -10,7 +10,7 @@ export {
   rotateSigningKeys,
   rotationInput,
 } from './signing-key.ts'
-export type { SigningKey } from './signing-key-store.ts'
+export { OIDC_SEALED, type SigningKey } from './signing-key-store.ts'
 
 /** What the purge deletes of this room's tables. */
 export const OIDC_RETENTION = [...SIGNING_KEY_RETENTION, ...PUSHED_REQUEST_RETENTION, ...CLIENT_ASSERTION_RETENTION]

@@ -1,5 +1,5 @@
 import { wholeSecondsAfter } from '../lib/clock.ts'
-import { hashSecret } from '../lib/crypto/keys.ts'
+import { everyKey, hashSecret } from '../lib/crypto/keys.ts'
 import { randomBytes } from '../lib/crypto/opaque-token.ts'
 import type { Query } from '../lib/web/request-target.ts'
 import { refuseOauth } from '../oauth/index.ts'
@@ -47,9 +47,9 @@ export async function takeRequest({ db, clock, keys }: OidcDeps, { values, repea
   const name = values.get('request_uri')?.slice(URN.length) ?? ''
   const appKey = values.get('client_id') ?? ''
   const isAmbiguous = repeated.includes('request_uri') || repeated.includes('client_id') || appKey.includes('\0')
-  const query = isAmbiguous
-    ? undefined
-    : await takePushedRequest(db, { hash: hashSecret(keys, name), appKey }, clock.now())
-  if (query === undefined) throw refuse('request_uri_unusable')
-  return query
+  for (const key of isAmbiguous ? [] : everyKey(keys)) {
+    const query = await takePushedRequest(db, { hash: hashSecret(key, name), appKey }, clock.now())
+    if (query !== undefined) return query
+  }
+  throw refuse('request_uri_unusable')
 }

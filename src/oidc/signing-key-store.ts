@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { MARGIN_S, type Retention } from '../db/retention.ts'
+import type { SealedColumn } from '../db/sealed.ts'
 import { type Db, sql } from '../db/sql.ts'
 
 export const ALGS = ['RS256', 'ES256'] as const
@@ -22,6 +23,12 @@ export type SealedKey = z.output<typeof sealedKey>
 
 export const SIGNING_KEY_RETENTION: readonly Retention[] = [
   { table: 'signing_key', column: 'published_until', keptS: () => MARGIN_S },
+]
+
+export const sealingContext = (kid: string): string => `signing_key ${kid}`
+
+export const OIDC_SEALED: readonly SealedColumn[] = [
+  { table: 'signing_key', column: 'sealed', key: ['kid'], contextOf: ([kid = '']) => sealingContext(kid) },
 ]
 
 /** Changes of keys wait for one another; until the end of the transaction. */

@@ -15,6 +15,7 @@ import {
   lockSigningKeys,
   type SealedKey,
   type SigningKey,
+  sealingContext,
 } from './signing-key-store.ts'
 import { ID_TOKEN_LIFETIME_S } from './wire.ts'
 
@@ -22,8 +23,6 @@ import { ID_TOKEN_LIFETIME_S } from './wire.ts'
 export const KEYS_READ_EVERY_S = 10
 /** For clocks that differ and clients that allow for it. */
 const MARGIN_S = 300
-
-export const sealingContext = (kid: string): string => `signing_key ${kid}`
 
 export const rotationInput = z.strictObject({ alg: z.enum(ALGS).optional() })
 export const retirementInput = z.strictObject({ kid: z.string().min(1).max(100), at_once: z.boolean().default(false) })

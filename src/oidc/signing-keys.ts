@@ -4,8 +4,8 @@ import type { JWK } from 'jose'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { open } from '../lib/crypto/keys.ts'
-import { ensureSigningKey, KEYS_READ_EVERY_S, sealingContext, signsAt } from './signing-key.ts'
-import { ALGS, type Alg, findSigningKeys, type SealedKey } from './signing-key-store.ts'
+import { ensureSigningKey, KEYS_READ_EVERY_S, signsAt } from './signing-key.ts'
+import { ALGS, type Alg, findSigningKeys, type SealedKey, sealingContext } from './signing-key-store.ts'
 
 /** A key that signs now. */
 export interface Signer {

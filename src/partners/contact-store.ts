@@ -4,6 +4,10 @@ import type { Contact, ContactRole } from './wire.ts'
 
 const webhook = z.object({ webhook_url: z.string().nullable(), webhook_secret: z.instanceof(Buffer).nullable() })
 
+/** A sealed secret that was moved to another row must not open there. */
+export const webhookSecretContext = (partnerId: bigint | string, role: string): string =>
+  `webhook_secret ${partnerId} ${role}`
+
 export const findWebhook = (
   db: Db,
   partnerId: bigint,

@@ -9,11 +9,8 @@ import type { Contact, ContactRole, ShownPartner } from './wire.ts'
 /** As Standard Webhooks writes it: the prefix and the Base64 of the key, here 192 random bits. */
 export const newWebhookSecret = (): string => `whsec_${randomBytes(24).toString('base64')}`
 
-// A sealed secret that was moved to another row must not open there.
-const contextOf = (partnerId: bigint, role: ContactRole): string => `webhook_secret ${partnerId} ${role}`
-
 const sealWebhookSecret = (keys: Keys, partnerId: bigint, role: ContactRole, secret: string): Buffer =>
-  seal(keys, secret, contextOf(partnerId, role))
+  seal(keys, secret, store.webhookSecretContext(partnerId, role))
 
 /** What calls to this webhook are signed with, `whsec_…`; undefined for one that has no secret, or is no longer the contact's. */
 export async function webhookSecret(
@@ -22,7 +19,7 @@ export async function webhookSecret(
 ): Promise<string | undefined> {
   const found = await store.findWebhook(db, partnerId, role)
   if (!found?.webhook_secret || found.webhook_url !== url) return undefined
-  return open(keys, found.webhook_secret, contextOf(partnerId, role))
+  return open(keys, found.webhook_secret, store.webhookSecretContext(partnerId, role))
 }
 
 /**

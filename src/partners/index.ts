@@ -27,6 +27,7 @@ export {
   suspendPartner,
   updatePartner,
 } from './partner.ts'
+export { PARTNERS_SEALED } from './sealed-store.ts'
 export { noTestCall, retireSecret, rotatePartnerSecret, switchSigning, type TestCallWith } from './secret.ts'
 export { checkSecretKey } from './secret-key.ts'
 export { urlWarnings } from './url-warnings.ts'

@@ -4,12 +4,15 @@ import { anySealedSecret } from './secret-store.ts'
 import { openSecret } from './store.ts'
 
 const ANOTHER_KEY =
-  'this database was made with another SECRET_KEY: start with the one that it was first used with; with any other, tokens, app_secrets and clientSecrets would all be refused'
+  'this database was made with another SECRET_KEY: start with that one, or to replace it give it in SECRET_KEYS_OLD; with any other, tokens, app_secrets and clientSecrets would all be refused'
 
 // PostgreSQL, appendix A: undefined_table. Before the migrations there is nothing to compare with.
 const UNDEFINED_TABLE = '42P01'
 
-/** Throws when the database was made with another SECRET_KEY; the first key that comes to a new database is kept. */
+/**
+ * Throws when neither SECRET_KEY nor one of SECRET_KEYS_OLD is what the database was made with, and makes values with the
+ * one that is. The first key that comes to a new database is kept.
+ */
 export async function checkSecretKey(deps: Pick<Deps, 'db' | 'keys'>): Promise<void> {
   const { db, keys } = deps
   try {

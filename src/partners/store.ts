@@ -157,24 +157,30 @@ export interface PartnerSecret {
   signs: boolean
 }
 
-// A sealed secret that was moved to another partner's row must not open there.
-const contextOf = (partnerId: bigint, secretId: string): string => `partner_secret ${partnerId} ${secretId}`
+/** A sealed secret that was moved to another partner's row must not open there. */
+export const secretContext = (partnerId: bigint | string, secretId: string): string =>
+  `partner_secret ${partnerId} ${secretId}`
 
 export function sealSecret(keys: Keys, partnerId: bigint, secret: string): { secret_id: string; sealed: Buffer } {
   const secret_id = randomUUID()
-  return { secret_id, sealed: seal(keys, secret, contextOf(partnerId, secret_id)) }
+  return { secret_id, sealed: seal(keys, secret, secretContext(partnerId, secret_id)) }
 }
 
 export const openSecret = (
   keys: Keys,
   partnerId: bigint,
   { secret_id, sealed, last_used_at, signs }: Pick<SealedSecret, 'secret_id' | 'sealed' | 'last_used_at' | 'signs'>,
-): PartnerSecret => ({ secret_id, secret: open(keys, sealed, contextOf(partnerId, secret_id)), last_used_at, signs })
+): PartnerSecret => ({
+  secret_id,
+  secret: open(keys, sealed, secretContext(partnerId, secret_id)),
+  last_used_at,
+  signs,
+})
 
-const keyContextOf = (partnerId: bigint): string => `partner_aes_key ${partnerId}`
+export const aesKeyContext = (partnerId: bigint | string): string => `partner_aes_key ${partnerId}`
 
 export const sealAesKey = (keys: Keys, partnerId: bigint, key: string): Buffer =>
-  seal(keys, key, keyContextOf(partnerId))
+  seal(keys, key, aesKeyContext(partnerId))
 
 export const openAesKey = (keys: Keys, partnerId: bigint, sealed: Buffer): string =>
-  open(keys, sealed, keyContextOf(partnerId))
+  open(keys, sealed, aesKeyContext(partnerId))

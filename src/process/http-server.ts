@@ -1,12 +1,13 @@
 import { buildApp } from '../app.ts'
 import { LogFollowers, RunningAttempts } from '../certification/index.ts'
 import type { Config } from '../config/index.ts'
+import { isSecretKey, KEY_FOLLOWED_WITHIN_S } from '../db/installation.ts'
 import { connectionSettings, openPool } from '../db/pool.ts'
 import { connectionShares } from '../db/shares.ts'
-import { dbOf } from '../db/sql.ts'
+import { type Db, dbOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { systemClock } from '../lib/clock.ts'
-import { deriveKeys } from '../lib/crypto/keys.ts'
+import { deriveKeys, type Keys } from '../lib/crypto/keys.ts'
 import type { Log } from '../lib/log.ts'
 import { openMeters } from '../lib/meters.ts'
 import type { Tracing } from '../lib/tracing.ts'
@@ -39,7 +40,7 @@ export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: D
     waitMs: config.QUEUE_WAIT_MS,
     onBatch: (kind: 'read' | 'write', requests: number) => meters.batchItems.observe({ kind }, requests),
   }
-  const keys = deriveKeys(secretKey)
+  const keys = deriveKeys(secretKey, config.SECRET_KEYS_OLD)
   const shares = connectionShares(config.DATABASE_POOL_SIZE, limits)
   const db = dbOf(pool, limits, shares, tracing)
   const rates = openRates(db, keys)
@@ -50,7 +51,9 @@ export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: D
     waiting: () => shares.waiting(),
     breakers: () => calls.breakers.counts(),
   })
+  const following = followKey(db, keys)
   const close = async () => {
+    clearInterval(following)
     logFollowers.close()
     await runningAttempts.close()
     await rates.close()
@@ -61,6 +64,13 @@ export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: D
     deps: { config, db, clock: systemClock, keys, rates, meters, tracing, calls, runningAttempts, logFollowers },
     close,
   }
+}
+
+/** While SECRET_KEY is rotated: makes values with the key that the database says, soon after it says so. */
+function followKey(db: Db, keys: Keys): NodeJS.Timeout | undefined {
+  if (keys.others.length === 0) return undefined
+  const look = () => void isSecretKey(db, keys).catch(() => {}) // /readyz says that the database cannot be reached
+  return setInterval(look, KEY_FOLLOWED_WITHIN_S * 500).unref()
 }
 
 export interface Serving {

@@ -2,6 +2,7 @@ import closeWithGrace from 'close-with-grace'
 import { readConfig, withPorts } from '../config/index.ts'
 import { openLog } from '../lib/log.ts'
 import { openTracing } from '../metrics/index.ts'
+import { checkSecretKey } from '../partners/index.ts'
 import { type MetricsToServer, metricsOfAll } from './gather-metrics.ts'
 import type { FromServer, Handover, ToServer } from './http-cluster.ts'
 import { openDeps, serve } from './http-server.ts'
@@ -37,6 +38,7 @@ async function start({ port, demoPartnerPort, ...database }: Handover): Promise<
   const config = withPorts(settings, { port, demoPartnerPort })
   const { deps, close } = openDeps(config, log, database, await openTracing(config, log))
   stops.unshift(close)
+  await checkSecretKey(deps)
   const { gather, take } = metricsOfAll(() => deps.meters.registry.getMetricsAsJSON())
   takeMetrics = take
   const { stop } = await serve(deps, log, gather)

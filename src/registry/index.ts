@@ -9,6 +9,7 @@ export {
   hasMicroApps,
   markDemoApps,
 } from './demo-store.ts'
+export { secretsOfOldKeys } from './hashed-secret-store.ts'
 export { hostMatches } from './host.ts'
 export {
   approveMicroApp,
@@ -20,7 +21,14 @@ export {
   updateMicroApp,
 } from './micro-app.ts'
 export { holdsAnswer, MICRO_APP_FIELDS, SCOPES } from './micro-app-fields.ts'
-export { findAppWithFailures, findMicroAppForAuthentication, noteSecretUse, rotateSecret } from './secret.ts'
+export {
+  findAppWithFailures,
+  findMicroAppForAuthentication,
+  noteSecretUse,
+  rotateSecret,
+  type UsedSecret,
+} from './secret.ts'
+export type { LiveSecret } from './secret-store.ts'
 export { publicKey, TOKEN_AUTH_METHODS } from './standard-fields.ts'
 export { existingAppKeys, joinedMicroApp } from './store.ts'
 export { type CallingApp, type MicroApp, microAppChanges, microAppFilter, newMicroApp } from './wire.ts'

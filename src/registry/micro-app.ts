@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
-import { hashSecret } from '../lib/crypto/keys.ts'
 import { makeSecret, type SecretDates } from '../lib/crypto/made-secret.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { appKeyTaken, noSuchMicroApp } from './errors.ts'
+import { newSecret } from './hashed-secret-store.ts'
 import { listMicroApps as appsOf } from './list-store.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import * as store from './store.ts'
@@ -19,7 +19,7 @@ export async function createMicroApp(
 ): Promise<MicroApp & { app_secret: string }> {
   const app = { ...input, app_key: input.app_key ?? randomBytes(12).toString('hex') }
   const now = deps.clock.now()
-  const first = { hash: hashSecret(deps.keys, secret), now }
+  const first = newSecret(deps.keys, secret, now)
   return deps.db.tx(async (db) => {
     const created = await store.insertMicroApp(db, app, first)
     if (!created) throw appKeyTaken()

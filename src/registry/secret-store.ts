@@ -14,6 +14,8 @@ export interface LiveSecret extends SecretDates {
 }
 export interface NewSecret {
   readonly hash: Buffer
+  /** Fingerprint of the SECRET_KEY that has hashed it. */
+  readonly hashedWith: Buffer
   readonly now: Date
 }
 
@@ -98,7 +100,8 @@ export async function replaceSecret(db: Db, appKey: string, secret: NewSecret, o
   await db.exec(sql`delete from micro_app_secret where app_key = ${appKey} and ends_at is not null`)
   await db.exec(sql`update micro_app_secret set ends_at = ${oldEndsAt} where app_key = ${appKey}`)
   await db.exec(
-    sql`insert into micro_app_secret (app_key, secret_hash, created_at) values (${appKey}, ${secret.hash}, ${secret.now})`,
+    sql`insert into micro_app_secret (app_key, secret_hash, hashed_with, created_at)
+        values (${appKey}, ${secret.hash}, ${secret.hashedWith}, ${secret.now})`,
   )
 }
 

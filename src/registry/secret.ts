@@ -1,8 +1,9 @@
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { hashSecret } from '../lib/crypto/keys.ts'
+import { fingerprintOf } from '../lib/crypto/keys.ts'
 import { makeSecret, type Rotation, type SecretDates } from '../lib/crypto/made-secret.ts'
 import { noSuchMicroApp } from './errors.ts'
+import { newSecret, rehashSecret } from './hashed-secret-store.ts'
 import { recordChange, showMicroApp } from './micro-app.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import {
@@ -27,8 +28,7 @@ export async function rotateSecret(
   const now = deps.clock.now()
   await deps.db.tx(async (db) => {
     if (!APP_KEY.test(appKey) || !(await lockMicroApp(db, appKey))) throw noSuchMicroApp()
-    const replacement = { hash: hashSecret(deps.keys, secret), now }
-    await replaceSecret(db, appKey, replacement, addSeconds(now, overlap_s))
+    await replaceSecret(db, appKey, newSecret(deps.keys, secret, now), addSeconds(now, overlap_s))
     await recordChange({ ...deps, db }, appKey, 'app_secret_rotated', { overlap_s })
   })
   return { ...(await showMicroApp(deps, appKey)), app_secret: secret }
@@ -50,14 +50,24 @@ export const findAppWithFailures = ({ db, clock }: Deps, appKey: string, subject
   // No app has the empty app_key.
   findCaller(db, { appKey: APP_KEY.test(appKey) ? appKey : '', subject }, clock.now())
 
-/** Records that a secret was used, at most once a minute, so a busy app does not write a row with each request. */
+/** A secret that an app has presented. */
+export interface UsedSecret extends LiveSecret {
+  /** The same secret as SECRET_KEY hashes it, where it is kept as an old key has hashed it. */
+  readonly rehashed?: Buffer
+}
+
+/**
+ * Records that a secret was used, at most once a minute, so a busy app does not write a row with each request. What an old
+ * key has hashed is kept from now on as SECRET_KEY hashes it.
+ */
 export async function noteSecretUse(
-  { db, clock }: Deps,
-  { app_key }: CallingApp,
-  { secret_hash, last_used_at }: LiveSecret,
+  { db, clock, keys }: Deps,
+  { app_key: appKey }: Pick<CallingApp, 'app_key'>,
+  { secret_hash, last_used_at, rehashed }: UsedSecret,
 ): Promise<void> {
   const now = clock.now()
+  if (rehashed) await rehashSecret(db, { appKey, hash: secret_hash, rehashed, hashedWith: fingerprintOf(keys) })
   const notAfter = addSeconds(now, -NOTED_EVERY_S)
   if (last_used_at && last_used_at > notAfter) return
-  await touchSecret(db, { appKey: app_key, hash: secret_hash, now, notAfter })
+  await touchSecret(db, { appKey, hash: rehashed ?? secret_hash, now, notAfter })
 }

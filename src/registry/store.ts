@@ -26,7 +26,7 @@ export const joinedMicroApp = (appKey: Fragment): Fragment => sql.part`micro_app
 export const insertMicroApp = (
   db: Db,
   app: NewMicroApp & { app_key: string },
-  { hash, now }: NewSecret,
+  { hash, hashedWith, now }: NewSecret,
 ): Promise<MicroApp | undefined> =>
   db.maybe(
     microApp,
@@ -35,7 +35,8 @@ export const insertMicroApp = (
       on conflict (app_key) do nothing
       returning ${COLUMNS}
     ), secret as (
-      insert into micro_app_secret (app_key, secret_hash, created_at) select app_key, ${hash}, created_at from app
+      insert into micro_app_secret (app_key, secret_hash, hashed_with, created_at)
+      select app_key, ${hash}, ${hashedWith}, created_at from app
     )
     select ${COLUMNS} from app`,
   )

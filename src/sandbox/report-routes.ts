@@ -50,16 +50,16 @@ export const reportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
 
   app.get('/verify', (request, reply) => show(request, reply, { found: null }))
 
-  app.post('/verify', { preHandler: limited }, (request, reply) => {
+  app.post('/verify', { preHandler: limited }, async (request, reply) => {
     const { content, signature } = verifyForm.parse(request.body ?? {})
-    return show(request, reply, { found: examineReport(deps, content, signature), signature, pasted: content })
+    return show(request, reply, { found: await examineReport(deps, content, signature), signature, pasted: content })
   })
 
   app.get<OneReport>('/verify/:report_id', async (request, reply) => {
     const stored = await findReport(deps, request.params.report_id)
     if (!stored) return show(request, reply, { found: { verdict: 'unknown' } })
     const { content, signature, report_id: reportId } = stored
-    return show(request, reply, { found: examineReport(deps, content, signature), signature, reportId })
+    return show(request, reply, { found: await examineReport(deps, content, signature), signature, reportId })
   })
 
   const send = (reply: FastifyReply, type: string, body: string | Buffer) =>

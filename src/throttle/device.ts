@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { addSeconds, epochSeconds } from '../lib/clock.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
-import { equalSecrets, type Keys } from '../lib/crypto/keys.ts'
+import { type DerivedKeys, equalSecrets, everyKey } from '../lib/crypto/keys.ts'
 
 /**
  * Marks of browsers from which an account was signed in to before (OWASP, "device cookies"). With a mark a browser may try
@@ -25,7 +25,7 @@ export interface Account {
 const marksOf = (cookie: string | undefined): string[] =>
   (cookie ?? '').split('~', MOST_MARKS).filter((mark) => MARK.test(mark))
 
-function signed(keys: Pick<Keys, 'device'>, { kind, name }: Account, id: string, endsAt: string): string {
+function signed(keys: Pick<DerivedKeys, 'device'>, { kind, name }: Account, id: string, endsAt: string): string {
   const mac = hmacSha256(keys.device, `${kind}\n${id}.${endsAt}\n${name}`)
   return `${id}.${endsAt}.${mac.subarray(0, 16).toString('base64url')}`
 }
@@ -33,7 +33,7 @@ function signed(keys: Pick<Keys, 'device'>, { kind, name }: Account, id: string,
 function belongsTo(deps: Pick<Deps, 'keys' | 'clock'>, account: Account, mark: string): boolean {
   const [id = '', endsAt = ''] = mark.split('.')
   if (Number.parseInt(endsAt, 36) <= epochSeconds(deps.clock.now())) return false
-  return equalSecrets(mark, signed(deps.keys, account, id, endsAt))
+  return everyKey(deps.keys).some((key) => equalSecrets(mark, signed(key, account, id, endsAt)))
 }
 
 /** The id of this browser's mark for the account; undefined for a browser that is not known. */

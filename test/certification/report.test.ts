@@ -1,6 +1,6 @@
 import { createPublicKey, randomUUID, verify } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findReport, reportOfRun, storeReport, verifyReport } from '../../src/certification/report.ts'
+import { findReport, keepReportKeys, reportOfRun, storeReport, verifyReport } from '../../src/certification/report.ts'
 import { reportKey } from '../../src/certification/report-key.ts'
 import type { StoredReport } from '../../src/certification/report-store.ts'
 import type { ReportFacts } from '../../src/certification/report-wire.ts'
@@ -51,7 +51,7 @@ const pretty = (change: (report: Record<string, unknown>) => void = () => {}) =>
 }
 
 describe('a report', () => {
-  it('says what was passed, by whom, with what evidence, and is signed', () => {
+  it('says what was passed, by whom, with what evidence, and is signed', async () => {
     expect(JSON.parse(kept.content)).toEqual({
       ...FACTS,
       format: 'gatehouse-sandbox-report-1',
@@ -63,7 +63,7 @@ describe('a report', () => {
     expect(kept.content).toMatch(/^\{"evidence":\{"consumption":\["8985652356562000001"\],/)
     expect(kept.report_id).toMatch(/^[\w-]{22}$/)
     expect(reportUrl(world.deps, kept.report_id)).toBe(`https://gate.example/sandbox/verify/${kept.report_id}`)
-    expect(verifyReport(world.deps, kept.content, kept.signature)).toBe(true)
+    expect(await verifyReport(world.deps, kept.content, kept.signature)).toBe(true)
   })
 
   it('is made once a run', async () => {
@@ -78,16 +78,27 @@ describe('a report', () => {
       expect(await findReport(world.deps, wrong)).toBeUndefined()
   })
 
-  it('with anything changed is not ours, nor is one that another key has signed', () => {
+  it('with anything changed is not ours, nor is one that another key has signed', async () => {
     for (let at = 0; at < kept.content.length; at++) {
       const character = kept.content[at] === 'x' ? 'y' : 'x'
       const changed = kept.content.slice(0, at) + character + kept.content.slice(at + 1)
-      expect(verifyReport(world.deps, changed, kept.signature), changed).toBe(false)
+      expect(await verifyReport(world.deps, changed, kept.signature), changed).toBe(false)
     }
     for (const signature of ['', 'x', 'A'.repeat(86), `${kept.signature}A`, kept.signature.toLowerCase()])
-      expect(verifyReport(world.deps, kept.content, signature)).toBe(false)
-    const other = { keys: deriveKeys(`${SECRET_KEY}!`) }
-    expect(verifyReport(other, kept.content, kept.signature)).toBe(false)
+      expect(await verifyReport(world.deps, kept.content, signature)).toBe(false)
+    const other = { db: world.deps.db, keys: deriveKeys(`${SECRET_KEY}!`) }
+    expect(await verifyReport(other, kept.content, kept.signature)).toBe(false)
+  })
+
+  it('stays ours when SECRET_KEY is replaced, also once the old one is given up', async () => {
+    const { db, clock } = world.deps
+    const next = `${SECRET_KEY} next`
+    const both = { ...world.deps, keys: deriveKeys(next, [SECRET_KEY]) }
+    expect(await verifyReport(both, kept.content, kept.signature)).toBe(true)
+    const alone = { db, keys: deriveKeys(next) }
+    expect(await verifyReport(alone, kept.content, kept.signature)).toBe(false)
+    for (let time = 0; time < 2; time++) await keepReportKeys({ ...both, clock })
+    expect(await verifyReport(alone, kept.content, kept.signature)).toBe(true)
   })
 })
 

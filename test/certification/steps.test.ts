@@ -40,7 +40,7 @@ describe('the steps', () => {
       'product mail',
     ])
     const report = await reportOfRun(deps, walked.runId)
-    expect(verifyReport(deps, report?.content ?? '', report?.signature ?? '')).toBe(true)
+    expect(await verifyReport(deps, report?.content ?? '', report?.signature ?? '')).toBe(true)
     expect(JSON.parse(report?.content ?? '').steps).toHaveLength(STEPS.length)
   })
 

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { hmacSha256, sha256 } from './digest.ts'
 
-/** Keys for separate purposes, all derived from SECRET_KEY, so that no value made for one purpose passes for another. */
-export interface Keys {
+/** Keys for separate purposes, all derived from one SECRET_KEY, so that no value made for one purpose passes for another. */
+export interface DerivedKeys {
   /** Authenticates tokens, codes and session ids that we hand out, and makes the form in which they are stored. */
   readonly token: Buffer
   /** Turns an app_secret, and who is counted for failed attempts, into the only form in which they are stored. */
@@ -23,18 +23,59 @@ export interface Keys {
   readonly audit: Buffer
 }
 
+/**
+ * The keys with which values are made, and during a rotation of SECRET_KEY those with which they were, or will be, made
+ * too. Which one makes values the database says, to all processes alike (adoptKey): a process that knows the new key
+ * already must not hand out what one that does not know it yet would refuse.
+ */
+export interface Keys extends DerivedKeys {
+  /** What was made with these is read as well. Empty unless a rotation is under way, so nothing is tried twice then. */
+  readonly others: readonly DerivedKeys[]
+  /** Of SECRET_KEY; the rest are of SECRET_KEYS_OLD. */
+  readonly newest: DerivedKeys
+}
+
 const PURPOSES = ['token', 'storage', 'form', 'derive', 'seal', 'device', 'report', 'fingerprint', 'audit'] as const
 
-export function deriveKeys(secretKey: string): Keys {
+function derive(secretKey: string): DerivedKeys {
   const derived = PURPOSES.map((purpose) => [
     purpose,
     Buffer.from(hkdfSync('sha256', secretKey, 'gatehouse', purpose, 32)),
   ])
-  return Object.freeze(Object.fromEntries(derived)) as Keys
+  return Object.freeze(Object.fromEntries(derived)) as DerivedKeys
+}
+
+/** Makes values with SECRET_KEY until adoptKey says otherwise. */
+export function deriveKeys(secretKey: string, old: readonly string[] = []): Keys {
+  const newest = derive(secretKey)
+  return { ...newest, newest, others: old.filter((key) => key !== secretKey).map(derive) }
+}
+
+/** Every key whose values are read, the one that makes them first. */
+export const everyKey = (keys: Keys): readonly DerivedKeys[] => [keys, ...keys.others]
+
+/** 32 bytes by which a SECRET_KEY is recognized. Whoever reads them learns nothing of it, nor of what is derived from it. */
+export const fingerprintOf = ({ fingerprint }: DerivedKeys): Buffer =>
+  hmacSha256(fingerprint, 'the SECRET_KEY of this database')
+
+/** Whether values are made with SECRET_KEY itself, not with an old one. */
+export const makesWithNewest = ({ token, newest }: Keys): boolean => token.equals(newest.token)
+
+/**
+ * Makes values with the key of this fingerprint from now on, for everybody who holds `keys`. False, and nothing changes,
+ * where no key of ours has it.
+ */
+export function adoptKey(keys: Keys, fingerprint: Buffer): boolean {
+  if (fingerprintOf(keys).equals(fingerprint)) return true
+  const found = keys.others.find((other) => fingerprintOf(other).equals(fingerprint))
+  if (!found) return false
+  const { newest, others, ...current } = keys
+  Object.assign(keys, found, { others: [current, ...others.filter((other) => other !== found)] })
+  return true
 }
 
 /** What is stored of an app_secret: HMAC-SHA256, 32 bytes. */
-export const hashSecret = (keys: Keys, secret: string): Buffer => hmacSha256(keys.storage, secret)
+export const hashSecret = (keys: DerivedKeys, secret: string): Buffer => hmacSha256(keys.storage, secret)
 
 /** Constant-time comparison of two texts of any length. */
 export function equalSecrets(left: string, right: string): boolean {
@@ -49,22 +90,44 @@ const TAG_BYTES = 16
  * Encrypts a secret that must be readable again: initialisation vector, ciphertext and tag in one buffer. The context
  * (which row it belongs to) is authenticated with it, so that what is sealed for one row does not open in another.
  */
-export function seal(keys: Keys, text: string, context: string): Buffer {
+export function seal(keys: DerivedKeys, text: string, context: string): Buffer {
   const iv = randomBytes(IV_BYTES)
   const cipher = createCipheriv(ALGORITHM, keys.seal, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(context))
   return Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
 }
 
-/** The text that was sealed; throws when key, context or buffer is not the one of then. */
+/** The text that was sealed, with whichever key; throws when key, context or buffer is not the one of then. */
 export function open(keys: Keys, sealed: Buffer, context: string): string {
   try {
-    const [iv, tag] = [sealed.subarray(0, IV_BYTES), sealed.subarray(-TAG_BYTES)]
-    const decipher = createDecipheriv(ALGORITHM, keys.seal, iv, { authTagLength: TAG_BYTES })
-    decipher.setAAD(Buffer.from(context)).setAuthTag(tag)
-    const text = decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES))
-    return Buffer.concat([text, decipher.final()]).toString('utf8')
+    return decrypt(keys, sealed, context)
   } catch (cause) {
+    for (const other of keys.others) {
+      try {
+        return decrypt(other, sealed, context)
+      } catch {
+        // The next one may fit.
+      }
+    }
     const why = 'SECRET_KEY is not the one that it was sealed with, or its row was altered'
     throw new Error(`a sealed secret cannot be opened: ${why}`, { cause })
   }
+}
+
+/** What was sealed with another key, sealed with the one that makes values; undefined where it is already. Throws as open. */
+export function reseal(keys: Keys, sealed: Buffer, context: string): Buffer | undefined {
+  try {
+    decrypt(keys, sealed, context)
+    return undefined
+  } catch {
+    return seal(keys, open(keys, sealed, context), context)
+  }
+}
+
+/** Throws unless it was sealed with just this key. */
+function decrypt(keys: DerivedKeys, sealed: Buffer, context: string): string {
+  const [iv, tag] = [sealed.subarray(0, IV_BYTES), sealed.subarray(-TAG_BYTES)]
+  const decipher = createDecipheriv(ALGORITHM, keys.seal, iv, { authTagLength: TAG_BYTES })
+  decipher.setAAD(Buffer.from(context)).setAuthTag(tag)
+  const text = decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES))
+  return Buffer.concat([text, decipher.final()]).toString('utf8')
 }

@@ -1,0 +1,45 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { type Progress, type Resealed, resealEverything } from '../reseal/index.ts'
+import type { CliContext } from './context.ts'
+import { runs } from './operation.ts'
+import { progressBar } from './report.ts'
+import { readable } from './text.ts'
+
+/** `gatehouse reseal`: the second step of a rotation of SECRET_KEY. */
+export function resealCommand(program: Command, context: CliContext): void {
+  const command = program
+    .command('reseal')
+    .description('after SECRET_KEY was replaced everywhere: use it, and seal anew what SECRET_KEYS_OLD has sealed')
+  runs(command, context, {
+    input: z.strictObject({}),
+    typed: () => ({}),
+    run: async (deps) => {
+      const bar = progressBar(context.terminal.stderr)
+      return await resealEverything(deps, ({ seen, total }: Progress) => bar.show(seen, total)).finally(bar.end)
+    },
+    text,
+  })
+}
+
+const text = (done: Resealed): string =>
+  [
+    `values are made with SECRET_KEY since ${readable(done.replaced_at)}`,
+    `sealed anew: ${done.resealed}; sealed with it before: ${done.sealed_before}`,
+    ...unreadable(done.unreadable),
+    ...unused(done.unused_secrets),
+    `the last token or session of an old key ends ${readable(done.tokens_end_at)}`,
+    `SECRET_KEYS_OLD can be emptied from ${readable(done.droppable_at)} on; nobody notices`,
+  ].join('\n')
+
+const unreadable = (rows: readonly string[]): string[] =>
+  rows.length === 0 ? [] : ['none of the keys opens these; set them again:', ...rows.map((row) => `  ${row}`)]
+
+const unused = ({ total, app_keys }: Resealed['unused_secrets']): string[] =>
+  total === 0
+    ? []
+    : [
+        `app_secrets that have not been used since: ${total}; used once, or rotated, they no longer need an old key:`,
+        ...app_keys.map((appKey) => `  ${appKey}`),
+        ...(total > app_keys.length ? ['  …'] : []),
+      ]

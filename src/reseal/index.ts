@@ -1,0 +1,1 @@
+export { type Progress, type Resealed, resealEverything } from './reseal.ts'

@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { recordAudit } from '../audit/index.ts'
+import { keepReportKeys } from '../certification/index.ts'
+import { KEY_FOLLOWED_WITHIN_S, makingSince, replaceKey } from '../db/installation.ts'
+import type { SealedColumn } from '../db/sealed.ts'
+import type { Deps } from '../deps.ts'
+import { addSeconds } from '../lib/clock.ts'
+import { type Keys, reseal } from '../lib/crypto/keys.ts'
+import { invalidRequest } from '../lib/web/rescode.ts'
+import { LONGEST_REFRESH_S } from '../oauth/index.ts'
+import { OIDC_SEALED } from '../oidc/index.ts'
+import { PARTNERS_SEALED } from '../partners/index.ts'
+import { secretsOfOldKeys } from '../registry/index.ts'
+import { DEVICE_LIFETIME_S } from '../throttle/index.ts'
+import { countSealed, lockSealed, putSealed } from './reseal-store.ts'
+
+/** Everything that is sealed, as the owner of each table declares it. */
+const SEALED: readonly SealedColumn[] = [...PARTNERS_SEALED, ...OIDC_SEALED]
+
+const BATCH_ROWS = 100
+/** Rows and apps that are named; of more there is only the number. */
+const NAMED = 20
+
+export interface Resealed {
+  /** From when on values are made with SECRET_KEY. */
+  readonly replaced_at: Date
+  readonly resealed: number
+  /** Sealed with SECRET_KEY already. */
+  readonly sealed_before: number
+  /** Rows that none of the keys opens, as `table key`, a few of them. */
+  readonly unreadable: readonly string[]
+  /** app_secrets that have not been used since: only an old key knows them. */
+  readonly unused_secrets: { readonly total: number; readonly app_keys: readonly string[] }
+  /** When the last token and session has ended that an old key has made. */
+  readonly tokens_end_at: Date
+  /** As above, of all else: then SECRET_KEYS_OLD can be emptied and nobody notices. */
+  readonly droppable_at: Date
+}
+
+export interface Progress {
+  readonly seen: number
+  readonly total: number
+}
+
+/**
+ * Makes SECRET_KEY the key with which all processes make values, waits until they do, and seals anew what is sealed with
+ * an old one. Batches commit by themselves: after an interruption the same again does the rest. Throws 20007 without
+ * SECRET_KEYS_OLD.
+ */
+export async function resealEverything(deps: Deps, onProgress: (progress: Progress) => void = () => {}) {
+  const { db, clock, keys, actor = 'system' } = deps
+  if (keys.others.length === 0) throw invalidRequest('SECRET_KEYS_OLD is empty: give the keys that SECRET_KEY replaces')
+  await db.tx(async (tx) => {
+    const now = clock.now()
+    if (await replaceKey(tx, keys, now)) await recordAudit(tx, { at: now, event: 'secret_key_replaced', actor })
+  })
+  const replaced_at = (await makingSince(db, keys)) ?? clock.now()
+  const followedAt = addSeconds(replaced_at, KEY_FOLLOWED_WITHIN_S)
+  await sleep(Math.max(0, followedAt.getTime() - clock.now().getTime()))
+  await keepReportKeys(deps)
+  const counts = await resealColumns(deps, onProgress)
+  await recordAudit(db, { at: clock.now(), event: 'secrets_resealed', actor, detail: counts })
+  return { replaced_at, ...counts, ...(await whatIsLeft(deps, followedAt)) } satisfies Resealed
+}
+
+type Counts = Pick<Resealed, 'resealed' | 'sealed_before' | 'unreadable'>
+
+async function resealColumns(deps: Deps, onProgress: (progress: Progress) => void): Promise<Counts> {
+  const total = await countSealed(deps.db, SEALED)
+  const outcomes = { resealed: 0, sealed_before: 0 }
+  const unreadable: string[] = []
+  let seen = 0
+  for (const column of SEALED) {
+    let after: readonly string[] | undefined
+    do {
+      const batch = await resealBatch(deps, column, after)
+      for (const { key, outcome } of batch) {
+        if (outcome === 'unreadable') unreadable.push(`${column.table} ${key.join(' ')}`)
+        else outcomes[outcome]++
+      }
+      seen += batch.length
+      onProgress({ seen, total })
+      after = batch.length === BATCH_ROWS ? batch.at(-1)?.key : undefined
+    } while (after)
+  }
+  return { ...outcomes, unreadable: unreadable.slice(0, NAMED) }
+}
+
+interface Outcome {
+  readonly key: readonly string[]
+  readonly outcome: keyof Counts
+}
+
+const resealBatch = ({ db, keys }: Deps, column: SealedColumn, after: readonly string[] | undefined) =>
+  db.tx(async (tx) => {
+    const outcomes: Outcome[] = []
+    for (const { key, sealed } of await lockSealed(tx, column, after, BATCH_ROWS)) {
+      const anew = resealed(keys, sealed, column.contextOf(key))
+      if (typeof anew !== 'string') await putSealed(tx, column, key, anew)
+      outcomes.push({ key, outcome: typeof anew === 'string' ? anew : 'resealed' })
+    }
+    return outcomes
+  })
+
+function resealed(keys: Keys, sealed: Buffer, context: string): Buffer | Exclude<keyof Counts, 'resealed'> {
+  try {
+    return reseal(keys, sealed, context) ?? 'sealed_before'
+  } catch {
+    return 'unreadable'
+  }
+}
+
+/** What still needs an old key, and until when; `since`: nothing has been made with one after it. */
+async function whatIsLeft({ db, clock, keys, config }: Deps, since: Date) {
+  const { ACCESS_TOKEN_LIFETIME_S, SESSION_LIFETIME_S } = config
+  const tokensS = Math.max(LONGEST_REFRESH_S, ACCESS_TOKEN_LIFETIME_S, SESSION_LIFETIME_S)
+  return {
+    unused_secrets: await secretsOfOldKeys(db, keys, clock.now(), NAMED),
+    tokens_end_at: addSeconds(since, tokensS),
+    droppable_at: addSeconds(since, Math.max(tokensS, DEVICE_LIFETIME_S)),
+  }
+}

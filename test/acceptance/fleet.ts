@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Pool } from 'pg'
+import { seedOrder } from '../orders/orders.ts'
+import { type App, Client, dataOf, type TokenSet, tokenSetOf } from './client.ts'
+import { httpWire, type Wire } from './http.ts'
+import { consumption, makeSeller, type Seller, send, success } from './seller.ts'
+import type { RunningProcess, System } from './system.ts'
+
+/** Processes behind a balancer that knows which of them are ready; they are replaced one by one. */
+export class Fleet {
+  readonly #live: RunningProcess[]
+  #turn = 0
+
+  constructor(live: readonly RunningProcess[]) {
+    this.#live = [...live]
+  }
+
+  /** Whose turn it is. */
+  get origin(): string {
+    this.#turn = (this.#turn + 1) % this.#live.length
+    return this.#live[this.#turn]?.origin ?? ''
+  }
+
+  readonly wire: Wire = (call) => httpWire(this.origin)(call)
+
+  /** The next one gets requests before the one so far, which is the first that gets no more. Ends with its exit code. */
+  async replaceFirst(start: () => Promise<RunningProcess>): Promise<number | null> {
+    const next = await start()
+    const [first] = this.#live.splice(0, 1)
+    this.#live.push(next)
+    return (await first?.stop()) ?? null
+  }
+}
+
+/** What callers of all kinds do again and again, with what they had in the beginning and with what they get meanwhile. */
+export interface Traffic {
+  /** Rounds that were answered as they should be, by kind. */
+  readonly answered: Readonly<Record<string, number>>
+  readonly failures: readonly string[]
+  /** Each kind has made a round from its beginning to its end since it was called. */
+  goneRound(): Promise<void>
+  stop(): Promise<void>
+}
+
+interface Caller {
+  readonly client: Client
+  readonly app: App
+  readonly tokens: TokenSet
+}
+
+type Round = () => Promise<unknown>
+
+const PAUSE_MS = 30
+
+/** `home`: PUBLIC_URL of all processes. */
+export async function startTraffic(fleet: Fleet, { databaseUrl }: System, home: string): Promise<Traffic> {
+  const client = new Client(fleet.wire, home)
+  const user = await client.makeUser()
+  const [fixed, rotating, seller] = [
+    await client.makeApp({ refresh_policy: 'fixed' }),
+    await client.makeApp({ refresh_policy: 'rotating' }),
+    await makeSeller(client),
+  ]
+  const browser = await client.signedIn(user, fixed)
+  const caller = { client, app: fixed, tokens: await client.getTokens(browser, fixed) }
+  const ofRotating = { ...caller, app: rotating, tokens: await client.getTokens(browser, rotating) }
+  const kinds = {
+    'the first access token': () => readWith(client, caller.tokens),
+    'the first refresh token': async () =>
+      readWith(client, tokenSetOf(await client.refresh(fixed, caller.tokens.refresh_token))),
+    'rotating refresh tokens': rotation(ofRotating),
+    'the first session': async () => readWith(client, await client.getTokens(browser, fixed)),
+    'sign-in': async () => readWith(client, await client.getTokens(await client.signedIn(user, fixed), fixed)),
+    'signed notices': notices(fleet, seller, await soldOrder(databaseUrl, seller)),
+  }
+  return goOn(kinds)
+}
+
+async function readWith(client: Client, { access_token }: TokenSet): Promise<void> {
+  dataOf(await client.userInfo(access_token))
+  dataOf(await client.phone(access_token))
+}
+
+/** Each refresh token is sent twice, as by a client that has not seen the first answer: both answers are the same. */
+function rotation({ client, app, tokens }: Caller): Round {
+  let present = tokens
+  return async () => {
+    const next = tokenSetOf(await client.refresh(app, present.refresh_token))
+    const again = tokenSetOf(await client.refresh(app, present.refresh_token))
+    if (again.refresh_token !== next.refresh_token) throw new Error('the repeated refresh got another answer')
+    await readWith(client, again)
+    present = next
+  }
+}
+
+const TICKETS = 1_000_000
+
+async function soldOrder(databaseUrl: string, { partnerId }: Seller): Promise<bigint> {
+  const orderId = BigInt(partnerId) * 1_000_000n
+  const pool = new Pool({ connectionString: databaseUrl, max: 1 })
+  await seedOrder(pool, { orderId, partnerId: Number(partnerId), quantity: TICKETS }).finally(() => pool.end())
+  return orderId
+}
+
+function notices(fleet: Fleet, seller: Seller, orderId: bigint): Round {
+  let used = 0
+  return async () => {
+    const body = consumption({ orderId, quantity: TICKETS, used: ++used })
+    const { text } = await send(fleet.origin, seller, { body })
+    if (text !== success(seller)) throw new Error(text)
+  }
+}
+
+function goOn(kinds: Readonly<Record<string, Round>>): Traffic {
+  const answered = Object.fromEntries(Object.keys(kinds).map((kind) => [kind, 0]))
+  const failures: string[] = []
+  let over = false
+  const going = Object.entries(kinds).map(async ([kind, round]) => {
+    while (!over) {
+      try {
+        await round()
+        answered[kind] = (answered[kind] ?? 0) + 1
+      } catch (error) {
+        failures.push(`${kind}: ${error}`)
+      }
+      await sleep(PAUSE_MS)
+    }
+  })
+  const stop = async () => {
+    over = true
+    await Promise.all(going)
+  }
+  const goneRound = async () => {
+    const before = { ...answered }
+    // The round under way may have begun before.
+    while (
+      failures.length === 0 &&
+      Object.keys(kinds).some((kind) => (answered[kind] ?? 0) < (before[kind] ?? 0) + 2)
+    ) {
+      await sleep(PAUSE_MS)
+    }
+  }
+  return { answered, failures, goneRound, stop }
+}

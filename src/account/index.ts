@@ -8,10 +8,12 @@ export {
 } from './demo-store.ts'
 export { findPeople, type Person } from './find-people.ts'
 export { findSession, type SignedIn, sessionCookie, signOut } from './session.ts'
-export { ACCOUNT_RETENTION, userByKey } from './store.ts'
+export { ACCOUNT_RETENTION, holdSignedIn, userByKey } from './store.ts'
 export {
   blockUser,
+  countSessionsOfUser,
   createUser,
+  endSessionsOfUser,
   hashPassword,
   inPasswordTurn,
   listUsers,
@@ -19,4 +21,4 @@ export {
   unblockUser,
   verifyPassword,
 } from './user.ts'
-export { newUser, routingKeyOf, shownUser, type User, userFilter, userKey } from './wire.ts'
+export { newUser, routingKeyOf, shownUser, type User, type UserKey, userFilter, userKey } from './wire.ts'

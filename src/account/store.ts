@@ -12,7 +12,7 @@ export interface Key {
 
 /** One user by the primary key, for a statement of any room; `offset 0` keeps the look-up separate, as in grantByKey. */
 export const userByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
-  sql.part`lateral (select cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at from user_profile
+  sql.part`lateral (select cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at, valid_from from user_profile
             where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0)`
 
 /** A session says itself when it ends. */
@@ -45,7 +45,7 @@ export const findSession = (db: Db, routingKey: number, sessionHash: Buffer, now
       where routing_key = ${routingKey} and session_hash = ${sessionHash} offset 0
     ) s
     cross join ${userByKey(sql.part`${routingKey}`, sql.part`s.cid`, sql.part`s.user_id`)} u
-    where s.expires_at > ${now}`,
+    where s.expires_at > ${now} and (u.valid_from is null or s.created_at > u.valid_from)`,
   )
 
 export const deleteSession = (db: Db, routingKey: number, sessionHash: Buffer) =>
@@ -82,6 +82,44 @@ export const insertCredential = (db: Db, key: Key, passport: string, passwordHas
     insert into user_credential (passport, password_hash, routing_key, cid, user_id)
     values (${passport}, ${passwordHash}, ${key.routingKey}, ${key.cid}, ${key.userId})
     on conflict do nothing`)
+
+/**
+ * Locks the user until the end of the transaction, unless everything of before has ended since the sign-in: false then.
+ * Whoever ends everything waits for it.
+ */
+export const holdSignedIn = async (db: Db, key: Key, signedInAt: Date): Promise<boolean> =>
+  (await db.exec(
+    sql`select from user_profile
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}
+          and (valid_from is null or valid_from < ${signedInAt})
+        for share`,
+  )) === 1
+
+/** Sessions that work; undefined when there is no such user. */
+export async function countSessions(db: Db, key: Key, now: Date): Promise<number | undefined> {
+  const found = await db.maybe(
+    z.object({ sessions: z.number() }),
+    sql`select (select count(*)::int from browser_session s
+                where s.routing_key = ${key.routingKey} and s.cid = u.cid and s.user_id = u.user_id
+                  and s.expires_at > ${now} and (u.valid_from is null or s.created_at > u.valid_from)) as sessions
+        from user_profile u
+        where u.routing_key = ${key.routingKey} and u.cid = ${key.cid} and u.user_id = ${key.userId}`,
+  )
+  return found?.sessions
+}
+
+/** Until the end of the transaction; false when there is no such user. */
+export const lockUser = async (db: Db, key: Key): Promise<boolean> =>
+  (await db.exec(
+    sql`select from user_profile
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} for update`,
+  )) === 1
+
+export const setUserValidFrom = (db: Db, key: Key, at: Date): Promise<number> =>
+  db.exec(
+    sql`update user_profile set valid_from = ${at}
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
+  )
 
 /** Undefined when there is no such user. */
 export async function findUser(db: Db, key: Key): Promise<User | undefined> {

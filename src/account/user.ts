@@ -83,6 +83,27 @@ export const blockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(
 
 export const unblockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(deps, key, 'active')
 
+/**
+ * Ends everything of the user that there is now: browser sessions, grants and their codes and tokens, remembered consents.
+ * Whoever reads one of them compares; nothing is gone through. Throws 20007 (404).
+ */
+export const endSessionsOfUser = (deps: Deps, user: UserKey): Promise<UserKey & { valid_from: Date }> =>
+  deps.db.tx(async (db) => {
+    const key = keyOf(user)
+    if (!(await store.lockUser(db, key))) throw noSuchUser()
+    const valid_from = deps.clock.now() // after whatever the lock has waited for
+    await store.setUserValidFrom(db, key, valid_from)
+    await recordChange({ ...deps, db }, key, 'user_sessions_ended')
+    return { cid: user.cid, user_id: user.user_id, valid_from }
+  })
+
+/** Live browser sessions; throws 20007 (404) when there is no such user. */
+export async function countSessionsOfUser({ db, clock }: Deps, user: UserKey): Promise<number> {
+  const sessions = await store.countSessions(db, keyOf(user), clock.now())
+  if (sessions === undefined) throw noSuchUser()
+  return sessions
+}
+
 const keyOf = ({ cid, user_id }: UserKey): store.Key => ({
   routingKey: routingKeyOf(cid, user_id),
   cid,

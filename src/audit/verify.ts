@@ -1,5 +1,6 @@
+import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
-import type { Keys } from '../lib/crypto/keys.ts'
+import { type DerivedKeys, everyKey } from '../lib/crypto/keys.ts'
 import { chainOf, keyIdOf, ROW_DIGEST_BYTES, rowDigest } from './seal.ts'
 import { type Seal, sealsAfter } from './seal-store.ts'
 import { countEvents, findEventsById, keptSince } from './store.ts'
@@ -71,11 +72,11 @@ export async function verifyAudit(
       if (String(seal.seal_no) === headNo && seal.chain.toString('hex') === headCode) headSeen = true
       tally.seals++
       tally.sealed += seal.audit_ids.length
-      if (seal.key_id !== keyIdOf(keys)) tally.other_key++
-      else {
-        checkChain(keys, before, seal, tell)
-        await checkRows(deps, seal, tally, purgedBefore, tell)
-      }
+      const key = everyKey(keys).find((one) => keyIdOf(one) === seal.key_id)
+      if (key) {
+        checkChain(key, before, seal, tell)
+        await checkRows(db, key, seal, tally, purgedBefore, tell)
+      } else tally.other_key++
       before = seal
       onProgress?.(tally.sealed)
     }
@@ -106,14 +107,21 @@ function isMissingBefore(seal: Seal, before: Seal | undefined, purgedBefore: Dat
 }
 
 /** The seal that follows a missing one is judged by itself no further. */
-function checkChain(keys: Keys, before: Seal | undefined, seal: Seal, tell: Tell): void {
+function checkChain(key: DerivedKeys, before: Seal | undefined, seal: Seal, tell: Tell): void {
   const follows = before ? before.seal_no + 1n === seal.seal_no : seal.seal_no === 1n
-  if (follows && !chainOf(keys, before?.chain, seal).equals(seal.chain)) tell('the seal was altered')
+  if (follows && !chainOf(key, before?.chain, seal).equals(seal.chain)) tell('the seal was altered')
 }
 
-async function checkRows(deps: Deps, seal: Seal, tally: Tally, purgedBefore: Date | undefined, tell: Tell) {
-  const found = await findEventsById(deps.db, seal.routing_keys, seal.audit_ids)
-  const digests = new Map(found.map((row) => [row.audit_id, rowDigest(deps.keys, row)]))
+async function checkRows(
+  db: Db,
+  key: DerivedKeys,
+  seal: Seal,
+  tally: Tally,
+  purgedBefore: Date | undefined,
+  tell: Tell,
+) {
+  const found = await findEventsById(db, seal.routing_keys, seal.audit_ids)
+  const digests = new Map(found.map((row) => [row.audit_id, rowDigest(key, row)]))
   for (const [at, id] of seal.audit_ids.entries()) {
     const sealed = seal.row_digests.subarray(at * ROW_DIGEST_BYTES, (at + 1) * ROW_DIGEST_BYTES)
     const digest = digests.get(id)

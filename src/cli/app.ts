@@ -16,6 +16,7 @@ import {
   updateMicroApp,
 } from '../registry/index.ts'
 import type { CliContext } from './context.ts'
+import { endTokensCommand } from './ending.ts'
 import { fieldsFrom, flagsOf, withFieldOptions } from './field-options.ts'
 import { lists } from './list.ts'
 import { runs } from './operation.ts'
@@ -28,6 +29,7 @@ const one = z.strictObject({ app_key: z.string() })
 export function appCommands(program: Command, context: CliContext): void {
   const app = program.command('app').description('micro-apps: which apps may ask users for which data')
   createCommand(app, context)
+  endTokensCommand(app, context)
   listCommand(app, context)
   updateCommand(app, context)
   rotateSecretCommand(app, context)

@@ -59,3 +59,11 @@ function pairsOf(typed: unknown): object | undefined {
 /** What the fields are called in messages: `hosts` is `--host`. */
 export const flagsOf = (fields: Fields): Record<string, string> =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, flagOf(field)]))
+
+/** Both options together identify a user, never one of the two alone. */
+export const keyed = (command: Command): Command =>
+  command
+    .option('--cid <cid>', 'with --user-id identifies one user', numberIfOne)
+    .option('--user-id <id>', 'with --cid identifies one user')
+
+export const keyOf = (options: Readonly<Record<string, unknown>>) => ({ cid: options.cid, user_id: options.userId })

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { type Grant, grantFilter, grantReference, listGrants, withdrawGrant } from '../oauth/index.ts'
 import type { CliContext } from './context.ts'
+import { keyed, keyOf } from './field-options.ts'
 import { lists } from './list.ts'
 import { runs } from './operation.ts'
 import { aligned, readable } from './text.ts'
-import { keyed, keyOf } from './user.ts'
 
 /** `gatehouse grant …`: as over /admin/v1/grants. */
 export function grantCommands(program: Command, context: CliContext): void {

@@ -12,15 +12,18 @@ import {
   userKey,
 } from '../account/index.ts'
 import type { CliContext } from './context.ts'
+import { endSessionsCommand } from './ending.ts'
+import { keyed, keyOf } from './field-options.ts'
 import { lists } from './list.ts'
 import { runs } from './operation.ts'
 import { readSecret } from './read-secret.ts'
-import { aligned, numberIfOne, readable } from './text.ts'
+import { aligned, readable } from './text.ts'
 
 /** `gatehouse user …`: as over /admin/v1/users. */
 export function userCommands(program: Command, context: CliContext): void {
   const user = program.command('user').description('users: who can sign in and be asked for consent')
   createCommand(user, context)
+  endSessionsCommand(user, context)
   const list = user
     .command('list')
     .description('users, oldest first')
@@ -103,14 +106,6 @@ async function passwordOf(
   )
   return password
 }
-
-/** Both options together identify a user, never one of the two alone. */
-export const keyed = (command: Command): Command =>
-  command
-    .option('--cid <cid>', 'with --user-id identifies one user', numberIfOne)
-    .option('--user-id <id>', 'with --cid identifies one user')
-
-export const keyOf = (options: Readonly<Record<string, unknown>>) => ({ cid: options.cid, user_id: options.userId })
 
 const details = (user: User): string => aligned(Object.entries(user).map(([field, value]) => [field, readable(value)]))
 

@@ -1,10 +1,24 @@
 import type { FastifyInstance } from 'fastify'
+import { endSessionsOfUser, type UserKey, userKey } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import type { ActingFor } from '../lib/web/admin-auth.ts'
 import { answerSuccess } from '../lib/web/envelope.ts'
+import { endTokensOfApp } from '../registry/index.ts'
+import { countAppEnding, countUserEnding } from './ending.ts'
 import { listGrants, withdrawGrant } from './grant.ts'
 import { grantFilter, grantReference } from './wire.ts'
+
+interface OneApp {
+  Params: { app_key: string }
+}
+
+/** The user of a query, where everything is text. */
+function userOf(query: unknown): UserKey {
+  const { cid, ...rest } = query as Record<string, unknown>
+  const isNumber = typeof cid === 'string' && /^\d+$/.test(cid)
+  return parseInput(userKey, { ...rest, cid: isNumber ? Number(cid) : cid })
+}
 
 /** Operators look at the grants of a user or to a micro-app, and withdraw them. */
 export function grantRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
@@ -17,4 +31,23 @@ export function grantRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
     await withdrawGrant(as(request), reference)
     return answerSuccess(request, reply, { grant_id: reference.grant_id, revoked: true })
   })
+}
+
+/** Operators end everything of a user or an app at once; before that, GET says what would end. */
+export function endingRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
+  app.get('/users/end-sessions', { config: { readsQuery: true } }, async (request, reply) =>
+    answerSuccess(request, reply, await countUserEnding(as(request), userOf(request.query))),
+  )
+
+  app.post('/users/end-sessions', async (request, reply) =>
+    answerSuccess(request, reply, await endSessionsOfUser(as(request), parseInput(userKey, request.body))),
+  )
+
+  app.get<OneApp>('/apps/:app_key/end-tokens', async (request, reply) =>
+    answerSuccess(request, reply, await countAppEnding(as(request), request.params.app_key)),
+  )
+
+  app.post<OneApp>('/apps/:app_key/end-tokens', async (request, reply) =>
+    answerSuccess(request, reply, await endTokensOfApp(as(request), request.params.app_key)),
+  )
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { userByKey } from '../account/index.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { joinedMicroApp } from '../registry/index.ts'
 
 /** The SQL of the decision on a consent form. The code and the grant that follow are in store.ts. */
 
@@ -40,18 +42,28 @@ export interface ConsentKey {
   readonly appKey: string
 }
 
+/** Until when what was remembered is over, with everything of its user or its app. */
+const overUntil = ({ routingKey, cid, userId, appKey }: ConsentKey) => sql.part`(
+  select coalesce(greatest(p.valid_from, a.valid_from), '-infinity')
+  from ${userByKey(sql.part`${routingKey}::int`, sql.part`${cid}::int`, sql.part`${userId}::text`)} p
+  left join ${joinedMicroApp(sql.part`${appKey}::text`)})`
+
 /** What is allowed now is added to what has been allowed before. */
 export const rememberConsent = (
   db: Db,
-  { routingKey, cid, userId, appKey, scopes }: ConsentKey & { readonly scopes: readonly string[] },
+  consent: ConsentKey & { readonly scopes: readonly string[] },
   now: Date,
-): Promise<number> =>
-  db.exec(
+): Promise<number> => {
+  const { routingKey, cid, userId, appKey, scopes } = consent
+  return db.exec(
     sql`insert into remembered_consent as known (routing_key, cid, user_id, app_key, scopes, allowed_at)
         values (${routingKey}, ${cid}, ${userId}, ${appKey}, ${scopes}, ${now})
         on conflict (routing_key, cid, user_id, app_key) do update
-        set scopes = array(select distinct s from unnest(known.scopes || excluded.scopes) as s), allowed_at = excluded.allowed_at`,
+        set scopes = case when known.allowed_at > ${overUntil(consent)}
+              then array(select distinct s from unnest(known.scopes || excluded.scopes) as s) else excluded.scopes end,
+            allowed_at = excluded.allowed_at`,
   )
+}
 
 export const forgetConsent = (db: Db, { routingKey, cid, userId, appKey }: ConsentKey): Promise<number> =>
   db.exec(
@@ -60,14 +72,13 @@ export const forgetConsent = (db: Db, { routingKey, cid, userId, appKey }: Conse
   )
 
 /** The scopes that this person need not be asked for. */
-export const rememberedScopes = async (
-  db: Db,
-  { routingKey, cid, userId, appKey }: ConsentKey,
-): Promise<readonly string[]> => {
+export const rememberedScopes = async (db: Db, consent: ConsentKey): Promise<readonly string[]> => {
+  const { routingKey, cid, userId, appKey } = consent
   const known = await db.maybe(
     z.object({ scopes: z.array(z.string()) }),
     sql`select scopes from remembered_consent
-        where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = ${appKey}`,
+        where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and app_key = ${appKey}
+          and allowed_at > ${overUntil(consent)}`,
   )
   return known?.scopes ?? []
 }

@@ -1,4 +1,4 @@
-import type { SignedIn } from '../account/index.ts'
+import { holdSignedIn, type SignedIn } from '../account/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
@@ -140,10 +140,12 @@ async function withdrawApproved(deps: Deps, session: SignedIn, form: OpenedForm,
  */
 export async function issueCode(
   { db, clock, keys }: Deps,
-  { routingKey, cid, userId }: SignedIn,
+  { routingKey, cid, userId, signedInAt }: SignedIn,
   { app, scopes, redirectUri, state, codeChallenge, signIn }: AuthorizationRequest,
   grantId: string,
 ): Promise<string> {
+  // Everything of before has ended since the sign-in was looked at.
+  if (!(await holdSignedIn(db, { routingKey, cid, userId }, signedInAt))) throw refuse('form_withdrawn_since')
   const now = clock.now()
   const appKey = app.app_key
   const grant = await ensureGrant(db, { routingKey, grantId, cid, userId, appKey, scopes, signIn }, now)

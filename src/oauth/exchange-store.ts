@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { userByKey } from '../account/index.ts'
 import type { Batched } from '../db/batch.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
-import { grantByKey, SignInBehindGrant } from './grant-store.ts'
+import { grantByKey, revokedAt, SignInBehindGrant } from './grant-store.ts'
 
 /** The SQL of A2. */
 
@@ -25,6 +25,8 @@ export interface Exchange {
   readonly routingKey: number
   readonly codeHash: Buffer
   readonly appKey: string
+  /** `valid_from` of the app. */
+  readonly appValidFrom: Date | null
   readonly redirectUri: string
   /** Null where it is not compared. */
   readonly state: string | null
@@ -41,9 +43,10 @@ export interface Exchange {
 const GRANT = grantByKey(sql.part`c.routing_key`, sql.part`c.grant_id`)
 /** The same, with the sign-in behind the grant. */
 const GRANT_WITH_SIGN_IN = sql.part`lateral (
-  select routing_key, cid, user_id, scopes, revoked_at, auth_time, nonce, sid from user_grant
+  select routing_key, cid, user_id, scopes, created_at, revoked_at, auth_time, nonce, sid from user_grant
   where routing_key = c.routing_key and grant_id = c.grant_id offset 0)`
 const USER = userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
+const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`asked.app_valid_from`)
 
 /**
  * Spends each code and issues its tokens, or changes nothing for it. The conditional update decides, so of simultaneous
@@ -62,7 +65,7 @@ const exchangesOf = <Row extends FoundCode>(
   statement: (asked) =>
     sql`with asked as (
           select routing_key, code_hash, now, by_app, with_redirect_uri, with_state,
-            with_challenge, access_hash, access_expires_at, refresh_hash, refresh_expires_at, refresh_scope, ordinal
+            with_challenge, access_hash, access_expires_at, refresh_hash, refresh_expires_at, refresh_scope, app_valid_from, ordinal
           from unnest(
             ${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.codeHash)}::bytea[],
             ${asked.map((one) => one.now)}::timestamptz[], ${asked.map((one) => one.appKey)}::text[],
@@ -70,15 +73,15 @@ const exchangesOf = <Row extends FoundCode>(
             ${asked.map((one) => one.codeChallenge)}::text[],
             ${asked.map((one) => one.accessHash)}::bytea[], ${asked.map((one) => one.accessExpiresAt)}::timestamptz[],
             ${asked.map((one) => one.refreshHash)}::bytea[], ${asked.map((one) => one.refreshExpiresAt)}::timestamptz[],
-            ${asked.map((one) => one.refreshScope)}::text[])
+            ${asked.map((one) => one.refreshScope)}::text[], ${asked.map((one) => one.appValidFrom)}::timestamptz[])
           with ordinality as asked (routing_key, code_hash, now, by_app, with_redirect_uri, with_state, with_challenge,
-            access_hash, access_expires_at, refresh_hash, refresh_expires_at, refresh_scope, ordinal)
+            access_hash, access_expires_at, refresh_hash, refresh_expires_at, refresh_scope, app_valid_from, ordinal)
         ), found as (
           select asked.routing_key, asked.code_hash, asked.now, asked.by_app, asked.with_redirect_uri, asked.with_state,
                  asked.with_challenge, asked.access_hash, asked.access_expires_at, asked.refresh_hash, asked.refresh_expires_at, asked.refresh_scope,
                  asked.ordinal,
                  c.grant_id, c.app_key, c.redirect_uri, c.state, c.code_challenge, c.expires_at, c.used_at,
-                 g.scopes, g.revoked_at, p.status as user_status${more}
+                 g.scopes, ${REVOKED_AT} as revoked_at, p.status as user_status${more}
           from asked
           join authorization_code c on c.routing_key = asked.routing_key and c.code_hash = asked.code_hash
           cross join ${grant} g

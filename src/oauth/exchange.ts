@@ -67,6 +67,7 @@ function prepare(
     routingKey,
     codeHash,
     appKey: app.app_key,
+    appValidFrom: app.valid_from,
     redirectUri: input.redirectUri,
     state: input.state,
     codeChallenge: input.codeVerifier === undefined ? null : s256(input.codeVerifier),

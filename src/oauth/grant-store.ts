@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { userByKey } from '../account/index.ts'
 import type { Batched } from '../db/batch.ts'
 import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
 import { DAY_S, MARGIN_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
+import { joinedMicroApp } from '../registry/index.ts'
 
 const Grant = z.object({
   grant_id: z.string(),
@@ -58,10 +60,23 @@ export const OAUTH_RETENTION: readonly Retention[] = [
  * table grows.
  */
 export const grantByKey = (routingKey: Fragment, grantId: Fragment): Fragment =>
-  sql.part`lateral (select routing_key, cid, user_id, app_key, scopes, revoked_at from user_grant
+  sql.part`lateral (select routing_key, cid, user_id, app_key, scopes, created_at, revoked_at from user_grant
             where routing_key = ${routingKey} and grant_id = ${grantId} offset 0)`
 
-const GRANT = sql.part`grant_id, cid, user_id, app_key, scopes, created_at, revoked_at,
+/**
+ * When a grant `g` was revoked: by itself, or with everything of its user or its app (`valid_from` of both). Null while it
+ * holds. Tokens and codes are over with their grant, so nothing of theirs has to be gone through.
+ */
+export const revokedAt = (ofUser: Fragment, ofApp: Fragment): Fragment =>
+  sql.part`coalesce(g.revoked_at, case when g.created_at <= greatest(${ofUser}, ${ofApp}) then greatest(${ofUser}, ${ofApp}) end)`
+
+const LISTED_REVOKED_AT = sql.part`(
+  select ${revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)}
+  from ${userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)} p
+  left join ${joinedMicroApp(sql.part`g.app_key`)}) as revoked_at`
+
+/** Of `user_grant g`. */
+const GRANT = sql.part`grant_id, cid, user_id, app_key, scopes, created_at, ${LISTED_REVOKED_AT},
   ${cursorOf(sql.part`created_at, grant_id`)}`
 
 /** Whose grants, and the last one seen. */
@@ -79,7 +94,7 @@ export async function grantsOfUser(
   const [createdAt, grantId] = after ?? []
   const found = await db.listWithCustomPlan(
     withCursor(Grant),
-    sql`select ${GRANT} from user_grant
+    sql`select ${GRANT} from user_grant g
         where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId}
           and (${createdAt}::timestamptz is null or (created_at, grant_id) < (${createdAt}::timestamptz, ${grantId}::uuid))
         order by created_at desc, grant_id desc limit ${limit + 1}`,
@@ -92,7 +107,7 @@ export async function grantsOfApp(db: Db, appKey: string, { limit, after }: Gran
   const [createdAt, grantId] = after ?? []
   const found = await db.listWithCustomPlan(
     withCursor(Grant),
-    sql`select ${GRANT} from user_grant
+    sql`select ${GRANT} from user_grant g
         where app_key = ${appKey}
           and (${createdAt}::timestamptz is null or (created_at, grant_id) < (${createdAt}::timestamptz, ${grantId}::uuid))
         order by created_at desc, grant_id desc limit ${limit + 1}`,

@@ -5,6 +5,7 @@ export { sealConsentForm } from './consent-form.ts'
 export { rememberedScopes } from './consent-store.ts'
 export { readBasic, verifyCredentials } from './credentials.ts'
 export { deleteGrantsOf } from './demo-store.ts'
+export { type AppEnding, countAppEnding, countUserEnding, type UserEnding } from './ending.ts'
 export { exchangeCode } from './exchange.ts'
 export { OAUTH_FAILURES, refuse as refuseOauth } from './failures.ts'
 export { listGrants, withdrawGrant } from './grant.ts'
@@ -14,6 +15,7 @@ export {
   joinedAccessToken,
   LONGEST_REFRESH_S,
   OAUTH_RETENTION,
+  revokedAt,
   signInOfGrant,
 } from './grant-store.ts'
 export { withAnswer } from './redirect-uri.ts'

@@ -5,7 +5,7 @@ import { sendErrorPage } from '../lib/web/page.ts'
 import { allowedMethods } from '../lib/web/request-target.ts'
 import { methodNotAllowed, noSuchPath } from '../lib/web/rescode.ts'
 import { limitPages } from '../throttle/index.ts'
-import { grantRoutes } from './admin-routes.ts'
+import { endingRoutes, grantRoutes } from './admin-routes.ts'
 import { authorizationRoutes, tokenRoutes } from './routes.ts'
 
 /** A1–A3, the operators' view of grants, and the answers to wrong methods and unknown paths everywhere under /oauth/v2/. */
@@ -25,4 +25,5 @@ export const oauthRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps 
     { prefix: '/oauth/v2' },
   )
   await app.register(operatorRoutes(grantRoutes), { deps })
+  await app.register(operatorRoutes(endingRoutes), { deps })
 }

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { userByKey } from '../account/index.ts'
 import type { Batched } from '../db/batch.ts'
 import { type Db, sql } from '../db/sql.ts'
-import { grantByKey } from './grant-store.ts'
+import { joinedMicroApp } from '../registry/index.ts'
+import { grantByKey, revokedAt } from './grant-store.ts'
 
 /** The SQL of A3. `found` is the row as it was before the statement; `issued` says whether this call has issued tokens. */
 
@@ -23,10 +24,13 @@ export interface Refresh {
   readonly appScopes: readonly string[]
   readonly accessHash: Buffer
   readonly accessExpiresAt: Date
+  /** `valid_from` of the app. */
+  readonly appValidFrom: Date | null
 }
 
 const GRANT = grantByKey(sql.part`r.routing_key`, sql.part`r.grant_id`)
 const USER = userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
+const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`asked.app_valid_from`)
 
 /** Issues one more access token for each refresh token that is valid; the other columns say why not. */
 const extensions: Batched<Refresh, FoundRefresh> = {
@@ -36,14 +40,16 @@ const extensions: Batched<Refresh, FoundRefresh> = {
   statement: (asked) =>
     sql`with found as (
           select asked.ordinal, asked.access_hash, asked.access_expires_at, r.routing_key, r.grant_id, r.rotated_at,
-                 g.revoked_at, p.status as user_status,
+                 ${REVOKED_AT} as revoked_at, p.status as user_status,
                  array(select s from unnest(g.scopes) with ordinality as granted (s, n)
                        where s = any (string_to_array(asked.app_scopes, ' ')) order by n) as scopes
           from unnest(
             ${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.refreshHash)}::bytea[],
             ${asked.map((one) => one.appScopes.join(' '))}::text[],
-            ${asked.map((one) => one.accessHash)}::bytea[], ${asked.map((one) => one.accessExpiresAt)}::timestamptz[])
-          with ordinality as asked (routing_key, refresh_hash, app_scopes, access_hash, access_expires_at, ordinal)
+            ${asked.map((one) => one.accessHash)}::bytea[], ${asked.map((one) => one.accessExpiresAt)}::timestamptz[],
+            ${asked.map((one) => one.appValidFrom)}::timestamptz[])
+          with ordinality as asked (routing_key, refresh_hash, app_scopes, access_hash, access_expires_at, app_valid_from,
+            ordinal)
           cross join lateral (
             select routing_key, grant_id, rotated_at from refresh_token
             where routing_key = asked.routing_key and token_hash = asked.refresh_hash offset 0
@@ -81,7 +87,7 @@ const rotations: Batched<Rotation & { now: Date }, FoundRefresh> = {
     sql`with found as (
           select asked.routing_key, asked.refresh_hash, asked.now, asked.access_hash, asked.access_expires_at, asked.successor_hash,
                  asked.successor_expires_at, asked.ordinal,
-                 r.grant_id, r.rotated_at, g.revoked_at, p.status as user_status,
+                 r.grant_id, r.rotated_at, ${REVOKED_AT} as revoked_at, p.status as user_status,
                  array(select s from unnest(g.scopes) with ordinality as granted (s, n)
                        where s = any (string_to_array(asked.app_scopes, ' ')) order by n) as scopes
           from unnest(
@@ -89,9 +95,10 @@ const rotations: Batched<Rotation & { now: Date }, FoundRefresh> = {
             ${asked.map((one) => one.now)}::timestamptz[], ${asked.map((one) => one.appScopes.join(' '))}::text[],
             ${asked.map((one) => one.accessHash)}::bytea[], ${asked.map((one) => one.accessExpiresAt)}::timestamptz[],
             ${asked.map((one) => one.successorHash)}::bytea[],
-            ${asked.map((one) => one.successorExpiresAt)}::timestamptz[])
+            ${asked.map((one) => one.successorExpiresAt)}::timestamptz[],
+            ${asked.map((one) => one.appValidFrom)}::timestamptz[])
           with ordinality as asked (routing_key, refresh_hash, now, app_scopes, access_hash, access_expires_at,
-            successor_hash, successor_expires_at, ordinal)
+            successor_hash, successor_expires_at, app_valid_from, ordinal)
           join refresh_token r on r.routing_key = asked.routing_key and r.token_hash = asked.refresh_hash
           cross join ${GRANT} g
           cross join ${USER} p
@@ -165,11 +172,13 @@ export const findRefresh = (
 ): Promise<FoundRefresh | undefined> =>
   db.maybe(
     FoundRefresh,
-    sql`select r.grant_id, r.rotated_at, g.revoked_at, p.status as user_status, false as issued,
+    sql`select r.grant_id, r.rotated_at, ${revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)} as revoked_at,
+               p.status as user_status, false as issued,
                array(select s from unnest(g.scopes) with ordinality as asked (s, n)
                      where s = any (${appScopes}) order by n) as scopes
         from refresh_token r
         cross join ${grantByKey(sql.part`${routingKey}`, sql.part`r.grant_id`)} g
         cross join ${userByKey(sql.part`${routingKey}`, sql.part`g.cid`, sql.part`g.user_id`)} p
+        left join ${joinedMicroApp(sql.part`g.app_key`)}
         where r.routing_key = ${routingKey} and r.token_hash = ${refreshHash}`,
   )

@@ -77,7 +77,7 @@ async function expired({ db }: Deps, { routingKey, hash }: OpaqueToken): Promise
 }
 
 /** Policy fixed: the same refresh token, one more access token. */
-async function extend(deps: RefreshDeps, { presented, scopes }: CheckedRefresh): Promise<IssuedTokens> {
+async function extend(deps: RefreshDeps, { app, presented, scopes }: CheckedRefresh): Promise<IssuedTokens> {
   const { config, db, clock, keys } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
@@ -92,6 +92,7 @@ async function extend(deps: RefreshDeps, { presented, scopes }: CheckedRefresh):
     appScopes: scopes,
     accessHash: accessToken.hash,
     accessExpiresAt: accessToken.expiresAt,
+    appValidFrom: app.valid_from,
   }
   const found = await refreshFixed(db, refresh)
   if (!found?.issued) throw refusal(found)
@@ -111,6 +112,7 @@ async function rotate(deps: RefreshDeps, { app, presented, scopes }: CheckedRefr
     appScopes: scopes,
     accessHash: issued.accessToken.hash,
     accessExpiresAt: issued.accessToken.expiresAt,
+    appValidFrom: app.valid_from,
     successorHash: issued.refreshToken.hash,
     successorExpiresAt: issued.refreshToken.expiresAt,
   }

@@ -15,7 +15,7 @@ export { endOperatorSession, findOperatorSession } from './session.ts'
 export { setOperatorPassword, signInOperator } from './sign-in.ts'
 export { isFirstOperator, newOperatorToken, revokeOperatorToken } from './token.ts'
 export { OPERATOR_RETENTION } from './token-store.ts'
-export { confirmTotp, enrolTotp, resetTotp } from './totp.ts'
+export { confirmTotp, enrolTotp, OPERATORS_SEALED, resetTotp } from './totp.ts'
 export {
   newOperator,
   newPassword,

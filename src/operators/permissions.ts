@@ -37,12 +37,16 @@ export const PERMISSIONS: readonly Permission[] = [
   editor('POST /apps/:app_key/approve', 'app approve'),
   editor('POST /apps/:app_key/suspend', 'app suspend'),
   editor('POST /apps/:app_key/rotate-secret', 'app rotate-secret'),
+  viewer('GET /apps/:app_key/end-tokens'),
+  editor('POST /apps/:app_key/end-tokens', 'app end-tokens'),
 
   viewer('GET /users', 'user list'),
   viewer('GET /users/:cid/:user_id', 'user show'),
   editor('POST /users', 'user create'),
   editor('POST /users/block', 'user block'),
   editor('POST /users/unblock', 'user unblock'),
+  viewer('GET /users/end-sessions'),
+  support('POST /users/end-sessions', 'user end-sessions'),
 
   viewer('GET /grants', 'grant list'),
   support('POST /grants/revoke', 'grant revoke'),
@@ -113,6 +117,7 @@ export const PERMISSIONS: readonly Permission[] = [
   // Only on the machine of the service, which has its database: whoever can do that is an admin.
   admin(undefined, 'migrate'),
   admin(undefined, 'purge'),
+  admin(undefined, 'reseal'),
   admin(undefined, 'demo remove'),
 ]
 

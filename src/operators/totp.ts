@@ -1,5 +1,6 @@
 import { Secret, TOTP } from 'otpauth'
 import { recordAudit } from '../audit/index.ts'
+import type { SealedColumn } from '../db/sealed.ts'
 import type { Deps } from '../deps.ts'
 import { open, seal } from '../lib/crypto/keys.ts'
 import { signInLimits } from '../throttle/index.ts'
@@ -17,6 +18,16 @@ const WINDOW = 1
 const SECRET_BYTES = 20
 
 const sealingContext = (operatorId: string): string => `operator_totp ${operatorId}`
+
+/** What this room keeps sealed. */
+export const OPERATORS_SEALED: readonly SealedColumn[] = [
+  {
+    table: 'operator',
+    column: 'totp_sealed',
+    key: ['operator_id'],
+    contextOf: ([operatorId = '']) => sealingContext(operatorId),
+  },
+]
 
 const totpOf = (secret: Secret, label = '') => new TOTP({ issuer: 'Gatehouse', label, secret, period: PERIOD_S })
 

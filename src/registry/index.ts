@@ -14,6 +14,7 @@ export { hostMatches } from './host.ts'
 export {
   approveMicroApp,
   createMicroApp,
+  endTokensOfApp,
   listMicroApps,
   listOrigins,
   showMicroApp,

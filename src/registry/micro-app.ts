@@ -71,6 +71,12 @@ export const suspendMicroApp = (deps: Deps, appKey: string): Promise<MicroApp> =
     changed: await store.setStatus(db, appKey, 'suspended', now),
   }))
 
+/** Ends all grants that the app has now, with their codes and tokens, and what people have allowed it without being asked. */
+export const endTokensOfApp = (deps: Deps, appKey: string): Promise<MicroApp> =>
+  changeMicroApp(deps, appKey, 'app_tokens_ended', async (db, now) => ({
+    changed: await store.setValidFrom(db, appKey, now),
+  }))
+
 interface Change {
   readonly changed: MicroApp | undefined
   /** What the audit log adds; never a secret. */

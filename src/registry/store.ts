@@ -31,7 +31,7 @@ export const insertMicroApp = (
   db.maybe(
     microApp,
     sql`with app as (
-      insert into micro_app (${COLUMNS}) values (${valuesOf({ ...app, created_at: now, updated_at: now }, NAMES)})
+      insert into micro_app (${COLUMNS}) values (${valuesOf({ ...app, valid_from: null, created_at: now, updated_at: now }, NAMES)})
       on conflict (app_key) do nothing
       returning ${COLUMNS}
     ), secret as (
@@ -102,6 +102,9 @@ export const setStatus = (
     microApp,
     sql`update micro_app set status = ${status}, updated_at = ${now} where app_key = ${appKey} returning ${COLUMNS}`,
   )
+
+export const setValidFrom = (db: Db, appKey: string, at: Date): Promise<MicroApp | undefined> =>
+  db.maybe(microApp, sql`update micro_app set valid_from = ${at} where app_key = ${appKey} returning ${COLUMNS}`)
 
 /** Locks the app, so that rotations of one app wait for one another; false when there is no such app. */
 export const lockMicroApp = async (db: Db, appKey: string): Promise<boolean> =>

@@ -62,6 +62,8 @@ export const microApp = z.object({
   logo_url,
   status,
   ...others,
+  /** Tokens, codes and remembered consents of before are over; null: none are. */
+  valid_from: z.date().nullable(),
   created_at: z.date(),
   updated_at: z.date(),
 })
@@ -88,5 +90,6 @@ export const callingApp = microApp.pick({
   refresh_policy: true,
   token_auth_methods: true,
   id_token_alg: true,
+  valid_from: true,
 })
 export type CallingApp = z.output<typeof callingApp>

@@ -9,13 +9,14 @@ import { type Keys, reseal } from '../lib/crypto/keys.ts'
 import { invalidRequest } from '../lib/web/rescode.ts'
 import { LONGEST_REFRESH_S } from '../oauth/index.ts'
 import { OIDC_SEALED } from '../oidc/index.ts'
+import { OPERATORS_SEALED } from '../operators/index.ts'
 import { PARTNERS_SEALED } from '../partners/index.ts'
 import { secretsOfOldKeys } from '../registry/index.ts'
 import { DEVICE_LIFETIME_S } from '../throttle/index.ts'
 import { countSealed, lockSealed, putSealed } from './reseal-store.ts'
 
 /** Everything that is sealed, as the owner of each table declares it. */
-const SEALED: readonly SealedColumn[] = [...PARTNERS_SEALED, ...OIDC_SEALED]
+const SEALED: readonly SealedColumn[] = [...PARTNERS_SEALED, ...OIDC_SEALED, ...OPERATORS_SEALED]
 
 const BATCH_ROWS = 100
 /** Rows and apps that are named; of more there is only the number. */
@@ -48,18 +49,18 @@ export interface Progress {
  * SECRET_KEYS_OLD.
  */
 export async function resealEverything(deps: Deps, onProgress: (progress: Progress) => void = () => {}) {
-  const { db, clock, keys, actor = 'system' } = deps
+  const { db, clock, keys } = deps
   if (keys.others.length === 0) throw invalidRequest('SECRET_KEYS_OLD is empty: give the keys that SECRET_KEY replaces')
   await db.tx(async (tx) => {
-    const now = clock.now()
-    if (await replaceKey(tx, keys, now)) await recordAudit(tx, { at: now, event: 'secret_key_replaced', actor })
+    if (await replaceKey(tx, keys, clock.now()))
+      await recordAudit({ ...deps, db: tx }, { event: 'secret_key_replaced' })
   })
   const replaced_at = (await makingSince(db, keys)) ?? clock.now()
   const followedAt = addSeconds(replaced_at, KEY_FOLLOWED_WITHIN_S)
   await sleep(Math.max(0, followedAt.getTime() - clock.now().getTime()))
   await keepReportKeys(deps)
   const counts = await resealColumns(deps, onProgress)
-  await recordAudit(db, { at: clock.now(), event: 'secrets_resealed', actor, detail: counts })
+  await recordAudit(deps, { event: 'secrets_resealed', detail: counts })
   return { replaced_at, ...counts, ...(await whatIsLeft(deps, followedAt)) } satisfies Resealed
 }
 

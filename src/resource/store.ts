@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { userByKey } from '../account/index.ts'
 import type { Batched } from '../db/batch.ts'
 import { type Db, sql } from '../db/sql.ts'
-import { grantByKey, isScope, joinedAccessToken, type Scope } from '../oauth/index.ts'
+import { grantByKey, isScope, joinedAccessToken, revokedAt, type Scope } from '../oauth/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 
 const FoundToken = z.object({
@@ -32,13 +32,14 @@ const TOKEN = joinedAccessToken(sql.part`asked.routing_key`, sql.part`asked.toke
 const GRANT = grantByKey(sql.part`t.routing_key`, sql.part`t.grant_id`)
 const USER = userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
 const APP = joinedMicroApp(sql.part`g.app_key`)
+const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)
 
 const token: Batched<TokenUse, FoundToken> = {
   row: FoundToken,
   key: ({ hash, scope }) => hash.toString('latin1') + scope,
   duplicates: 'share',
   statement: (asked) =>
-    sql`select asked.ordinal, asked.scope = any (t.scopes) as token_holds, g.revoked_at is not null as revoked, g.app_key,
+    sql`select asked.ordinal, asked.scope = any (t.scopes) as token_holds, ${REVOKED_AT} is not null as revoked, g.app_key,
                a.status as app_status, asked.scope = any (a.scopes) as app_holds,
                p.status as user_status, p.cid, p.user_id, p.name, p.gender, p.big_avatar_url, p.phone_number
         from unnest(
@@ -81,7 +82,7 @@ const describedToken: Batched<Omit<TokenUse, 'scope'>, DescribedToken> = {
   key: ({ hash }) => hash.toString('latin1'),
   duplicates: 'share',
   statement: (asked) =>
-    sql`select asked.ordinal, array_to_string(t.scopes, ' ') as scopes, g.revoked_at is not null as revoked, g.app_key,
+    sql`select asked.ordinal, array_to_string(t.scopes, ' ') as scopes, ${REVOKED_AT} is not null as revoked, g.app_key,
                a.status as app_status, array_to_string(a.scopes, ' ') as app_scopes, p.status as user_status,
                p.cid, p.user_id, p.name, p.gender, p.big_avatar_url, p.phone_number, p.created_at as user_created_at
         from unnest(${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.hash)}::bytea[])

@@ -99,6 +99,8 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   'user show': ['--cid', '1', '--user-id', 'none'],
   'user block': ['--cid', '1', '--user-id', 'none'],
   'user unblock': ['--cid', '1', '--user-id', 'none'],
+  'user end-sessions': ['--cid', '1', '--user-id', 'none', '--yes'],
+  'app end-tokens': ['none', '--yes'],
   'user create': [
     ...['--cid', '1', '--user-id', 'u', '--passport', 'matrix', '--password', 'long enough', '--name', 'X'],
     ...['--big-avatar-url', 'https://a.example/'],

@@ -1,0 +1,56 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { endSessionsOfUser, userKey } from '../account/index.ts'
+import { type AppEnding, countAppEnding, countUserEnding, type UserEnding } from '../oauth/index.ts'
+import { endTokensOfApp } from '../registry/index.ts'
+import type { CliContext } from './context.ts'
+import { keyed, keyOf } from './field-options.ts'
+import { runs } from './operation.ts'
+import { readable } from './text.ts'
+
+const sure = { yes: z.boolean().default(false) }
+/** Only GET without --yes. */
+const methodFor = (yes: unknown): string => (yes === true ? 'POST' : 'GET')
+const YES = 'do it; without it the command says what would end'
+
+/** `gatehouse user end-sessions`: ends everything of a person at once. */
+export function endSessionsCommand(user: Command, context: CliContext): void {
+  const command = user.command('end-sessions').description('end all sessions, grants and tokens of a user at once')
+  runs(keyed(command).option('--yes', YES), context, {
+    input: z.strictObject({ ...userKey.shape, ...sure }),
+    typed: (options) => ({ ...keyOf(options), yes: options.yes }),
+    run: (deps, { yes, ...key }): Promise<UserEnding | Ended> =>
+      yes ? endSessionsOfUser(deps, key) : countUserEnding(deps, key),
+    route: ({ yes, ...fields }) => ({ route: `${methodFor(yes)} /users/end-sessions`, fields }),
+    text: (output) =>
+      'valid_from' in output
+        ? ended(output)
+        : asked(`${output.sessions} browser sessions, and ${output.tokens} tokens of ${output.apps} apps`),
+  })
+}
+
+/** `gatehouse app end-tokens`: ends everything that people have given an app. */
+export function endTokensCommand(app: Command, context: CliContext): void {
+  const command = app
+    .command('end-tokens')
+    .description('end all grants and tokens of a micro-app at once')
+    .argument('[app_key]')
+    .usage('<app_key> [options]')
+  runs(command.option('--yes', YES), context, {
+    input: z.strictObject({ app_key: z.string(), ...sure }),
+    typed: ({ yes }, app_key) => ({ app_key, yes }),
+    run: (deps, { yes, app_key }): Promise<AppEnding | Ended> =>
+      yes ? endTokensOfApp(deps, app_key) : countAppEnding(deps, app_key),
+    route: ({ yes, ...fields }) => ({ route: `${methodFor(yes)} /apps/:app_key/end-tokens`, fields }),
+    text: (output) =>
+      'valid_from' in output ? ended(output) : asked(`${output.tokens} tokens of ${output.people} people`),
+    flags: { app_key: 'app_key' },
+  })
+}
+
+interface Ended {
+  readonly valid_from: Date | null
+}
+
+const asked = (what: string): string => `ends ${what}; with --yes it is done`
+const ended = ({ valid_from }: Ended): string => `nothing from before ${readable(valid_from)} works any more`

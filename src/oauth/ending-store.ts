@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { userByKey } from '../account/index.ts'
+import { type Db, sql } from '../db/sql.ts'
+import { joinedMicroApp } from '../registry/index.ts'
+import { revokedAt } from './grant-store.ts'
+
+const USER = userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)
+const APP = joinedMicroApp(sql.part`g.app_key`)
+const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)
+
+/** An access or refresh token that works, in terms of its grant. */
+const tokensOf = (now: Date) => sql.part`(
+  select routing_key, grant_id from access_token where expires_at > ${now}
+  union all
+  select routing_key, grant_id from refresh_token where expires_at > ${now} and rotated_at is null)`
+
+const ofUser = z.object({ tokens: z.number(), apps: z.number() })
+
+/** Reads what the index has of the user's grants, and the tokens of their routing key. */
+export const countTokensOfUser = (
+  db: Db,
+  { routingKey, cid, userId }: { routingKey: number; cid: number; userId: string },
+  now: Date,
+): Promise<z.output<typeof ofUser>> =>
+  db.one(
+    ofUser,
+    sql`with live as (
+          select g.grant_id, g.app_key from user_grant g
+          cross join ${USER} p left join ${APP}
+          where g.routing_key = ${routingKey} and g.cid = ${cid} and g.user_id = ${userId} and ${REVOKED_AT} is null
+        )
+        select count(*)::int as tokens, count(distinct live.app_key)::int as apps
+        from live join ${tokensOf(now)} t on t.routing_key = ${routingKey} and t.grant_id = live.grant_id`,
+  )
+
+const ofApp = z.object({ tokens: z.number(), people: z.number() })
+
+/** Nothing else looks for the grants of an app, so no index has them: all grants and tokens are read. */
+export const countTokensOfApp = async (db: Db, appKey: string, now: Date): Promise<z.output<typeof ofApp>> => {
+  const [counted] = await db.listWithCustomPlan(
+    ofApp,
+    sql`with live as (
+          select g.routing_key, g.grant_id, g.cid, g.user_id from user_grant g
+          cross join ${USER} p left join ${APP}
+          where g.app_key = ${appKey} and ${REVOKED_AT} is null
+        )
+        select count(*)::int as tokens, count(distinct (live.cid, live.user_id))::int as people
+        from live join ${tokensOf(now)} t on t.routing_key = live.routing_key and t.grant_id = live.grant_id`,
+  )
+  return counted ?? { tokens: 0, people: 0 }
+}

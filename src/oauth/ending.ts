@@ -1,0 +1,35 @@
+import { countSessionsOfUser, routingKeyOf, type UserKey } from '../account/index.ts'
+import type { Deps } from '../deps.ts'
+import { showMicroApp } from '../registry/index.ts'
+import { countTokensOfApp, countTokensOfUser } from './ending-store.ts'
+
+/** On a big database all tokens are counted; the operator waits so long at most. */
+const COUNTED_WITHIN_S = 60
+
+/** What would end with everything of a user: access and refresh tokens, the apps that hold them, browser sessions. */
+export interface UserEnding extends UserKey {
+  readonly tokens: number
+  readonly apps: number
+  readonly sessions: number
+}
+
+/** Throws 20007 (404) when there is no such user. */
+export async function countUserEnding(deps: Deps, { cid, user_id }: UserKey): Promise<UserEnding> {
+  const sessions = await countSessionsOfUser(deps, { cid, user_id })
+  const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
+  return { cid, user_id, ...(await countTokensOfUser(deps.db, key, deps.clock.now())), sessions }
+}
+
+/** What would end with the tokens of an app, and how many people have given them. */
+export interface AppEnding {
+  readonly app_key: string
+  readonly tokens: number
+  readonly people: number
+}
+
+/** Throws 20007 (404) when there is no such app. */
+export async function countAppEnding(deps: Deps, appKey: string): Promise<AppEnding> {
+  const { app_key } = await showMicroApp(deps, appKey)
+  const now = deps.clock.now()
+  return { app_key, ...(await deps.db.slowTx(COUNTED_WITHIN_S, (db) => countTokensOfApp(db, app_key, now))) }
+}

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { routingKeyOf } from '../../src/account/index.ts'
+import { rememberConsent, rememberedScopes } from '../../src/oauth/consent-store.ts'
+import type { Browser } from '../acceptance/browser.ts'
+import { type App, Client, dataOf, envelopeOf, type TokenSet, tokenSetOf, type User } from '../acceptance/client.ts'
+import { consentForm, signInForm } from '../acceptance/form.ts'
+import { type Answer, injectWire } from '../acceptance/http.ts'
+import { gatehouse } from '../cli-runner.ts'
+import { openWorld, SECRET_KEY, type World } from '../harness.ts'
+
+/** Everything of a user, or of an app, is ended at once. */
+
+let world: World
+let client: Client
+beforeAll(async () => {
+  world = await openWorld()
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+})
+afterAll(() => world.close())
+
+interface Held {
+  readonly user: User
+  readonly app: App
+  readonly browser: Browser
+  readonly tokens: TokenSet
+  readonly consented: { code: string; state: string }
+}
+
+async function held(user: User, app: App): Promise<Held> {
+  const browser = await client.signedIn(user, app)
+  const tokens = await client.getTokens(browser, app)
+  const held = { user, app, browser, tokens, consented: await client.getCode(browser, app) }
+  world.clock.advance(1)
+  return held
+}
+
+const failed = (answer: Answer): number => envelopeOf(answer).rescode
+const userPath = ({ cid, user_id }: User) => `/users/end-sessions?cid=${cid}&user_id=${user_id}`
+const endUser = ({ cid, user_id }: User) => client.admin('POST', '/users/end-sessions', { cid, user_id })
+const endApp = ({ app_key }: App) => client.admin('POST', `/apps/${app_key}/end-tokens`)
+const revoked = { access: 20009, code: 20006, refresh: 20006 }
+const signedIn = async ({ browser, app }: Held) => {
+  const page = await browser.open(client.authorizePath(client.request(app)))
+  expect([consentForm(page.text), signInForm(page.text)].filter(Boolean)).toHaveLength(1)
+  return consentForm(page.text) !== undefined
+}
+
+async function expectEnded({ tokens, consented, app }: Held): Promise<void> {
+  expect(failed(await client.userInfo(tokens.access_token))).toBe(revoked.access)
+  expect(failed(await client.phone(tokens.access_token))).toBe(revoked.access)
+  expect(failed(await client.refresh(app, tokens.refresh_token))).toBe(revoked.refresh)
+  expect(failed(await client.exchange(app, consented))).toBe(revoked.code)
+}
+async function expectAlive({ tokens, app }: Held): Promise<void> {
+  dataOf(await client.userInfo(tokens.access_token))
+  tokenSetOf(await client.refresh(app, tokens.refresh_token))
+}
+
+describe.each(['fixed', 'rotating'])('everything of a user (refresh tokens: %s)', (refresh_policy) => {
+  it('ends at once, and of nobody else; what comes later works', async () => {
+    const [user, other] = [await client.makeUser(), await client.makeUser()]
+    const app = await client.makeApp({ refresh_policy })
+    const [his, hers] = [await held(user, app), await held(other, app)]
+    expect(await client.admin('GET', userPath(user))).toMatchObject({ tokens: 2, apps: 1, sessions: 1 })
+    await endUser(user)
+    await expectEnded(his)
+    expect([await signedIn(his), await signedIn(hers)]).toEqual([false, true])
+    await expectAlive(hers)
+    tokenSetOf(await client.exchange(app, hers.consented))
+    expect(await client.admin('GET', userPath(user))).toMatchObject({ tokens: 0, apps: 0, sessions: 0 })
+    const grants = await client.grants(user)
+    expect(grants.every(({ revoked_at }) => revoked_at !== null)).toBe(true)
+    world.clock.advance(1)
+    await expectAlive(await held(user, app))
+  })
+})
+
+describe('everything of an app', () => {
+  it('ends at once, and of no other app; people stay signed in', async () => {
+    const user = await client.makeUser()
+    const [app, other] = [await client.makeApp(), await client.makeApp()]
+    const [ofApp, ofOther] = [await held(user, app), await held(user, other)]
+    await held(await client.makeUser(), app)
+    const path = `/apps/${app.app_key}/end-tokens`
+    expect(await client.admin('GET', path)).toEqual({ app_key: app.app_key, tokens: 4, people: 2 })
+    await endApp(app)
+    await expectEnded(ofApp)
+    expect(await signedIn(ofApp)).toBe(true)
+    await expectAlive(ofOther)
+    expect(await client.admin('GET', path)).toEqual({ app_key: app.app_key, tokens: 0, people: 0 })
+    world.clock.advance(1)
+    await expectAlive(await held(user, app))
+  })
+
+  it('is refused for one that does not exist, as for a user', async () => {
+    for (const path of ['/apps/nobody/end-tokens', '/users/end-sessions?cid=7&user_id=nobody'])
+      await expect(client.admin('GET', path)).rejects.toThrow('404')
+    await expect(client.admin('POST', '/apps/nobody/end-tokens')).rejects.toThrow('404')
+    await expect(endUser({ passport: '', password: '', cid: 7, user_id: 'nobody' })).rejects.toThrow('404')
+  })
+})
+
+it('a refresh and an exchange that are under way give nothing that works afterwards', async () => {
+  for (const end of [({ user }: Held) => endUser(user), ({ app }: Held) => endApp(app)]) {
+    const one = await held(await client.makeUser(), await client.makeApp({ refresh_policy: 'fixed' }))
+    const { app, tokens, consented } = one
+    const refreshes = Array.from({ length: 20 }, () => client.refresh(app, tokens.refresh_token))
+    const [exchanged] = await Promise.all([client.exchange(app, consented), end(one)])
+    const answers = [exchanged, ...(await Promise.all(refreshes))]
+    for (const answer of answers.filter((each) => envelopeOf(each).rescode === 0)) {
+      const { access_token, refresh_token } = tokenSetOf(answer)
+      expect(failed(await client.userInfo(access_token))).toBe(revoked.access)
+      expect(failed(await client.refresh(app, refresh_token))).toBe(revoked.refresh)
+    }
+  }
+})
+
+it('a consent that is under way waits, and is refused when its session has ended meanwhile', async () => {
+  const { user, app, browser } = await held(await client.makeUser(), await client.makeApp())
+  const form = await client.consentFormFor(browser, client.request(app))
+  const ending = await world.pool.connect()
+  try {
+    await ending.query('begin')
+    await ending.query('update user_profile set valid_from = $1 where user_id = $2', [world.clock.now(), user.user_id])
+    const posted = browser.submit(form, { decision: 'approve' })
+    const waiting = async () => (await world.pool.query('select from pg_locks where not granted')).rowCount
+    await Promise.race([expect.poll(waiting).toBeGreaterThan(0), posted])
+    await ending.query('commit')
+    const answer = await posted
+    expect(answer.status).not.toBe(303)
+    expect(answer.text).toContain('withdrawn')
+  } finally {
+    await ending.query('rollback')
+    ending.release()
+  }
+})
+
+it('what was remembered is asked again, and does not come back with what is allowed later', async () => {
+  for (const end of ['user', 'app']) {
+    const { user, app } = await held(await client.makeUser(), await client.makeApp())
+    const routingKey = routingKeyOf(user.cid, user.user_id)
+    const consent = { routingKey, cid: user.cid, userId: user.user_id, appKey: app.app_key }
+    const { db } = world.deps
+    const remember = (...scopes: string[]) => rememberConsent(db, { ...consent, scopes }, world.clock.now())
+    await remember('openid')
+    await remember('profile')
+    expect([...(await rememberedScopes(db, consent))].sort()).toEqual(['openid', 'profile'])
+    await (end === 'user' ? endUser(user) : endApp(app))
+    expect(await rememberedScopes(db, consent)).toEqual([])
+    world.clock.advance(1)
+    await remember('phone')
+    expect(await rememberedScopes(db, consent)).toEqual(['phone'])
+  }
+})
+
+it('the commands say what would end, do it with --yes, and leave a row in the audit log', async () => {
+  const { user, app } = await held(await client.makeUser(), await client.makeApp())
+  const run = (...args: string[]) => gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, ...args)
+  const key = ['--cid', String(user.cid), '--user-id', user.user_id]
+  // The clock of these commands is the real one, for which the tokens of this test have ended.
+  expect((await run('user', 'end-sessions', ...key)).stdout).toBe(
+    'ends 0 browser sessions, and 0 tokens of 0 apps; with --yes it is done\n',
+  )
+  expect((await run('app', 'end-tokens', app.app_key)).stdout).toMatch(/^ends \d tokens of \d people; with --yes/)
+  const events = async () =>
+    (await world.pool.query("select event from audit_event where event like '%ended' and actor = 'cli'")).rows
+  expect(await events()).toEqual([])
+  for (const args of [
+    ['user', 'end-sessions', ...key],
+    ['app', 'end-tokens', app.app_key],
+  ])
+    expect((await run(...args, '--yes')).stdout).toMatch(/^nothing from before 20\S+Z works any more\n$/)
+  expect((await events()).map(({ event }) => event).sort()).toEqual(['app_tokens_ended', 'user_sessions_ended'])
+})

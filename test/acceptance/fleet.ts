@@ -53,7 +53,11 @@ type Round = () => Promise<unknown>
 const PAUSE_MS = 30
 
 /** `home`: PUBLIC_URL of all processes. */
-export async function startTraffic(fleet: Fleet, { databaseUrl }: System, home: string): Promise<Traffic> {
+export async function startTraffic(
+  fleet: Fleet,
+  { databaseUrl }: Pick<System, 'databaseUrl'>,
+  home: string,
+): Promise<Traffic> {
   const client = new Client(fleet.wire, home)
   const user = await client.makeUser()
   const [fixed, rotating, seller] = [

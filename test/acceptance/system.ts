@@ -59,13 +59,13 @@ const SHIFTED_CLOCK = `data:text/javascript,${encodeURIComponent(`
   }
 `)}`
 
-/** Starts `node .build/main.js` as npm start does and waits until it is ready. */
-export async function startProcess(environment: Record<string, string>): Promise<RunningProcess> {
+/** Starts `node .build/main.js` as npm start does and waits until it is ready; `root` is the top level of its sources. */
+export async function startProcess(environment: Record<string, string>, root = ROOT): Promise<RunningProcess> {
   const [port, demoPort] = [await freePort(), await freePort()]
   const origin = `http://127.0.0.1:${port}`
   const shifted = 'TEST_CLOCK_OFFSET_S' in environment
-  const child = spawn(process.execPath, [...startOptions(ROOT), '.build/main.js'], {
-    cwd: ROOT,
+  const child = spawn(process.execPath, [...startOptions(root), '.build/main.js'], {
+    cwd: root,
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
@@ -135,17 +135,26 @@ export interface System {
   /** For what cannot be seen over HTTP: the audit log, and the number of rows that a race left behind. */
   query(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>
   /** One more process on the same database. */
-  add(environment?: Record<string, string>): Promise<RunningProcess>
+  add(environment?: Record<string, string>, root?: string): Promise<RunningProcess>
   stop(): Promise<void>
 }
 
 /** One process an environment given, all on one fresh database. */
-export async function startSystem(...environments: Record<string, string>[]): Promise<System> {
+export const startSystem = (...environments: Record<string, string>[]): Promise<System> =>
+  startSystemOf(undefined, environments)
+
+/** The same, with processes of the sources below `root`. */
+export async function startSystemOf(
+  root: string | undefined,
+  environments: readonly Record<string, string>[],
+): Promise<System> {
   const database = await freshDatabase()
   const connection = { DATABASE_URL: database.url, SECRET_KEY }
-  const start = (environment: Record<string, string>) => startProcess({ ...connection, ...environment })
+  const start = (environment: Record<string, string>, root?: string) =>
+    startProcess({ ...connection, ...environment }, root)
   const processes: RunningProcess[] = []
-  for (const environment of environments.length > 0 ? environments : [{}]) processes.push(await start(environment))
+  for (const environment of environments.length > 0 ? environments : [{}])
+    processes.push(await start(environment, root))
   const pool = new pg.Pool({ connectionString: database.url, max: 1 })
   pool.on('error', () => {})
   return {
@@ -153,8 +162,8 @@ export async function startSystem(...environments: Record<string, string>[]): Pr
     origin: processes[0]?.origin ?? '',
     databaseUrl: database.url,
     query: async (text, values) => (await pool.query(text, values)).rows,
-    add: async (environment = {}) => {
-      const added = await start(environment)
+    add: async (environment = {}, root) => {
+      const added = await start(environment, root)
       processes.push(added)
       return added
     },

@@ -1,0 +1,32 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, renameSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * What runs in the field while the next version is rolled out. To be set to the commit of each release, and to its last
+ * migration, when it is made; until 0.1.0, to what was there before it could be upgraded without a pause.
+ */
+export const LAST_RELEASE = {
+  commit: '2be1d16676115f4ddaf667d30757abbab748f632',
+  lastMigration: '0056_trial_orders',
+}
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Its program in a folder of its own, with today's node_modules; undefined where this clone does not have the commit. */
+export function buildLastRelease(): string | undefined {
+  const { commit } = LAST_RELEASE
+  if (spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT }).status !== 0) return undefined
+  const folder = join(tmpdir(), `gatehouse-release-${commit.slice(0, 12)}`)
+  if (existsSync(folder)) return folder
+  const making = mkdtempSync(`${folder}-`)
+  const parts = ['src', 'migrations', 'views', 'package.json', 'tsconfig.json']
+  const archive = execFileSync('git', ['archive', commit, ...parts], { cwd: ROOT, maxBuffer: 2 ** 28 })
+  execFileSync('tar', ['-x', '-C', making], { input: archive })
+  symlinkSync(join(ROOT, 'node_modules'), join(making, 'node_modules'))
+  execFileSync(join(ROOT, 'node_modules', '.bin', 'tsc'), { cwd: making })
+  renameSync(making, folder)
+  return folder
+}

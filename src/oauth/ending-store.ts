@@ -35,7 +35,7 @@ export const countTokensOfUser = (
 
 const ofApp = z.object({ tokens: z.number(), people: z.number() })
 
-/** Nothing else looks for the grants of an app, so no index has them: all grants and tokens are read. */
+/** Reads all grants of the app, and their tokens. */
 export const countTokensOfApp = async (db: Db, appKey: string, now: Date): Promise<z.output<typeof ofApp>> => {
   const [counted] = await db.listWithCustomPlan(
     ofApp,

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { showMicroApp } from '../registry/index.ts'
 import { countTokensOfApp, countTokensOfUser } from './ending-store.ts'
 
-/** On a big database all tokens are counted; the operator waits so long at most. */
+/** An app may have millions of grants; the operator waits so long at most. */
 const COUNTED_WITHIN_S = 60
 
 /** What would end with everything of a user: access and refresh tokens, the apps that hold them, browser sessions. */

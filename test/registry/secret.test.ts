@@ -110,8 +110,9 @@ describe('findAppWithFailures', () => {
     const { app_key } = await create()
     const { app } = await find(app_key, subjectOf('least'))
     expect(Object.keys(app ?? {}).sort()).toEqual([
-      ...['app_key', 'id_token_alg', 'refresh_days', 'refresh_policy', 'scopes', 'secrets', 'status', 'valid_from'],
+      ...['app_key', 'id_token_alg', 'refresh_days', 'refresh_policy', 'scopes', 'secrets', 'status'],
       'token_auth_methods',
+      'valid_from',
     ])
   })
 

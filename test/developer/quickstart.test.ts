@@ -47,7 +47,7 @@ describe('the program for', () => {
   it.each([...OF_NPM, ...OTHERS.filter((id) => asked.includes(id))])('%s signs a person in', async (id) => {
     const values = { issuer: origin, ...CREDENTIALS }
     const { skipped, shown } = await inFolder(async (folder) =>
-      runQuickstart(id, { folder, values, port: await freePort(), visit: comesBack }),
+      runQuickstart(id, { root: ROOT, folder, values, port: await freePort(), visit: comesBack }),
     )
     if (skipped) throw new Error(`NOT RUN: ${skipped}`)
     expect(shown).toContain('1-10001')

@@ -6,8 +6,10 @@ import { say, withEndings } from '../bench/command.ts'
 import { ROOT } from '../bench/contestants/contestant.ts'
 import { newDataFolder, removeDataFolder } from '../bench/data-folder.ts'
 import { startService } from '../chaos/service.ts'
+import { freePort } from '../free-port.ts'
 import { visit } from '../oidc/person.ts'
 import { LANGUAGES, type Language } from './languages.ts'
+import { OTHERS, type Outcome, runQuickstart } from './quickstart/quickstart.ts'
 import { type Place, runProgram } from './run-program.ts'
 
 /** `npm run interop`: libraries of other languages against the built service; see README.md beside this file. */
@@ -67,6 +69,35 @@ async function comeBack(origin: string, url: string): Promise<string> {
   return location.href
 }
 
+/** The programs of the page "Connect in five minutes", as they stand there. */
+async function runQuickstarts(origin: string, folder: string): Promise<Result[]> {
+  const values = { issuer: origin, clientId: CLIENT.CLIENT_ID, clientSecret: CLIENT.CLIENT_SECRET }
+  const results: Result[] = []
+  for (const id of OTHERS) {
+    const name = `the quickstart's program for ${id}`
+    const own = join(folder, `quickstart-${id}`)
+    mkdirSync(own)
+    const place = {
+      root: ROOT,
+      folder: own,
+      values,
+      port: await freePort(),
+      visit: (url: string) => comeBack(origin, url),
+    }
+    const failed = (error: Error) => ({ problem: error.message })
+    const outcome = await runQuickstart(id, place).catch(failed)
+    const problem = 'problem' in outcome ? outcome.problem : problemOf(outcome)
+    if ('skipped' in outcome) say(`NOT RUN  ${name}: ${outcome.skipped}`)
+    else say(`${problem ? 'FAILED  ' : 'ran     '} ${name}`)
+    if (problem) say(indented(problem))
+    results.push('skipped' in outcome ? { ran: 0, failed: 0 } : { ran: 1, failed: problem ? 1 : 0 })
+  }
+  return results
+}
+
+const problemOf = ({ skipped, shown = '' }: Outcome): string | undefined =>
+  skipped || shown.includes('1-10001') ? undefined : `it does not show who Alice is, but:\n${shown}`
+
 async function interop(names: readonly string[]): Promise<void> {
   const unknown = names.find((name) => !LANGUAGES.some((language) => language.name === name))
   if (unknown)
@@ -81,9 +112,10 @@ async function interop(names: readonly string[]): Promise<void> {
     for (const language of wanted) {
       results.push(await runLanguage(language, `http://localhost:${service.port}`, join(folder, language.name)))
     }
+    if (names.length === 0) results.push(...(await runQuickstarts(`http://localhost:${service.port}`, folder)))
     const sum = (of: keyof Result) => results.reduce((total, result) => total + result[of], 0)
     const skipped = results.filter(({ ran }) => ran === 0).length
-    say(`\n${sum('ran')} libraries ran, ${sum('failed')} failed; languages that did not run: ${skipped}`)
+    say(`\n${sum('ran')} programs ran, ${sum('failed')} failed; languages that did not run: ${skipped}`)
     if (sum('failed') > 0) process.exitCode = 1
   })
 }

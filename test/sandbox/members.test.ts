@@ -317,6 +317,16 @@ describe('the page for owners', () => {
     expect((await get(world, '/sandbox', cookie)).body).not.toContain('href="/sandbox/members"')
   })
 
+  it('refuses a form without a role, or with another one, as bad input', async () => {
+    const { dev } = await team()
+    const cookie = await memberSession(world, partner, OWNER)
+    for (const fields of [{}, { role: 'king' }]) {
+      const answer = await post(world, `/sandbox/members/${dev}/role`, fields, { cookie })
+      expect(answer.statusCode).toBe(400)
+      expect(answer.body).toContain('role')
+    }
+  })
+
   it('has the contacts too: a developer cannot change them', async () => {
     await team()
     const fields = {

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
+import { parseInput } from '../../lib/json/input.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { translator } from '../../lib/web/locale.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
@@ -79,7 +80,7 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   )
 
   app.post<OneMember>('/members/:member_id/role', (request, reply) => {
-    const { role } = roleForm.parse(request.body)
+    const { role } = parseInput(roleForm, request.body)
     return change(request, reply, 'role', (acting, id) => setMemberRole(acting, id, request.params.member_id, role))
   })
 

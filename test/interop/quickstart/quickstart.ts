@@ -15,8 +15,9 @@ interface Program {
   readonly file: string
   /** Files beside this one that go there first. */
   readonly beside?: string
-  /** Gets the libraries, and builds; downloads. */
+  /** Gets the libraries; where that fails, the program is not run. */
   readonly fetch?: (folder: string) => readonly Command[]
+  readonly build?: (folder: string) => readonly Command[]
   readonly start: (folder: string, port: number) => Command
   readonly environment?: (folder: string) => Readonly<Record<string, string>>
   /** Why it is never run. */
@@ -24,6 +25,13 @@ interface Program {
 }
 
 const inVenv = (folder: string, name: string): string => join(folder, 'venv', 'bin', name)
+
+const maven = (folder: string): Command => [
+  'mvn',
+  '--batch-mode',
+  '--quiet',
+  `-Dmaven.repo.local=${join(folder, 'repository')}`,
+]
 
 const PROGRAMS: Readonly<Record<string, Program>> = {
   // Its library is one of this project's own.
@@ -42,7 +50,8 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     needs: ['go'],
     file: 'main.go',
     beside: 'go',
-    fetch: () => [['go', 'build', '-mod=readonly', '-o', 'app', '.']],
+    fetch: () => [['go', 'mod', 'download']],
+    build: () => [['go', 'build', '-mod=readonly', '-o', 'app', '.']],
     start: (folder) => [join(folder, 'app')],
     // Modules are read-only files; the flag lets the folder be deleted.
     environment: (folder) => ({
@@ -55,9 +64,8 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     needs: ['java', 'mvn'],
     file: 'src/main/java/app/App.java',
     beside: 'java',
-    fetch: (folder) => [
-      ['mvn', '--batch-mode', '--quiet', `-Dmaven.repo.local=${join(folder, 'repository')}`, 'package'],
-    ],
+    fetch: (folder) => [[...maven(folder), 'dependency:go-offline']],
+    build: (folder) => [[...maven(folder), 'package']],
     start: () => ['java', '-jar', 'target/app-1.jar'],
   },
   php: {
@@ -79,6 +87,8 @@ export const OF_NPM = ['node']
 export const OTHERS = SERVER_LANGUAGES.map(({ id }) => id).filter((id) => !OF_NPM.includes(id))
 
 export interface Place {
+  /** The checkout. */
+  readonly root: string
   /** Empty; node's has to be below the project, where its library is. */
   readonly folder: string
   readonly values: SnippetValues
@@ -119,15 +129,24 @@ export async function runQuickstart(id: string, place: Place): Promise<Outcome> 
   if (missing) return { skipped: `this machine has no ${missing}` }
   const { folder, port } = place
   const env = { ...process.env, ...program.environment?.(folder) }
-  if (program.beside) cpSync(join(import.meta.dirname, program.beside), folder, { recursive: true })
+  if (program.beside) cpSync(join(place.root, 'test/interop/quickstart', program.beside), folder, { recursive: true })
   const file = join(folder, program.file)
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, snippetOf(id, place.values).replaceAll('8080', String(port)))
-  for (const [name, ...argv] of program.fetch?.(folder) ?? []) {
-    await run(name, argv, { cwd: folder, env, timeout: FETCH_MS }).catch((error: Error & { stdout?: string }) => {
-      throw new Error(`${error.message}\n${error.stdout}`)
-    })
+  const carryOut = async (commands: readonly Command[] = []): Promise<string | undefined> => {
+    for (const [name, ...argv] of commands) {
+      try {
+        await run(name, argv, { cwd: folder, env, timeout: FETCH_MS })
+      } catch (error) {
+        return `${(error as Error).message}\n${(error as { stdout?: string }).stdout ?? ''}`
+      }
+    }
+    return undefined
   }
+  const unfetched = await carryOut(program.fetch?.(folder))
+  if (unfetched) return { skipped: `its libraries could not be fetched\n${unfetched}` }
+  const unbuilt = await carryOut(program.build?.(folder))
+  if (unbuilt) throw new Error(unbuilt)
   const [name, ...argv] = program.start(folder, port)
   const child = spawn(name, argv, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const said: string[] = []

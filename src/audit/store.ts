@@ -69,16 +69,17 @@ const COLUMNS = sql.part`e.routing_key, e.audit_id, e.at, e.event, e.actor, e.ac
 
 /** A list of conditions, so that each search is planned for what it asks for. */
 function conditions(filter: AuditFilter, after: AuditCursor | undefined): Fragment {
-  const { actor, action, target, from, to } = filter
+  const { actor, action, target, request_id, from, to } = filter
   const none = sql.part``
   const byActor = actor ? sql.part` and (e.actor_name = ${actor} or e.actor = ${actor})` : none
   // A prefix without wildcards of its own.
   const byAction = action ? sql.part` and e.event like ${`${action.replaceAll(/[\\%_]/g, '\\$&')}%`}` : none
   const byTarget = target ? sql.part` and e.target = ${target}` : none
+  const byRequest = request_id ? sql.part` and e.request_id = ${request_id}` : none
   const since = from ? sql.part` and e.at >= ${from}` : none
   const until = to ? sql.part` and e.at < ${to}` : none
   const next = after ? sql.part` and (e.at, e.audit_id) < (${after.at}, ${after.id}::uuid)` : none
-  return sql.part`true${byActor}${byAction}${byTarget}${since}${until}${next}`
+  return sql.part`true${byActor}${byAction}${byTarget}${byRequest}${since}${until}${next}`
 }
 
 /** Newest first. */

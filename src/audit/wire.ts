@@ -19,6 +19,7 @@ const filterFields = {
   /** The beginning of an action: `app_` finds all about micro-apps. */
   action: text(64),
   target: text(256),
+  request_id: text(64),
   from: moment,
   to: moment,
 }

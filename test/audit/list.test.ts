@@ -47,6 +47,12 @@ describe('GET /admin/v1/audit', () => {
     expect(next).toEqual(expect.any(String))
   })
 
+  it('finds what one request did', async () => {
+    const { events, next } = await list('?request_id=request-7')
+    expect(events).toMatchObject([{ request_id: 'request-7', detail: { n: 7 } }])
+    expect(next).toBeNull()
+  })
+
   it('shows no addresses to viewers', async () => {
     const { token } = await createOperator(world.deps, { name: 'watcher', role: 'viewer', days: 1 })
     const headers = { authorization: `Bearer ${token}` }

@@ -42,6 +42,18 @@ const ask = async (path: string, query: Readonly<Record<string, string>>): Promi
   return { status, body }
 }
 
+it('a cursor that no list has told is refused, whatever it holds', async () => {
+  for (const keys of [
+    ['2026-01-01T00:00:00Z', '\0'],
+    ['2026-99-01T00:00:00Z', 'a'],
+    ['2026-02-30T00:00:00Z', 'a'],
+    ['0000-01-01T00:00:00Z', 'a'],
+  ]) {
+    const after = Buffer.from(JSON.stringify(keys)).toString('base64url')
+    expect((await ask('/apps', { after })).status, after).toBe(400)
+  }
+})
+
 /** The ids of a list in its order, page by page; ids as text, for they exceed what a number can hold. */
 async function walk(
   path: string,

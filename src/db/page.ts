@@ -14,6 +14,10 @@ export interface Page<Row> {
 const USUAL = 100
 const MOST = 1_000
 
+/** The database cannot hold it. */
+const holdsNul = (keys: unknown): boolean =>
+  Array.isArray(keys) && keys.some((key) => typeof key === 'string' && key.includes('\0'))
+
 /** The JSON list of the values that a list is ordered by, of the last row of a page; base64url, so it fits a URL as it is. */
 const cursor = <Keys extends z.ZodType>(keys: Keys) =>
   z
@@ -21,7 +25,7 @@ const cursor = <Keys extends z.ZodType>(keys: Keys) =>
     .max(1_024)
     .transform((text, context) => {
       const parsed = keys.safeParse(jsonOrUndefined(Buffer.from(text, 'base64url').toString()))
-      if (parsed.success) return parsed.data
+      if (parsed.success && !holdsNul(parsed.data)) return parsed.data
       context.addIssue({ code: 'custom', message: 'must be the `next` of a page of this list' })
       return z.NEVER
     })
@@ -41,7 +45,7 @@ export const pageInput = <Keys extends z.ZodType>(keys: Keys, { usual = USUAL, m
 })
 
 /** A moment in a cursor: as PostgreSQL writes it in JSON, to the microsecond. */
-export const momentKey = z.string().regex(/^\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$/)
+export const momentKey = z.iso.datetime({ offset: true }).regex(/^[1-9]/)
 
 /** The column `cursor` of a row in a page: `` cursorOf(sql.part`created_at, user_id`) ``. */
 export const cursorOf = (columns: Fragment): Fragment => sql.part`jsonb_build_array(${columns})::text as cursor`

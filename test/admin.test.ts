@@ -53,9 +53,9 @@ describe('a body that is empty', () => {
 
 describe('the query of a list', () => {
   it.each([
-    ['/apps?status=pending', 'status'],
-    ['/users?passport=alice', 'passport'],
-    ['/partners?limit=5', 'limit'],
+    ['/apps?status=closed', 'status'],
+    ['/users?password=alice', 'password'],
+    ['/partners?limit=0', 'limit'],
     ['/partners/7?secrets=no', 'secrets'],
     ['/partners/7/products?state=on_sale', 'state'],
     ['/orders?sate=paid', 'sate'],
@@ -63,8 +63,8 @@ describe('the query of a list', () => {
     ['/orders?limit=1001', 'limit'],
     ['/orders?limit=5&limit=6', 'limit'],
     ['/orders?sandbox=maybe', 'sandbox'],
-    ['/grants?cid=1&user_id=1&app_key=x', 'app_key'],
-    ['/jobs?task=pull', 'task'],
+    ['/grants?cid=1&user_id=1&state=x', 'state'],
+    ['/jobs?task=', 'task'],
     ['/jobs?limit=', 'limit'],
     ['/jobs?failed=yes', 'failed'],
     ['/jobs?failed=true&failed=true', 'failed'],

@@ -202,6 +202,14 @@ const OPERATIONS: Readonly<Record<string, Audited>> = {
     await client.getCode(browser, app)
     return () => client.withdraw(user)
   }),
+  'POST /admin/v1/users/end-sessions': operator('user_sessions_ended', async () => {
+    const { cid, user_id } = await client.makeUser()
+    return () => client.admin('POST', '/users/end-sessions', { cid, user_id })
+  }),
+  'POST /admin/v1/apps/:app_key/end-tokens': operator('app_tokens_ended', async () => {
+    const { app_key } = await client.makeApp()
+    return () => client.admin('POST', `/apps/${app_key}/end-tokens`)
+  }),
   ...aboutOperators(),
   'POST /admin/v1/signing-keys/rotate': operator(
     'signing_key_made',

@@ -122,6 +122,25 @@ it('neither repeats nor skips a row when others are written and deleted between 
   expect(new Set(ids).size).toBe(ids.length)
 })
 
+it.each([
+  ['/apps', 'app_key'],
+  ['/apps', 'name'],
+  ['/users', 'passport'],
+  ['/users', 'name'],
+  ['/users', 'phone_number'],
+  ['/grants', 'app_key'],
+  ['/partners', 'name'],
+  ['/partners', 'client_id'],
+  ['/orders', 'partner_order_id'],
+  ['/jobs', 'task'],
+  ['/audit', 'actor'],
+  ['/audit', 'target'],
+  ['/audit', 'action'],
+])('%s refuses NUL in %s', async (path, field) => {
+  const { status, body } = await ask(path, { [field]: 'a\0b' })
+  expect([status, body]).toEqual([400, expect.stringContaining(field)])
+})
+
 describe('filters', () => {
   it.each([
     ['/users', { passport: 'even%' }, 'user_id', 47],

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { momentKey, pageInput } from '../db/page.ts'
+import { filterText, momentKey, pageInput } from '../db/page.ts'
 import { sha256 } from '../lib/crypto/digest.ts'
 import { visibleLine } from '../lib/json/input.ts'
 import { webUrl } from '../lib/web/web-url.ts'
@@ -82,7 +82,7 @@ export const userFilter = z
   .strictObject({
     passport: passport.optional(),
     name: visibleLine(100).optional(),
-    phone_number: z.string().min(1).max(21).optional(),
+    phone_number: filterText(21).optional(),
     status: z.enum(['active', 'blocked']).optional(),
     ...pageInput(userOrder),
   })

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { filterText } from '../db/page.ts'
 import { fromEpochMilliseconds } from '../lib/clock.ts'
 import type { EventRow } from './store.ts'
 
 /** The inputs and answers of the audit log's operations. */
 
-const text = (longest: number) => z.string().min(1).max(longest).optional()
+const text = (longest: number) => filterText(longest).optional()
 const moment = z
   .union(
     [z.iso.datetime({ offset: true }), z.iso.date()],

@@ -65,6 +65,14 @@ export function pageOf<Row extends { readonly cursor: string }>(
   }
 }
 
+/** The beginning of a text, or a text, that a list is filtered by; PostgreSQL's texts have no NUL. */
+export const filterText = (longest: number) =>
+  z
+    .string()
+    .min(1)
+    .max(longest)
+    .refine((text) => !text.includes('\0'), 'must not contain the character NUL')
+
 /** A pattern for `like` that a text begins with. */
 export const beginsWith = (prefix: string | undefined): string | undefined =>
   prefix === undefined ? undefined : `${prefix.replace(/[\\%_]/g, '\\$&')}%`

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { recordAudit } from '../audit/index.ts'
 import { failJobForGood, findJob, type Job, listJobs as readJobs, rescheduleJob } from '../db/jobs-store.ts'
-import { pageInput, pageOf } from '../db/page.ts'
+import { filterText, pageInput, pageOf } from '../db/page.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { visibleLine } from '../lib/json/input.ts'
@@ -11,7 +11,7 @@ export const jobFilter = z.strictObject({
   failed: z
     .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], 'must be true or false')
     .default(false),
-  task: z.string().min(1).max(64).optional(),
+  task: filterText(64).optional(),
   ...pageInput(z.tuple([z.string().regex(/^\d{1,18}$/)])),
 })
 export type JobFilter = z.output<typeof jobFilter>

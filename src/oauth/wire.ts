@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { userKey } from '../account/index.ts'
-import { momentKey, pageInput } from '../db/page.ts'
+import { filterText, momentKey, pageInput } from '../db/page.ts'
 import { secondsLeft } from '../lib/clock.ts'
 import type { OpaqueToken } from '../lib/crypto/opaque-token.ts'
 import { parseQuery, queryOf } from '../lib/web/request-target.ts'
@@ -86,7 +86,7 @@ export const grantFilter = z
       .pipe(userKey.shape.cid)
       .optional(),
     user_id: userKey.shape.user_id.optional(),
-    app_key: z.string().min(1).max(128).optional(),
+    app_key: filterText(128).optional(),
     ...pageInput(z.tuple([momentKey, z.uuid()])),
   })
   .superRefine(({ cid, user_id, app_key }, context) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { id, storable } from '../catalogue/index.ts'
-import { momentKey, pageInput } from '../db/page.ts'
+import { filterText, momentKey, pageInput } from '../db/page.ts'
 import { person } from '../interfaces/index.ts'
 import { date, price, text } from '../lib/json/fields.ts'
 import { LIST_LIMITS, listOf } from '../lib/json/shape.ts'
@@ -72,7 +72,7 @@ export const orderFilter = z.strictObject({
     .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], 'must be true or false')
     .optional(),
   /** The beginning of the partner's own id. */
-  partner_order_id: z.string().min(1).max(255).optional(),
+  partner_order_id: filterText(255).optional(),
   /** Made at this moment or later, and before that one. */
   from: z.coerce.date('must be a time, such as 2026-05-06T00:00:00Z').optional(),
   to: z.coerce.date('must be a time, such as 2026-05-06T00:00:00Z').optional(),

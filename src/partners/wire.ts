@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { shapeOf } from '../db/field.ts'
-import { momentKey, pageInput } from '../db/page.ts'
+import { filterText, momentKey, pageInput } from '../db/page.ts'
 import { AES_KEY } from '../lib/crypto/aes-body.ts'
 import { visibleLine } from '../lib/json/input.ts'
 import { endpointUrl } from '../lib/web/web-url.ts'
@@ -73,8 +73,8 @@ export type Partner = z.output<typeof partner>
 
 /** Which partners, and which page of them: ordered by created_at, partner_id. Texts are beginnings. */
 export const partnerFilter = z.strictObject({
-  name: z.string().min(1).max(100).optional(),
-  client_id: z.string().min(1).max(128).optional(),
+  name: filterText(100).optional(),
+  client_id: filterText(128).optional(),
   stage: partner.shape.stage.optional(),
   status: partner.shape.status.optional(),
   ...pageInput(z.tuple([momentKey, z.string().regex(/^\d{1,19}$/)])),

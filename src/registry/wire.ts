@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { shapeOf } from '../db/field.ts'
-import { momentKey, pageInput } from '../db/page.ts'
+import { filterText, momentKey, pageInput } from '../db/page.ts'
 import type { Problem } from '../lib/web/rescode.ts'
 import { MICRO_APP_FIELDS } from './micro-app-fields.ts'
 
@@ -71,8 +71,8 @@ export type MicroApp = z.output<typeof microApp>
 
 /** Which micro-apps, and which page of them: ordered by created_at, app_key. Texts are beginnings. */
 export const microAppFilter = z.strictObject({
-  app_key: z.string().min(1).max(128).optional(),
-  name: z.string().min(1).max(100).optional(),
+  app_key: filterText(128).optional(),
+  name: filterText(100).optional(),
   status: microApp.shape.status.optional(),
   ...pageInput(z.tuple([momentKey, z.string()])),
 })

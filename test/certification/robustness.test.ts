@@ -59,8 +59,8 @@ describe('the extra tests', () => {
 
     const lost = made.get('lost-answer')?.events ?? []
     expect(lost.flatMap(({ kind, data }) => (kind === 'fault' ? [data.fault.values.interface] : []))).toEqual([
-      'Order create',
-      'Order pay (issue tickets)',
+      'order-create',
+      'order-pay',
     ])
     const { order } = await showOrder(lab.world.deps, await orderOf(lab, walked.runId, 'lost'))
     expect(order).toMatchObject({ state: 'paid', vouchers: [{}, {}] })

@@ -249,6 +249,7 @@ describe('a step that is being made', () => {
       // Seen on the wire an hour ago: the body is not signed.
       await forge(new Date(clock.now().getTime() - 3_600_000).toUTCString(), lab.secret)
       await finishRejected(lab.world.deps)
+      clock.advance(1) // of one moment the accepted one would be read first, and decide
       await consumed(runId)
     })
     expect(made.events.filter(({ kind }) => kind === 'unverified')).toHaveLength(2)

@@ -42,7 +42,7 @@ describe('migrations', () => {
     for (const file of readdirSync('migrations')) {
       const statements = statementsOf(readFileSync(`migrations/${file}`, 'utf8'))
       expect(statements, file).not.toEqual([])
-      for (const statement of statements) expect(statement, file).toMatch(/^(create|alter|drop|update) [^;]*$/)
+      for (const statement of statements) expect(statement, file).toMatch(/^(create|alter|drop|update|insert) [^;]*$/)
     }
   })
 

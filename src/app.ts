@@ -5,6 +5,7 @@ import { accountRoom } from './account/plugin.ts'
 import { auditRoom } from './audit/plugin.ts'
 import { catalogueRoom } from './catalogue/plugin.ts'
 import type { Config } from './config/index.ts'
+import { consoleRoom } from './console/plugin.ts'
 import { databaseState } from './db/installation.ts'
 import type { Room } from './db/shares.ts'
 import type { Deps } from './deps.ts'
@@ -129,5 +130,6 @@ export async function buildApp({
   await app.register(metricsRoom, { ...forRoom(deps, 'operators'), gather, open: hasOwnLoopbackPort(config) })
   await app.register(operatorsRoom, forRoom(deps, 'operators'))
   await app.register(auditRoom, forRoom(deps, 'operators'))
+  await app.register(consoleRoom, forRoom(deps, 'operators'))
   return app
 }

@@ -21,4 +21,4 @@ export {
   unblockUser,
   verifyPassword,
 } from './user.ts'
-export { newUser, routingKeyOf, shownUser, type User, type UserKey, userFilter, userKey } from './wire.ts'
+export { maskedUser, newUser, routingKeyOf, shownUser, type User, type UserKey, userFilter, userKey } from './wire.ts'

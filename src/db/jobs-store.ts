@@ -105,6 +105,25 @@ export const queueState = (db: Db): Promise<z.output<typeof taskState>[]> =>
         from graphile_worker.jobs group by task_identifier`,
   )
 
+const jobCounts = z.object({
+  waiting: z.number(),
+  running: z.number(),
+  failed: z.number(),
+  oldest_due: z.date().nullable(),
+})
+export type JobCounts = z.output<typeof jobCounts>
+
+/** Jobs by state, of the hundred thousand that are due first; `oldest_due`: since when the longest has been due. */
+export const countJobs = (db: Db, now: Date): Promise<JobCounts> =>
+  db.one(
+    jobCounts,
+    sql`select count(1) filter (where j.locked_at is null and j.attempts < j.max_attempts)::int as waiting,
+          count(j.locked_at)::int as running,
+          count(1) filter (where j.locked_at is null and j.attempts >= j.max_attempts)::int as failed,
+          min(j.run_at) filter (where j.locked_at is null and j.attempts < j.max_attempts and j.run_at <= ${now}) as oldest_due
+        from (select locked_at, attempts, max_attempts, run_at from graphile_worker.jobs order by run_at limit 100000) j`,
+  )
+
 export const findJob = (db: Db, jobId: string): Promise<Job | undefined> =>
   db.maybe(
     job,

@@ -1,6 +1,14 @@
 import { z } from 'zod'
 import { recordAudit } from '../audit/index.ts'
-import { failJobForGood, findJob, type Job, listJobs as readJobs, rescheduleJob } from '../db/jobs-store.ts'
+import {
+  countJobs,
+  failJobForGood,
+  findJob,
+  type Job,
+  type JobCounts,
+  listJobs as readJobs,
+  rescheduleJob,
+} from '../db/jobs-store.ts'
 import { filterText, pageInput, pageOf } from '../db/page.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
@@ -33,6 +41,9 @@ export async function listJobs(
   )
   return { jobs: rows, next }
 }
+
+/** How many jobs wait, run and have failed for good. */
+export const jobCounts = ({ db, clock }: Deps): Promise<JobCounts> => countJobs(db, clock.now())
 
 export const givenUpJob = oneJob.extend({ reason: visibleLine(200) })
 export type GivenUpJob = z.output<typeof givenUpJob>

@@ -3,6 +3,7 @@ import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { refuse } from './failures.ts'
 import { type Grant, grantsOfApp, grantsOfUser, revokeGrantOfUser } from './grant-store.ts'
+import { countGrantsOfApp, countGrantsOfUser, type LiveGrants } from './live-grants-store.ts'
 import type { GrantFilter, GrantReference } from './wire.ts'
 
 /** A page of the grants of one user or to one micro-app, newest first, withdrawn ones too. */
@@ -14,6 +15,13 @@ export async function listGrants({ db }: Deps, filter: GrantFilter): Promise<{ g
       : await grantsOfApp(db, app_key, page)
   return { grants: rows, next }
 }
+
+/** Of one micro-app: what a change of it touches. A hundred thousand are counted at most. */
+export const liveGrantsOfApp = ({ db }: Deps, appKey: string): Promise<LiveGrants> => countGrantsOfApp(db, appKey)
+
+/** Of one user. */
+export const liveGrantsOfUser = ({ db }: Deps, cid: number, userId: string): Promise<LiveGrants> =>
+  countGrantsOfUser(db, { routingKey: routingKeyOf(cid, userId), cid, userId })
 
 /** Withdraws a grant: its code, access tokens and refresh tokens stop working at once. Doing it again changes nothing. */
 export async function withdrawGrant(deps: Deps, reference: GrantReference): Promise<void> {

@@ -8,7 +8,7 @@ export { deleteGrantsOf } from './demo-store.ts'
 export { type AppEnding, countAppEnding, countUserEnding, type UserEnding } from './ending.ts'
 export { exchangeCode } from './exchange.ts'
 export { OAUTH_FAILURES, refuse as refuseOauth } from './failures.ts'
-export { listGrants, withdrawGrant } from './grant.ts'
+export { listGrants, liveGrantsOfApp, liveGrantsOfUser, withdrawGrant } from './grant.ts'
 export {
   type Grant,
   grantByKey,

@@ -1,6 +1,8 @@
 /** Those who operate the service: roles, tokens, sign-in, and which operation needs which role. */
 
 export { OperatorSignInRefused } from './errors.ts'
+export { type ConsoleOperator, endConsoleSession, findConsoleSession, signInFirstOperator } from './first-session.ts'
+export { FIRST_SESSION_RETENTION } from './first-session-store.ts'
 export { type IsForOperators, registerOperators } from './guard.ts'
 export {
   createOperator,

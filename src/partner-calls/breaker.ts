@@ -78,6 +78,12 @@ export class CircuitBreakers {
     }
   }
 
+  /** Partners that this process does not call at the moment, because the last calls failed. */
+  open(): bigint[] {
+    const now = this.#clock.now()
+    return [...this.#circuits].flatMap(([id, { retryAt }]) => (retryAt !== null && now < retryAt ? [id] : []))
+  }
+
   /** Closes the circuit: the next call is allowed whatever happened before. */
   reset(partnerId: bigint): void {
     this.#circuits.set(partnerId, closed(this.#clock.now()))

@@ -22,5 +22,6 @@ export {
 export { noSuchPartner, RefusedRequest } from './errors.ts'
 export type { CallOptions } from './exchange.ts'
 export { type CallFaults, type SentAgain, SLOW_MS, statedNow } from './faults.ts'
+export { callsBySpan } from './rate-store.ts'
 export { heartbeatWith } from './test-call.ts'
 export { BODY_DECRYPTED, FORGED_DATE_AGE_S } from './wire.ts'

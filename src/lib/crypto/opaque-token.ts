@@ -29,6 +29,7 @@ export const PREFIX = {
   sharedRun: 'ghsr',
   operatorToken: 'ghop',
   operatorSession: 'ghos',
+  firstOperatorSession: 'ghof',
 } as const
 
 export type Prefix = (typeof PREFIX)[keyof typeof PREFIX]

@@ -1,0 +1,149 @@
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler, preHandlerAsyncHookHandler } from 'fastify'
+import type { Config } from '../config/index.ts'
+import type { Deps } from '../deps.ts'
+import { hmacSha256 } from '../lib/crypto/digest.ts'
+import { equalSecrets } from '../lib/crypto/keys.ts'
+import { prefersHtml } from '../lib/web/accept.ts'
+import type { Role } from '../lib/web/admin-auth.ts'
+import { AREA_A_HEADERS, failureAnswerOf, prepareFailure } from '../lib/web/envelope.ts'
+import { inMinutes, translator } from '../lib/web/locale.ts'
+import { actorOf, noteForLog } from '../lib/web/observe.ts'
+import { type OwnCookie, ownCookie } from '../lib/web/own-cookie.ts'
+import { localeOfRequest, type PageOptions, sendErrorPage, sendPage } from '../lib/web/page.ts'
+import { RescodeError } from '../lib/web/rescode.ts'
+import { localPath } from '../lib/web/return-to.ts'
+import { type ConsoleOperator, findConsoleSession } from '../operators/index.ts'
+import { mayDo, roleFor } from './permissions.ts'
+import { SECTIONS } from './sections/index.ts'
+import { roleText } from './texts.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    consoleOperator: ConsoleOperator | null
+  }
+}
+
+export const HOME = '/console'
+/** The cookie of an operator's session; on plain http only pages below /console are sent it. */
+export const consoleCookie = ({ PUBLIC_URL, OPERATOR_SESSION_S }: Config): OwnCookie =>
+  ownCookie(PUBLIC_URL, { name: 'gatehouse_operator', path: HOME, maxAgeS: OPERATOR_SESSION_S })
+
+export const SIGN_IN = `${HOME}/sign-in`
+export const AUTHENTICATOR = `${HOME}/authenticator`
+
+/** The path to return to if it is below /console; the home page for anything else. */
+export function consolePath(returnTo: string | undefined, publicUrl: string): string {
+  const path = localPath(returnTo, publicUrl)
+  return /^\/console(?:[/?#]|$)/.test(path) ? path : HOME
+}
+
+/** The operator who is signed in. */
+export function whoIs({ consoleOperator }: FastifyRequest): ConsoleOperator {
+  if (!consoleOperator) throw new Error('the route is not behind the session of the console')
+  return consoleOperator
+}
+
+/** For what an operator does: the audit log says who it was. */
+export const onBehalfOf = (deps: Deps, request: FastifyRequest): Deps => ({
+  ...deps,
+  actor: actorOf(request, 'operator', whoIs(request).name),
+})
+
+/**
+ * An onRequest hook: whoever is not signed in is sent to the sign-in page, and from there back; without an authenticator
+ * (`pending`) to the page that adds one, and nowhere else.
+ */
+export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolean }): onRequestAsyncHookHandler => {
+  const cookie = consoleCookie(deps.config)
+  return async (request, reply) => {
+    const session = cookie.read(request)
+    const found = await findConsoleSession(deps, session)
+    const isGet = request.method === 'GET'
+    if (!found) {
+      const query = new URLSearchParams({ return_to: isGet ? request.url : HOME })
+      if (session !== undefined || !isGet) query.set('ended', '1')
+      return reply.headers(AREA_A_HEADERS).redirect(`${SIGN_IN}?${query}`, isGet ? 302 : 303)
+    }
+    request.consoleOperator = found
+    request.operator = found
+    noteForLog(request, { operator: found.name })
+    if (found.pending === pending) return
+    return reply.headers(AREA_A_HEADERS).redirect(pending ? HOME : AUTHENTICATOR, isGet ? 302 : 303)
+  }
+}
+
+/** What every form of a session carries, so that no other page can make one. */
+export const formMark = ({ keys }: Deps, { sessionHash }: ConsoleOperator): string =>
+  hmacSha256(keys.form, 'console\n', sessionHash).toString('base64url')
+
+/** A preHandler hook: a form that does not carry its session's mark changes nothing. */
+export const refuseForgedForms =
+  (deps: Deps): preHandlerAsyncHookHandler =>
+  async (request) => {
+    if (request.method !== 'POST') return
+    const { form_mark } = Object(request.body ?? {}) as { form_mark?: unknown }
+    const mark = formMark(deps, whoIs(request))
+    if (typeof form_mark === 'string' && equalSecrets(form_mark, mark)) return
+    throw new RescodeError(20003, { detail: 'a form that is not of this session' })
+  }
+
+/** An onRequest hook: a page that names the role needed, and a row in the audit log, for those whose role is a lower one. */
+export function rolesOnly(operation: string): onRequestAsyncHookHandler {
+  const needed = roleFor(operation)
+  return async (request, reply) => {
+    try {
+      await request.server.requireRole(request, needed, operation)
+    } catch (error) {
+      if (!(error instanceof RescodeError)) throw error
+      noteForLog(request, { detail: error.failure.detail ?? error.message })
+      return sendForbidden(request, reply, needed)
+    }
+  }
+}
+
+function sendForbidden(request: FastifyRequest, reply: FastifyReply, needed: Role): Promise<FastifyReply> {
+  const t = translator(localeOfRequest(request))
+  const shown = { needed: roleText(needed, t), has: roleText(whoIs(request).role, t) }
+  return sendConsolePage(request, reply.code(403), 'console/forbidden', shown)
+}
+
+export interface ConsolePageOptions extends Omit<PageOptions, 'scripts'> {
+  /** Marked in the navigation. */
+  readonly section?: string
+}
+
+/** Renders a view in `/console/layout`: with the navigation of the operator's role, once somebody is signed in. */
+export function sendConsolePage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  view: string,
+  data: object,
+  { section = '', ...options }: ConsolePageOptions = {},
+): Promise<FastifyReply> {
+  const t = translator(localeOfRequest(request))
+  const operator = request.consoleOperator
+  const who = operator && !operator.pending ? { name: operator.name, role: roleText(operator.role, t) } : null
+  const sections = SECTIONS.filter(({ operation }) => operator && mayDo(operator.role, operation)).map(
+    ({ id, title }) => ({ href: `${HOME}/${id}`, name: t(title), isCurrent: id === section }),
+  )
+  return sendPage(request, reply, view, { mark: '', ...data, who, sections, section }, options)
+}
+
+/** Shows what a handler threw as a page that leads back into the console, with its native status; as JSON to scripts. */
+export async function sendConsoleError(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  thrown: unknown,
+): Promise<FastifyReply> {
+  const error = failureAnswerOf(thrown, request)
+  if (!prefersHtml(request.headers.accept)) return sendErrorPage(request, reply, error, true)
+  prepareFailure(error, request, reply, true)
+  const wait = inMinutes(localeOfRequest(request), Number(error.failure.headers?.['Retry-After'] ?? 0))
+  const status = Math.min(error.status(true), 500) // 503 reads the same
+  return sendConsolePage(request, reply, 'console/error', {
+    status,
+    message: error.message,
+    wait,
+    requestId: request.id,
+  })
+}

@@ -1,0 +1,26 @@
+import { allows, type Role } from '../lib/web/admin-auth.ts'
+import { PERMISSIONS } from '../operators/index.ts'
+
+/** Each page and form names an operation, whose role it needs: of the admin API, or one of these. */
+
+/** What only the console has. */
+export const PERSONAL_DATA = 'unmasked personal data'
+export const SETTINGS_IN_FORCE = 'settings in force'
+const OWN: readonly (readonly [string, Role])[] = [
+  [PERSONAL_DATA, 'support'],
+  [SETTINGS_IN_FORCE, 'viewer'],
+]
+
+const NEEDED: ReadonlyMap<string, Role> = new Map([
+  ...PERMISSIONS.flatMap(({ route, role }) => (route === undefined ? [] : [[route, role] as const])),
+  ...OWN,
+])
+
+/** The role that `POST /apps/:app_key/suspend` needs; throws for an operation that the table does not have. */
+export function roleFor(operation: string): Role {
+  const needed = NEEDED.get(operation)
+  if (!needed) throw new Error(`no permission is declared for ${operation}`)
+  return needed
+}
+
+export const mayDo = (role: Role, operation: string): boolean => allows(role, roleFor(operation))

@@ -1,0 +1,42 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
+import { noSuchPath } from '../lib/web/rescode.ts'
+import { limitPages } from '../throttle/index.ts'
+import { refuseForgedForms, sendConsoleError, signedInOnly } from './guard.ts'
+import { consoleRoutes } from './routes.ts'
+import { authenticatorRoutes, signInRoutes } from './sign-in-routes.ts'
+
+const FORM_LIMIT = 64 * 1024
+
+/**
+ * The operators' pages below /console. Every change is a form: `refuseForeignForms` admits those of our own pages only,
+ * the cookie is SameSite=Lax, and each form carries a mark of its session. Other bodies are refused.
+ */
+export const consoleRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  await app.register(
+    async (pages) => {
+      pages.decorateRequest('consoleOperator', null)
+      await acceptForms(pages, FORM_LIMIT)
+      pages.addHook('onRequest', async (request) => {
+        if (!app.isForOperators(request)) throw noSuchPath()
+      })
+      pages.addHook('onRequest', limitPages(pages, deps.config))
+      pages.addHook('onRequest', refuseForeignForms(deps.config.PUBLIC_URL))
+      pages.setErrorHandler((error, request, reply) => sendConsoleError(request, reply, error))
+      pages.setNotFoundHandler((request, reply) => sendConsoleError(request, reply, noSuchPath()))
+      await pages.register(signInRoutes, { deps })
+      await pages.register(async (inside) => {
+        inside.addHook('onRequest', signedInOnly(deps, { pending: true }))
+        inside.addHook('preHandler', refuseForgedForms(deps))
+        await inside.register(authenticatorRoutes, { deps })
+      })
+      await pages.register(async (inside) => {
+        inside.addHook('onRequest', signedInOnly(deps, { pending: false }))
+        inside.addHook('preHandler', refuseForgedForms(deps))
+        await inside.register(consoleRoutes, { deps })
+      })
+    },
+    { prefix: '/console' },
+  )
+}

@@ -1,0 +1,151 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { InvalidInput } from '../lib/json/input.ts'
+import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
+import { translator } from '../lib/web/locale.ts'
+import { localeOfRequest } from '../lib/web/page.ts'
+import { queryOf } from '../lib/web/request-target.ts'
+import { noSuchPath, type Problem, RescodeError } from '../lib/web/rescode.ts'
+import { formMark, HOME, onBehalfOf, rolesOnly, sendConsolePage, whoIs } from './guard.ts'
+import { homePage } from './home.ts'
+import { mayDo } from './permissions.ts'
+import { searchFor } from './search.ts'
+import { SECTIONS } from './sections/index.ts'
+import type { Action, ActionLink, Asking, DetailPage, ListPage, Section } from './shown.ts'
+import { fieldsOf } from './wire.ts'
+
+type Asks = (request: FastifyRequest) => Asking
+
+const asking =
+  (deps: Deps): Asks =>
+  (request) => ({
+    deps: onBehalfOf(deps, request),
+    t: translator(localeOfRequest(request)),
+    locale: localeOfRequest(request),
+    role: whoIs(request).role,
+    params: paramsOf(request),
+    fields: { ...fieldsOf(request.query), ...fieldsOf(request.body) },
+  })
+
+/** Of the path. What the database cannot hold names nothing. */
+function paramsOf({ params }: FastifyRequest): Record<string, string> {
+  const given = Object(params) as Record<string, string>
+  if (Object.values(given).some((value) => value.includes('\0'))) throw noSuchPath()
+  return given
+}
+
+const allowedTo = ({ role }: Asking, links: readonly ActionLink[]): ActionLink[] =>
+  links.filter(({ operation }) => mayDo(role, operation))
+
+const isDone = (request: FastifyRequest): boolean => (Object(request.query) as { done?: unknown }).done === '1'
+
+/** Every page of every section, each behind the role of its operation. */
+export const consoleRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const asks = asking(deps)
+
+  app.get('/', async (request, reply) => sendConsolePage(request, reply, 'console/home', await homePage(asks(request))))
+
+  app.get('/search', async (request, reply) => {
+    const found = await searchFor(asks(request))
+    if (found.href) return reply.headers(AREA_A_HEADERS).redirect(found.href, 302)
+    return sendConsolePage(request, reply, 'console/search', found)
+  })
+
+  for (const section of SECTIONS) {
+    for (const page of section.lists ?? []) listRoute(app, asks, section, page)
+    for (const page of section.details ?? []) detailRoute(app, asks, section, page)
+    for (const action of section.actions ?? []) actionRoutes(app, deps, asks, section, action)
+  }
+}
+
+function listRoute(app: FastifyInstance, asks: Asks, section: Section, page: ListPage): void {
+  app.get(page.path, { onRequest: rolesOnly(page.operation) }, async (request, reply) => {
+    const ask = asks(request)
+    const { problems, ...found } = await readList(page, ask)
+    const { after, ...others } = ask.fields
+    const filters = page.filters(ask).map((field) => ({ ...field, value: ask.fields[field.name] ?? field.value ?? '' }))
+    const shown = {
+      title: ask.t(page.title),
+      lead: ask.t(page.lead),
+      path: HOME + page.path,
+      filters,
+      problems,
+      ...found,
+      next: found.next === null ? null : `?${new URLSearchParams({ ...others, after: found.next })}`,
+      first: after === undefined ? null : `?${new URLSearchParams(others)}`,
+      actions: allowedTo(ask, page.actions?.(ask) ?? []),
+      isDone: isDone(request),
+    }
+    return sendConsolePage(request, reply.code(problems.length > 0 ? 400 : 200), 'console/list', shown, {
+      section: section.id,
+    })
+  })
+}
+
+/** A filter that cannot be meant is told beside the form, above an empty list. */
+async function readList(page: ListPage, ask: Asking) {
+  try {
+    return { ...(await page.read(ask)), problems: [] }
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error
+    return { table: null, next: null, problems: error.problems }
+  }
+}
+
+function detailRoute(app: FastifyInstance, asks: Asks, section: Section, page: DetailPage): void {
+  app.get(page.path, { onRequest: rolesOnly(page.operation) }, async (request, reply) => {
+    const ask = asks(request)
+    const { actions, ...detail } = await page.read(ask)
+    const shown = { notice: '', ...detail, actions: allowedTo(ask, actions), isDone: isDone(request) }
+    return sendConsolePage(request, reply, 'console/detail', shown, { section: section.id })
+  })
+}
+
+function actionRoutes(app: FastifyInstance, deps: Deps, asks: Asks, section: Section, action: Action): void {
+  const onRequest = rolesOnly(action.operation)
+  const confirm = async (request: FastifyRequest, reply: FastifyReply, problems: readonly Problem[] = []) => {
+    const ask = asks(request)
+    const { says, fields = [], back, other } = await action.ask(ask)
+    const shown = {
+      title: ask.t(action.title),
+      says,
+      fields: fields.map((field) => ({
+        ...field,
+        value: field.kind === 'password' ? '' : (ask.fields[field.name] ?? field.value ?? ''),
+      })),
+      back,
+      other: other && mayDo(ask.role, other.operation) ? other : null,
+      problems,
+      action: request.url,
+      mark: formMark(deps, whoIs(request)),
+    }
+    const query = queryOf(request.url)
+    return sendConsolePage(request, reply, 'console/confirm', shown, { section: section.id, query })
+  }
+
+  app.get(action.path, { onRequest }, (request, reply) => confirm(request, reply))
+
+  app.post(action.path, { onRequest }, async (request, reply) => {
+    const ask = asks(request)
+    try {
+      const { back } = await action.ask(ask)
+      const once = await action.run(ask)
+      if (once) {
+        const shown = { tone: 'plain', ...once, title: ask.t(action.title), back }
+        return await sendConsolePage(request, reply, 'console/once', shown, { section: section.id })
+      }
+      return reply.headers(AREA_A_HEADERS).redirect(`${back}${back.includes('?') ? '&' : '?'}done=1`, 303)
+    } catch (error) {
+      const problems = problemsOf(error)
+      if (!problems) throw error
+      return confirm(request, reply.code(400), problems)
+    }
+  })
+}
+
+/** What the person can do something about: it is told beside the form. */
+function problemsOf(error: unknown): readonly Problem[] | undefined {
+  if (error instanceof InvalidInput) return error.problems
+  if (!(error instanceof RescodeError) || error.rescode !== 20007 || error.failure.status === 404) return undefined
+  return [{ field: '', problem: error.message }]
+}

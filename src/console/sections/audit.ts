@@ -1,0 +1,124 @@
+import { auditPage, listAudit, type ShownEvent, verification, verifyAudit } from '../../audit/index.ts'
+import { parseInput } from '../../lib/json/input.ts'
+import { mayDo, PERSONAL_DATA } from '../permissions.ts'
+import type { Action, Asking, Cell, Fact, Section } from '../shown.ts'
+import { at, code, count, stateCell, text, time } from '../texts.ts'
+
+const ON_A_PAGE = 50
+
+/** `{"before":…}` in full; what is longer is for the export. */
+const LONGEST = 600
+
+const detailOf = ({ detail }: ShownEvent): Cell => {
+  const written = JSON.stringify(detail)
+  return written === '{}' ? text('') : code(written.length > LONGEST ? `${written.slice(0, LONGEST)}…` : written)
+}
+
+/** Addresses are personal data: a viewer does not see them. */
+const actorOf = ({ actor, address: from }: ShownEvent, { role }: Asking): Cell => {
+  const address = mayDo(role, PERSONAL_DATA) ? from : null
+  return text([actor.name ? `${actor.kind} ${actor.name}` : actor.kind, address].filter(Boolean).join(', '))
+}
+
+const readPage = async (asking: Asking) => {
+  const { deps, t, fields } = asking
+  const { events, next } = await listAudit(deps, parseInput(auditPage, { limit: ON_A_PAGE, ...fields }))
+  return {
+    table: {
+      head: [
+        t('console.field.at'),
+        t('console.field.who'),
+        t('console.field.what'),
+        t('console.field.target'),
+        t('console.field.outcome'),
+        t('console.field.request'),
+        t('console.field.detail'),
+      ],
+      rows: events.map((event) => [
+        time(event.at),
+        actorOf(event, asking),
+        code(event.action),
+        text(event.target ?? ''),
+        stateCell(event.outcome, t),
+        code(event.request_id ?? ''),
+        detailOf(event),
+      ]),
+      none: t('console.audit.none'),
+    },
+    next,
+  }
+}
+
+/** It reads the whole log, so it is asked for; it changes nothing. */
+const verify: Action = {
+  path: '/audit/verify',
+  operation: 'GET /audit/verify',
+  title: 'console.audit.verify',
+  ask: async ({ t }) => ({
+    says: [t('console.audit.verify_says')],
+    fields: [
+      { name: 'head', label: t('console.field.head'), kind: 'text', most: 90, hint: t('console.audit.head_hint') },
+    ],
+    back: at('audit'),
+  }),
+  run: async ({ deps, t, fields }) => {
+    const found = await verifyAudit(deps, parseInput(verification, { head: fields.head }))
+    const numbers: [string, number][] = [
+      [t('console.audit.rows'), found.rows],
+      [t('console.audit.unsealed'), found.unsealed],
+      [t('console.audit.outside'), found.outside],
+      [t('console.audit.other_key'), found.other_key],
+    ]
+    const problems: Fact[] =
+      found.problems.length === 0
+        ? []
+        : [
+            {
+              name: t('console.audit.problems'),
+              cells: found.problems.map(({ problem, first_at }) => text(`${time(first_at).text}: ${problem}`)),
+            },
+          ]
+    return {
+      note: found.intact ? t('console.audit.intact') : t('console.audit.broken'),
+      tone: found.intact ? 'good' : 'bad',
+      values: [
+        ...numbers.map(([name, value]) => ({ name, cells: [text(count(value))] })),
+        ...problems,
+        { name: t('console.field.head'), cells: [code(found.head ?? '–')] },
+      ],
+    }
+  },
+}
+
+export const auditLog: Section = {
+  id: 'audit',
+  title: 'console.audit.title',
+  operation: 'GET /audit',
+  lists: [
+    {
+      path: '/audit',
+      operation: 'GET /audit',
+      title: 'console.audit.title',
+      lead: 'console.audit.lead',
+      filters: ({ t }) => [
+        { name: 'actor', label: t('console.field.who'), kind: 'text', most: 128 },
+        { name: 'action', label: t('console.field.action_begins'), kind: 'text', most: 64 },
+        {
+          name: 'target',
+          label: t('console.field.target'),
+          kind: 'text',
+          most: 256,
+          hint: t('console.audit.target_hint'),
+        },
+        { name: 'request_id', label: t('console.field.request'), kind: 'text', most: 64 },
+        { name: 'from', label: t('console.field.from'), kind: 'date' },
+        { name: 'to', label: t('console.field.to'), kind: 'date' },
+      ],
+      read: readPage,
+      actions: ({ t }) => [
+        { operation: 'GET /audit/verify', href: at('audit', 'verify'), text: t('console.audit.verify') },
+      ],
+    },
+  ],
+  actions: [verify],
+}

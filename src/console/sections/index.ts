@@ -1,0 +1,25 @@
+import type { Section } from '../shown.ts'
+import { apps } from './apps.ts'
+import { auditLog } from './audit.ts'
+import { grants } from './grants.ts'
+import { jobs } from './jobs.ts'
+import { keys } from './keys.ts'
+import { operators } from './operators.ts'
+import { orders } from './orders.ts'
+import { partners } from './partners.ts'
+import { settings } from './settings.ts'
+import { users } from './users.ts'
+
+/** In the order of the navigation. */
+export const SECTIONS: readonly Section[] = [
+  apps,
+  users,
+  grants,
+  partners,
+  orders,
+  jobs,
+  auditLog,
+  operators,
+  keys,
+  settings,
+]

@@ -1,0 +1,173 @@
+import { OPERATOR } from '../../audit/index.ts'
+import { parseInput } from '../../lib/json/input.ts'
+import { listOrders, ORDER_STATES, oneOrder, orderFilter, queryOrder, showOrder } from '../../orders/index.ts'
+import { timelineOf, trafficTexts } from '../../sandbox/index.ts'
+import type { Action, Asking, Cell, Section, Table, Tone } from '../shown.ts'
+import { at, code, count, link, orDash, stateCell, text, time } from '../texts.ts'
+
+const pageOf = (id: bigint, ...more: string[]): string => at('orders', String(id), ...more)
+
+const readPage = async ({ deps, t, fields }: Asking) => {
+  const { orders, next } = await listOrders(deps, parseInput(orderFilter, fields))
+  return {
+    table: {
+      head: [
+        'orderId',
+        t('console.field.partner_order_id'),
+        'PartnerId',
+        t('console.field.state'),
+        t('console.field.quantities'),
+        t('console.field.price'),
+        t('console.field.created'),
+      ],
+      rows: orders.map((order) => [
+        link(String(order.order_id), pageOf(order.order_id)),
+        orDash(order.partner_order_id),
+        link(String(order.partner_id), at('partners', String(order.partner_id))),
+        text(order.sandbox ? `${order.state} (${stateCell('sandbox', t).text})` : order.state),
+        text(`${order.quantity} / ${order.used_quantity} / ${order.refunded_quantity}`),
+        text(order.total_price.toFixed(2)),
+        time(order.created_at),
+      ]),
+      none: t('console.orders.none'),
+    },
+    next,
+  }
+}
+
+const idOf = ({ params }: Asking): bigint => parseInput(oneOrder, { order_id: params.order_id }).order_id
+
+async function readOne(asking: Asking) {
+  const { deps, t } = asking
+  const { order } = await showOrder(deps, idOf(asking))
+  return {
+    title: t('console.orders.one', { order: String(order.order_id) }),
+    facts: [
+      { name: t('console.field.partner_order_id'), cells: [orDash(order.partner_order_id)] },
+      { name: 'PartnerId', cells: [link(String(order.partner_id), at('partners', String(order.partner_id)))] },
+      { name: 'partnerDealId', cells: [code(order.partner_deal_id)] },
+      { name: t('console.field.state'), cells: [code(order.state), time(order.state_since)] },
+      {
+        name: t('console.field.quantities'),
+        cells: [text(`${order.quantity} / ${order.used_quantity} / ${order.refunded_quantity}`)],
+      },
+      { name: t('console.field.price'), cells: [text(order.total_price.toFixed(2))] },
+      { name: t('console.field.travel_date'), cells: [orDash(order.travel_date)] },
+      { name: t('console.field.last_code'), cells: [orDash(order.last_code), orDash(order.last_describe)] },
+      { name: t('console.field.created'), cells: [time(order.created_at)] },
+    ],
+    tables: [
+      await timeline(asking, order.partner_id, order.order_id),
+      {
+        title: t('console.orders.tickets'),
+        head: [t('console.field.ticket'), t('console.field.state'), t('console.field.quantity')],
+        rows: order.vouchers.map((one) => [code(one.voucher), text(one.state), text(String(one.quantity))]),
+        none: t('console.orders.no_tickets'),
+      },
+      {
+        title: t('console.orders.refunds'),
+        head: ['refundId', t('console.field.state'), t('console.field.quantity'), t('console.field.reason')],
+        rows: order.refunds.map((one) => [
+          code(one.refund_id),
+          text(one.state),
+          text(String(one.refund_quantity)),
+          orDash(one.reason),
+        ]),
+        none: t('console.orders.no_refunds'),
+      },
+    ],
+    actions: [
+      {
+        operation: 'POST /orders/:order_id/query',
+        href: pageOf(order.order_id, 'query'),
+        text: t('console.orders.query'),
+      },
+    ],
+  }
+}
+
+const TONES: Readonly<Record<string, Tone>> = { good: 'good', bad: 'bad', warning: 'warn' }
+
+/** Every call in either direction, every notice and every state that the order or a refund came to, oldest first. */
+async function timeline({ deps, t, locale }: Asking, partnerId: bigint, orderId: bigint): Promise<Table> {
+  const { moments, isCut } = await timelineOf(deps, partnerId, orderId)
+  const texts = trafficTexts(locale)
+  return {
+    title: t('console.orders.timeline'),
+    head: [t('console.field.at'), t('console.field.what'), t('console.field.outcome'), t('console.field.detail')],
+    rows: moments.map((moment): Cell[] => {
+      if (moment.kind === 'state') {
+        const what = moment.record === 'order' ? t('console.orders.order_moved') : t('console.orders.refund_moved')
+        const moved = `${moment.from ?? '–'} → ${moment.to}`
+        return [time(moment.at), text(what), code(moved), text(moment.record === 'order' ? '' : moment.id)]
+      }
+      const { line } = moment
+      const way = line.direction === 'out' ? t('console.orders.we_called') : t('console.orders.they_called')
+      const told = line.code === null ? '' : ` · code ${line.code}`
+      return [
+        time(moment.at),
+        text(`${way}${texts.name(line.name)}`),
+        { text: `${texts.outcome(line.outcome)}${told}`, tone: TONES[line.outcome.tone] ?? 'plain' },
+        text((line.detail ?? '').slice(0, 200)),
+      ]
+    }),
+    none: t('console.orders.nothing_yet'),
+    ...(isCut ? { note: t('console.orders.cut', { most: count(moments.length) }) } : {}),
+  }
+}
+
+const query: Action = {
+  path: '/orders/:order_id/query',
+  operation: 'POST /orders/:order_id/query',
+  title: 'console.orders.query',
+  ask: async (asking) => {
+    const { order } = await showOrder(asking.deps, idOf(asking))
+    return { says: [asking.t('console.orders.query_says', { state: order.state })], back: pageOf(order.order_id) }
+  },
+  run: async (asking) => {
+    const { failure } = await queryOrder(asking.deps, idOf(asking), OPERATOR)
+    if (!failure) return undefined
+    return {
+      note: asking.t('console.orders.query_failed'),
+      values: [{ name: asking.t('console.field.detail'), cells: [text(failure.detail)] }],
+    }
+  },
+}
+
+export const orders: Section = {
+  id: 'orders',
+  title: 'console.orders.title',
+  operation: 'GET /orders',
+  lists: [
+    {
+      path: '/orders',
+      operation: 'GET /orders',
+      title: 'console.orders.title',
+      lead: 'console.orders.lead',
+      filters: ({ t }) => [
+        { name: 'partner_id', label: 'PartnerId', kind: 'text', most: 19 },
+        { name: 'partner_order_id', label: t('console.field.partner_order_id_begins'), kind: 'text', most: 255 },
+        {
+          name: 'state',
+          label: t('console.field.state'),
+          kind: 'choice',
+          choices: Object.keys(ORDER_STATES).map((state) => [state, state] as const),
+        },
+        {
+          name: 'sandbox',
+          label: t('console.field.kind'),
+          kind: 'choice',
+          choices: [
+            ['false', stateCell('live', t).text],
+            ['true', stateCell('sandbox', t).text],
+          ],
+        },
+        { name: 'from', label: t('console.field.from'), kind: 'date' },
+        { name: 'to', label: t('console.field.to'), kind: 'date' },
+      ],
+      read: readPage,
+    },
+  ],
+  details: [{ path: '/orders/:order_id', operation: 'GET /orders/:order_id', read: readOne }],
+  actions: [query],
+}

@@ -1,0 +1,89 @@
+import { rotation } from '../../lib/crypto/made-secret.ts'
+import { parseInput } from '../../lib/json/input.ts'
+import {
+  activatePartner,
+  partnerId,
+  rotatePartnerSecret,
+  type ShownPartner,
+  setStage,
+  showPartner,
+  suspendPartner,
+} from '../../partners/index.ts'
+import type { Action, Asking } from '../shown.ts'
+import { at, code, stateCell } from '../texts.ts'
+
+export const pageOf = (id: bigint, ...more: string[]): string => at('partners', String(id), ...more)
+
+export const idOf = ({ params }: Asking): bigint => parseInput(partnerId, params.partner_id)
+export const partnerOf = (asking: Asking): Promise<ShownPartner> => showPartner(asking.deps, idOf(asking))
+
+export const actionsOf = ({ partner_id, status, stage }: ShownPartner, { t }: Asking) => [
+  status === 'active'
+    ? { operation: `${ONE}/suspend`, href: pageOf(partner_id, 'suspend'), text: t('console.partners.suspend') }
+    : { operation: `${ONE}/activate`, href: pageOf(partner_id, 'activate'), text: t('console.partners.activate') },
+  {
+    operation: `${ONE}/stage`,
+    href: pageOf(partner_id, 'stage'),
+    text: stage === 'live' ? t('console.partners.to_sandbox') : t('console.partners.to_live'),
+  },
+  { operation: `${ONE}/rotate-secret`, href: pageOf(partner_id, 'rotate-secret'), text: t('console.partners.rotate') },
+]
+
+const ONE = 'POST /partners/:partner_id'
+
+const simple = (
+  what: string,
+  texts: { readonly title: string; readonly says: string },
+  run: (asking: Asking) => Promise<unknown>,
+): Action => ({
+  path: `/partners/:partner_id/${what}`,
+  operation: `${ONE}/${what}`,
+  title: texts.title,
+  ask: async (asking) => {
+    const { name, partner_id, stage } = await partnerOf(asking)
+    const to = stateCell(stage === 'live' ? 'sandbox' : 'live', asking.t).text
+    return { says: [asking.t(texts.says, { name, stage: to })], back: pageOf(partner_id) }
+  },
+  run: async (asking) => {
+    await run(asking)
+    return undefined
+  },
+})
+
+const rotate: Action = {
+  path: '/partners/:partner_id/rotate-secret',
+  operation: `${ONE}/rotate-secret`,
+  title: 'console.partners.rotate',
+  ask: async (asking) => {
+    const { t } = asking
+    const { name, partner_id } = await partnerOf(asking)
+    const overlap = { name: 'overlap_s', label: t('console.field.overlap'), kind: 'number' as const, required: true }
+    return {
+      says: [t('console.partners.rotate_says', { name })],
+      fields: [{ ...overlap, value: '86400', hint: t('console.partners.overlap_hint') }],
+      back: pageOf(partner_id),
+    }
+  },
+  run: async (asking) => {
+    const input = parseInput(rotation, { overlap_s: Number(asking.fields.overlap_s) })
+    const { client_secret } = await rotatePartnerSecret(asking.deps, idOf(asking), input)
+    return { note: asking.t('console.once.note'), values: [{ name: 'clientSecret', cells: [code(client_secret)] }] }
+  },
+}
+
+/** To the stage that the partner is not in. */
+const moveStage = async (asking: Asking) => {
+  const { stage } = await partnerOf(asking)
+  return setStage(asking.deps, idOf(asking), { stage: stage === 'live' ? 'sandbox' : 'live' })
+}
+
+export const partnerActions: readonly Action[] = [
+  simple('suspend', { title: 'console.partners.suspend', says: 'console.partners.suspend_says' }, (asking) =>
+    suspendPartner(asking.deps, idOf(asking)),
+  ),
+  simple('activate', { title: 'console.partners.activate', says: 'console.partners.activate_says' }, (asking) =>
+    activatePartner(asking.deps, idOf(asking)),
+  ),
+  simple('stage', { title: 'console.partners.move', says: 'console.partners.move_says' }, moveStage),
+  rotate,
+]

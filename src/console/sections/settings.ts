@@ -1,0 +1,43 @@
+import { SETTINGS_IN_FORCE } from '../permissions.ts'
+import type { Asking, Cell, Section } from '../shown.ts'
+import { code, text } from '../texts.ts'
+
+/** Names of settings whose texts are never shown. */
+const SECRET = /KEY|TOKEN|SECRET|PASSWORD|HEADERS|CREDENTIAL/
+
+/** `postgres://user:word@host/name` without user and word; such a part may stand in any setting. */
+const withoutUser = (value: string): string => value.replace(/(:\/\/)[^/?#\s]*@/g, '$1***@')
+
+export function settingCell(name: string, value: unknown, t: Asking['t']): Cell {
+  if (value === undefined || value === null) return text(t('console.settings.unset'))
+  if (typeof value === 'number' || typeof value === 'boolean') return code(String(value))
+  if (SECRET.test(name)) return text(t('console.settings.secret'))
+  const written = typeof value === 'string' ? value : JSON.stringify(value)
+  return code(withoutUser(written))
+}
+
+export const settings: Section = {
+  id: 'settings',
+  title: 'console.settings.title',
+  operation: SETTINGS_IN_FORCE,
+  lists: [
+    {
+      path: '/settings',
+      operation: SETTINGS_IN_FORCE,
+      title: 'console.settings.title',
+      lead: 'console.settings.lead',
+      filters: () => [],
+      read: async ({ deps, t }) => ({
+        table: {
+          head: [t('console.field.setting'), t('console.field.value')],
+          rows: Object.entries(deps.config)
+            .filter(([name]) => /^[A-Z]/.test(name))
+            .sort(([one], [other]) => one.localeCompare(other, 'en'))
+            .map(([name, value]) => [code(name), settingCell(name, value, t)]),
+          none: '',
+        },
+        next: null,
+      }),
+    },
+  ],
+}

@@ -1,0 +1,158 @@
+import {
+  blockUser,
+  listUsers,
+  maskedUser,
+  shownUser,
+  showUser,
+  unblockUser,
+  userFilter,
+  userKey,
+} from '../../account/index.ts'
+import { parseInput } from '../../lib/json/input.ts'
+import { grantFilter, listGrants, liveGrantsOfUser } from '../../oauth/index.ts'
+import { PERSONAL_DATA } from '../permissions.ts'
+import type { Action, Asking, Section } from '../shown.ts'
+import { at, code, countedGrants, link, orDash, stateCell, stateChoices, text, time } from '../texts.ts'
+import { grantTable } from './grants.ts'
+
+interface UserKey {
+  readonly cid: number
+  readonly user_id: string
+}
+
+/** An id may hold anything, a slash too, so it stands in the query. */
+const pageOf = ({ cid, user_id }: UserKey, what = 'user'): string =>
+  `${at('users', what)}?${new URLSearchParams({ cid: String(cid), user_id })}`
+
+const keyOf = ({ fields: { cid, user_id } }: Asking): UserKey => parseInput(userKey, { cid: Number(cid), user_id })
+
+const readPage = async ({ deps, t, fields }: Asking) => {
+  const { users, next } = await listUsers(deps, parseInput(userFilter, fields))
+  return {
+    table: {
+      head: [
+        t('console.field.person'),
+        t('console.field.passport'),
+        t('console.field.phone'),
+        t('console.field.state'),
+        t('console.field.created'),
+      ],
+      rows: users
+        .map(maskedUser)
+        .map((user) => [
+          link(`${user.name} (${user.cid}/${user.user_id})`, pageOf(user)),
+          code(user.passport),
+          orDash(user.phone_number),
+          stateCell(user.status, t),
+          time(user.created_at),
+        ]),
+      none: t('console.users.none'),
+    },
+    next,
+  }
+}
+
+const SHOWN_GRANTS = 20
+
+/** With a reason unmasked, which the operation keeps in the audit log. */
+async function readOne(asking: Asking, reason?: string) {
+  const { deps, t } = asking
+  const key = keyOf(asking)
+  const user = await showUser(deps, reason === undefined ? key : parseInput(shownUser, { ...key, reason }))
+  const found = await listGrants(deps, parseInput(grantFilter, { ...key, limit: SHOWN_GRANTS }))
+  const target = `user:${user.cid}/${user.user_id}`
+  const change = user.status === 'active' ? 'block' : 'unblock'
+  return {
+    title: user.name,
+    ...(reason === undefined ? { notice: t('console.users.masked') } : {}),
+    facts: [
+      { name: t('console.field.name'), cells: [text(user.name)] },
+      { name: 'cid / user_id', cells: [code(`${user.cid} / ${user.user_id}`)] },
+      { name: t('console.field.passport'), cells: [code(user.passport)] },
+      { name: t('console.field.phone'), cells: [orDash(user.phone_number)] },
+      { name: t('console.field.avatar'), cells: [orDash(user.big_avatar_url)] },
+      { name: t('console.field.state'), cells: [stateCell(user.status, t)] },
+      { name: t('console.field.created'), cells: [time(user.created_at)] },
+      {
+        name: t('console.field.more'),
+        cells: [
+          link(
+            t('console.users.all_grants'),
+            `${at('grants')}?${new URLSearchParams({ ...key, cid: String(key.cid) })}`,
+          ),
+          link(t('console.field.history'), `${at('audit')}?${new URLSearchParams({ target })}`),
+        ],
+      },
+    ],
+    tables: [{ ...grantTable(found.grants, asking), title: t('console.grants.title') }],
+    actions: [
+      {
+        operation: `POST /users/${change}`,
+        href: pageOf(key, change),
+        text: change === 'block' ? t('console.users.block') : t('console.users.unblock'),
+      },
+      { operation: PERSONAL_DATA, href: pageOf(key, 'unmask'), text: t('console.users.unmask') },
+    ],
+  }
+}
+
+const change = (what: 'block' | 'unblock'): Action => ({
+  path: `/users/${what}`,
+  operation: `POST /users/${what}`,
+  title: what === 'block' ? 'console.users.block' : 'console.users.unblock',
+  ask: async (asking) => {
+    const key = keyOf(asking)
+    const user = await showUser(asking.deps, key)
+    const { grants } = await liveGrantsOfUser(asking.deps, key.cid, key.user_id)
+    const numbers = { name: `${user.name} (${key.cid}/${key.user_id})`, grants: countedGrants(grants) }
+    const said = what === 'block' ? 'console.users.block_says' : 'console.users.unblock_says'
+    return { says: [asking.t(said, numbers)], back: pageOf(key) }
+  },
+  run: async (asking) => {
+    await (what === 'block' ? blockUser : unblockUser)(asking.deps, keyOf(asking))
+    return undefined
+  },
+})
+
+const unmask: Action = {
+  path: '/users/unmask',
+  operation: PERSONAL_DATA,
+  title: 'console.users.unmask',
+  ask: async (asking) => ({
+    says: [asking.t('console.users.unmask_says')],
+    fields: [{ name: 'reason', label: asking.t('console.field.reason'), kind: 'text', required: true, most: 500 }],
+    back: pageOf(keyOf(asking)),
+  }),
+  run: async (asking) => {
+    const { facts } = await readOne(asking, asking.fields.reason ?? '')
+    return { note: asking.t('console.users.unmasked'), values: facts }
+  },
+}
+
+export const users: Section = {
+  id: 'users',
+  title: 'console.users.title',
+  operation: 'GET /users',
+  lists: [
+    {
+      path: '/users',
+      operation: 'GET /users',
+      title: 'console.users.title',
+      lead: 'console.users.lead',
+      filters: ({ t }) => [
+        { name: 'passport', label: t('console.field.passport_begins'), kind: 'text', most: 128 },
+        { name: 'name', label: t('console.field.name_begins'), kind: 'text', most: 100 },
+        { name: 'phone_number', label: t('console.field.phone_begins'), kind: 'text', most: 21 },
+        {
+          name: 'status',
+          label: t('console.field.state'),
+          kind: 'choice',
+          choices: stateChoices(['active', 'blocked'], t),
+        },
+      ],
+      read: readPage,
+    },
+  ],
+  details: [{ path: '/users/user', operation: 'GET /users/:cid/:user_id', read: (asking) => readOne(asking) }],
+  actions: [change('block'), change('unblock'), unmask],
+}

@@ -1,0 +1,125 @@
+import type { Deps } from '../deps.ts'
+import type { Role } from '../lib/web/admin-auth.ts'
+import type { Locale, Translate } from '../lib/web/locale.ts'
+
+/** What pages are made of. A section says what it shows and does; routes.ts and the views make pages of it. */
+
+export type Tone = 'good' | 'bad' | 'warn' | 'plain'
+
+/** One value; `text` is shown as text, never as markup. */
+export interface Cell {
+  readonly text: string
+  readonly href?: string
+  readonly tone?: Tone
+  /** An id, address or other text that is to be read letter by letter. */
+  readonly isCode?: boolean
+  /** A moment, to be kept on one line. */
+  readonly isTime?: boolean
+}
+
+export interface Table {
+  readonly head: readonly string[]
+  readonly rows: readonly (readonly Cell[])[]
+  /** Said instead of an empty table. */
+  readonly none: string
+  readonly title?: string
+  readonly note?: string
+}
+
+export interface Fact {
+  readonly name: string
+  readonly cells: readonly Cell[]
+}
+
+/** A link to the confirmation page of a change; shown to those whose role allows the operation. */
+export interface ActionLink {
+  readonly operation: string
+  readonly href: string
+  readonly text: string
+}
+
+export interface Field {
+  readonly name: string
+  readonly label: string
+  readonly kind: 'text' | 'password' | 'number' | 'choice' | 'date'
+  /** Of `choice`: value and text. */
+  readonly choices?: readonly (readonly [value: string, text: string])[]
+  readonly required?: boolean
+  readonly hint?: string
+  readonly value?: string
+  readonly most?: number
+}
+
+/** What a section's functions are given. */
+export interface Asking {
+  /** With the operator as actor. */
+  readonly deps: Deps
+  readonly t: Translate
+  readonly locale: Locale
+  readonly role: Role
+  /** Of the path. */
+  readonly params: Readonly<Record<string, string>>
+  /** Of the address, or of the form; empty ones left out. */
+  readonly fields: Readonly<Record<string, string>>
+}
+
+/** Below /console; `operation` is a route of the admin API, whose role the page needs. */
+interface Place {
+  readonly path: string
+  readonly operation: string
+}
+
+export interface ListPage extends Place {
+  readonly title: string
+  readonly lead: string
+  readonly filters: (asking: Asking) => readonly Field[]
+  readonly read: (asking: Asking) => Promise<{ readonly table: Table; readonly next: string | null }>
+  readonly actions?: (asking: Asking) => readonly ActionLink[]
+}
+
+interface Detail {
+  readonly title: string
+  readonly facts: readonly Fact[]
+  readonly tables: readonly Table[]
+  readonly actions: readonly ActionLink[]
+  readonly notice?: string
+}
+
+export interface DetailPage extends Place {
+  readonly read: (asking: Asking) => Promise<Detail>
+}
+
+/** What a change will do, before it is made. */
+interface Question {
+  readonly says: readonly string[]
+  readonly fields?: readonly Field[]
+  /** Where to go afterwards, and when it is not made. */
+  readonly back: string
+  /** What may be done instead. */
+  readonly other?: ActionLink
+}
+
+/** Something that is told once. */
+export interface Once {
+  readonly tone?: 'good' | 'bad'
+  readonly note: string
+  readonly values: readonly Fact[]
+}
+
+export interface Action extends Place {
+  /** Of the page; its button says the same. */
+  readonly title: string
+  readonly ask: (asking: Asking) => Promise<Question>
+  readonly run: (asking: Asking) => Promise<Once | undefined>
+}
+
+export interface Section {
+  /** The path below /console. */
+  readonly id: string
+  readonly title: string
+  /** Who sees it in the navigation. */
+  readonly operation: string
+  readonly lists?: readonly ListPage[]
+  readonly details?: readonly DetailPage[]
+  readonly actions?: readonly Action[]
+}

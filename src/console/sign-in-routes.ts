@@ -1,0 +1,157 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { encode } from 'uqr'
+import type { Deps } from '../deps.ts'
+import { secondsUntil } from '../lib/clock.ts'
+import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
+import { inMinutes, translator } from '../lib/web/locale.ts'
+import { actorOf, noteForLog } from '../lib/web/observe.ts'
+import { ownCookie } from '../lib/web/own-cookie.ts'
+import { localeOfRequest } from '../lib/web/page.ts'
+import {
+  confirmTotp,
+  endConsoleSession,
+  enrolTotp,
+  findOperatorSession,
+  OperatorSignInRefused,
+  signInFirstOperator,
+  signInOperator,
+} from '../operators/index.ts'
+import { DEVICE_LIFETIME_S, rememberDevice } from '../throttle/index.ts'
+import {
+  AUTHENTICATOR,
+  consoleCookie,
+  consolePath,
+  formMark,
+  onBehalfOf,
+  SIGN_IN,
+  sendConsolePage,
+  whoIs,
+} from './guard.ts'
+import { codeForm, FIRST_OPERATOR_FORM, signInForm, signInQuery } from './wire.ts'
+
+interface SignInPage {
+  readonly returnTo: string
+  readonly name?: string
+  readonly alert?: string
+  readonly ended?: boolean
+  /** Shows the form for ADMIN_TOKEN instead. */
+  readonly first?: boolean
+}
+
+function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
+  const { returnTo, name = '', alert = '', ended = false, first = false } = page
+  const query = new URLSearchParams({ return_to: returnTo, ...(first ? { first: '1' } : {}) })
+  return sendConsolePage(
+    request,
+    reply,
+    'console/sign-in',
+    { returnTo, name, alert, ended, first },
+    { query: `${query}` },
+  )
+}
+
+/** Sign-in and sign-out. */
+export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const { config } = deps
+  const cookie = consoleCookie(config)
+  const deviceCookie = ownCookie(config.PUBLIC_URL, {
+    name: 'gatehouse_operator_device',
+    path: SIGN_IN,
+    maxAgeS: DEVICE_LIFETIME_S,
+  })
+
+  app.get('/sign-in', (request, reply) => {
+    const { return_to, ended, first } = signInQuery.parse(request.query)
+    const returnTo = consolePath(return_to, config.PUBLIC_URL)
+    return sendSignIn(request, reply, { returnTo, ended: ended === '1', first: first === '1' })
+  })
+
+  app.post('/sign-in', async (request, reply) => {
+    const returnTo = consolePath(signInQuery.parse(request.body).return_to, config.PUBLIC_URL)
+    const form = signInForm.safeParse(request.body)
+    if (!form.success) {
+      const alert = translator(localeOfRequest(request))('console.sign_in.incomplete')
+      return sendSignIn(request, reply.code(400), { returnTo, alert })
+    }
+    const { name } = form.data
+    const first = 'token' in form.data
+    const [device, formerSession] = [deviceCookie.read(request), cookie.read(request)]
+    const attempt = { address: request.ip, device }
+    const as = { ...deps, actor: actorOf(request, 'operator') }
+    try {
+      const { session, pending } =
+        'token' in form.data
+          ? { session: await signInFirstOperator(as, { ...attempt, token: form.data.token }), pending: false }
+          : await signInOperator(as, { ...attempt, ...form.data })
+      await endConsoleSession(as, formerSession) // of either kind, so that a planted one does not outlive this
+      cookie.set(reply, session)
+      const account = { kind: 'operator', name: first ? FIRST_OPERATOR_FORM : name.toLowerCase() } as const
+      if (!pending) deviceCookie.set(reply, rememberDevice(deps, account, device))
+      return reply.headers(AREA_A_HEADERS).redirect(pending ? AUTHENTICATOR : returnTo, 303)
+    } catch (error) {
+      const alert = refuse(deps, error, request, reply)
+      return sendSignIn(request, reply, { returnTo, name: first ? '' : name, alert, first })
+    }
+  })
+
+  app.post('/sign-out', async (request, reply) => {
+    await endConsoleSession({ ...deps, actor: actorOf(request, 'operator') }, cookie.read(request))
+    cookie.clear(reply)
+    return reply.headers(AREA_A_HEADERS).redirect(SIGN_IN, 303)
+  })
+}
+
+/** Sets the status and returns what to tell the person: not which of name, password and code was wrong. */
+function refuse({ clock }: Deps, error: unknown, request: FastifyRequest, reply: FastifyReply): string {
+  if (!(error instanceof OperatorSignInRefused)) throw error
+  noteForLog(request, { detail: error.message })
+  const locale = localeOfRequest(request)
+  const t = translator(locale)
+  if (!error.retryAt) {
+    reply.code(403)
+    return t('console.sign_in.wrong')
+  }
+  const seconds = Math.max(1, secondsUntil(error.retryAt, clock.now()))
+  reply.code(429).header('Retry-After', String(seconds))
+  return t('console.sign_in.limited', { when: inMinutes(locale, seconds) })
+}
+
+/** A QR code as one path, a square a module: no markup is taken over, and no style. */
+function pictureOf(content: string): { readonly size: number; readonly path: string } {
+  const { size, data } = encode(content, { border: 2 })
+  const squares = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])))
+  return { size, path: squares.join('') }
+}
+
+/** For an operator without an authenticator: makes one, which counts once a code of it was given. */
+export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const cookie = consoleCookie(deps.config)
+  const send = (request: FastifyRequest, reply: FastifyReply, page: object) => {
+    const shown = { made: null, picture: null, begun: false, alert: '', mark: formMark(deps, whoIs(request)), ...page }
+    return sendConsolePage(request, reply, 'console/authenticator', shown, { query: '' })
+  }
+  const pendingOperator = async (request: FastifyRequest): Promise<Parameters<typeof enrolTotp>[1]> => {
+    const found = await findOperatorSession(deps, cookie.read(request))
+    if (!found) throw new OperatorSignInRefused()
+    return found
+  }
+
+  app.get('/authenticator', (request, reply) => send(request, reply, {}))
+
+  app.post('/authenticator', async (request, reply) => {
+    const made = await enrolTotp(deps, await pendingOperator(request))
+    return send(request, reply, { begun: true, made, picture: pictureOf(made.url) })
+  })
+
+  app.post('/authenticator/confirm', async (request, reply) => {
+    const code = codeForm.parse(request.body).code
+    try {
+      const as = onBehalfOf(deps, request)
+      cookie.set(reply, await confirmTotp(as, await pendingOperator(request), { code, address: request.ip }))
+      return reply.headers(AREA_A_HEADERS).redirect('/console', 303)
+    } catch (error) {
+      const alert = refuse(deps, error, request, reply)
+      return send(request, reply, { begun: true, alert })
+    }
+  })
+}

@@ -1,0 +1,65 @@
+import type { Role } from '../lib/web/admin-auth.ts'
+import type { Translate } from '../lib/web/locale.ts'
+import type { Cell, Tone } from './shown.ts'
+
+const ROLE_TEXTS: Readonly<Record<Role, string>> = {
+  viewer: 'console.role.viewer',
+  support: 'console.role.support',
+  editor: 'console.role.editor',
+  admin: 'console.role.admin',
+}
+
+export const roleText = (role: Role, t: Translate): string => t(ROLE_TEXTS[role])
+
+export const roleChoices = (t: Translate): [string, string][] =>
+  Object.entries(ROLE_TEXTS).map(([role, key]) => [role, t(key)])
+
+/** States of all kinds of records: how each is called, and its colour. */
+const STATES: Readonly<Record<string, readonly [key: string, tone: Tone]>> = {
+  active: ['console.state.active', 'good'],
+  approved: ['console.state.approved', 'good'],
+  pending: ['console.state.pending', 'warn'],
+  suspended: ['console.state.suspended', 'bad'],
+  blocked: ['console.state.blocked', 'bad'],
+  disabled: ['console.state.disabled', 'bad'],
+  sandbox: ['console.state.sandbox', 'plain'],
+  live: ['console.state.live', 'good'],
+  waiting: ['console.state.waiting', 'plain'],
+  running: ['console.state.running', 'good'],
+  failed: ['console.state.failed', 'bad'],
+  done: ['console.state.done', 'good'],
+  refused: ['console.state.refused', 'bad'],
+  withdrawn: ['console.state.withdrawn', 'bad'],
+}
+
+/** A state by its text; one without a text, such as an order's, by its wire name. */
+export function stateCell(state: string, t: Translate): Cell {
+  const [key, tone] = STATES[state] ?? []
+  return key === undefined ? { text: state } : { text: t(key), tone: tone ?? 'plain' }
+}
+
+export const stateChoices = (states: readonly string[], t: Translate): [string, string][] =>
+  states.map((state) => [state, stateCell(state, t).text])
+
+export const text = (value: string): Cell => ({ text: value })
+export const code = (value: string): Cell => ({ text: value, isCode: true })
+export const link = (value: string, href: string): Cell => ({ text: value, href })
+
+/** To the second, in UTC, as logs have it; the frame says so. Never, or nothing, is a dash. */
+export const time = (at: Date | null): Cell =>
+  at ? { text: at.toISOString().slice(0, 19).replace('T', ' '), isTime: true } : { text: '–' }
+
+export const orDash = (value: string | number | null): Cell => ({
+  text: value === null || value === '' ? '–' : String(value),
+})
+
+export const yesNo = (value: boolean, t: Translate): Cell => ({ text: value ? t('console.yes') : t('console.no') })
+
+/** 1,204 */
+export const count = (value: number): string => value.toLocaleString('en')
+
+/** Of grants a hundred thousand are counted at most. */
+export const countedGrants = (value: number): string => (value < 100_000 ? count(value) : `${count(value)}+`)
+
+/** The path of a page below /console, each part escaped. */
+export const at = (...parts: readonly string[]): string => ['/console', ...parts.map(encodeURIComponent)].join('/')

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+
+/** What forms and addresses of the console hold. */
+
+const optional = z.string().max(8_192).optional().catch(undefined)
+
+/** Anything unusable counts as not given. */
+export const signInQuery = z
+  .object({ return_to: optional, ended: optional, first: optional })
+  .catch({ return_to: undefined, ended: undefined, first: undefined })
+
+/** The name by which failed sign-ins with ADMIN_TOKEN are counted. */
+export const FIRST_OPERATOR_FORM = 'ADMIN_TOKEN'
+
+const byToken = z.object({ token: z.string().trim().min(1).max(1_024) }).transform(({ token }) => ({ token, name: '' }))
+const byPassword = z.object({
+  name: z.string().trim().min(1).max(64),
+  password: z.string().min(1).max(1_024),
+  /** Spaces are taken out; anything that is no code is refused like a wrong one. */
+  code: z
+    .string()
+    .max(16)
+    .default('')
+    .transform((code) => code.replace(/\s/g, '')),
+})
+export const signInForm = byToken.or(byPassword)
+
+export const codeForm = z
+  .object({ code: z.string().max(16).catch('') })
+  .transform(({ code }) => ({ code: code.replace(/\s/g, '') }))
+  .catch({ code: '' })
+
+/** Of a form or an address: each field once, as text, without NUL, which the database cannot hold. Empty ones count as not given. */
+export const fieldsOf = (given: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(Object(given ?? {}) as Record<string, unknown>).flatMap(([name, value]) => {
+      const text = typeof value === 'string' ? value.replaceAll('\0', '').trim() : ''
+      return text === '' || NOT_FIELDS.has(name) ? [] : [[name, text]]
+    }),
+  )
+
+/** Of the page, not of what it is about. */
+const NOT_FIELDS: ReadonlySet<string> = new Set(['ui_locales', 'done', 'form_mark'])

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { roleFor } from '../../src/console/permissions.ts'
+import { SECTIONS } from '../../src/console/sections/index.ts'
+import { ROLES } from '../../src/lib/web/admin-auth.ts'
+import { createOperator } from '../../src/operators/index.ts'
+import { openWorld, type World } from '../harness.ts'
+import { addressOf, type Filled, fill } from './filled.ts'
+import { COOKIE, Person, signedIn } from './person.ts'
+
+/** The console attacked: forged forms, other roles, guessed addresses. */
+
+let world: World
+let filled: Filled
+const people: Partial<Record<(typeof ROLES)[number], Awaited<ReturnType<typeof signedIn>>>> = {}
+const as = (role: (typeof ROLES)[number]) => {
+  const found = people[role]
+  if (!found) throw new Error(role)
+  return found
+}
+beforeAll(async () => {
+  world = await openWorld()
+  filled = await fill(world)
+  for (const role of ROLES) people[role] = await signedIn(world, role)
+  await createOperator(world.deps, { name: 'somebody', role: 'viewer', days: 1 })
+})
+afterAll(() => world.close())
+
+const ACTIONS = SECTIONS.flatMap(({ actions = [] }) => actions)
+const PAGES = SECTIONS.flatMap(({ lists = [], details = [] }) => [...lists, ...details])
+const statusOf = async () => (await world.pool.query('select status from micro_app')).rows[0].status
+
+describe('a form', () => {
+  const suspend = () => addressOf('/apps/:app_key/suspend', filled)
+
+  it('without the mark of its session, or with another one’s, changes nothing', async () => {
+    const { person } = as('editor')
+    const foreign = await as('admin').person.mark(suspend())
+    expect(foreign).not.toBe('')
+    for (const form_mark of ['', 'x', foreign]) {
+      expect((await person.post(suspend(), { form_mark })).status).toBe(403)
+    }
+    expect((await person.post(suspend())).status).toBe(403)
+    expect(await statusOf()).toBe('approved')
+  })
+
+  it('of another site changes nothing, even with the mark', async () => {
+    const { person } = as('editor')
+    const form_mark = await person.mark(suspend())
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': undefined, origin: 'https://evil.example' },
+      { 'sec-fetch-site': undefined, origin: 'null' },
+    ]) {
+      expect((await person.post(suspend(), { form_mark }, headers)).status).toBe(403)
+    }
+    expect(await statusOf()).toBe('approved')
+  })
+
+  it('of another site signs nobody in or out', async () => {
+    const { person } = as('viewer')
+    const headers = { 'sec-fetch-site': 'cross-site' }
+    expect((await person.post('/console/sign-out', {}, headers)).status).toBe(403)
+    expect((await person.get('/console')).status).toBe(200)
+    expect((await new Person(world).post('/console/sign-in', { token: 'x' }, headers)).status).toBe(403)
+  })
+
+  it('in JSON is not read', async () => {
+    const { person } = as('editor')
+    const answer = await person.post(suspend(), {}, { 'content-type': 'application/json' })
+    expect(answer.status).toBeGreaterThanOrEqual(400)
+    expect(await statusOf()).toBe('approved')
+  })
+
+  it('is needed: opening the address of a change changes nothing', async () => {
+    const { person } = as('admin')
+    const before = (await world.pool.query('select count(*)::int as rows from audit_event')).rows
+    for (const { path } of ACTIONS) await person.get(addressOf(path, filled))
+    expect((await world.pool.query('select count(*)::int as rows from audit_event')).rows).toEqual(before)
+  })
+})
+
+describe('each change', () => {
+  const cases = ACTIONS.flatMap(({ path, operation }) =>
+    ROLES.filter((role) => ROLES.indexOf(role) < ROLES.indexOf(roleFor(operation))).map(
+      (role) => [path, operation, role] as const,
+    ),
+  )
+
+  it.each(cases)('%s (%s) is refused to a %s, and audited', async (path, operation, role) => {
+    const { person, name } = as(role)
+    await world.pool.query('delete from rate_count')
+    const form_mark = await person.mark(addressOf('/apps/:app_key/suspend', filled))
+    const rows = async () =>
+      (
+        await world.pool.query(
+          "select 1 from audit_event where event = 'operator_refused' and actor_name = $1 and target = $2 and outcome = 'refused'",
+          [name, operation],
+        )
+      ).rows.length
+    const before = await rows()
+    const answer = await person.post(addressOf(path, filled), { form_mark, role: 'admin', reason: 'because' })
+    expect(answer.status).toBe(403)
+    expect(answer.text).toContain('Your role does not allow this')
+    expect(answer.text).toMatch(new RegExp(`needs the role ${roleFor(operation)}`, 'i'))
+    expect(await rows()).toBe(before + 1)
+  })
+
+  it('is linked for those alone who may make it', async () => {
+    const page = addressOf('/apps/:app_key', filled)
+    expect((await as('viewer').person.get(page)).text).not.toContain('/suspend')
+    expect((await as('support').person.get(page)).text).not.toContain('/suspend')
+    expect((await as('editor').person.get(page)).text).toContain('/suspend')
+    expect((await as('editor').person.get('/console')).text).not.toContain('href="/console/operators"')
+  })
+})
+
+describe('a page', () => {
+  it.each(PAGES.map(({ path }) => [path]))('%s leads to the sign-in without a session of an operator', async (path) => {
+    const address = addressOf(path, filled)
+    const foreign = (await as('viewer').person.get('/console')).status
+    expect(foreign).toBe(200)
+    const { rows } = await world.pool.query(
+      "select encode(session_hash, 'base64') as hash from operator_session limit 1",
+    )
+    for (const cookie of ['', 'nonsense', rows[0].hash, `ghos_${'A'.repeat(48)}`, `ghof_${'A'.repeat(48)}`]) {
+      const answer = await new Person(world, cookie).get(address)
+      expect([answer.status, answer.location.split('?')[0]]).toEqual([302, '/console/sign-in'])
+    }
+  })
+
+  it.each(PAGES.map(({ path, operation }) => [path, operation]))(
+    '%s (%s) is shown by role',
+    async (path, operation) => {
+      for (const role of ROLES) {
+        const { status } = await as(role).person.get(addressOf(path, filled))
+        const may = ROLES.indexOf(role) >= ROLES.indexOf(roleFor(operation))
+        expect(status, role).toBe(may ? 200 : 403)
+      }
+    },
+  )
+
+  it('is not there where operators have a listener of their own', async () => {
+    const { buildApp } = await import('../../src/app.ts')
+    const parts = { deps: world.deps, log: world.log, readiness: { draining: false }, isForOperators: () => false }
+    const app = await buildApp(parts)
+    const headers = { cookie: `${COOKIE}=${as('admin').person.cookie}` }
+    for (const url of ['/console', '/console/sign-in', '/console/apps']) {
+      expect((await app.inject({ url, headers })).statusCode).toBe(404)
+    }
+    await app.close()
+  })
+})
+
+it('nothing that an address or a form holds is answered with a failure of the service', async () => {
+  const { person } = as('admin')
+  const bad = ['%00', '%ff', '%F0%9F%A6%8A', '-1', '99999999999999999999', '..%2f..', '%27%22%3C', 'a'.repeat(90)]
+  const cursors = [
+    ['2026-01-01T00:00:00Z', '\0'],
+    ['2026-01-01T00:00:00Z', 1, '\0'],
+    ['2026-99-01T00:00:00Z', 'a'],
+    ['2026-02-30T00:00:00Z', '1'],
+    ['0000-01-01T00:00:00Z', '1'],
+  ].map((keys) => Buffer.from(JSON.stringify(keys)).toString('base64url'))
+  const form_mark = await person.mark(addressOf('/apps/:app_key/suspend', filled))
+  for (const { path } of [...PAGES, ...ACTIONS]) {
+    const names = ['cid', 'user_id', 'grant_id', 'app_key', 'name', 'from', 'target', 'token_id', 'q', 'after']
+    for (const value of bad) {
+      const url = `/console${path.replace(/:\w+/g, value)}?${names.map((name) => `${name}=${value}`).join('&')}`
+      expect((await person.get(url)).status, url).toBeLessThan(500)
+      const fields = Object.fromEntries(
+        ['role', 'days', 'overlap_s', 'reason', 'name', 'head'].map((name) => [name, value]),
+      )
+      if (ACTIONS.some((action) => action.path === path)) {
+        expect((await person.post(url, { ...fields, form_mark })).status, url).toBeLessThan(500)
+      }
+    }
+    for (const cursor of cursors) {
+      expect((await person.get(`/console${path}?after=${cursor}&name=a&name=b`)).status, path).toBeLessThan(500)
+    }
+  }
+  for (const value of bad) expect((await person.get(`/console/search?q=${value}`)).status, value).toBeLessThan(500)
+})

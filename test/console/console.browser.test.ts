@@ -1,0 +1,125 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { SECTIONS } from '../../src/console/sections/index.ts'
+import { createOperator, setOperatorPassword } from '../../src/operators/index.ts'
+import { openBrowser } from '../browser.ts'
+import { freePort } from '../free-port.ts'
+import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
+import { fits, LOOKS, type Look, picture, violations, visit } from '../sandbox/browse.ts'
+import { addressOf, type Filled, fill } from './filled.ts'
+import { codeOf, PASSWORD } from './person.ts'
+
+/** The console in a real browser: nothing that is shown runs, everything is readable and works with the keyboard. */
+
+let world: World
+let origin: string
+let filled: Filled
+let browser: Browser
+beforeAll(async () => {
+  const port = await freePort()
+  origin = `http://localhost:${port}`
+  world = await openWorld({ PUBLIC_URL: origin })
+  await world.app.listen({ host: '127.0.0.1', port })
+  filled = await fill(world)
+  await createOperator(world.deps, { name: 'somebody', role: 'viewer', days: 1 })
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await world.close()
+})
+
+// Chromium reports what the Content-Security-Policy blocked on the console.
+const complaints: string[] = []
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close()
+  expect(complaints.splice(0)).toEqual([])
+})
+
+async function open(look: Look): Promise<Page> {
+  const page = await (await visit(browser, look)).newPage()
+  page.setDefaultTimeout(120_000)
+  page.on('console', (message) => {
+    if (/content security policy/i.test(message.text())) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('dialog', (dialog) => complaints.push(dialog.message()))
+  return page
+}
+
+async function enter(page: Page): Promise<void> {
+  await page.goto(`${origin}/console/sign-in?first=1`)
+  await page.fill('#token', ADMIN_TOKEN)
+  await page.click('main button[type=submit]')
+  await page.waitForURL(`${origin}/console`)
+}
+
+const PATHS = [
+  ['home', ''],
+  ['search', '/search?q=x'],
+  ['forbidden', '/nowhere'],
+  ...SECTIONS.flatMap(({ lists = [], details = [], actions = [] }) =>
+    [...lists, ...details, ...actions].map(({ path }) => [path.slice(1).replaceAll(/[/:]+/g, '-'), path]),
+  ),
+] as const
+
+const addressIn = (path: string): string =>
+  path === '/grants' ? `/console/grants?app_key=${filled.app_key}` : addressOf(path, filled)
+
+async function look(page: Page, name: string, as: Look): Promise<void> {
+  const found = await violations(page)
+  expect(found, name).toEqual([])
+  expect(await fits(page), `${name} scrolls sideways`).toBe(true)
+  expect(await page.evaluate(() => 'ran' in globalThis), `${name} ran a script`).toBe(false)
+  expect(await page.locator('main script, main img, main [style]').count(), name).toBe(0)
+  await picture(page, `console-${name}`, as)
+}
+
+it.each(LOOKS)('each page, on a $size, in $locale: nothing hostile runs, axe has no complaint, it fits', async (as) => {
+  const page = await open(as)
+  await page.goto(`${origin}/console/sign-in`)
+  await look(page, 'sign-in', as)
+  await enter(page)
+  for (const [name, path] of PATHS) {
+    await page.goto(origin + addressIn(path))
+    expect(await page.locator('h1').count(), name).toBe(1)
+    await look(page, name, as)
+  }
+})
+
+describe('the keyboard', () => {
+  it('is enough to sign in, add an authenticator, and make a change', async () => {
+    await createOperator(world.deps, { name: 'keys', role: 'editor', days: 1 })
+    await setOperatorPassword(world.deps, { name: 'keys', password: PASSWORD })
+    const as: Look = { size: 'desktop', locale: 'en', javaScriptEnabled: false }
+    const page = await open(as)
+    await page.goto(`${origin}/console/apps/${filled.app_key}`)
+    await page.locator('#name').focus()
+    await page.keyboard.type('keys')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type(PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/console/authenticator')
+    await page.locator('main button').first().press('Enter')
+    const secret = (await page.locator('#secret').textContent()) ?? ''
+    await picture(page, 'console-authenticator', as)
+    await page.locator('#code').focus()
+    await page.keyboard.type(codeOf(world, secret))
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${origin}/console`)
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
+    expect(await page.locator(':focus').textContent()).toContain('Skip to content')
+    await page.goto(`${origin}/console/apps/${filled.app_key}`)
+    await page.getByRole('link', { name: 'Suspend' }).press('Enter')
+    await page.getByRole('button', { name: 'Suspend' }).press('Enter')
+    await page.waitForURL('**?done=1')
+    expect(await page.getByRole('status').textContent()).toContain('Done')
+    await page.getByRole('link', { name: 'Approve' }).press('Enter')
+    await page.getByRole('button', { name: 'Approve' }).press('Enter')
+    await page.waitForURL('**?done=1')
+    await page.goto(`${origin}/console/operators`)
+    expect(await page.locator('h1').textContent()).toBe('Your role does not allow this')
+    await picture(page, 'console-role', as)
+  })
+})

@@ -1,0 +1,87 @@
+import { enqueue } from '../../src/db/jobs-store.ts'
+import { ADMIN_TOKEN, type World } from '../harness.ts'
+
+/** One record of each kind, made over the admin API, with names and addresses that would run in a careless page. */
+
+const HOSTILE = `"><img src=x onerror="globalThis.ran=1"><script>globalThis.ran=1</script>'`
+const HOSTILE_URL = `https://evil.example/"><script>globalThis.ran=1</script>`
+
+export interface Filled {
+  readonly app_key: string
+  readonly partner_id: string
+  readonly grant_id: string
+  readonly order_id: string
+  readonly job_id: string
+}
+
+export const USER = { cid: 7, user_id: `a/b ${HOSTILE}`.slice(0, 120) }
+
+export async function fill(world: World): Promise<Filled> {
+  const call = async (method: 'POST' | 'PUT', path: string, payload: object) => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+    const response = await world.app.inject({ method, url: `/admin/v1${path}`, headers, payload })
+    const { data, rescode } = response.json()
+    if (rescode !== 0) throw new Error(`${path}: ${response.body}`)
+    return data
+  }
+  const app = await call('POST', '/apps', {
+    name: HOSTILE,
+    logo_url: HOSTILE_URL,
+    hosts: ['evil.example'],
+    redirect_uris: [HOSTILE_URL.replaceAll('"', '%22').replaceAll('<', '%3C').replaceAll('>', '%3E')],
+    scopes: ['USER_INFO'],
+  })
+  await call('POST', '/users', {
+    ...USER,
+    name: HOSTILE,
+    passport: HOSTILE,
+    password: 'password of a user',
+    big_avatar_url: HOSTILE_URL,
+    phone_number: '+8613800138000',
+  })
+  const partner = await call('POST', '/partners', {
+    name: HOSTILE,
+    base_url: 'https://evil.example/"><script>globalThis.ran=1</script>',
+    interface_urls: { 'order-create': HOSTILE_URL },
+    contacts: { product: { name: HOSTILE, mail: 'someone@example.com', webhook_url: HOSTILE_URL } },
+  })
+  const { routing_key } = (await world.pool.query('select routing_key from user_profile')).rows[0]
+  const { grant_id } = (
+    await world.pool.query(
+      `insert into user_grant (routing_key, grant_id, cid, user_id, app_key, scopes, created_at)
+       values ($1, gen_random_uuid(), $2, $3, $4, '{USER_INFO}', $5) returning grant_id`,
+      [routing_key, USER.cid, USER.user_id, app.app_key, world.clock.now()],
+    )
+  ).rows[0]
+  const order_id = '88001'
+  await world.pool.query(
+    `insert into ticket_order (order_id, partner_id, partner_deal_id, partner_order_id, sandbox, state, state_since, request, quantity,
+       buy_price, unit_price, total_price, created_at, updated_at)
+     values ($1, $2, $3, $3, false, 'paid', $4, '{}', 2, 1, 2, 4, $4, $4)`,
+    [order_id, partner.partner_id, HOSTILE.slice(0, 64), world.clock.now()],
+  )
+  await world.pool.query(
+    `insert into partner_call (call_id, partner_id, interface, order_id, started_at, duration_ms, url, request_headers,
+       request_body, failure, failure_detail)
+     values (gen_random_uuid(), $1, 'order-query', $2, $3, 5, 'https://a.example', '{}', '{}', 'unreachable', $4)`,
+    [partner.partner_id, order_id, world.clock.now(), HOSTILE],
+  )
+  await world.pool.query(
+    `insert into record_change (at, partner_id, record, record_id, order_id, cause, change)
+     values ($3, $1, 'order', $2, $4, 'operator', '{"state": ["paying", "paid"]}')`,
+    [partner.partner_id, order_id, world.clock.now(), order_id],
+  )
+  await enqueue(world.deps.db, 'pull-due', {}, { key: HOSTILE, runAt: world.clock.now() })
+  const { id } = (await world.pool.query('select id from graphile_worker.jobs')).rows[0]
+  await world.pool.query('select graphile_worker.permanently_fail_jobs(array[$1::bigint], $2)', [id, HOSTILE])
+  return { app_key: app.app_key, partner_id: String(partner.partner_id), grant_id, order_id, job_id: String(id) }
+}
+
+/** The address of a page or change of the console, about these records. */
+export function addressOf(path: string, filled: Filled, name = 'somebody'): string {
+  const params: Record<string, string> = { ...filled, name, kid: 'none' }
+  const query = new URLSearchParams({ cid: String(USER.cid), user_id: USER.user_id })
+  if (path === '/grants/revoke') query.set('grant_id', filled.grant_id)
+  const filledIn = path.replace(/:(\w+)/g, (_, param: string) => encodeURIComponent(params[param] ?? ''))
+  return `/console${filledIn}${/^\/(?:users\/|grants\/)/.test(path) ? `?${query}` : ''}`
+}

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SECTIONS } from '../../src/console/sections/index.ts'
+import { createOperator, setOperatorPassword } from '../../src/operators/index.ts'
+import { openWorld, type World } from '../harness.ts'
+import { addressOf, type Filled, fill } from './filled.ts'
+import { codeOf, firstOperator, PASSWORD, Person, signedIn } from './person.ts'
+
+/** The console attacked: planted sessions, guessed passwords and codes. */
+
+let world: World
+let filled: Filled
+beforeAll(async () => {
+  world = await openWorld()
+  filled = await fill(world)
+})
+afterAll(() => world.close())
+
+const ACTIONS = SECTIONS.flatMap(({ actions = [] }) => actions)
+const statusOf = async () => (await world.pool.query('select status from micro_app')).rows[0].status
+
+describe('a session', () => {
+  it('that was planted before the sign-in is not the one after it, and does not become one', async () => {
+    const attacker = await firstOperator(world)
+    const planted = attacker.cookie
+    const { name, secret } = await signedIn(world, 'admin')
+    world.clock.advance(60)
+    const victim = new Person(world, planted)
+    await victim.post('/console/sign-in', { name, password: PASSWORD, code: codeOf(world, secret) })
+    expect(victim.cookie).not.toBe(planted)
+    expect((await new Person(world, planted).get('/console')).status).toBe(302)
+    const unknown = new Person(world, `ghos_${'B'.repeat(48)}`)
+    world.clock.advance(60)
+    await unknown.post('/console/sign-in', { name, password: PASSWORD, code: codeOf(world, secret) })
+    expect(unknown.cookie).not.toContain('BBBB')
+  })
+
+  it('without an authenticator makes no change, whatever form is sent', async () => {
+    await createOperator(world.deps, { name: 'pending', role: 'admin', days: 1 })
+    await setOperatorPassword(world.deps, { name: 'pending', password: PASSWORD })
+    const person = new Person(world)
+    await person.post('/console/sign-in', { name: 'pending', password: PASSWORD, code: '' })
+    const form_mark = await person.mark('/console/authenticator')
+    expect(form_mark).not.toBe('')
+    for (const { path } of ACTIONS) {
+      const answer = await person.post(addressOf(path, filled), { form_mark })
+      expect(answer.location, path).toBe('/console/authenticator')
+    }
+    expect(await statusOf()).toBe('approved')
+  })
+})
+
+describe('guessing', () => {
+  const answerTo = async (form: Record<string, string>) => {
+    const { status, text } = await new Person(world).post('/console/sign-in', form)
+    return { status, text: text.replace(`value="${form.name}"`, 'value=""').replace(/X-Request-Id.*/g, '') }
+  }
+
+  it('is answered alike for an unknown name, a wrong password and a wrong code, until it is over', async () => {
+    await world.pool.query('delete from failed_attempt')
+    const { name, secret } = await signedIn(world, 'support')
+    world.clock.advance(60)
+    const unknown = await answerTo({ name: 'nobody', password: PASSWORD, code: '000000' })
+    const wrong = await answerTo({ name, password: 'another password', code: codeOf(world, secret) })
+    const code = await answerTo({ name, password: PASSWORD, code: '000000' })
+    expect(unknown.status).toBe(403)
+    expect(wrong).toEqual(unknown)
+    expect(code).toEqual(unknown)
+    const statuses: number[] = []
+    for (let tried = 0; tried < 20; tried++) {
+      statuses.push((await answerTo({ name, password: PASSWORD, code: String(tried).padStart(6, '0') })).status)
+    }
+    expect(statuses.filter((status) => status === 403)).toHaveLength(3) // five failures, two are above
+    expect((await answerTo({ name, password: PASSWORD, code: codeOf(world, secret) })).status).toBe(429)
+  })
+
+  it('the first code of an authenticator is bounded too', async () => {
+    await world.pool.query('delete from failed_attempt')
+    await createOperator(world.deps, { name: 'fresh', role: 'admin', days: 1 })
+    await setOperatorPassword(world.deps, { name: 'fresh', password: PASSWORD })
+    const person = new Person(world)
+    await person.post('/console/sign-in', { name: 'fresh', password: PASSWORD, code: '' })
+    await person.submit('/console/authenticator')
+    const form_mark = await person.mark('/console/authenticator')
+    const statuses: number[] = []
+    for (let tried = 0; tried < 8; tried++) {
+      statuses.push((await person.post('/console/authenticator/confirm', { code: '000000', form_mark })).status)
+    }
+    expect(statuses).toEqual([403, 403, 403, 403, 403, 429, 429, 429])
+  })
+})

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { settingCell } from '../../src/console/sections/settings.ts'
+import { translator } from '../../src/lib/web/locale.ts'
+import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
+import { addressOf, type Filled, fill } from './filled.ts'
+import { type Person, signedIn } from './person.ts'
+
+/** What a viewer finds out: about one order, by searching, of the settings, at first sight. */
+
+let world: World
+let filled: Filled
+let viewer: Person
+beforeAll(async () => {
+  world = await openWorld({ SMTP_URL: 'smtp://mailer:hunter2@localhost:25', MAIL_FROM: 'Gatehouse <a@example.com>' })
+  filled = await fill(world)
+  viewer = (await signedIn(world, 'viewer')).person
+})
+afterAll(() => world.close())
+
+const one = async (query: string) => (await world.pool.query(query)).rows[0]
+
+it('an order shows its states and calls in one list', async () => {
+  const page = await viewer.get(addressOf('/orders/:order_id', filled))
+  expect(page.text).toContain('Order 88001')
+  expect(page.text).toContain('paying → paid')
+  expect(page.text).toContain('Platform → partner: Order query')
+})
+
+describe('the search', () => {
+  it('leads to the one page that fits, or shows those that do', async () => {
+    expect((await viewer.get('/console/search?q=88001')).location).toBe('/console/orders/88001')
+    expect((await viewer.get(`/console/search?q=${filled.app_key}`)).location).toBe(`/console/apps/${filled.app_key}`)
+    const { client_id } = await one('select client_id from partner')
+    expect((await viewer.get(`/console/search?q=${client_id}`)).location).toBe(`/console/partners/${filled.partner_id}`)
+    const { request_id } = await one("select request_id from audit_event where event = 'app_created' limit 1")
+    expect((await viewer.get(`/console/search?q=${request_id}`)).location).toBe(
+      `/console/audit?request_id=${request_id}`,
+    )
+    const { text } = await viewer.get('/console/search?q=%22%3E%3Cimg')
+    expect(text).toContain('/console/users/user?cid=7')
+    expect(text).toContain('/console/orders/88001')
+    expect((await viewer.get('/console/search?q=nothing-like-it%00')).text).toContain('Nothing was found')
+  })
+})
+
+describe('settings', () => {
+  it('are shown without their secrets', async () => {
+    const { text } = await viewer.get('/console/settings')
+    expect(text).toContain('PAGES_PER_MINUTE')
+    for (const secret of [SECRET_KEY, ADMIN_TOKEN, 'hunter2', new URL(world.databaseUrl).password || 'never']) {
+      expect(text).not.toContain(secret)
+    }
+  })
+
+  it.each([
+    ['SECRET_KEYS_OLD', ['one', 'two'], 'Set, not shown'],
+    ['DATABASE_URL', 'postgres://user:word@host/name', 'postgres://***@host/name'],
+    ['ACCESS_TOKEN_LIFETIME_S', 604_800, '604800'],
+    ['SMTP_URL', undefined, 'Not set'],
+  ])('%s', (name, value, shown) => {
+    expect(settingCell(name, value, translator('en')).text).toBe(shown)
+  })
+})
+
+it('the home page shows jobs, calls and partners that are not called', async () => {
+  const partner = BigInt(filled.partner_id)
+  for (let failed = 0; failed < 5; failed++) world.deps.calls.breakers.recordOutcome(partner, false, 10)
+  for (const [minutes, failure] of [
+    [58, 'timeout'],
+    [2, null],
+    [1, null],
+    [61, null],
+  ] as const) {
+    await world.pool.query(
+      `insert into partner_call (call_id, partner_id, interface, started_at, duration_ms, url, request_headers, request_body, failure)
+       values (gen_random_uuid(), $1, 'order-query', $2::timestamptz - $3 * interval '1 minute', 5, 'https://a.example', '{}', '{}', $4)`,
+      [filled.partner_id, world.clock.now(), minutes, failure],
+    )
+  }
+  const { text } = await viewer.get('/console')
+  expect(text).toContain(`/console/partners/${filled.partner_id}`)
+  expect(text).toContain('4 calls, 2 of them failed')
+  expect(text).toMatch(/<rect class="failed" x="2" y="53" width="16" height="27"\/>/)
+  expect(text).toContain('<rect class="all" x="222" y="0" width="16" height="80"/>')
+})

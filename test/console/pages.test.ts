@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
+import { addressOf, type Filled, fill, USER } from './filled.ts'
+import { type Person, signedIn } from './person.ts'
+
+/** What the pages show and the changes do. */
+
+let world: World
+let filled: Filled
+let admin: Person
+let adminName: string
+let support: Person
+let viewer: Person
+beforeAll(async () => {
+  world = await openWorld()
+  filled = await fill(world)
+  const made = await signedIn(world, 'admin')
+  admin = made.person
+  adminName = made.name
+  support = (await signedIn(world, 'support')).person
+  viewer = (await signedIn(world, 'viewer')).person
+})
+afterAll(() => world.close())
+
+/** Makes the change; the page that it leads to, or shows, is the answer. */
+async function change(path: string, fields: Record<string, string> = {}, who = admin) {
+  const before = new Set((await world.pool.query('select audit_id from audit_event')).rows.map((row) => row.audit_id))
+  const answer = await who.submit(addressOf(path, filled), fields)
+  const { rows } = await world.pool.query('select * from audit_event order by at')
+  return { answer, rows: rows.filter((row) => !before.has(row.audit_id)) }
+}
+
+describe('a change', () => {
+  it('says what it will do in numbers, and is made in the name of the operator', async () => {
+    const asked = await admin.get(addressOf('/apps/:app_key/suspend', filled))
+    expect(asked.text).toContain('Grants that stop working at once: 1, of this many people: 1.')
+    const { answer, rows } = await change('/apps/:app_key/suspend')
+    expect(answer).toMatchObject({ status: 303, location: `/console/apps/${filled.app_key}?done=1` })
+    expect(rows).toMatchObject([
+      {
+        event: 'app_suspended',
+        actor: 'operator',
+        actor_name: adminName,
+        address: '127.0.0.1',
+        app_key: filled.app_key,
+      },
+    ])
+    expect(rows[0].request_id).toMatch(/^[0-9a-f-]{36}$/)
+    expect((await admin.get(answer.location)).text).toContain('The audit log has a record of it')
+    expect((await change('/apps/:app_key/approve')).rows).toMatchObject([{ event: 'app_approved' }])
+  })
+
+  it('tells a new secret once', async () => {
+    const { answer } = await change('/apps/:app_key/rotate-secret', { overlap_s: '60' })
+    const [secret] = /ghas_\w+/.exec(answer.text) ?? []
+    expect(secret).toBeDefined()
+    expect(answer.headers['cache-control']).toBe('no-store')
+    expect((await admin.get(addressOf('/apps/:app_key', filled))).text).not.toContain(secret)
+    expect(world.logged()).not.toContain(secret)
+  })
+
+  it('that cannot be made says why beside the form', async () => {
+    const { answer, rows } = await change('/apps/:app_key/rotate-secret', { overlap_s: '99999999' })
+    expect(answer.status).toBe(400)
+    expect(answer.text).toContain('must be at most 2592000')
+    expect(rows).toEqual([])
+    const none = await admin.get('/console/apps/nobody/suspend')
+    expect(none.status).toBe(404)
+  })
+
+  it('of users, grants, partners, orders and jobs is made and kept', async () => {
+    expect((await change('/users/block')).rows).toMatchObject([{ event: 'user_blocked', user_id: USER.user_id }])
+    expect((await change('/users/unblock')).rows).toMatchObject([{ event: 'user_unblocked' }])
+    expect((await change('/grants/revoke', {}, support)).rows).toMatchObject([{ event: 'grant_withdrawn' }])
+    for (const [path, event] of [
+      ['suspend', 'partner_suspended'],
+      ['activate', 'partner_activated'],
+      ['stage', 'partner_stage_set'],
+    ] as const) {
+      expect((await change(`/partners/:partner_id/${path}`)).rows).toMatchObject([{ event, actor_name: adminName }])
+    }
+    const rotated = await change('/partners/:partner_id/rotate-secret', { overlap_s: '60' })
+    expect(rotated.answer.text).toMatch(/ghcs_\w+/)
+    expect((await change('/jobs/:job_id/give-up', { reason: 'the partner is gone' }, support)).rows).toMatchObject([
+      { event: 'job_given_up', detail: { reason: 'the partner is gone' } },
+    ])
+    expect((await change('/jobs/:job_id/give-up')).answer.status).toBe(400)
+    expect((await change('/jobs/:job_id/retry', {}, support)).rows).toMatchObject([{ event: 'job_retried' }])
+    expect((await change('/keys/rotate')).rows).toMatchObject([
+      { event: 'signing_key_made' },
+      { event: 'signing_key_made' },
+    ])
+  })
+
+  it('of operators: made, with a password, a role, a token; disabled', async () => {
+    const made = await admin.submit('/console/operators/new', { name: 'grace', role: 'viewer', days: '30' })
+    expect(made.text).toMatch(/ghop_\w+/)
+    const taken = await admin.submit('/console/operators/new', { name: 'grace', role: 'viewer', days: '30' })
+    expect(taken.status).toBe(400)
+    expect(taken.text).toContain('is already taken')
+    const page = '/console/operators/grace'
+    expect((await admin.submit(`${page}/password`)).text).toMatch(/<code>\w{20}<\/code>/)
+    expect((await admin.submit(`${page}/role`, { role: 'support' })).status).toBe(303)
+    expect((await admin.submit(`${page}/tokens`, { token_name: 'laptop', role: 'viewer', days: '1' })).text).toMatch(
+      /ghop_/,
+    )
+    const [, token] = /token_id=([0-9a-f-]{36})/.exec((await admin.get(page)).text) ?? []
+    expect((await admin.submit(`${page}/tokens/revoke?token_id=${token}`)).status).toBe(303)
+    expect((await admin.submit(`${page}/reset-totp`)).status).toBe(303)
+    expect((await admin.submit(`${page}/disable`)).status).toBe(303)
+    expect((await admin.get(page)).text).toContain('Disabled')
+    expect((await admin.submit(`${page}/enable`)).status).toBe(303)
+    const { rows } = await world.pool.query(
+      "select event from audit_event where target = 'operator:grace' and actor_name = $1",
+      [adminName],
+    )
+    expect(rows.map(({ event }) => event).sort()).toEqual([
+      'operator_created',
+      'operator_disabled',
+      'operator_enabled',
+      'operator_password_set',
+      'operator_role_set',
+      'operator_token_made',
+      'operator_token_made',
+      'operator_token_revoked',
+      'operator_totp_reset',
+    ])
+  })
+})
+
+describe('personal data', () => {
+  const page = () => addressOf('/users/user', filled)
+
+  it('is masked for everybody, in lists and on the page', async () => {
+    for (const person of [viewer, support, admin]) {
+      for (const { text } of [await person.get(page()), await person.get('/console/users')]) {
+        expect(text).not.toContain('13800138000')
+        expect(text).toContain('************00')
+      }
+    }
+  })
+
+  it('of one user is shown with a reason, which is kept, to support and above', async () => {
+    expect((await viewer.get(page())).text).not.toContain('/unmask')
+    expect((await change('/users/unmask', {}, support)).answer.status).toBe(400)
+    const { answer, rows } = await change('/users/unmask', { reason: 'called about order 88001' }, support)
+    expect(answer.text).toContain('+8613800138000')
+    expect(rows).toMatchObject([{ event: 'personal_data_read', detail: { reason: 'called about order 88001' } }])
+  })
+})
+
+describe('a list', () => {
+  it('goes on from page to page with its filter, and begins anew', async () => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+    for (const number of [1, 2, 3]) {
+      const payload = { name: `Page ${number}`, hosts: ['a.example'], scopes: ['USER_INFO'] }
+      await world.app.inject({ method: 'POST', url: '/admin/v1/apps', headers, payload })
+      world.clock.advance(1)
+    }
+    const first = (await admin.get('/console/apps?name=Page&limit=2&app_key=')).text
+    expect(first).toContain('Page 2')
+    expect(first).not.toContain('Page 3')
+    const [, next = ''] = /href="(\?[^"]*after=[^"]*)"/.exec(first) ?? []
+    const second = (await admin.get(`/console/apps${next.replaceAll('&amp;', '&')}`)).text
+    expect(second).toContain('Page 3')
+    expect(second).not.toContain('Page 2')
+    expect(second).toContain('First page')
+  })
+
+  it('says what is wrong with a filter', async () => {
+    const page = await admin.get('/console/orders?state=nonsense&strange=1')
+    expect(page.status).toBe(400)
+    expect(page.text).toContain('<code>strange</code> is not a known field')
+  })
+})
+
+it('the audit log is verified, from the console too', async () => {
+  const { answer } = await change('/audit/verify', {}, support)
+  expect(answer.text).toContain('The log is intact')
+})

@@ -1,0 +1,87 @@
+import { TOTP } from 'otpauth'
+import { createOperator, setOperatorPassword } from '../../src/operators/index.ts'
+import { ADMIN_TOKEN, type World } from '../harness.ts'
+
+/** Somebody in front of the console: a browser without a window. */
+
+export const PASSWORD = 'a long enough password'
+export const COOKIE = 'gatehouse_operator'
+
+export const codeOf = (world: World, secret: string): string =>
+  new TOTP({ secret, period: 30 }).generate({ timestamp: world.clock.now().getTime() })
+
+export interface Page {
+  readonly status: number
+  readonly text: string
+  readonly location: string
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
+export class Person {
+  readonly #world: World
+  cookie = ''
+
+  constructor(world: World, cookie = '') {
+    this.#world = world
+    this.cookie = cookie
+  }
+
+  async #ask(method: 'GET' | 'POST', url: string, fields?: Record<string, string>, more = {}): Promise<Page> {
+    const headers: Record<string, string | undefined> = {
+      accept: 'text/html',
+      'accept-language': 'en',
+      ...(this.cookie ? { cookie: `${COOKIE}=${this.cookie}` } : {}),
+      ...(method === 'POST'
+        ? { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
+        : {}),
+      ...more,
+    }
+    const response = await this.#world.app.inject({
+      method,
+      url,
+      headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)),
+      ...(fields ? { payload: String(new URLSearchParams(fields)) } : {}),
+    })
+    const set = response.cookies.find(({ name }) => name === COOKIE)
+    if (set) this.cookie = set.value
+    const { statusCode: status, body: text } = response
+    return { status, text, headers: response.headers, location: String(response.headers.location ?? '') }
+  }
+
+  get = (url: string): Promise<Page> => this.#ask('GET', url)
+  post = (url: string, fields: Record<string, string> = {}, headers = {}): Promise<Page> =>
+    this.#ask('POST', url, fields, headers)
+
+  /** The mark that forms of this session carry. */
+  async mark(url = '/console/settings'): Promise<string> {
+    return /name="form_mark" value="([^"]+)"/.exec((await this.get(url)).text)?.[1] ?? ''
+  }
+
+  /** Opens the page of a change and sends its form. */
+  submit = async (url: string, fields: Record<string, string> = {}): Promise<Page> =>
+    this.post(url, { ...fields, form_mark: await this.mark(url) })
+}
+
+export async function firstOperator(world: World): Promise<Person> {
+  const person = new Person(world)
+  const page = await person.post('/console/sign-in', { token: ADMIN_TOKEN })
+  if (page.status !== 303) throw new Error(`not signed in: ${page.status}`)
+  return person
+}
+
+let serial = 0
+
+/** An operator with an authenticator, signed in. */
+export async function signedIn(world: World, role: 'viewer' | 'support' | 'editor' | 'admin') {
+  const name = `${role}${++serial}`
+  await createOperator(world.deps, { name, role, days: 1 })
+  await setOperatorPassword(world.deps, { name, password: PASSWORD })
+  const person = new Person(world)
+  await person.post('/console/sign-in', { name, password: PASSWORD, code: '' })
+  const made = await person.submit('/console/authenticator')
+  const secret = /id="secret">([A-Z2-7]+)</.exec(made.text)?.[1] ?? ''
+  const form_mark = /name="form_mark" value="([^"]+)"/.exec(made.text)?.[1] ?? ''
+  const done = await person.post('/console/authenticator/confirm', { code: codeOf(world, secret), form_mark })
+  if (done.status !== 303) throw new Error(`no authenticator: ${done.status} ${done.text}`)
+  return { person, name, secret }
+}

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createOperator, disableOperator, setOperatorPassword } from '../../src/operators/index.ts'
+import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
+import { codeOf, firstOperator, PASSWORD, Person, signedIn } from './person.ts'
+
+/** Into the console, and out of it. */
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+beforeEach(() => world.pool.query('delete from failed_attempt'))
+
+const events = async (target: string) =>
+  (await world.pool.query('select event, detail from audit_event where target = $1 order by at', [target])).rows
+
+describe('the first operator', () => {
+  it('enters with ADMIN_TOKEN, and is told to create named ones', async () => {
+    const person = await firstOperator(world)
+    const page = await person.get('/console')
+    expect(page.status).toBe(200)
+    expect(page.text).toContain('Create an operator for each person')
+    expect(await events('operator:ADMIN_TOKEN')).toContainEqual({
+      event: 'operator_signed_in',
+      detail: { by: 'token' },
+    })
+    expect(world.logged()).not.toContain(ADMIN_TOKEN)
+  })
+
+  it('leaves: the session is over', async () => {
+    const person = await firstOperator(world)
+    const { cookie } = person
+    expect((await person.post('/console/sign-out')).location).toBe('/console/sign-in')
+    expect((await new Person(world, cookie).get('/console')).location).toContain('/console/sign-in?')
+    expect(await events('operator:ADMIN_TOKEN')).toContainEqual({ event: 'operator_signed_out', detail: {} })
+  })
+
+  it('is out when nobody was there for OPERATOR_IDLE_S, and when the token is another one', async () => {
+    const person = await firstOperator(world)
+    world.clock.advance(1_700)
+    expect((await person.get('/console')).status).toBe(200)
+    world.clock.advance(1_801)
+    expect((await person.get('/console')).status).toBe(302)
+    const other = await firstOperator(world)
+    await world.pool.query("update first_operator_session set token_mark = 'another'")
+    expect((await other.get('/console')).status).toBe(302)
+  })
+
+  it('is refused with a wrong token, like with any wrong password, and cannot guess on', async () => {
+    const person = new Person(world)
+    const statuses: number[] = []
+    for (let tried = 0; tried < 7; tried++) {
+      statuses.push((await person.post('/console/sign-in', { token: `wrong-${tried}` })).status)
+    }
+    expect(statuses).toEqual([403, 403, 403, 403, 403, 429, 429])
+    expect((await person.post('/console/sign-in', { token: ADMIN_TOKEN })).status).toBe(429)
+  })
+})
+
+describe('an operator', () => {
+  it('adds an authenticator at the first sign-in and sees nothing before', async () => {
+    await createOperator(world.deps, { name: 'lin', role: 'viewer', days: 1 })
+    await setOperatorPassword(world.deps, { name: 'lin', password: PASSWORD })
+    const person = new Person(world)
+    const page = await person.post('/console/sign-in', { name: 'lin', password: PASSWORD, code: '' })
+    expect(page.location).toBe('/console/authenticator')
+    for (const path of ['/console', '/console/apps', '/console/audit']) {
+      expect((await person.get(path)).location).toBe('/console/authenticator')
+    }
+    const shown = await person.submit('/console/authenticator')
+    const secret = /id="secret">([A-Z2-7]+)</.exec(shown.text)?.[1] ?? ''
+    expect(shown.text).toContain(`otpauth://totp/Gatehouse:lin?issuer=Gatehouse&amp;secret=${secret}`)
+    expect(shown.text).toContain('class="qr"')
+    expect(shown.text).not.toContain('style=')
+    const form_mark = await person.mark('/console/authenticator')
+    const wrong = await person.post('/console/authenticator/confirm', { code: '000000', form_mark })
+    expect(wrong.status).toBe(403)
+    expect(wrong.text).not.toContain(secret)
+    const before = person.cookie
+    const right = await person.post('/console/authenticator/confirm', { code: codeOf(world, secret), form_mark })
+    expect(right.location).toBe('/console')
+    expect(person.cookie).not.toBe(before)
+    expect((await new Person(world, before).get('/console')).status).toBe(302)
+    expect((await person.get('/console')).text).toContain('lin')
+    expect((await person.get('/console/authenticator')).location).toBe('/console')
+  })
+
+  it('comes back to the page that was asked for, and to no other host', async () => {
+    const { name, secret } = await signedIn(world, 'viewer')
+    const asked = await new Person(world).get('/console/orders?state=paid')
+    expect(asked.location).toBe(`/console/sign-in?${new URLSearchParams({ return_to: '/console/orders?state=paid' })}`)
+    for (const [return_to, place] of [
+      ['/console/orders?state=paid', '/console/orders?state=paid'],
+      ['https://evil.example/console', '/console'],
+      ['//evil.example/console', '/console'],
+      ['/consolefake', '/console'],
+    ] as const) {
+      world.clock.advance(30)
+      const form = { name, password: PASSWORD, code: codeOf(world, secret), return_to }
+      expect((await new Person(world).post('/console/sign-in', form)).location).toBe(place)
+    }
+  })
+
+  it('is out at once when disabled', async () => {
+    const { person, name } = await signedIn(world, 'admin')
+    await disableOperator(world.deps, { name })
+    expect((await person.get('/console')).status).toBe(302)
+  })
+
+  it('has a cookie that scripts cannot read and other sites cannot send', async () => {
+    const form = { token: ADMIN_TOKEN }
+    const { headers } = await new Person(world).post('/console/sign-in', form)
+    const [set] = [headers['set-cookie']].flat().filter((line) => String(line).startsWith('gatehouse_operator='))
+    expect(set).toMatch(/; Path=\/console; HttpOnly; SameSite=Lax/)
+  })
+})
+
+it('pages allow no script and no style of their own', async () => {
+  const person = await firstOperator(world)
+  const { headers } = await person.get('/console')
+  const policy = String(headers['content-security-policy'])
+  expect(policy).toContain("default-src 'none'")
+  expect(policy).not.toContain('script-src')
+  expect(policy).toContain("style-src 'self'")
+  expect(policy).not.toContain('unsafe')
+  expect(headers['cache-control']).toBe('no-store')
+})

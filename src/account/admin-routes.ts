@@ -10,8 +10,9 @@ import { maskedUser, newUser, oneUser, userFilter, userKey } from './wire.ts'
 export function userRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
   app.get('/users', { config: { readsQuery: true } }, async (request, reply) => {
     const filter = parseInput(userFilter, request.query)
-    // Whom a number belongs to is personal data too.
-    if (filter.phone_number !== undefined) await app.requireRole(request, 'support', 'a search by phone number')
+    // Whom a number belongs to is personal data too, and so is a name that the list masks.
+    const asksWho = filter.phone_number !== undefined || filter.name !== undefined
+    if (asksWho) await app.requireRole(request, 'support', 'a search by phone number or name')
     const { users, ...page } = await listUsers(as(request), filter)
     return answerSuccess(request, reply, { users: users.map(maskedUser), ...page })
   })

@@ -95,8 +95,13 @@ export class ClientKeys {
       const known = keys.map((key) => publicKey.safeParse(key).data).filter((key) => key !== undefined)
       return { keys: known, readAt: askedAt, askedAt, problem: undefined }
     } catch (error) {
-      const problem = error instanceof Error ? `${error.name} ${error.message}` : String(error)
-      return { keys: before?.keys ?? [], readAt: before?.readAt ?? null, askedAt, problem: problem.slice(0, 200) }
+      return { keys: before?.keys ?? [], readAt: before?.readAt ?? null, askedAt, problem: problemOf(error) }
     }
   }
+}
+
+/** Nothing of the answer itself, which messages of JSON.parse and zod quote. */
+function problemOf(error: unknown): string {
+  if (error instanceof SyntaxError || error instanceof z.ZodError) return 'no JSON Web Key Set'
+  return error instanceof Error ? `${error.name} ${error.message}`.slice(0, 200) : 'unknown'
 }

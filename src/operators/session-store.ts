@@ -29,14 +29,18 @@ const session = z.object({
 })
 export type FoundSession = z.output<typeof session>
 
-/** Of an active operator whose password is the one of then. */
+/**
+ * Of an active operator whose password is the one of then. A session that may only add an authenticator is over once there
+ * is one: whoever knows the password alone must not replace it.
+ */
 export const findSession = (db: Db, hash: Buffer, now: Date, seenSince: Date): Promise<FoundSession | undefined> =>
   db.maybe(
     session,
     sql`select o.operator_id, o.name, o.role, s.pending, s.created_at, s.last_seen_at, o.credential_version
         from operator_session s join operator o on o.operator_id = s.operator_id
         where s.session_hash = ${hash} and s.expires_at > ${now} and s.last_seen_at > ${seenSince}
-          and o.status = 'active' and o.credential_version = s.credential_version`,
+          and o.status = 'active' and o.credential_version = s.credential_version
+          and (not s.pending or o.totp_confirmed_at is null)`,
   )
 
 export const touchSession = (db: Db, hash: Buffer, now: Date): Promise<number> =>

@@ -58,18 +58,29 @@ export const setPassword = (db: Db, operatorId: string, passwordHash: string): P
         where operator_id = ${operatorId}`,
   )
 
-/** Null takes it away; it counts once it is confirmed. */
-export const setTotp = (db: Db, operatorId: string, sealed: Buffer | null): Promise<number> =>
+/** An authenticator for one who has none; it counts once it is confirmed. 0 where one counts already. */
+export const setTotp = (db: Db, operatorId: string, sealed: Buffer): Promise<number> =>
   db.exec(
-    sql`update operator set totp_sealed = ${sealed}, totp_confirmed_at = null, totp_last_step = 0
+    sql`update operator set totp_sealed = ${sealed}, totp_last_step = 0
+        where operator_id = ${operatorId} and totp_confirmed_at is null`,
+  )
+
+export const removeTotp = (db: Db, operatorId: string): Promise<number> =>
+  db.exec(
+    sql`update operator set totp_sealed = null, totp_confirmed_at = null, totp_last_step = 0
         where operator_id = ${operatorId}`,
   )
 
-/** Spends the codes up to this step; 0 when that was done before. */
-export const spendTotpStep = (db: Db, operatorId: string, step: number, now: Date): Promise<number> =>
+/** Spends the codes of this authenticator up to this step; 0 when that was done before, or it is another one by now. */
+export const spendTotpStep = (
+  db: Db,
+  { operator_id, totp_sealed }: Pick<Credential, 'operator_id' | 'totp_sealed'>,
+  step: number,
+  now: Date,
+): Promise<number> =>
   db.exec(
     sql`update operator set totp_last_step = ${step}, totp_confirmed_at = coalesce(totp_confirmed_at, ${now})
-        where operator_id = ${operatorId} and totp_last_step < ${step}`,
+        where operator_id = ${operator_id} and totp_sealed = ${totp_sealed} and totp_last_step < ${step}`,
   )
 
 const credential = z.object({

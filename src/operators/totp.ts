@@ -43,7 +43,8 @@ export async function enrolTotp(deps: Deps, session: SignedInOperator): Promise<
   if (!session.pending) throw new OperatorSignInRefused()
   const secret = new Secret({ size: SECRET_BYTES })
   const { operatorId, name } = session
-  await store.setTotp(deps.db, operatorId, seal(deps.keys, secret.base32, sealingContext(operatorId)))
+  const isSet = await store.setTotp(deps.db, operatorId, seal(deps.keys, secret.base32, sealingContext(operatorId)))
+  if (isSet === 0) throw new OperatorSignInRefused()
   return { secret: secret.base32, url: totpOf(secret, name).toString() }
 }
 
@@ -80,7 +81,7 @@ export async function spendCode({ db, keys, clock }: Deps, of: store.Credential,
   const delta = totpOf(secret).validate({ token: code.replaceAll(' ', ''), timestamp: now.getTime(), window: WINDOW })
   if (delta === null) return false
   const step = Math.floor(now.getTime() / 1000 / PERIOD_S) + delta
-  return (await store.spendTotpStep(db, of.operator_id, step, now)) > 0
+  return (await store.spendTotpStep(db, of, step, now)) > 0
 }
 
 /** Takes the authenticator away, for somebody who has lost it: the next sign-in adds a new one. */
@@ -88,7 +89,7 @@ export const resetTotp = (deps: Deps, { name }: OneOperator): Promise<{ name: st
   deps.db.tx(async (db) => {
     const found = await store.lockOperator(db, name)
     if (!found) throw noSuchOperator()
-    await store.setTotp(db, found.operator_id, null)
+    await store.removeTotp(db, found.operator_id)
     await store.setStatus(db, found.operator_id, found.status) // sessions from before are over
     await recordAudit({ ...deps, db }, { event: 'operator_totp_reset', target: `operator:${found.name}` })
     return { name: found.name }

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
 import { BY_CLIENT_SECRET, hasJoinedMember, mailKeyOf, verifyMember } from '../members/index.ts'
 import { findPartnerByClientId, type PartnerWithSecrets } from '../partners/index.ts'
-import { signInLimits } from '../throttle/index.ts'
+import { networkOf, signInLimits } from '../throttle/index.ts'
 import { PartnerSignInRefused } from './errors.ts'
 import { endPartnerSession, startPartnerSession } from './session.ts'
 
@@ -53,7 +53,7 @@ export async function signInPartner(deps: Deps, input: PartnerSignIn): Promise<s
   const secretId = liveSecret(partner, input.clientSecret)
   if (!partner || secretId === undefined) {
     const until = await limits.failed()
-    await recordFailure(deps, partner, BY_CLIENT_SECRET, (until ?? (await limits.exhausted())) !== undefined)
+    await recordFailure(deps, partner, address, BY_CLIENT_SECRET, (until ?? (await limits.exhausted())) !== undefined)
     throw new PartnerSignInRefused(until ? 'limited' : 'wrong', until)
   }
   // Checked again after the comparison: of simultaneous guesses no more are answered than the limit allows.
@@ -82,7 +82,7 @@ export async function signInMember(deps: Deps, input: MemberSignIn): Promise<str
   const credential = await verifyMember(deps, partner?.partner_id, { mail, password })
   if (!partner || !credential) {
     const until = await limits.failed()
-    await recordFailure(deps, partner, 'password', (until ?? (await limits.exhausted())) !== undefined)
+    await recordFailure(deps, partner, address, 'password', (until ?? (await limits.exhausted())) !== undefined)
     throw new PartnerSignInRefused(until ? 'limited' : 'wrong', until)
   }
   await refuseExhausted()
@@ -109,17 +109,26 @@ const begin = (deps: Deps, { partner_id }: PartnerWithSecrets, of: Parameters<ty
     return startPartnerSession({ ...deps, db }, partner_id, of)
   })
 
-/** As many rows as the limits let attempts through. Of a clientId that nobody has nothing is kept. */
-const recordFailure = (
+const MINUTE_S = 60
+/** Rows about failures in a minute: wrong secrets are refused at any rate, and each row is kept for years. */
+const ROWS_OF_NETWORK = { kind: 'partner sign-in recorded', most: 10, windowS: MINUTE_S } as const
+const ROWS_OF_ALL = { kind: 'partner sign-ins recorded', most: 100, windowS: MINUTE_S } as const
+
+/** A row in the audit log, unless this network or all of them have left enough. A clientId that nobody has is not kept. */
+async function recordFailure(
   deps: Deps,
   partner: PartnerWithSecrets | undefined,
+  address: string,
   by: 'password' | typeof BY_CLIENT_SECRET,
   locked: boolean,
-): Promise<number> =>
-  recordAudit(deps, {
+): Promise<void> {
+  const { rates } = deps
+  if (rates.count(ROWS_OF_NETWORK, networkOf(address)).exceeded || rates.count(ROWS_OF_ALL, '').exceeded) return
+  await recordAudit(deps, {
     event: locked ? 'partner_sign_in_locked' : 'partner_sign_in_failed',
     actor: { ...deps.actor, kind: 'partner' },
     ...(partner ? { partnerId: partner.partner_id } : {}),
     outcome: 'refused',
     detail: { by },
   })
+}

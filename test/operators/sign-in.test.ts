@@ -109,6 +109,16 @@ describe('a code', () => {
     expect([count('operator_sign_in_failed'), count('operator_sign_in_locked')]).toEqual([4, 1])
   })
 
+  it('cannot be replaced by somebody who knows the password and has signed in before it was there', async () => {
+    const thief = await sessionOf((await signIn(name)).session)
+    const cookie = (await signIn(name)).session
+    const { session, secret } = await enrolled()
+    expect(await found(cookie), 'a session that may only add an authenticator').toBeNull()
+    await expect(enrolTotp(world.deps, thief)).rejects.toThrow(OperatorSignInRefused)
+    expect(await found(session)).not.toBeNull()
+    expect(await signIn(name, codeOf(secret))).toMatchObject({ pending: false })
+  })
+
   it('is asked for anew after the authenticator was reset', async () => {
     const { session } = await enrolled()
     await resetTotp(world.deps, { name })

@@ -5,8 +5,9 @@ import { code, text } from '../texts.ts'
 /** Names of settings whose texts are never shown. */
 const SECRET = /KEY|TOKEN|SECRET|PASSWORD|HEADERS|CREDENTIAL/
 
-/** `postgres://user:word@host/name` without user and word; such a part may stand in any setting. */
-const withoutUser = (value: string): string => value.replace(/(:\/\/)[^/?#\s]*@/g, '$1***@')
+/** `postgres://user:word@host/name?password=word` without user, word and query; such parts may stand in any setting. */
+const withoutUser = (value: string): string =>
+  value.replace(/(:\/\/)[^/?#\s]*@/g, '$1***@').replace(/(:\/\/[^?#\s]*)\?[^#\s"]*/g, '$1?***')
 
 export function settingCell(name: string, value: unknown, t: Asking['t']): Cell {
   if (value === undefined || value === null) return text(t('console.settings.unset'))

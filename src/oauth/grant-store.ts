@@ -70,6 +70,12 @@ export const grantByKey = (routingKey: Fragment, grantId: Fragment): Fragment =>
 export const revokedAt = (ofUser: Fragment, ofApp: Fragment): Fragment =>
   sql.part`coalesce(g.revoked_at, case when g.created_at <= greatest(${ofUser}, ${ofApp}) then greatest(${ofUser}, ${ofApp}) end)`
 
+/** Joins to `user_grant g` what may end it, for GRANT_ENDED_AT. */
+export const WHAT_ENDS_GRANT = sql.part`
+  cross join ${userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)} p
+  left join ${joinedMicroApp(sql.part`g.app_key`)}`
+export const GRANT_ENDED_AT = revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)
+
 const LISTED_REVOKED_AT = sql.part`(
   select ${revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)}
   from ${userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user_id`)} p

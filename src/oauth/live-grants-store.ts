@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
+import { GRANT_ENDED_AT, WHAT_ENDS_GRANT } from './grant-store.ts'
 
 /** Further ones are not counted: then it is at least so many. */
 const MOST_COUNTED = 100_000
@@ -12,8 +13,9 @@ export const countGrantsOfApp = (db: Db, appKey: string): Promise<LiveGrants> =>
   db.one(
     counted,
     sql`select count(1)::int as grants, count(distinct (g.cid, g.user_id))::int as people
-        from (select cid, user_id from user_grant where app_key = ${appKey} and revoked_at is null
-              order by created_at, grant_id limit ${MOST_COUNTED}) g`,
+        from (select g.cid, g.user_id from user_grant g ${WHAT_ENDS_GRANT}
+              where g.app_key = ${appKey} and ${GRANT_ENDED_AT} is null
+              order by g.created_at, g.grant_id limit ${MOST_COUNTED}) g`,
   )
 
 export const countGrantsOfUser = (
@@ -23,7 +25,7 @@ export const countGrantsOfUser = (
   db.one(
     counted,
     sql`select count(1)::int as grants, count(distinct (g.cid, g.user_id))::int as people
-        from (select cid, user_id from user_grant
-              where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} and revoked_at is null
+        from (select g.cid, g.user_id from user_grant g ${WHAT_ENDS_GRANT}
+              where g.routing_key = ${routingKey} and g.cid = ${cid} and g.user_id = ${userId} and ${GRANT_ENDED_AT} is null
               limit ${MOST_COUNTED}) g`,
   )

@@ -81,7 +81,7 @@ export const grantFilter = z
             .regex(/^\d{1,10}$/)
             .transform(Number),
         ],
-        'must be a whole number',
+        'must be a number',
       )
       .pipe(userKey.shape.cid)
       .optional(),

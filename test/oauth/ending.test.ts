@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routingKeyOf } from '../../src/account/index.ts'
 import { rememberConsent, rememberedScopes } from '../../src/oauth/consent-store.ts'
+import { liveGrantsOfUser } from '../../src/oauth/index.ts'
 import type { Browser } from '../acceptance/browser.ts'
 import { type App, Client, dataOf, envelopeOf, type TokenSet, tokenSetOf, type User } from '../acceptance/client.ts'
 import { consentForm, signInForm } from '../acceptance/form.ts'
@@ -70,6 +71,10 @@ describe.each(['fixed', 'rotating'])('everything of a user (refresh tokens: %s)'
     expect(await client.admin('GET', userPath(user))).toMatchObject({ tokens: 0, apps: 0, sessions: 0 })
     const grants = await client.grants(user)
     expect(grants.every(({ revoked_at }) => revoked_at !== null)).toBe(true)
+    const explained = await client.admin('GET', `/explain?about=${his.tokens.access_token.slice(0, 17)}`)
+    const { issued } = explained.token as { issued: { user_id: string; revoked_at: string | null }[] }
+    expect(issued.filter(({ user_id }) => user_id === user.user_id)).toMatchObject([{ revoked_at: expect.any(String) }])
+    expect(await liveGrantsOfUser(world.deps, user.cid, user.user_id)).toMatchObject({ grants: 0 })
     world.clock.advance(1)
     await expectAlive(await held(user, app))
   })

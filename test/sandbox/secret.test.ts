@@ -107,7 +107,7 @@ describe('a rotation by an owner', () => {
     await rotate(await newest())
     await act('switch')
     const { rows } = await world.pool.query(
-      "select event, actor, actor_name as by from audit_event where partner_id = $1 and event like 'partner_s%'",
+      "select event, actor, actor_name as by from audit_event where partner_id = $1 and event ~ '^partner_(secret|signing)_'",
       [String(seller.partnerId)],
     )
     const events = rows.map(({ event }) => event).sort()

@@ -29,6 +29,8 @@ function chineseTexts(): [where: string, text: string][] {
 
 /** English that stays English in a Chinese sentence: code, headers, standards and names. */
 const STAYS = [
+  'OAuth 2.0',
+  'HTTP Basic',
   'POST /path',
   'Tue, 05 May 2015 06:11:34 GMT',
   'MWS clientId:signature',

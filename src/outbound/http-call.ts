@@ -162,10 +162,13 @@ async function send(
   const progress = new Progress()
   const url = callableUrl(request.url)
   if (url === undefined) throw new HttpCallError('address', progress.timings(), limits)
-  const hungUp = new AbortController()
+  // Not by AbortSignal.any and AbortSignal.timeout: Node 20 collects them (lib/within.ts), and nothing would end the call.
+  const over = new AbortController()
+  const hungUp = () => new HttpCallError('broken', progress.timings(), limits, HUNG_UP)
   const onConnected = () => {
-    if (request.hangUp) setTimeout(() => hungUp.abort(), HANG_UP_MS)
+    if (request.hangUp) setTimeout(() => over.abort(hungUp()), HANG_UP_MS)
   }
+  const timer = setTimeout(() => over.abort(new DOMException('the call took too long', 'TimeoutError')), limits.totalMs)
   const { pauseMs = 0 } = request
   const slowly = pauseMs > 0 ? Buffer.from(request.body ?? '') : undefined
   const client = openClient(url.origin, guard, limits, progress, onConnected)
@@ -179,17 +182,17 @@ async function send(
         ...(slowly && { 'content-length': `${slowly.length}` }),
       },
       ...(request.body === undefined ? {} : { body: slowly ? Readable.from(inHalves(slowly, pauseMs)) : request.body }),
-      signal: AbortSignal.any([AbortSignal.timeout(limits.totalMs), hungUp.signal]),
+      signal: over.signal,
     })
-    if (request.hangUp) throw new HttpCallError('broken', progress.timings(), limits, HUNG_UP)
+    if (request.hangUp) throw hungUp()
     progress.headers = progress.elapsed()
     const body = Buffer.from(await answer.body.arrayBuffer())
     return { status: answer.statusCode, headers: answer.headers, body, timings: progress.timings() }
   } catch (error) {
     if (error instanceof HttpCallError) throw error
-    if (hungUp.signal.aborted) throw new HttpCallError('broken', progress.timings(), limits, HUNG_UP)
     throw new HttpCallError(failureOf(error, progress.phase), progress.timings(), limits, codeOf(error))
   } finally {
+    clearTimeout(timer)
     // The response is complete or given up; later events of the connection are ignored.
     client.destroy().catch(() => {})
   }

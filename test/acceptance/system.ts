@@ -184,14 +184,15 @@ let shared: Promise<System> | undefined
 
 /**
  * Two processes on one database, the second with native statuses, for all tests of a worker that end neither, and count
- * nothing that others may leave.
+ * nothing that others may leave. What a test adds is not among its processes: the test ends it.
  */
 export async function sharedSystem(): Promise<System> {
   shared ??= startSystem({}, { ENVELOPE_HTTP_STATUS: 'native' }).then((system) => {
-    for (const running of system.processes) endWithRun(running)
-    return system
+    const processes = [...system.processes]
+    for (const running of processes) endWithRun(running)
+    return { ...system, processes, stop: async () => {} }
   })
-  return { ...(await shared), stop: async () => {} }
+  return shared
 }
 
 const later = new Map<string, Promise<RunningProcess>>()

@@ -58,8 +58,8 @@ export const PUBLIC_LANGUAGES: readonly Language[] = [
 const FOLDER = new URL('../../views/developer/snippets/', import.meta.url)
 
 /** A snippet as a developer copies it. */
-export const snippetOf = (id: string, values: SnippetValues): string =>
-  readFileSync(new URL(`${id}.txt`, FOLDER), 'utf8').replace(
+export const snippetOf = (id: string, values: SnippetValues, folder = FOLDER): string =>
+  readFileSync(new URL(`${id}.txt`, folder), 'utf8').replace(
     /\{\{(\w+)\}\}/g,
     (_whole, name: string) => values[name as keyof SnippetValues] ?? '',
   )

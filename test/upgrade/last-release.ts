@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, renameSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +20,9 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export function buildLastRelease(): string | undefined {
   const { commit } = LAST_RELEASE
   if (spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT }).status !== 0) return undefined
-  const folder = join(tmpdir(), `gatehouse-release-${commit.slice(0, 12)}`)
+  // A checkout has one of its own: it shares the checkout's node_modules.
+  const checkout = createHash('sha256').update(ROOT).digest('hex').slice(0, 8)
+  const folder = join(tmpdir(), `gatehouse-release-${commit.slice(0, 12)}-${checkout}`)
   if (existsSync(folder)) return folder
   const making = mkdtempSync(`${folder}-`)
   const parts = ['src', 'migrations', 'views', 'package.json', 'tsconfig.json']

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { accessSync, constants, cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { SERVER_LANGUAGES, type SnippetValues, snippetOf } from '../../../src/developer/quickstart.ts'
 
@@ -132,7 +133,9 @@ export async function runQuickstart(id: string, place: Place): Promise<Outcome> 
   if (program.beside) cpSync(join(place.root, 'test/interop/quickstart', program.beside), folder, { recursive: true })
   const file = join(folder, program.file)
   mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, snippetOf(id, place.values).replaceAll('8080', String(port)))
+  // Of the checkout: this may run from a folder where the programs are not.
+  const snippets = pathToFileURL(join(place.root, 'views/developer/snippets/'))
+  writeFileSync(file, snippetOf(id, place.values, snippets).replaceAll('8080', String(port)))
   const carryOut = async (commands: readonly Command[] = []): Promise<string | undefined> => {
     for (const [name, ...argv] of commands) {
       try {

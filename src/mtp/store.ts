@@ -22,6 +22,13 @@ export interface NoticeRow {
   readonly warnings: readonly string[]
 }
 
+/** What notices are searched by. Read like this from all of them, so that a search also finds what is wrong with one. */
+const SEARCHED_OF_BODY = 4_096
+const ORDER_ID = /"orderId"\s*:\s*"?(\d{1,19})/
+const REFUND_ID = /"refundId"\s*:\s*"?([^",}\s]{1,64})/
+const idIn = (body: string, pattern: RegExp): string | null =>
+  pattern.exec(body.slice(0, SEARCHED_OF_BODY))?.[1] ?? null
+
 /**
  * Claims notices, no two of them the same; returns how many are new. The same notice again within `repeatWithinS`
  * seconds is not new; one from so far in the future that the clock must have been set back counts as new. While another
@@ -29,15 +36,17 @@ export interface NoticeRow {
  */
 export const claimNotices = (db: Db, rows: readonly NoticeRow[], repeatWithinS: number): Promise<number> =>
   db.exec(
-    sql`insert into notice as known (client_id, path, body_hash, notice_id, partner_id, received_at, body, answer, warnings)
-        select client_id, path, body_hash, notice_id, partner_id, received_at, body, answer, warnings
+    sql`insert into notice as known (client_id, path, body_hash, notice_id, partner_id, received_at, body, answer, warnings,
+          order_id, refund_id)
+        select client_id, path, body_hash, notice_id, partner_id, received_at, body, answer, warnings, order_id, refund_id
         from unnest(
           ${rows.map((row) => row.clientId)}::text[], ${rows.map((row) => row.path)}::text[],
           ${rows.map((row) => row.bodyHash)}::bytea[], ${rows.map((row) => row.noticeId)}::uuid[],
           ${rows.map((row) => row.partnerId)}::bigint[], ${rows.map((row) => row.receivedAt.toISOString())}::timestamptz[],
           ${rows.map((row) => row.body)}::text[], ${rows.map((row) => row.answer)}::text[],
-          ${rows.map((row) => row.warnings.join(' '))}::text[])
-          as row (client_id, path, body_hash, notice_id, partner_id, received_at, body, answer, warnings)
+          ${rows.map((row) => row.warnings.join(' '))}::text[], ${rows.map(({ body }) => idIn(body, ORDER_ID))}::text[],
+          ${rows.map(({ body }) => idIn(body, REFUND_ID))}::text[])
+          as row (client_id, path, body_hash, notice_id, partner_id, received_at, body, answer, warnings, order_id, refund_id)
         on conflict (client_id, path, body_hash) do update
           set notice_id = excluded.notice_id, received_at = excluded.received_at, answer = excluded.answer,
             warnings = excluded.warnings, arrival = excluded.arrival

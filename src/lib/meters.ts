@@ -3,6 +3,22 @@ import { RequestMeter } from './web/request-meter.ts'
 
 export type Meters = ReturnType<typeof openMeters>
 
+/** Access tokens issued. Counted as plain numbers: this runs for every exchange and refresh. */
+function countedByGrant(registers: Registry[]) {
+  const counted = { authorization_code: 0, refresh_token: 0 }
+  new Counter({
+    name: 'gatehouse_tokens_issued_total',
+    help: 'Access tokens issued, by grant type',
+    labelNames: ['grant'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [grant, times] of Object.entries(counted)) if (times > 0) this.inc({ grant }, times)
+    },
+  })
+  return counted
+}
+
 /**
  * What a process counts of its own work, for `/metrics` (src/metrics). Labels have values from lists in the code, never
  * from a caller.
@@ -33,12 +49,7 @@ export function openMeters() {
       labelNames: ['kind'],
       registers,
     }),
-    tokensIssued: new Counter({
-      name: 'gatehouse_tokens_issued_total',
-      help: 'Access tokens issued, by grant type',
-      labelNames: ['grant'],
-      registers,
-    }),
+    tokensIssued: countedByGrant(registers),
     jobsFinished: new Counter({
       name: 'gatehouse_jobs_finished_total',
       help: 'Durable jobs that this service has run, by task and outcome: done, again (it will be retried), failed (for good), superseded',

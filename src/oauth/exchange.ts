@@ -12,8 +12,6 @@ import { revokeGrant } from './store.ts'
 import type { IssuedTokens } from './wire.ts'
 
 const TRIES = 3
-/** Made once: this runs for every exchange. */
-const BY_CODE = { grant: 'authorization_code' }
 const DAY_S = 86_400
 
 export interface ExchangeInput {
@@ -38,7 +36,7 @@ export async function exchangeCode(deps: Deps, app: CallingApp, input: ExchangeI
   const found = await spendCode(deps.db, exchange, now, input.withSignIn)
   if (!found) throw refuse('code_unknown', { value: input.code })
   if (!found.spent) throw await refusal(deps, app, input, exchange, found)
-  deps.meters.tokensIssued.inc(BY_CODE)
+  deps.meters.tokensIssued.authorization_code++
   const { scopes, grant_id: grantId, signIn } = found
   return { ...issued, ...(signIn && { signIn }), scopes, grantId, issuedAt: now }
 }

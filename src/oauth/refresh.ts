@@ -13,9 +13,6 @@ import { revokeGrant } from './store.ts'
 import type { TokenCap } from './token-cap.ts'
 import type { IssuedTokens } from './wire.ts'
 
-/** Made once: this runs for every refresh. */
-const BY_REFRESH = { grant: 'refresh_token' }
-
 export interface RefreshDeps extends Deps {
   readonly tokenCap: TokenCap
 }
@@ -45,7 +42,7 @@ export async function refreshTokens(
   const refresh = { app, presented, scopes: scopes ? allowed.filter((scope) => scopes.includes(scope)) : allowed }
   if (scopes) await refuseBeyondGrant(deps, presented, scopes)
   const issued = await (policy === 'rotating' ? rotate(deps, refresh) : extend(deps, refresh))
-  deps.meters.tokensIssued.inc(BY_REFRESH)
+  deps.meters.tokensIssued.refresh_token++
   return issued
 }
 

@@ -27,11 +27,19 @@ export const withContractScopes = (asked: readonly string[]): string[] => [
   ]),
 ]
 
+/** By the scopes of the app, of which there are few combinations: this is asked for every refresh. */
+const grantable = new Map<string, readonly string[]>()
+
 /** Every scope that grants to an app with these contract scopes may hold. */
-export const grantableScopes = (ofApp: readonly Scope[]): string[] => [
-  ...ofApp,
-  ...STANDARD.flatMap(([name, contract]) => (contract === undefined || ofApp.includes(contract) ? [name] : [])),
-]
+export function grantableScopes(ofApp: readonly Scope[]): readonly string[] {
+  const key = ofApp.join()
+  const known = grantable.get(key)
+  if (known) return known
+  const standard = STANDARD.flatMap(([name, of]) => (of === undefined || ofApp.includes(of) ? [name] : []))
+  const all = [...ofApp, ...standard]
+  grantable.set(key, all)
+  return all
+}
 
 /** What the contract's dialect calls granted scopes. */
 export const contractNames = (granted: readonly string[]): string[] => granted.filter(isScope)

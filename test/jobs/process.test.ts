@@ -70,7 +70,7 @@ it('of two workers one is killed: no job runs twice at once, and none is lost', 
   })
   /** As long as they are needed there are some left, however long a worker takes to start. */
   const keepWaiting = async (most: number) => {
-    for (let left = (await jobsLeft()).length; left < most; left++) {
+    for (let left = wanted.length - ended.length; left < most; left++) {
       const partnerDealId = `two-${wanted.length}`
       wanted.push(partnerDealId)
       await enqueue(world.deps.db, 'pull-product', { partnerId: '7001', partnerDealId })

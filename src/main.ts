@@ -1,5 +1,5 @@
 import closeWithGrace from 'close-with-grace'
-import { readConfig } from './config/index.ts'
+import { type Config, DEMO_ADMIN_TOKEN, readConfig } from './config/index.ts'
 import { type Service, startService } from './process/index.ts'
 
 /** The process: start, say what to open, and close with grace on a signal or a fatal error, also while it starts. */
@@ -32,7 +32,7 @@ function welcome({ config, demoUrl, officeUrl }: Service): string {
     Open    ${demoUrl}   the demo micro-app: click "Sign in"
     as      alice / alice-password   or   bob / bob-password
     API     ${config.API_URL}   app_key demo-app, app_secret demo-secret-for-local-use-only
-${officeUrl ? partnerLines(config.PUBLIC_URL, officeUrl) : ''}    Stop    Ctrl-C
+${officeUrl ? partnerLines(config.PUBLIC_URL, officeUrl) : ''}${consoleLines(config)}    Stop    Ctrl-C
 
 `
 }
@@ -43,5 +43,15 @@ function partnerLines(publicUrl: string, officeUrl: string): string {
     as      clientId demo-partner, clientSecret demo-partner-secret-local-use-only
     Seller  ${officeUrl}   the back office of that ticket seller: orders, refunds, mistakes to switch on
     Orders  npm run demo:order   in another terminal: the platform and the ticket seller, call by call
+`
+}
+
+/** A token that somebody has set is theirs to know. */
+function consoleLines({ PUBLIC_URL, ADMIN_PORT, ADMIN_TOKEN }: Config): string {
+  if (ADMIN_TOKEN !== DEMO_ADMIN_TOKEN) return ''
+  const origin = ADMIN_PORT === undefined ? PUBLIC_URL : `http://localhost:${ADMIN_PORT}`
+  return `\
+    Console ${origin}/console   where operators see and change all of it
+    as      ADMIN_TOKEN ${DEMO_ADMIN_TOKEN}
 `
 }

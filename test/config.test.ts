@@ -106,6 +106,13 @@ describe('the configuration', () => {
     expect(PARTNER_ADDRESS_ALLOW).toEqual(DEMO ? ['127.0.0.1:3002'] : [])
     expect(readConfig({ ...settings, DEMO: 'on' })).toMatchObject({ DEMO: true, demoLeftOut: undefined })
     expect(readConfig({ ...settings, DEMO: 'off' })).toMatchObject({ DEMO: false, demoLeftOut: undefined })
+    const token = why === undefined ? 'demo-admin-token-for-local-use-only' : undefined
+    expect(readConfig({ ...settings, DEMO: 'on' }).ADMIN_TOKEN).toBe(token)
+    expect(readConfig({ ...settings, DEMO: 'off' }).ADMIN_TOKEN).toBeUndefined()
+    expect(
+      readConfig({ ...settings, DEMO: 'on', ADMIN_PORT: '4000', ADMIN_HOST: '0.0.0.0' }).ADMIN_TOKEN,
+    ).toBeUndefined()
+    expect(readConfig({ ...settings, ADMIN_TOKEN: 'x'.repeat(24) }).ADMIN_TOKEN).toBe('x'.repeat(24))
   })
 
   it('takes addresses and networks of proxies', () => {

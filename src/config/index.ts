@@ -98,6 +98,9 @@ function whyNoDemo(config: Settings): string | undefined {
   return undefined
 }
 
+/** Of the demo on this machine alone, where nobody else can use it. */
+export const DEMO_ADMIN_TOKEN = 'demo-admin-token-for-local-use-only'
+
 const localUrl = (port: number): string => `http://localhost:${port}`
 const demoPartnerAddress = (port: number): string => `127.0.0.1:${port}`
 
@@ -136,8 +139,10 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   const problems = mandatory(config)
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   const undecided = config.NODE_ENV !== 'production' && config.DEMO === undefined
-  const demoLeftOut = undecided ? whyNoDemo(config) : undefined
+  const notLocal = whyNoDemo(config)
+  const demoLeftOut = undecided ? notLocal : undefined
   const DEMO = config.DEMO ?? (undecided && demoLeftOut === undefined)
+  const onlyHere = notLocal === undefined && (config.ADMIN_PORT === undefined || isLoopbackHost(config.ADMIN_HOST))
   const DEMO_PARTNER_PORT = config.DEMO_PARTNER_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 2)
   const PUBLIC_URL = config.PUBLIC_URL ?? localUrl(config.PORT)
   return Object.freeze({
@@ -148,6 +153,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     MAIL_FROM: config.MAIL_FROM ?? `Gatehouse <no-reply@${new URL(PUBLIC_URL).hostname}>`,
     SHUTDOWN_DELAY_S: config.SHUTDOWN_DELAY_S ?? (config.NODE_ENV === 'production' ? 3 : 0),
     DEMO,
+    ADMIN_TOKEN: config.ADMIN_TOKEN ?? (DEMO && onlyHere ? DEMO_ADMIN_TOKEN : undefined),
     demoLeftOut,
     renamed: renamed(environment),
     DEMO_PORT: config.DEMO_PORT ?? (config.PORT === 0 ? 0 : config.PORT + 1),

@@ -8,7 +8,7 @@ export const operatorSettings = {
     .min(24, 'must have at least 24 characters; generate one with: openssl rand -base64 32')
     .optional()
     .describe(
-      'bearer token of the first operator at `/admin/v1`, an `admin` who is called `ADMIN_TOKEN` in the audit log; without it only tokens of operators (`gatehouse operator create`) are accepted',
+      'bearer token of the first operator at `/admin/v1`, an `admin` who is called `ADMIN_TOKEN` in the audit log; without it only tokens of operators (`gatehouse operator create`) are accepted (default: none; with the demo on this machine alone, the one in the README)',
     ),
   ADMIN_PORT: whole(1, 65_535)
     .optional()

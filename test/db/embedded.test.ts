@@ -136,7 +136,7 @@ const statusOf = async ({ origin }: RunningProcess): Promise<number | undefined>
   (await fetch(`${origin}/readyz`).catch(() => undefined))?.status
 
 async function startOn(folder: string) {
-  const running = await startProcess({ DATA_DIR: folder, LOG_LEVEL: 'info' })
+  const running = await startProcess({ DATA_DIR: folder, LOG_LEVEL: 'info', ADMIN_TOKEN: '' })
   service = running
   await until(() => running.output().includes('Gatehouse is ready'), running.output)
   const cluster = realpathSync(join(folder, 'postgres'))
@@ -149,12 +149,20 @@ async function startOn(folder: string) {
   }
 }
 
+/** With the token that the start prints. */
+async function canOperate({ origin, output }: RunningProcess): Promise<void> {
+  const [, token] = /as {6}ADMIN_TOKEN (\S+)/.exec(output()) ?? []
+  const answer = await fetch(`${origin}/admin/v1/apps`, { headers: { Authorization: `Bearer ${token}` } })
+  expect([answer.status, output()]).toEqual([200, expect.stringContaining(`Console ${origin}`)])
+}
+
 describe('a PostgreSQL that is killed', () => {
   it('beside a backend that hangs is back when that has ended; until then 503', async () => {
     const folder = join(home, 'killed')
     mkdirSync(folder)
     chmodSync(folder, 0o755)
     const { running, postmaster, url } = await startOn(folder)
+    await canOperate(running)
     const client = new pg.Client(url)
     client.on('error', () => {})
     await client.connect()

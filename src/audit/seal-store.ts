@@ -22,6 +22,8 @@ export const takeUnsealed = (db: Db, limit: number): Promise<z.output<typeof wai
 const seal = z.object({
   seal_no: z.string().transform(BigInt),
   before_at: z.date().nullable(),
+  /** Code of the seal before; empty in the first one of all, null in those of a release that did not keep it. */
+  before_chain: z.instanceof(Buffer).nullable(),
   first_at: z.date(),
   last_at: z.date(),
   routing_keys: z.array(z.number()),
@@ -35,21 +37,22 @@ export type Seal = z.output<typeof seal>
 export const lastSeal = (db: Db): Promise<Seal | undefined> =>
   db.maybe(
     seal,
-    sql`select seal_no, before_at, first_at, last_at, routing_keys, audit_ids, row_digests, key_id, chain
+    sql`select seal_no, before_at, before_chain, first_at, last_at, routing_keys, audit_ids, row_digests, key_id, chain
         from audit_seal order by seal_no desc limit 1`,
   )
 
 export const insertSeal = (db: Db, made: Seal): Promise<number> =>
   db.exec(
-    sql`insert into audit_seal (seal_no, before_at, first_at, last_at, routing_keys, audit_ids, row_digests, key_id, chain)
-        values (${made.seal_no}, ${made.before_at}, ${made.first_at}, ${made.last_at}, ${made.routing_keys}, ${made.audit_ids},
-                ${made.row_digests}, ${made.key_id}, ${made.chain})`,
+    sql`insert into audit_seal (seal_no, before_at, before_chain, first_at, last_at, routing_keys, audit_ids, row_digests, key_id,
+                                chain)
+        values (${made.seal_no}, ${made.before_at}, ${made.before_chain}, ${made.first_at}, ${made.last_at},
+                ${made.routing_keys}, ${made.audit_ids}, ${made.row_digests}, ${made.key_id}, ${made.chain})`,
   )
 
 /** In their order, those after this one. */
 export const sealsAfter = (db: Db, sealNo: bigint, limit: number): Promise<Seal[]> =>
   db.listWithCustomPlan(
     seal,
-    sql`select seal_no, before_at, first_at, last_at, routing_keys, audit_ids, row_digests, key_id, chain
+    sql`select seal_no, before_at, before_chain, first_at, last_at, routing_keys, audit_ids, row_digests, key_id, chain
         from audit_seal where seal_no > ${sealNo} order by seal_no limit ${limit}`,
   )

@@ -28,12 +28,17 @@ export const keyIdOf = ({ audit }: Pick<Keys, 'audit'>): string => hmacSha256(au
 export const rowDigest = ({ audit }: Pick<Keys, 'audit'>, row: EventRow): Buffer =>
   hmacSha256(audit, canonicalJson({ ...row, at: row.at.toISOString() })).subarray(0, ROW_DIGEST_BYTES)
 
-type Covered = Omit<Seal, 'chain'>
+export const CODE_BYTES = 32
+/** Before the first seal of all. */
+export const NOTHING_BEFORE = Buffer.alloc(0)
 
-export const chainOf = ({ audit }: Pick<Keys, 'audit'>, before: Buffer | undefined, seal: Covered): Buffer =>
+type Covered = Omit<Seal, 'chain' | 'before_chain'>
+
+/** `before`: the code of the seal before. Which key makes it decides what key_id may say, so that is not part of it. */
+export const chainOf = ({ audit }: Pick<Keys, 'audit'>, before: Buffer, seal: Covered): Buffer =>
   hmacSha256(
     audit,
-    before ?? Buffer.alloc(0),
+    before,
     canonicalJson({
       seal_no: String(seal.seal_no),
       before_at: seal.before_at?.toISOString() ?? null,
@@ -76,6 +81,7 @@ const sealSome = ({ db, keys, clock }: Pick<Deps, 'db' | 'keys' | 'clock'>): Pro
       row_digests: Buffer.concat([...found.map((row) => rowDigest(keys, row)), ...gone.map(() => GONE)]),
       key_id: keyIdOf(keys),
     }
-    await insertSeal(inside, { ...seal, chain: chainOf(keys, before?.chain, seal) })
+    const before_chain = before?.chain ?? NOTHING_BEFORE
+    await insertSeal(inside, { ...seal, before_chain, chain: chainOf(keys, before_chain, seal) })
     return taken.length
   })

@@ -1,7 +1,7 @@
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { type DerivedKeys, everyKey } from '../lib/crypto/keys.ts'
-import { chainOf, keyIdOf, ROW_DIGEST_BYTES, rowDigest } from './seal.ts'
+import { CODE_BYTES, chainOf, keyIdOf, NOTHING_BEFORE, ROW_DIGEST_BYTES, rowDigest } from './seal.ts'
 import { type Seal, sealsAfter } from './seal-store.ts'
 import { countEvents, findEventsById, keptSince } from './store.ts'
 import type { Verification } from './wire.ts'
@@ -17,7 +17,10 @@ interface AuditProblem {
 }
 
 export interface Verified {
+  /** Every seal and every row could be judged, and none is missing or altered. */
   readonly intact: boolean
+  /** Nothing is seen to be missing or altered, but some of it could not be judged. */
+  readonly unverifiable: boolean
   /** Rows that are as they were when they were sealed. */
   readonly rows: number
   readonly seals: number
@@ -27,7 +30,7 @@ export interface Verified {
   readonly outside: number
   /** Rows that are gone and older than AUDIT_DAYS. */
   readonly purged: number
-  /** Seals made with another SECRET_KEY, whose rows cannot be judged. */
+  /** Seals made with a SECRET_KEY that is not known here, whose rows cannot be judged; `problems` names each such key. */
   readonly other_key: number
   /** The first hundred. */
   readonly problems: readonly AuditProblem[]
@@ -57,6 +60,8 @@ export async function verifyAudit(
   const purgedBefore = keptSince(clock.now(), config.AUDIT_DAYS)
   const tally: Tally = { rows: 0, seals: 0, purged: 0, other_key: 0, sealed: 0, missing: 0 }
   const problems: AuditProblem[] = []
+  const unknownKeys = new Set<string>()
+  let unjudged = 0
   const [headNo, headCode] = head?.split(':') ?? []
   let before: Seal | undefined
   let headSeen = head === undefined
@@ -73,10 +78,19 @@ export async function verifyAudit(
       tally.seals++
       tally.sealed += seal.audit_ids.length
       const key = everyKey(keys).find((one) => keyIdOf(one) === seal.key_id)
-      if (key) {
-        checkChain(key, before, seal, tell)
-        await checkRows(db, key, seal, tally, purgedBefore, tell)
-      } else tally.other_key++
+      const unjudgedFor = (why: string) => {
+        unjudged++
+        tell(`cannot be verified: ${why}`)
+      }
+      const code = codeBefore(before, seal)
+      if (code === 'unknown') unjudgedFor('the seal before it is purged, and its code was not kept')
+      else if (code === 'wrong' || (key && !chainOf(key, code, seal).equals(seal.chain))) tell('the seal was altered')
+      if (key) await checkRows(db, key, seal, tally, purgedBefore, tell)
+      else {
+        tally.other_key++
+        if (!unknownKeys.has(seal.key_id)) unjudgedFor(`key ${seal.key_id} is not among SECRET_KEY and SECRET_KEYS_OLD`)
+        unknownKeys.add(seal.key_id)
+      }
       before = seal
       onProgress?.(tally.sealed)
     }
@@ -89,6 +103,7 @@ export async function verifyAudit(
   const { sealed: _, missing, ...told } = tally
   return {
     intact: problems.length === 0,
+    unverifiable: unjudged > 0 && unjudged === problems.length,
     ...told,
     unsealed: waiting,
     outside: Math.max(0, events - (sealed - missing - tally.purged) - waiting),
@@ -106,10 +121,16 @@ function isMissingBefore(seal: Seal, before: Seal | undefined, purgedBefore: Dat
   return seal.seal_no !== 1n && !mayBePurged
 }
 
-/** The seal that follows a missing one is judged by itself no further. */
-function checkChain(key: DerivedKeys, before: Seal | undefined, seal: Seal, tell: Tell): void {
-  const follows = before ? before.seal_no + 1n === seal.seal_no : seal.seal_no === 1n
-  if (follows && !chainOf(key, before?.chain, seal).equals(seal.chain)) tell('the seal was altered')
+/**
+ * The code with which a seal's own begins. It counts as the seal keeps it, so that the first one that is left after a
+ * purge can be judged like any other; where the seal before is there, it has to be the same.
+ */
+function codeBefore(before: Seal | undefined, { seal_no, before_chain: kept }: Seal): Buffer | 'unknown' | 'wrong' {
+  const follows = before?.seal_no === seal_no - 1n
+  const known = seal_no === 1n ? NOTHING_BEFORE : follows ? before?.chain : undefined
+  if (known) return kept === null || kept.equals(known) ? known : 'wrong'
+  if (kept === null) return 'unknown'
+  return kept.length === CODE_BYTES ? kept : 'wrong'
 }
 
 async function checkRows(

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { recordAudit, sealAudit, verifyAudit } from '../../src/audit/index.ts'
+import { purge } from '../../src/jobs/purge.ts'
 import { deriveKeys } from '../../src/lib/crypto/keys.ts'
 import { openWorld, type World } from '../harness.ts'
 
@@ -112,10 +113,96 @@ describe('a hand in the database', () => {
   })
 })
 
-it('of another SECRET_KEY cannot be judged, and says so', async () => {
-  await write(2)
-  await sealAudit({ ...world.deps, keys: deriveKeys('another key of thirty-two characters') })
-  expect(await verify()).toMatchObject({ rows: 0, seals: 1, other_key: 1, problems: [] })
+describe('after a change of SECRET_KEY', () => {
+  const other = 'another key of thirty-two characters'
+  const withBoth = () =>
+    verifyAudit({ ...world.deps, keys: deriveKeys('the newest of thirty-two characters', [other]) })
+  beforeEach(async () => {
+    await write(2)
+    await sealAudit({ ...world.deps, keys: deriveKeys(other) })
+  })
+  const keyId = async () => (await query('select key_id from audit_seal')).rows[0].key_id
+
+  it('the log is not intact where the key of before is not known, and the key is named once', async () => {
+    await write(2)
+    await sealAudit({ ...world.deps, keys: deriveKeys(other) })
+    const problem = `cannot be verified: key ${await keyId()} is not among SECRET_KEY and SECRET_KEYS_OLD`
+    expect(await verify()).toMatchObject({ intact: false, rows: 0, seals: 2, other_key: 2, unverifiable: true })
+    expect((await verify()).problems).toMatchObject([{ seal_no: 1n, audit_id: null, problem }])
+  })
+
+  it('it is where the key is among the old ones', async () => {
+    expect(await withBoth()).toMatchObject({ intact: true, rows: 2, other_key: 0, unverifiable: false, problems: [] })
+  })
+
+  it('a seal that is said to be of another key shows, whether that key is known or not', async () => {
+    await write(1)
+    await sealAudit({ ...world.deps, keys: deriveKeys('the newest of thirty-two characters') })
+    await query('update audit_seal set key_id = (select key_id from audit_seal where seal_no = 2) where seal_no = 1')
+    expect((await withBoth()).problems).toContainEqual(expect.objectContaining({ problem: 'the seal was altered' }))
+    await query("update audit_seal set key_id = '00000000' where seal_no = 1")
+    expect(await withBoth()).toMatchObject({ intact: false })
+  })
+
+  it('what follows a seal that cannot be judged is not taken for whole when it was cut out', async () => {
+    await write(1)
+    await sealAudit({ ...world.deps, keys: deriveKeys(other) })
+    await write(1)
+    await sealAudit(world.deps)
+    await query('update audit_seal set chain = before_chain where seal_no = 2')
+    const { problems } = await verify()
+    expect(problems.map(({ problem }) => problem)).toContain('the seal was altered')
+  })
+})
+
+describe('once old rows are purged', () => {
+  const problems = async () => (await verify()).problems.map(({ problem }) => problem)
+  beforeEach(async () => {
+    for (let seal = 0; seal < 3; seal++) {
+      await write(2)
+      await sealAudit(world.deps)
+    }
+    world.clock.advance(1_096 * 86_400)
+    for (let seal = 0; seal < 2; seal++) {
+      await write(2)
+      await sealAudit(world.deps)
+    }
+    expect((await purge(world.deps, {})).deleted).toMatchObject({ audit_event: 6, audit_seal: 3 })
+  })
+
+  it('verification begins with the first seal that is left', async () => {
+    expect(await verify()).toMatchObject({ intact: true, rows: 4, seals: 2, outside: 0 })
+  })
+
+  it('a hand that cuts off more, and says that it was old, is found', async () => {
+    await query('delete from audit_event using audit_seal where seal_no = 4 and audit_id = any(audit_ids)')
+    await query('delete from audit_seal where seal_no = 4')
+    expect(await problems()).toEqual(['a seal before this one is missing'])
+    await query("update audit_seal set before_at = '2020-01-01'")
+    expect(await problems()).toEqual(['the seal was altered'])
+  })
+
+  it.each([
+    ["last_at = last_at + interval '1 day'"],
+    ["first_at = '2020-01-01'"],
+    ['audit_ids = array_replace(audit_ids, audit_ids[1], audit_ids[2])'],
+    ["before_chain = decode(repeat('00', 32), 'hex')"],
+    ["before_chain = decode('', 'hex')"],
+  ])('a hand that alters that seal is found: %s', async (change) => {
+    await query(`update audit_seal set ${change} where seal_no = 4`)
+    expect(await problems()).toContain('the seal was altered')
+  })
+
+  it('a first seal that does not say what was before it cannot be judged', async () => {
+    await query('update audit_seal set before_chain = null where seal_no = 4')
+    expect(await verify()).toMatchObject({ intact: false, unverifiable: true })
+    expect(await problems()).toEqual(['cannot be verified: the seal before it is purged, and its code was not kept'])
+  })
+
+  it('seals of the release before, which kept no code, are judged while the one before is there', async () => {
+    await query('update audit_seal set before_chain = null where seal_no = 5')
+    expect(await verify()).toMatchObject({ intact: true, rows: 4 })
+  })
 })
 
 it('lets go of what is older than AUDIT_DAYS', async () => {

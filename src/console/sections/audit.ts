@@ -1,5 +1,6 @@
-import { auditPage, listAudit, type ShownEvent, verification, verifyAudit } from '../../audit/index.ts'
+import { auditPage, listAudit, type ShownEvent, type Verified, verification, verifyAudit } from '../../audit/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
+import type { Translate } from '../../lib/web/locale.ts'
 import { mayDo, PERSONAL_DATA } from '../permissions.ts'
 import type { Action, Asking, Cell, Fact, Section } from '../shown.ts'
 import { at, code, count, stateCell, text, time } from '../texts.ts'
@@ -49,6 +50,11 @@ const readPage = async (asking: Asking) => {
   }
 }
 
+const noteOf = ({ intact, unverifiable }: Verified, t: Translate): string => {
+  if (intact) return t('console.audit.intact')
+  return unverifiable ? t('console.audit.unverifiable') : t('console.audit.broken')
+}
+
 /** It reads the whole log, so it is asked for; it changes nothing. */
 const verify: Action = {
   path: '/audit/verify',
@@ -79,7 +85,7 @@ const verify: Action = {
             },
           ]
     return {
-      note: found.intact ? t('console.audit.intact') : t('console.audit.broken'),
+      note: noteOf(found, t),
       tone: found.intact ? 'good' : 'bad',
       values: [
         ...numbers.map(([name, value]) => ({ name, cells: [text(count(value))] })),

@@ -6,7 +6,7 @@ import { type ActingFor, seesPeople } from '../lib/web/admin-auth.ts'
 import { AREA_A_HEADERS, answerLossless, answerSuccess } from '../lib/web/envelope.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { exportAudit, listAudit } from './list.ts'
-import { verifyAudit } from './verify.ts'
+import { verifyAuditInTime } from './verify.ts'
 import { auditExport, auditPage, verification } from './wire.ts'
 
 const TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson; charset=utf-8' } as const
@@ -34,6 +34,6 @@ export function auditRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
   })
 
   app.get('/audit/verify', ownQuery, async (request, reply) =>
-    answerLossless(request, reply, await verifyAudit(as(request), parseInput(verification, request.query))),
+    answerLossless(request, reply, await verifyAuditInTime(as(request), parseInput(verification, request.query))),
   )
 }

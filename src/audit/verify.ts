@@ -1,6 +1,9 @@
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
+import { addSeconds } from '../lib/clock.ts'
 import { type DerivedKeys, everyKey } from '../lib/crypto/keys.ts'
+import { longRead } from '../lib/turns.ts'
+import { RescodeError } from '../lib/web/rescode.ts'
 import { CODE_BYTES, chainOf, keyIdOf, NOTHING_BEFORE, ROW_DIGEST_BYTES, rowDigest } from './seal.ts'
 import { type Seal, sealsAfter } from './seal-store.ts'
 import { countEvents, findEventsById, keptSince } from './store.ts'
@@ -50,12 +53,20 @@ interface Tally {
   missing: number
 }
 
-/** Reads the whole chain and every row that it names; `onProgress` is told how many rows are done. */
-export async function verifyAudit(
-  deps: Deps,
-  { head }: Verification = {},
-  onProgress?: (rows: number) => void,
-): Promise<Verified> {
+/** A service reads so long for one who asks over HTTP; on the command line it takes as long as it takes. */
+const VERIFIED_WITHIN_S = 120
+
+/** `verifyAudit` for whoever asks a service: one at a time (20003, 429), and 20013 (503) once the time is over. */
+export const verifyAuditInTime = (deps: Deps, given: Verification): Promise<Verified> =>
+  longRead(deps.config, () => verifyAudit(deps, given, addSeconds(deps.clock.now(), VERIFIED_WITHIN_S)))
+
+const tookTooLong = (): RescodeError => {
+  const message = 'The log is too long to be verified within a request; run gatehouse audit verify on the machine'
+  return new RescodeError(20013, { status: 503, message, detail: 'the verification took too long' })
+}
+
+/** Reads the whole chain and every row that it names. */
+export async function verifyAudit(deps: Deps, { head }: Verification = {}, until?: Date): Promise<Verified> {
   const { db, keys, clock, config } = deps
   const purgedBefore = keptSince(clock.now(), config.AUDIT_DAYS)
   const tally: Tally = { rows: 0, seals: 0, purged: 0, other_key: 0, sealed: 0, missing: 0 }
@@ -69,6 +80,7 @@ export async function verifyAudit(
     const seals = await sealsAfter(db, before?.seal_no ?? 0n, SEALS_AT_ONCE)
     if (seals.length === 0) break
     for (const seal of seals) {
+      if (until && clock.now() >= until) throw tookTooLong()
       const tell = (problem: string, audit_id: string | null = null) => {
         const { seal_no, first_at, last_at } = seal
         if (problems.length < MOST_PROBLEMS) problems.push({ seal_no, first_at, last_at, audit_id, problem })
@@ -92,7 +104,6 @@ export async function verifyAudit(
         unknownKeys.add(seal.key_id)
       }
       before = seal
-      onProgress?.(tally.sealed)
     }
   }
   const { events, waiting, sealed } = await countEvents(db)

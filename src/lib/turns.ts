@@ -1,4 +1,4 @@
-import { Refusal } from './web/rescode.ts'
+import { Refusal, RescodeError } from './web/rescode.ts'
 
 /** There is more work than can be done in time. Nothing of the request was done. */
 export class Overloaded extends Refusal {
@@ -98,5 +98,26 @@ export class Turns {
       },
       Math.max(1, Math.ceil(soonest - performance.now())),
     ).unref()
+  }
+}
+
+const LONG_READ_RETRY_S = 30
+const withLongRead = new WeakSet<object>()
+
+/**
+ * Reads that an operator asks for and that go through whole tables: one at a time for each `ofProcess` (its config), so
+ * that they never hold all connections of operators. A further one is refused at once, with 429.
+ */
+export async function longRead<Result>(ofProcess: object, work: () => Promise<Result>): Promise<Result> {
+  if (withLongRead.has(ofProcess)) {
+    const message = 'Another count or verification is being done here, one at a time; try again when it is over'
+    const headers = { 'Retry-After': String(LONG_READ_RETRY_S) }
+    throw new RescodeError(20003, { status: 429, message, headers, detail: 'a long read is being done' })
+  }
+  withLongRead.add(ofProcess)
+  try {
+    return await work()
+  } finally {
+    withLongRead.delete(ofProcess)
   }
 }

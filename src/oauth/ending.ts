@@ -1,5 +1,6 @@
 import { countSessionsOfUser, routingKeyOf, type UserKey } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
+import { longRead } from '../lib/turns.ts'
 import { showMicroApp } from '../registry/index.ts'
 import { countTokensOfApp, countTokensOfUser } from './ending-store.ts'
 
@@ -27,9 +28,10 @@ export interface AppEnding {
   readonly people: number
 }
 
-/** Throws 20007 (404) when there is no such app. */
+/** Throws 20007 (404) when there is no such app, and 20003 (429) while this process does another long read. */
 export async function countAppEnding(deps: Deps, appKey: string): Promise<AppEnding> {
   const { app_key } = await showMicroApp(deps, appKey)
   const now = deps.clock.now()
-  return { app_key, ...(await deps.db.slowTx(COUNTED_WITHIN_S, (db) => countTokensOfApp(db, app_key, now))) }
+  const count = () => deps.db.slowTx(COUNTED_WITHIN_S, (db) => countTokensOfApp(db, app_key, now))
+  return { app_key, ...(await longRead(deps.config, count)) }
 }

@@ -1,4 +1,11 @@
-import { auditPage, listAudit, type ShownEvent, type Verified, verification, verifyAudit } from '../../audit/index.ts'
+import {
+  auditPage,
+  listAudit,
+  type ShownEvent,
+  type Verified,
+  verification,
+  verifyAuditInTime,
+} from '../../audit/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { mayDo, PERSONAL_DATA } from '../permissions.ts'
@@ -68,7 +75,7 @@ const verify: Action = {
     back: at('audit'),
   }),
   run: async ({ deps, t, fields }) => {
-    const found = await verifyAudit(deps, parseInput(verification, { head: fields.head }))
+    const found = await verifyAuditInTime(deps, parseInput(verification, { head: fields.head }))
     const numbers: [string, number][] = [
       [t('console.audit.rows'), found.rows],
       [t('console.audit.unsealed'), found.unsealed],

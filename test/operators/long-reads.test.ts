@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { recordAudit, sealAudit, verifyAudit } from '../../src/audit/index.ts'
+import { Client } from '../acceptance/client.ts'
+import { injectWire } from '../acceptance/http.ts'
+import { signedIn } from '../console/person.ts'
+import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
+import { until } from '../until.ts'
+
+/** What an operator asks for and takes long leaves the connections of operators to others. */
+
+let world: World
+let client: Client
+beforeAll(async () => {
+  world = await openWorld()
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+})
+afterAll(() => world.close())
+
+const ask = (path: string) =>
+  world.app.inject({ url: `/admin/v1${path}`, headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
+const count = (app_key: string) => ask(`/apps/${app_key}/end-tokens`)
+const verify = () => ask('/audit/verify')
+
+/** Holds these tables while `work` is done: whoever reads them waits. */
+async function whileLocked(tables: string, work: () => Promise<void>): Promise<void> {
+  const holder = await world.pool.connect()
+  try {
+    await holder.query(`begin; lock table ${tables} in access exclusive mode`)
+    await work()
+  } finally {
+    await holder.query('rollback')
+    holder.release()
+  }
+}
+const waiting = () =>
+  until(async () => {
+    const { rows } = await world.pool.query(
+      "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+    )
+    return rows.length > 0 ? true : undefined
+  })
+
+it('one at a time in a process: a further one is refused at once, with what to do', async () => {
+  const { app_key } = await client.makeApp()
+  const admin = (await signedIn(world, 'admin')).person
+  let first: ReturnType<typeof count> | undefined
+  await whileLocked('access_token', async () => {
+    first = count(app_key)
+    await waiting()
+    for (const further of [await count(app_key), await verify()]) {
+      expect(further.statusCode).toBe(429)
+      expect(further.headers['retry-after']).toBe('30')
+      expect(further.json()).toMatchObject({
+        rescode: 20003,
+        data: { message: expect.stringContaining('try again when it is over') },
+      })
+    }
+    expect((await admin.submit('/console/audit/verify')).status).toBe(429)
+    expect((await ask('/apps')).statusCode).toBe(200)
+  })
+  expect((await first)?.statusCode).toBe(200)
+  expect((await verify()).statusCode).toBe(200)
+})
+
+it('the next one is answered after one that has failed', async () => {
+  expect((await count('nobody')).statusCode).toBe(404)
+  expect((await count('nobody')).statusCode).toBe(404)
+})
+
+it('verification ends when its time is over, and says where it has as long as it needs', async () => {
+  await recordAudit(world.deps, { event: 'app_updated' })
+  await sealAudit(world.deps)
+  await expect(verifyAudit(world.deps, {}, world.clock.now())).rejects.toMatchObject({
+    failure: { status: 503 },
+    message: expect.stringContaining('gatehouse audit verify'),
+  })
+})

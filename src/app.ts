@@ -102,7 +102,7 @@ export async function buildApp({
   registerSecurityTxt(app, config, deps.clock)
   registerHealth(app, readiness, log, {
     databaseState: databaseState(deps.db.reserved(), deps.keys),
-    isOperator: (authorization) => isFirstOperator(config, authorization),
+    isOperator: (request) => isForOperators(request) && isFirstOperator(config, request.headers.authorization),
   })
   await app.register(cookie)
   await registerPages(app, config.PUBLIC_URL)

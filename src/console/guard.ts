@@ -136,7 +136,8 @@ export async function sendConsoleError(
   thrown: unknown,
 ): Promise<FastifyReply> {
   const error = failureAnswerOf(thrown, request)
-  if (!prefersHtml(request.headers.accept)) return sendErrorPage(request, reply, error, true)
+  const isHere = request.server.isForOperators(request) // elsewhere there is no console, nor a page of it that says so
+  if (!isHere || !prefersHtml(request.headers.accept)) return sendErrorPage(request, reply, error, true)
   prepareFailure(error, request, reply, true)
   const wait = inMinutes(localeOfRequest(request), Number(error.failure.headers?.['Retry-After'] ?? 0))
   const status = Math.min(error.status(true), 500) // 503 reads the same

@@ -18,10 +18,10 @@ export const consoleRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { dep
     async (pages) => {
       pages.decorateRequest('consoleOperator', null)
       await acceptForms(pages, FORM_LIMIT)
+      pages.addHook('onRequest', limitPages(pages, deps.config))
       pages.addHook('onRequest', async (request) => {
         if (!app.isForOperators(request)) throw noSuchPath()
       })
-      pages.addHook('onRequest', limitPages(pages, deps.config))
       pages.addHook('onRequest', refuseForeignForms(deps.config.PUBLIC_URL))
       pages.setErrorHandler((error, request, reply) => sendConsoleError(request, reply, error))
       pages.setNotFoundHandler((request, reply) => sendConsoleError(request, reply, noSuchPath()))

@@ -1,7 +1,8 @@
-import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { forOperatorsOnly } from '../lib/web/admin-auth.ts'
-import { noSuchPath } from '../lib/web/rescode.ts'
+import { envelopeErrorHandler } from '../lib/web/envelope.ts'
+import { isLoopbackHost } from '../lib/web/web-url.ts'
 import { type GatherMetrics, metricsText } from './exposition.ts'
 
 interface Options {
@@ -11,9 +12,15 @@ interface Options {
   readonly open?: boolean
 }
 
-/** On ADMIN_PORT alone, as everything for operators. */
-function onlyHere(app: FastifyInstance, request: FastifyRequest): void {
-  if (!app.isForOperators(request)) throw noSuchPath()
+const OF_A_PROXY = /^(?:forwarded|via|x-forwarded-.*|x-real-ip)$/
+
+/**
+ * Whether a request on a loopback address is of a program of this machine itself. A proxy there says whom it asks for; a
+ * page that a browser there shows can make its own name mean this address (DNS rebinding), but names itself in Host.
+ */
+function isOfThisMachine({ headers }: FastifyRequest): boolean {
+  if (Object.keys(headers).some((name) => OF_A_PROXY.test(name))) return false
+  return isLoopbackHost((headers.host ?? '').replace(/:\d+$/, ''))
 }
 
 /** The text format that Prometheus reads. */
@@ -29,8 +36,12 @@ export const metricsRoom: FastifyPluginAsync<Options> = async (app, { deps, gath
     return answering
   }
   await app.register(async (room) => {
-    if (open) room.addHook('onRequest', async (request) => onlyHere(app, request))
-    else forOperatorsOnly(room)
+    if (open) {
+      room.setErrorHandler(envelopeErrorHandler(true))
+      room.addHook('onRequest', async (request, reply) => {
+        if (!app.isForOperators(request) || !isOfThisMachine(request)) await app.operatorGate.call(app, request, reply)
+      })
+    } else forOperatorsOnly(room)
     room.get('/metrics', async (_request, reply) => {
       const text = await answer()
       return reply.headers({ 'Content-Type': TYPE, 'Cache-Control': 'no-store' }).send(text)

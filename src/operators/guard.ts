@@ -1,10 +1,10 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { allows, operatorOf, type Role } from '../lib/web/admin-auth.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { noSuchPath, tooManyRequests } from '../lib/web/rescode.ts'
-import { networkOf } from '../throttle/index.ts'
+import { limitPages, networkOf } from '../throttle/index.ts'
 import { roleNeeded, wrongBearer } from './errors.ts'
 import { ROUTE_ROLES } from './permissions.ts'
 import { bearerOf, findOperator } from './token.ts'
@@ -24,8 +24,12 @@ export function registerOperators(app: FastifyInstance, given: Deps, isForOperat
   const deps = { ...given, db: given.db.room('operators') }
   app.decorateRequest('operator', null)
   app.decorate('isForOperators', isForOperators)
-  app.decorate('operatorGate', async (request: FastifyRequest) => {
-    if (!isForOperators(request)) throw noSuchPath()
+  const limit = limitPages(app, deps.config)
+  app.decorate('operatorGate', async (request: FastifyRequest, reply: FastifyReply) => {
+    if (!isForOperators(request)) {
+      await limit.call(app, request, reply)
+      throw noSuchPath()
+    }
     const bearer = bearerOf(request.headers.authorization)
     const operator = bearer === undefined ? undefined : await findOperator(deps, bearer)
     if (!operator) throw await refuseBearer(deps, request, bearer !== undefined)

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Log } from '../log.ts'
 
 /** `draining` turns true at shutdown, before the listener closes. */
@@ -16,8 +16,8 @@ interface State {
 
 interface Checks {
   readonly databaseState: () => Promise<State>
-  /** Whether an Authorization header is that of an operator. */
-  readonly isOperator: (authorization: string | undefined) => boolean
+  /** Whether a request is an operator's. */
+  readonly isOperator: (request: FastifyRequest) => boolean
 }
 
 /**
@@ -37,9 +37,9 @@ export function registerHealth(app: FastifyInstance, readiness: Readiness, log: 
     return state
   }
   app.get('/healthz', async () => ({ status: 'ok' }))
-  app.get('/readyz', async ({ headers }, reply) => {
+  app.get('/readyz', async (request, reply) => {
     const { status, why } = await check()
-    const told = why !== undefined && checks.isOperator(headers.authorization) ? { why } : {}
+    const told = why !== undefined && checks.isOperator(request) ? { why } : {}
     return reply.code(status === 'ok' ? 200 : 503).send({ status, ...told })
   })
 }

@@ -128,7 +128,7 @@ function actionRoutes(app: FastifyInstance, deps: Deps, asks: Asks, section: Sec
   app.post(action.path, { onRequest }, async (request, reply) => {
     const ask = asks(request)
     try {
-      const { back } = await action.ask(ask)
+      const back = action.back?.(ask) ?? (await action.ask(ask)).back
       const once = await action.run(ask)
       if (once) {
         const shown = { tone: 'plain', ...once, title: ask.t(action.title), back }

@@ -109,6 +109,8 @@ export interface Once {
 export interface Action extends Place {
   /** Of the page; its button says the same. */
   readonly title: string
+  /** Where to go afterwards, of a change whose numbers take long to count: making it does not count them again. */
+  readonly back?: (asking: Asking) => string
   readonly ask: (asking: Asking) => Promise<Question>
   readonly run: (asking: Asking) => Promise<Once | undefined>
 }

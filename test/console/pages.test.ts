@@ -92,6 +92,20 @@ describe('a change', () => {
     ])
   })
 
+  it('ends everything of a user or an app at once, and says before how much that is', async () => {
+    const asked = await support.get(addressOf('/users/end-sessions', filled))
+    expect(asked.text).toContain('0 browser sessions, and 0 tokens of 0 apps')
+    expect((await change('/users/end-sessions', {}, support)).rows).toMatchObject([
+      { event: 'user_sessions_ended', user_id: USER.user_id },
+    ])
+    const tokens = await admin.get(addressOf('/apps/:app_key/end-tokens', filled))
+    expect(tokens.text).toContain('Tokens that end at once: 0, of this many people: 0.')
+    const { answer, rows } = await change('/apps/:app_key/end-tokens')
+    expect(answer.location).toBe(`/console/apps/${filled.app_key}?done=1`)
+    expect(rows).toMatchObject([{ event: 'app_tokens_ended', actor_name: adminName }])
+    expect((await admin.get('/console/apps/nobody/end-tokens')).status).toBe(404)
+  })
+
   it('of operators: made, with a password, a role, a token; disabled', async () => {
     const made = await admin.submit('/console/operators/new', { name: 'grace', role: 'viewer', days: '30' })
     expect(made.text).toMatch(/ghop_\w+/)

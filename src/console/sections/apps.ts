@@ -1,8 +1,9 @@
 import { rotation } from '../../lib/crypto/made-secret.ts'
 import { parseInput } from '../../lib/json/input.ts'
-import { liveGrantsOfApp } from '../../oauth/index.ts'
+import { countAppEnding, liveGrantsOfApp } from '../../oauth/index.ts'
 import {
   approveMicroApp,
+  endTokensOfApp,
   listMicroApps,
   type MicroApp,
   microAppFilter,
@@ -61,6 +62,7 @@ async function readOne(asking: Asking) {
       ...(app.status === 'approved' ? [] : [action(app, 'approve', t('console.apps.approve'))]),
       ...(app.status === 'suspended' ? [] : [action(app, 'suspend', t('console.apps.suspend'))]),
       action(app, 'rotate-secret', t('console.apps.rotate')),
+      action(app, 'end-tokens', t('console.apps.end')),
     ],
   }
 }
@@ -123,6 +125,23 @@ const suspend: Action = {
   },
 }
 
+const endTokens: Action = {
+  path: '/apps/:app_key/end-tokens',
+  operation: 'POST /apps/:app_key/end-tokens',
+  title: 'console.apps.end',
+  back: ({ params }) => pageOf(params.app_key ?? ''),
+  ask: async (asking) => {
+    const { name, app_key } = await appOf(asking)
+    const { tokens, people } = await countAppEnding(asking.deps, app_key)
+    const numbers = { name, tokens: count(tokens), people: count(people) }
+    return { says: [asking.t('console.apps.end_says', numbers)], back: pageOf(app_key) }
+  },
+  run: async ({ deps, params }) => {
+    await endTokensOfApp(deps, params.app_key ?? '')
+    return undefined
+  },
+}
+
 const rotate: Action = {
   path: '/apps/:app_key/rotate-secret',
   operation: 'POST /apps/:app_key/rotate-secret',
@@ -171,5 +190,5 @@ export const apps: Section = {
     },
   ],
   details: [{ path: '/apps/:app_key', operation: 'GET /apps/:app_key', read: readOne }],
-  actions: [approve, suspend, rotate],
+  actions: [approve, suspend, rotate, endTokens],
 }

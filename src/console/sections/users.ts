@@ -1,5 +1,6 @@
 import {
   blockUser,
+  endSessionsOfUser,
   listUsers,
   maskedUser,
   shownUser,
@@ -10,10 +11,10 @@ import {
 } from '../../account/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { allows } from '../../lib/web/admin-auth.ts'
-import { grantFilter, listGrants, liveGrantsOfUser } from '../../oauth/index.ts'
+import { countUserEnding, grantFilter, listGrants, liveGrantsOfUser } from '../../oauth/index.ts'
 import { PERSONAL_DATA } from '../permissions.ts'
 import type { Action, Asking, Section } from '../shown.ts'
-import { at, code, countedGrants, link, orDash, stateCell, stateChoices, text, time } from '../texts.ts'
+import { at, code, count, countedGrants, link, orDash, stateCell, stateChoices, text, time } from '../texts.ts'
 import { grantTable } from './grants.ts'
 
 interface UserKey {
@@ -96,6 +97,7 @@ async function readOne(asking: Asking, reason?: string) {
         href: pageOf(key, change),
         text: change === 'block' ? t('console.users.block') : t('console.users.unblock'),
       },
+      { operation: END_SESSIONS, href: pageOf(key, 'end-sessions'), text: t('console.users.end') },
       { operation: PERSONAL_DATA, href: pageOf(key, 'unmask'), text: t('console.users.unmask') },
     ],
   }
@@ -118,6 +120,26 @@ const change = (what: 'block' | 'unblock'): Action => ({
     return undefined
   },
 })
+
+const END_SESSIONS = 'POST /users/end-sessions'
+
+const endSessions: Action = {
+  path: '/users/end-sessions',
+  operation: END_SESSIONS,
+  title: 'console.users.end',
+  back: (asking) => pageOf(keyOf(asking)),
+  ask: async (asking) => {
+    const key = keyOf(asking)
+    const { tokens, apps, sessions } = await countUserEnding(asking.deps, key)
+    const numbers = { tokens: count(tokens), apps: count(apps), sessions: count(sessions) }
+    const person = `${key.cid}/${key.user_id}`
+    return { says: [asking.t('console.users.end_says', { person, ...numbers })], back: pageOf(key) }
+  },
+  run: async (asking) => {
+    await endSessionsOfUser(asking.deps, keyOf(asking))
+    return undefined
+  },
+}
 
 const unmask: Action = {
   path: '/users/unmask',
@@ -163,5 +185,5 @@ export const users: Section = {
     },
   ],
   details: [{ path: '/users/user', operation: 'GET /users/:cid/:user_id', read: (asking) => readOne(asking) }],
-  actions: [change('block'), change('unblock'), unmask],
+  actions: [change('block'), change('unblock'), endSessions, unmask],
 }

@@ -123,7 +123,7 @@ export function sendConsolePage(
   const t = translator(localeOfRequest(request))
   const operator = request.consoleOperator
   const who = operator && !operator.pending ? { name: operator.name, role: roleText(operator.role, t) } : null
-  const sections = SECTIONS.filter(({ operation }) => operator && mayDo(operator.role, operation)).map(
+  const sections = SECTIONS.filter(({ operation, lists }) => lists && operator && mayDo(operator.role, operation)).map(
     ({ id, title }) => ({ href: `${HOME}/${id}`, name: t(title), isCurrent: id === section }),
   )
   return sendPage(request, reply, view, { mark: '', ...data, who, sections, section }, options)

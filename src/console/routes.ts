@@ -96,7 +96,7 @@ function detailRoute(app: FastifyInstance, asks: Asks, section: Section, page: D
   app.get(page.path, { onRequest: rolesOnly(page.operation) }, async (request, reply) => {
     const ask = asks(request)
     const { actions, ...detail } = await page.read(ask)
-    const shown = { notice: '', ...detail, actions: allowedTo(ask, actions), isDone: isDone(request) }
+    const shown = { notice: '', texts: [], ...detail, actions: allowedTo(ask, actions), isDone: isDone(request) }
     return sendConsolePage(request, reply, 'console/detail', shown, { section: section.id })
   })
 }
@@ -131,7 +131,7 @@ function actionRoutes(app: FastifyInstance, deps: Deps, asks: Asks, section: Sec
       const back = action.back?.(ask) ?? (await action.ask(ask)).back
       const once = await action.run(ask)
       if (once) {
-        const shown = { tone: 'plain', ...once, title: ask.t(action.title), back }
+        const shown = { tone: 'plain', texts: [], ...once, title: ask.t(action.title), back }
         return await sendConsolePage(request, reply, 'console/once', shown, { section: section.id })
       }
       return reply.headers(AREA_A_HEADERS).redirect(`${back}${back.includes('?') ? '&' : '?'}done=1`, 303)

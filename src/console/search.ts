@@ -1,20 +1,27 @@
 import { listUsers, userFilter } from '../account/index.ts'
-import { auditPage, listAudit } from '../audit/index.ts'
+import { type Explained, explain } from '../explain/index.ts'
 import { parseInput } from '../lib/json/input.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
 import { listOrders, orderFilter, showOrder } from '../orders/index.ts'
 import { listPartners, partnerFilter } from '../partners/index.ts'
 import { listMicroApps, microAppFilter } from '../registry/index.ts'
-import type { Asking, Cell } from './shown.ts'
-import { at, link } from './texts.ts'
+import { refusalTable, rejectedTable, userLink } from './explained.ts'
+import { mayDo } from './permissions.ts'
+import { knownRequest } from './sections/requests.ts'
+import type { Asking, Cell, Table } from './shown.ts'
+import { at, code, link, stateCell, text, time } from './texts.ts'
 
-/** What one text may mean: a request id, an order, a partner, a micro-app or a person. */
+/**
+ * What one text may mean: a request id, an order, a partner, a micro-app or a person; for support and above with what
+ * `gatehouse explain` knows of it, and so by a phone number and by the beginning of a token too.
+ */
 
 export interface Found {
   readonly query: string
   /** The only page that fits. */
   readonly href?: string
   readonly found: readonly { readonly kind: string; readonly link: Cell }[]
+  readonly tables: readonly Table[]
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -64,11 +71,9 @@ const person: Finds = async ({ deps, t }, query) => {
   }))
 }
 
-const request: Finds = async ({ deps, t }, query) => {
-  if (!UUID.test(query)) return []
-  const { events } = await listAudit(deps, parseInput(auditPage, { request_id: query, limit: 1 }))
-  const href = `${at('audit')}?${new URLSearchParams({ request_id: query })}`
-  return events.map(() => ({ kind: t('console.search.request'), link: link(query, href) }))
+const request: Finds = async (asking, query) => {
+  if (!UUID.test(query) || !(await knownRequest(asking, query))) return []
+  return [{ kind: asking.t('console.search.request'), link: link(query, at('requests', query)) }]
 }
 
 const ALL: readonly Finds[] = [request, orderById, orderOfPartner, partner, microApp, person]
@@ -76,10 +81,75 @@ const ALL: readonly Finds[] = [request, orderById, orderOfPartner, partner, micr
 /** At most five of a kind, by the beginning of what each is known by. */
 export async function searchFor(asking: Asking): Promise<Found> {
   const query = (asking.fields.q ?? '').slice(0, LONGEST)
-  if (query === '') return { query, found: [] }
-  const found = (await Promise.all(ALL.map((finds) => quiet(finds(asking, query))))).flat()
+  if (query === '') return { query, found: [], tables: [] }
+  const [explained, ...byKind] = await Promise.all([
+    explainedFor(asking, query),
+    ...ALL.map((finds) => quiet(finds(asking, query))),
+  ])
+  const found = [
+    ...new Map([...byKind.flat(), ...people(explained, asking)].map((one) => [one.link.href, one])).values(),
+  ]
+  const tables = tablesOf(explained, asking)
   const [only, ...others] = found
-  return { query, found, ...(only?.link.href && others.length === 0 ? { href: only.link.href } : {}) }
+  const isOnly = others.length === 0 && tables.length === 0
+  return { query, found, tables, ...(only?.link.href && isOnly ? { href: only.link.href } : {}) }
+}
+
+/** Of an order and a request their own pages say the same. */
+async function explainedFor({ deps, role }: Asking, query: string): Promise<Explained> {
+  if (UUID.test(query) || !mayDo(role, 'GET /explain')) return {}
+  return explain(deps, query).catch((error: unknown) => {
+    if (error instanceof RescodeError) return {}
+    throw error
+  })
+}
+
+const people = ({ people = [] }: Explained, { t }: Asking) =>
+  people.map(({ cid, user_id }) => ({ kind: t('console.search.user'), link: userLink(cid, user_id) }))
+
+function tablesOf({ token, app, partner, people = [] }: Explained, asking: Asking): Table[] {
+  const { t } = asking
+  const none = t('console.explain.no_refusals')
+  const refusals = (of: string) => ({ title: t('console.explain.refusals', { of }), none })
+  return [
+    ...(token ? [tokenTable(token, asking), refusalTable(token.refusals, refusals(token.begins), asking)] : []),
+    ...(app ? [refusalTable(app.refusals, refusals(app.app_key), asking)] : []),
+    ...(partner
+      ? [rejectedTable(partner.rejected_calls, t('console.explain.rejected', { of: partner.client_id }), asking)]
+      : []),
+    ...people.map((one) => refusalTable(one.refusals, refusals(`${one.cid}/${one.user_id}`), asking)),
+  ]
+}
+
+const TOKEN_KINDS: Readonly<Record<string, string>> = {
+  'access token': 'console.explain.kind_access',
+  'refresh token': 'console.explain.kind_refresh',
+  code: 'console.explain.kind_code',
+}
+
+function tokenTable({ begins, kind, expires_at, issued }: NonNullable<Explained['token']>, { t }: Asking): Table {
+  return {
+    title: t('console.explain.token_of', {
+      begins,
+      kind: t(TOKEN_KINDS[kind] ?? 'console.explain.token'),
+      ends: time(expires_at).text,
+    }),
+    none: t('console.explain.token_unknown'),
+    head: [
+      t('console.field.app'),
+      t('console.field.person'),
+      t('console.field.scopes'),
+      t('console.explain.used'),
+      t('console.field.state'),
+    ],
+    rows: issued.map((one) => [
+      link(one.app_key, at('apps', one.app_key)),
+      userLink(one.cid, one.user_id),
+      text(one.scopes.join(' ')),
+      time(one.used_at),
+      one.revoked_at === null ? stateCell('active', t) : { ...code(time(one.revoked_at).text), tone: 'bad' },
+    ]),
+  }
 }
 
 /** What cannot be an id of this kind finds nothing of it. */

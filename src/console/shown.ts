@@ -15,6 +15,8 @@ export interface Cell {
   readonly isCode?: boolean
   /** A moment, to be kept on one line. */
   readonly isTime?: boolean
+  /** Text that exists in English only. */
+  readonly isEnglish?: boolean
 }
 
 export interface Table {
@@ -77,10 +79,19 @@ export interface ListPage extends Place {
   readonly actions?: (asking: Asking) => readonly ActionLink[]
 }
 
+/** A text of several lines, such as a body. */
+export interface TextBlock {
+  readonly title: string
+  readonly text: string
+  /** Empty if there is nothing to say of it. */
+  readonly note: string
+}
+
 interface Detail {
   readonly title: string
   readonly facts: readonly Fact[]
   readonly tables: readonly Table[]
+  readonly texts?: readonly TextBlock[]
   readonly actions: readonly ActionLink[]
   readonly notice?: string
 }
@@ -104,6 +115,7 @@ export interface Once {
   readonly tone?: 'good' | 'bad'
   readonly note: string
   readonly values: readonly Fact[]
+  readonly texts?: readonly TextBlock[]
 }
 
 export interface Action extends Place {
@@ -119,7 +131,7 @@ export interface Section {
   /** The path below /console. */
   readonly id: string
   readonly title: string
-  /** Who sees it in the navigation. */
+  /** Who sees it in the navigation, where it has lists. */
   readonly operation: string
   readonly lists?: readonly ListPage[]
   readonly details?: readonly DetailPage[]

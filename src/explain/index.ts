@@ -1,3 +1,11 @@
-export { aboutWhat, type Explained, type ExplainedRefusal, explain } from './explain.ts'
+export {
+  aboutWhat,
+  type Explained,
+  type ExplainedRefusal,
+  type ExplainedRequest,
+  explain,
+  explainRequest,
+  oneRequest,
+} from './explain.ts'
 export { openRefusalKeeper } from './refusals.ts'
 export { EXPLAIN_RETENTION } from './store.ts'

@@ -14,7 +14,7 @@ export const judged = {
   verdict: z.enum(['passed', 'warning', 'failed']).nullable(),
 }
 
-const summary = z.object({
+export const summary = z.object({
   kind: z.enum(['call', 'notice', 'rejected']),
   id: z.string(),
   at: z.date(),
@@ -74,7 +74,7 @@ const ORDERS = {
 } as const
 
 /** What every entry has, whichever view it comes from. */
-const SUMMARY = sql.part`kind, id, at, name, failure, detail, status, code, duration_ms, verified, left_out, warnings,
+export const SUMMARY = sql.part`kind, id, at, name, failure, detail, status, code, duration_ms, verified, left_out, warnings,
   arrival, forged, verdict`
 
 /** One list of the three views; each of them is read no further than the list is long. */

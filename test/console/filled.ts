@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { enqueue } from '../../src/db/jobs-store.ts'
 import { ADMIN_TOKEN, type World } from '../harness.ts'
 
@@ -12,8 +13,15 @@ export interface Filled {
   readonly grant_id: string
   readonly order_id: string
   readonly job_id: string
+  readonly run_id: string
+  readonly request_id: string
+  /** Of a call to the partner, as traffic has it. */
+  readonly kind: string
+  readonly id: string
 }
 
+/** Personal data in a body. */
+export const VISITOR = 'Erika Mustermann'
 export const USER = { cid: 7, user_id: `a/b ${HOSTILE}`.slice(0, 120) }
 
 export async function fill(world: World): Promise<Filled> {
@@ -54,6 +62,7 @@ export async function fill(world: World): Promise<Filled> {
     )
   ).rows[0]
   const order_id = '88001'
+  const [id, request_id] = [randomUUID(), randomUUID()]
   await world.pool.query(
     `insert into ticket_order (order_id, partner_id, partner_deal_id, partner_order_id, sandbox, state, state_since, request, quantity,
        buy_price, unit_price, total_price, created_at, updated_at)
@@ -63,18 +72,46 @@ export async function fill(world: World): Promise<Filled> {
   await world.pool.query(
     `insert into partner_call (call_id, partner_id, interface, order_id, started_at, duration_ms, url, request_headers,
        request_body, failure, failure_detail)
-     values (gen_random_uuid(), $1, 'order-query', $2, $3, 5, 'https://a.example', '{}', '{}', 'unreachable', $4)`,
-    [partner.partner_id, order_id, world.clock.now(), HOSTILE],
+     values ($5, $1, 'order-query', $2, $3, 5, $6, $7, $8, 'unreachable', $4)`,
+    [
+      ...[partner.partner_id, order_id, world.clock.now(), HOSTILE, id, HOSTILE_URL],
+      ...[{ [HOSTILE]: HOSTILE }, JSON.stringify({ [HOSTILE]: VISITOR, orderId: HOSTILE })],
+    ],
   )
+  await world.pool.query(
+    `insert into rejected_call (call_id, received_at, partner_id, client_id, path, reason, headers, body, answer, verified)
+     values ($1, $2, $3, $4, $5, $6, $7, $5, $5, false)`,
+    [randomUUID(), world.clock.now(), partner.partner_id, partner.client_id, HOSTILE, HOSTILE, { [HOSTILE]: HOSTILE }],
+  )
+  await world.pool.query(
+    `insert into refused_request (request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key,
+       proved, token, routing_key, cid, user_id)
+     values ($1, $2, 'A2', 'POST', 200, 20004, $3, $3, $3, $4, true, 'ghac_AAAAAAAAAAAA', $5, $6, $7)`,
+    [request_id, world.clock.now(), HOSTILE, app.app_key, routing_key, USER.cid, USER.user_id],
+  )
+  const { run_id } = (
+    await world.pool.query(
+      `insert into sandbox_run (run_id, partner_id, number, choice, steps, current_step, created_at)
+       values (gen_random_uuid(), $1, 1, '{"functions": []}', '{heartbeat}', 'heartbeat', $2) returning run_id`,
+      [partner.partner_id, world.clock.now()],
+    )
+  ).rows[0]
   await world.pool.query(
     `insert into record_change (at, partner_id, record, record_id, order_id, cause, change)
      values ($3, $1, 'order', $2, $4, 'operator', '{"state": ["paying", "paid"]}')`,
     [partner.partner_id, order_id, world.clock.now(), order_id],
   )
   await enqueue(world.deps.db, 'pull-due', {}, { key: HOSTILE, runAt: world.clock.now() })
-  const { id } = (await world.pool.query('select id from graphile_worker.jobs')).rows[0]
-  await world.pool.query('select graphile_worker.permanently_fail_jobs(array[$1::bigint], $2)', [id, HOSTILE])
-  return { app_key: app.app_key, partner_id: String(partner.partner_id), grant_id, order_id, job_id: String(id) }
+  const { id: job_id } = (await world.pool.query('select id from graphile_worker.jobs')).rows[0]
+  await world.pool.query('select graphile_worker.permanently_fail_jobs(array[$1::bigint], $2)', [job_id, HOSTILE])
+  const keys = {
+    app_key: app.app_key,
+    partner_id: String(partner.partner_id),
+    grant_id,
+    order_id,
+    job_id: String(job_id),
+  }
+  return { ...keys, run_id, request_id, kind: 'call', id }
 }
 
 /** The address of a page or change of the console, about these records. */

@@ -33,9 +33,7 @@ describe('the search', () => {
     const { client_id } = await one('select client_id from partner')
     expect((await viewer.get(`/console/search?q=${client_id}`)).location).toBe(`/console/partners/${filled.partner_id}`)
     const { request_id } = await one("select request_id from audit_event where event = 'app_created' limit 1")
-    expect((await viewer.get(`/console/search?q=${request_id}`)).location).toBe(
-      `/console/audit?request_id=${request_id}`,
-    )
+    expect((await viewer.get(`/console/search?q=${request_id}`)).location).toBe(`/console/requests/${request_id}`)
     const { text } = await viewer.get('/console/search?q=%22%3E%3Cimg')
     expect(text).toContain('/console/users/user?cid=7')
     expect(text).toContain('/console/orders/88001')

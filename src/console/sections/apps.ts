@@ -11,6 +11,7 @@ import {
   showMicroApp,
   suspendMicroApp,
 } from '../../registry/index.ts'
+import { mayDo } from '../permissions.ts'
 import type { Action, Asking, Section } from '../shown.ts'
 import { at, code, count, countedGrants, link, orDash, stateCell, stateChoices, text, time, yesNo } from '../texts.ts'
 
@@ -73,7 +74,7 @@ const action = ({ app_key }: MicroApp, what: string, said: string) => ({
   text: said,
 })
 
-const factsOf = (app: MicroApp, { t }: Asking) => [
+const factsOf = (app: MicroApp, { t, role }: Asking) => [
   { name: 'app_key', cells: [code(app.app_key)] },
   { name: t('console.field.state'), cells: [stateCell(app.status, t)] },
   { name: t('console.field.hosts'), cells: app.hosts.map(code) },
@@ -88,6 +89,9 @@ const factsOf = (app: MicroApp, { t }: Asking) => [
     name: t('console.field.more'),
     cells: [
       link(t('console.apps.grants'), `${at('grants')}?${new URLSearchParams({ app_key: app.app_key })}`),
+      ...(mayDo(role, 'GET /explain')
+        ? [link(t('console.explain.refused'), `${at('search')}?${new URLSearchParams({ q: app.app_key })}`)]
+        : []),
       link(t('console.field.history'), `${at('audit')}?${new URLSearchParams({ target: `app:${app.app_key}` })}`),
     ],
   },

@@ -8,8 +8,9 @@ import {
 } from '../../audit/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import type { Translate } from '../../lib/web/locale.ts'
+import { requestLink } from '../explained.ts'
 import { mayDo, PERSONAL_DATA } from '../permissions.ts'
-import type { Action, Asking, Cell, Fact, Section } from '../shown.ts'
+import type { Action, Asking, Cell, Fact, Section, Table } from '../shown.ts'
 import { at, code, count, stateCell, text, time } from '../texts.ts'
 
 const ON_A_PAGE = 50
@@ -28,38 +29,40 @@ const actorOf = ({ actor, address: from }: ShownEvent, { role }: Asking): Cell =
   return text([actor.name ? `${actor.kind} ${actor.name}` : actor.kind, address].filter(Boolean).join(', '))
 }
 
-const readPage = async (asking: Asking) => {
-  const { deps, t, fields } = asking
-  const { events, next } = await listAudit(deps, parseInput(auditPage, { limit: ON_A_PAGE, ...fields }))
+export const eventTable = (events: readonly ShownEvent[], asking: Asking): Table => {
+  const { t } = asking
   return {
-    table: {
-      head: [
-        t('console.field.at'),
-        t('console.field.who'),
-        t('console.field.what'),
-        t('console.field.target'),
-        t('console.field.outcome'),
-        t('console.field.request'),
-        t('console.field.detail'),
-      ],
-      rows: events.map((event) => [
-        time(event.at),
-        actorOf(event, asking),
-        code(event.action),
-        text(event.target ?? ''),
-        stateCell(event.outcome, t),
-        code(event.request_id ?? ''),
-        detailOf(event),
-      ]),
-      none: t('console.audit.none'),
-    },
-    next,
+    head: [
+      t('console.field.at'),
+      t('console.field.who'),
+      t('console.field.what'),
+      t('console.field.target'),
+      t('console.field.outcome'),
+      t('console.field.request'),
+      t('console.field.detail'),
+    ],
+    rows: events.map((event) => [
+      time(event.at),
+      actorOf(event, asking),
+      code(event.action),
+      text(event.target ?? ''),
+      stateCell(event.outcome, t),
+      requestLink(event.request_id),
+      detailOf(event),
+    ]),
+    none: t('console.audit.none'),
   }
 }
 
 const noteOf = ({ intact, unverifiable }: Verified, t: Translate): string => {
   if (intact) return t('console.audit.intact')
   return unverifiable ? t('console.audit.unverifiable') : t('console.audit.broken')
+}
+
+const readPage = async (asking: Asking) => {
+  const { deps, fields } = asking
+  const { events, next } = await listAudit(deps, parseInput(auditPage, { limit: ON_A_PAGE, ...fields }))
+  return { table: eventTable(events, asking), next }
 }
 
 /** It reads the whole log, so it is asked for; it changes nothing. */

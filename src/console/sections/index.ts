@@ -7,7 +7,9 @@ import { keys } from './keys.ts'
 import { operators } from './operators.ts'
 import { orders } from './orders.ts'
 import { partners } from './partners.ts'
+import { requests } from './requests.ts'
 import { settings } from './settings.ts'
+import { traffic } from './traffic.ts'
 import { users } from './users.ts'
 
 /** In the order of the navigation. */
@@ -17,8 +19,10 @@ export const SECTIONS: readonly Section[] = [
   grants,
   partners,
   orders,
+  traffic,
   jobs,
   auditLog,
+  requests,
   operators,
   keys,
   settings,

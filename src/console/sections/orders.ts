@@ -2,8 +2,10 @@ import { OPERATOR } from '../../audit/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { listOrders, ORDER_STATES, oneOrder, orderFilter, queryOrder, showOrder } from '../../orders/index.ts'
 import { timelineOf, trafficTexts } from '../../sandbox/index.ts'
-import type { Action, Asking, Cell, Section, Table, Tone } from '../shown.ts'
+import { trafficLink } from '../explained.ts'
+import type { Action, Asking, Cell, Section, Table } from '../shown.ts'
 import { at, code, count, link, orDash, stateCell, text, time } from '../texts.ts'
+import { outcomeCell, wayOf } from './traffic-entry.ts'
 
 const pageOf = (id: bigint, ...more: string[]): string => at('orders', String(id), ...more)
 
@@ -86,10 +88,9 @@ async function readOne(asking: Asking) {
   }
 }
 
-const TONES: Readonly<Record<string, Tone>> = { good: 'good', bad: 'bad', warning: 'warn' }
-
 /** Every call in either direction, every notice and every state that the order or a refund came to, oldest first. */
-async function timeline({ deps, t, locale }: Asking, partnerId: bigint, orderId: bigint): Promise<Table> {
+async function timeline(asking: Asking, partnerId: bigint, orderId: bigint): Promise<Table> {
+  const { deps, t, locale } = asking
   const { moments, isCut } = await timelineOf(deps, partnerId, orderId)
   const texts = trafficTexts(locale)
   return {
@@ -102,12 +103,12 @@ async function timeline({ deps, t, locale }: Asking, partnerId: bigint, orderId:
         return [time(moment.at), text(what), code(moved), text(moment.record === 'order' ? '' : moment.id)]
       }
       const { line } = moment
-      const way = line.direction === 'out' ? t('console.orders.we_called') : t('console.orders.they_called')
+      const outcome = outcomeCell(line.outcome, asking)
       const told = line.code === null ? '' : ` · code ${line.code}`
       return [
         time(moment.at),
-        text(`${way}${texts.name(line.name)}`),
-        { text: `${texts.outcome(line.outcome)}${told}`, tone: TONES[line.outcome.tone] ?? 'plain' },
+        link(`${wayOf(line.direction, asking)}${texts.name(line.name)}`, trafficLink(partnerId, line.kind, line.id)),
+        { ...outcome, text: `${outcome.text}${told}` },
         text((line.detail ?? '').slice(0, 200)),
       ]
     }),

@@ -3,10 +3,12 @@ import { maskedMail } from '../../lib/web/admin-auth.ts'
 import { listMembers } from '../../members/index.ts'
 import { listNotices, noticeFilter } from '../../mtp/index.ts'
 import { CONTACT_ROLES, listPartners, partnerFilter, type ShownPartner } from '../../partners/index.ts'
+import { trafficLink } from '../explained.ts'
 import { mayDo, PERSONAL_DATA } from '../permissions.ts'
 import type { Asking, Section } from '../shown.ts'
 import { at, code, link, orDash, stateCell, stateChoices, text, time, yesNo } from '../texts.ts'
 import { actionsOf, idOf, pageOf, partnerActions, partnerOf } from './partner-actions.ts'
+import { runPage, runTable } from './partner-runs.ts'
 
 const readPage = async ({ deps, t, fields }: Asking) => {
   const { partners, next } = await listPartners(deps, parseInput(partnerFilter, fields))
@@ -78,12 +80,13 @@ async function readOne(asking: Asking) {
         none: t('console.partners.no_secrets'),
       },
       await membersOf(partner, asking),
+      await runTable(asking),
       {
         title: t('console.partners.notices'),
         head: [t('console.field.at'), t('console.field.path'), t('console.field.outcome')],
         rows: notices.map((notice) => [
           time(notice.received_at),
-          code(notice.path),
+          link(notice.path, trafficLink(idOf(asking), notice.refused === null ? 'notice' : 'rejected', notice.id)),
           notice.refused === null ? stateCell('done', t) : { text: notice.refused, tone: 'bad' as const },
         ]),
         none: t('console.partners.no_notices'),
@@ -107,7 +110,7 @@ async function membersOf({ partner_id }: ShownPartner, asking: Asking) {
   }
 }
 
-const factsOf = (partner: ShownPartner, { t }: Asking) => [
+const factsOf = (partner: ShownPartner, { t, role }: Asking) => [
   { name: 'PartnerId', cells: [code(String(partner.partner_id))] },
   { name: 'clientId', cells: [code(partner.client_id)] },
   { name: t('console.field.stage'), cells: [stateCell(partner.stage, t)] },
@@ -124,6 +127,13 @@ const factsOf = (partner: ShownPartner, { t }: Asking) => [
         t('console.orders.title'),
         `${at('orders')}?${new URLSearchParams({ partner_id: String(partner.partner_id) })}`,
       ),
+      link(
+        t('console.traffic.title'),
+        `${at('traffic')}?${new URLSearchParams({ partner_id: String(partner.partner_id) })}`,
+      ),
+      ...(mayDo(role, 'GET /explain')
+        ? [link(t('console.explain.refused'), `${at('search')}?${new URLSearchParams({ q: partner.client_id })}`)]
+        : []),
       link(
         t('console.field.history'),
         `${at('audit')}?${new URLSearchParams({ target: `partner:${partner.partner_id}` })}`,
@@ -161,6 +171,6 @@ export const partners: Section = {
       read: readPage,
     },
   ],
-  details: [{ path: '/partners/:partner_id', operation: 'GET /partners/:partner_id', read: readOne }],
+  details: [{ path: '/partners/:partner_id', operation: 'GET /partners/:partner_id', read: readOne }, runPage],
   actions: partnerActions,
 }

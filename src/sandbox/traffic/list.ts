@@ -90,7 +90,7 @@ const placeOf = (row: TrafficSummary | undefined): Place | undefined => row && {
 
 const cursorOf = ({ at, id }: Place): string => `${Date.parse(at)}.${id}`
 
-function lineOf(deps: Deps, row: TrafficSummary, mask: (text: string) => string): TrafficLine {
+export function lineOf(deps: Deps, row: TrafficSummary, mask: (text: string) => string): TrafficLine {
   const isOurs = row.kind === 'call'
   const name = isOurs ? row.name : (noticeName(deps, row.name) ?? mask(row.name))
   const shown = {

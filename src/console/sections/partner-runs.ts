@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import {
+  listRuns,
+  type Progress,
+  type RunState,
+  runState,
+  type Standing,
+  showRun,
+  standings,
+} from '../../certification/index.ts'
+import { parseInput } from '../../lib/json/input.ts'
+import { trafficTexts } from '../../sandbox/index.ts'
+import type { Asking, Cell, DetailPage, Table, Tone } from '../shown.ts'
+import { code, link, text, time } from '../texts.ts'
+import { idOf, pageOf } from './partner-actions.ts'
+
+/** Certification runs of a partner: what its people see in the sandbox, without the log. */
+
+const RUN_STATES: Readonly<Record<RunState, readonly [key: string, tone: Tone]>> = {
+  under_way: ['console.runs.under_way', 'plain'],
+  all_passed: ['console.runs.all_passed', 'good'],
+  accepted: ['console.runs.accepted', 'good'],
+  replaced: ['console.runs.replaced', 'warn'],
+}
+
+const STEP_STATES: Readonly<Record<Progress['state'] | 'running', readonly [key: string, tone: Tone]>> = {
+  passed: ['console.runs.passed', 'good'],
+  failed: ['console.state.failed', 'bad'],
+  interrupted: ['console.runs.interrupted', 'warn'],
+  running: ['console.state.running', 'plain'],
+  open: ['console.runs.open', 'plain'],
+}
+
+const runCell = (standing: Standing, { t }: Asking): Cell => {
+  const [key, tone] = RUN_STATES[runState(standing)]
+  return { text: t(key), tone }
+}
+
+/** Newest first, a hundred at most. */
+export async function runTable(asking: Asking): Promise<Table> {
+  const { deps, t } = asking
+  const partner = idOf(asking)
+  const found = await standings(deps, await listRuns(deps, partner))
+  return {
+    title: t('console.runs.title'),
+    head: [
+      t('console.runs.number'),
+      t('console.field.state'),
+      t('console.runs.steps'),
+      t('console.field.created'),
+      t('console.runs.accepted_at'),
+    ],
+    rows: found.map((standing) => [
+      link(
+        t('console.runs.one', { number: String(standing.run.number) }),
+        pageOf(partner, 'runs', standing.run.run_id),
+      ),
+      runCell(standing, asking),
+      text(`${standing.passed} / ${standing.steps}`),
+      time(standing.run.created_at),
+      time(standing.run.passed_at),
+    ]),
+    none: t('console.runs.none'),
+  }
+}
+
+const oneRun = z.object({ run_id: z.guid() })
+
+function stepRow({ step, state, running, attempts }: Progress, { t, locale }: Asking): Cell[] {
+  const [key, tone] = STEP_STATES[running ? 'running' : state]
+  const last = attempts.at(-1)
+  return [
+    text(trafficTexts(locale).step(step.id)),
+    code(step.id),
+    { text: t(key), tone },
+    text(String(attempts.length)),
+    time(last?.started_at ?? null),
+  ]
+}
+
+export const runPage: DetailPage = {
+  path: '/partners/:partner_id/runs/:run_id',
+  operation: 'GET /partners/:partner_id',
+  read: async (asking) => {
+    const { deps, t, params } = asking
+    const partner = idOf(asking)
+    const { run_id } = parseInput(oneRun, { run_id: params.run_id })
+    const { run, steps } = await showRun(deps, partner, run_id)
+    const [standing] = await standings(deps, [run])
+    return {
+      title: t('console.runs.one', { number: String(run.number) }),
+      facts: [
+        { name: 'PartnerId', cells: [link(String(partner), pageOf(partner))] },
+        ...(standing ? [{ name: t('console.field.state'), cells: [runCell(standing, asking)] }] : []),
+        { name: t('console.field.created'), cells: [time(run.created_at)] },
+        { name: t('console.runs.accepted_at'), cells: [time(run.passed_at)] },
+      ],
+      tables: [
+        {
+          title: t('console.runs.all_steps'),
+          head: [
+            t('console.runs.step'),
+            'id',
+            t('console.field.state'),
+            t('console.field.attempts'),
+            t('console.runs.last_attempt'),
+          ],
+          rows: steps.map((one) => stepRow(one, asking)),
+          none: t('console.home.none'),
+        },
+      ],
+      actions: [],
+    }
+  },
+}

@@ -1,0 +1,61 @@
+import { auditPage, listAudit } from '../../audit/index.ts'
+import { type ExplainedRequest, explainRequest, oneRequest } from '../../explain/index.ts'
+import { parseInput } from '../../lib/json/input.ts'
+import { noSuchPath, RescodeError } from '../../lib/web/rescode.ts'
+import { followedTable, noticeFacts, refusalFacts, refusalTable, rejectedFacts } from '../explained.ts'
+import type { Asking, Section, Table } from '../shown.ts'
+import { eventTable } from './audit.ts'
+
+const MOST_EVENTS = 50
+
+/** What is kept of a request by its id; undefined where nothing is. */
+export async function knownRequest({ deps }: Asking, id: string) {
+  const [found, { events }] = await Promise.all([
+    explainRequest(deps, id).catch((error: unknown): ExplainedRequest => {
+      if (error instanceof RescodeError && error.failure.status === 404) return {}
+      throw error
+    }),
+    listAudit(deps, parseInput(auditPage, { request_id: id, limit: MOST_EVENTS })),
+  ])
+  return Object.keys(found).length > 0 || events.length > 0 ? { found, events } : undefined
+}
+
+async function readOne(asking: Asking) {
+  const { t, params } = asking
+  const id = parseInput(oneRequest, { request_id: params.request_id }).request_id
+  const known = await knownRequest(asking, id)
+  if (!known) throw noSuchPath()
+  const { refusal, followed, rejected_call, notice } = known.found
+  const tables: Table[] = [
+    ...(followed
+      ? [
+          refusalTable(
+            followed.refusals,
+            { title: t('console.explain.followed'), none: t('console.explain.nothing_followed') },
+            asking,
+          ),
+          followedTable(followed.audit, asking),
+        ]
+      : []),
+    { ...eventTable(known.events, asking), title: t('console.explain.events') },
+  ]
+  return {
+    title: t('console.explain.request', { id }),
+    facts: [
+      ...(refusal ? refusalFacts(refusal, asking) : []),
+      ...(rejected_call ? rejectedFacts(rejected_call, asking) : []),
+      ...(notice ? noticeFacts(notice, asking) : []),
+    ],
+    ...(refusal || rejected_call || notice ? {} : { notice: t('console.explain.only_audit') }),
+    tables,
+    actions: [],
+  }
+}
+
+/** Without lists, so it is not in the navigation: lists and the search lead here. */
+export const requests: Section = {
+  id: 'requests',
+  title: 'console.search.request',
+  operation: 'GET /requests/:request_id',
+  details: [{ path: '/requests/:request_id', operation: 'GET /requests/:request_id', read: readOne }],
+}

@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import { recordAudit } from '../../audit/index.ts'
+import { parseInput } from '../../lib/json/input.ts'
+import {
+  keptText,
+  oneOfAllTraffic,
+  type ShownText,
+  showEntry,
+  shownText,
+  type TrafficEntry,
+  trafficTexts,
+} from '../../sandbox/index.ts'
+import { requestLink, trafficLink } from '../explained.ts'
+import { maskedBody } from '../masked-body.ts'
+import { ALL_TRAFFIC, PERSONAL_DATA } from '../permissions.ts'
+import type { Action, Asking, Cell, DetailPage, Fact, Table, TextBlock, Tone } from '../shown.ts'
+import { at, code, link, orDash, text, time } from '../texts.ts'
+
+/** One call or notice of a partner. */
+
+const TONES: Readonly<Record<string, Tone>> = { good: 'good', bad: 'bad', warning: 'warn' }
+
+export const outcomeCell = (outcome: TrafficEntry['outcome'], { locale }: Asking): Cell => ({
+  text: trafficTexts(locale).outcome(outcome),
+  tone: TONES[outcome.tone] ?? 'plain',
+})
+
+export const wayOf = (direction: 'in' | 'out', { t }: Asking): string =>
+  direction === 'out' ? t('console.orders.we_called') : t('console.orders.they_called')
+
+const idOf = ({ params }: Asking) => parseInput(oneOfAllTraffic, params)
+
+const bodyOf = (body: ShownText, title: string, t: Asking['t'], isMasked: boolean): TextBlock => {
+  const shown = isMasked && body.text !== '' ? maskedBody(body.text) : body.text
+  const notes = [
+    ...(body.encrypted ? [t('console.traffic.encrypted')] : []),
+    ...(body.cutFrom ? [t('console.traffic.cut', { all: String(body.cutFrom) })] : []),
+    ...(shown === undefined ? [t('console.traffic.unreadable')] : []),
+    ...(shown === '' ? [t('console.traffic.empty')] : []),
+  ]
+  return { title, text: shown ?? '', note: notes.join(' ') }
+}
+
+async function entryOf(asking: Asking, isMasked: boolean) {
+  const { deps, t, locale } = asking
+  const { partner_id, ...id } = idOf(asking)
+  const entry = await showEntry(deps, partner_id, id, isMasked ? keptText : shownText)
+  const texts = trafficTexts(locale)
+  const blocks = [
+    bodyOf(entry.request.body, t('console.traffic.sent'), t, isMasked),
+    ...(entry.response ? [bodyOf(entry.response.body, t('console.traffic.answered'), t, isMasked)] : []),
+  ]
+  return { entry, texts, blocks, partner_id }
+}
+
+async function readOne(asking: Asking) {
+  const { t } = asking
+  const { entry, texts, blocks, partner_id } = await entryOf(asking, true)
+  return {
+    title: `${wayOf(entry.direction, asking)}${texts.name(entry.name)}`,
+    notice: t('console.traffic.masked'),
+    facts: factsOf(entry, partner_id, asking),
+    texts: blocks,
+    tables: [
+      ...headersOf(entry.request.headers, t('console.traffic.sent_headers'), asking),
+      ...headersOf(entry.response?.headers, t('console.traffic.answered_headers'), asking),
+    ],
+    actions: [
+      {
+        operation: PERSONAL_DATA,
+        href: `${trafficLink(partner_id, entry.kind, entry.id)}/unmask`,
+        text: t('console.users.unmask'),
+      },
+    ],
+  }
+}
+
+function factsOf(entry: TrafficEntry, partnerId: bigint, asking: Asking): Fact[] {
+  const { t, locale } = asking
+  const texts = trafficTexts(locale)
+  const { failure, problems, mistakes, warnings } = entry
+  const why = [
+    ...(failure ? [text(texts.reason(failure.detail))] : []),
+    ...problems.map(({ path, problem }) => text(`${path} ${texts.reason(problem)}`.trim())),
+    ...mistakes.map((name) => text(texts.mistake(name))),
+  ]
+  return [
+    { name: t('console.field.at'), cells: [time(entry.at)] },
+    { name: 'PartnerId', cells: [link(String(partnerId), at('partners', String(partnerId)))] },
+    {
+      name: t('console.field.outcome'),
+      cells: [outcomeCell(entry.outcome, asking), ...(entry.verified ? [] : [text(t('console.traffic.unverified'))])],
+    },
+    ...(why.length > 0 ? [{ name: t('console.explain.why'), cells: why }] : []),
+    { name: 'code', cells: [orDash(entry.code)] },
+    { name: 'HTTP', cells: [orDash(entry.response?.status ?? null)] },
+    {
+      name: t('console.traffic.duration'),
+      cells: [entry.durationMs === null ? text('–') : text(`${entry.durationMs} ms`)],
+    },
+    { name: t('console.traffic.address'), cells: [code(`${entry.request.method} ${entry.request.url}`)] },
+    ...(warnings.length > 0
+      ? [{ name: t('console.explain.warnings'), cells: warnings.map((name) => text(texts.mistake(name))) }]
+      : []),
+    {
+      name: t('console.field.more'),
+      cells: [
+        ...(entry.orderId
+          ? [link(t('console.orders.one', { order: entry.orderId }), at('orders', entry.orderId))]
+          : []),
+        ...(entry.direction === 'in' ? [{ ...requestLink(entry.id), text: t('console.traffic.explain') }] : []),
+        link(
+          t('console.traffic.of_partner'),
+          `${at('traffic')}?${new URLSearchParams({ partner_id: String(partnerId) })}`,
+        ),
+      ],
+    },
+  ]
+}
+
+const headersOf = (
+  headers: readonly (readonly [name: string, value: string])[] | undefined,
+  title: string,
+  { t }: Asking,
+): Table[] =>
+  headers
+    ? [
+        {
+          title,
+          head: [t('console.field.name'), t('console.field.value')],
+          rows: headers.map(([name, value]) => [code(name), code(value)]),
+          none: t('console.home.none'),
+        },
+      ]
+    : []
+
+const reasonInput = z.object({ reason: z.string().min(3).max(500) })
+
+/** The bodies as they came, secrets masked; who asked and why is kept first. */
+export const unmask: Action = {
+  path: '/traffic/:partner_id/:kind/:id/unmask',
+  operation: PERSONAL_DATA,
+  title: 'console.users.unmask',
+  ask: async (asking) => {
+    const { partner_id, kind, id } = idOf(asking)
+    return {
+      says: [asking.t('console.traffic.unmask_says')],
+      fields: [{ name: 'reason', label: asking.t('console.field.reason'), kind: 'text', required: true, most: 500 }],
+      back: trafficLink(partner_id, kind, id),
+    }
+  },
+  run: async (asking) => {
+    const { reason } = parseInput(reasonInput, { reason: asking.fields.reason ?? '' })
+    const { entry, blocks, partner_id } = await entryOf(asking, false)
+    const target = `${entry.kind}:${entry.id}`
+    await recordAudit(asking.deps, { event: 'personal_data_read', partnerId: partner_id, target, detail: { reason } })
+    return { note: asking.t('console.users.unmasked'), values: [], texts: blocks }
+  },
+}
+
+export const entryPage: DetailPage = { path: '/traffic/:partner_id/:kind/:id', operation: ALL_TRAFFIC, read: readOne }

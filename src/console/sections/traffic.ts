@@ -1,0 +1,64 @@
+import { parseInput } from '../../lib/json/input.ts'
+import { allTrafficFilter, listAllTraffic, trafficTexts } from '../../sandbox/index.ts'
+import { trafficLink } from '../explained.ts'
+import { ALL_TRAFFIC } from '../permissions.ts'
+import type { Asking, Cell, Section } from '../shown.ts'
+import { at, link, orDash, text, time } from '../texts.ts'
+import { entryPage, outcomeCell, unmask, wayOf } from './traffic-entry.ts'
+
+const readPage = async (asking: Asking) => {
+  const { deps, t, locale, fields } = asking
+  const { traffic, next } = await listAllTraffic(deps, parseInput(allTrafficFilter, fields))
+  const texts = trafficTexts(locale)
+  return {
+    table: {
+      head: [
+        t('console.field.at'),
+        'PartnerId',
+        t('console.field.what'),
+        t('console.field.outcome'),
+        'code',
+        t('console.field.detail'),
+      ],
+      rows: traffic.map((line): Cell[] => [
+        time(line.at),
+        link(String(line.partner_id), at('partners', String(line.partner_id))),
+        line.left_out === null
+          ? link(
+              `${wayOf(line.direction, asking)}${texts.name(line.name)}`,
+              trafficLink(line.partner_id, line.kind, line.id),
+            )
+          : text(texts.leftOut(line)),
+        outcomeCell(line.outcome, asking),
+        orDash(line.code),
+        text(line.detail === null ? '' : texts.reason(line.detail).slice(0, 300)),
+      ]),
+      none: next === null ? t('console.traffic.none') : t('console.traffic.none_so_far'),
+    },
+    next,
+  }
+}
+
+export const traffic: Section = {
+  id: 'traffic',
+  title: 'console.traffic.title',
+  operation: ALL_TRAFFIC,
+  lists: [
+    {
+      path: '/traffic',
+      operation: ALL_TRAFFIC,
+      title: 'console.traffic.title',
+      lead: 'console.traffic.lead',
+      filters: ({ t }) => [
+        { name: 'partner_id', label: 'PartnerId', kind: 'text', most: 19 },
+        { name: 'path', label: t('console.traffic.path_holds'), kind: 'text', most: 128 },
+        { name: 'code', label: 'code', kind: 'text', most: 9 },
+        { name: 'from', label: t('console.field.from'), kind: 'date' },
+        { name: 'to', label: t('console.field.to'), kind: 'date' },
+      ],
+      read: readPage,
+    },
+  ],
+  details: [entryPage],
+  actions: [unmask],
+}

@@ -37,8 +37,9 @@ import { operatorsRoom } from './operators/plugin.ts'
 import { ordersRoom } from './orders/plugin.ts'
 import { heartbeatWith } from './partner-calls/index.ts'
 import { partnersRoom } from './partners/plugin.ts'
+import { peopleRoom } from './people/plugin.ts'
 import { registryRoom } from './registry/plugin.ts'
-import { resourceRoom } from './resource/plugin.ts'
+import { registerAccessLedger, resourceRoom } from './resource/plugin.ts'
 import { sandboxRoom } from './sandbox/plugin.ts'
 import { limitPages, registerRates } from './throttle/index.ts'
 
@@ -93,6 +94,7 @@ export async function buildApp({
   closeInTime(app, config.SHUTDOWN_GRACE_S)
   const refusals = openRefusalKeeper({ ...deps, db: deps.db.room('operators') })
   app.addHook('onClose', () => refusals.close())
+  registerAccessLedger(app, deps)
   if (deps.tracing) traceRequests(app, deps.tracing)
   observeRequests(app, { log, config, meters: deps.meters, onRefused: refusals.keep })
   keepToHttps(app, config.PUBLIC_URL)
@@ -119,6 +121,7 @@ export async function buildApp({
   await app.register(oauthRoom, forRoom(deps, 'oauth'))
   await app.register(oidcRoom, forRoom(deps, 'oauth'))
   await app.register(resourceRoom, forRoom(deps, 'resource'))
+  await app.register(peopleRoom, forRoom(deps, 'oauth'))
   await app.register(developerRoom, { deps })
   await app.register(mtpRoom, forRoom(deps, 'notices'))
   await app.register(catalogueRoom, forRoom(deps, 'operators'))

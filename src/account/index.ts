@@ -8,7 +8,7 @@ export {
 } from './demo-store.ts'
 export { findPeople, type Person } from './find-people.ts'
 export { findSession, type SignedIn, sessionCookie, signOut } from './session.ts'
-export { ACCOUNT_RETENTION, holdSignedIn, userByKey } from './store.ts'
+export { ACCOUNT_RETENTION, heldUserByKey, holdSignedIn, userByKey } from './store.ts'
 export {
   blockUser,
   countSessionsOfUser,
@@ -21,4 +21,14 @@ export {
   unblockUser,
   verifyPassword,
 } from './user.ts'
-export { maskedUser, newUser, routingKeyOf, shownUser, type User, type UserKey, userFilter, userKey } from './wire.ts'
+export {
+  maskedUser,
+  newUser,
+  oneUser,
+  routingKeyOf,
+  shownUser,
+  type User,
+  type UserKey,
+  userFilter,
+  userKey,
+} from './wire.ts'

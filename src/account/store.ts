@@ -15,6 +15,11 @@ export const userByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment)
   sql.part`lateral (select cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at, valid_from from user_profile
             where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0)`
 
+/** The same user, held until the end of the transaction: nobody erases them meanwhile. */
+export const heldUserByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
+  sql.part`lateral (select from user_profile
+            where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0 for key share)`
+
 /** A session says itself when it ends. */
 export const ACCOUNT_RETENTION: readonly Retention[] = [
   { table: 'browser_session', column: 'expires_at', keptS: () => MARGIN_S },

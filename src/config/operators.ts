@@ -26,6 +26,9 @@ export const operatorSettings = {
   OPERATOR_IDLE_S: whole(60, 86_400)
     .default(1_800)
     .describe('seconds without a request after which such a session ends'),
+  ACCESS_LEDGER_DAYS: whole(1, 36_500)
+    .default(365)
+    .describe('days for which it is kept which app has read whose profile or phone number'),
   AUDIT_DAYS: whole(0, 36_500)
     .default(1_095)
     .describe(

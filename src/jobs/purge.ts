@@ -14,6 +14,7 @@ import { OIDC_RETENTION } from '../oidc/index.ts'
 import { FIRST_SESSION_RETENTION, OPERATOR_RETENTION } from '../operators/index.ts'
 import { ORDER_RETENTION } from '../orders/index.ts'
 import { CALL_RETENTION } from '../partner-calls/index.ts'
+import { ACCESS_RETENTION } from '../resource/index.ts'
 import { SANDBOX_RETENTION } from '../sandbox/index.ts'
 import { deleteBatch, mayDelete } from './purge-store.ts'
 import type { Task } from './task.ts'
@@ -23,6 +24,7 @@ const RETENTION: readonly Retention[] = [
   ...OAUTH_RETENTION,
   ...OIDC_RETENTION,
   ...ACCOUNT_RETENTION,
+  ...ACCESS_RETENTION,
   ...SANDBOX_RETENTION,
   ...MEMBER_RETENTION,
   ...NOTICE_RETENTION,

@@ -85,6 +85,11 @@ export function openMeters() {
       help: 'Lines of the request log that were only counted, because there were too many in a second',
       registers,
     }),
+    accessesLeftOut: new Counter({
+      name: 'gatehouse_accesses_left_out_total',
+      help: 'Reads of profiles and phone numbers that are missing from the access ledger, because there were too many',
+      registers,
+    }),
     refusalsLeftOut: new Counter({
       name: 'gatehouse_refusals_left_out_total',
       help: 'Refused requests that were not kept for gatehouse explain, because there were too many',

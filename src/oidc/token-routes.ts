@@ -61,8 +61,10 @@ export async function tokenRoutes(
 
     const userInfo = async (request: FastifyRequest, reply: FastifyReply) => {
       const form = readKnown(formOf(request.body), BEARER)
-      const { appKey, claims } = await readUserInfo(deps, readBearer(request.headers.authorization, form))
-      noteForLog(request, { appKey })
+      const { token, claims } = await readUserInfo(deps, readBearer(request.headers.authorization, form))
+      noteForLog(request, { appKey: token.app_key })
+      if (claims.name !== undefined) app.accessLedger.count(token, 'profile')
+      if (claims.phone_number !== undefined) app.accessLedger.count(token, 'phone')
       return answerStandard(reply, 200, claims)
     }
     open.get('/userinfo', userInfo)

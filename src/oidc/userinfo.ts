@@ -20,7 +20,7 @@ export function readBearer(authorization: string | undefined, form: Parameters):
   return token
 }
 
-export async function readUserInfo(deps: Deps, accessToken: string): Promise<{ appKey: string; claims: UserInfo }> {
+export async function readUserInfo(deps: Deps, accessToken: string): Promise<{ token: LiveToken; claims: UserInfo }> {
   const token = await describeToken(deps, accessToken)
   if (token instanceof NamedFailure) throw token
   const { scopes } = token
@@ -29,7 +29,7 @@ export async function readUserInfo(deps: Deps, accessToken: string): Promise<{ a
   if (!profile && !phone && !scopes.includes('openid')) throw refuseResource('token_lacks_scope')
   const sub = subjectOf({ cid: token.cid, userId: token.user_id })
   const claims = { sub, ...(profile ? profileOf(token) : {}), ...(phone ? phoneOf(deps, token) : {}) }
-  return { appKey: token.app_key, claims }
+  return { token, claims }
 }
 
 function profileOf({ name, gender, big_avatar_url, user_created_at }: LiveToken) {

@@ -42,6 +42,7 @@ export const PERMISSIONS: readonly Permission[] = [
 
   viewer('GET /users', 'user list'),
   viewer('GET /users/:cid/:user_id', 'user show'),
+  support('GET /users/:cid/:user_id/accesses', 'user accesses'),
   editor('POST /users', 'user create'),
   editor('POST /users/block', 'user block'),
   editor('POST /users/unblock', 'user unblock'),

@@ -1,3 +1,5 @@
+export { ACCESS_RETENTION, type TotalReads, totalsOfUser } from './access-store.ts'
+export { accessFilter, listAccesses } from './accesses.ts'
 export { RESOURCE_API } from './api.ts'
 export { describeToken, type LiveToken } from './described.ts'
 export { RESOURCE_FAILURES, refuse as refuseResource } from './failures.ts'

@@ -1,6 +1,21 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { resourceRoutes } from './routes.ts'
+import { operatorRoutes } from '../lib/web/admin-auth.ts'
+import { type AccessLedger, openAccessLedger } from './access-ledger.ts'
+import { accessRoutes, resourceRoutes } from './routes.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly accessLedger: AccessLedger
+  }
+}
+
+/** Lets routes count what they give away; called once, before the rooms. What waits is written when the app closes. */
+export function registerAccessLedger(app: FastifyInstance, deps: Deps): void {
+  const ledger = openAccessLedger({ ...deps, db: deps.db.room('operators') })
+  app.decorate('accessLedger', ledger)
+  app.addHook('onClose', () => ledger.flush())
+}
 
 /** A4–A6. Unknown paths and wrong methods here are answered by the oauth room, which owns /oauth/v2/. */
 export const resourceRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
@@ -8,4 +23,5 @@ export const resourceRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     deps,
     prefix: '/oauth/v2/api/resource',
   })
+  await app.register(operatorRoutes(accessRoutes), { deps: { ...deps, db: deps.db.room('operators') } })
 }

@@ -1,10 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { parseInput } from '../lib/json/input.ts'
+import type { ActingFor } from '../lib/web/admin-auth.ts'
 import { answerSuccess, envelopeErrorHandler } from '../lib/web/envelope.ts'
 import { flushRepliesPerTick } from '../lib/web/load.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { acceptAnyBodyUnread } from '../lib/web/read-body.ts'
 import { readParameters, type Scope } from '../oauth/index.ts'
+import type { AccessKind } from './access-ledger.ts'
+import { accessFilter, listAccesses } from './accesses.ts'
 import { type FoundToken, openAccessToken, readWithToken } from './bearer.ts'
 import { refuse } from './failures.ts'
 import { type PhoneResult, userInfoResult } from './wire.ts'
@@ -20,21 +24,32 @@ export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Dep
     request: FastifyRequest,
     reply: FastifyReply,
     scope: Scope,
+    kind: AccessKind,
     resultOf: (found: FoundToken) => object,
   ): Promise<string> => {
     const token = openAccessToken(deps, readParameters(request.raw.url ?? ''))
     return readWithToken(deps, token, scope).then((found) => {
       noteForLog(request, { appKey: found.app_key })
-      return answerSuccess(request, reply, resultOf(found))
+      const result = resultOf(found)
+      app.accessLedger.count(found, kind)
+      return answerSuccess(request, reply, result)
     })
   }
 
-  app.post('/get_phonenumber', (request, reply) => answer(request, reply, 'PHONE_NUMBER', phoneResult))
+  app.post('/get_phonenumber', (request, reply) => answer(request, reply, 'PHONE_NUMBER', 'phone', phoneResult))
 
-  app.post('/get_userinfo', (request, reply) => answer(request, reply, 'USER_INFO', userInfoResult))
+  app.post('/get_userinfo', (request, reply) => answer(request, reply, 'USER_INFO', 'profile', userInfoResult))
 }
 
 function phoneResult({ phone_number }: FoundToken): PhoneResult {
   if (phone_number === null) throw refuse('no_phone_number')
   return { phone_number }
+}
+
+/** Operators look at which app has read a user's data. */
+export function accessRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
+  app.get('/users/:cid/:user_id/accesses', { config: { readsQuery: true } }, async (request, reply) => {
+    const wanted = parseInput(accessFilter, { ...Object(request.query), ...Object(request.params) })
+    return answerSuccess(request, reply, await listAccesses(as(request), wanted))
+  })
 }

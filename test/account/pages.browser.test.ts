@@ -26,6 +26,18 @@ const CONSENT = {
   form: 'signed',
   signOut: { action: '/sign-out', returnTo: '/oauth/v2/authorize?x=1' },
 }
+const APPS = {
+  days: '365',
+  apps: [
+    {
+      name: 'Star Theatre Tickets',
+      logoUrl: LOGO,
+      may: 'May learn: Your phone number',
+      reads: ['Read your phone number 12 times, last on May 6, 2026'],
+    },
+    { name: 'W'.repeat(60), logoUrl: null, may: 'Has no access any more', reads: ['Has not read anything'] },
+  ],
+}
 const LONG = {
   ...CONSENT,
   app: { name: 'W'.repeat(60), logoUrl: null },
@@ -48,6 +60,7 @@ beforeAll(async () => {
   await samples.register(cookie)
   await registerPages(samples, 'http://localhost')
   samples.get('/consent', (request, reply) => sendPage(request, reply, 'oauth/consent', CONSENT))
+  samples.get('/apps', (request, reply) => sendPage(request, reply, 'people/account', APPS))
   samples.get('/long', (request, reply) => sendPage(request, reply, 'oauth/consent', LONG))
   samples.get('/error', (request, reply) => sendErrorPage(request, reply, new RescodeError(20012), false))
   samples.get('/blocked', (request, reply) => sendErrorPage(request, reply, new RescodeError(20016), false))
@@ -112,6 +125,7 @@ const PAGES = {
   'sign-in': () => `${origin}/sign-in?return_to=%2F`,
   consent: () => `${sampleOrigin}/consent`,
   'consent-long': () => `${sampleOrigin}/long`,
+  apps: () => `${sampleOrigin}/apps`,
   error: () => `${sampleOrigin}/error`,
   blocked: () => `${sampleOrigin}/blocked`,
   limited: () => `${sampleOrigin}/limited`,

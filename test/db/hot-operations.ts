@@ -26,6 +26,8 @@ export interface Bounds {
   /** Of one request, in all its statements. */
   readonly rows: number
   readonly pages: number
+  /** Of the statements seen, those that begin so. */
+  readonly only?: string
 }
 
 export const times = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
@@ -54,6 +56,9 @@ export const OPERATIONS = [
   'a notice changes an order',
   'a notice comes again',
   'an operator lists the grants of a user',
+  'an operator looks at what apps have read of a user',
+  'an operator goes on looking at it',
+  'what apps have read is written',
   'an operator lists the orders of one partner',
   'an operator lists users',
   'an operator goes on listing users',
@@ -107,6 +112,12 @@ export async function hotOperations(
     const { status, text } = await client.call('GET', address, { authorization: `Bearer ${ADMIN_TOKEN}` })
     expect(status, text).toBe(200)
   }
+  const accesses = `/users/${consenting.cid}/${consenting.user_id}/accesses`
+  await world.pool.query(
+    `insert into data_access select routing_key, cid, user_id, $1::timestamptz - n * interval '1 h', 'app-' || n % 9, 'phone', 1, $1
+     from user_profile, generate_series(1, 5000) n where user_id = $2`,
+    [world.clock.now(), consenting.user_id],
+  )
   const standard = new StandardApp(client, fixed)
   await client.update(fixed, { redirect_uris: [fixed.redirect_uri] })
 
@@ -187,6 +198,28 @@ export async function hotOperations(
       prepare: async () => async () => expect(await client.grants(consenting)).toHaveLength(1),
       rows: 3, // the grant, and whose it is and to which app: everything of either may have ended
       pages: 16,
+    },
+    'an operator looks at what apps have read of a user': {
+      prepare: async () => () => listed(accesses, { limit: '10' }),
+      rows: 15,
+      pages: 100,
+    },
+    'an operator goes on looking at it': {
+      prepare: async () => {
+        const after = cursor([world.clock.now().toISOString(), 'app-5', 'phone'])
+        return () => listed(accesses, { limit: '10', after })
+      },
+      rows: 15,
+      pages: 100,
+    },
+    'what apps have read is written': {
+      prepare: async () => {
+        for (const { access_token } of tokenSets) dataOf(await client.userInfo(access_token))
+        return () => world.app.accessLedger.flush()
+      },
+      rows: 4 * PEOPLE,
+      pages: 40 * PEOPLE,
+      only: 'insert into data_access',
     },
     'userinfo reads claims': { prepare: read((token) => standard.userInfo(token), bodyOf), rows: 4, pages: 30 },
     'a client introspects a token': {

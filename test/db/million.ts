@@ -9,7 +9,7 @@ export interface Size {
   readonly parties: number
 }
 
-/** Six tables are about users. */
+/** Seven tables are about users. */
 const MILLION: Size = { users: 200_000, orders: 50_000, parties: 20_000 }
 
 /** Every routing key has as many users as any other. */
@@ -20,6 +20,9 @@ const aboutUsers = ({ users, parties }: Size, routingKey: string) => ({
                  from generate_series(1, ${users}) n`,
   browser_session: `select ${routingKey}, sha256(('s' || n)::bytea), 1, 'u' || n, $1, $1::timestamptz + interval '1 h'
                     from generate_series(1, ${users}) n`,
+  data_access: `select ${routingKey}, 1, 'u' || n, date_trunc('hour', $1::timestamptz) - n % 9000 * interval '1 h', 'app-' || n % ${parties},
+                  'phone', 3, $1
+                from generate_series(1, ${users}) n`,
   user_grant: `select ${routingKey}, md5(n::text)::uuid, 1, 'u' || n, 'app-' || n % ${parties}, '{USER_INFO,PHONE_NUMBER}',
                  $1::timestamptz - n * interval '1 s', null
                from generate_series(1, ${users}) n`,

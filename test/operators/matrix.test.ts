@@ -97,6 +97,7 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   'app suspend': ['none'],
   'app rotate-secret': ['none'],
   'user show': ['--cid', '1', '--user-id', 'none'],
+  'user accesses': ['--cid', '1', '--user-id', 'none'],
   'user block': ['--cid', '1', '--user-id', 'none'],
   'user unblock': ['--cid', '1', '--user-id', 'none'],
   'user end-sessions': ['--cid', '1', '--user-id', 'none', '--yes'],

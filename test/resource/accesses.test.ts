@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openAccessLedger } from '../../src/resource/access-ledger.ts'
+import type { Browser } from '../acceptance/browser.ts'
+import { type App, Client, dataOf, type User } from '../acceptance/client.ts'
+import { injectWire } from '../acceptance/http.ts'
+import { gatehouse } from '../cli-runner.ts'
+import { openWorld, SECRET_KEY, type World } from '../harness.ts'
+
+/** Which app has read whose profile or phone number, and when. */
+
+const HOUR = 3_600
+let world: World
+let client: Client
+let app: App
+beforeAll(async () => {
+  world = await openWorld()
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+  app = await client.makeApp()
+})
+afterAll(() => world?.close())
+
+interface Access {
+  readonly app_key: string
+  readonly kind: string
+  readonly hour: string
+  readonly reads: number
+  readonly last_at: string
+}
+const accesses = async (user: User, query = ''): Promise<{ accesses: Access[]; next: string | null }> => {
+  await world.app.accessLedger.flush()
+  return (await client.admin('GET', `/users/${user.cid}/${user.user_id}/accesses${query}`)) as never
+}
+/** How often a connection was taken meanwhile. */
+const connectionsTaken = async (work: () => Promise<unknown>): Promise<number> => {
+  let taken = 0
+  const count = () => taken++
+  world.pool.on('acquire', count)
+  await work().finally(() => world.pool.off('acquire', count))
+  return taken
+}
+
+describe('the access ledger', () => {
+  it('counts reads by app, kind and hour, and says when the last one was', async () => {
+    const user = await client.makeUser()
+    const browser: Browser = await client.signedIn(user, app)
+    const { access_token } = await client.getTokens(browser, app)
+    for (let n = 0; n < 3; n++) dataOf(await client.userInfo(access_token))
+    dataOf(await client.phone(access_token))
+    const before = world.clock.now()
+    world.clock.advance(HOUR)
+    dataOf(await client.phone(access_token))
+    const [now, hour] = [world.clock.now().toISOString(), (at: Date) => `${at.toISOString().slice(0, 13)}:00:00.000Z`]
+    const { app_key } = app
+    expect((await accesses(user)).accesses).toEqual([
+      { app_key, kind: 'phone', hour: hour(world.clock.now()), reads: 1, last_at: now },
+      { app_key, kind: 'profile', hour: hour(before), reads: 3, last_at: before.toISOString() },
+      { app_key, kind: 'phone', hour: hour(before), reads: 1, last_at: before.toISOString() },
+    ])
+    dataOf(await client.phone(access_token))
+    expect((await accesses(user)).accesses[0]).toMatchObject({ kind: 'phone', reads: 2 })
+  })
+
+  it('counts what userinfo gives, and nothing that was refused', async () => {
+    const user = await client.makeUser({ phone_number: null })
+    const { access_token } = await client.getTokens(await client.signedIn(user, app), app)
+    const headers = { authorization: `Bearer ${access_token}` }
+    expect((await client.call('GET', '/oauth2/userinfo', headers)).status).toBe(200)
+    await client.phone(access_token) // has none
+    await client.block(user)
+    await client.userInfo(access_token)
+    expect((await accesses(user)).accesses).toMatchObject([{ kind: 'profile', reads: 1 }])
+  })
+
+  it('costs a request no statement of its own', async () => {
+    const user = await client.makeUser()
+    const { access_token } = await client.getTokens(await client.signedIn(user, app), app)
+    await accesses(user)
+    const taken = await connectionsTaken(async () => {
+      for (let n = 0; n < 5; n++) dataOf(await client.userInfo(access_token))
+    })
+    expect(taken).toBe(5)
+  })
+
+  it('shows every row once, page by page, each look in the audit log, and to nobody below support', async () => {
+    const user = await client.makeUser()
+    await world.pool.query(
+      `insert into data_access select routing_key, cid, user_id, '2026-05-01'::timestamptz + n / 6 * interval '1 hour',
+         'app-' || n % 3, case when n % 6 < 3 then 'phone' else 'profile' end, n + 1, '2026-05-02'
+       from user_profile, generate_series(0, 39) n where user_id = $1`,
+      [user.user_id],
+    )
+    const found: number[] = []
+    for (let after = ''; ; ) {
+      const page = await accesses(user, `?limit=7${after}`)
+      found.push(...page.accesses.map(({ reads }) => reads))
+      if (page.next === null) break
+      after = `&after=${page.next}`
+    }
+    expect(found.toSorted((one, other) => one - other)).toEqual(Array.from({ length: 40 }, (_, n) => n + 1))
+    const { rows } = await world.pool.query(
+      "select count(*)::int as looks from audit_event where event = 'user_accesses_read' and user_id = $1",
+      [user.user_id],
+    )
+    expect(rows).toEqual([{ looks: 6 }])
+    const settings = { DATABASE_URL: world.databaseUrl, SECRET_KEY }
+    const key = ['--cid', String(user.cid), '--user-id', user.user_id]
+    const all = await gatehouse(settings, 'user', 'accesses', ...key, '--all')
+    expect(all.stdout.trim().split('\n')).toHaveLength(40)
+    const table = await gatehouse(settings, 'user', 'accesses', ...key, '--limit', '2')
+    expect(table.stdout).toMatch(/^HOUR +APP_KEY +WHAT +READS +LAST\n2026-05-01T06:00:00.000Z +app-\d +p\w+ +\d+ +2026/)
+    await expect(client.admin('GET', '/users/7/nobody/accesses')).rejects.toThrow('404')
+    await expect(client.admin('GET', `/users/7/${user.user_id}/accesses?after=x`)).rejects.toThrow('400')
+  })
+})
+
+describe('its memory', () => {
+  const token = (user_id: string) => ({ cid: 7, user_id, app_key: 'app' })
+  const rowsOf = async (user_id: string): Promise<number> =>
+    (
+      await world.pool.query('select coalesce(sum(reads), 0)::int as reads from data_access where user_id = $1', [
+        user_id,
+      ])
+    ).rows[0].reads
+
+  it('is bounded: what is too much is counted as left out, and it is written before the minute is over', async () => {
+    const { user_id } = await client.makeUser()
+    const { meters } = world.deps
+    const left = async () => (await meters.accessesLeftOut.get()).values[0]?.value ?? 0
+    const before = await left()
+    const ledger = openAccessLedger(world.deps, { most: 4, batch: 2 })
+    ledger.count(token(user_id), 'phone')
+    ledger.count(token(user_id), 'profile') // half: written at once
+    for (const name of ['a', 'b', 'c']) ledger.count(token(name), 'phone')
+    expect((await left()) - before).toBe(1)
+    await expect.poll(() => rowsOf(user_id)).toBe(2)
+    await ledger.flush()
+    ledger.count(token('c'), 'phone')
+    expect((await left()) - before).toBe(1)
+    await ledger.flush()
+  })
+
+  it('keeps what could not be written for the next time', async () => {
+    const { user_id } = await client.makeUser()
+    const ledger = openAccessLedger(world.deps, { everyMs: 20 })
+    await world.pool.query('alter table data_access rename to away')
+    ledger.count(token(user_id), 'phone')
+    await ledger.flush()
+    ledger.count(token(user_id), 'phone')
+    await world.pool.query('alter table away rename to data_access')
+    await expect.poll(() => rowsOf(user_id)).toBe(2)
+  })
+
+  it('writes nothing about who is not there any more', async () => {
+    const ledger = openAccessLedger(world.deps)
+    ledger.count(token('nobody'), 'phone')
+    await ledger.flush()
+    expect(await rowsOf('nobody')).toBe(0)
+  })
+
+  it('is written when the service stops', async () => {
+    const other = await openWorld()
+    const known = new Client(injectWire(other.app), other.deps.config.PUBLIC_URL)
+    const [user, one] = [await known.makeUser(), await known.makeApp()]
+    const { access_token } = await known.getTokens(await known.signedIn(user, one), one)
+    dataOf(await known.userInfo(access_token))
+    await other.app.close()
+    expect((await other.pool.query('select reads from data_access')).rows).toEqual([{ reads: 1 }])
+    await other.close()
+  })
+})

@@ -6,9 +6,10 @@ export {
   hasUsers,
   markDemoUsers,
 } from './demo-store.ts'
+export { noSuchUser } from './errors.ts'
 export { findPeople, type Person } from './find-people.ts'
 export { findSession, type SignedIn, sessionCookie, signOut } from './session.ts'
-export { ACCOUNT_RETENTION, heldUserByKey, holdSignedIn, userByKey } from './store.ts'
+export { ACCOUNT_OF_PERSON, ACCOUNT_RETENTION, heldUserByKey, holdSignedIn, lockUser, userByKey } from './store.ts'
 export {
   blockUser,
   countSessionsOfUser,

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { type OwnCookie, ownCookie } from '../lib/web/own-cookie.ts'
+import { SignInRefused } from './errors.ts'
 import * as store from './store.ts'
 import { routingKeyOf } from './wire.ts'
 
@@ -28,13 +29,14 @@ export interface SignedIn extends UserIdentity {
   readonly sessionHash: Buffer
 }
 
-/** Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash of it is kept. */
+/** Opens a session for SESSION_LIFETIME_S and returns its id, the cookie's value; only a keyed hash of it is kept. SignInRefused where the user was erased meanwhile. */
 export async function startSession(deps: Deps, { cid, userId }: UserIdentity): Promise<string> {
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, deps.config.SESSION_LIFETIME_S)
   const routingKey = routingKeyOf(cid, userId)
   const session = issueToken(deps.keys, { prefix: PREFIX.browserSession, routingKey, expiresAt })
-  await store.insertSession(deps.db, { routingKey, cid, userId }, session.hash, now, expiresAt)
+  const known = await store.insertSession(deps.db, { routingKey, cid, userId }, session.hash, now, expiresAt)
+  if (known === 0) throw new SignInRefused()
   return session.text
 }
 

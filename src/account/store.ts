@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { PersonalRows } from '../db/personal-rows.ts'
 import { MARGIN_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 import { type User, user } from './wire.ts'
@@ -25,10 +26,29 @@ export const ACCOUNT_RETENTION: readonly Retention[] = [
   { table: 'browser_session', column: 'expires_at', keptS: () => MARGIN_S },
 ]
 
+export const ACCOUNT_OF_PERSON: readonly PersonalRows[] = [
+  {
+    what: 'sessions',
+    table: 'browser_session',
+    key: { session_hash: 'bytea' },
+    shown: ['created_at', 'expires_at'],
+  },
+  { what: 'credentials', table: 'user_credential', key: {}, shown: ['passport'] },
+  {
+    what: 'profile',
+    table: 'user_profile',
+    key: {},
+    shown: ['cid', 'user_id', 'name', 'gender', 'big_avatar_url', 'phone_number', 'status', 'created_at', 'valid_from'],
+  },
+]
+
+/** 0 when the user was erased meanwhile. */
 export const insertSession = (db: Db, key: Key, sessionHash: Buffer, createdAt: Date, expiresAt: Date) =>
   db.exec(sql`
     insert into browser_session (routing_key, session_hash, cid, user_id, created_at, expires_at)
-    values (${key.routingKey}, ${sessionHash}, ${key.cid}, ${key.userId}, ${createdAt}, ${expiresAt})`)
+    select ${key.routingKey}::int, ${sessionHash}::bytea, ${key.cid}::int, ${key.userId}::text, ${createdAt}::timestamptz,
+           ${expiresAt}::timestamptz
+    from ${heldUserByKey(sql.part`${key.routingKey}`, sql.part`${key.cid}`, sql.part`${key.userId}`)} held`)
 
 const sessionRow = z.object({
   cid: z.number(),

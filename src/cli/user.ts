@@ -11,12 +11,12 @@ import {
   userFilter,
   userKey,
 } from '../account/index.ts'
-import { accessesCommand } from './accesses.ts'
 import type { CliContext } from './context.ts'
 import { endSessionsCommand } from './ending.ts'
 import { keyed, keyOf } from './field-options.ts'
 import { lists } from './list.ts'
 import { runs } from './operation.ts'
+import { personCommands } from './person.ts'
 import { readSecret } from './read-secret.ts'
 import { aligned, readable } from './text.ts'
 
@@ -25,7 +25,7 @@ export function userCommands(program: Command, context: CliContext): void {
   const user = program.command('user').description('users: who can sign in and be asked for consent')
   createCommand(user, context)
   endSessionsCommand(user, context)
-  accessesCommand(user, context)
+  personCommands(user, context)
   const list = user
     .command('list')
     .description('users, oldest first')

@@ -8,4 +8,4 @@ export {
   oneRequest,
 } from './explain.ts'
 export { openRefusalKeeper } from './refusals.ts'
-export { EXPLAIN_RETENTION } from './store.ts'
+export { EXPLAIN_RETENTION, REFUSALS_OF_PERSON } from './store.ts'

@@ -1,9 +1,19 @@
 import { z } from 'zod'
+import type { PersonalRows } from '../db/personal-rows.ts'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 
 export const EXPLAIN_RETENTION: readonly Retention[] = [
   { table: 'refused_request', column: 'at', keptS: () => 30 * DAY_S },
+]
+
+export const REFUSALS_OF_PERSON: readonly PersonalRows[] = [
+  {
+    what: 'refused_requests',
+    table: 'refused_request',
+    key: { request_id: 'uuid' },
+    shown: ['request_id', 'at', 'endpoint', 'rescode', 'failure', 'app_key'],
+  },
 ]
 
 const refusedRow = z.object({

@@ -18,6 +18,7 @@ export {
   revokedAt,
   signInOfGrant,
 } from './grant-store.ts'
+export { OAUTH_OF_PERSON } from './person-store.ts'
 export { withAnswer } from './redirect-uri.ts'
 export { refreshTokens } from './refresh.ts'
 export { describeRefreshToken, revokeToken } from './revoke.ts'

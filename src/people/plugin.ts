@@ -1,8 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { operatorRoutes } from '../lib/web/admin-auth.ts'
 import { accountRoutes } from './account-routes.ts'
+import { peopleRoutes } from './admin-routes.ts'
 
-/** What concerns one person in all rooms: what apps know of them. */
+/** What concerns one person in all rooms: what apps know of them, all there is about them, its erasure. */
 export const peopleRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   await app.register(accountRoutes, { deps })
+  await app.register(operatorRoutes(peopleRoutes), { deps: { ...deps, db: deps.db.room('operators') } })
 }

@@ -1,12 +1,22 @@
 import { z } from 'zod'
 import { heldUserByKey } from '../account/index.ts'
 import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
+import type { PersonalRows } from '../db/personal-rows.ts'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 
 export const ACCESS_RETENTION: readonly Retention[] = [
   { table: 'data_access', column: 'hour', keptS: ({ ACCESS_LEDGER_DAYS }) => ACCESS_LEDGER_DAYS * DAY_S },
+]
+
+export const ACCESSES_OF_PERSON: readonly PersonalRows[] = [
+  {
+    what: 'accesses',
+    table: 'data_access',
+    key: { hour: 'timestamptz', app_key: 'text', kind: 'text' },
+    shown: ['hour', 'app_key', 'kind', 'reads', 'last_at'],
+  },
 ]
 
 /** What an app may read of a person. */

@@ -98,6 +98,8 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   'app rotate-secret': ['none'],
   'user show': ['--cid', '1', '--user-id', 'none'],
   'user accesses': ['--cid', '1', '--user-id', 'none'],
+  'user erase': ['--cid', '1', '--user-id', 'none', '--yes'],
+  'user export': ['--cid', '1', '--user-id', 'none', '--reason', 'matrix'],
   'user block': ['--cid', '1', '--user-id', 'none'],
   'user unblock': ['--cid', '1', '--user-id', 'none'],
   'user end-sessions': ['--cid', '1', '--user-id', 'none', '--yes'],

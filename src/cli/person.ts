@@ -1,0 +1,90 @@
+import { once } from 'node:events'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { userKey } from '../account/index.ts'
+import { countErasable, type Erasable, eraseUser, exportedUser, exportUser, type Receipt } from '../people/index.ts'
+import { accessFilter, listAccesses } from '../resource/index.ts'
+import type { CliContext } from './context.ts'
+import { keyed, keyOf } from './field-options.ts'
+import { lists } from './list.ts'
+import { runs, takes } from './operation.ts'
+import { streamRemote } from './remote.ts'
+import { aligned, readable } from './text.ts'
+
+/** `gatehouse user accesses`, `erase` and `export`: what there is about one person. */
+export function personCommands(user: Command, context: CliContext): void {
+  accessesCommand(user, context)
+  eraseCommand(user, context)
+  exportCommand(user, context)
+}
+
+function accessesCommand(user: Command, context: CliContext): void {
+  const command = user
+    .command('accesses')
+    .description(
+      'which apps have read the profile or phone number of a user, newest hour first; the audit log keeps it',
+    )
+  lists(keyed(command), context, {
+    plural: 'accesses',
+    input: accessFilter,
+    typed: keyOf,
+    page: listAccesses,
+    table: (accesses) => {
+      if (accesses.length === 0) return 'nothing was read'
+      const rows = accesses.map(({ hour, app_key, kind, reads, last_at }) => [
+        readable(hour),
+        app_key,
+        kind,
+        String(reads),
+        readable(last_at),
+      ])
+      return aligned([['HOUR', 'APP_KEY', 'WHAT', 'READS', 'LAST'], ...rows])
+    },
+  })
+}
+
+function eraseCommand(user: Command, context: CliContext): void {
+  const command = user.command('erase').description('delete everything about a person for good; prints a receipt')
+  runs(keyed(command).option('--yes', 'do it; without it the command says what would go'), context, {
+    input: z.strictObject({ ...userKey.shape, yes: z.boolean().default(false) }),
+    typed: (options) => ({ ...keyOf(options), yes: options.yes }),
+    run: (deps, { yes, ...key }): Promise<Erasable | Receipt> =>
+      yes ? eraseUser(deps, key) : countErasable(deps, key),
+    route: ({ yes, ...fields }) => ({ route: `${yes === true ? 'POST' : 'GET'} /users/erase`, fields }),
+    text: (output) => ('receipt_id' in output ? receiptText(output) : erasableText(output)),
+  })
+}
+
+const rowsText = ({ rows }: Erasable): string =>
+  aligned(Object.entries(rows).map(([what, count]) => [what.replaceAll('_', ' '), String(count)]))
+
+const erasableText = (found: Erasable): string =>
+  `would be deleted for good; with --yes it is done\n\n${rowsText(found)}`
+
+const receiptText = (receipt: Receipt): string =>
+  [
+    `receipt ${receipt.receipt_id}: ${receipt.cid}/${receipt.user_id} was erased at ${readable(receipt.erased_at)}`,
+    '',
+    'went:',
+    rowsText(receipt),
+    '',
+    'stays:',
+    ...receipt.stays.map(({ what, why }) => `${what}: ${why}`),
+  ].join('\n')
+
+function exportCommand(user: Command, context: CliContext): void {
+  const command = user
+    .command('export')
+    .description('everything that is kept about a person, as JSON on standard output')
+    .option('--reason <text>', 'why it is read; the audit log keeps it')
+  const typed = (options: Readonly<Record<string, unknown>>) => ({ ...keyOf(options), reason: options.reason })
+  takes(keyed(command), { input: exportedUser, typed }, async (input, _json, fields) => {
+    const write = async (parts: AsyncIterable<string | Buffer>) => {
+      for await (const part of parts)
+        if (!context.terminal.stdout.write(part)) await once(context.terminal.stdout, 'drain')
+    }
+    const route = 'GET /users/:cid/:user_id/export'
+    if (context.remote) await write(await streamRemote(context.remote, { route, fields }))
+    else await context.withDeps(async (deps) => write(await exportUser(deps, input)))
+  })
+}

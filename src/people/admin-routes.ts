@@ -1,0 +1,38 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { oneUser, userKey } from '../account/index.ts'
+import type { Deps } from '../deps.ts'
+import { parseInput } from '../lib/json/input.ts'
+import type { ActingFor } from '../lib/web/admin-auth.ts'
+import { AREA_A_HEADERS, answerSuccess } from '../lib/web/envelope.ts'
+import { noteForLog } from '../lib/web/observe.ts'
+import { countErasable, eraseUser } from './erase.ts'
+import { exportedUser, exportUser } from './export.ts'
+
+const erasable = oneUser.omit({ reason: true })
+
+/** Operators erase a person, after GET has said what would go, and give a person their data. */
+export function peopleRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
+  const ownQuery = { config: { readsQuery: true } }
+
+  app.get('/users/erase', ownQuery, async (request, reply) =>
+    answerSuccess(request, reply, await countErasable(as(request), parseInput(erasable, request.query))),
+  )
+
+  app.post('/users/erase', async (request, reply) =>
+    answerSuccess(request, reply, await eraseUser(as(request), parseInput(userKey, request.body))),
+  )
+
+  app.get('/users/:cid/:user_id/export', ownQuery, async (request, reply) => {
+    const wanted = parseInput(exportedUser, { ...Object(request.query), ...Object(request.params) })
+    const parts = await exportUser(as(request), wanted)
+    noteForLog(request, { code: 0 })
+    return reply
+      .headers({
+        ...AREA_A_HEADERS,
+        'Content-Type': 'application/json; charset=utf-8',
+        'Content-Disposition': 'attachment; filename="person.json"',
+      })
+      .send(Readable.from(parts, { objectMode: false, highWaterMark: 64 * 1024 }))
+  })
+}

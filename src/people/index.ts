@@ -1,0 +1,2 @@
+export { countErasable, type Erasable, eraseUser, type Receipt } from './erase.ts'
+export { exportedUser, exportUser } from './export.ts'

@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { routingKeyOf } from '../../src/account/index.ts'
+import { ROWS_OF_PERSON } from '../../src/people/rows.ts'
+import { openAccessLedger } from '../../src/resource/access-ledger.ts'
+import { type App, Client, dataOf, envelopeOf, type User } from '../acceptance/client.ts'
+import { expectFailure } from '../acceptance/expectations.ts'
+import { signInForm } from '../acceptance/form.ts'
+import { injectWire } from '../acceptance/http.ts'
+import { gatehouse } from '../cli-runner.ts'
+import { openWorld, SECRET_KEY, type World } from '../harness.ts'
+import { until } from '../until.ts'
+
+/** A person is erased, or given all their data: no room is forgotten. */
+
+let world: World
+let client: Client
+let app: App
+beforeAll(async () => {
+  world = await openWorld()
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+  app = await client.makeApp()
+})
+afterAll(() => world?.close())
+
+const path = ({ cid, user_id }: User) => `/users/erase?cid=${cid}&user_id=${user_id}`
+const erase = ({ cid, user_id }: User) => client.admin('POST', '/users/erase', { cid, user_id })
+const cli = (...words: string[]) => gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, ...words)
+const keyOf = ({ cid, user_id }: User) => ['--cid', String(cid), '--user-id', user_id]
+
+/** Somebody with a row at least in every table that has rows of people. */
+async function makePerson() {
+  const user = await client.makeUser({ phone_number: '13912345678' })
+  const browser = await client.signedIn(user, app)
+  const tokens = await client.getTokens(browser, app)
+  const consented = await client.getCode(browser, app)
+  dataOf(await client.userInfo(tokens.access_token))
+  await world.app.accessLedger.flush()
+  const person = [routingKeyOf(user.cid, user.user_id), user.cid, user.user_id]
+  await world.pool.query("insert into remembered_consent values ($1, $2, $3, 'app', '{openid}', now())", person)
+  await world.pool.query(
+    `insert into refused_request values ($1, gen_random_uuid(), now(), 'A5', 'POST', 200, 20016, 'user_blocked', null, '',
+       null, false, null, $2, $3)`,
+    person,
+  )
+  return { user, browser, tokens, consented }
+}
+
+const ROWS = {
+  codes: 2,
+  refresh_tokens: 1,
+  access_tokens: 1,
+  consent_decisions: 2,
+  remembered_consents: 1,
+  grants: 2,
+  accesses: 1,
+  refused_requests: 1,
+  sessions: 1,
+  credentials: 1,
+  profile: 1,
+}
+
+it('every table that names a user or a grant is declared, or kept for a reason', async () => {
+  const { rows } = await world.pool.query(
+    `select distinct table_name from information_schema.columns join information_schema.tables using (table_schema, table_name)
+     where table_schema = 'public' and table_type = 'BASE TABLE' and column_name in ('user_id', 'grant_id', 'routing_key')`,
+  )
+  const kept = ['audit_event', 'audit_unsealed']
+  expect(rows.map(({ table_name }) => table_name).sort()).toEqual(
+    [...ROWS_OF_PERSON.map(({ table }) => table), ...kept].sort(),
+  )
+})
+
+describe('an erasure', () => {
+  it('says first what would go, then deletes all of it, and of nobody else', async () => {
+    const [one, other] = [await makePerson(), await makePerson()]
+    const { user, tokens, browser, consented } = one
+    expect(await client.admin('GET', path(user))).toEqual({ cid: user.cid, user_id: user.user_id, rows: ROWS })
+    const receipt = await erase(user)
+    expect(receipt).toMatchObject({ cid: user.cid, user_id: user.user_id, rows: ROWS, receipt_id: expect.any(String) })
+    expect(receipt.stays).toContainEqual({ what: 'orders', why: expect.stringContaining('accounts') })
+    expectFailure(await client.userInfo(tokens.access_token), { rescode: 20009 })
+    expectFailure(await client.phone(tokens.access_token), { rescode: 20009 })
+    expectFailure(await client.refresh(app, tokens.refresh_token), { rescode: 20006 })
+    expectFailure(await client.exchange(app, consented), { rescode: 20013 })
+    expect(signInForm((await browser.open(client.authorizePath(client.request(app)))).text)).toBeDefined()
+    await expect(erase(user)).rejects.toThrow('404')
+    await expect(client.admin('GET', path(user))).rejects.toThrow('404')
+    expect(await client.admin('GET', path(other.user))).toMatchObject({ rows: ROWS })
+    dataOf(await client.userInfo(other.tokens.access_token))
+    expect(envelopeOf(await client.exchange(app, other.consented)).rescode).toBe(0)
+  })
+
+  it('leaves a row in the audit log that names nobody', async () => {
+    const { user } = await makePerson()
+    const { receipt_id } = await erase(user)
+    const { rows } = await world.pool.query("select * from audit_event where event = 'user_erased' and target = $1", [
+      `erasure:${receipt_id}`,
+    ])
+    expect(rows).toMatchObject([{ cid: null, user_id: null, routing_key: 0, detail: { rows: ROWS } }])
+    for (const secret of [user.user_id, user.passport, '13912345678']) {
+      expect(JSON.stringify(rows)).not.toContain(secret)
+    }
+  })
+
+  it('happens as a whole or not at all', async () => {
+    const { user } = await makePerson()
+    await world.pool.query(
+      `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
+       create trigger refuse before delete on user_profile for each row execute function refuse()`,
+    )
+    await expect(erase(user)).rejects.toThrow('500')
+    await world.pool.query('drop trigger refuse on user_profile; drop function refuse')
+    expect(await client.admin('GET', path(user))).toMatchObject({ rows: ROWS })
+    await erase(user)
+  })
+
+  it('leaves nothing behind of a sign-in, an exchange and reads that are under way', async () => {
+    const { user, tokens, consented } = await makePerson()
+    const ledger = openAccessLedger(world.deps)
+    const work = [
+      client.signedIn(user, app).catch(() => {}),
+      client.exchange(app, consented),
+      ...Array.from({ length: 10 }, () => client.refresh(app, tokens.refresh_token)),
+    ]
+    for (let n = 0; n < 20; n++) ledger.count({ ...user, app_key: `app-${n}` }, 'phone')
+    await Promise.all([erase(user), ledger.flush(), ...work])
+    const left = await world.pool.query(
+      `select (select count(*) from browser_session where user_id = $1) + (select count(*) from data_access where user_id = $1)
+         + (select count(*) from user_grant where user_id = $1) as rows`,
+      [user.user_id],
+    )
+    expect(left.rows).toEqual([{ rows: '0' }])
+  })
+
+  it('waits for reads that are being written, and they for it', async () => {
+    const { user } = await makePerson()
+    const holder = await world.pool.connect()
+    const ledger = openAccessLedger(world.deps)
+    try {
+      await holder.query('begin')
+      await holder.query('select from user_profile where user_id = $1 for update', [user.user_id])
+      await holder.query('delete from user_profile where user_id = $1', [user.user_id])
+      ledger.count({ ...user, app_key: 'late' }, 'phone')
+      const flushed = ledger.flush()
+      await until(async () => (await world.pool.query('select from pg_locks where not granted')).rowCount !== 0)
+      await holder.query('commit')
+      await flushed
+      expect((await world.pool.query("select from data_access where app_key = 'late'")).rowCount).toBe(0)
+    } finally {
+      holder.release()
+    }
+  })
+
+  it('on the command line says the numbers first, and prints a receipt', async () => {
+    const { user } = await makePerson()
+    const first = await cli('user', 'erase', ...keyOf(user))
+    expect(first.stdout).toMatch(/^would be deleted for good; with --yes it is done\n\ncodes +2\n/)
+    const done = await cli('user', 'erase', ...keyOf(user), '--yes')
+    expect(done.stdout).toMatch(
+      /^receipt [0-9a-f-]{36}: .* was erased at .*\n\nwent:\ncodes +2\n[\s\S]*\nstays:\naudit log: /,
+    )
+    expect(await cli('user', 'erase', ...keyOf(user), '--yes')).toMatchObject({ code: 1, stderr: 'no such user\n' })
+  })
+})
+
+describe('an export', () => {
+  const exported = ({ cid, user_id }: User, reason = 'the person asks') =>
+    client.call('GET', `/admin/v1/users/${cid}/${user_id}/export?${new URLSearchParams({ reason })}`, {
+      authorization: `Bearer ${world.deps.config.ADMIN_TOKEN}`,
+    })
+
+  it('is JSON of all rooms, without hashes, and in the audit log with its reason', async () => {
+    const { user } = await makePerson()
+    const answer = await exported(user)
+    expect(answer.status).toBe(200)
+    const data = JSON.parse(answer.text)
+    expect(Object.fromEntries(Object.keys(ROWS).map((what) => [what, data[what].length]))).toEqual(ROWS)
+    expect(data.profile[0]).toMatchObject({ phone_number: '13912345678', name: 'Test user' })
+    expect(data.credentials).toEqual([{ passport: user.passport }])
+    expect(data.events.map(({ action }: { action: string }) => action)).toEqual(
+      expect.arrayContaining(['user_created', 'user_signed_in', 'user_consented', 'user_exported']),
+    )
+    expect(answer.text).not.toMatch(/argon2|_hash|\\\\x/)
+    const { rows } = await world.pool.query(
+      "select detail from audit_event where event = 'user_exported' and user_id = $1",
+      [user.user_id],
+    )
+    expect(rows).toEqual([{ detail: { reason: 'the person asks' } }])
+    const printed = await cli('user', 'export', ...keyOf(user), '--reason', 'the person asks')
+    expect(Object.keys(JSON.parse(printed.stdout))).toEqual(Object.keys(data))
+  })
+
+  it('needs a reason, and somebody', async () => {
+    const { user } = await makePerson()
+    expect((await exported(user, '')).status).toBe(400)
+    expect((await exported({ ...user, user_id: 'nobody' })).status).toBe(404)
+  })
+
+  it('has every row once, however many there are', async () => {
+    const { user } = await makePerson()
+    await world.pool.query(
+      `insert into data_access select routing_key, cid, user_id, '2026-05-01'::timestamptz + n / 4 * interval '1 hour',
+         'app-' || n % 2, case when n % 4 < 2 then 'phone' else 'profile' end, n, '2026-05-02'
+       from user_profile, generate_series(1, 2300) n where user_id = $1`,
+      [user.user_id],
+    )
+    const { accesses } = JSON.parse((await exported(user)).text)
+    expect(accesses).toHaveLength(2301)
+    expect(new Set(accesses.map(({ reads }: { reads: number }) => reads)).size).toBe(2300)
+  })
+})

@@ -3,8 +3,12 @@ import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import type { ActingFor } from '../lib/web/admin-auth.ts'
 import { answerSuccess } from '../lib/web/envelope.ts'
+import { importUsers, userImport } from './import.ts'
 import { blockUser, createUser, listUsers, showUser, unblockUser } from './user.ts'
 import { maskedUser, newUser, oneUser, userFilter, userKey } from './wire.ts'
+
+/** Bytes: as many users as one import may have, each of the longest. */
+const IMPORT_LIMIT = 4 * 1024 * 1024
 
 /** The operator's routes for users, below /admin/v1. */
 export function userRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
@@ -25,6 +29,10 @@ export function userRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
 
   app.post('/users', async (request, reply) =>
     answerSuccess(request, reply, await createUser(as(request), parseInput(newUser, request.body))),
+  )
+
+  app.post('/users/import', { bodyLimit: IMPORT_LIMIT }, async (request, reply) =>
+    answerSuccess(request, reply, await importUsers(as(request), parseInput(userImport, request.body))),
   )
 
   app.post('/users/block', async (request, reply) =>

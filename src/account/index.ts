@@ -8,6 +8,14 @@ export {
 } from './demo-store.ts'
 export { noSuchUser } from './errors.ts'
 export { findPeople, type Person } from './find-people.ts'
+export {
+  type FileUser,
+  fileUser,
+  IMPORTED_AT_ONCE,
+  type ImportOutcome,
+  importUsers,
+  type UserImport,
+} from './import.ts'
 export { findSession, type SignedIn, sessionCookie, signOut } from './session.ts'
 export { ACCOUNT_OF_PERSON, ACCOUNT_RETENTION, heldUserByKey, holdSignedIn, lockUser, userByKey } from './store.ts'
 export {

@@ -56,7 +56,7 @@ export function takes<Input>(
     .allowExcessArguments()
     .action(async () => {
       const { json, ...options } = command.opts()
-      const argument = command.args.find((text) => !text.startsWith('-'))
+      const argument = command.args.find((text) => !isOption(text))
       const typed = given(await read(options, argument))
       await act(check(command, schema, typed, flags, misread(command, times)), json === true, typed)
     })
@@ -111,8 +111,11 @@ function misread(command: Command, times: ReadonlyMap<string, number>): Problem[
   })
 }
 
+/** A hyphen alone is an argument: standard input. */
+const isOption = (text: string): boolean => text.startsWith('-') && text !== '-'
+
 function strays(command: Command): Problem[] {
-  const unknown = command.args.filter((text) => text.startsWith('-'))
+  const unknown = command.args.filter(isOption)
   const extra = command.args.slice(command.registeredArguments.length)
   if (unknown.length > 0) return unknown.map((text) => ({ field: echo(text), problem: 'is not an option' }))
   return extra.map((text) => ({ field: echo(text), problem: 'is not expected' }))

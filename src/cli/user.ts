@@ -14,6 +14,7 @@ import {
 import type { CliContext } from './context.ts'
 import { endSessionsCommand } from './ending.ts'
 import { keyed, keyOf } from './field-options.ts'
+import { importCommand } from './import.ts'
 import { lists } from './list.ts'
 import { runs } from './operation.ts'
 import { personCommands } from './person.ts'
@@ -25,6 +26,7 @@ export function userCommands(program: Command, context: CliContext): void {
   const user = program.command('user').description('users: who can sign in and be asked for consent')
   createCommand(user, context)
   endSessionsCommand(user, context)
+  importCommand(user, context)
   personCommands(user, context)
   const list = user
     .command('list')

@@ -47,6 +47,7 @@ export const PERMISSIONS: readonly Permission[] = [
   admin('POST /users/erase', 'user erase'),
   support('GET /users/:cid/:user_id/export', 'user export'),
   editor('POST /users', 'user create'),
+  editor('POST /users/import', 'user import'),
   editor('POST /users/block', 'user block'),
   editor('POST /users/unblock', 'user unblock'),
   viewer('GET /users/end-sessions'),

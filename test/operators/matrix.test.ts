@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openContext } from '../../src/cli/context.ts'
@@ -88,6 +91,12 @@ describe.each(routes)('%s', (route, needed) => {
   })
 })
 
+const USERS = join(mkdtempSync(join(tmpdir(), 'matrix-')), 'users.csv')
+writeFileSync(
+  USERS,
+  'cid,user_id,passport,password,name,big_avatar_url\n1,i,matrix-i,long enough,X,https://a.example/\n',
+)
+
 /** What to type after the words of a command, so that it gets as far as the service. */
 const TYPED: Readonly<Record<string, readonly string[]>> = {
   'app show': ['none'],
@@ -100,6 +109,7 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   'user accesses': ['--cid', '1', '--user-id', 'none'],
   'user erase': ['--cid', '1', '--user-id', 'none', '--yes'],
   'user export': ['--cid', '1', '--user-id', 'none', '--reason', 'matrix'],
+  'user import': [USERS],
   'user block': ['--cid', '1', '--user-id', 'none'],
   'user unblock': ['--cid', '1', '--user-id', 'none'],
   'user end-sessions': ['--cid', '1', '--user-id', 'none', '--yes'],

@@ -1,0 +1,154 @@
+import { availableParallelism } from 'node:os'
+import type { Command } from 'commander'
+import pLimit from 'p-limit'
+import { z } from 'zod'
+import {
+  type FileUser,
+  fileUser,
+  hashPassword,
+  IMPORTED_AT_ONCE,
+  type ImportOutcome,
+  importUsers,
+  type UserImport,
+} from '../account/index.ts'
+import { InvalidInput, parseInput } from '../lib/json/input.ts'
+import type { CliContext } from './context.ts'
+import { type FileRecord, openUsersFile } from './import-file.ts'
+import { takes } from './operation.ts'
+import { askRemote } from './remote.ts'
+import { print, progressBar } from './report.ts'
+
+/** Users of one file: their keys and passports are kept, to find those that come twice. */
+const MOST = 1_000_000
+/** Of these the output with --json has the text; standard error has all. */
+const MOST_TOLD = 1_000
+
+interface Imported {
+  created: number
+  /** Would be, with --dry-run. */
+  new: number
+  /** There already, with the same data. */
+  identical: number
+  /** Lines with problems. */
+  refused: number
+  readonly problems: { readonly line: number; readonly problem: string }[]
+}
+
+interface Row {
+  readonly line: number
+  readonly user: FileUser
+}
+
+type Send = (some: UserImport) => Promise<{ outcomes: ImportOutcome[] }>
+
+/** `gatehouse user import FILE`: CSV or NDJSON. What is there already with the same data is passed over, so it can be run again. */
+export function importCommand(user: Command, context: CliContext): void {
+  const command = user
+    .command('import')
+    .description('create the users of a file: CSV with a line of names, or a line of JSON each; - is standard input')
+    .argument('[file]')
+    .usage('<file> [options]')
+    .option('--dry-run', 'say what would be done, and every problem')
+  const input = z.strictObject({ file: z.string(), dry_run: z.boolean().default(false) })
+  const typed = ({ dryRun }: Readonly<Record<string, unknown>>, file: string | undefined) => ({ file, dry_run: dryRun })
+  takes(command, { input, typed, flags: { file: 'file' } }, async ({ file, dry_run }, json) => {
+    const { remote, terminal } = context
+    const through = (send: Send) => importFile(context, { file, dry_run, send })
+    const done = remote
+      ? await through((some) => askRemote(remote, { route: 'POST /users/import', fields: { ...some } }))
+      : await context.withDeps((deps) => through((some) => importUsers(deps, some)))
+    print(terminal, json, done, text)
+    if (done.refused > 0) terminal.exitCode = 1
+  })
+}
+
+const text = ({ created, new: wanted, identical, refused }: Imported): string =>
+  [
+    wanted > 0 ? `would be created: ${wanted}` : `created: ${created}`,
+    `there already: ${identical}`,
+    `lines with problems: ${refused}`,
+  ].join('\n')
+
+async function importFile(
+  { terminal }: CliContext,
+  { file, dry_run, send }: { file: string; dry_run: boolean; send: Send },
+): Promise<Imported> {
+  const done: Imported = { created: 0, new: 0, identical: 0, refused: 0, problems: [] }
+  const bar = progressBar(terminal.stderr)
+  const refuse = (line: number, problems: readonly string[]): void => {
+    done.refused++
+    for (const problem of problems) {
+      if (done.problems.length < MOST_TOLD) done.problems.push({ line, problem })
+      terminal.stderr.write(`line ${line}: ${problem}\n`)
+    }
+  }
+  const hashing = pLimit(availableParallelism())
+  const hashed = async ({ password = '', password_hash, ...rest }: FileUser) => ({
+    ...rest,
+    password_hash: password_hash ?? (await hashing(() => hashPassword(password))),
+  })
+  const flush = async (rows: readonly Row[]): Promise<void> => {
+    if (rows.length === 0) return
+    const profiles = rows.map(({ user: { password: _, password_hash: __, ...profile } }) => profile)
+    const asked = await send({ dry_run: true, users: profiles })
+    const wanted = rows.filter((_, at) => asked.outcomes[at] === 'new')
+    const users = dry_run ? [] : await Promise.all(wanted.map(({ user }) => hashed(user)))
+    const answer =
+      users.length > 0 ? (await send({ dry_run: false, users })).outcomes : wanted.map(() => 'new' as const)
+    let next = 0
+    for (const [at, { line }] of rows.entries()) {
+      const outcome = asked.outcomes[at] === 'new' ? answer[next++] : asked.outcomes[at]
+      if (typeof outcome === 'string') done[outcome]++
+      else refuse(line, (outcome ?? []).map(takenText))
+    }
+  }
+  const opened = await openUsersFile(file, terminal)
+  const judge = rowReader(refuse)
+  let waiting: Row[] = []
+  for await (const record of opened.records) {
+    const row = judge(record)
+    if (row) waiting.push(row)
+    if (waiting.length < IMPORTED_AT_ONCE) continue
+    await flush(waiting)
+    waiting = []
+    const { read, total } = opened.progress()
+    bar.show(read, total)
+  }
+  await flush(waiting)
+  bar.end()
+  return done
+}
+
+const takenText = (field: 'passport' | 'user_id'): string =>
+  field === 'user_id'
+    ? 'user_id is already taken in this cid, by a user with other data'
+    : 'passport is already taken by another user'
+
+/** Reads records as users; refuses those with problems, and those that repeat an earlier line. */
+function rowReader(refuse: (line: number, problems: readonly string[]) => void) {
+  const lines = { passport: new Map<string, number>(), user_id: new Map<string, number>() }
+  return ({ line, value, problem }: FileRecord): Row | undefined => {
+    if (problem !== undefined) return void refuse(line, [problem])
+    if (lines.passport.size >= MOST) throw new Error(`the file has more than ${MOST} users; split it`)
+    const user = userOf(value)
+    if (Array.isArray(user)) return void refuse(line, user)
+    const key = `${user.cid} ${user.user_id}`
+    const earlier = [
+      ...[lines.passport.get(user.passport)].flatMap((at) => (at ? [`passport is that of line ${at}`] : [])),
+      ...[lines.user_id.get(key)].flatMap((at) => (at ? [`user_id is that of line ${at}, in the same cid`] : [])),
+    ]
+    if (earlier.length > 0) return void refuse(line, earlier)
+    lines.passport.set(user.passport, line)
+    lines.user_id.set(key, line)
+    return { line, user }
+  }
+}
+
+function userOf(value: unknown): FileUser | string[] {
+  try {
+    return parseInput(fileUser, value)
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error
+    return error.problems.map(({ field, problem }) => `${field} ${problem}`)
+  }
+}

@@ -133,6 +133,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   pushed_request: 'oidc',
   signing_key: 'oidc',
   browser_session: 'account',
+  password_link: 'account',
   user_credential: 'account',
   user_profile: 'account',
   data_access: 'resource',

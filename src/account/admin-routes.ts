@@ -4,6 +4,7 @@ import { parseInput } from '../lib/json/input.ts'
 import type { ActingFor } from '../lib/web/admin-auth.ts'
 import { answerSuccess } from '../lib/web/envelope.ts'
 import { importUsers, userImport } from './import.ts'
+import { resetPassword } from './password.ts'
 import { blockUser, createUser, listUsers, showUser, unblockUser } from './user.ts'
 import { maskedUser, newUser, oneUser, userFilter, userKey } from './wire.ts'
 
@@ -33,6 +34,10 @@ export function userRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
 
   app.post('/users/import', { bodyLimit: IMPORT_LIMIT }, async (request, reply) =>
     answerSuccess(request, reply, await importUsers(as(request), parseInput(userImport, request.body))),
+  )
+
+  app.post('/users/reset-password', async (request, reply) =>
+    answerSuccess(request, reply, await resetPassword(as(request), parseInput(userKey, request.body))),
   )
 
   app.post('/users/block', async (request, reply) =>

@@ -12,6 +12,17 @@ export class SignInRefused extends Error {
   }
 }
 
+/** A link to a new password cannot be used. */
+export class PasswordRefused extends Error {
+  override readonly name = 'PasswordRefused'
+  readonly reason: 'link_invalid' | 'link_expired' | 'link_used'
+
+  constructor(reason: PasswordRefused['reason']) {
+    super(reason)
+    this.reason = reason
+  }
+}
+
 export const noSuchUser = (): RescodeError => invalidRequest('no such user', { status: 404 })
 
 /** Bad input: each of these fields that another user has. */

@@ -16,6 +16,7 @@ export {
   importUsers,
   type UserImport,
 } from './import.ts'
+export { resetPassword } from './password.ts'
 export { findSession, type SignedIn, sessionCookie, signOut } from './session.ts'
 export { ACCOUNT_OF_PERSON, ACCOUNT_RETENTION, heldUserByKey, holdSignedIn, lockUser, userByKey } from './store.ts'
 export {

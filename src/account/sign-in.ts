@@ -47,7 +47,11 @@ async function judge(deps: Deps, input: SignInInput): Promise<string> {
   await endSession(deps, input.formerSession)
   return deps.db.tx(async (db) => {
     await recordSignIn({ ...deps, db }, credential, 'good')
-    return startSession({ ...deps, db }, credential)
+    const session = await startSession({ ...deps, db }, credential)
+    // Where the password was changed meanwhile: whoever changes it has ended the sessions that there were.
+    const now = await store.findCredential(db, passport)
+    if (now?.passwordHash !== credential.passwordHash) throw new SignInRefused()
+    return session
   })
 }
 

@@ -24,6 +24,7 @@ export const heldUserByKey = (routingKey: Fragment, cid: Fragment, userId: Fragm
 /** A session says itself when it ends. */
 export const ACCOUNT_RETENTION: readonly Retention[] = [
   { table: 'browser_session', column: 'expires_at', keptS: () => MARGIN_S },
+  { table: 'password_link', column: 'expires_at', keptS: () => MARGIN_S },
 ]
 
 export const ACCOUNT_OF_PERSON: readonly PersonalRows[] = [
@@ -32,6 +33,12 @@ export const ACCOUNT_OF_PERSON: readonly PersonalRows[] = [
     table: 'browser_session',
     key: { session_hash: 'bytea' },
     shown: ['created_at', 'expires_at'],
+  },
+  {
+    what: 'password_links',
+    table: 'password_link',
+    key: { link_hash: 'bytea' },
+    shown: ['created_at', 'expires_at', 'used_at'],
   },
   { what: 'credentials', table: 'user_credential', key: {}, shown: ['passport'] },
   {

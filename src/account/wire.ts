@@ -9,6 +9,13 @@ const passport = visibleLine(128)
 /** The sign-in form; a field that comes twice arrives as a list and is refused. */
 export const signInForm = z.object({ passport, password: z.string().min(1).max(1024) })
 
+/** The token of a link to a new password; anything unusable counts as not given. */
+export const passwordQuery = z.object({ token: z.string().max(100).optional().catch('') }).catch({ token: undefined })
+
+const newPassword = z.string().min(8).max(1024)
+export const newPasswordForm = z.object({ password: newPassword, password_again: z.string() })
+export const ownPasswordForm = newPasswordForm.extend({ current_password: z.string().min(1).max(1024) })
+
 /** Where to go on, and whom to expect, in a query or a form; anything unusable counts as not given. */
 export const signInQuery = z
   .object({ return_to: z.string().optional().catch(undefined), login_hint: passport.optional().catch(undefined) })
@@ -35,7 +42,7 @@ export const oneUser = z.strictObject({
 export const newUser = z.strictObject({
   ...userKey.shape,
   passport,
-  password: z.string().min(8).max(1024),
+  password: newPassword,
   name: visibleLine(100),
   gender: z.enum(['0', '1', '2']).default('0'),
   big_avatar_url: webUrl,

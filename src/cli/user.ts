@@ -4,6 +4,7 @@ import {
   createUser,
   listUsers,
   newUser,
+  resetPassword,
   shownUser,
   showUser,
   type User,
@@ -26,6 +27,7 @@ export function userCommands(program: Command, context: CliContext): void {
   const user = program.command('user').description('users: who can sign in and be asked for consent')
   createCommand(user, context)
   endSessionsCommand(user, context)
+  resetCommand(user, context)
   importCommand(user, context)
   personCommands(user, context)
   const list = user
@@ -60,6 +62,18 @@ export function userCommands(program: Command, context: CliContext): void {
     typed: keyOf,
     run: unblockUser,
     text: details,
+  })
+}
+
+function resetCommand(user: Command, context: CliContext): void {
+  const command = user
+    .command('reset-password')
+    .description('make a link with which the person sets a new password, once, within a day; show it to nobody else')
+  runs(keyed(command), context, {
+    input: userKey,
+    typed: keyOf,
+    run: resetPassword,
+    text: ({ url, expires_at }) => `${url}\nworks once, until ${readable(expires_at)}`,
   })
 }
 

@@ -48,6 +48,7 @@ export const PERMISSIONS: readonly Permission[] = [
   support('GET /users/:cid/:user_id/export', 'user export'),
   editor('POST /users', 'user create'),
   editor('POST /users/import', 'user import'),
+  editor('POST /users/reset-password', 'user reset-password'),
   editor('POST /users/block', 'user block'),
   editor('POST /users/unblock', 'user unblock'),
   viewer('GET /users/end-sessions'),

@@ -38,6 +38,7 @@ const APPS = {
     { name: 'W'.repeat(60), logoUrl: null, may: 'Has no access any more', reads: ['Has not read anything'] },
   ],
 }
+const PASSWORD = { token: '', passport: '', alert: 'The present password is wrong.', done: false, refused: false }
 const LONG = {
   ...CONSENT,
   app: { name: 'W'.repeat(60), logoUrl: null },
@@ -60,6 +61,7 @@ beforeAll(async () => {
   await samples.register(cookie)
   await registerPages(samples, 'http://localhost')
   samples.get('/consent', (request, reply) => sendPage(request, reply, 'oauth/consent', CONSENT))
+  samples.get('/password', (request, reply) => sendPage(request, reply, 'account/password', PASSWORD))
   samples.get('/apps', (request, reply) => sendPage(request, reply, 'people/account', APPS))
   samples.get('/long', (request, reply) => sendPage(request, reply, 'oauth/consent', LONG))
   samples.get('/error', (request, reply) => sendErrorPage(request, reply, new RescodeError(20012), false))
@@ -125,6 +127,7 @@ const PAGES = {
   'sign-in': () => `${origin}/sign-in?return_to=%2F`,
   consent: () => `${sampleOrigin}/consent`,
   'consent-long': () => `${sampleOrigin}/long`,
+  password: () => `${sampleOrigin}/password`,
   apps: () => `${sampleOrigin}/apps`,
   error: () => `${sampleOrigin}/error`,
   blocked: () => `${sampleOrigin}/blocked`,

@@ -110,6 +110,7 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   'user erase': ['--cid', '1', '--user-id', 'none', '--yes'],
   'user export': ['--cid', '1', '--user-id', 'none', '--reason', 'matrix'],
   'user import': [USERS],
+  'user reset-password': ['--cid', '1', '--user-id', 'none'],
   'user block': ['--cid', '1', '--user-id', 'none'],
   'user unblock': ['--cid', '1', '--user-id', 'none'],
   'user end-sessions': ['--cid', '1', '--user-id', 'none', '--yes'],

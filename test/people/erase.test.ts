@@ -36,6 +36,7 @@ async function makePerson() {
   dataOf(await client.userInfo(tokens.access_token))
   await world.app.accessLedger.flush()
   const person = [routingKeyOf(user.cid, user.user_id), user.cid, user.user_id]
+  await client.admin('POST', '/users/reset-password', { cid: user.cid, user_id: user.user_id })
   await world.pool.query("insert into remembered_consent values ($1, $2, $3, 'app', '{openid}', now())", person)
   await world.pool.query(
     `insert into refused_request values ($1, gen_random_uuid(), now(), 'A5', 'POST', 200, 20016, 'user_blocked', null, '',
@@ -55,6 +56,7 @@ const ROWS = {
   accesses: 1,
   refused_requests: 1,
   sessions: 1,
+  password_links: 1,
   credentials: 1,
   profile: 1,
 }

@@ -26,6 +26,7 @@ export const PREFIX = {
   browserSession: 'ghbs',
   sandboxSession: 'ghss',
   memberLink: 'ghml',
+  passwordLink: 'ghpl',
   sharedRun: 'ghsr',
   operatorToken: 'ghop',
   operatorSession: 'ghos',

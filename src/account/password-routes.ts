@@ -1,0 +1,119 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { secondsUntil } from '../lib/clock.ts'
+import { AREA_A_HEADERS, failureAnswerOf } from '../lib/web/envelope.ts'
+import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
+import { inMinutes, type Translate, translator } from '../lib/web/locale.ts'
+import { actorOf, noteForLog } from '../lib/web/observe.ts'
+import { localeOfRequest, sendErrorPage, sendPage } from '../lib/web/page.ts'
+import { limitPages } from '../throttle/index.ts'
+import { PasswordRefused, SignInRefused } from './errors.ts'
+import { changePassword, openLink, PASSWORD_PATH, setPasswordByLink } from './password.ts'
+import { findSession, sessionCookie } from './session.ts'
+import { newPasswordForm, ownPasswordForm, passwordQuery } from './wire.ts'
+
+const FORM_LIMIT = 16 * 1024
+/** The token never leaves in a Referer, not even to our own pages: a proxy's log may have it. */
+const REFERRER = 'strict-origin'
+const REFUSALS = {
+  link_invalid: ['password.link_invalid', 404],
+  link_expired: ['password.link_expired', 410],
+  link_used: ['password.link_used', 410],
+} as const
+
+interface Shown {
+  readonly token?: string
+  readonly passport?: string
+  readonly alert?: string
+  readonly done?: boolean
+  readonly refused?: boolean
+}
+
+/** The page that sets a password: by a link that an operator has made, or by whoever is signed in and knows the present one. */
+export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+  const { config } = deps
+  const cookie = sessionCookie(config)
+  await acceptForms(app, FORM_LIMIT)
+  app.addHook('onRequest', limitPages(app, config))
+  app.addHook('onRequest', refuseForeignForms(config.PUBLIC_URL))
+  app.setErrorHandler((error, request, reply) => sendErrorPage(request, reply, failureAnswerOf(error, request), true))
+
+  const show = (request: FastifyRequest, reply: FastifyReply, shown: Shown) => {
+    const data = { token: '', passport: '', alert: '', done: false, refused: false, referrer: REFERRER, ...shown }
+    return sendPage(request, reply, 'account/password', data, { query: shown.token ? `token=${shown.token}` : '' })
+  }
+  const refusing = async (request: FastifyRequest, reply: FastifyReply, work: () => Promise<FastifyReply>) => {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof PasswordRefused)) throw error
+      noteForLog(request, { detail: error.reason })
+      const [key, status] = REFUSALS[error.reason]
+      return show(request, reply.code(status), { refused: true, alert: translator(localeOfRequest(request))(key) })
+    }
+  }
+
+  // Only shows: programs that examine mails open every link.
+  app.get(PASSWORD_PATH, (request, reply) =>
+    refusing(request, reply, async () => {
+      const { token } = passwordQuery.parse(request.query)
+      if (token !== undefined) {
+        const { passport } = await openLink(deps, token)
+        return show(request, reply, { token, passport })
+      }
+      if (await findSession(deps, cookie.read(request))) return show(request, reply, {})
+      const signIn = `/sign-in?return_to=${encodeURIComponent(PASSWORD_PATH)}`
+      return reply.headers(AREA_A_HEADERS).redirect(signIn, 303)
+    }),
+  )
+
+  app.post(PASSWORD_PATH, (request, reply) =>
+    refusing(request, reply, async () => {
+      const { token } = passwordQuery.parse(request.body)
+      const acting = { ...deps, actor: actorOf(request, 'user') }
+      const t = translator(localeOfRequest(request))
+      if (token === undefined) return change(request, reply, acting, t)
+      const form = newPasswordForm.safeParse(request.body)
+      const alert = problemOf(form, t)
+      if (!form.success || alert) {
+        const { passport } = await openLink(deps, token)
+        return show(request, reply.code(400), { token, passport, alert })
+      }
+      await setPasswordByLink(acting, token, form.data.password)
+      cookie.clear(reply)
+      return show(request, reply, { done: true })
+    }),
+  )
+
+  async function change(request: FastifyRequest, reply: FastifyReply, acting: Deps, t: Translate) {
+    const session = await findSession(deps, cookie.read(request))
+    if (!session) return show(request, reply.code(403), { refused: true, alert: t('password.signed_out') })
+    const form = ownPasswordForm.safeParse(request.body)
+    const alert = problemOf(form, t)
+    if (!form.success || alert) return show(request, reply.code(400), { alert })
+    const { current_password: current, password } = form.data
+    try {
+      await changePassword(acting, session, { current, password, address: request.ip })
+      return show(request, reply, { done: true })
+    } catch (error) {
+      if (!(error instanceof SignInRefused)) throw error
+      noteForLog(request, { detail: error.message })
+      if (!error.retryAt) return show(request, reply.code(403), { alert: t('password.wrong') })
+      const seconds = Math.max(1, secondsUntil(error.retryAt, deps.clock.now()))
+      reply.code(429).header('Retry-After', String(seconds))
+      return show(request, reply, {
+        alert: t('sign_in.limited', { when: inMinutes(localeOfRequest(request), seconds) }),
+      })
+    }
+  }
+}
+
+interface Read {
+  readonly success: boolean
+  readonly data?: { readonly password: string; readonly password_again: string }
+}
+
+function problemOf({ data }: Read, t: Translate): string {
+  if (!data) return t('password.length')
+  return data.password === data.password_again ? '' : t('password.differs')
+}

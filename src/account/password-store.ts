@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { type Db, sql } from '../db/sql.ts'
+import type { Key } from './store.ts'
+
+/** Earlier ones of the person that were not used are taken away: one works at a time. */
+export async function insertLink(db: Db, key: Key, link: { hash: Buffer; expiresAt: Date }, now: Date): Promise<void> {
+  await db.exec(
+    sql`delete from password_link
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} and used_at is null`,
+  )
+  await db.exec(
+    sql`insert into password_link (routing_key, link_hash, cid, user_id, created_at, expires_at)
+        values (${key.routingKey}, ${link.hash}, ${key.cid}, ${key.userId}, ${now}, ${link.expiresAt})`,
+  )
+}
+
+const linkRow = z.object({ cid: z.number(), userId: z.string(), usedAt: z.date().nullable(), passport: z.string() })
+export type PasswordLink = z.output<typeof linkRow>
+
+/** Undefined too where its person is gone. */
+export const findLink = (db: Db, routingKey: number, hash: Buffer): Promise<PasswordLink | undefined> =>
+  db.maybe(
+    linkRow,
+    sql`select l.cid, l.user_id as "userId", l.used_at as "usedAt", c.passport
+        from (select cid, user_id, used_at from password_link
+              where routing_key = ${routingKey} and link_hash = ${hash} offset 0) l
+        cross join lateral (select passport from user_credential
+              where routing_key = ${routingKey} and cid = l.cid and user_id = l.user_id offset 0) c`,
+  )
+
+/** True for exactly one of any number of simultaneous callers. */
+export const spendLink = async (db: Db, routingKey: number, hash: Buffer, now: Date): Promise<boolean> =>
+  (await db.exec(
+    sql`update password_link set used_at = ${now}
+        where routing_key = ${routingKey} and link_hash = ${hash} and used_at is null`,
+  )) === 1
+
+export const setPassword = (db: Db, key: Key, passwordHash: string): Promise<number> =>
+  db.exec(
+    sql`update user_credential set password_hash = ${passwordHash}
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
+  )
+
+export const passwordHashOf = async (db: Db, key: Key): Promise<string | undefined> =>
+  (
+    await db.maybe(
+      z.object({ passwordHash: z.string() }),
+      sql`select password_hash as "passwordHash" from user_credential
+          where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
+    )
+  )?.passwordHash
+
+export const passportOf = async (db: Db, key: Key): Promise<string | undefined> =>
+  (
+    await db.maybe(
+      z.object({ passport: z.string() }),
+      sql`select passport from user_credential
+          where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
+    )
+  )?.passport
+
+/** All of the person's but this one. */
+export const deleteOtherSessions = (db: Db, key: Key, kept: Buffer | null): Promise<number> =>
+  db.exec(
+    sql`delete from browser_session
+        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}
+          and session_hash is distinct from ${kept}::bytea`,
+  )

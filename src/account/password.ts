@@ -1,0 +1,119 @@
+import { recordAudit } from '../audit/index.ts'
+import type { Deps } from '../deps.ts'
+import { wholeSecondsAfter } from '../lib/clock.ts'
+import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
+import { signInLimits } from '../throttle/index.ts'
+import { noSuchUser, PasswordRefused, SignInRefused } from './errors.ts'
+import * as store from './password-store.ts'
+import type { SignedIn } from './session.ts'
+import { type Key, lockUser } from './store.ts'
+import { hashPassword, inPasswordTurn, verifyPassword } from './user.ts'
+import { routingKeyOf, type UserKey } from './wire.ts'
+
+/** Path of the page; a link adds `?token=…`. */
+export const PASSWORD_PATH = '/password'
+const LINK_LIFETIME_S = 86_400
+
+/** A link for one person. It is a secret: whoever has it takes over the account. */
+export interface MadeLink extends UserKey {
+  readonly url: string
+  readonly expires_at: Date
+}
+
+/** Makes a link that sets a new password once, within a day; an earlier one ends. Throws 20007 (404). */
+export const resetPassword = (deps: Deps, user: UserKey): Promise<MadeLink> =>
+  deps.db.tx(async (db) => {
+    const { cid, user_id } = user
+    const key = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
+    if (!(await lockUser(db, key))) throw noSuchUser()
+    const now = deps.clock.now()
+    const expiresAt = wholeSecondsAfter(now, LINK_LIFETIME_S)
+    const link = issueToken(deps.keys, { prefix: PREFIX.passwordLink, routingKey: key.routingKey, expiresAt })
+    await store.insertLink(db, key, link, now)
+    await recordAudit({ ...deps, db }, { event: 'user_password_link_made', ...key })
+    const url = new URL(`${PASSWORD_PATH}?token=${link.text}`, deps.config.PUBLIC_URL)
+    return { cid, user_id, url: url.href, expires_at: link.expiresAt }
+  })
+
+interface OpenedLink extends Key {
+  readonly hash: Buffer
+  readonly passport: string
+}
+
+/** Whose password a link sets; changes nothing. Throws PasswordRefused. A forged or expired one costs no statement. */
+export async function openLink({ db, keys, clock }: Deps, token: string): Promise<OpenedLink> {
+  const read = parseToken(keys, PREFIX.passwordLink, token)
+  if (!read) throw new PasswordRefused('link_invalid')
+  if (read.expiresAt <= clock.now()) throw new PasswordRefused('link_expired')
+  const found = await store.findLink(db, read.routingKey, read.hash)
+  if (!found) throw new PasswordRefused('link_invalid')
+  if (found.usedAt) throw new PasswordRefused('link_used')
+  return {
+    routingKey: read.routingKey,
+    cid: found.cid,
+    userId: found.userId,
+    hash: read.hash,
+    passport: found.passport,
+  }
+}
+
+/**
+ * Uses a link once: sets the password and ends all sessions of the person. Of simultaneous calls with one link exactly one
+ * succeeds; the others throw PasswordRefused.
+ */
+export async function setPasswordByLink(deps: Deps, token: string, password: string): Promise<void> {
+  await openLink(deps, token)
+  // Outside of the transaction: it takes a while, and may wait for its turn.
+  const passwordHash = await inPasswordTurn(deps.config, () => hashPassword(password))
+  await deps.db.tx(async (db) => {
+    const link = await openLink({ ...deps, db }, token)
+    if (!(await lockUser(db, link))) throw new PasswordRefused('link_invalid')
+    if (!(await store.spendLink(db, link.routingKey, link.hash, deps.clock.now())))
+      throw new PasswordRefused('link_used')
+    await replacePassword({ ...deps, db }, link, passwordHash, { kept: null, event: 'user_password_reset' })
+  })
+}
+
+interface Change {
+  readonly current: string
+  readonly password: string
+  /** Where the request came from. */
+  readonly address: string
+}
+
+/**
+ * The person changes the password, and all other sessions end. Failed tries count as failed sign-ins of the passport. Throws
+ * SignInRefused, with `retryAt` where there were too many.
+ */
+export const changePassword = (deps: Deps, session: SignedIn, change: Change): Promise<void> =>
+  inPasswordTurn(deps.config, async () => {
+    const { address, current, password } = change
+    const name = await store.passportOf(deps.db, session)
+    if (name === undefined) throw new SignInRefused()
+    const limits = await signInLimits(deps, { kind: 'passport', name, address, device: undefined })
+    const until = await limits.exhausted()
+    if (until) throw new SignInRefused(until)
+    const known = await store.passwordHashOf(deps.db, session)
+    if (!(await verifyPassword(known, current))) throw new SignInRefused(await limits.failed())
+    await limits.forget()
+    const passwordHash = await hashPassword(password)
+    await deps.db.tx(async (db) => {
+      if (!(await lockUser(db, session))) throw new SignInRefused()
+      if ((await store.passwordHashOf(db, session)) !== known) throw new SignInRefused() // changed meanwhile
+      const ends = { kept: session.sessionHash, event: 'user_password_changed' } as const
+      await replacePassword({ ...deps, db }, session, passwordHash, ends)
+    })
+  })
+
+/** `db` is a transaction that has locked the user: a sign-in with the password of before ends there or finds out. */
+async function replacePassword(
+  deps: Deps,
+  { routingKey, cid, userId }: Key,
+  passwordHash: string,
+  { kept, event }: { readonly kept: Buffer | null; readonly event: `user_${string}` },
+): Promise<void> {
+  const key = { routingKey, cid, userId }
+  await store.setPassword(deps.db, key, passwordHash)
+  await store.deleteOtherSessions(deps.db, key, kept)
+  await recordAudit(deps, { event, actor: { ...deps.actor, kind: 'user', name: `${cid}/${userId}` }, ...key })
+}

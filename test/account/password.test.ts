@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser } from '../acceptance/browser.ts'
+import { type App, Client, dataOf, type TokenSet, tokenSetOf, type User } from '../acceptance/client.ts'
+import { injectWire } from '../acceptance/http.ts'
+import { gatehouse } from '../cli-runner.ts'
+import { openWorld, SECRET_KEY, type World } from '../harness.ts'
+import { FORM, form } from './people.ts'
+
+/** A new password, by a link of an operator's or by who knows the present one. */
+
+let world: World
+let client: Client
+let app: App
+beforeAll(async () => {
+  world = await openWorld()
+  client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
+  app = await client.makeApp()
+})
+afterAll(() => world?.close())
+
+const NEW = 'a new password'
+const makeLink = async ({ cid, user_id }: User): Promise<string> => {
+  const { url } = await client.admin('POST', '/users/reset-password', { cid, user_id })
+  return new URL(String(url)).searchParams.get('token') ?? ''
+}
+const post = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
+  client.call('POST', '/password', { ...FORM, ...headers }, form({ ...fields }))
+const set = (token: string, password = NEW, password_again = password) => post({ token, password, password_again })
+const signsIn = async ({ passport }: User, password: string): Promise<boolean> => {
+  const { status } = await client.call('POST', '/sign-in', FORM, form({ passport, password }))
+  return status === 303
+}
+const isSignedIn = async (browser: Browser): Promise<boolean> =>
+  (await browser.open('/account')).text.includes('<section') ||
+  (await browser.open('/password')).text.includes('current_password')
+
+interface Person {
+  readonly user: User
+  readonly browser: Browser
+  readonly tokens: TokenSet
+}
+async function makePerson(): Promise<Person> {
+  const user = await client.makeUser()
+  const browser = await client.signedIn(user, app)
+  return { user, browser, tokens: await client.getTokens(browser, app) }
+}
+
+describe('a link to a new password', () => {
+  it('sets it once; all sessions end, tokens of apps go on', async () => {
+    const { user, browser, tokens } = await makePerson()
+    const token = await makeLink(user)
+    const page = await client.call('GET', `/password?token=${token}`)
+    expect(page.text).toContain(`value="${user.passport}"`)
+    expect(page.text).toContain('<meta name="referrer" content="strict-origin">')
+    expect(await isSignedIn(browser)).toBe(true)
+    expect((await set(token)).text).toContain('The password was changed')
+    expect(await isSignedIn(browser)).toBe(false)
+    expect([await signsIn(user, user.password), await signsIn(user, NEW)]).toEqual([false, true])
+    tokenSetOf(await client.refresh(app, tokens.refresh_token))
+    dataOf(await client.userInfo(tokens.access_token))
+    const again = await set(token, 'another password')
+    expect([again.status, again.text]).toEqual([410, expect.stringContaining('This link has been used.')])
+    expect(await signsIn(user, NEW)).toBe(true)
+  })
+
+  it('is used by exactly one of several at once', async () => {
+    const { user } = await makePerson()
+    const token = await makeLink(user)
+    const passwords = ['first password', 'second password', 'third password']
+    const answers = await Promise.all(passwords.map((password) => set(token, password)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 410, 410])
+    const works = await Promise.all(passwords.map((password) => signsIn(user, password)))
+    expect(works).toEqual(answers.map(({ status }) => status === 200))
+  })
+
+  it('ends after a day, with a newer one, and with its person; a forged one never works', async () => {
+    const { user } = await makePerson()
+    const [first, second] = [await makeLink(user), await makeLink(user)]
+    expect((await set(first)).status).toBe(404)
+    expect((await set(`${second.slice(0, -1)}_`)).status).toBe(404)
+    expect((await set('x')).status).toBe(404)
+    const gone = await makePerson()
+    const orphan = await makeLink(gone.user)
+    await client.admin('POST', '/users/erase', { cid: gone.user.cid, user_id: gone.user.user_id })
+    expect((await set(orphan)).status).toBe(404)
+    world.clock.advance(86_401)
+    expect((await set(second)).status).toBe(410)
+    expect(await signsIn(user, user.password)).toBe(true)
+  })
+
+  it('is kept as a hash, and in the audit log without itself', async () => {
+    const { user } = await makePerson()
+    const token = await makeLink(user)
+    await set(token)
+    const { rows } = await world.pool.query(
+      `select event, detail, actor from audit_event where user_id = $1 and event like 'user_password%' order by event`,
+      [user.user_id],
+    )
+    expect(rows).toEqual([
+      { event: 'user_password_link_made', detail: {}, actor: 'operator' },
+      { event: 'user_password_reset', detail: {}, actor: 'user' },
+    ])
+    expect(world.logged()).not.toContain(token)
+    expect(world.logged()).not.toContain(NEW)
+    const settings = { DATABASE_URL: world.databaseUrl, SECRET_KEY }
+    const key = ['--cid', String(user.cid), '--user-id', user.user_id]
+    const { stdout } = await gatehouse(settings, 'user', 'reset-password', ...key)
+    expect(stdout).toMatch(/^http:\/\/\S+\/password\?token=ghpl_\S{48}\nworks once, until 2026-/)
+    await expect(client.admin('POST', '/users/reset-password', { cid: 7, user_id: 'nobody' })).rejects.toThrow('404')
+  })
+
+  it('refuses what does not fit and forms of other sites, and stays usable', async () => {
+    const { user } = await makePerson()
+    const token = await makeLink(user)
+    expect((await set(token, 'short')).status).toBe(400)
+    expect((await set(token, NEW, 'another one')).text).toContain('The two passwords are not the same.')
+    const foreign = await post({ token, password: NEW, password_again: NEW }, { 'sec-fetch-site': 'cross-site' })
+    expect(foreign.status).toBe(403)
+    expect((await set(token)).status).toBe(200)
+  })
+})
+
+describe('the person’s own change', () => {
+  const change = (browser: Browser, current_password: string, password = NEW) =>
+    browser.send('POST', '/password', { current_password, password, password_again: password })
+
+  it('needs the present password, ends all other sessions and keeps this one', async () => {
+    const { user, browser } = await makePerson()
+    const elsewhere = await client.signedIn(user, app)
+    expect((await change(browser, 'wrong password')).status).toBe(403)
+    expect(await isSignedIn(elsewhere)).toBe(true)
+    expect((await change(browser, user.password)).text).toContain('The password was changed')
+    expect([await isSignedIn(browser), await isSignedIn(elsewhere)]).toEqual([true, false])
+    expect([await signsIn(user, user.password), await signsIn(user, NEW)]).toEqual([false, true])
+  })
+
+  it('counts wrong ones as failed sign-ins', async () => {
+    const { user, browser } = await makePerson()
+    for (let n = 0; n < 5; n++) expect((await change(browser, 'wrong password')).status).toBe(403)
+    const limited = await change(browser, user.password)
+    expect([limited.status, Number(limited.headers['retry-after']) > 0]).toEqual([429, true])
+    expect(await signsIn(user, user.password)).toBe(false)
+  })
+
+  it('is for who is signed in', async () => {
+    expect((await client.newBrowser().open('/password')).text).toContain('name="return_to" value="/password"')
+    expect((await post({ current_password: 'x', password: NEW, password_again: NEW })).status).toBe(403)
+  })
+})
+
+it('a sign-in with the password of before does not outlive its change', async () => {
+  const { user } = await makePerson()
+  const holder = await world.pool.connect()
+  try {
+    await holder.query('begin')
+    await holder.query('select from user_profile where user_id = $1 for update', [user.user_id])
+    const signing = signsIn(user, user.password)
+    const waiting = async () => (await world.pool.query('select from pg_locks where not granted')).rowCount
+    await expect.poll(waiting).toBeGreaterThan(0)
+    await holder.query("update user_credential set password_hash = 'another' where user_id = $1", [user.user_id])
+    await holder.query('commit')
+    expect(await signing).toBe(false)
+  } finally {
+    holder.release()
+  }
+})

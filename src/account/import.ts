@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import { LIST_LIMITS, listOf } from '../lib/json/shape.ts'
 import { existingUsers, insertUsers, takenPassports } from './import-store.ts'
 import { newUser, routingKeyOf } from './wire.ts'
 
@@ -28,17 +29,14 @@ export const fileUser = profile
   })
 export type FileUser = z.output<typeof fileUser>
 
-export const IMPORTED_AT_ONCE = 500
+export const IMPORTED_AT_ONCE = LIST_LIMITS.users.most
 
 /** Some users, without their passwords to learn what would be done, or with hashes to do it. */
 export const userImport = z.union([
-  z.strictObject({ dry_run: z.literal(true), users: z.array(profile).min(1).max(IMPORTED_AT_ONCE) }),
+  z.strictObject({ dry_run: z.literal(true), users: listOf('users', profile).min(1) }),
   z.strictObject({
     dry_run: z.literal(false),
-    users: z
-      .array(profile.extend({ password_hash: passwordHash }))
-      .min(1)
-      .max(IMPORTED_AT_ONCE),
+    users: listOf('users', profile.extend({ password_hash: passwordHash })).min(1),
   }),
 ])
 export type UserImport = z.output<typeof userImport>

@@ -68,6 +68,7 @@ export const LIST_LIMITS = {
   functions: { most: 100, about: 'functions and steps of a test run' },
   replays: { most: 10, about: 'entries of Traffic that one form replays: each may take the partner 15 seconds' },
   orders: { most: 1_000, about: 'orders that a report names as evidence' },
+  users: { most: 500, about: 'users of one request of an import' },
   registered: {
     most: 100,
     about: 'hosts, redirect URIs, origins and scopes of a micro-app; interface URLs of a partner',

@@ -11,7 +11,7 @@ import { homePage } from './home.ts'
 import { mayDo } from './permissions.ts'
 import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
-import type { Action, ActionLink, Asking, DetailPage, ListPage, Section } from './shown.ts'
+import type { Action, ActionLink, Asking, DetailPage, Field, ListPage, Section } from './shown.ts'
 import { fieldsOf } from './wire.ts'
 
 type Asks = (request: FastifyRequest) => Asking
@@ -111,7 +111,7 @@ function actionRoutes(app: FastifyInstance, deps: Deps, asks: Asks, section: Sec
       says,
       fields: fields.map((field) => ({
         ...field,
-        value: field.kind === 'password' ? '' : (ask.fields[field.name] ?? field.value ?? ''),
+        value: shownValue(field, ask),
       })),
       back,
       other: other && mayDo(ask.role, other.operation) ? other : null,
@@ -141,6 +141,12 @@ function actionRoutes(app: FastifyInstance, deps: Deps, asks: Asks, section: Sec
       return confirm(request, reply.code(400), problems)
     }
   })
+}
+
+/** What was typed before; the hidden part belongs to what the page says now. */
+function shownValue({ name, kind, value = '' }: Field, { fields }: Asking): string {
+  if (kind === 'password') return ''
+  return kind === 'hidden' ? value : (fields[name] ?? value)
 }
 
 /** What the person can do something about: it is told beside the form. */

@@ -43,7 +43,8 @@ export interface ActionLink {
 export interface Field {
   readonly name: string
   readonly label: string
-  readonly kind: 'text' | 'password' | 'number' | 'choice' | 'date'
+  /** `hidden`: what the page has said comes back with the form. */
+  readonly kind: 'text' | 'password' | 'number' | 'choice' | 'date' | 'hidden'
   /** Of `choice`: value and text. */
   readonly choices?: readonly (readonly [value: string, text: string])[]
   readonly required?: boolean

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { showPartner } from '../../src/partners/index.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { addressOf, type Filled, fill, USER } from './filled.ts'
 import { type Person, signedIn } from './person.ts'
@@ -48,6 +49,21 @@ describe('a change', () => {
     expect(rows[0].request_id).toMatch(/^[0-9a-f-]{36}$/)
     expect((await admin.get(answer.location)).text).toContain('The audit log has a record of it')
     expect((await change('/apps/:app_key/approve')).rows).toMatchObject([{ event: 'app_approved' }])
+  })
+
+  it('of a stage goes where the page said, not where somebody else has moved the partner since', async () => {
+    const path = addressOf('/partners/:partner_id/stage', filled)
+    const stage = async () => (await showPartner(world.deps, BigInt(filled.partner_id))).stage
+    const before = await stage()
+    const both = [await admin.hidden(path), await admin.hidden(path)]
+    const [first, second] = [await admin.post(path, both[0]), await admin.post(path, both[1])]
+    expect([first.status, second.status]).toEqual([303, 400])
+    expect(second.text).toContain('is what it is already; nothing was changed')
+    expect(await stage()).not.toBe(before)
+    const { stage: _, ...without } = await admin.hidden(path)
+    expect((await admin.post(path, without)).status).toBe(400)
+    expect((await admin.submit(path)).status).toBe(303)
+    expect(await stage()).toBe(before)
   })
 
   it('tells a new secret once', async () => {

@@ -57,9 +57,15 @@ export class Person {
     return /name="form_mark" value="([^"]+)"/.exec((await this.get(url)).text)?.[1] ?? ''
   }
 
+  /** What the form of a page carries unseen: the mark of its session, and more. */
+  async hidden(url: string): Promise<Record<string, string>> {
+    const inputs = (await this.get(url)).text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)
+    return Object.fromEntries([...inputs].map(([, name = '', value = '']) => [name, value]))
+  }
+
   /** Opens the page of a change and sends its form. */
   submit = async (url: string, fields: Record<string, string> = {}): Promise<Page> =>
-    this.post(url, { ...fields, form_mark: await this.mark(url) })
+    this.post(url, { ...(await this.hidden(url)), ...fields })
 }
 
 export async function firstOperator(world: World): Promise<Person> {

@@ -1,5 +1,5 @@
 import { rotation } from '../../lib/crypto/made-secret.ts'
-import { parseInput } from '../../lib/json/input.ts'
+import { InvalidInput, parseInput } from '../../lib/json/input.ts'
 import {
   activatePartner,
   partnerId,
@@ -7,6 +7,7 @@ import {
   type ShownPartner,
   setStage,
   showPartner,
+  stageChange,
   suspendPartner,
 } from '../../partners/index.ts'
 import type { Action, Asking } from '../shown.ts'
@@ -40,9 +41,8 @@ const simple = (
   operation: `${ONE}/${what}`,
   title: texts.title,
   ask: async (asking) => {
-    const { name, partner_id, stage } = await partnerOf(asking)
-    const to = stateCell(stage === 'live' ? 'sandbox' : 'live', asking.t).text
-    return { says: [asking.t(texts.says, { name, stage: to })], back: pageOf(partner_id) }
+    const { name, partner_id } = await partnerOf(asking)
+    return { says: [asking.t(texts.says, { name })], back: pageOf(partner_id) }
   },
   run: async (asking) => {
     await run(asking)
@@ -71,10 +71,30 @@ const rotate: Action = {
   },
 }
 
-/** To the stage that the partner is not in. */
-const moveStage = async (asking: Asking) => {
-  const { stage } = await partnerOf(asking)
-  return setStage(asking.deps, idOf(asking), { stage: stage === 'live' ? 'sandbox' : 'live' })
+/** The stage that the partner is not in. */
+const otherStage = ({ stage }: ShownPartner) => (stage === 'live' ? 'sandbox' : 'live')
+
+const moveStage: Action = {
+  path: '/partners/:partner_id/stage',
+  operation: `${ONE}/stage`,
+  title: 'console.partners.move',
+  ask: async (asking) => {
+    const { t } = asking
+    const partner = await partnerOf(asking)
+    const to = otherStage(partner)
+    return {
+      says: [t('console.partners.move_says', { name: partner.name, stage: stateCell(to, t).text })],
+      fields: [{ name: 'stage', label: t('console.partners.move'), kind: 'hidden', value: to }],
+      back: pageOf(partner.partner_id),
+    }
+  },
+  run: async (asking) => {
+    const change = parseInput(stageChange, { stage: asking.fields.stage })
+    if (change.stage !== otherStage(await partnerOf(asking)))
+      throw new InvalidInput([{ field: 'stage', problem: 'is what it is already; nothing was changed' }])
+    await setStage(asking.deps, idOf(asking), change)
+    return undefined
+  },
 }
 
 export const partnerActions: readonly Action[] = [
@@ -84,6 +104,6 @@ export const partnerActions: readonly Action[] = [
   simple('activate', { title: 'console.partners.activate', says: 'console.partners.activate_says' }, (asking) =>
     activatePartner(asking.deps, idOf(asking)),
   ),
-  simple('stage', { title: 'console.partners.move', says: 'console.partners.move_says' }, moveStage),
+  moveStage,
   rotate,
 ]

@@ -147,11 +147,15 @@ export const lockUser = async (db: Db, key: Key): Promise<boolean> =>
         where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} for update`,
   )) === 1
 
-export const setUserValidFrom = (db: Db, key: Key, at: Date): Promise<number> =>
-  db.exec(
-    sql`update user_profile set valid_from = ${at}
-        where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId}`,
-  )
+/** Never earlier than it is: the clock of the process that set it may have been ahead. */
+export const setUserValidFrom = async (db: Db, key: Key, at: Date): Promise<Date | undefined> =>
+  (
+    await db.maybe(
+      z.object({ valid_from: z.date() }),
+      sql`update user_profile set valid_from = greatest(valid_from, ${at})
+          where routing_key = ${key.routingKey} and cid = ${key.cid} and user_id = ${key.userId} returning valid_from`,
+    )
+  )?.valid_from
 
 /** Undefined when there is no such user. */
 export async function findUser(db: Db, key: Key): Promise<User | undefined> {

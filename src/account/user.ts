@@ -91,8 +91,8 @@ export const endSessionsOfUser = (deps: Deps, user: UserKey): Promise<UserKey & 
   deps.db.tx(async (db) => {
     const key = keyOf(user)
     if (!(await store.lockUser(db, key))) throw noSuchUser()
-    const valid_from = deps.clock.now() // after whatever the lock has waited for
-    await store.setUserValidFrom(db, key, valid_from)
+    const now = deps.clock.now() // after whatever the lock has waited for
+    const valid_from = (await store.setUserValidFrom(db, key, now)) ?? now
     await recordChange({ ...deps, db }, key, 'user_sessions_ended')
     return { cid: user.cid, user_id: user.user_id, valid_from }
   })

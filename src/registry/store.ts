@@ -103,8 +103,12 @@ export const setStatus = (
     sql`update micro_app set status = ${status}, updated_at = ${now} where app_key = ${appKey} returning ${COLUMNS}`,
   )
 
+/** Never earlier than it is: the clock of the process that set it may have been ahead. */
 export const setValidFrom = (db: Db, appKey: string, at: Date): Promise<MicroApp | undefined> =>
-  db.maybe(microApp, sql`update micro_app set valid_from = ${at} where app_key = ${appKey} returning ${COLUMNS}`)
+  db.maybe(
+    microApp,
+    sql`update micro_app set valid_from = greatest(valid_from, ${at}) where app_key = ${appKey} returning ${COLUMNS}`,
+  )
 
 /** Locks the app, so that rotations of one app wait for one another; false when there is no such app. */
 export const lockMicroApp = async (db: Db, appKey: string): Promise<boolean> =>

@@ -57,6 +57,17 @@ async function expectAlive({ tokens, app }: Held): Promise<void> {
   tokenSetOf(await client.refresh(app, tokens.refresh_token))
 }
 
+it('what has ended stays so when somebody whose clock is behind ends it again', async () => {
+  const [user, app] = [await client.makeUser(), await client.makeApp()]
+  const [users, apps] = [await endUser(user), await endApp(app)]
+  world.clock.advance(-60)
+  expect((await endUser(user)).valid_from).toBe(users.valid_from)
+  expect((await endApp(app)).valid_from).toBe(apps.valid_from)
+  world.clock.advance(120)
+  expect((await endUser(user)).valid_from).not.toBe(users.valid_from)
+  expect((await endApp(app)).valid_from).not.toBe(apps.valid_from)
+})
+
 describe.each(['fixed', 'rotating'])('everything of a user (refresh tokens: %s)', (refresh_policy) => {
   it('ends at once, and of nobody else; what comes later works', async () => {
     const [user, other] = [await client.makeUser(), await client.makeUser()]

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { rotation } from '../lib/crypto/made-secret.ts'
 import { parseInput } from '../lib/json/input.ts'
-import type { ActingFor } from '../lib/web/admin-auth.ts'
+import { type ActingFor, maskedMail, seesPeople } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
 import { noteForLog } from '../lib/web/observe.ts'
@@ -25,6 +25,7 @@ import {
   CONTACT_ROLES,
   contact,
   newPartner,
+  type Partner,
   partnerChanges,
   partnerFilter,
   readPartnerId,
@@ -38,6 +39,16 @@ interface OnePartner {
 
 const idOf = (request: FastifyRequest<OnePartner>): bigint => readPartnerId(request.params.partner_id)
 
+/** Contacts are people: a viewer sees their mails masked, as those of members. */
+function shownTo<P extends Pick<Partner, 'contacts'>>(request: FastifyRequest, partner: P): P {
+  if (seesPeople(request)) return partner
+  const contacts = Object.entries(partner.contacts).map(([role, { mail, ...contact }]) => [
+    role,
+    { ...contact, mail: maskedMail(mail) },
+  ])
+  return { ...partner, contacts: Object.fromEntries(contacts) }
+}
+
 /** Answers with the partner; warnings about URLs without TLS go into the answer and the log. */
 function warned(request: FastifyRequest, reply: FastifyReply, partner: ShownPartner): string {
   const warnings = urlWarnings(partner)
@@ -50,12 +61,16 @@ function warned(request: FastifyRequest, reply: FastifyReply, partner: ShownPart
 /** The operator's routes for partners, below /admin/v1. In a plugin of its own, for it changes how bodies are read. */
 export function partnerRoutes(app: FastifyInstance, as: ActingFor<Deps>, testCallWith: TestCallWith): void {
   readBodiesExactly(app)
+  const shownList = async (request: FastifyRequest) => {
+    const { partners, next } = await listPartners(as(request), parseInput(partnerFilter, request.query))
+    return { partners: partners.map((partner) => shownTo(request, partner)), next }
+  }
   app.addHook<OnePartner>('preHandler', async (request) => {
     if (request.params.partner_id) noteForLog(request, { partnerId: echo(request.params.partner_id) })
   })
 
   app.get('/partners', { config: { readsQuery: true } }, async (request, reply) =>
-    answerLossless(request, reply, await listPartners(as(request), parseInput(partnerFilter, request.query))),
+    answerLossless(request, reply, await shownList(request)),
   )
 
   app.post('/partners', async (request, reply) =>
@@ -63,7 +78,7 @@ export function partnerRoutes(app: FastifyInstance, as: ActingFor<Deps>, testCal
   )
 
   app.get<OnePartner>('/partners/:partner_id', async (request, reply) =>
-    answerLossless(request, reply, await showPartner(as(request), idOf(request))),
+    answerLossless(request, reply, shownTo(request, await showPartner(as(request), idOf(request)))),
   )
 
   app.patch<OnePartner>('/partners/:partner_id', async (request, reply) => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createOperator } from '../../src/operators/index.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { newSandboxPartner, type SandboxPartner, signIn } from '../sandbox/partners.ts'
@@ -39,6 +40,25 @@ describe('/admin/v1/partners/:partner_id/members', () => {
       ['invited_at', 'invited_until', 'joined_at', 'mail', 'mail_error', 'mail_state', 'member_id', 'role'].sort(),
     )
     expect(await call('POST', '/remove', { mail: 'OWNER@example.com' })).toMatchObject({ data: { members: [] } })
+  })
+
+  it('shows a viewer the mails of members and contacts masked', async () => {
+    const payload = { name: 'Lin', mail: 'lin@example.com' }
+    const url = `/admin/v1/partners/${partner.partner_id}`
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+    await world.app.inject({ method: 'PUT', url: `${url}/contacts/product`, headers, payload })
+    const seenBy = async (role: 'viewer' | 'support') => {
+      const { token } = await createOperator(world.deps, { name: `of-${role}`, role, days: 1 })
+      const asked = { headers: { authorization: `Bearer ${token}` } }
+      const one = (await world.app.inject({ url, ...asked })).json()
+      const list = (await world.app.inject({ url: '/admin/v1/partners?limit=1000', ...asked })).json()
+      const listed = list.data.partners.find(
+        ({ partner_id }: { partner_id: unknown }) => String(partner_id) === String(partner.partner_id),
+      )
+      return [one.data.contacts.product.mail, listed.contacts.product.mail]
+    }
+    expect(await seenBy('viewer')).toEqual(['l***@example.com', 'l***@example.com'])
+    expect(await seenBy('support')).toEqual(['lin@example.com', 'lin@example.com'])
   })
 
   it('refuses in words, and answers operators alone', async () => {

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
-import { lastAdmin, nameTaken, noSuchOperator } from './errors.ts'
+import { nameTaken, noSuchOperator } from './errors.ts'
+import { keepingAnAdmin } from './last-admin.ts'
 import * as store from './store.ts'
 import { makeToken } from './token.ts'
 import { liveTokens } from './token-store.ts'
@@ -44,41 +45,35 @@ async function shown(deps: Pick<Deps, 'db' | 'clock'>, name: string): Promise<Sh
 /** Throws 20007 (404) for an unknown name, as all below. */
 export const showOperator = (deps: Deps, { name }: OneOperator): Promise<ShownOperator> => shown(deps, name)
 
-/** Without ADMIN_TOKEN nobody could let anybody in again. */
-function keepAnAdmin({ config }: Deps, admins: readonly string[], { operator_id }: OperatorRow): void {
-  if (config.ADMIN_TOKEN === undefined && admins.length === 1 && admins[0] === operator_id) throw lastAdmin()
-}
-
 /** `change` does it and says what was before and is now; undefined where nothing changes. */
 const changeOperator = (
   deps: Deps,
   name: string,
   event: `operator_${string}`,
-  change: (db: Db, operator: OperatorRow, admins: readonly string[]) => Promise<object | undefined>,
+  change: (db: Db, operator: OperatorRow) => Promise<object | undefined>,
 ): Promise<ShownOperator> =>
-  deps.db.tx(async (db) => {
-    const inside = { ...deps, db }
-    const admins = await store.lockAdmins(db) // first, so that all lock in one order
-    const operator = await existing(db, name)
-    const detail = await change(db, operator, admins)
-    if (detail) await recordAudit(inside, { event, target: `operator:${operator.name}`, detail })
-    return shown(inside, operator.name)
-  })
+  deps.db.tx((db) =>
+    keepingAnAdmin(deps, db, async () => {
+      const inside = { ...deps, db }
+      const operator = await existing(db, name)
+      const detail = await change(db, operator)
+      if (detail) await recordAudit(inside, { event, target: `operator:${operator.name}`, detail })
+      return shown(inside, operator.name)
+    }),
+  )
 
 /** What the operator may do from the next request on; a token of a higher role counts as one of this role. */
 export const setOperatorRole = (deps: Deps, { name, role }: RoleChange): Promise<ShownOperator> =>
-  changeOperator(deps, name, 'operator_role_set', async (db, operator, admins) => {
+  changeOperator(deps, name, 'operator_role_set', async (db, operator) => {
     if (operator.role === role) return undefined
-    keepAnAdmin(deps, admins, operator)
     await store.setRole(db, operator.operator_id, role)
     return { before: { role: operator.role }, after: { role } }
   })
 
 /** Tokens are refused and sessions over, at once. */
 export const disableOperator = (deps: Deps, { name }: OneOperator): Promise<ShownOperator> =>
-  changeOperator(deps, name, 'operator_disabled', async (db, operator, admins) => {
+  changeOperator(deps, name, 'operator_disabled', async (db, operator) => {
     if (operator.status === 'disabled') return undefined
-    keepAnAdmin(deps, admins, operator)
     await store.setStatus(db, operator.operator_id, 'disabled')
     return { before: { status: 'active' }, after: { status: 'disabled' } }
   })

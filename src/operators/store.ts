@@ -33,14 +33,23 @@ export const lockOperator = (db: Db, name: string): Promise<OperatorRow | undefi
         from operator where lower(name) = lower(${name}) for update`,
   )
 
-/** The ids of those who are active admins, each locked, so that two of them cannot go away at once. */
-export const lockAdmins = async (db: Db): Promise<string[]> =>
+/** Those who are active admins, until the end of the transaction. */
+export const lockAdmins = (db: Db): Promise<number> =>
+  db.exec(sql`select from operator where role = 'admin' and status = 'active' order by operator_id for update`)
+
+/** Whether there is an active admin with a password, or with a token that is accepted as an admin's. */
+export const hasUsableAdmin = async (db: Db, now: Date): Promise<boolean> =>
   (
-    await db.many(
-      z.object({ operator_id: z.string() }),
-      sql`select operator_id from operator where role = 'admin' and status = 'active' order by operator_id for update`,
+    await db.one(
+      z.object({ found: z.boolean() }),
+      sql`select exists (
+            select from operator o where o.role = 'admin' and o.status = 'active'
+              and (o.password_hash is not null
+                   or exists (select from operator_token t
+                              where t.operator_id = o.operator_id and t.role = 'admin' and t.revoked_at is null
+                                and t.expires_at > ${now}))) as found`,
     )
-  ).map(({ operator_id }) => operator_id)
+  ).found
 
 export const setRole = (db: Db, operatorId: string, role: Role): Promise<number> =>
   db.exec(sql`update operator set role = ${role} where operator_id = ${operatorId}`)

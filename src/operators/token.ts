@@ -8,6 +8,7 @@ import { equalSecrets } from '../lib/crypto/keys.ts'
 import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { allows, type Operator, type Role } from '../lib/web/admin-auth.ts'
 import { noSuchOperator, noSuchToken, roleAboveOperator } from './errors.ts'
+import { keepingAnAdmin } from './last-admin.ts'
 import { lockOperator } from './store.ts'
 import { findToken, insertToken, revokeToken, touchToken } from './token-store.ts'
 import { FIRST_OPERATOR, type MadeToken, type NewToken, type OneToken, type OperatorRow } from './wire.ts'
@@ -73,13 +74,15 @@ export const newOperatorToken = (deps: Deps, { name, role, ...wanted }: NewToken
     return makeToken({ ...deps, db }, found, { ...wanted, role: role ?? found.role })
   })
 
-/** Ends a token at once. */
+/** Ends a token at once; not the last one by which an admin can get in. */
 export const revokeOperatorToken = (deps: Deps, { name, token_id }: OneToken): Promise<{ token_id: string }> =>
-  deps.db.tx(async (db) => {
-    const found = await lockOperator(db, name)
-    if (!found) throw noSuchOperator()
-    if ((await revokeToken(db, found.operator_id, token_id, deps.clock.now())) === 0) throw noSuchToken()
-    const target = `operator:${found.name}`
-    await recordAudit({ ...deps, db }, { event: 'operator_token_revoked', target, detail: { token_id } })
-    return { token_id }
-  })
+  deps.db.tx((db) =>
+    keepingAnAdmin(deps, db, async () => {
+      const found = await lockOperator(db, name)
+      if (!found) throw noSuchOperator()
+      if ((await revokeToken(db, found.operator_id, token_id, deps.clock.now())) === 0) throw noSuchToken()
+      const target = `operator:${found.name}`
+      await recordAudit({ ...deps, db }, { event: 'operator_token_revoked', target, detail: { token_id } })
+      return { token_id }
+    }),
+  )

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sealAudit } from '../../src/audit/index.ts'
-import { createOperator, setOperatorRole } from '../../src/operators/index.ts'
+import {
+  createOperator,
+  disableOperator,
+  newOperatorToken,
+  revokeOperatorToken,
+  setOperatorPassword,
+  setOperatorRole,
+} from '../../src/operators/index.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { until } from '../until.ts'
 
@@ -147,6 +154,49 @@ describe('the last admin', () => {
       expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
       const { rows } = await bare.pool.query("select 1 from operator where role = 'admin' and status = 'active'")
       expect(rows).toHaveLength(1)
+    } finally {
+      await bare.close()
+    }
+  })
+
+  it('is one who can get in: whoever has neither a password nor a token of the role does not count', async () => {
+    const bare = await openWorld({ ADMIN_TOKEN: '' })
+    try {
+      const of = (name: string) => createOperator(bare.deps, { name, role: 'admin', days: 1 })
+      const { deps, clock } = bare
+      await of('gone')
+      clock.advance(2 * 86_400)
+      const lesser = await of('lesser')
+      await newOperatorToken(deps, { name: 'lesser', role: 'viewer', token_name: 'low', days: 1 })
+      const last = await of('last')
+      await revokeOperatorToken(deps, { name: 'lesser', token_id: lesser.token_id })
+      const refused = { message: expect.stringContaining('nobody else is an active admin who can sign in') }
+      await expect(disableOperator(deps, { name: 'last' })).rejects.toMatchObject(refused)
+      await expect(setOperatorRole(deps, { name: 'last', role: 'editor' })).rejects.toMatchObject(refused)
+      const revoke = () => revokeOperatorToken(deps, { name: 'last', token_id: last.token_id })
+      await expect(revoke()).rejects.toMatchObject(refused)
+      await disableOperator(deps, { name: 'gone' })
+      const other = await newOperatorToken(deps, { name: 'last', token_name: 'other', days: 1 })
+      await revoke()
+      await setOperatorPassword(deps, { name: 'last', password: 'a long enough password' })
+      await revokeOperatorToken(deps, { name: 'last', token_id: other.token_id })
+      await expect(disableOperator(deps, { name: 'last' })).rejects.toMatchObject(refused)
+    } finally {
+      await bare.close()
+    }
+  })
+
+  it('keeps one of two last tokens that are revoked at once', async () => {
+    const bare = await openWorld({ ADMIN_TOKEN: '' })
+    try {
+      const [one, two] = [
+        await createOperator(bare.deps, { name: 'one', role: 'admin', days: 1 }),
+        await createOperator(bare.deps, { name: 'two', role: 'admin', days: 1 }),
+      ]
+      const answers = await Promise.allSettled(
+        [one, two].map(({ name, token_id }) => revokeOperatorToken(bare.deps, { name, token_id })),
+      )
+      expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     } finally {
       await bare.close()
     }

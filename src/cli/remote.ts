@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { fromEpochMilliseconds } from '../lib/clock.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { parseLossless, stringifyLossless } from '../lib/json/lossless.ts'
+import { isLoopbackHost, webUrl } from '../lib/web/web-url.ts'
 import { PERMISSIONS } from '../operators/index.ts'
 
 /** The commands over the admin API of a running service, with an operator's token, instead of on its database. */
@@ -13,6 +14,8 @@ export interface Remote {
   readonly url: string
   /** An operator's, or ADMIN_TOKEN. */
   readonly token: string
+  /** GATEHOUSE_URL_HTTP: the token may go over plain http. */
+  readonly overHttp: boolean
 }
 
 /** One request below /admin/v1. */
@@ -32,8 +35,8 @@ export class OnlyOnTheMachine extends Error {
 
 /** Undefined unless GATEHOUSE_URL is set. */
 export function remoteOf(env: Readonly<Record<string, string | undefined>>): Remote | undefined {
-  const { GATEHOUSE_URL: url, GATEHOUSE_TOKEN: token } = env
-  return url ? { url, token: token ?? '' } : undefined
+  const { GATEHOUSE_URL: url, GATEHOUSE_TOKEN: token, GATEHOUSE_URL_HTTP: overHttp } = env
+  return url ? { url, token: token ?? '', overHttp: overHttp === 'on' } : undefined
 }
 
 /** The words of a command without those of its program: `partner members list`. */
@@ -54,9 +57,21 @@ export function routeOf(command: Command): string {
 /** A pull of a whole catalogue takes its time. */
 const PATIENCE_MS = 600_000
 
-async function send({ url, token }: Remote, { route, fields }: RemoteCall) {
+/** Throws where the address is none, or the token would go to another machine for all on the way to read. */
+function checkRemote({ url, token, overHttp }: Remote): void {
+  const { error } = webUrl.safeParse(url) // its problems do not repeat the address, which may hold a password
+  if (error) throw new Error(`GATEHOUSE_URL ${error.issues[0]?.message}`)
   if (token === '') throw new Error('GATEHOUSE_URL needs an operator’s token beside it: GATEHOUSE_TOKEN')
-  if (!URL.canParse(url)) throw new Error('GATEHOUSE_URL must be an http:// or https:// address')
+  const { protocol, hostname } = new URL(url)
+  if (protocol === 'https:' || overHttp || isLoopbackHost(hostname)) return
+  throw new Error(
+    'GATEHOUSE_URL is plain http, so whoever is on the way could read the token: use https://, or a tunnel to this machine (ssh -L), or set GATEHOUSE_URL_HTTP=on in a network that only you use',
+  )
+}
+
+async function send(remote: Remote, { route, fields }: RemoteCall) {
+  checkRemote(remote)
+  const { url, token } = remote
   const [method = '', pattern = ''] = route.split(' ')
   const left = new Map(Object.entries(fields).filter(([, value]) => value !== undefined))
   const path = pattern.replaceAll(/:(\w+)/g, (_, name: string) => {

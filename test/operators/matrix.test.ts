@@ -211,6 +211,30 @@ describe('the command line over the admin API', () => {
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/^(Unauthorized|Request forbidden)$/m) })
   })
 
+  it.each(['http://gatehouse.internal:3001', 'http://10.0.0.7', 'http://127.0.0.1.example.com'])(
+    'sends its token to no other machine over plain http: %s',
+    async (address) => {
+      const settings = { GATEHOUSE_URL: address, GATEHOUSE_TOKEN: ADMIN_TOKEN }
+      const { code, stderr } = await gatehouse(settings, 'app', 'list')
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/https:.*ssh -L.*GATEHOUSE_URL_HTTP=on/)])
+    },
+  )
+
+  it('allows it where GATEHOUSE_URL_HTTP says so', async () => {
+    const settings = { GATEHOUSE_URL: 'http://gatehouse.invalid', GATEHOUSE_TOKEN: 'x', GATEHOUSE_URL_HTTP: 'on' }
+    const { stderr } = await gatehouse(settings, 'app', 'list')
+    expect(stderr).toContain('http://gatehouse.invalid does not respond')
+  })
+
+  it.each(['http://lin:pass-word@127.0.0.1:1', 'https://lin:pass-word@gatehouse.internal', 'ftp://lin:pass-word@x'])(
+    'never prints a user name or password in an address: %s',
+    async (address) => {
+      const { code, stdout, stderr } = await gatehouse({ GATEHOUSE_URL: address, GATEHOUSE_TOKEN: 'x' }, 'app', 'list')
+      expect([code, stderr]).toEqual([1, expect.stringContaining('GATEHOUSE_URL must')])
+      expect(stdout + stderr).not.toMatch(/lin|pass-word/)
+    },
+  )
+
   it('exports the audit log and verifies it', async () => {
     const { stdout } = await remote('audit', 'export', '--action', 'operator_created')
     expect(

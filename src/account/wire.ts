@@ -82,7 +82,9 @@ export const maskedUser = (found: User): User => ({
 })
 
 /** Ordered by created_at, cid, user_id; of users found by passport by that, the last value. */
-const userOrder = z.tuple([momentKey, z.int(), z.string(), z.string()]).or(z.tuple([momentKey, z.int(), z.string()]))
+const userOrder = z
+  .tuple([momentKey, z.int32(), z.string(), z.string()])
+  .or(z.tuple([momentKey, z.int32(), z.string()]))
 
 /** Which users, and which page of them; texts are beginnings. A passport is looked for alone. */
 export const userFilter = z

@@ -33,7 +33,7 @@ export interface AuditCursor {
   readonly id: string
 }
 
-const CURSOR = /^(\d{1,15})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+const CURSOR = /^(\d{1,14})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
 export const cursorOf = ({ at, audit_id }: Pick<EventRow, 'at' | 'audit_id'>): string =>
   Buffer.from(`${at.getTime()}.${audit_id}`).toString('base64url')

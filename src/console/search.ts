@@ -1,4 +1,5 @@
 import { listUsers, userFilter } from '../account/index.ts'
+import { isBigint } from '../db/page.ts'
 import { type Explained, explain } from '../explain/index.ts'
 import { parseInput } from '../lib/json/input.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
@@ -31,7 +32,7 @@ const LONGEST = 128
 type Finds = (asking: Asking, query: string) => Promise<readonly { kind: string; link: Cell }[]>
 
 const orderById: Finds = async ({ deps, t }, query) => {
-  if (!/^\d{1,19}$/.test(query)) return []
+  if (!isBigint(query)) return []
   const found = await showOrder(deps, BigInt(query)).catch((error: unknown) => {
     if (error instanceof RescodeError) return undefined
     throw error

@@ -44,8 +44,19 @@ export const pageInput = <Keys extends z.ZodType>(keys: Keys, { usual = USUAL, m
   after: cursor(keys).optional(),
 })
 
-/** A moment in a cursor: as PostgreSQL writes it in JSON, to the microsecond. */
-export const momentKey = z.iso.datetime({ offset: true }).regex(/^[1-9]/)
+/** A moment in a cursor: as PostgreSQL writes it in JSON, to the microsecond, and no offset that it does not read. */
+export const momentKey = z.iso
+  .datetime({ offset: true })
+  .regex(/^[1-9]\d{3}-[^.]{14}(\.\d{1,6})?(Z|[+-](0\d|1[0-5]):[0-5]\d)$/)
+
+/** The largest number of PostgreSQL's `bigint`. */
+const MOST_BIGINT = 2n ** 63n - 1n
+
+/** Whether a text is a number that PostgreSQL's `bigint` holds. */
+export const isBigint = (text: string): boolean => /^\d{1,19}$/.test(text) && BigInt(text) <= MOST_BIGINT
+
+/** An id in a cursor: a `bigint` as text. */
+export const idKey = z.string().refine(isBigint)
 
 /** The column `cursor` of a row in a page: `` cursorOf(sql.part`created_at, user_id`) ``. */
 export const cursorOf = (columns: Fragment): Fragment => sql.part`jsonb_build_array(${columns})::text as cursor`

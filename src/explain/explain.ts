@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { findPeople, type Person, routingKeyOf } from '../account/index.ts'
 import { type AuditRow, auditBetween } from '../audit/index.ts'
+import { isBigint } from '../db/page.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
+import { InvalidInput } from '../lib/json/input.ts'
 import { invalidRequest, RESCODES, Refusal } from '../lib/web/rescode.ts'
 import { findNotice, type NoticeSummary } from '../mtp/index.ts'
 import { findRejectedCall, type RejectedCallSummary, rejectedOfClient } from '../mws/index.ts'
@@ -76,6 +78,8 @@ export interface Explained extends ExplainedRequest {
 const nothingKnown = (about: string) =>
   invalidRequest(`nothing is known of ${about}; what was answered without a mistake leaves no row`, { status: 404 })
 
+const tooLargeForId = () => new InvalidInput([{ field: 'about', problem: 'is larger than an id can be' }])
+
 const explained = (row: RefusedRow): ExplainedRefusal => ({
   ...row,
   answer: Object.entries(RESCODES).find(([rescode]) => Number(rescode) === row.rescode)?.[1].name ?? '',
@@ -122,8 +126,9 @@ export async function explain(deps: Deps, about: string): Promise<Explained> {
           {},
           ...(await Promise.all([orderOf, appOf, partnerOf, peopleOf].map((look) => look(deps, about)))),
         )
-  if (Object.keys(found).length === 0) throw nothingKnown('it')
-  return found
+  if (Object.keys(found).length > 0) return found
+  if (/^\d{19}$/.test(about) && !isBigint(about)) throw tooLargeForId()
+  throw nothingKnown('it')
 }
 
 async function tokenOf(
@@ -138,7 +143,7 @@ async function tokenOf(
 }
 
 async function orderOf(deps: Deps, about: string): Promise<Explained> {
-  if (!/^\d{10,19}$/.test(about)) return {}
+  if (!/^\d{10,19}$/.test(about) || !isBigint(about)) return {}
   const order = await showOrder(deps, BigInt(about)).catch((error: unknown) => {
     if (error instanceof Refusal) return undefined
     throw error

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { shapeOf } from '../db/field.ts'
-import { filterText, momentKey, pageInput } from '../db/page.ts'
+import { filterText, idKey, momentKey, pageInput } from '../db/page.ts'
 import { AES_KEY } from '../lib/crypto/aes-body.ts'
 import { visibleLine } from '../lib/json/input.ts'
 import { endpointUrl } from '../lib/web/web-url.ts'
@@ -77,7 +77,7 @@ export const partnerFilter = z.strictObject({
   client_id: filterText(128).optional(),
   stage: partner.shape.stage.optional(),
   status: partner.shape.status.optional(),
-  ...pageInput(z.tuple([momentKey, z.string().regex(/^\d{1,19}$/)])),
+  ...pageInput(z.tuple([momentKey, idKey])),
 })
 export type PartnerFilter = z.output<typeof partnerFilter>
 

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { firstOperator } from './console/person.ts'
+import { ADMIN_TOKEN, openWorld, type World } from './harness.ts'
+
+/** Numbers and moments that PostgreSQL has no room for are bad input, never our failure. */
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const ask = async (url: string) => {
+  const answer = await world.app.inject({ url: `/admin/v1${url}`, headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
+  return { status: answer.statusCode, ...answer.json() }
+}
+const cursor = (...keys: unknown[]) => Buffer.from(JSON.stringify(keys)).toString('base64url')
+const MOMENT = '2026-01-01T00:00:00.000001+00:00'
+const ID = '11111111-1111-4111-8111-111111111111'
+const TOO_LARGE = '9999999999999999999'
+
+describe('a cursor is refused by its name', () => {
+  it.each([
+    ['/orders', cursor(MOMENT, TOO_LARGE)],
+    ['/partners', cursor(MOMENT, TOO_LARGE)],
+    ['/users', cursor(MOMENT, 2 ** 40, 'a')],
+    ['/users', cursor(MOMENT, -(2 ** 40), 'a')],
+    ['/users?passport=x', cursor(MOMENT, 2 ** 40, 'a', 'x')],
+    ...['+16:00', '-23:59', '+15:60', '+1500', '+15'].flatMap((offset) => [
+      ['/apps', cursor(`2026-01-01T00:00:00${offset}`, 'a')],
+      ['/grants?app_key=x', cursor(`2026-01-01T00:00:00${offset}`, ID)],
+    ]),
+    ['/apps', cursor(`2026-01-01T00:00:00.${'1'.repeat(200)}Z`, 'a')],
+    ['/jobs', cursor(TOO_LARGE)],
+    ['/audit', Buffer.from(`999999999999999.${ID}`).toString('base64url')],
+  ])('%s %s', async (path, after) => {
+    const answer = await ask(`${path}${path.includes('?') ? '&' : '?'}after=${after}`)
+    expect(answer).toMatchObject({ status: 400, rescode: 20007, data: { problems: [{ field: 'after' }] } })
+  })
+
+  it('one that a list may tell is taken', async () => {
+    const largest = '9223372036854775807'
+    for (const at of [MOMENT, '2026-01-01T08:00:00+08:00', '2026-01-01T00:00:00.5-03:30', '2026-01-01T00:00:00Z']) {
+      expect(await ask(`/orders?after=${cursor(at, largest)}`)).toMatchObject({ status: 200 })
+    }
+    expect(await ask(`/users?after=${cursor(MOMENT, 2 ** 31 - 1, 'a')}`)).toMatchObject({ status: 200 })
+  })
+})
+
+describe('an id', () => {
+  it.each([
+    [`/explain?about=${TOO_LARGE}`, 'about'],
+    [`/orders?partner_id=${TOO_LARGE}`, 'partner_id'],
+  ])('%s is refused by its name', async (path, field) => {
+    expect(await ask(path)).toMatchObject({ status: 400, rescode: 20007, data: { problems: [{ field }] } })
+  })
+
+  it.each([
+    `/orders/${TOO_LARGE}`,
+    `/partners/${TOO_LARGE}`,
+    `/partners/${TOO_LARGE}/members`,
+    `/partners/${TOO_LARGE}/notices`,
+    `/partners/${TOO_LARGE}/products`,
+  ])('%s is never our failure', async (path) => {
+    expect([400, 404]).toContain((await ask(path)).status)
+  })
+
+  it('the moments of a filter that no calendar has are refused', async () => {
+    for (const from of ['-200000-01-01T00:00:00Z', '2026-01-01T00:00:00+23:59', '9999-12-31T23:59:59Z']) {
+      const { status } = await ask(`/audit?from=${encodeURIComponent(from)}`)
+      expect([200, 400], from).toContain(status)
+    }
+  })
+})
+
+it('the search of the console, signature tests and shared links', async () => {
+  const operator = await firstOperator(world)
+  expect((await operator.get(`/console/search?q=${TOO_LARGE}`)).status).toBe(200)
+  const tested = await world.app.inject({
+    method: 'POST',
+    url: '/order/test/ba',
+    headers: {
+      partnerid: TOO_LARGE,
+      authorization: `MWS ${TOO_LARGE}:x`,
+      date: 'x',
+      'content-type': 'application/json',
+    },
+    payload: '{}',
+  })
+  expect(tested.statusCode).toBeLessThan(500)
+  const shared = await world.app.inject(`/sandbox/shared/${TOO_LARGE}/${ID}?key=x`)
+  expect(shared.statusCode).toBeLessThan(500)
+})

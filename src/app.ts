@@ -27,7 +27,7 @@ import { noSuchPath } from './lib/web/rescode.ts'
 import { registerSecurityTxt } from './lib/web/security-txt.ts'
 import { traceRequests } from './lib/web/trace-requests.ts'
 import { membersRoom } from './members/plugin.ts'
-import type { GatherMetrics } from './metrics/index.ts'
+import { type GatherMetrics, keepLastHour } from './metrics/index.ts'
 import { metricsRoom } from './metrics/plugin.ts'
 import { mtpRoom } from './mtp/plugin.ts'
 import { oauthRoom } from './oauth/plugin.ts'
@@ -130,9 +130,11 @@ export async function buildApp({
   await app.register(jobsRoom, forRoom(deps, 'operators'))
   await app.register(explainRoom, forRoom(deps, 'operators'))
   const gather = gatherMetrics ?? (async () => [await deps.meters.registry.getMetricsAsJSON()])
+  const forgetHour = keepLastHour(deps.meters, deps.clock)
+  app.addHook('onClose', async () => forgetHour())
   await app.register(metricsRoom, { ...forRoom(deps, 'operators'), gather, open: hasOwnLoopbackPort(config) })
   await app.register(operatorsRoom, forRoom(deps, 'operators'))
   await app.register(auditRoom, forRoom(deps, 'operators'))
-  await app.register(consoleRoom, forRoom(deps, 'operators'))
+  await app.register(consoleRoom, { ...forRoom(deps, 'operators'), gather })
   return app
 }

@@ -7,7 +7,7 @@ import type { Keys } from './lib/crypto/keys.ts'
 import type { Meters } from './lib/meters.ts'
 import type { Rates } from './lib/rates.ts'
 import type { Tracing } from './lib/tracing.ts'
-import type { CallFaults, CallRecord, CircuitBreakers, SentAgain } from './partner-calls/index.ts'
+import type { CallFaults, CallRecord, CircuitBreakers, KnownCertificates, SentAgain } from './partner-calls/index.ts'
 
 /** What operations are given; they find nothing by themselves. */
 export interface Deps {
@@ -21,6 +21,7 @@ export interface Deps {
   readonly tracing?: Tracing | undefined
   readonly calls: {
     readonly breakers: CircuitBreakers
+    readonly certificates: KnownCertificates
     /** Is given every call to a partner once it is recorded: what an operation asked is reported, not found out. `sentAgain`: what was sent again after it, on purpose. */
     readonly onCall?: (call: CallRecord, sentAgain: readonly SentAgain[]) => void
     /** What goes wrong with calls, on purpose: of the test run only. */

@@ -14,6 +14,7 @@ import { deriveKeys } from '../src/lib/crypto/keys.ts'
 import { type Log, openLog } from '../src/lib/log.ts'
 import { openMeters } from '../src/lib/meters.ts'
 import { CircuitBreakers } from '../src/partner-calls/breaker.ts'
+import { KnownCertificates } from '../src/partner-calls/certificate.ts'
 import { openRates } from '../src/throttle/index.ts'
 import { freshDatabase } from './database.ts'
 import { ADMIN_TOKEN, SECRET_KEY } from './secrets.ts'
@@ -84,7 +85,7 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
     keys,
     rates: openRates(db, keys),
     meters: openMeters(),
-    calls: { breakers: new CircuitBreakers(clock) },
+    calls: { breakers: new CircuitBreakers(clock), certificates: new KnownCertificates(clock) },
     runningAttempts: new RunningAttempts(),
     logFollowers: new LogFollowers(db),
   }

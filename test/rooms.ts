@@ -158,6 +158,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   order_additional: 'orders',
   order_credential: 'orders',
   refund: 'orders',
+  partner_certificate: 'partner-calls',
   ticket_order: 'orders',
   voucher: 'orders',
   sandbox_attempt: 'certification',

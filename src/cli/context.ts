@@ -12,7 +12,7 @@ import { deriveKeys } from '../lib/crypto/keys.ts'
 import { type Log, openLog } from '../lib/log.ts'
 import { openMeters } from '../lib/meters.ts'
 import { rethrowUnavailable } from '../lib/web/unavailable.ts'
-import { CircuitBreakers } from '../partner-calls/index.ts'
+import { CircuitBreakers, KnownCertificates } from '../partner-calls/index.ts'
 import { checkSecretKey } from '../partners/index.ts'
 import { openRates } from '../throttle/index.ts'
 import { OnlyOnTheMachine, type Remote, remoteOf } from './remote.ts'
@@ -103,7 +103,7 @@ export function openContext(terminal: Terminal): CliContext {
           keys,
           rates: openRates(db, keys),
           meters: openMeters(),
-          calls: { breakers: new CircuitBreakers(systemClock) },
+          calls: { breakers: new CircuitBreakers(systemClock), certificates: new KnownCertificates(systemClock) },
           runningAttempts: new RunningAttempts(),
           logFollowers: new LogFollowers(db),
           actor: { kind: 'cli', name: userOfMachine() },

@@ -1,14 +1,16 @@
 import { listAudit } from '../audit/index.ts'
 import { jobCounts } from '../jobs/index.ts'
-import { addSeconds } from '../lib/clock.ts'
+import { addSeconds, fromEpochSeconds } from '../lib/clock.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
-import { callsBySpan } from '../partner-calls/index.ts'
-import { showPartner } from '../partners/index.ts'
+import { type GatherMetrics, readLastHour } from '../metrics/index.ts'
+import { callsBySpan, certificatesEnding, ENDING_WITHIN_S } from '../partner-calls/index.ts'
+import { type ShownPartner, showPartner } from '../partners/index.ts'
+import { chartOf } from './chart.ts'
 import { mayDo } from './permissions.ts'
 import type { Asking, Cell, Fact } from './shown.ts'
 import { at, count, link, text, time } from './texts.ts'
 
-/** What needs an eye now: jobs, partners that do not answer, calls of the last hour. */
+/** What needs an eye now: jobs, partners that do not answer, certificates that end, requests and calls of the last hour. */
 
 const HOUR_S = 3_600
 const SPAN_S = 300
@@ -16,29 +18,17 @@ const SPANS = HOUR_S / SPAN_S
 /** Partners named on the page. */
 const MOST_NAMED = 20
 
-/** One bar of the chart, in units of its view box. */
-interface Bar {
-  readonly x: number
-  readonly y: number
-  readonly height: number
-  /** Of the failed ones, at the foot. */
-  readonly failedHeight: number
-  readonly failedY: number
-  readonly label: string
-}
-
-const BAR_PITCH = 20
-const CHART_HEIGHT = 80
-
-export async function homePage(asking: Asking) {
+export async function homePage(asking: Asking, gather: GatherMetrics) {
   const { deps, t, role } = asking
   const now = deps.clock.now()
   // A call of this very moment is of the last span, not of one more.
   const since = addSeconds(now, 1 - HOUR_S)
-  const [jobs, spans, waiting, refused] = await Promise.all([
+  const [jobs, spans, minutes, waiting, certificates, refused] = await Promise.all([
     jobCounts(deps),
     callsBySpan(deps.db, since, SPAN_S),
+    readLastHour(gather, deps.clock),
     openBreakers(asking),
+    endingCertificates(asking),
     listAudit(deps, { action: 'operator_sign_in_', from: since, limit: MOST_COUNTED }),
   ])
   const calls = spans.reduce((sum, span) => sum + span.calls, 0)
@@ -64,6 +54,10 @@ export async function homePage(asking: Asking) {
       cells: waiting.length > 0 ? waiting : [{ text: t('console.home.none'), tone: 'good' }],
     },
     {
+      name: t('console.home.certificates'),
+      cells: certificates.length > 0 ? certificates : [{ text: t('console.home.none'), tone: 'good' }],
+    },
+    {
       name: t('console.home.sign_ins'),
       cells: [
         link(
@@ -73,15 +67,22 @@ export async function homePage(asking: Asking) {
       ],
     },
   ]
-  const chart = {
-    summary: t('console.home.calls_summary', { calls: count(calls), failed: count(failed) }),
-    bars: barsOf(spans, since),
-    width: SPANS * BAR_PITCH,
-    height: CHART_HEIGHT,
-    from: time(since).text.slice(11, 16),
-    to: time(now).text.slice(11, 16),
-  }
-  return { facts, chart, isFirst: role === 'admin' && deps.actor?.name === 'ADMIN_TOKEN' }
+  const bySpan = new Map(spans.map((span) => [span.span, span]))
+  const charts = [
+    requestChart(minutes, t),
+    chartOf({
+      id: 'calls',
+      title: t('console.home.calls'),
+      summary: t('console.home.calls_summary', { calls: count(calls), failed: count(failed) }),
+      since,
+      spanS: SPAN_S,
+      spans: Array.from({ length: SPANS }, (_, place) => {
+        const { calls: all = 0, failed: bad = 0 } = bySpan.get(place) ?? {}
+        return { all, failed: bad }
+      }),
+    }),
+  ]
+  return { facts, charts, isFirst: role === 'admin' && deps.actor?.name === 'ADMIN_TOKEN' }
 }
 
 const MOST_COUNTED = 100
@@ -91,33 +92,56 @@ const behind = (since: Date | null, t: Asking['t']): Cell => ({
   tone: 'bad',
 })
 
-async function openBreakers({ deps }: Asking): Promise<Cell[]> {
-  const ids = deps.calls.breakers.open().slice(0, MOST_NAMED)
-  return Promise.all(
-    ids.map(async (id): Promise<Cell> => {
-      const partner = await showPartner(deps, id).catch((error: unknown) => {
-        if (error instanceof RescodeError) return undefined
-        throw error
-      })
-      return { ...link(partner?.name ?? String(id), at('partners', String(id))), tone: 'bad' }
-    }),
+const partnerIfAny = ({ deps }: Asking, id: bigint): Promise<ShownPartner | undefined> =>
+  showPartner(deps, id).catch((error: unknown) => {
+    if (error instanceof RescodeError) return undefined
+    throw error
+  })
+
+const openBreakers = (asking: Asking): Promise<Cell[]> =>
+  Promise.all(
+    asking.deps.calls.breakers
+      .open()
+      .slice(0, MOST_NAMED)
+      .map(async (id): Promise<Cell> => {
+        const partner = await partnerIfAny(asking, id)
+        return { ...link(partner?.name ?? String(id), at('partners', String(id))), tone: 'bad' }
+      }),
   )
+
+const originOf = (url: string | null): string | undefined =>
+  url !== null && URL.canParse(url) ? new URL(url).origin : undefined
+
+/** Of hosts that the partner still has, not of those that it had when they were called. */
+async function endingCertificates(asking: Asking): Promise<Cell[]> {
+  const { deps, t } = asking
+  const now = deps.clock.now()
+  const found = await certificatesEnding(deps.db, addSeconds(now, ENDING_WITHIN_S), MOST_NAMED)
+  const cells = found.map(async ({ partner_id, origin, ends_at }): Promise<Cell[]> => {
+    const partner = await partnerIfAny(asking, partner_id)
+    if (!partner) return []
+    const origins = [partner.base_url, ...Object.values(partner.interface_urls)].map(originOf)
+    if (!origins.includes(origin)) return []
+    const said = { partner: partner.name, origin, ends: time(ends_at).text.slice(0, 10) }
+    const shown = ends_at < now ? t('console.home.certificate_ended', said) : t('console.home.certificate_ends', said)
+    return [{ ...link(shown, at('partners', String(partner_id))), tone: ends_at < now ? 'bad' : 'warn' }]
+  })
+  return (await Promise.all(cells)).flat()
 }
 
-function barsOf(spans: Awaited<ReturnType<typeof callsBySpan>>, since: Date): Bar[] {
-  const most = Math.max(1, ...spans.map(({ calls }) => calls))
-  return Array.from({ length: SPANS }, (_, index): Bar => {
-    const { calls = 0, failed = 0 } = spans.find(({ span }) => span === index) ?? {}
-    const height = Math.round((calls / most) * CHART_HEIGHT)
-    const failedHeight = failed === 0 ? 0 : Math.max(2, Math.round((failed / most) * CHART_HEIGHT))
-    const start = time(addSeconds(since, index * SPAN_S)).text.slice(11, 16)
-    return {
-      x: index * BAR_PITCH,
-      y: CHART_HEIGHT - height,
-      height,
-      failedHeight,
-      failedY: CHART_HEIGHT - failedHeight,
-      label: `${start}: ${calls} / ${failed}`,
-    }
+function requestChart(minutes: Awaited<ReturnType<typeof readLastHour>>, t: Asking['t']) {
+  const spans = minutes.map(({ ok, refused, failed }) => ({ all: ok + refused + failed, refused, failed }))
+  const sum = (of: (span: (typeof spans)[number]) => number) => count(spans.reduce((all, span) => all + of(span), 0))
+  return chartOf({
+    id: 'requests',
+    title: t('console.home.requests'),
+    summary: t('console.home.requests_summary', {
+      requests: sum(({ all }) => all),
+      refused: sum(({ refused }) => refused),
+      failed: sum(({ failed }) => failed),
+    }),
+    since: minutes[0]?.at ?? fromEpochSeconds(0),
+    spanS: 60,
+    spans,
   })
 }

@@ -2,10 +2,17 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { acceptForms, refuseForeignForms } from '../lib/web/forms.ts'
 import { noSuchPath } from '../lib/web/rescode.ts'
+import type { GatherMetrics } from '../metrics/index.ts'
 import { limitPages } from '../throttle/index.ts'
 import { refuseForgedForms, sendConsoleError, signedInOnly } from './guard.ts'
 import { consoleRoutes } from './routes.ts'
 import { authenticatorRoutes, signInRoutes } from './sign-in-routes.ts'
+
+interface Options {
+  readonly deps: Deps
+  /** What all processes have counted. */
+  readonly gather: GatherMetrics
+}
 
 const FORM_LIMIT = 64 * 1024
 
@@ -13,7 +20,7 @@ const FORM_LIMIT = 64 * 1024
  * The operators' pages below /console. Every change is a form: `refuseForeignForms` admits those of our own pages only,
  * the cookie is SameSite=Lax, and each form carries a mark of its session. Other bodies are refused.
  */
-export const consoleRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const consoleRoom: FastifyPluginAsync<Options> = async (app, { deps, gather }) => {
   await app.register(
     async (pages) => {
       pages.decorateRequest('consoleOperator', null)
@@ -34,7 +41,7 @@ export const consoleRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { dep
       await pages.register(async (inside) => {
         inside.addHook('onRequest', signedInOnly(deps, { pending: false }))
         inside.addHook('preHandler', refuseForgedForms(deps))
-        await inside.register(consoleRoutes, { deps })
+        await inside.register(consoleRoutes, { deps, gather })
       })
     },
     { prefix: '/console' },

@@ -6,6 +6,7 @@ import { translator } from '../lib/web/locale.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { queryOf } from '../lib/web/request-target.ts'
 import { noSuchPath, type Problem, RescodeError } from '../lib/web/rescode.ts'
+import type { GatherMetrics } from '../metrics/index.ts'
 import { formMark, HOME, onBehalfOf, rolesOnly, sendConsolePage, whoIs } from './guard.ts'
 import { homePage } from './home.ts'
 import { mayDo } from './permissions.ts'
@@ -39,11 +40,18 @@ const allowedTo = ({ role }: Asking, links: readonly ActionLink[]): ActionLink[]
 
 const isDone = (request: FastifyRequest): boolean => (Object(request.query) as { done?: unknown }).done === '1'
 
+interface Options {
+  readonly deps: Deps
+  readonly gather: GatherMetrics
+}
+
 /** Every page of every section, each behind the role of its operation. */
-export const consoleRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
+export const consoleRoutes: FastifyPluginAsync<Options> = async (app, { deps, gather }) => {
   const asks = asking(deps)
 
-  app.get('/', async (request, reply) => sendConsolePage(request, reply, 'console/home', await homePage(asks(request))))
+  app.get('/', async (request, reply) =>
+    sendConsolePage(request, reply, 'console/home', await homePage(asks(request), gather)),
+  )
 
   app.get('/search', async (request, reply) => {
     const found = await searchFor(asks(request))

@@ -13,10 +13,14 @@ export type GatherMetrics = () => Promise<readonly ProcessMetrics[]>
 /** A scrape must not wait for a database that is away: the rest of the metrics says so. */
 const DATABASE_MS = 2_000
 
+/** Sixty minutes are for the console; Prometheus makes them of the counters. */
+export const LAST_HOUR = 'gatehouse_http_requests_last_hour'
+
 /** The text of `/metrics`: what the processes count, summed, and what the database says of itself and of the queue. */
 export async function metricsText(deps: Deps, gather: GatherMetrics): Promise<string> {
   const [processes, facts] = await Promise.all([gather(), databaseMetrics(deps)])
-  return `${await sumOf(processes).metrics()}\n${await facts.metrics()}`
+  const told = processes.map((process) => process.filter(({ name }) => name !== LAST_HOUR))
+  return `${await sumOf(told).metrics()}\n${await facts.metrics()}`
 }
 
 export const sumOf = (processes: readonly ProcessMetrics[]): Registry => AggregatorRegistry.aggregate([...processes])

@@ -8,10 +8,12 @@ export interface ProcessFacts {
   readonly waiting: () => Readonly<Record<string, number>>
   /** Partners that are left alone now. */
   readonly breakers: () => { readonly open: number; readonly slow: number }
+  /** Certificates of partners that end within 14 days. */
+  readonly certificates: () => number
 }
 
 /** Adds to a process's metrics what is read when they are asked for: the process itself, its pool, circuit breakers. */
-export function measureProcess(registry: Registry, { pool, waiting, breakers }: ProcessFacts): void {
+export function measureProcess(registry: Registry, { pool, waiting, breakers, certificates }: ProcessFacts): void {
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   new Gauge({
@@ -47,6 +49,15 @@ export function measureProcess(registry: Registry, { pool, waiting, breakers }: 
     registers,
     collect() {
       for (const [state, count] of Object.entries(breakers())) this.set({ state }, count)
+    },
+  })
+  new Gauge({
+    name: 'gatehouse_partner_certificates_ending',
+    help: 'Hosts of partners whose TLS certificate ends within 14 days. Of the process that knows most: each knows those that it has called',
+    aggregator: 'max',
+    registers,
+    collect() {
+      this.set(certificates())
     },
   })
 }

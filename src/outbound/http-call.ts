@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client } from 'undici'
 import { type CallLimits, PARTNER_LIMITS } from '../config/call-limits.ts'
-import { type AddressGuard, AddressRefused, type ConnectPhase, guardedConnector } from './address-guard.ts'
-import { exceededLimit, HEADER_BYTES } from './exceeded.ts'
+import { type AddressGuard, AddressRefused, type ConnectPhase } from './address-guard.ts'
+import { type CallTimings, openClient, Progress } from './connection.ts'
+import { exceededLimit } from './exceeded.ts'
 
 /**
  * What went wrong below HTTP. `address`: not an allowed one; `dns`, `connect`, `tls`: could not connect; `timeout`,
@@ -13,13 +13,6 @@ import { exceededLimit, HEADER_BYTES } from './exceeded.ts'
 export type CallFailure = 'address' | ConnectPhase | 'timeout' | 'too-large' | 'broken'
 
 const NEVER_SENT: readonly CallFailure[] = ['address', 'dns', 'connect', 'tls']
-
-/** Milliseconds from the start of the call; null for what it did not come to. */
-export interface CallTimings {
-  readonly connected: number | null
-  readonly headers: number | null
-  readonly total: number
-}
 
 /** A call without an HTTP answer. The message names kind and system code, never an address or a header. */
 export class HttpCallError extends Error {
@@ -49,6 +42,8 @@ export interface HttpAnswer {
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
   readonly timings: CallTimings
+  /** When the certificate of the other side ends; null without TLS. */
+  readonly certificateEnds: Date | null
 }
 
 const TOO_LARGE = ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'UND_ERR_HEADERS_OVERFLOW']
@@ -72,51 +67,6 @@ function callableUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const plain = url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
   return plain ? url : undefined
-}
-
-/** How far a call has come. */
-class Progress {
-  readonly #start = performance.now()
-  /** What the connection waits for; null once it stands. */
-  phase: ConnectPhase | null = 'dns'
-  connected: number | null = null
-  headers: number | null = null
-
-  elapsed(): number {
-    return Math.round(performance.now() - this.#start)
-  }
-
-  timings(): CallTimings {
-    return { connected: this.connected, headers: this.headers, total: this.elapsed() }
-  }
-}
-
-function openClient(
-  origin: string,
-  guard: AddressGuard,
-  limits: CallLimits,
-  progress: Progress,
-  onConnected: () => void,
-): Client {
-  const connect = guardedConnector(guard, limits.connectMs, (phase) => {
-    progress.phase = phase
-  })
-  return new Client(origin, {
-    connect: (options, callback) =>
-      connect(options, (...result) => {
-        if (result[0] === null) {
-          progress.phase = null
-          progress.connected = progress.elapsed()
-          onConnected()
-        }
-        callback(...result)
-      }),
-    headersTimeout: limits.headersMs,
-    // A drip of bytes would never end this one; the limit of the whole call does.
-    bodyTimeout: 0,
-    maxResponseSize: limits.bytes,
-    maxHeaderSize: HEADER_BYTES,
-  })
 }
 
 interface HttpGet {
@@ -187,7 +137,8 @@ async function send(
     if (request.hangUp) throw hungUp()
     progress.headers = progress.elapsed()
     const body = Buffer.from(await answer.body.arrayBuffer())
-    return { status: answer.statusCode, headers: answer.headers, body, timings: progress.timings() }
+    const { certificateEnds } = progress
+    return { status: answer.statusCode, headers: answer.headers, body, timings: progress.timings(), certificateEnds }
   } catch (error) {
     if (error instanceof HttpCallError) throw error
     throw new HttpCallError(failureOf(error, progress.phase), progress.timings(), limits, codeOf(error))

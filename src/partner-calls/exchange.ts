@@ -6,6 +6,7 @@ import { addressGuard, HttpCallError, post } from '../outbound/index.ts'
 import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { failed, MEANINGS, type Reply } from './call-result.ts'
 import { type CallRecord, type Forgery, insertCall } from './call-store.ts'
+import { noteCertificate } from './certificate.ts'
 import { SLOW_MS } from './faults.ts'
 import { inTrace } from './traced-call.ts'
 import {
@@ -132,6 +133,7 @@ async function send(
     const http = readable(await post({ ...request, hangUp, pauseMs }, addressGuard(deps.config)), aes_key)
     // What a person has written may well be answered with 400 or 401: orders of visitors must not wait for that.
     answered = http.status === 200 || byHand
+    await noteCertificate(deps, partner_id, request.url, http.certificateEnds)
     return { reply: read(http), durationMs: http.timings.total - pauseMs, http }
   } catch (error) {
     if (!(error instanceof HttpCallError)) throw error

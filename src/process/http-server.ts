@@ -14,7 +14,7 @@ import type { Tracing } from '../lib/tracing.ts'
 import { drain } from '../lib/web/drain.ts'
 import { listenOn } from '../lib/web/listen.ts'
 import { type GatherMetrics, measureProcess } from '../metrics/index.ts'
-import { CircuitBreakers } from '../partner-calls/index.ts'
+import { CircuitBreakers, KnownCertificates } from '../partner-calls/index.ts'
 import { openRates } from '../throttle/index.ts'
 import { AdminListener } from './admin-listener.ts'
 
@@ -44,12 +44,13 @@ export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: D
   const shares = connectionShares(config.DATABASE_POOL_SIZE, limits)
   const db = dbOf(pool, limits, shares, tracing)
   const rates = openRates(db, keys)
-  const calls = { breakers: new CircuitBreakers(systemClock) }
+  const calls = { breakers: new CircuitBreakers(systemClock), certificates: new KnownCertificates(systemClock) }
   const [runningAttempts, logFollowers] = [new RunningAttempts(), new LogFollowers(db)]
   measureProcess(meters.registry, {
     pool: () => ({ total: pool.totalCount, idle: pool.idleCount }),
     waiting: () => shares.waiting(),
     breakers: () => calls.breakers.counts(),
+    certificates: () => calls.certificates.ending(),
   })
   const following = followKey(db, keys)
   const close = async () => {

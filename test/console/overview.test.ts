@@ -79,5 +79,40 @@ it('the home page shows jobs, calls and partners that are not called', async () 
   expect(text).toContain(`/console/partners/${filled.partner_id}`)
   expect(text).toContain('4 calls, 2 of them failed')
   expect(text).toMatch(/<rect class="failed" x="2" y="53" width="16" height="27"\/>/)
-  expect(text).toContain('<rect class="all" x="222" y="0" width="16" height="80"/>')
+  expect(text).toContain('<rect class="all" x="222" y="0" width="16" height="53"/><rect class="failed" x="222" y="53"')
+})
+
+it('the home page shows the requests of the last hour, by minute and outcome', async () => {
+  const asked = async () => {
+    const { text } = await viewer.get('/console')
+    const [, requests = '', refused = ''] = /([\d,]+) requests of all kinds: ([\d,]+) refused/.exec(text) ?? []
+    return { requests: Number(requests.replace(',', '')), refused: Number(refused.replace(',', '')) }
+  }
+  const before = await asked()
+  await viewer.get('/console/nowhere')
+  await viewer.get('/console/apps')
+  const after = await asked()
+  expect([after.requests - before.requests, after.refused - before.refused]).toEqual([3, 1])
+  world.clock.advance(29 * 60) // a session ends when nobody was there for half an hour
+  expect((await asked()).requests).toBe(after.requests + 1)
+  world.clock.advance(29 * 60)
+  expect((await asked()).requests).toBe(after.requests + 2)
+  world.clock.advance(29 * 60)
+  expect((await asked()).requests).toBe(3) // one of each look, counted at the next one
+})
+
+it('the home page names partners whose certificates end soon, of hosts that they still have', async () => {
+  await world.pool.query(
+    `insert into partner_certificate (partner_id, origin, ends_at, seen_at)
+     select $1, origin, $2::timestamptz + days * interval '1 day', $2
+     from (values ('https://evil.example', -2), ('https://former.example', 1)) as v (origin, days)`,
+    [filled.partner_id, world.clock.now()],
+  )
+  const { text } = await viewer.get('/console')
+  expect(text).toContain('https://evil.example ended on 2026-05-04')
+  expect(text).not.toContain('former.example')
+  await world.pool.query("update partner_certificate set ends_at = ends_at + interval '31 days'")
+  expect((await viewer.get('/console')).text).toContain('https://evil.example until 2026-06-04')
+  await world.pool.query("update partner_certificate set ends_at = ends_at + interval '31 days'")
+  expect((await viewer.get('/console')).text).not.toContain('https://evil.example until')
 })

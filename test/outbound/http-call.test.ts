@@ -1,11 +1,13 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { CALL_TIMES, type CallLimits, callTimes, PARTNER_LIMITS } from '../../src/config/call-limits.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { addressGuard } from '../../src/outbound/address-guard.ts'
 import { HttpCallError, post } from '../../src/outbound/http-call.ts'
+import { SELF_SIGNED } from '../sandbox/certificates.ts'
 
 const guardWith = (allow: string) => addressGuard(readConfig({ DEMO: 'off', PARTNER_ADDRESS_ALLOW: allow }))
 const guard = guardWith('127.0.0.0/8')
@@ -41,6 +43,16 @@ async function failing(promise: Promise<unknown>): Promise<HttpCallError> {
 }
 
 const bodyOf = async (request: IncomingMessage) => Buffer.concat(await request.toArray()).toString()
+
+it('tells when the certificate of the other side ends, and nothing without TLS', async () => {
+  const url = await partner((_request, response) => response.end('{}'))
+  expect((await call(url)).certificateEnds).toBeNull()
+  const server = createHttpsServer(SELF_SIGNED, (_request, response) => response.end('{}'))
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+  opened.push(() => vi.unstubAllEnvs())
+  const answer = await call(`https://127.0.0.1:${await listening(server)}/`)
+  expect(answer.certificateEnds).toEqual(new Date('2126-10-28T05:50:02Z'))
+})
 
 describe('a call', () => {
   it('sends what it is given and returns the answer whole, with timings', async () => {

@@ -127,6 +127,12 @@ export class RequestMeter {
     })
   }
 
+  /** Of all routes, since the process began. */
+  totals(): [ok: number, refused: number, failed: number] {
+    const sum = (outcome: Outcome) => this.#routes.reduce((all, { outcomes }) => all + (outcomes[outcome] ?? 0), 0)
+    return [sum(OK), sum(REFUSED), sum(FAILED)]
+  }
+
   route(method: string, route: string, notice?: string): RouteMeter {
     const known = this.#routes.find((one) => one.method === method && one.route === route)
     const meter = known ?? new RouteMeter(method, route, notice)

@@ -1,0 +1,77 @@
+import { addSeconds } from '../lib/clock.ts'
+import { time } from './texts.ts'
+
+/** A chart of bars over the last hour, drawn as SVG on the server. */
+export interface Chart {
+  /** Of its heading. */
+  readonly id: string
+  readonly title: string
+  /** What it shows, in words and numbers. */
+  readonly summary: string
+  readonly width: number
+  readonly height: number
+  readonly bars: readonly Bar[]
+  readonly from: string
+  readonly to: string
+}
+
+/** In units of the view box. */
+interface Bar {
+  readonly x: number
+  readonly width: number
+  readonly label: string
+  /** One on top of the other, from the foot. */
+  readonly parts: readonly { readonly kind: Kind; readonly y: number; readonly height: number }[]
+}
+
+/** How a part is coloured: the foot is what failed. */
+type Kind = 'failed' | 'refused' | 'all'
+
+/** What happened in one span of time. */
+interface Span {
+  readonly all: number
+  readonly refused?: number
+  readonly failed: number
+}
+
+const WIDTH = 240
+const HEIGHT = 80
+/** What happened at all is seen, however small. */
+const LEAST = 2
+/** Between bars, of a bar's share. */
+const GAP = 0.2
+
+interface Drawn {
+  readonly id: string
+  readonly title: string
+  readonly summary: string
+  readonly since: Date
+  readonly spanS: number
+  readonly spans: readonly Span[]
+}
+
+const clockText = (at: Date): string => time(at).text.slice(11, 16)
+
+export function chartOf({ id, title, summary, since, spanS, spans }: Drawn): Chart {
+  const most = Math.max(1, ...spans.map(({ all }) => all))
+  const pitch = WIDTH / spans.length
+  const heightOf = (count: number) => (count === 0 ? 0 : Math.max(LEAST, Math.round((count / most) * HEIGHT)))
+  const bars = spans.map(({ all, refused = 0, failed }, place): Bar => {
+    const [ofFailed, ofRefused] = [heightOf(failed), heightOf(refused)]
+    const ofAll = Math.max(0, heightOf(all) - ofFailed - ofRefused)
+    const foot = HEIGHT - ofFailed
+    const said = refused > 0 ? [all, refused, failed] : [all, failed]
+    return {
+      x: (place + GAP / 2) * pitch,
+      width: (1 - GAP) * pitch,
+      label: `${clockText(addSeconds(since, place * spanS))}: ${said.join(' / ')}`,
+      parts: [
+        { kind: 'all' as const, y: foot - ofRefused - ofAll, height: ofAll },
+        { kind: 'refused' as const, y: foot - ofRefused, height: ofRefused },
+        { kind: 'failed' as const, y: foot, height: ofFailed },
+      ].filter(({ height }) => height > 0),
+    }
+  })
+  const end = addSeconds(since, spans.length * spanS)
+  return { id, title, summary, width: WIDTH, height: HEIGHT, bars, from: clockText(since), to: clockText(end) }
+}

@@ -1,0 +1,53 @@
+import type { Deps } from '../deps.ts'
+import { addSeconds, type Clock } from '../lib/clock.ts'
+import { upsertCertificate } from './certificate-store.ts'
+
+/** A certificate that ends within so many seconds is worth telling the partner about. */
+export const ENDING_WITHIN_S = 30 * 86_400
+/** The alert comes later: most are renewed a month before by a machine. */
+const ALERT_WITHIN_S = 14 * 86_400
+/** A row is written again so often, so that it shows that the host is still called. */
+const WRITTEN_EVERY_S = 86_400
+/** Partners have a few hosts each. */
+const MOST_KNOWN = 10_000
+
+interface Known {
+  readonly endsAt: Date
+  readonly writtenAt: Date
+}
+
+/** When the certificates of partners end, as far as this process has called them; made once a process. */
+export class KnownCertificates {
+  readonly #clock: Clock
+  readonly #known = new Map<string, Known>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Whether it has to be written down: it is another one than before, or a day has passed. */
+  isNews(partnerId: bigint, origin: string, endsAt: Date): boolean {
+    const key = `${partnerId} ${origin}`
+    const now = this.#clock.now()
+    const known = this.#known.get(key)
+    const isKnown = known?.endsAt.getTime() === endsAt.getTime()
+    if (known && isKnown && now < addSeconds(known.writtenAt, WRITTEN_EVERY_S)) return false
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear()
+    this.#known.set(key, { endsAt, writtenAt: now })
+    return true
+  }
+
+  /** How many end within 14 days. */
+  ending(): number {
+    const soon = addSeconds(this.#clock.now(), ALERT_WITHIN_S)
+    return [...this.#known.values()].filter(({ endsAt }) => endsAt < soon).length
+  }
+}
+
+/** Of a call that was made; a statement only for what is new, so once a day and host. */
+export async function noteCertificate(deps: Deps, partnerId: bigint, url: string, endsAt: Date | null): Promise<void> {
+  if (endsAt === null) return
+  const { origin } = new URL(url)
+  if (!deps.calls.certificates.isNews(partnerId, origin, endsAt)) return
+  await upsertCertificate(deps.db, { partner_id: partnerId, origin, ends_at: endsAt }, deps.clock.now())
+}

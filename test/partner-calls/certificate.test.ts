@@ -1,0 +1,48 @@
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { callPartner, existingPartner } from '../../src/partner-calls/index.ts'
+import { createPartner } from '../../src/partners/partner.ts'
+import { newPartner } from '../../src/partners/wire.ts'
+import { openWorld, type World } from '../harness.ts'
+import { SELF_SIGNED } from '../sandbox/certificates.ts'
+
+/** When the certificates of partners end is known from the calls that are made anyway. */
+
+const SECRET = '123456ce8b61f8e608eaf2e9702864a9'
+const server = createServer(SELF_SIGNED, (_request, response) => response.end('{}'))
+let world: World
+let origin: string
+beforeAll(async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.0/8' })
+  const given = { partner_id: 7001, client_id: 'seller', name: 'Seller', base_url: `${origin}/api` }
+  await createPartner(world.deps, newPartner.parse(given), SECRET)
+})
+afterAll(async () => {
+  vi.unstubAllEnvs()
+  server.close()
+  await world.close()
+})
+
+const call = async () => callPartner(world.deps, await existingPartner(world.deps, 7001n), 'heartbeat', {})
+const rows = async () => (await world.pool.query('select * from partner_certificate')).rows
+
+it('a call leaves a row, which is written again once a day and when the certificate is another one', async () => {
+  await call()
+  const first = world.clock.now()
+  const ends_at = new Date('2126-10-28T05:50:02Z')
+  expect(await rows()).toEqual([{ partner_id: '7001', origin, ends_at, seen_at: first }])
+  world.clock.advance(3_600)
+  await call()
+  expect(await rows()).toMatchObject([{ seen_at: first }])
+  world.clock.advance(86_400)
+  await call()
+  expect(await rows()).toMatchObject([{ seen_at: world.clock.now() }])
+  const { certificates } = world.deps.calls
+  expect(certificates.ending()).toBe(0)
+  expect(certificates.isNews(7001n, origin, new Date(world.clock.now().getTime() + 13 * 86_400_000))).toBe(true)
+  expect(certificates.ending()).toBe(1)
+})

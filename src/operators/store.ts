@@ -43,7 +43,7 @@ export const hasUsableAdmin = async (db: Db, now: Date): Promise<boolean> =>
     await db.one(
       z.object({ found: z.boolean() }),
       sql`select exists (
-            select from operator o where o.role = 'admin' and o.status = 'active'
+            select 1 from operator o where o.role = 'admin' and o.status = 'active'
               and (o.password_hash is not null
                    or exists (select 1 from operator_token t
                               where t.operator_id = o.operator_id and t.role = 'admin' and t.revoked_at is null

@@ -17,6 +17,8 @@ const FAILED_S = 10
 /** Key sets that a process keeps; the one that has not been asked for longest goes first. */
 const MOST_SETS = 100
 const MOST_KEYS = 50
+/** Answers that say for certain that there is no key set any more: what was read before ends with them. */
+const GONE: readonly number[] = [404, 410]
 
 const keySet = z.object({ keys: listOf('registered', z.unknown()).max(MOST_KEYS) })
 type PublicKey = z.output<typeof publicKey>
@@ -89,6 +91,7 @@ export class ClientKeys {
     const request = { url, headers: { accept: 'application/jwk-set+json, application/json' } }
     try {
       const { status, body } = await get(request, addressGuard(this.#deps.config), KEY_SET_LIMITS)
+      if (GONE.includes(status)) return { keys: [], readAt: null, askedAt, problem: `HTTP ${status}` }
       if (status !== 200) throw new Error(`HTTP ${status}`)
       const { keys } = keySet.parse(JSON.parse(body.toString('utf8')))
       // A set may also hold keys for other things, and of kinds that are not known here (RFC 7517 §5).

@@ -107,6 +107,17 @@ describe('keys at a URL', () => {
     expect(await authenticate(rp, 'two')).toBe('200 ok')
   })
 
+  it.each([404, 410])('end at once where the URL says that there are none: %i', async (status) => {
+    const rp = asking(await makeApp(freshUrl()))
+    expect(await authenticate(rp)).toBe('200 ok')
+    answer = (_request, response) => response.writeHead(status).end()
+    world.clock.advance(300)
+    expect(await authenticate(rp)).toBe('401 invalid_client')
+    answer = servesKeys
+    world.clock.advance(10)
+    expect(await authenticate(rp)).toBe('200 ok')
+  })
+
   it('go on for an hour while the URL does not answer, which is asked every ten seconds', async () => {
     const rp = asking(await makeApp(freshUrl()))
     expect(await authenticate(rp)).toBe('200 ok')

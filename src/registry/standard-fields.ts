@@ -57,12 +57,12 @@ const givenJwks = z
   .nullable()
 
 /** Keys that arrived in plain text could be anybody's. */
-const isUnchanged = (text: string): boolean => {
+const arrivesUnaltered = (text: string): boolean => {
   const { protocol, hostname } = new URL(text)
   return protocol === 'https:' || isLoopbackHost(hostname)
 }
 const jwksUri = endpointUrl
-  .refine((text) => !URL.canParse(text) || isUnchanged(text), 'must begin with https://, but for this machine')
+  .refine((text) => !URL.canParse(text) || arrivesUnaltered(text), 'must begin with https://, but for this machine')
   .nullable()
 
 export const STANDARD_FIELDS = {

@@ -15,8 +15,8 @@ interface OwnRun {
 
 const placeOf = ({ partnerId, runId }: OwnRun): string => `${partnerId}/${runId}`
 
-/** Whose run a key opens: it fits no other, and none whose links have been withdrawn since it was made. */
-async function bearerOf({ db }: Deps, run: OwnRun): Promise<string> {
+/** Who holds a run's key, for the token: which run it opens. It fits no other, and none whose links have been withdrawn since it was made. */
+async function holderOf({ db }: Deps, run: OwnRun): Promise<string> {
   const times = await timesWithdrawn(db, run.runId)
   return times === 0 ? placeOf(run) : `${placeOf(run)}/${times}`
 }
@@ -37,7 +37,7 @@ export const sharedPath = (run: OwnRun): string => `/sandbox/shared/${placeOf(ru
 export async function shareLink(deps: Deps, run: OwnRun, shown: Record<string, string> = {}): Promise<ShareLink> {
   const { keys, clock, config } = deps
   const expiresAt = addSeconds(clock.now(), LASTS_S)
-  const bearer = await bearerOf(deps, run)
+  const bearer = await holderOf(deps, run)
   const key = issueToken(keys, { prefix: PREFIX.sharedRun, routingKey: 0, expiresAt, bearer })
   const query = new URLSearchParams({ key: key.text, ...shown })
   return { url: `${config.PUBLIC_URL}${sharedPath(run)}?${query}`, until: key.expiresAt.toISOString() }
@@ -51,7 +51,7 @@ export const withdrawLinks = async ({ db }: Deps, runId: string): Promise<void> 
 /** Throws 404 for a key that is not of this run, once it has expired and once it was withdrawn. */
 export async function openShareKey(deps: Deps, run: OwnRun, text: string): Promise<OpaqueToken> {
   const { keys, clock } = deps
-  const key = parseToken(keys, PREFIX.sharedRun, text, await bearerOf(deps, run))
+  const key = parseToken(keys, PREFIX.sharedRun, text, await holderOf(deps, run))
   if (!key) throw noSuchRun()
   if (key.expiresAt <= clock.now()) throw invalidRequest('this link has expired; ask for a new one', { status: 404 })
   return key

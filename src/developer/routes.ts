@@ -33,6 +33,7 @@ export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     }
   })
 
+  let connect: ReturnType<typeof quickstart> | undefined
   app.get('/openapi.json', (request, reply) =>
     reply
       .headers({ ...AREA_A_HEADERS, 'Content-Type': JSON_TYPE, Vary: 'Accept-Language, Cookie' })
@@ -46,7 +47,8 @@ export const developerRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     return sendPage(request, reply, 'developer/reference', data, { scripts: true })
   })
 
-  app.get('/connect', (request, reply) =>
-    sendPage(request, reply, 'developer/connect', quickstart(config), { scripts: true }),
-  )
+  app.get('/connect', (request, reply) => {
+    connect ??= quickstart(config)
+    return sendPage(request, reply, 'developer/connect', connect, { scripts: true })
+  })
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { routingKeyOf } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import type { RefusedRequest } from '../lib/web/observe.ts'
@@ -31,7 +32,7 @@ const EVERY_MS = 1_000
 const MOST_OF_CALLER = 50
 const MOST_WAITING = 500
 const DAY_S = 86_400
-/** Rows a day, for all processes: of one app; of callers that named none, from one network, and altogether. */
+/** Rows a day, for all processes: of one app; of callers that are not proved to be one, from one network, and altogether. */
 const OF_APP = { kind: 'refusal kept of app', most: 1_000, windowS: DAY_S }
 const OF_NETWORK = { kind: 'refusal kept of network', most: 200, windowS: DAY_S }
 const OF_STRANGERS = { kind: 'refusal kept of strangers', most: 5_000, windowS: DAY_S }
@@ -40,9 +41,13 @@ const LONGEST_URL = 8_192
 /** Whatever has another form is no app_key, and may not even be text that PostgreSQL takes. */
 const APP_KEY = /^[A-Za-z0-9_-]{1,64}$/
 
-interface Waiting extends RefusedRequest {
-  readonly at: Date
+interface Waiting {
+  readonly row: NewRefused
+  readonly address: string
 }
+
+/** The form of a body as area A's rooms have read it. */
+const readForm = z.object({ form: z.object({ values: z.instanceof(Map), repeated: z.array(z.string()) }) })
 
 /** Keeps refused requests for `explain`, a second later and many at once: no request waits for it. */
 export interface RefusalKeeper {
@@ -60,18 +65,18 @@ export function openRefusalKeeper(deps: Deps): RefusalKeeper {
   let writing: Promise<void> = Promise.resolve()
 
   const mayKeep = (row: NewRefused, address: string): boolean => {
-    if (row.app_key !== null) return !rates.count(OF_APP, row.app_key).exceeded
+    // Whoever only names an app must not use up what is kept of it.
+    if (row.proved && row.app_key !== null) return !rates.count(OF_APP, row.app_key).exceeded
     return !rates.count(OF_NETWORK, networkOf(address)).exceeded && !rates.count(OF_STRANGERS, '').exceeded
   }
   const write = async (some: readonly Waiting[]): Promise<void> => {
     try {
-      const rows = some.map((one) => ({ row: rowOf(one), address: one.address }))
       const claimed = [
-        ...new Set(rows.flatMap(({ row }) => (row.app_key !== null && !row.proved ? [row.app_key] : []))),
+        ...new Set(some.flatMap(({ row }) => (row.app_key !== null && !row.proved ? [row.app_key] : []))),
       ]
       const existing = claimed.length > 0 ? await existingAppKeys(db, claimed) : []
       // A claimed app_key that no app has is whatever somebody typed, a secret perhaps.
-      const known = rows.map(({ row, address }) => {
+      const known = some.map(({ row, address }) => {
         const named = row.proved || (row.app_key !== null && existing.some(({ app_key }) => app_key === row.app_key))
         return { row: named ? row : { ...row, app_key: null }, address }
       })
@@ -96,22 +101,25 @@ export function openRefusalKeeper(deps: Deps): RefusalKeeper {
   return {
     keep: (refused) => {
       if (!AREA_A.test(refused.url)) return
-      const caller = refused.note.appKey ?? ''
+      const { note, address } = refused
+      const isProved = note.appKey !== undefined && !note.isAppOnlyNamed
+      const caller = isProved ? `app ${note.appKey}` : networkOf(address)
       const own = callers.get(caller) ?? 0
       if (waiting.length >= MOST_WAITING || own >= MOST_OF_CALLER) {
         meters.refusalsLeftOut.inc()
         return
       }
       callers.set(caller, own + 1)
-      waiting.push({ ...refused, url: refused.url.slice(0, LONGEST_URL), at: clock.now() })
+      waiting.push({ row: rowOf(refused, clock.now()), address })
       timer ??= setTimeout(() => void flush(), EVERY_MS).unref()
     },
     close: flush,
   }
 }
 
-function rowOf({ id, at, url, method, status, note }: Waiting): NewRefused {
-  const { values, repeated } = parseQuery(queryOf(url))
+function rowOf({ id, url: sent, method, status, note, body }: RefusedRequest, at: Date): NewRefused {
+  const url = sent.slice(0, LONGEST_URL)
+  const { values, repeated } = parametersOf(url, body)
   const names = [...new Set([...values.keys(), ...repeated])]
   const strange = names.filter((name) => !PARAMETERS.has(name)).length
   const { code = 0, failure = null, detail = null, appKey, user } = note
@@ -129,12 +137,23 @@ function rowOf({ id, at, url, method, status, note }: Waiting): NewRefused {
       ' ',
     ),
     app_key: appKey ?? (claimed !== undefined && APP_KEY.test(claimed) ? claimed : null),
-    proved: appKey !== undefined,
+    proved: appKey !== undefined && !note.isAppOnlyNamed,
     token: tokenIn(values.get('access_token') ?? values.get('refresh_token') ?? values.get('code')),
     routing_key: user ? routingKeyOf(user.cid, user.userId) : 0,
     cid: user?.cid ?? null,
     user_id: user?.userId ?? null,
   }
+}
+
+/** Of the query, and of the form where there is one. */
+function parametersOf(url: string, body: unknown) {
+  const query = parseQuery(queryOf(url))
+  const { data } = readForm.safeParse(body)
+  if (!data) return query
+  const texts = [...data.form.values].filter((pair): pair is [string, string] =>
+    pair.every((one) => typeof one === 'string'),
+  )
+  return { values: new Map([...query.values, ...texts]), repeated: [...query.repeated, ...data.form.repeated] }
 }
 
 function endpointOf(url: string, grantType: string | undefined): string {

@@ -59,7 +59,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
 
   async function goOn(request: FastifyRequest, reply: FastifyReply, continuation: Continuation) {
     const authorization = await checkStandardRequest(deps, parseQuery(continuation.query))
-    noteForLog(request, { appKey: authorization.app.app_key })
+    noteForLog(request, { appKey: authorization.app.app_key, isAppOnlyNamed: true })
     const session = await findSession(deps, cookie.read(request))
     const next = await nextStep(deps, authorization, session, continuation.signedInSince)
     if (next.step === 'answer') return sendAnswer(request, reply, codeAnswer(deps, authorization.target, next.code))
@@ -102,7 +102,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     const acting = { ...deps, actor: actorOf(request, 'user') }
     const decided = await decideConsent(acting, { session, form, decision, check, appParameter: 'client_id' })
     const { target, app: client } = decided.request
-    noteForLog(request, { appKey: client.app_key })
+    noteForLog(request, { appKey: client.app_key, isAppOnlyNamed: true })
     if (decided.code === undefined) throw new RedirectedFailure(refuse('user_refused'), target)
     return sendAnswer(request, reply, codeAnswer(deps, target, decided.code))
   })

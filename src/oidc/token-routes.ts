@@ -33,7 +33,7 @@ export async function tokenRoutes(
   async function clientOf(request: FastifyRequest, parameters: Parameters): Promise<Client> {
     const { authorization } = request.headers
     const client = await authenticateClient(deps, { parameters, authorization, address: request.ip })
-    noteForLog(request, { appKey: client.app.app_key })
+    noteForLog(request, { appKey: client.app.app_key, ...(client.isPublic ? { isAppOnlyNamed: true } : {}) })
     return client
   }
   const actingFor = (request: FastifyRequest, { app_key }: Client['app']): TokenDeps => ({

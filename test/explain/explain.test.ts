@@ -170,7 +170,25 @@ describe('a refused request of area A', () => {
       endpoint: '/oauth2/token',
       failure: 'credentials_wrong',
       step: null,
+      app_key: null,
+      parameters: ['grant_type', 'client_id', '(1_more)'],
     })
+  })
+
+  it('of a form has the app that it named and the beginning of its token; a session at A1 proves no app', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const payload = `grant_type=refresh_token&client_id=${app.app_key}&client_secret=no&refresh_token=ghrt_${'A'.repeat(43)}`
+    const answer = await world.app.inject({ method: 'POST', url: '/oauth2/token', payload, headers })
+    const id = String(answer.headers['x-request-id'])
+    await kept(id)
+    const { refusal } = (await ask(`requests/${id}`)).data
+    expect(refusal).toMatchObject({ app_key: app.app_key, proved: false, token: `ghrt_${'A'.repeat(12)}` })
+    const blocked = await client.makeUser()
+    const browser = await client.signedIn(blocked, app)
+    await client.block(blocked)
+    const page = await browser.open(client.authorizePath(client.request(app)))
+    await kept(idOf(page))
+    expect((await ask(`requests/${idOf(page)}`)).data.refusal).toMatchObject({ app_key: app.app_key, proved: false })
   })
 
   it('leaves no row where it was answered', async () => {
@@ -191,6 +209,30 @@ describe('how much is kept', () => {
     const leftOut = ((await world.deps.meters.refusalsLeftOut.get()).values[0]?.value ?? 0) - before
     expect(leftOut).toBeGreaterThan(100)
     await until(async () => (await rows(`app_key = '${other.app_key}'`)).length === 300 - leftOut)
+  })
+
+  it('of an app that the caller has not proved to be, counted for its network and not for the app', async () => {
+    const victim = await client.makeApp({})
+    const counts = { kind: 'refusal kept of app', most: 1_000, windowS: 86_400 }
+    const ofApp = () => world.deps.rates.count(counts, victim.app_key).uses
+    const before = ofApp()
+    const claims = [
+      await client.call('POST', `/oauth/v2/api/token?app_key=${victim.app_key}&app_secret=guessed`),
+      await client.call('GET', `/oauth/v2/authorize?app_key=${victim.app_key}&redirect_uri=https://x.example`),
+    ]
+    for (const claim of claims) await kept(idOf(claim))
+    expect(ofApp()).toBe(before + 1)
+    expect((await rows(`app_key = '${victim.app_key}'`)).map(({ proved }) => proved)).toEqual([false, false])
+  })
+
+  it('of a burst of one network, fifty; of another one all the same', async () => {
+    const from = (remoteAddress: string) =>
+      world.app.inject({ method: 'POST', url: '/oauth/v2/api/token', remoteAddress })
+    const burst = await Promise.all(Array.from({ length: 60 }, () => from('198.51.100.1')))
+    const other = await from('198.51.100.2')
+    await kept(String(other.headers['x-request-id']))
+    const ids = burst.map(({ headers }) => `'${headers['x-request-id']}'`)
+    expect(await rows(`request_id in (${ids})`)).toHaveLength(50)
   })
 
   it('of an app, a thousand a day', async () => {

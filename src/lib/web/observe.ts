@@ -12,6 +12,8 @@ import { FAILED, OK, type Outcome, REFUSED, type RouteMeter } from './request-me
  */
 export interface LogNote {
   appKey?: string
+  /** Nothing has shown that the caller is that app; not logged. */
+  isAppOnlyNamed?: true
   partnerId?: string
   clientId?: string
   /** Of one who asks at /admin/v1. */
@@ -57,6 +59,8 @@ export interface RefusedRequest {
   readonly status: number
   readonly address: string
   readonly note: LogNote
+  /** As it was read, where it was; it may hold secrets. */
+  readonly body: unknown
 }
 
 export interface Observation {
@@ -148,10 +152,11 @@ const refusedRequest = (request: FastifyRequest, status: number): RefusedRequest
   status,
   address: request.ip,
   note: request.logNote ?? {},
+  body: request.body,
 })
 
 function lineOf({ route }: RouteMeter, request: FastifyRequest, status: number, ms: number | undefined): object {
-  const { user: _user, ...note } = request.logNote ?? {}
+  const { user: _user, isAppOnlyNamed: _named, ...note } = request.logNote ?? {}
   const rounded = ms === undefined ? undefined : Math.round(ms * 10) / 10
   return { method: request.method, route, status, ms: rounded, ...note, trace: request.span?.traceId }
 }

@@ -1,7 +1,10 @@
 import type { Log } from '../log.ts'
 import type { Meters } from '../meters.ts'
 
-/** Lines a second: of one caller, and of all. What is beyond that is counted in the summary. */
+/**
+ * Lines a second: of one caller, and of all; as many again of what failed by our fault, which no refusals may hide. What
+ * is beyond that is counted in the summary.
+ */
 const MOST_OF_CALLER = 10
 const MOST_OF_ALL = 100
 const WINDOW_MS = 1_000
@@ -23,6 +26,28 @@ export interface RequestLine {
 /** How a line is written; a request's own log adds the request's id. */
 type Writer = Pick<Log, 'info' | 'warn'>
 
+/** The lines of this second. */
+class Share {
+  readonly #lines = new Map<string, number>()
+  #windowEndsAt = 0
+  #ofAll = 0
+
+  mayWrite(caller: string): boolean {
+    const now = performance.now()
+    if (now >= this.#windowEndsAt) {
+      this.#windowEndsAt = now + WINDOW_MS
+      this.#ofAll = 0
+      this.#lines.clear()
+    }
+    if (this.#ofAll >= MOST_OF_ALL) return false
+    const own = this.#lines.get(caller) ?? 0
+    if (own >= MOST_OF_CALLER) return false
+    this.#lines.set(caller, own + 1)
+    this.#ofAll++
+    return true
+  }
+}
+
 /**
  * The lines of requests that were refused, failed or slow, with a limit, and once a minute a line with their number:
  * writing one costs about as much as answering, and callers decide how many there are.
@@ -30,10 +55,9 @@ type Writer = Pick<Log, 'info' | 'warn'>
 export class RequestLog {
   readonly #log: Log
   readonly #leftOut: Meters['linesLeftOut']
-  readonly #lines = new Map<string, number>()
+  readonly #failed = new Share()
+  readonly #others = new Share()
   readonly #kinds = new Map<string, number>()
-  #windowEndsAt = 0
-  #ofAll = 0
   #timer: NodeJS.Timeout | undefined
   #requests = 0
   #counted = { refused: 0, failed: 0, slow: 0, leftOut: 0 }
@@ -53,26 +77,12 @@ export class RequestLog {
     this.#counted[what]++
     const kind = this.#kinds.has(line.kind) || this.#kinds.size < MOST_KINDS ? line.kind : 'other'
     this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1)
-    if (this.#mayWrite(line.caller)) writer[line.level](line.fields(), 'request')
+    const share = what === 'failed' ? this.#failed : this.#others
+    if (share.mayWrite(line.caller)) writer[line.level](line.fields(), 'request')
     else {
       this.#counted.leftOut++
       this.#leftOut.inc()
     }
-  }
-
-  #mayWrite(caller: string): boolean {
-    const now = performance.now()
-    if (now >= this.#windowEndsAt) {
-      this.#windowEndsAt = now + WINDOW_MS
-      this.#ofAll = 0
-      this.#lines.clear()
-    }
-    if (this.#ofAll >= MOST_OF_ALL) return false
-    const own = this.#lines.get(caller) ?? 0
-    if (own >= MOST_OF_CALLER) return false
-    this.#lines.set(caller, own + 1)
-    this.#ofAll++
-    return true
   }
 
   /** Says how many requests there were since the last summary; nothing where there were none. */

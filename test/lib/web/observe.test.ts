@@ -46,6 +46,15 @@ describe('with LOG_REQUESTS=failures', () => {
     expect(world.logged()).not.toMatch(/nonsense|confidential|13800000000/)
   })
 
+  it('what failed by our fault is a line, however much the caller was refused in the same second', async () => {
+    world = await openWorld(FAILURES)
+    await world.pool.query('alter table micro_app rename to elsewhere')
+    await Promise.all(Array.from({ length: 30 }, () => ask(REFUSED)))
+    const answer = await ask('/oauth/v2/api/token?app_key=some-app&app_secret=x')
+    expect(answer.statusCode).toBe(500)
+    expect(requestLines()).toContainEqual(expect.objectContaining({ status: 500, code: 20013 }))
+  })
+
   it('a success is no line', async () => {
     world = await openWorld(FAILURES)
     await world.app.inject('/healthz')

@@ -10,6 +10,8 @@ export interface Chart {
   readonly summary: string
   readonly width: number
   readonly height: number
+  /** The highest bar, in words. */
+  readonly most: string
   readonly bars: readonly Bar[]
   readonly from: string
   readonly to: string
@@ -48,11 +50,12 @@ interface Drawn {
   readonly since: Date
   readonly spanS: number
   readonly spans: readonly Span[]
+  readonly mostOf: (most: number) => string
 }
 
 const clockText = (at: Date): string => time(at).text.slice(11, 16)
 
-export function chartOf({ id, title, summary, since, spanS, spans }: Drawn): Chart {
+export function chartOf({ since, spanS, spans, mostOf, ...said }: Drawn): Chart {
   const most = Math.max(1, ...spans.map(({ all }) => all))
   const pitch = WIDTH / spans.length
   const heightOf = (count: number) => (count === 0 ? 0 : Math.max(LEAST, Math.round((count / most) * HEIGHT)))
@@ -60,11 +63,11 @@ export function chartOf({ id, title, summary, since, spanS, spans }: Drawn): Cha
     const [ofFailed, ofRefused] = [heightOf(failed), heightOf(refused)]
     const ofAll = Math.max(0, heightOf(all) - ofFailed - ofRefused)
     const foot = HEIGHT - ofFailed
-    const said = refused > 0 ? [all, refused, failed] : [all, failed]
+    const numbers = refused > 0 ? [all, refused, failed] : [all, failed]
     return {
       x: (place + GAP / 2) * pitch,
       width: (1 - GAP) * pitch,
-      label: `${clockText(addSeconds(since, place * spanS))}: ${said.join(' / ')}`,
+      label: `${clockText(addSeconds(since, place * spanS))}: ${numbers.join(' / ')}`,
       parts: [
         { kind: 'all' as const, y: foot - ofRefused - ofAll, height: ofAll },
         { kind: 'refused' as const, y: foot - ofRefused, height: ofRefused },
@@ -73,5 +76,6 @@ export function chartOf({ id, title, summary, since, spanS, spans }: Drawn): Cha
     }
   })
   const end = addSeconds(since, spans.length * spanS)
-  return { id, title, summary, width: WIDTH, height: HEIGHT, bars, from: clockText(since), to: clockText(end) }
+  const ends = { from: clockText(since), to: clockText(end) }
+  return { ...said, ...ends, most: mostOf(most), width: WIDTH, height: HEIGHT, bars }
 }

@@ -43,7 +43,10 @@ export async function homePage(asking: Asking, gather: GatherMetrics) {
     },
     {
       name: t('console.home.waiting'),
-      cells: [jobsLink('', jobs.waiting + jobs.running), ...(isBehind ? [behind(jobs.oldest_due, t)] : [])],
+      cells: [
+        jobsLink('', jobs.waiting + jobs.running),
+        ...(jobs.oldest_due ? [oldest(jobs.oldest_due, isBehind, t)] : []),
+      ],
     },
     {
       name: t('console.home.failed_jobs'),
@@ -80,6 +83,7 @@ export async function homePage(asking: Asking, gather: GatherMetrics) {
         const { calls: all = 0, failed: bad = 0 } = bySpan.get(place) ?? {}
         return { all, failed: bad }
       }),
+      mostOf: (most) => t('console.home.most_calls', { most: count(most) }),
     }),
   ]
   return { facts, charts, isFirst: role === 'admin' && deps.actor?.name === 'ADMIN_TOKEN' }
@@ -87,9 +91,9 @@ export async function homePage(asking: Asking, gather: GatherMetrics) {
 
 const MOST_COUNTED = 100
 
-const behind = (since: Date | null, t: Asking['t']): Cell => ({
-  text: t('console.home.behind', { since: time(since).text }),
-  tone: 'bad',
+const oldest = (since: Date, isBehind: boolean, t: Asking['t']): Cell => ({
+  text: t('console.home.oldest', { since: time(since).text }),
+  ...(isBehind ? { tone: 'bad' } : {}),
 })
 
 const partnerIfAny = ({ deps }: Asking, id: bigint): Promise<ShownPartner | undefined> =>
@@ -143,5 +147,6 @@ function requestChart(minutes: Awaited<ReturnType<typeof readLastHour>>, t: Aski
     since: minutes[0]?.at ?? fromEpochSeconds(0),
     spanS: 60,
     spans,
+    mostOf: (most) => t('console.home.most_requests', { most: count(most) }),
   })
 }

@@ -5,7 +5,7 @@ import { parseLossless, prettyLossless } from '../lib/json/lossless.ts'
  * adds. So what a field holds is shown only where its name says that it is none of these.
  */
 const SHOWN =
-  /^(?:code|describe|message|body|partnerId|(?:order|refund|partnerOrder|partnerDeal|deal|product|poi|reschedule|ticket|serial)(?:Id|Ids|No)?|request_?id|.*(?:Status|State|Type|Date|Time|Price|Amount|Quantity|Count|Stock|Currency|Flag|Mode|Version)s?|currency|status|state|type|date|time|price|amount|quantity|stock|sign|total|page|pageSize|size)$/i
+  /^(?:code|describe|message|partnerId|(?:order|refund|partnerOrder|partnerDeal|deal|product|poi|reschedule|ticket|serial)(?:Id|Ids|No)?|request_?id|.*(?:Status|State|Type|Date|Time|Price|Amount|Quantity|Count|Stock|Currency|Flag|Mode|Version)s?|currency|status|state|type|date|time|price|amount|quantity|stock|sign|total|page|pageSize|size)$/i
 
 const HIDDEN = '***'
 

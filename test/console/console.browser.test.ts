@@ -57,6 +57,7 @@ async function enter(page: Page): Promise<void> {
 const PATHS = [
   ['home', ''],
   ['search', '/search?q=x'],
+  ['search-found', '/search?q='],
   ['forbidden', '/nowhere'],
   ...SECTIONS.flatMap(({ lists = [], details = [], actions = [] }) =>
     [...lists, ...details, ...actions].map(({ path }) => [path.slice(1).replaceAll(/[/:]+/g, '-'), path]),
@@ -64,7 +65,11 @@ const PATHS = [
 ] as const
 
 const addressIn = (path: string): string =>
-  path === '/grants' ? `/console/grants?app_key=${filled.app_key}` : addressOf(path, filled)
+  path === '/search?q='
+    ? `/console${path}${filled.app_key}`
+    : path === '/grants'
+      ? `/console/grants?app_key=${filled.app_key}`
+      : addressOf(path, filled)
 
 async function look(page: Page, name: string, as: Look): Promise<void> {
   const found = await violations(page)

@@ -4,7 +4,7 @@ import { ADMIN_TOKEN, type World } from '../harness.ts'
 
 /** One record of each kind, made over the admin API, with names and addresses that would run in a careless page. */
 
-const HOSTILE = `"><img src=x onerror="globalThis.ran=1"><script>globalThis.ran=1</script>'`
+export const HOSTILE = `"><img src=x onerror="globalThis.ran=1"><script>globalThis.ran=1</script>'`
 const HOSTILE_URL = `https://evil.example/"><script>globalThis.ran=1</script>`
 
 export interface Filled {
@@ -100,6 +100,10 @@ export async function fill(world: World): Promise<Filled> {
     `insert into record_change (at, partner_id, record, record_id, order_id, cause, change)
      values ($3, $1, 'order', $2, $4, 'operator', '{"state": ["paying", "paid"]}')`,
     [partner.partner_id, order_id, world.clock.now(), order_id],
+  )
+  await world.pool.query(
+    `insert into partner_certificate (partner_id, origin, ends_at, seen_at) values ($1, 'https://evil.example', $2, $2)`,
+    [partner.partner_id, world.clock.now()],
   )
   await enqueue(world.deps.db, 'pull-due', {}, { key: HOSTILE, runAt: world.clock.now() })
   const { id: job_id } = (await world.pool.query('select id from graphile_worker.jobs')).rows[0]

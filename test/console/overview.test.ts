@@ -105,7 +105,8 @@ it('the home page names partners whose certificates end soon, of hosts that they
   await world.pool.query(
     `insert into partner_certificate (partner_id, origin, ends_at, seen_at)
      select $1, origin, $2::timestamptz + days * interval '1 day', $2
-     from (values ('https://evil.example', -2), ('https://former.example', 1)) as v (origin, days)`,
+     from (values ('https://evil.example', -2), ('https://former.example', 1)) as v (origin, days)
+     on conflict (partner_id, origin) do update set ends_at = excluded.ends_at`,
     [filled.partner_id, world.clock.now()],
   )
   const { text } = await viewer.get('/console')

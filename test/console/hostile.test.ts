@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { SECTIONS } from '../../src/console/sections/index.ts'
+import { createOperator, newOperatorToken } from '../../src/operators/index.ts'
+import { openWorld, type World } from '../harness.ts'
+import { addressOf, type Filled, fill, HOSTILE } from './filled.ts'
+import { type Person, signedIn } from './person.ts'
+
+/** The console attacked: names, addresses and forms that hold what would run, or break something. */
+
+let world: World
+let filled: Filled
+let admin: Person
+beforeAll(async () => {
+  world = await openWorld()
+  filled = await fill(world)
+  admin = (await signedIn(world, 'admin')).person
+  await createOperator(world.deps, { name: 'somebody', role: 'viewer', days: 1 })
+  await newOperatorToken(world.deps, { name: 'somebody', role: 'viewer', token_name: HOSTILE.slice(0, 64), days: 1 })
+  await world.pool.query(
+    `insert into partner_member (member_id, partner_id, mail, mail_key, role, invited_at)
+     values (gen_random_uuid(), $1, $2, $2, 'owner', $3)`,
+    [filled.partner_id, `${HOSTILE}@example.com`, world.clock.now()],
+  )
+})
+afterAll(() => world.close())
+
+const ACTIONS = SECTIONS.flatMap(({ actions = [] }) => actions)
+const PAGES = SECTIONS.flatMap(({ lists = [], details = [] }) => [...lists, ...details])
+
+it.each([...PAGES, ...ACTIONS, { path: '' }, { path: '/search?q=img' }].map(({ path }) => [path]))(
+  '/console%s shows what is hostile as text',
+  async (path) => {
+    await world.pool.query('delete from rate_count')
+    const answer = await admin.get(path.includes('?') ? `/console${path}` : addressOf(path, filled))
+    expect(answer.status).toBe(path === '/keys/:kid/retire' ? answer.status : 200)
+    expect(answer.text).not.toMatch(/<script|<img src=x|<[^>]*\sonerror=|href="(?:javascript|data):/i)
+  },
+)
+
+it('nothing that an address or a form holds is answered with a failure of the service', async () => {
+  const bad = ['%00', '%ff', '%F0%9F%A6%8A', '-1', '99999999999999999999', '..%2f..', '%27%22%3C', 'a'.repeat(90)]
+  const cursors = [
+    ['2026-01-01T00:00:00Z', '\0'],
+    ['2026-01-01T00:00:00Z', 1, '\0'],
+    ['2026-99-01T00:00:00Z', 'a'],
+    ['2026-02-30T00:00:00Z', '1'],
+    ['0000-01-01T00:00:00Z', '1'],
+  ].map((keys) => Buffer.from(JSON.stringify(keys)).toString('base64url'))
+  const form_mark = await admin.mark(addressOf('/apps/:app_key/suspend', filled))
+  for (const { path } of [...PAGES, ...ACTIONS]) {
+    const names = ['cid', 'user_id', 'grant_id', 'app_key', 'name', 'from', 'target', 'token_id', 'q', 'after']
+    for (const value of bad) {
+      const url = `/console${path.replace(/:\w+/g, value)}?${names.map((name) => `${name}=${value}`).join('&')}`
+      expect((await admin.get(url)).status, url).toBeLessThan(500)
+      const fields = Object.fromEntries(
+        ['role', 'days', 'overlap_s', 'reason', 'name', 'head'].map((name) => [name, value]),
+      )
+      if (ACTIONS.some((action) => action.path === path)) {
+        expect((await admin.post(url, { ...fields, form_mark })).status, url).toBeLessThan(500)
+      }
+    }
+    for (const cursor of cursors) {
+      expect((await admin.get(`/console${path}?after=${cursor}&name=a&name=b`)).status, path).toBeLessThan(500)
+    }
+  }
+  for (const value of bad) expect((await admin.get(`/console/search?q=${value}`)).status, value).toBeLessThan(500)
+})

@@ -21,6 +21,7 @@ import {
   secretCommands,
   signingKeyCommands,
   type Terminal,
+  trafficCommands,
   userCommands,
 } from './cli/index.ts'
 import { DEMO_PRODUCTS, openDemoPartner, removeDemo } from './demo/index.ts'
@@ -51,6 +52,7 @@ export function programOf(context: CliContext): Command {
   partnerCommands(program, context, heartbeatWith)
   productCommands(program, context)
   orderCommands(program, context)
+  trafficCommands(program, context)
   sandboxCommands(program, context, { products: DEMO_PRODUCTS, open: openDemoPartner })
   explainCommand(program, context)
   jobCommands(program, context)

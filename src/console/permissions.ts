@@ -4,12 +4,10 @@ import { PERMISSIONS } from '../operators/index.ts'
 /** Each page and form names an operation, whose role it needs: of the admin API, or one of these. */
 
 /** What only the console has. */
-export const ALL_TRAFFIC = 'traffic of all partners'
 export const PERSONAL_DATA = 'unmasked personal data'
 export const SETTINGS_IN_FORCE = 'settings in force'
 const OWN: readonly (readonly [string, Role])[] = [
   [PERSONAL_DATA, 'support'],
-  [ALL_TRAFFIC, 'viewer'],
   [SETTINGS_IN_FORCE, 'viewer'],
 ]
 

@@ -94,6 +94,8 @@ export const PERMISSIONS: readonly Permission[] = [
   editor(`POST ${ORDER}/refund`, 'order refund'),
   editor(`POST ${ORDER}/refunded`, 'order refunded'),
 
+  viewer('GET /traffic', 'traffic list'),
+
   viewer('GET /jobs', 'job list'),
   support('POST /jobs/:job_id/retry', 'job retry'),
   support('POST /jobs/:job_id/give-up', 'job give-up'),

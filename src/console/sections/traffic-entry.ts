@@ -12,7 +12,7 @@ import {
 } from '../../sandbox/index.ts'
 import { requestLink, trafficLink } from '../explained.ts'
 import { maskedBody } from '../masked-body.ts'
-import { ALL_TRAFFIC, PERSONAL_DATA } from '../permissions.ts'
+import { PERSONAL_DATA } from '../permissions.ts'
 import type { Action, Asking, Cell, DetailPage, Fact, Table, TextBlock, Tone } from '../shown.ts'
 import { at, code, link, orDash, text, time } from '../texts.ts'
 
@@ -158,4 +158,8 @@ export const unmask: Action = {
   },
 }
 
-export const entryPage: DetailPage = { path: '/traffic/:partner_id/:kind/:id', operation: ALL_TRAFFIC, read: readOne }
+export const entryPage: DetailPage = {
+  path: '/traffic/:partner_id/:kind/:id',
+  operation: 'GET /traffic',
+  read: readOne,
+}

@@ -1,7 +1,6 @@
 import { parseInput } from '../../lib/json/input.ts'
 import { allTrafficFilter, listAllTraffic, trafficTexts } from '../../sandbox/index.ts'
 import { trafficLink } from '../explained.ts'
-import { ALL_TRAFFIC } from '../permissions.ts'
 import type { Asking, Cell, Section } from '../shown.ts'
 import { at, link, orDash, text, time } from '../texts.ts'
 import { entryPage, outcomeCell, unmask, wayOf } from './traffic-entry.ts'
@@ -42,11 +41,11 @@ const readPage = async (asking: Asking) => {
 export const traffic: Section = {
   id: 'traffic',
   title: 'console.traffic.title',
-  operation: ALL_TRAFFIC,
+  operation: 'GET /traffic',
   lists: [
     {
       path: '/traffic',
-      operation: ALL_TRAFFIC,
+      operation: 'GET /traffic',
       title: 'console.traffic.title',
       lead: 'console.traffic.lead',
       filters: ({ t }) => [

@@ -23,7 +23,7 @@ export const allTrafficFilter = z.strictObject({
   /** At this moment or later, and before that one. */
   from: z.coerce.date(MOMENT).optional(),
   to: z.coerce.date(MOMENT).optional(),
-  ...pageInput(place, { usual: 50, most: 200 }),
+  ...pageInput(place, { usual: 50 }),
 })
 export type AllTrafficFilter = z.output<typeof allTrafficFilter>
 

@@ -27,6 +27,11 @@ export const partnerSettings = {
     .describe(
       'when a pull would remove more than half of a calendar of over ten days, it is removed only if the same pull comes again this many seconds later; 0 removes it at once',
     ),
+  ORDER_PERSONAL_DATA_DAYS: whole(0, 36_500)
+    .default(0)
+    .describe(
+      'days after the end of an order for which its visitors and contact are kept (names, phones, documents); the order itself stays. 0 keeps them for good',
+    ),
   ORDER_ID_BITS: z
     .enum(['53', '63'], 'must be 53 or 63')
     .default('53')

@@ -1,4 +1,5 @@
 import type { Config } from '../config/index.ts'
+import type { Db } from './sql.ts'
 
 export const DAY_S = 86_400
 /**
@@ -18,4 +19,23 @@ export interface Retention {
   readonly mayBeForbidden?: true
   /** Rows of another table, not bound to this one by a key, that go with a row: those with the same value in a column. */
   readonly also?: { readonly table: string; readonly column: string }
+  /** Where the rows stay and only lose something: takes it away from the oldest rows, and says from how many. */
+  readonly remove?: (db: Db, batch: RetentionBatch) => Promise<RemovedBatch>
+  /** What that is called beside the tables. */
+  readonly what?: string
+}
+
+export interface RetentionBatch {
+  /** Rows dated before this are over. */
+  readonly before: Date
+  /** The date of the last row of the batch before. */
+  readonly from: Date
+  readonly limit: number
+  readonly now: Date
+}
+
+/** How many rows a batch was about, and the date of the last one. */
+interface RemovedBatch {
+  readonly rows: number
+  readonly last: Date | null
 }

@@ -1,14 +1,6 @@
 import { z } from 'zod'
-import type { Retention } from '../db/retention.ts'
+import type { Retention, RetentionBatch } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
-
-interface Batch {
-  /** Rows dated before this are deleted. */
-  readonly before: Date
-  /** The date of the last row that the batch before has deleted. */
-  readonly from: Date
-  readonly limit: number
-}
 
 /** How many rows a batch has deleted, and the date of the last one. */
 const deleted = z.object({ rows: z.number(), last: z.date().nullable() })
@@ -21,7 +13,7 @@ const deleted = z.object({ rows: z.number(), last: z.date().nullable() })
 export function deleteBatch(
   db: Db,
   { table, column, also }: Pick<Retention, 'table' | 'column' | 'also'>,
-  { before, from, limit }: Batch,
+  { before, from, limit }: RetentionBatch,
 ): Promise<z.infer<typeof deleted>> {
   const [rows, date] = [sql.identifier(table), sql.identifier(column)]
   const key = sql.identifier(also?.column ?? column)

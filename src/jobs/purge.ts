@@ -12,7 +12,7 @@ import { REJECTED_CALL_RETENTION } from '../mws/index.ts'
 import { OAUTH_RETENTION } from '../oauth/index.ts'
 import { OIDC_RETENTION } from '../oidc/index.ts'
 import { FIRST_SESSION_RETENTION, OPERATOR_RETENTION } from '../operators/index.ts'
-import { ORDER_RETENTION } from '../orders/index.ts'
+import { ORDER_DATA_RETENTION, ORDER_RETENTION } from '../orders/index.ts'
 import { CALL_RETENTION, CERTIFICATE_RETENTION } from '../partner-calls/index.ts'
 import { ACCESS_RETENTION } from '../resource/index.ts'
 import { SANDBOX_RETENTION } from '../sandbox/index.ts'
@@ -32,6 +32,7 @@ const RETENTION: readonly Retention[] = [
   ...CALL_RETENTION,
   ...CERTIFICATE_RETENTION,
   ...ORDER_RETENTION,
+  ...ORDER_DATA_RETENTION,
   ...EXPLAIN_RETENTION,
   ...AUDIT_RETENTION,
   ...OPERATOR_RETENTION,
@@ -56,7 +57,7 @@ export const purgeOptions = z.strictObject({
 export type PurgeOptions = z.output<typeof purgeOptions>
 
 export interface Purged {
-  /** Rows deleted, by table; only tables that had any. */
+  /** Rows deleted, by table, or rows that have lost something, by what it is; only where there were any. */
   readonly deleted: Readonly<Record<string, number>>
   readonly total: number
   /** False when the time was over or the purge was stopped before nothing was left. */
@@ -81,21 +82,23 @@ export async function purge(
   const ending = RETENTION.filter(({ keptS }) => Number.isFinite(keptS(config)))
   const turns = ending.map(({ keptS, ...rows }) => ({
     ...rows,
-    batch: { before: addSeconds(now, -keptS(config)), from: fromEpochSeconds(0), limit: BATCH_ROWS },
+    batch: { before: addSeconds(now, -keptS(config)), from: fromEpochSeconds(0), limit: BATCH_ROWS, now },
   }))
   const deleted: Record<string, number> = {}
   let total = 0
   const end = performance.now() + seconds * 1000
   for (let turn = turns.shift(); turn; turn = turns.shift()) {
     if (signal?.aborted || performance.now() >= end) return { deleted, total, finished: false }
-    const { table, batch } = turn
+    const { table, batch, remove, what = table } = turn
     if (turn.mayBeForbidden && !(await mayDelete(db, table))) continue
     const began = performance.now()
-    const { rows, last } = await db.slowTx(BATCH_S, (inside) => deleteBatch(inside, turn, batch))
+    const { rows, last } = await db.slowTx(BATCH_S, (inside) =>
+      remove ? remove(inside, batch) : deleteBatch(inside, turn, batch),
+    )
     if (rows === 0) continue
     total += rows
-    deleted[table] = (deleted[table] ?? 0) + rows
-    meters.purgedRows.inc({ table }, rows)
+    deleted[what] = (deleted[what] ?? 0) + rows
+    meters.purgedRows.inc({ table: what }, rows)
     onProgress?.({ deleted, total, finished: false })
     if (rows === BATCH_ROWS) turns.push({ ...turn, batch: { ...batch, from: last ?? batch.from } })
     await sleep((performance.now() - began) * REST_FACTOR, undefined, { signal }).catch(() => {})

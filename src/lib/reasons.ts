@@ -50,6 +50,7 @@ export const REASONS = {
   'call-in-progress': 'order {order} is {state}: a call is in progress',
   'call-about-order': 'a call about order {order} is in progress',
   'never-confirmed': 'order {order} was never confirmed; it can only be refunded as a whole',
+  'order-visitors-removed': 'the visitors of order {order} were removed on {date}: make a new order',
   'order-exists': 'order {order} already exists with other contents',
   'not-negative': '{field} must not be negative',
   'at-least-one': 'quantity must be at least 1',

@@ -20,7 +20,7 @@ import { ASK_AGAIN_IN_S, isLost } from './in-flight.ts'
 import { insertOrder, requestOf } from './new-order-store.ts'
 import { answerFor, existingOrder, type OrderAnswer, recordAsked, withOrder } from './order-answer.ts'
 import { type CreateRequest, completeRequest, differs } from './order-request.ts'
-import { findOrder, type OrderUpdate } from './order-store.ts'
+import { findOrder, type OrderRow, type OrderUpdate } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import { orderMayMove } from './states.ts'
 import { TRIAL_KEPT_S } from './trial-store.ts'
@@ -99,12 +99,20 @@ async function store(
   })
 }
 
+/** Visitors that were removed cannot differ. */
+const compared = ({ data_removed_at: removed }: OrderRow, input: NewOrder): NewOrder =>
+  removed ? { ...input, visitors: undefined, contact_person: undefined } : input
+
 /** An existing order: to be sent again if the partner does not have it, otherwise unchanged. */
 async function resumeOrder(deps: Deps, orderId: bigint, input: NewOrder, cause: Cause): Promise<ToSend | OrderAnswer> {
   const order = await existingOrder(deps, orderId)
   const request = await requestOf(deps.db, orderId)
-  if (order.partner_id !== input.partner_id || differs(request, input)) {
+  if (order.partner_id !== input.partner_id || differs(request, compared(order, input))) {
     throw new RefusedRequest(`order ${orderId} already exists with other contents`)
+  }
+  if (order.data_removed_at && order.state === 'create_failed') {
+    const at = order.data_removed_at.toISOString().slice(0, 10)
+    throw new RefusedRequest(`the visitors of order ${orderId} were removed on ${at}: make a new order`)
   }
   const asked = isLost(deps, order) ? await queryOrder(deps, orderId, cause) : undefined
   // Order create is idempotent at the partner: after any response it may be sent again.

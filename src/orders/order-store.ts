@@ -30,6 +30,8 @@ const orderRow = z.object({
   travel_date: z.string().nullable(),
   created_at: z.date(),
   updated_at: z.date(),
+  /** Null while the visitors' data are there. */
+  data_removed_at: z.date().nullable(),
 })
 export type OrderRow = z.output<typeof orderRow>
 
@@ -64,7 +66,7 @@ export const lockOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined
     orderRow,
     sql`select order_id, partner_id, partner_deal_id, partner_order_id, sandbox, state, state_since, revision, last_code, last_describe,
           vouchers_open, close_type, quantity, used_quantity, refunded_quantity, buy_price, unit_price, total_price, travel_date,
-          created_at, updated_at
+          created_at, updated_at, data_removed_at
         from ticket_order where order_id = ${orderId} for update`,
   )
 
@@ -85,7 +87,7 @@ export const findOrder = (db: Db, orderId: bigint): Promise<OrderRow | undefined
     orderRow,
     sql`select order_id, partner_id, partner_deal_id, partner_order_id, sandbox, state, state_since, revision, last_code, last_describe,
           vouchers_open, close_type, quantity, used_quantity, refunded_quantity, buy_price, unit_price, total_price, travel_date,
-          created_at, updated_at
+          created_at, updated_at, data_removed_at
         from ticket_order where order_id = ${orderId}`,
   )
 

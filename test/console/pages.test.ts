@@ -31,6 +31,15 @@ async function change(path: string, fields: Record<string, string> = {}, who = a
   return { answer, rows: rows.filter((row) => !before.has(row.audit_id)) }
 }
 
+it('the page of an order says when its visitors were removed', async () => {
+  const path = addressOf('/orders/:order_id', filled)
+  expect((await viewer.get(path)).text).not.toContain('Visitors and contact')
+  const set = 'update ticket_order set data_removed_at = $2 where order_id = $1'
+  await world.pool.query(set, [filled.order_id, '2026-04-05T06:07:08Z'])
+  expect((await viewer.get(path)).text).toMatch(/Visitors and contact[\s\S]*removed on[\s\S]*2026-04-05 06:07:08/)
+  await world.pool.query(set, [filled.order_id, null])
+})
+
 describe('a change', () => {
   it('says what it will do in numbers, and is made in the name of the operator', async () => {
     const asked = await admin.get(addressOf('/apps/:app_key/suspend', filled))

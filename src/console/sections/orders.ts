@@ -57,6 +57,14 @@ async function readOne(asking: Asking) {
       { name: t('console.field.travel_date'), cells: [orDash(order.travel_date)] },
       { name: t('console.field.last_code'), cells: [orDash(order.last_code), orDash(order.last_describe)] },
       { name: t('console.field.created'), cells: [time(order.created_at)] },
+      ...(order.data_removed_at
+        ? [
+            {
+              name: t('console.orders.visitors'),
+              cells: [text(t('console.orders.visitors_removed')), time(order.data_removed_at)],
+            },
+          ]
+        : []),
     ],
     tables: [
       await timeline(asking, order.partner_id, order.order_id),

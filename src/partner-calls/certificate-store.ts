@@ -8,7 +8,7 @@ export const CERTIFICATE_RETENTION: readonly Retention[] = [
 ]
 
 const certificate = z.object({ partner_id: z.coerce.bigint(), origin: z.string(), ends_at: z.date() })
-export type PartnerCertificate = z.output<typeof certificate>
+type PartnerCertificate = z.output<typeof certificate>
 
 /** Of two processes at once the later handshake counts. */
 export const upsertCertificate = (db: Db, { partner_id, origin, ends_at }: PartnerCertificate, now: Date) =>

@@ -20,7 +20,7 @@ export {
   lastCallAbout,
 } from './call-store.ts'
 export { ENDING_WITHIN_S, KnownCertificates } from './certificate.ts'
-export { CERTIFICATE_RETENTION, certificatesEnding, type PartnerCertificate } from './certificate-store.ts'
+export { CERTIFICATE_RETENTION, certificatesEnding } from './certificate-store.ts'
 export { noSuchPartner, RefusedRequest } from './errors.ts'
 export type { CallOptions } from './exchange.ts'
 export { type CallFaults, type SentAgain, SLOW_MS, statedNow } from './faults.ts'

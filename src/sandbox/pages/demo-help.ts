@@ -16,11 +16,15 @@ export interface DemoHelp {
   readonly curl: string
 }
 
-/** Null for every other partner: those have to send the notice themselves. */
+/**
+ * Null for every other partner, and where a seller tries a program of their own as the demo partner: those have to send
+ * the notice themselves.
+ */
 export function demoHelp(deps: Pick<Deps, 'config'>, partner: PartnerWithSecrets, waiting: Waiting): DemoHelp | null {
   const action = controlAction(waiting)
   if (!isDemo(deps, partner) || partner.base_url === null || !action) return null
-  const { port } = new URL(partner.base_url)
+  const { hostname, port } = new URL(partner.base_url)
+  if (hostname !== '127.0.0.1' || port !== String(deps.config.DEMO_PARTNER_PORT)) return null
   const office = `http://localhost:${port}`
   const body = JSON.stringify(action.input).replaceAll("'", "'\\''")
   const curl = `curl -X POST ${office}/control/${action.name} -H 'Content-Type: application/json' -d '${body}'`

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventsAfter } from '../../../src/certification/attempt-store.ts'
 import type { Waiting } from '../../../src/certification/event.ts'
 import { nextStep, showRun } from '../../../src/certification/run.ts'
+import type { Config } from '../../../src/config/index.ts'
 import { findPartner, type PartnerWithSecrets } from '../../../src/partners/partner.ts'
 import { demoHelp } from '../../../src/sandbox/pages/demo-help.ts'
 import { type Lab, openLab } from '../lab.ts'
@@ -10,11 +11,14 @@ import { EVERYTHING, makeStep } from '../walk.ts'
 
 let lab: Lab
 let demo: PartnerWithSecrets
+/** Of a service whose demo partner is the lab's shop. */
+let config: Config
 beforeAll(async () => {
   lab = await openLab()
   const partner = await findPartner(lab.world.deps, lab.partnerId)
   if (!partner) throw new Error('the lab has no partner')
   demo = { ...partner, client_id: 'demo-partner' }
+  config = { ...lab.world.deps.config, DEMO_PARTNER_PORT: Number(new URL(String(demo.base_url)).port) }
 })
 afterAll(() => lab.close())
 
@@ -23,7 +27,7 @@ async function actOn(runId: string, stepId: string): Promise<void> {
   for (;;) {
     const events = await eventsAfter(lab.world.deps.db, runId, 0)
     const waiting = events.findLast(({ kind, step_id }) => kind === 'waiting' && step_id === stepId)
-    const help = waiting && demoHelp(lab.world.deps, demo, waiting.data as Waiting)
+    const help = waiting && demoHelp({ config }, demo, waiting.data as Waiting)
     if (help) {
       expect(help.office).toBe(`http://localhost:${new URL(String(demo.base_url)).port}`)
       return perform(help.curl)
@@ -59,9 +63,15 @@ describe('the demo partner’s help', () => {
 
   it('is for the demo partner alone, and for nobody where no demo runs', async () => {
     const waiting = { path: '/mtp/api/order/consume/notice', until: '', about: { orderId: '1', usedQuantity: '2' } }
-    const { deps } = lab.world
-    expect(demoHelp(deps, demo, waiting)).not.toBeNull()
-    expect(demoHelp(deps, { ...demo, client_id: 'lab' }, waiting)).toBeNull()
-    expect(demoHelp({ config: { ...deps.config, DEMO: false } }, demo, waiting)).toBeNull()
+    expect(demoHelp({ config }, demo, waiting)).not.toBeNull()
+    expect(demoHelp({ config }, { ...demo, client_id: 'lab' }, waiting)).toBeNull()
+    expect(demoHelp({ config: { ...config, DEMO: false } }, demo, waiting)).toBeNull()
+  })
+
+  it('is not shown to a seller who tries a program of their own as the demo partner', () => {
+    const waiting = { path: '/mtp/api/order/consume/notice', until: '', about: { orderId: '1', usedQuantity: '2' } }
+    for (const base_url of ['http://127.0.0.1:8080', 'https://tickets.example', null]) {
+      expect(demoHelp({ config }, { ...demo, base_url }, waiting), String(base_url)).toBeNull()
+    }
   })
 })

@@ -14,6 +14,7 @@ import {
   setMemberRole,
 } from '../../members/index.ts'
 import { HOME, onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
+import { folderOfUnsent } from '../notify/mail.ts'
 import { membersShown } from './members-shown.ts'
 import { memberRefusalText } from './texts.ts'
 import { inviteForm, type MEMBER_CHANGES, memberChangeQuery, roleForm } from './wire.ts'
@@ -37,7 +38,7 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     const partner = partnerOf(request)
     const locale = localeOfRequest(request)
     const page = membersShown(await listMembers(deps, partner.partnerId), partner, deps.clock.now(), locale)
-    const data = { page, alert: '', mail: '', done: '', ...shown }
+    const data = { page, mailFolder: folderOfUnsent(deps.config), alert: '', mail: '', done: '', ...shown }
     return sendSandboxPage(request, reply, 'sandbox/members', data, { section: 'members', query: '' })
   }
 

@@ -17,7 +17,11 @@ const LIMITS = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout:
 /** Mails have no content from files or Internet addresses. */
 const CLOSED = { disableFileAccess: true, disableUrlAccess: true }
 
-export const mailFolder = (config: Config): string => config.MAIL_FOLDER ?? join(config.DATA_DIR, 'mail')
+const mailFolder = (config: Config): string => config.MAIL_FOLDER ?? join(config.DATA_DIR, 'mail')
+
+/** Where mails are written while there is no SMTP_URL; null where they are sent. */
+export const folderOfUnsent = (config: Config): string | null =>
+  config.SMTP_URL === undefined ? mailFolder(config) : null
 
 /**
  * Sends the mail, or writes it to a folder where no SMTP server is known; `id` names its file. Throws NotSent.

@@ -1,5 +1,5 @@
 import type { Deps } from '../../deps.ts'
-import { mailFolder } from './mail.ts'
+import { folderOfUnsent } from './mail.ts'
 import { hurrySending, sendingJobs } from './queue.ts'
 import * as store from './store.ts'
 import type { Notification } from './wire.ts'
@@ -30,7 +30,7 @@ export async function notificationsOf(deps: Deps, runId: string): Promise<Notifi
     found.map(({ notification_id }) => notification_id),
   )
   return {
-    folder: deps.config.SMTP_URL === undefined ? mailFolder(deps.config) : null,
+    folder: folderOfUnsent(deps.config),
     notifications: found.map((one) => {
       const job = jobs.get(one.notification_id)
       const { notification_id, role, channel, state, attempts, last_error, created_at, sent_at } = one

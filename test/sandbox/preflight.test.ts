@@ -186,6 +186,9 @@ describe('a URL that is not called', () => {
       expect(checkOf(result, 'address').outcome).toBe('failed')
     }
     expect(hits).toBe(0)
+    // A seller who tries the service on their own machine reads how it may call them.
+    const { detail } = checkOf(await one(url, strict()), 'address')
+    expect(detail).toContain('start it with PARTNER_ADDRESS_ALLOW=127.0.0.1')
   })
 })
 

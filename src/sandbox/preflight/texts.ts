@@ -8,6 +8,7 @@ export const SENTENCES = {
   unreachable: 'sandbox.preflight.unreachable',
   'address-ok': 'sandbox.preflight.address_ok',
   'address-refused': 'sandbox.preflight.address_refused',
+  'own-machine-refused': 'sandbox.preflight.own_machine_refused',
   'port-refused': 'sandbox.preflight.port_refused',
   'dns-ok': 'sandbox.preflight.dns_ok',
   'dns-failed': 'sandbox.preflight.dns_failed',

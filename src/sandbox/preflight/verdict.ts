@@ -71,6 +71,12 @@ const withoutTls = (url: string): Finding => ({
   reason: 'tls-none',
 })
 
+/** Whoever tries the service on their own machine is told the setting that lets it call them there. */
+function refusedAddress(url: string, code: string): Reason {
+  if (code === 'PortRefused') return 'port-refused'
+  return isLoopbackHost(new URL(url).hostname) ? 'own-machine-refused' : 'address-refused'
+}
+
 function broken(url: string, { failure, code = '', timings }: Probe & { outcome: 'failed' }): Partial<Findings> {
   const connected = { ...OK, tls: tlsOf(url, timings?.connected ?? null) }
   const timing = timings?.total ?? null
@@ -78,7 +84,7 @@ function broken(url: string, { failure, code = '', timings }: Probe & { outcome:
     case 'unreachable':
       return { address: failedWith('unreachable') }
     case 'address':
-      return { address: failedWith(code === 'PortRefused' ? 'port-refused' : 'address-refused') }
+      return { address: failedWith(refusedAddress(url, code)) }
     case 'dns':
       return { dns: { ...failedWith('dns-failed', { code }), timing } }
     case 'connect':

@@ -77,7 +77,8 @@ export const PERMISSIONS: readonly Permission[] = [
   viewer(`GET ${PARTNER}/members`, 'partner members list'),
   editor(`POST ${PARTNER}/members`, 'partner members invite'),
   editor(`POST ${PARTNER}/members/remove`, 'partner members remove'),
-  viewer(`GET ${PARTNER}/notices`, 'partner notices'),
+  // Bodies are shown as they came, with the people in them.
+  support(`GET ${PARTNER}/notices`, 'partner notices'),
 
   viewer(`GET ${PRODUCTS}`, 'product list'),
   viewer(`GET ${PRODUCT}`, 'product show'),

@@ -206,6 +206,14 @@ const OPERATIONS: Readonly<Record<string, Audited>> = {
     const { cid, user_id } = await client.makeUser()
     return () => client.admin('POST', '/users/end-sessions', { cid, user_id })
   }),
+  'POST /admin/v1/users/import': operator('users_imported', async () => {
+    const user_id = `imported${newState()}`
+    const password_hash = `$argon2id$v=19$m=8,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
+    const { password: _, ...profile } = { ...USER, user_id, passport: user_id }
+    return () => client.admin('POST', '/users/import', { dry_run: false, users: [{ ...profile, password_hash }] })
+  }),
+  'POST /admin/v1/users/reset-password': operator('user_password_link_made', onUser('/reset-password')),
+  'POST /admin/v1/users/erase': operator('user_erased', onUser('/erase')),
   'POST /admin/v1/apps/:app_key/end-tokens': operator('app_tokens_ended', async () => {
     const { app_key } = await client.makeApp()
     return () => client.admin('POST', `/apps/${app_key}/end-tokens`)
@@ -322,9 +330,16 @@ describe.each(Object.entries(OPERATIONS))('%s', (_name, { event, actor, detail =
 const TABLES = ['micro_app', 'micro_app_secret', 'user_profile', 'user_credential', 'partner', 'partner_secret']
 const state = async () =>
   Promise.all(
-    [...TABLES, 'partner_contact', 'user_grant', 'consent_decision', 'operator', 'operator_token', 'signing_key'].map(
-      async (table) => (await world.pool.query(`select t::text from ${table} t order by 1`)).rows,
-    ),
+    [
+      ...TABLES,
+      'partner_contact',
+      'user_grant',
+      'consent_decision',
+      'operator',
+      'operator_token',
+      'signing_key',
+      'password_link',
+    ].map(async (table) => (await world.pool.query(`select t::text from ${table} t order by 1`)).rows),
   )
 
 describe('the table of operations', () => {

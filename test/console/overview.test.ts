@@ -52,6 +52,8 @@ describe('settings', () => {
 
   it.each([
     ['SECRET_KEYS_OLD', ['one', 'two'], 'Set, not shown'],
+    ['SECRET_KEYS_OLD', [], 'Not set'],
+    ['SECURITY_CONTACT', [], 'Not set'],
     ['DATABASE_URL', 'postgres://user:word@host/name', 'postgres://***@host/name'],
     ['ACCESS_TOKEN_LIFETIME_S', 604_800, '604800'],
     ['SMTP_URL', undefined, 'Not set'],

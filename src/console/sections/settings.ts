@@ -10,7 +10,8 @@ const withoutUser = (value: string): string =>
   value.replace(/(:\/\/)[^/?#\s]*@/g, '$1***@').replace(/(:\/\/[^?#\s]*)\?[^#\s"]*/g, '$1?***')
 
 export function settingCell(name: string, value: unknown, t: Asking['t']): Cell {
-  if (value === undefined || value === null) return text(t('console.settings.unset'))
+  const empty = value === undefined || value === null || (Array.isArray(value) && value.length === 0)
+  if (empty) return text(t('console.settings.unset'))
   if (typeof value === 'number' || typeof value === 'boolean') return code(String(value))
   if (SECRET.test(name)) return text(t('console.settings.secret'))
   const written = typeof value === 'string' ? value : JSON.stringify(value)

@@ -20,11 +20,12 @@ const filters = (command: Command): Command =>
     .option('--actor <name>', 'only what this operator did; or a kind: operator, cli, app, user, partner, job, system')
     .option('--action <prefix>', 'only actions that begin like this, as app_')
     .option('--target <target>', 'only what was done to this, as app:demo-app, user:1/10001, partner:7')
+    .option('--request-id <request_id>', 'only what this request did: the X-Request-Id of its answer')
     .option('--from <time>', 'from then on, as 2026-11-23 or 2026-11-23T08:00:00Z')
     .option('--to <time>', 'before then')
 
-const typedFilter = ({ actor, action, target, from, to }: Readonly<Record<string, unknown>>) => ({
-  ...{ actor, action, target, from, to },
+const typedFilter = ({ actor, action, target, requestId, from, to }: Readonly<Record<string, unknown>>) => ({
+  ...{ actor, action, target, request_id: requestId, from, to },
 })
 
 /** `gatehouse audit …`: who did what; as over /admin/v1/audit. */

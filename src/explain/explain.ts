@@ -75,8 +75,10 @@ export interface Explained extends ExplainedRequest {
   })[]
 }
 
-const nothingKnown = (about: string) =>
-  invalidRequest(`nothing is known of ${about}; what was answered without a mistake leaves no row`, { status: 404 })
+const nothingKnown = (about: string) => {
+  const elsewhere = 'what was answered without a mistake leaves no row here; for a request see audit list --request-id'
+  return invalidRequest(`nothing is known of ${about}; ${elsewhere}`, { status: 404 })
+}
 
 const tooLargeForId = () => new InvalidInput([{ field: 'about', problem: 'is larger than an id can be' }])
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordAudit } from '../../src/audit/index.ts'
 import { createOperator } from '../../src/operators/index.ts'
-import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
+import { gatehouse } from '../cli-runner.ts'
+import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
 
 /** The audit log over the admin API. */
 
@@ -51,6 +52,14 @@ describe('GET /admin/v1/audit', () => {
     const { events, next } = await list('?request_id=request-7')
     expect(events).toMatchObject([{ request_id: 'request-7', detail: { n: 7 } }])
     expect(next).toBeNull()
+  })
+
+  it.each(['list', 'export'])('finds it on the command line too: %s', async (command) => {
+    const settings = { DATABASE_URL: world.databaseUrl, SECRET_KEY }
+    const { code, stdout, stderr } = await gatehouse(settings, 'audit', command, '--request-id', 'request-7')
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toContain('"n":7')
+    expect(stdout).not.toContain('"n":8')
   })
 
   it('shows no addresses to viewers', async () => {

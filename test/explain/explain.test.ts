@@ -314,5 +314,6 @@ describe('asking', () => {
     const { code, stderr } = await command('nobody')
     expect(code).toBe(1)
     expect(stderr).toContain('nothing is known of it')
+    expect(stderr).toContain('audit list --request-id')
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { gatehouse } from '../cli-runner.ts'
-import { DOCUMENTS, read } from './document.ts'
+import { DOCUMENTS, read, rowsAfter } from './document.ts'
 
 /** A command of the operator's command line as a document tells to run it: the words of its name, and its options. */
 interface Told {
@@ -35,4 +35,12 @@ describe('a command that a document names', () => {
     const options = told.filter((one) => one.name.join(' ') === name).flatMap((one) => one.options)
     for (const option of options) expect(stdout, option).toContain(option)
   })
+})
+
+it('the daily questions of OPERATIONS name what stands on the pages of the console', () => {
+  const texts = new Set(Object.values(JSON.parse(read('views/locales/en.json'))))
+  const rows = rowsAfter('.github/OPERATIONS.md', 'daily questions')
+  const named = rows.flatMap((row) => [...row.matchAll(/"([^"]+)"/g)].map(([, text]) => text))
+  expect(named.length).toBeGreaterThan(10)
+  for (const text of named) expect(texts, text).toContain(text)
 })

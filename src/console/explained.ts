@@ -1,5 +1,6 @@
 import type { AuditRow } from '../audit/index.ts'
 import type { ExplainedRefusal, ExplainedRequest } from '../explain/index.ts'
+import { trafficTexts } from '../sandbox/index.ts'
 import type { Asking, Cell, Fact, Table } from './shown.ts'
 import { at, code, link, orDash, text, time, yesNo } from './texts.ts'
 
@@ -84,11 +85,11 @@ export const refusalTable = (
   }
 }
 
-export const rejectedFacts = (call: NonNullable<ExplainedRequest['rejected_call']>, { t }: Asking): Fact[] => [
+export const rejectedFacts = (call: NonNullable<ExplainedRequest['rejected_call']>, { t, locale }: Asking): Fact[] => [
   { name: t('console.field.at'), cells: [time(call.received_at)] },
   { name: t('console.field.partner'), cells: [partnerLink(call.partner_id)] },
   { name: t('console.explain.came'), cells: [code(call.path)] },
-  { name: t('console.explain.why'), cells: [{ text: call.reason, isEnglish: true }] },
+  { name: t('console.explain.why'), cells: [text(trafficTexts(locale).reason(call.reason))] },
   { name: t('console.explain.verified'), cells: [yesNo(call.verified, t)] },
   { name: t('console.explain.answered'), cells: [code(call.answer)] },
   ...(call.partner_id === null
@@ -116,7 +117,7 @@ export const noticeFacts = (notice: NonNullable<ExplainedRequest['notice']>, { t
 export const rejectedTable = (
   calls: readonly NonNullable<ExplainedRequest['rejected_call']>[],
   title: string,
-  { t }: Asking,
+  { t, locale }: Asking,
 ): Table => ({
   title,
   none: t('console.explain.no_rejected'),
@@ -131,7 +132,7 @@ export const rejectedTable = (
     time(call.received_at),
     requestLink(call.id),
     code(call.path),
-    { text: call.reason, isEnglish: true },
+    text(trafficTexts(locale).reason(call.reason)),
     yesNo(call.verified, t),
   ]),
 })

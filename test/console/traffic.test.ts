@@ -85,6 +85,20 @@ describe('a call', () => {
     expect(text).not.toContain('<pre')
   })
 
+  it("that was refused says why in the reader's language, wherever it is listed", async () => {
+    const { call_id, client_id } = (
+      await world.pool.query(
+        `update rejected_call set reason = 'the signature does not match' where call_id = (select call_id from rejected_call limit 1)
+         returning call_id, client_id`,
+      )
+    ).rows[0]
+    for (const path of [`requests/${call_id}?`, `search?q=${client_id}&`, 'traffic?']) {
+      const { text } = await support.get(`/console/${path}ui_locales=zh-CN`)
+      expect(text, path).toContain('签名不匹配')
+      expect(text, path).not.toContain('the signature does not match')
+    }
+  })
+
   it('is shown whole to support with a reason, which is kept', async () => {
     expect((await viewer.get(page())).text).not.toContain('/unmask')
     expect((await support.submit(`${page()}/unmask`, { reason: '' })).status).toBe(400)

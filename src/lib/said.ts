@@ -3,6 +3,7 @@ import { REASONS, type ReasonId } from './reasons.ts'
 /** Texts about details that are stored as data and worded in the reader's language: `sandbox.said.<id>` in views/locales. */
 const DETAIL_IDS = [
   'partly-used',
+  'partly-used-unmarked',
   'other-order',
   'other-product',
   'other-refund',

@@ -42,6 +42,26 @@ describe('the consumption step', () => {
     expect(remarksIn(made)).toEqual([{ text: 'partly-used', values: { used: '1', quantity: '2' } }])
   })
 
+  it('names a partial notice that marks none of its codes as used', async () => {
+    const runId = await runAt('consumption')
+    const made = await lab.make(runId, 'consumption', async () => {
+      await lab.awaited(runId)
+      const { order } = await showOrder(lab.world.deps, await orderOf(lab, runId, 'consumption'))
+      const voucherList = order.vouchers.map(({ voucher }) => ({
+        voucher,
+        voucherInvalidTime: '2030-01-01 23:59:59',
+        quantity: 1,
+        status: 0,
+      }))
+      const quantities = { quantity: 2, usedQuantity: 1, refundedQuantity: 0 }
+      const body = { orderId: order.order_id, partnerOrderId: order.partner_order_id, ...quantities, voucherList }
+      expect(await lab.send(CONSUMPTION, { partnerId: 7001, body })).toMatchObject({ code: 200 })
+      await useTickets(lab, runId)
+    })
+    expect(made.outcome).toBe('passed')
+    expect(remarksIn(made)).toEqual([{ text: 'partly-used-unmarked', values: { used: '1', quantity: '2' } }])
+  })
+
   it('fails with the number that was used when the rest is not used in time', async () => {
     const runId = await runAt('consumption')
     const made = await lab.make(runId, 'consumption', async () => {

@@ -1,5 +1,6 @@
 import { type Detail, said } from '../../lib/said.ts'
 import { showOrder } from '../../orders/index.ts'
+import { jsonFields } from '../examine-code.ts'
 import { fieldIn, fieldsIn, listIn } from './notice-body.ts'
 import { otherOrder } from './other-order.ts'
 import type { Step } from './step.ts'
@@ -34,6 +35,14 @@ export const productChange: Step = {
   },
 }
 
+const USED = '1'
+
+/** Whether a notice names codes, and none of them as used. */
+const marksNone = (body: string): boolean => {
+  const codes = ['voucherList', 'credentialList'].flatMap((field) => listIn(body, field))
+  return codes.length > 0 && !codes.some((code) => String(jsonFields(code).status) === USED)
+}
+
 /**
  * All tickets of the order are used at the gate; the partner says so with cumulative quantities, at once or ticket by
  * ticket. Each attempt has an order of its own, so that no notice of before decides it. Its id is as large as that of
@@ -66,10 +75,12 @@ export const consumption: Step = {
       notice: wantedConsumption(context, bought),
       other: (body, accepted) => otherOrder(context, orderId, body, accepted),
       open: (body) => {
-        const [used, refunded] = ['usedQuantity', 'refundedQuantity'].map((field) => Number(fieldIn(body, field)))
-        return Number(used) + Number(refunded) >= quantity
-          ? undefined
-          : said('partly-used', { used: String(used), quantity: String(quantity) })
+        const [used = 0, refunded = 0] = ['usedQuantity', 'refundedQuantity'].map((field) =>
+          Number(fieldIn(body, field)),
+        )
+        if (used + refunded >= quantity) return undefined
+        const isUnmarked = bought.vouchers.length === quantity && used > 0 && marksNone(body)
+        return said(isUnmarked ? 'partly-used-unmarked' : 'partly-used', { used: `${used}`, quantity: `${quantity}` })
       },
       tooLate: ({ values }) => context.require('quantities', false, details(values.used ?? '')),
     })

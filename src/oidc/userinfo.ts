@@ -1,5 +1,4 @@
 import type { Deps } from '../deps.ts'
-import { epochSeconds } from '../lib/clock.ts'
 import { NamedFailure } from '../lib/failure.ts'
 import type { Parameters } from '../oauth/index.ts'
 import { describeToken, type LiveToken, refuseResource } from '../resource/index.ts'
@@ -39,7 +38,7 @@ function profileOf({ name, gender, big_avatar_url, user_created_at }: LiveToken)
     preferred_username: name,
     ...(known ? { gender: known } : {}),
     picture: big_avatar_url,
-    updated_at: epochSeconds(user_created_at), // a profile stays as it was made
+    updated_at: Math.floor(user_created_at), // a profile stays as it was made
   }
 }
 

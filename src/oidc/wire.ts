@@ -22,13 +22,14 @@ export const formOf = (body: unknown): Query =>
 export function readKnown({ values, repeated, undecodable }: Query, names: readonly string[]): Parameters {
   for (const name of undecodable) if (names.includes(name)) throw refuseOauth('parameter_undecodable', { value: name })
   for (const name of repeated) if (names.includes(name)) throw refuseOauth('parameter_repeated', { value: name })
-  const known = names.flatMap((name): [string, string][] => {
+  const known = new Map<string, string>()
+  for (const name of names) {
     const value = values.get(name)
-    return value ? [[name, value]] : []
-  })
-  for (const [name, value] of known)
+    if (!value) continue
     if (value.includes('\0')) throw refuseOauth('parameter_undecodable', { value: name })
-  return new Map(known)
+    known.set(name, value)
+  }
+  return known
 }
 
 /** The `sub` of a user: cid and user_id together (DECISIONS "Credentials"). */

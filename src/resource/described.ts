@@ -1,12 +1,12 @@
 import type { Deps } from '../deps.ts'
 import { PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../lib/failure.ts'
-import { grantableScopes } from '../oauth/index.ts'
+import { grantableScopes, isScope } from '../oauth/index.ts'
 import { refuse } from './failures.ts'
 import { type DescribedToken, findDescribedToken } from './store.ts'
 
 /** An access token that works, whose it is and what it may be used for now. */
-export interface LiveToken extends Omit<DescribedToken, 'scopes' | 'app_scopes'> {
+export interface LiveToken extends Omit<DescribedToken, 'scopes'> {
   /** Names of both dialects; without what the app has lost since. */
   readonly scopes: readonly string[]
   readonly expiresAt: Date
@@ -22,7 +22,21 @@ export async function describeToken({ db, keys, clock }: Deps, text: string): Pr
   if (found.revoked) return refuse('token_revoked')
   if (found.app_status !== 'approved') return refuse('app_not_approved')
   if (found.user_status !== 'active') return refuse('user_blocked')
-  const { scopes, app_scopes, ...rest } = found
-  const grantable = grantableScopes(app_scopes)
-  return { ...rest, scopes: scopes.filter((scope) => grantable.includes(scope)), expiresAt: token.expiresAt }
+  return { ...found, scopes: scopesInForce(found), expiresAt: token.expiresAt }
+}
+
+/** By the scopes of token and app, of which there are few combinations: this is asked for every request. */
+const known = new Map<string, readonly string[]>()
+const MOST_KNOWN = 1_000
+
+/** The scopes of a token, without what its app has lost since. */
+function scopesInForce({ scopes, app_scopes: ofApp }: DescribedToken): readonly string[] {
+  const key = `${scopes}\n${ofApp}`
+  const cached = known.get(key)
+  if (cached) return cached
+  const grantable = grantableScopes((ofApp ?? '').split(' ').filter(isScope))
+  const inForce = scopes.split(' ').filter((scope) => grantable.includes(scope))
+  if (known.size >= MOST_KNOWN) known.clear()
+  known.set(key, inForce)
+  return inForce
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { userByKey } from '../account/index.ts'
 import type { Batched } from '../db/batch.ts'
 import { type Db, sql } from '../db/sql.ts'
-import { grantByKey, isScope, joinedAccessToken, revokedAt, type Scope } from '../oauth/index.ts'
+import { grantByKey, joinedAccessToken, revokedAt, type Scope } from '../oauth/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 
 const FoundToken = z.object({
@@ -56,15 +56,13 @@ const token: Batched<TokenUse, FoundToken> = {
 export const findToken = async (db: Db, use: TokenUse): Promise<FoundToken | undefined> =>
   (await db.batch(token, use))[0]
 
-/** Names between spaces: parsed faster than an array. */
-const names = z.string().transform((text) => text.split(' '))
-
 const DescribedToken = z.object({
-  scopes: names,
+  /** Names between spaces, as those of the app: read faster than an array. */
+  scopes: z.string(),
   revoked: z.boolean(),
   app_key: z.string(),
   app_status: z.string().nullable(),
-  app_scopes: names.nullable().transform((scopes) => (scopes ?? []).filter(isScope)),
+  app_scopes: z.string().nullable(),
   user_status: z.string(),
   cid: z.number(),
   user_id: z.string(),
@@ -72,7 +70,8 @@ const DescribedToken = z.object({
   gender: z.string(),
   big_avatar_url: z.string(),
   phone_number: z.string().nullable(),
-  user_created_at: z.date(),
+  /** Seconds since 1970, with fractions: read faster than a date. */
+  user_created_at: z.number(),
 })
 export type DescribedToken = z.infer<typeof DescribedToken>
 
@@ -84,7 +83,7 @@ const describedToken: Batched<Omit<TokenUse, 'scope'>, DescribedToken> = {
   statement: (asked) =>
     sql`select asked.ordinal, array_to_string(t.scopes, ' ') as scopes, ${REVOKED_AT} is not null as revoked, g.app_key,
                a.status as app_status, array_to_string(a.scopes, ' ') as app_scopes, p.status as user_status,
-               p.cid, p.user_id, p.name, p.gender, p.big_avatar_url, p.phone_number, p.created_at as user_created_at
+               p.cid, p.user_id, p.name, p.gender, p.big_avatar_url, p.phone_number, date_part('epoch', p.created_at) as user_created_at
         from unnest(${asked.map((one) => one.routingKey)}::int[], ${asked.map((one) => one.hash)}::bytea[])
           with ordinality as asked (routing_key, token_hash, ordinal)
         join ${TOKEN}

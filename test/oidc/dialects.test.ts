@@ -82,13 +82,15 @@ describe('a token of the standard dialect', () => {
 describe('a token of the contract’s dialect', () => {
   it('is answered at userinfo', async () => {
     const { access_token } = await contract()
+    const madeAt = 'select floor(extract(epoch from created_at))::int as made_at from user_profile where user_id = $1'
+    const { rows } = await world.pool.query(madeAt, [user.user_id])
     expect(bodyOf(await rp.userInfo(access_token))).toEqual({
       sub: `7-${user.user_id}`,
       name: 'Test user',
       preferred_username: 'Test user',
       gender: 'male',
       picture: 'https://img.example.com/avatar.png',
-      updated_at: expect.any(Number),
+      updated_at: rows[0].made_at,
       phone_number: '+8613900000000',
       phone_number_verified: false,
     })

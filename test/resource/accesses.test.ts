@@ -75,10 +75,15 @@ describe('the access ledger', () => {
     const user = await client.makeUser()
     const { access_token } = await client.getTokens(await client.signedIn(user, app), app)
     await accesses(user)
-    const taken = await connectionsTaken(async () => {
-      for (let n = 0; n < 5; n++) dataOf(await client.userInfo(access_token))
-    })
-    expect(taken).toBe(5)
+    const taken: number[] = []
+    for (let round = 0; round < 3; round++) {
+      const reads = async () => {
+        for (let n = 0; n < 5; n++) dataOf(await client.userInfo(access_token))
+      }
+      taken.push(await connectionsTaken(reads))
+    }
+    // Something in the background may take one in a round; a statement of the ledger's would be in each.
+    expect(Math.min(...taken)).toBe(5)
   })
 
   it('shows every row once, page by page, each look in the audit log, and to nobody below support', async () => {

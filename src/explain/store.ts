@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { heldUserByKey } from '../account/index.ts'
 import type { PersonalRows } from '../db/personal-rows.ts'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
@@ -43,12 +44,15 @@ export interface NewRefused extends Omit<RefusedRow, 'parameters'> {
   readonly routing_key: number
 }
 
+/** Of somebody who is erased meanwhile a row names nobody: their profiles are held until the statement is done. */
 export const insertRefused = (db: Db, rows: readonly NewRefused[]): Promise<number> =>
   db.exec(
     sql`insert into refused_request (request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key,
           proved, token, routing_key, cid, user_id)
-        select request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key, proved, token,
-          routing_key, cid, user_id
+        select row.request_id, row.at, row.endpoint, row.method, row.status, row.rescode, row.failure, row.detail,
+          row.parameters, row.app_key, row.proved, row.token,
+          case when held.cid is null then 0 else row.routing_key end, held.cid,
+          case when held.cid is null then null else row.user_id end
         from unnest(
           ${rows.map((row) => row.request_id)}::uuid[], ${rows.map((row) => row.at.toISOString())}::timestamptz[],
           ${rows.map((row) => row.endpoint)}::text[], ${rows.map((row) => row.method)}::text[],
@@ -60,6 +64,7 @@ export const insertRefused = (db: Db, rows: readonly NewRefused[]): Promise<numb
           ${rows.map((row) => row.user_id)}::text[])
           as row (request_id, at, endpoint, method, status, rescode, failure, detail, parameters, app_key, proved, token,
             routing_key, cid, user_id)
+        left join ${heldUserByKey(sql.part`row.routing_key`, sql.part`row.cid`, sql.part`row.user_id`)} held on true
         on conflict do nothing`,
   )
 

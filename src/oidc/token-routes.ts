@@ -5,11 +5,11 @@ import { flushRepliesPerTick } from '../lib/web/load.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { answerStandard, sendStandardFailure, standardFailureOf } from '../lib/web/standard-answer.ts'
 import { type Parameters, required, revokeToken } from '../oauth/index.ts'
-import { describeToken } from '../resource/index.ts'
+import { type AccessKind, describeToken } from '../resource/index.ts'
 import { authenticateClient, CLIENT_PARAMETERS, type Client, refusePublic } from './client.ts'
 import { allowRegisteredOrigins, answerPreflight, type RegisteredOrigins } from './cors-guard.ts'
 import { introspect } from './introspect.ts'
-import { bearerForm, clientForm, namesOf, tokenForm } from './messages.ts'
+import { bearerForm, clientForm, namesOf, tokenForm, type UserInfo } from './messages.ts'
 import { pushRequest } from './pushed-request.ts'
 import { answerTokenRequest, TOKEN_PARAMETERS, type TokenDeps } from './token.ts'
 import { readBearer, readUserInfo } from './userinfo.ts'
@@ -63,8 +63,7 @@ export async function tokenRoutes(
       const form = readKnown(formOf(request.body), BEARER)
       const { token, claims } = await readUserInfo(deps, readBearer(request.headers.authorization, form))
       noteForLog(request, { appKey: token.app_key })
-      if (claims.name !== undefined) app.accessLedger.count(token, 'profile')
-      if (claims.phone_number !== undefined) app.accessLedger.count(token, 'phone')
+      app.accessLedger.count(token, ...kindsIn(claims))
       return answerStandard(reply, 200, claims)
     }
     open.get('/userinfo', userInfo)
@@ -88,6 +87,11 @@ export async function tokenRoutes(
     return answerStandard(reply, 201, await pushRequest(deps, client, form, request.ip))
   })
 }
+
+const kindsIn = ({ name, phone_number }: UserInfo): readonly AccessKind[] => [
+  ...(name === undefined ? [] : (['profile'] as const)),
+  ...(phone_number === undefined ? [] : (['phone'] as const)),
+]
 
 const REALM = 'realm="gatehouse"'
 

@@ -14,8 +14,8 @@ interface TokenOf {
 
 /** Counts which app reads which user's data, in memory; writes it many at a time, a minute after the first at most. */
 export interface AccessLedger {
-  /** Quick: one look into a map. No request waits for a write. */
-  count(token: TokenOf, kind: AccessKind): void
+  /** Quick: one look into a map for all that a request reads. No request waits for a write. */
+  count(token: TokenOf, ...kinds: readonly AccessKind[]): void
   /** Writes what waits. */
   flush(): Promise<void>
 }
@@ -24,18 +24,32 @@ interface LedgerBounds {
   readonly everyMs: number
   /** In memory at most: more are left out, and counted as such. From half of them on they are written at once. */
   readonly most: number
-  /** Written by one statement. */
+  /** Entries written by one statement, with a row for each kind. */
   readonly batch: number
 }
 
 const BOUNDS: LedgerBounds = { everyMs: 60_000, most: 50_000, batch: 500 }
 const HOUR_MS = 3_600_000
 
-interface Entry extends TokenOf {
-  readonly hour: number
-  readonly kind: AccessKind
+interface Reads {
   reads: number
   lastAt: number
+}
+
+/** What an app has read of a user in an hour. */
+interface Entry extends TokenOf, Partial<Record<AccessKind, Reads>> {
+  readonly hour: number
+}
+
+const KINDS: readonly AccessKind[] = ['phone', 'profile']
+
+function add(entry: Entry, kind: AccessKind, { reads, lastAt }: Reads): void {
+  const known = entry[kind]
+  if (!known) entry[kind] = { reads, lastAt }
+  else {
+    known.reads += reads
+    known.lastAt = Math.max(known.lastAt, lastAt)
+  }
 }
 
 export function openAccessLedger(
@@ -52,10 +66,10 @@ export function openAccessLedger(
   const enter = (key: string, entry: Entry): void => {
     const known = waiting.get(key)
     if (known) {
-      known.reads += entry.reads
-      known.lastAt = Math.max(known.lastAt, entry.lastAt)
-    } else if (held >= most) meters.accessesLeftOut.inc(entry.reads)
-    else {
+      for (const { kind, ...reads } of readsOf(entry)) add(known, kind, reads)
+    } else if (held >= most) {
+      for (const { reads } of readsOf(entry)) meters.accessesLeftOut.inc(reads)
+    } else {
       waiting.set(key, entry)
       held++
       timer ??= setTimeout(() => void flush(), everyMs).unref()
@@ -80,17 +94,16 @@ export function openAccessLedger(
   }
 
   return {
-    count: ({ cid, user_id, app_key }, kind) => {
-      const at = clock.now().getTime()
-      const hour = Math.floor(at / HOUR_MS)
-      const key = `${hour} ${kind} ${app_key} ${cid} ${user_id}`
+    count: ({ cid, user_id, app_key }, ...kinds) => {
+      if (kinds.length === 0) return
+      const lastAt = clock.now().getTime()
+      const hour = Math.floor(lastAt / HOUR_MS)
+      const key = `${hour} ${app_key} ${cid} ${user_id}`
       const known = waiting.get(key)
-      if (known) {
-        known.reads++
-        known.lastAt = at
-        return
-      }
-      enter(key, { cid, user_id, app_key, hour, kind, reads: 1, lastAt: at })
+      const entry: Entry = known ?? { cid, user_id, app_key, hour }
+      for (const kind of kinds) add(entry, kind, { reads: 1, lastAt })
+      if (known) return
+      enter(key, entry)
       if (waiting.size >= most / 2) void flush()
     },
     flush,
@@ -100,19 +113,26 @@ export function openAccessLedger(
 const isWritten = (db: Deps['db'], entries: readonly [string, Entry][]): Promise<boolean> =>
   addReads(
     db,
-    entries.map(([, entry]) => rowOf(entry)),
+    entries.flatMap(([, entry]) => rowsOf(entry)),
   ).then(
     () => true,
     () => false,
   )
 
-const rowOf = ({ cid, user_id, app_key, hour, kind, reads, lastAt }: Entry): CountedReads => ({
-  routingKey: routingKeyOf(cid, user_id),
-  cid,
-  userId: user_id,
-  hour: fromEpochMilliseconds(hour * HOUR_MS),
-  appKey: app_key,
-  kind,
-  reads,
-  lastAt: fromEpochMilliseconds(lastAt),
-})
+const readsOf = (entry: Entry): ({ readonly kind: AccessKind } & Reads)[] =>
+  KINDS.flatMap((kind) => {
+    const reads = entry[kind]
+    return reads ? [{ kind, ...reads }] : []
+  })
+
+const rowsOf = (entry: Entry): CountedReads[] =>
+  readsOf(entry).map(({ kind, reads, lastAt }) => ({
+    routingKey: routingKeyOf(entry.cid, entry.user_id),
+    cid: entry.cid,
+    userId: entry.user_id,
+    hour: fromEpochMilliseconds(entry.hour * HOUR_MS),
+    appKey: entry.app_key,
+    kind,
+    reads,
+    lastAt: fromEpochMilliseconds(lastAt),
+  }))

@@ -128,13 +128,13 @@ describe('its memory', () => {
     ).rows[0].reads
 
   it('is bounded: what is too much is counted as left out, and it is written before the minute is over', async () => {
-    const { user_id } = await client.makeUser()
+    const [{ user_id }, other] = [await client.makeUser(), await client.makeUser()]
     const { meters } = world.deps
     const left = async () => (await meters.accessesLeftOut.get()).values[0]?.value ?? 0
     const before = await left()
     const ledger = openAccessLedger(world.deps, { most: 4, batch: 2 })
-    ledger.count(token(user_id), 'phone')
-    ledger.count(token(user_id), 'profile') // half: written at once
+    ledger.count(token(user_id), 'phone', 'profile')
+    ledger.count(token(other.user_id), 'phone') // half: written at once
     for (const name of ['a', 'b', 'c']) ledger.count(token(name), 'phone')
     expect((await left()) - before).toBe(1)
     await expect.poll(() => rowsOf(user_id)).toBe(2)

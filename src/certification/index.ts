@@ -13,9 +13,6 @@ export { FUNCTION_IDS, type FunctionId, OFFERED_FUNCTIONS, REQUIRED_FUNCTIONS } 
 export { orderInput } from './order-input.ts'
 export { type LogPlace, placesInRun } from './places-store.ts'
 export { REFUSAL_OF } from './refusals.ts'
-export { examineReport, findReport, keepReportKeys, reportOfRun, type Verdict } from './report.ts'
-export { reportKey } from './report-key.ts'
-export { verifyForm } from './report-wire.ts'
 export {
   changeConditions,
   findPresentRun,

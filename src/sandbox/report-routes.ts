@@ -1,18 +1,11 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import {
-  examineReport,
-  FUNCTION_IDS,
-  findReport,
-  reportKey,
-  STEPS,
-  type Verdict,
-  verifyForm,
-} from '../certification/index.ts'
+import { FUNCTION_IDS, STEPS } from '../certification/index.ts'
 import type { Deps } from '../deps.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { type Translate, translator } from '../lib/web/locale.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { noSuchPath, tooManyRequests } from '../lib/web/rescode.ts'
+import { examineReport, findReport, reportKey, type Verdict, verifyForm } from '../reports/index.ts'
 import { limitRate } from '../throttle/index.ts'
 import { sendSandboxPage } from './guard.ts'
 import { functionName, stepName } from './texts.ts'

@@ -1,6 +1,7 @@
-import { acceptanceOf, type Finding, failedChecksOf, reportOfRun, showRun } from '../../certification/index.ts'
+import { acceptanceOf, type Finding, failedChecksOf, showRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { Translate } from '../../lib/web/locale.ts'
+import { reportOfRun } from '../../reports/index.ts'
 import { reportUrl } from '../accept-run.ts'
 import {
   type AcceptanceAnswer,

@@ -1,6 +1,7 @@
-import { acceptanceOf, type RunView, reportOfRun, runState, standingOf } from '../../certification/index.ts'
+import { acceptanceOf, type RunView, runState, standingOf } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { Translate } from '../../lib/web/locale.ts'
+import { reportOfRun } from '../../reports/index.ts'
 import { notificationsOf } from '../notify/notifications.ts'
 import { stepName } from '../texts.ts'
 import { stepHref } from './step-item.ts'

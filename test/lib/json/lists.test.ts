@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Entries, readEntries } from '../../../src/catalogue/entries.ts'
-import { examineReport } from '../../../src/certification/report.ts'
 import { INTERFACES } from '../../../src/interfaces/index.ts'
 import { productPull } from '../../../src/interfaces/product.ts'
 import { readAnswer } from '../../../src/interfaces/read-answer.ts'
@@ -12,6 +11,7 @@ import { consumeNotice, dealChangeNotice } from '../../../src/mtp/wire.ts'
 import { readNotice } from '../../../src/mws/index.ts'
 import { decideConsumption } from '../../../src/orders/consumption.ts'
 import type { ChangeableOrder } from '../../../src/orders/order-store.ts'
+import { examineReport } from '../../../src/reports/report.ts'
 
 const ROOT = new URL('../../../', import.meta.url).pathname
 const MIB = 1_048_576

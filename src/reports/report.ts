@@ -4,9 +4,8 @@ import { everyKey } from '../lib/crypto/keys.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
 import { VERSION } from '../lib/version.ts'
 import { canonicalJson, publicReportKey, reportKey } from './report-key.ts'
-import { findFormerKeys, insertFormerKey } from './report-key-store.ts'
-import * as store from './report-store.ts'
-import { type ReportContent, type ReportFacts, reportContent } from './report-wire.ts'
+import * as store from './store.ts'
+import { type ReportContent, type ReportFacts, reportContent } from './wire.ts'
 
 /** Characters; a report has some ten thousand at most. */
 const LONGEST_REPORT = 65_536
@@ -35,14 +34,14 @@ export async function verifyReport({ db, keys }: ReportDeps, content: string, si
   if (!/^[\w-]{86}$/.test(signature)) return false
   const signedBy = (key: KeyObject) => verify(null, Buffer.from(content), key, Buffer.from(signature, 'base64url'))
   if (everyKey(keys).some((key) => signedBy(reportKey(key).publicKey))) return true
-  return (await findFormerKeys(db)).some(({ x }) => signedBy(publicReportKey(x)))
+  return (await store.findFormerKeys(db)).some(({ x }) => signedBy(publicReportKey(x)))
 }
 
 /** Keeps the public keys of SECRET_KEYS_OLD: reports can be verified when these are gone. */
 export async function keepReportKeys({ db, keys, clock }: Deps): Promise<void> {
   for (const other of keys.others) {
     const { kid, x } = reportKey(other).jwk
-    await insertFormerKey(db, { kid, x }, clock.now())
+    await store.insertFormerKey(db, { kid, x }, clock.now())
   }
 }
 

@@ -1,0 +1,3 @@
+export { examineReport, findReport, keepReportKeys, reportOfRun, storeReport, type Verdict } from './report.ts'
+export { reportKey } from './report-key.ts'
+export { type ReportFacts, verifyForm } from './wire.ts'

@@ -27,7 +27,9 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   mws: ['audit', 'partner-calls', 'partners', 'throttle'],
   mtp: ['mws', 'orders', 'catalogue', 'partner-calls', 'interfaces', 'partners', 'audit', 'throttle'],
   reports: [],
+  checks: ['catalogue', 'partner-calls', 'interfaces', 'partners'],
   certification: [
+    'checks',
     'reports',
     'mws',
     'mtp',
@@ -41,6 +43,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   sandbox: [
     'certification',
+    'checks',
     'reports',
     'mws',
     'mtp',

@@ -1,11 +1,11 @@
+import type { CheckId, ExpectedChecks, Finding } from '../checks/index.ts'
 import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
 import type { Detail, Said } from '../lib/said.ts'
 import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { appendEvent } from './attempt-store.ts'
-import type { CheckId, ExpectedChecks } from './checks.ts'
 import type { Choice } from './choice.ts'
-import type { Finding, LogEntry } from './event.ts'
+import type { LogEntry } from './event.ts'
 
 /** The attempt was ended from outside: by a new run, or because its process was believed to be dead. */
 export class AttemptOver extends Error {

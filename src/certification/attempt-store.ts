@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import type { Finding } from '../checks/index.ts'
 import { type Db, sql } from '../db/sql.ts'
-import { type Ending, type Finding, type LogEntry, OUTCOMES, type RunEvent, runEvent } from './event.ts'
+import { type Ending, type LogEntry, OUTCOMES, type RunEvent, runEvent } from './event.ts'
 
 /** The SQL of attempts at steps and of their log. */
 

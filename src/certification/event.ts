@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Detail, Said } from '../lib/said.ts'
-import type { CheckId, Level } from './checks.ts'
+import type { Finding } from '../checks/index.ts'
+import type { Said } from '../lib/said.ts'
 
 /**
  * A line of a run's log. Requests and answers are stored once, with their secrets masked, in partner_call, notice and
@@ -48,20 +48,6 @@ export interface Waiting {
 export interface Ending {
   readonly outcome: Outcome
   readonly stopped?: true
-}
-
-/** What one check came to. */
-export interface Finding {
-  readonly id: CheckId
-  readonly passed: boolean
-  /** Left out: `error`. */
-  readonly level?: Level
-  /** The field, such as `body.partnerOrderId`. */
-  readonly path?: string
-  readonly expected?: Detail
-  readonly actual?: Detail
-  /** Anchor in the field reference. */
-  readonly doc?: string
 }
 
 export const OUTCOMES = ['passed', 'failed', 'interrupted'] as const

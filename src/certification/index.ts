@@ -1,18 +1,13 @@
 export { type Acceptance, acceptanceOf, checkAcceptance, type PassedRun } from './acceptance.ts'
 export { startStep, stopStep } from './attempt.ts'
 export { type AttemptRow, eventsOfAttempt, failedChecksOf, findAttempt } from './attempt-store.ts'
-export { CHECK_IDS, type CheckId, type ExpectedChecks } from './checks.ts'
 export { type Choice, choice, travelDate } from './choice.ts'
 export { type Conditions, conditions, FAULTS, MOST_DAYS_AHEAD, NO_CONDITIONS } from './conditions.ts'
-export type { Finding, Outcome, RunEvent, Waiting } from './event.ts'
-export type { Expectation } from './examine.ts'
-export { examineCall, verdictOf, withCalls } from './examine-call.ts'
-export { ANSWER_SLOW_MS, isNetworkFailure, redactFailure } from './examine-http.ts'
+export type { Outcome, RunEvent, Waiting } from './event.ts'
 export { LogFollowers } from './follow.ts'
 export { FUNCTION_IDS, type FunctionId, OFFERED_FUNCTIONS, REQUIRED_FUNCTIONS } from './functions.ts'
 export { orderInput } from './order-input.ts'
 export { type LogPlace, placesInRun } from './places-store.ts'
-export { REFUSAL_OF } from './refusals.ts'
 export {
   changeConditions,
   findPresentRun,

@@ -1,3 +1,11 @@
+import {
+  type Expectation,
+  examineCall,
+  type MadeCall,
+  sameAnswerFindings,
+  verdictOf,
+  withCalls,
+} from '../checks/index.ts'
 import type { Deps } from '../deps.ts'
 import { type InterfaceName, interfaceNamed, readAnswer } from '../interfaces/index.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
@@ -14,9 +22,6 @@ import {
 } from '../partner-calls/index.ts'
 import { interfaceUrl } from '../partners/index.ts'
 import type { Attempt, AttemptLog } from './attempt-log.ts'
-import type { Expectation } from './examine.ts'
-import { examineCall, type MadeCall, verdictOf, withCalls } from './examine-call.ts'
-import { sameAnswerFindings } from './same-answer.ts'
 
 /** Calls to the partner during an attempt. Each is written into the log. */
 export interface StepCalls {

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Finding, type Stage, strictness } from '../checks/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { reasonDetail } from '../lib/reason-said.ts'
 import { type Said, said } from '../lib/said.ts'
 import { type ReceivedCall, receivedSince } from '../mtp/index.ts'
+import { WARNINGS } from '../mws/index.ts'
 import { type Attempt, type AttemptLog, AttemptOver } from './attempt-log.ts'
 import type { Waiting } from './event.ts'
-import { noticeEnvelopeFindings } from './notice-envelope.ts'
 
 /** A notice that a step waits for. */
 interface ExpectedNotice {
@@ -156,3 +157,17 @@ const insteadOf = ({ wrong_path, path, reason: why }: ReceivedCall): Said => {
   const reason = reasonDetail(why ?? '')
   return wrong_path ? said('only-wrong-path', { path, reason }) : said('only-unverified', { reason })
 }
+
+/** Which field each warning of an accepted notice is about. */
+const FIELDS: ReadonlyMap<string, string> = new Map([
+  [WARNINGS.partnerIdMissing.name, 'PartnerId'],
+  [WARNINGS.bodyPartnerIdMissing.name, 'partnerId'],
+])
+
+/** What the contract requires of a notice, and this accepted one does not have. */
+const noticeEnvelopeFindings = (warnings: readonly string[], stage: Stage): Finding[] =>
+  warnings.flatMap((warning) => {
+    const path = FIELDS.get(warning)
+    const found = { level: strictness(stage), expected: said('required'), actual: said('missing') }
+    return path === undefined ? [] : [{ id: 'envelope', passed: false, path, ...found }]
+  })

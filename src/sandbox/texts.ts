@@ -1,4 +1,5 @@
-import type { CheckId, FunctionId, RefusalReason } from '../certification/index.ts'
+import type { FunctionId, RefusalReason } from '../certification/index.ts'
+import type { CheckId } from '../checks/index.ts'
 import { reasonDetail } from '../lib/reason-said.ts'
 import { type Detail, SAID_IDS, type Said } from '../lib/said.ts'
 import type { Translate } from '../lib/web/locale.ts'

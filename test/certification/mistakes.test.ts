@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CheckId } from '../../src/certification/checks.ts'
+import type { CheckId } from '../../src/checks/checks.ts'
 import { MISTAKES, type Mistake } from '../../src/demo/partner/mistakes/mistakes.ts'
 import { type Lab, openLab } from '../sandbox/lab.ts'
 import { EVERYTHING, makeStep, walk } from '../sandbox/walk.ts'

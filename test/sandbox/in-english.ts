@@ -1,4 +1,4 @@
-import type { Finding } from '../../src/certification/event.ts'
+import type { Finding } from '../../src/checks/checks.ts'
 import { translator } from '../../src/lib/web/locale.ts'
 import { detailText } from '../../src/sandbox/texts.ts'
 

@@ -1,5 +1,5 @@
+import { jsonFields } from '../../checks/index.ts'
 import { parseLossless } from '../../lib/json/lossless.ts'
-import { jsonFields } from '../examine-code.ts'
 
 const bodyOf = (text: string): unknown => {
   const parsed = parseLossless(Buffer.from(text))

@@ -1,6 +1,6 @@
+import { jsonFields } from '../../checks/index.ts'
 import { type Detail, said } from '../../lib/said.ts'
 import { showOrder } from '../../orders/index.ts'
-import { jsonFields } from '../examine-code.ts'
 import { fieldIn, fieldsIn, listIn } from './notice-body.ts'
 import { otherOrder } from './other-order.ts'
 import type { Step } from './step.ts'

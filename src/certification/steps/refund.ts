@@ -1,5 +1,6 @@
 import { OPERATOR } from '../../audit/index.ts'
 import { findProduct } from '../../catalogue/index.ts'
+import { type Expectation, shown } from '../../checks/index.ts'
 import { said } from '../../lib/said.ts'
 import {
   newRefund,
@@ -11,8 +12,6 @@ import {
   tellRefunded,
 } from '../../orders/index.ts'
 import { offers } from '../choice.ts'
-import type { Expectation } from '../examine.ts'
-import { shown } from '../examine-code.ts'
 import type { OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
 import { fieldIn } from './notice-body.ts'

@@ -1,4 +1,4 @@
-import type { ExpectedChecks } from '../checks.ts'
+import type { ExpectedChecks } from '../../checks/index.ts'
 import type { FunctionId } from '../functions.ts'
 import type { StepContext } from '../step-context.ts'
 

@@ -1,5 +1,5 @@
+import { strictness } from '../../checks/index.ts'
 import { said } from '../../lib/said.ts'
-import { strictness } from '../examine-code.ts'
 import type { StepContext } from '../step-context.ts'
 import type { Order } from './test-order.ts'
 

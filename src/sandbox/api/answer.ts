@@ -1,7 +1,6 @@
 import {
   type Acceptance,
   type Choice,
-  type Finding,
   type Outcome,
   type Progress,
   type RunEvent,
@@ -12,6 +11,7 @@ import {
   standingOf,
   type Waiting,
 } from '../../certification/index.ts'
+import type { Finding } from '../../checks/index.ts'
 import type { Said } from '../../lib/said.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import type { OwnContacts } from '../contacts.ts'

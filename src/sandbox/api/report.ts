@@ -1,4 +1,5 @@
-import { acceptanceOf, type Finding, failedChecksOf, showRun } from '../../certification/index.ts'
+import { acceptanceOf, failedChecksOf, showRun } from '../../certification/index.ts'
+import type { Finding } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { reportOfRun } from '../../reports/index.ts'

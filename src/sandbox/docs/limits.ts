@@ -1,4 +1,4 @@
-import { ANSWER_SLOW_MS } from '../../certification/index.ts'
+import { ANSWER_SLOW_MS } from '../../checks/index.ts'
 import { PARTNER_LIMITS } from '../../config/call-limits.ts'
 import type { Config } from '../../config/index.ts'
 import { ASK_AGAIN_IN_S } from '../../orders/index.ts'

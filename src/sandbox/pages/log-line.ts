@@ -1,4 +1,5 @@
-import { CHECK_IDS, type Finding, type Outcome, type RunEvent } from '../../certification/index.ts'
+import type { Outcome, RunEvent } from '../../certification/index.ts'
+import { CHECK_IDS, type Finding } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { Said } from '../../lib/said.ts'
 import type { Translate } from '../../lib/web/locale.ts'

@@ -1,6 +1,5 @@
 import {
   type AttemptRow,
-  type CheckId,
   noSuchRun,
   type Progress,
   type RunState,
@@ -10,6 +9,7 @@ import {
   showRun,
   standingOf,
 } from '../../certification/index.ts'
+import type { CheckId } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
 import { addSeconds } from '../../lib/clock.ts'
 import type { Translate } from '../../lib/web/locale.ts'

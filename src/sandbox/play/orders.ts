@@ -1,5 +1,6 @@
 import { OPERATOR } from '../../audit/index.ts'
-import { type Choice, findPresentRun, orderInput, withCalls } from '../../certification/index.ts'
+import { type Choice, findPresentRun, orderInput } from '../../certification/index.ts'
+import { withCalls } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
 import {

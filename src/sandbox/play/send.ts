@@ -6,7 +6,7 @@ import {
   REFUSAL_OF,
   verdictOf,
   withCalls,
-} from '../../certification/index.ts'
+} from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
 import { type InterfaceName, interfaceNamed, SUCCESS } from '../../interfaces/index.ts'
 import { isSold } from '../../orders/index.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isNetworkFailure } from '../../certification/index.ts'
+import { isNetworkFailure } from '../../checks/index.ts'
 import type { CallLimits } from '../../config/call-limits.ts'
 import type { Deps } from '../../deps.ts'
 import { addressGuard, type CallFailure, type CallTimings, HttpCallError, post } from '../../outbound/index.ts'

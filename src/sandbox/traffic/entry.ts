@@ -1,4 +1,4 @@
-import { redactFailure } from '../../certification/index.ts'
+import { redactFailure } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
 import { APP_KEY_HEADER, ENCRYPTION_HEADER } from '../../lib/crypto/aes-body.ts'
 import { masker } from '../../lib/crypto/masking.ts'

@@ -1,4 +1,4 @@
-import { redactFailure } from '../../certification/index.ts'
+import { redactFailure } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
 import { fromEpochSeconds } from '../../lib/clock.ts'
 import { masker } from '../../lib/crypto/masking.ts'

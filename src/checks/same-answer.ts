@@ -2,7 +2,7 @@ import type { InterfaceName } from '../interfaces/index.ts'
 import { parseLossless, stringifyLossless } from '../lib/json/lossless.ts'
 import { said } from '../lib/said.ts'
 import type { CallRecord, SentAgain } from '../partner-calls/index.ts'
-import type { Finding } from './event.ts'
+import type { Finding } from './checks.ts'
 import { jsonFields, startOf } from './examine-code.ts'
 
 /** Calls that have a key by which the partner knows them again. */

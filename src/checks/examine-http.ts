@@ -4,7 +4,7 @@ import { MASK } from '../lib/crypto/masking.ts'
 import { reasonDetail } from '../lib/reason-said.ts'
 import { said } from '../lib/said.ts'
 import type { CallRecord } from '../partner-calls/index.ts'
-import type { Finding } from './event.ts'
+import type { Finding } from './checks.ts'
 
 /** A call as the checks need it. */
 export type ExaminedCall = Omit<CallRecord, 'by_hand'>

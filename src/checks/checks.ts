@@ -1,3 +1,5 @@
+import type { Detail } from '../lib/said.ts'
+
 /** Every check that a step can make. Adding one: its id here, and its text `sandbox.check.<id>` in views/locales. */
 export const CHECK_IDS = [
   'reached',
@@ -48,3 +50,17 @@ export type Level = 'error' | 'warning'
 
 /** The checks that a step makes of its own, and the level of each. */
 export type ExpectedChecks = Readonly<Partial<Record<CheckId, Level>>>
+
+/** What one check came to. */
+export interface Finding {
+  readonly id: CheckId
+  readonly passed: boolean
+  /** Left out: `error`. */
+  readonly level?: Level
+  /** The field, such as `body.partnerOrderId`. */
+  readonly path?: string
+  readonly expected?: Detail
+  readonly actual?: Detail
+  /** Anchor in the field reference. */
+  readonly doc?: string
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { examine } from '../../src/certification/examine.ts'
+import { examine } from '../../src/checks/examine.ts'
 import { said } from '../../src/lib/said.ts'
 import type { CallRecord } from '../../src/partner-calls/call-store.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'

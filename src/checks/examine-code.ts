@@ -1,8 +1,8 @@
 import { type PartnerInterface, remarkIn, SUCCESS } from '../interfaces/index.ts'
 import { type Detail, type Said, said } from '../lib/said.ts'
+import { FORGED_DATE_AGE_S, type Forgery } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
-import type { CheckId, Level } from './checks.ts'
-import type { Finding } from './event.ts'
+import type { CheckId, ExpectedChecks, Finding, Level } from './checks.ts'
 
 /** Codes that an answer may have. `failure`: any that means neither success nor "not yet". */
 export type Codes = readonly number[] | 'failure'
@@ -16,6 +16,23 @@ export interface Refusal {
   /** The signature or its clientId is wrong, and `describe` has to say so. */
   readonly ofSignature?: boolean
 }
+
+/** How a call that was forged in this way has to be refused, and the level of the check that it was. */
+export const REFUSAL_OF = {
+  signature: {
+    refusal: { check: 'signature-checked', accepted: said('accepted-signature'), ofSignature: true },
+    expects: { 'signature-checked': 'error' },
+  },
+  /** A warning only: no seller's program in the field looks at the age of the Date. */
+  date: {
+    refusal: { check: 'date-checked', accepted: said('accepted-date', { minutes: String(FORGED_DATE_AGE_S / 60) }) },
+    expects: { 'date-checked': 'warning' },
+  },
+  client: {
+    refusal: { check: 'client-checked', accepted: said('accepted-client'), ofSignature: true },
+    expects: { 'client-checked': 'error' },
+  },
+} as const satisfies Record<Forgery, { readonly refusal: Refusal; readonly expects: ExpectedChecks }>
 
 /** Whether the answer has a failure code. Only a whole number is a code. */
 const isFailure = ({ pending }: PartnerInterface, json: unknown): boolean => {

@@ -4,7 +4,7 @@ import { problemDetail } from '../lib/json/problem-said.ts'
 import type { ShapeProblem } from '../lib/json/shape.ts'
 import { reasonDetail } from '../lib/reason-said.ts'
 import { said } from '../lib/said.ts'
-import type { Finding } from './event.ts'
+import type { Finding } from './checks.ts'
 import {
   type Codes,
   codeFinding,

@@ -27,9 +27,11 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   mws: ['audit', 'partner-calls', 'partners', 'throttle'],
   mtp: ['mws', 'orders', 'catalogue', 'partner-calls', 'interfaces', 'partners', 'audit', 'throttle'],
   reports: [],
+  'run-choice': ['partner-calls'],
   checks: ['catalogue', 'partner-calls', 'interfaces', 'partners'],
   certification: [
     'checks',
+    'run-choice',
     'reports',
     'mws',
     'mtp',
@@ -44,6 +46,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   sandbox: [
     'certification',
     'checks',
+    'run-choice',
     'reports',
     'mws',
     'mtp',
@@ -115,6 +118,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'mws',
     'mtp',
     'certification',
+    'run-choice',
     'sandbox',
     'jobs',
   ],

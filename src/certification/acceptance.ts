@@ -8,7 +8,7 @@ import { linkedOrders } from './run-order-store.ts'
 import { lockRun, markPassed } from './run-store.ts'
 
 /** A run that has passed, and the report that proves it. */
-export interface PassedRun {
+interface PassedRun {
   readonly runId: string
   readonly partnerId: bigint
   readonly runNumber: number

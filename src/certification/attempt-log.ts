@@ -3,8 +3,8 @@ import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
 import type { Detail, Said } from '../lib/said.ts'
 import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
+import type { Choice } from '../run-choice/index.ts'
 import { appendEvent } from './attempt-store.ts'
-import type { Choice } from './choice.ts'
 import type { LogEntry } from './event.ts'
 
 /** The attempt was ended from outside: by a new run, or because its process was believed to be dead. */

@@ -12,7 +12,7 @@ export const REFUSAL_REASONS = [
   'signature_first',
   'contacts_missing',
 ] as const
-export type RefusalReason = (typeof REFUSAL_REASONS)[number]
+type RefusalReason = (typeof REFUSAL_REASONS)[number]
 
 /** A person or a program asks for what the run does not allow now. */
 export class RunRefusal extends RescodeError {
@@ -38,8 +38,6 @@ export const stepNotPassed = () => new RunRefusal('not_passed', 'the current ste
 export const passedAlready = () => new RunRefusal('passed', 'the run has passed; start a new one to test again')
 
 export const stepRunning = () => new RunRefusal('running', 'this step is still running')
-
-export const signatureFirst = () => new RunRefusal('signature_first', 'pass the signature tool before the test run')
 
 export const contactsMissing = (roles: readonly ContactRole[]) =>
   new RunRefusal(

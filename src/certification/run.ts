@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { lockPartner } from '../partners/index.ts'
+import { type Choice, type Conditions, offers } from '../run-choice/index.ts'
 import { type AttemptRow, attemptsOf, endAttempt, findOpenAttempt, findStaleAttempt } from './attempt-store.ts'
-import { type Choice, offers } from './choice.ts'
-import type { Conditions } from './conditions.ts'
 import {
   noRunYet,
   noSuchRun,
@@ -83,8 +82,6 @@ export async function presentRun(deps: Deps, partnerId: bigint): Promise<Run> {
   if (!run) throw noRunYet()
   return run
 }
-
-export const listRuns = (deps: Deps, partnerId: bigint): Promise<Run[]> => store.listRuns(deps.db, partnerId)
 
 function progressOf(step: Step, run: Run, all: readonly AttemptRow[]): Progress {
   const attempts = all.filter(({ step_id }) => step_id === step.id)

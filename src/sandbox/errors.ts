@@ -1,3 +1,4 @@
+import { RunRefusal } from '../certification/index.ts'
 import { invalidRequest, type RescodeError } from '../lib/web/rescode.ts'
 
 /**
@@ -22,6 +23,9 @@ export class PartnerSignInRefused extends Error {
 /** For scripts, which cannot follow a redirect to the sign-in page. 20015 is for operators alone. */
 export const sessionEnded = (): RescodeError =>
   invalidRequest('the session has ended; sign in again at /sandbox/sign-in', { nativeStatus: 401 })
+
+/** A run cannot begin before the partner has signed a call rightly. */
+export const signatureFirst = () => new RunRefusal('signature_first', 'pass the signature tool before the test run')
 
 /** The same answer for an entry that does not exist and for one of another partner. */
 export const noSuchEntry = (): RescodeError => invalidRequest('no such call', { status: 404 })

@@ -1,10 +1,4 @@
-import {
-  findAcceptedRun,
-  type PresentState,
-  presentStanding,
-  presentState,
-  type Standing,
-} from '../certification/index.ts'
+import { findAcceptedRun, type PresentState, presentStanding, type Standing } from '../certification/index.ts'
 import type { Deps } from '../deps.ts'
 import { hasPassedSignatureTool } from '../mws/index.ts'
 
@@ -39,7 +33,7 @@ interface AcceptedRun {
 
 export interface SellerFacts {
   readonly hasPassedTool: boolean
-  readonly present: Standing | undefined
+  readonly present: Standing<PresentState> | undefined
   readonly accepted: { readonly run_id: string; readonly number: number; readonly passed_at: Date | null } | undefined
 }
 
@@ -56,7 +50,7 @@ export function standingOfSeller({ hasPassedTool, present, accepted }: SellerFac
       accepted: passed,
       isLater: false,
     }
-  const state = presentState(present)
+  const { state } = present
   return {
     state,
     present: { ...pick(present.run), passed: present.passed, steps: present.steps },

@@ -1,8 +1,9 @@
-import type { FunctionId, RefusalReason } from '../certification/index.ts'
+import type { RunRefusal } from '../certification/index.ts'
 import type { CheckId } from '../checks/index.ts'
 import { reasonDetail } from '../lib/reason-said.ts'
 import { type Detail, SAID_IDS, type Said } from '../lib/said.ts'
 import type { Translate } from '../lib/web/locale.ts'
+import type { FunctionId } from '../run-choice/index.ts'
 import { interfaceName } from './interface-title.ts'
 
 /** The texts of what the test engine knows by an id: their keys in views/locales follow from the id. */
@@ -23,7 +24,7 @@ export const functionName = (id: FunctionId, t: Translate): string => t(`sandbox
 /** What it is, in one sentence. */
 export const functionAbout = (id: FunctionId, t: Translate): string => t(`sandbox.function_about.${keyPart(id)}`)
 
-export const refusalText = (reason: RefusalReason, t: Translate): string => t(`sandbox.refusal.${reason}`)
+export const refusalText = (reason: RunRefusal['reason'], t: Translate): string => t(`sandbox.refusal.${reason}`)
 
 /** A detail in words. One whose text only a newer process knows is shown by its values. */
 export function saidText({ text, values }: Said, t: Translate): string {

@@ -13,7 +13,8 @@ import {
   insertAttempt,
 } from '../../src/certification/attempt-store.ts'
 import type { Waiting } from '../../src/certification/event.ts'
-import { listRuns, nextStep, presentRun, showRun, startRun } from '../../src/certification/run.ts'
+import { nextStep, presentRun, showRun, startRun } from '../../src/certification/run.ts'
+import { listRuns } from '../../src/certification/standing.ts'
 import { STEPS } from '../../src/certification/steps/index.ts'
 import type { Step } from '../../src/certification/steps/step.ts'
 import { finishRejected } from '../../src/mws/reject.ts'
@@ -167,7 +168,7 @@ describe('a step that is being made', () => {
     expect((await made).outcome).toBe('interrupted')
     await lab.mistakes()
     expect((await showRun(deps, lab.partnerId, second.run_id)).steps[0]?.state).toBe('open')
-    expect((await listRuns(deps, lab.partnerId)).map(({ run_id }) => run_id).slice(0, 2)).toEqual([
+    expect((await listRuns(deps, lab.partnerId)).map(({ run }) => run.run_id).slice(0, 2)).toEqual([
       second.run_id,
       runId,
     ])

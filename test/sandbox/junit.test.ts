@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { choice } from '../../src/certification/choice.ts'
 import { addSeconds, utcDate } from '../../src/lib/clock.ts'
 import { translator } from '../../src/lib/web/locale.ts'
+import { choice } from '../../src/run-choice/choice.ts'
 import { junitOf as junitIn } from '../../src/sandbox/api/junit.ts'
 import type { FailedCheck, ReportedAttempt, ReportedStep, RunReport } from '../../src/sandbox/api/report.ts'
 import { junitProblems } from './junit.ts'

@@ -3,10 +3,9 @@ import {
   listRuns,
   type Progress,
   type RunState,
-  runState,
   type Standing,
   showRun,
-  standings,
+  standingOf,
 } from '../../certification/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { trafficTexts } from '../../sandbox/index.ts'
@@ -32,7 +31,7 @@ const STEP_STATES: Readonly<Record<Progress['state'] | 'running', readonly [key:
 }
 
 const runCell = (standing: Standing, { t }: Asking): Cell => {
-  const [key, tone] = RUN_STATES[runState(standing)]
+  const [key, tone] = RUN_STATES[standing.state]
   return { text: t(key), tone }
 }
 
@@ -40,7 +39,7 @@ const runCell = (standing: Standing, { t }: Asking): Cell => {
 export async function runTable(asking: Asking): Promise<Table> {
   const { deps, t } = asking
   const partner = idOf(asking)
-  const found = await standings(deps, await listRuns(deps, partner))
+  const found = await listRuns(deps, partner)
   return {
     title: t('console.runs.title'),
     head: [
@@ -85,13 +84,13 @@ export const runPage: DetailPage = {
     const { deps, t, params } = asking
     const partner = idOf(asking)
     const { run_id } = parseInput(oneRun, { run_id: params.run_id })
-    const { run, steps } = await showRun(deps, partner, run_id)
-    const [standing] = await standings(deps, [run])
+    const view = await showRun(deps, partner, run_id)
+    const { run, steps } = view
     return {
       title: t('console.runs.one', { number: String(run.number) }),
       facts: [
         { name: 'PartnerId', cells: [link(String(partner), pageOf(partner))] },
-        ...(standing ? [{ name: t('console.field.state'), cells: [runCell(standing, asking)] }] : []),
+        { name: t('console.field.state'), cells: [runCell(standingOf(view), asking)] },
         { name: t('console.field.created'), cells: [time(run.created_at)] },
         { name: t('console.runs.accepted_at'), cells: [time(run.passed_at)] },
       ],

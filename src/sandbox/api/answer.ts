@@ -1,12 +1,10 @@
 import {
   type Acceptance,
-  type Choice,
   type Outcome,
   type Progress,
   type RunEvent,
   type RunState,
   type RunView,
-  runState,
   type Standing,
   standingOf,
   type Waiting,
@@ -14,6 +12,7 @@ import {
 import type { Finding } from '../../checks/index.ts'
 import type { Said } from '../../lib/said.ts'
 import type { Translate } from '../../lib/web/locale.ts'
+import type { Choice } from '../../run-choice/index.ts'
 import type { OwnContacts } from '../contacts.ts'
 import type { SellerStanding } from '../standing.ts'
 import { checkText, detailText, reasonText, saidText, stepName } from '../texts.ts'
@@ -62,7 +61,7 @@ export function runSummary(standing: Standing): RunSummary {
   const { partner_id: _partner, steps: _steps, current_step, ...run } = standing.run
   return {
     ...run,
-    state: runState(standing),
+    state: standing.state,
     current_step: run.superseded_at === null && run.passed_at === null ? current_step : null,
   }
 }

@@ -2,7 +2,6 @@ import {
   findPresentRun,
   isUntouched,
   lockRun,
-  presentState,
   type Run,
   showRun,
   standingOf,
@@ -32,7 +31,7 @@ async function refuseOverwriting(deps: Deps, partnerId: bigint): Promise<void> {
   await lockRun(deps, present)
   if (await isUntouched(deps, present)) return
   const standing = standingOf(await showRun(deps, partnerId, present.run_id))
-  if (presentState(standing) === 'accepted') return
+  if (standing.state === 'accepted') return
   throw invalidRequest(
     `run ${present.run_id} is in progress: ${standing.passed} of ${standing.steps} steps passed; send "overwrite": true to replace it`,
   )

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { choice, conditions } from '../../certification/index.ts'
 import { maybe } from '../../lib/json/fields.ts'
 import { numericText } from '../../lib/json/lossless.ts'
+import { choice, conditions } from '../../run-choice/index.ts'
 import { contactsGiven } from '../contacts.ts'
 
 /** POST /sandbox/api/runs: the choice that a person makes on the functions page, as a request of area B. */

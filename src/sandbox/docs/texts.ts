@@ -1,5 +1,5 @@
-import type { FunctionId } from '../../certification/index.ts'
 import { type Locale, translator } from '../../lib/web/locale.ts'
+import type { FunctionId } from '../../run-choice/index.ts'
 import { interfaceTitle } from '../interface-title.ts'
 import { functionAbout, functionName } from '../texts.ts'
 import type { Direction, NoticeName } from './anchor.ts'

@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import type { PassedRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { CONTACT_ROLES, showPartner } from '../../partners/index.ts'
 import { queueSending } from './queue.ts'
 import * as store from './store.ts'
 
 /** A run that has passed, and where everybody can read and verify its report. */
-export type Passed = Omit<PassedRun, 'reportId'> & { readonly reportUrl: string }
+export interface Passed {
+  readonly runId: string
+  readonly partnerId: bigint
+  readonly runNumber: number
+  readonly passedAt: Date
+  readonly reportUrl: string
+}
 
 /**
  * Tells the partner's product and business contacts that this run has passed: by mail, and over their webhook where there

@@ -1,4 +1,4 @@
-import { acceptanceOf, type RunView, runState, standingOf } from '../../certification/index.ts'
+import { acceptanceOf, type RunView, standingOf } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { reportOfRun } from '../../reports/index.ts'
@@ -34,7 +34,7 @@ export interface AcceptancePart {
 export async function acceptancePart(deps: Deps, view: RunView, t: Translate): Promise<AcceptancePart> {
   const { run, steps } = view
   const { passed, openSteps, proof, missingContacts } = await acceptanceOf(deps, view)
-  const state = runState(standingOf(view))
+  const { state } = standingOf(view)
   const reached = run.current_step === null || state === 'all_passed'
   const told = await notificationsOf(deps, run.run_id)
   const report = await reportOfRun(deps, run.run_id)

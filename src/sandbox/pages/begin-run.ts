@@ -1,16 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import {
-  type Choice,
-  findPresentRun,
-  isUntouched,
-  type Run,
-  signatureFirst,
-  startRun,
-} from '../../certification/index.ts'
+import { findPresentRun, isUntouched, type Run, startRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { hasPassedSignatureTool } from '../../mws/index.ts'
 import { lockPartner, updatePartner } from '../../partners/index.ts'
+import type { Choice } from '../../run-choice/index.ts'
 import { type ContactsGiven, giveContacts } from '../contacts.ts'
+import { signatureFirst } from '../errors.ts'
 import { isUnlocked } from '../standing.ts'
 import type { RunRequest } from './functions-form.ts'
 

@@ -1,5 +1,5 @@
-import { type Choice, FAULTS, NO_CONDITIONS, travelDate } from '../../certification/index.ts'
 import type { Translate } from '../../lib/web/locale.ts'
+import { type Choice, FAULTS, NO_CONDITIONS, travelDate } from '../../run-choice/index.ts'
 import { functionName } from '../texts.ts'
 import { faultText } from './conditions-form.ts'
 

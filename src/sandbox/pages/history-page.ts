@@ -1,4 +1,4 @@
-import { listRuns, runState, type Standing, standings } from '../../certification/index.ts'
+import { listRuns, type Standing } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { beijingTime } from '../../lib/time-zone.ts'
 import type { Translate } from '../../lib/web/locale.ts'
@@ -21,8 +21,7 @@ export interface PastRun {
 
 /** Every run of the partner, newest first. */
 export async function historyPage(deps: Deps, partnerId: bigint, t: Translate): Promise<PastRun[]> {
-  const runs = await standings(deps, await listRuns(deps, partnerId))
-  return runs.map((standing) => pastRun(standing, t))
+  return (await listRuns(deps, partnerId)).map((standing) => pastRun(standing, t))
 }
 
 function pastRun(standing: Standing, t: Translate): PastRun {
@@ -33,7 +32,7 @@ function pastRun(standing: Standing, t: Translate): PastRun {
     startedAt: beijingTime(run.created_at),
     passed,
     steps,
-    isPassed: runState(standing) === 'accepted',
+    isPassed: standing.state === 'accepted',
     choice: shownChoice(run.choice, run.created_at, t),
     ...stateOf(standing, t),
   }
@@ -41,7 +40,7 @@ function pastRun(standing: Standing, t: Translate): PastRun {
 
 function stateOf(standing: Standing, t: Translate): Pick<PastRun, 'tone' | 'word'> {
   const { passed_at, superseded_at } = standing.run
-  switch (runState(standing)) {
+  switch (standing.state) {
     case 'accepted':
       return { tone: 'good', word: t('sandbox.history.passed', { at: passed_at ? beijingTime(passed_at) : '' }) }
     case 'replaced':

@@ -1,4 +1,4 @@
-import { type Run, standings } from '../../certification/index.ts'
+import { type Run, showRun, standingOf } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { conditionFields } from './conditions-form.ts'
 import type { FormTexts } from './functions-form.ts'
@@ -15,12 +15,12 @@ export interface OverwritePage {
 }
 
 export async function overwritePage(deps: Deps, run: Run, form: FormTexts): Promise<OverwritePage> {
-  const [standing] = await standings(deps, [run])
+  const { passed, steps } = standingOf(await showRun(deps, run.partner_id, run.run_id))
   return {
     runId: run.run_id,
     number: run.number,
-    passed: standing?.passed ?? 0,
-    steps: standing?.steps ?? 0,
+    passed,
+    steps,
     isPassed: run.passed_at !== null,
     fields: [
       ...form.functions.map((id) => ['functions', id] as const),

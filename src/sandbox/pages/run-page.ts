@@ -4,7 +4,6 @@ import {
   type Progress,
   type RunState,
   type RunView,
-  runState,
   type Standing,
   showRun,
   standingOf,
@@ -126,7 +125,7 @@ function attemptShown({ attempts }: Progress, asked: number | undefined): Attemp
 const shownRun = (view: RunView): Omit<ShownRun, 'goesOn'> => shownStanding(view, standingOf(view))
 
 const shownStanding = ({ run, steps }: RunView, standing: Standing): Omit<ShownRun, 'goesOn'> => ({
-  state: runState(standing),
+  state: standing.state,
   id: run.run_id,
   number: run.number,
   path: `/sandbox/run/${run.run_id}`,

@@ -1,5 +1,5 @@
 import { OPERATOR } from '../../audit/index.ts'
-import { type Choice, findPresentRun, orderInput } from '../../certification/index.ts'
+import { findPresentRun, orderInput } from '../../certification/index.ts'
 import { withCalls } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
@@ -15,6 +15,7 @@ import {
   type TrialOrder,
 } from '../../orders/index.ts'
 import type { PartnerWithSecrets } from '../../partners/index.ts'
+import type { Choice } from '../../run-choice/index.ts'
 import { countUse } from '../../throttle/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { isCovered } from './interfaces.ts'

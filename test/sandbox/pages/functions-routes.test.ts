@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { NO_CONDITIONS } from '../../../src/certification/conditions.ts'
-import { FUNCTION_IDS, OFFERED_FUNCTIONS } from '../../../src/certification/functions.ts'
-import { listRuns, presentRun } from '../../../src/certification/run.ts'
+import { presentRun } from '../../../src/certification/run.ts'
+import { listRuns } from '../../../src/certification/standing.ts'
 import { setStage, showPartner } from '../../../src/partners/partner.ts'
+import { NO_CONDITIONS } from '../../../src/run-choice/conditions.ts'
+import { FUNCTION_IDS, OFFERED_FUNCTIONS } from '../../../src/run-choice/functions.ts'
 import { GROUPS } from '../../../src/sandbox/pages/function-groups.ts'
 import { type Lab, openLab } from '../lab.ts'
 import { newSandboxPartner, type SandboxPartner } from '../partners.ts'
@@ -39,7 +40,7 @@ const filled = (changes: Record<string, string | string[]> = {}): string => {
   }
   return query.toString()
 }
-const runs = () => listRuns(lab.world.deps, partner.partner_id)
+const runs = async () => (await listRuns(lab.world.deps, partner.partner_id)).map(({ run }) => run)
 
 describe('the form', () => {
   it('has every function in exactly one group', () => {

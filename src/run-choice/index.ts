@@ -1,0 +1,11 @@
+export { type Choice, choice, offers, travelDate } from './choice.ts'
+export {
+  type Conditions,
+  conditions,
+  FAULTS,
+  faultsUnder,
+  MOST_DAYS_AHEAD,
+  NO_CONDITIONS,
+  saidOf,
+} from './conditions.ts'
+export { FUNCTION_IDS, type FunctionId, OFFERED_FUNCTIONS, REQUIRED_FUNCTIONS } from './functions.ts'

@@ -1,7 +1,15 @@
+import { timingSafeEqual } from 'node:crypto'
 import type { Deps } from '../deps.ts'
-import { equalSecrets } from '../lib/crypto/keys.ts'
-import type { CallingApp } from '../registry/index.ts'
-import { type Credentials, readBasic, verifyCredentials } from './credentials.ts'
+import { secondsUntil } from '../lib/clock.ts'
+import { type DerivedKeys, equalSecrets, hashSecret, type Keys, makesWithNewest } from '../lib/crypto/keys.ts'
+import {
+  type CallingApp,
+  findAppWithFailures,
+  type LiveSecret,
+  noteSecretUse,
+  type UsedSecret,
+} from '../registry/index.ts'
+import { CLIENT_WINDOW_S, countFailure, networkOf, throttleKey } from '../throttle/index.ts'
 import { refuse } from './failures.ts'
 import type { Parameters } from './wire.ts'
 
@@ -38,4 +46,84 @@ const contradicts = (parameters: Parameters, basic: Credentials): boolean => {
   const appKey = parameters.get('app_key') || basic.appKey
   const appSecret = parameters.get('app_secret')
   return appKey !== basic.appKey || Boolean(appSecret && !basic.appSecrets.some((one) => equalSecrets(one, appSecret)))
+}
+
+/** What an app presents to say who it is. */
+interface Credentials {
+  readonly appKey: string
+  /** The secret as it was sent, and form-decoded where that is another text. */
+  readonly appSecrets: readonly string[]
+}
+
+/** The credentials of an Authorization header; undefined where it has another scheme, or there is none. */
+export function readBasic(header: string | undefined): Credentials | 'malformed' | undefined {
+  const [scheme = '', encoded = ''] = (header ?? '').split(/ +/, 2)
+  if (scheme.toLowerCase() !== 'basic') return undefined
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(encoded)) return 'malformed'
+  const text = Buffer.from(encoded, 'base64').toString('utf8')
+  const colon = text.indexOf(':')
+  if (colon < 1 || colon === text.length - 1) return 'malformed'
+  const appSecret = text.slice(colon + 1)
+  // An app_key has no character that means another when decoded, so there is no need to try both.
+  return { appKey: formDecoded(text.slice(0, colon)), appSecrets: [...new Set([appSecret, formDecoded(appSecret)])] }
+}
+
+/** RFC 6749 §2.3.1 wants both parts form-encoded, but many clients do not encode; text that cannot be decoded stays. */
+function formDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}
+
+/**
+ * The app of these credentials, whatever its status. The limit comes before the secret is compared: beyond it right and
+ * wrong secrets get the same refusal, so it never confirms a guess. Unknown apps and wrong secrets cost the same work and
+ * get one text.
+ */
+export async function verifyCredentials(
+  deps: Deps,
+  { appKey, appSecrets }: Credentials,
+  address: string,
+): Promise<CallingApp> {
+  const { config, db, clock, keys } = deps
+  const now = clock.now()
+  const subject = throttleKey(keys, 'client', `${appKey}\n${networkOf(address)}`)
+  const { app, failures } = await findAppWithFailures(deps, appKey, subject)
+  if (failures && failures.failures >= config.CLIENT_FAILURES) {
+    throw refuse('too_many_requests', { retryAfterS: secondsUntil(failures.windowEndsAt, now) })
+  }
+  const match = app && (findSecret(keys, app, appSecrets) ?? findBefore(keys, app, appSecrets))
+  if (!app || !match) {
+    deps.meters.signInFailures.inc({ kind: 'client' })
+    const counted = await countFailure(db, subject, now, CLIENT_WINDOW_S)
+    // Guesses that passed the check above at the same time are refused alike.
+    if (counted.failures > config.CLIENT_FAILURES) {
+      throw refuse('too_many_requests', { retryAfterS: secondsUntil(counted.windowEndsAt, now) })
+    }
+    throw refuse('credentials_wrong')
+  }
+  await noteSecretUse(deps, app, match)
+  return app
+}
+
+interface WithSecrets {
+  readonly secrets: readonly LiveSecret[]
+}
+
+function findSecret(keys: DerivedKeys, app: WithSecrets, secrets: readonly string[]): UsedSecret | undefined {
+  const presented = secrets.map((appSecret) => hashSecret(keys, appSecret))
+  return app.secrets.find(({ secret_hash }) => presented.some((one) => timingSafeEqual(secret_hash, one)))
+}
+
+/** Among hashes that other keys have made: only while SECRET_KEY is rotated. */
+function findBefore(keys: Keys, app: WithSecrets, secrets: readonly string[]): UsedSecret | undefined {
+  for (const other of keys.others) {
+    for (const secret of secrets) {
+      const found = findSecret(other, app, [secret])
+      if (found) return makesWithNewest(keys) ? { ...found, rehashed: hashSecret(keys, secret) } : found
+    }
+  }
+  return undefined
 }

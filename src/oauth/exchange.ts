@@ -8,8 +8,9 @@ import type { NamedFailure } from '../lib/failure.ts'
 import type { CallingApp } from '../registry/index.ts'
 import { countFailedTry, type Exchange, type FoundCode, spendCode } from './exchange-store.ts'
 import { refuse } from './failures.ts'
+import { type RefreshDeps, refreshTokens } from './refresh.ts'
 import { revokeGrant } from './store.ts'
-import type { IssuedTokens } from './wire.ts'
+import { type IssuedTokens, type Parameters, required, type TokenSet, tokenSet } from './wire.ts'
 
 const TRIES = 3
 const DAY_S = 86_400
@@ -25,6 +26,33 @@ export interface ExchangeInput {
   /** Whether the sign-in behind the grant is wanted too. */
   readonly withSignIn: boolean
 }
+
+/** A2 row 8: which of the two grants the authenticated app asks for. */
+export async function answerTokenRequest(
+  deps: RefreshDeps,
+  app: CallingApp,
+  parameters: Parameters,
+): Promise<TokenSet> {
+  const grantType = required(parameters, 'grant_type')
+  if (grantType === 'authorization_code') {
+    return tokenSet(await exchangeCode(deps, app, readExchange(parameters)))
+  }
+  if (grantType === 'refresh_token') {
+    const refresh = () => ({ refreshToken: required(parameters, 'refresh_token'), policy: app.refresh_policy })
+    return tokenSet(await refreshTokens(deps, app, refresh))
+  }
+  throw refuse('grant_type_unsupported', { value: grantType })
+}
+
+/** A2 row 9. */
+const readExchange = (parameters: Parameters): ExchangeInput => ({
+  code: required(parameters, 'code'),
+  state: required(parameters, 'state'),
+  redirectUri: required(parameters, 'redirect_uri'),
+  codeVerifier: parameters.get('code_verifier') || undefined, // an empty one counts as missing
+  refreshScope: null,
+  withSignIn: false,
+})
 
 /** A2 rows 10–15: spends a code for tokens. */
 export async function exchangeCode(deps: Deps, app: CallingApp, input: ExchangeInput): Promise<IssuedTokens> {

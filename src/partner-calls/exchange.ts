@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import type { PartnerInterface } from '../interfaces/index.ts'
 import { maskedHeaders, masker, shortened } from '../lib/crypto/masking.ts'
+import type { SpanFacts } from '../lib/tracing.ts'
 import { addressGuard, HttpCallError, post } from '../outbound/index.ts'
 import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { failed, MEANINGS, type Reply } from './call-result.ts'
 import { type CallRecord, type Forgery, insertCall } from './call-store.ts'
 import { noteCertificate } from './certificate.ts'
 import { SLOW_MS } from './faults.ts'
-import { inTrace } from './traced-call.ts'
 import {
   codeOf,
   keptHeaders,
@@ -145,3 +145,27 @@ async function send(
     deps.calls.breakers.recordOutcome(partner_id, answered, performance.now() - began - pauseMs)
   }
 }
+
+const factsOf = ({ partner_id, http_status, code, failure }: CallRecord): SpanFacts => ({
+  'gatehouse.partner_id': String(partner_id),
+  ...(http_status === null ? {} : { 'http.response.status_code': http_status }),
+  ...(code === null ? {} : { 'gatehouse.code': code }),
+  ...(failure === null ? {} : { 'error.type': failure }),
+})
+
+/**
+ * Makes a call; where traces are sent, as a part of the one that it belongs to. `headers` are sent along: `traceparent`,
+ * with which the partner can go on with the trace.
+ */
+const inTrace = <Made extends { readonly record: CallRecord }>(
+  { tracing }: Deps,
+  name: string,
+  exchange: (headers: Readonly<Record<string, string>>) => Promise<Made>,
+): Promise<Made> =>
+  tracing
+    ? tracing.call(
+        `POST ${name}`,
+        ({ traceparent }) => exchange({ traceparent }),
+        ({ record }) => factsOf(record),
+      )
+    : exchange({})

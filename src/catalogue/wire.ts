@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { date, text } from '../lib/json/fields.ts'
-import { int64 } from '../lib/json/lossless.ts'
+import { date, int64, text } from '../lib/json/fields.ts'
 
 /**
  * What the admin routes and the command line take. Names are those of the tables' columns; ids of 64 bits come as number

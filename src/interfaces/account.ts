@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { idText } from '../lib/json/fields.ts'
-import { int64 } from '../lib/json/lossless.ts'
+import { idText, int64 } from '../lib/json/fields.ts'
 import { listOf } from '../lib/json/shape.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 

@@ -1,6 +1,17 @@
 import { z } from 'zod'
-import { date, dateTime, idText, maybe, oneOf, price, sentDate, sentText, text } from '../lib/json/fields.ts'
-import { int64, smallInt } from '../lib/json/lossless.ts'
+import {
+  date,
+  dateTime,
+  idText,
+  int64,
+  maybe,
+  oneOf,
+  price,
+  sentDate,
+  sentText,
+  smallInt,
+  text,
+} from '../lib/json/fields.ts'
 import { listOf } from '../lib/json/shape.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { additionalLists, issuedTickets, voucherType } from './issued.ts'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { idText, maybe, oneOf, text } from '../lib/json/fields.ts'
-import { smallInt } from '../lib/json/lossless.ts'
+import { idText, maybe, oneOf, smallInt, text } from '../lib/json/fields.ts'
 import { listOf } from '../lib/json/shape.ts'
 import { partnerInterface } from './interface.ts'
 

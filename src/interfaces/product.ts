@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { amount, idText, maybe, oneOf, stock, text } from '../lib/json/fields.ts'
-import { smallInt } from '../lib/json/lossless.ts'
+import { amount, idText, maybe, oneOf, smallInt, stock, text } from '../lib/json/fields.ts'
 import { listOf } from '../lib/json/shape.ts'
 import { productDoubts } from './doubts.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'

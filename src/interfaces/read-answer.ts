@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { maybe, text } from '../lib/json/fields.ts'
-import { smallInt } from '../lib/json/lossless.ts'
+import { maybe, smallInt, text } from '../lib/json/fields.ts'
 import { LIST_LIMITS, listOf, readShape, type ShapeProblem } from '../lib/json/shape.ts'
 import { type PartnerInterface, SUCCESS } from './interface.ts'
 

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { dateTime, idText, maybe, oneOf, price, sentText, text } from '../lib/json/fields.ts'
-import { int64, smallInt } from '../lib/json/lossless.ts'
+import { dateTime, idText, int64, maybe, oneOf, price, sentText, smallInt, text } from '../lib/json/fields.ts'
 import { listOf } from '../lib/json/shape.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { credentialType } from './people.ts'

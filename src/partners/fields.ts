@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Fields } from '../db/field.ts'
+import { int64 } from '../lib/json/fields.ts'
 import { visibleLine } from '../lib/json/input.ts'
-import { int64 } from '../lib/json/lossless.ts'
 import { mapOf } from '../lib/json/shape.ts'
 import { endpointUrl } from '../lib/web/web-url.ts'
 

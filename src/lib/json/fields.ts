@@ -1,11 +1,45 @@
 import { z } from 'zod'
 import { utcDate } from '../clock.ts'
-import { smallInt } from './lossless.ts'
 
 /**
  * The kinds of fields that notices and interfaces are made of (DECISIONS "Payloads"). `wire` says what stands in the
  * JSON, for the field reference of the sandbox.
  */
+
+const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
+const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n }
+
+/** Undefined for what is no integer, and for a number that has been rounded already. */
+function exactInteger(value: number | bigint | string): bigint | undefined {
+  if (typeof value === 'bigint') return value
+  if (typeof value === 'string') return /^-?\d{1,20}$/.test(value) ? BigInt(value) : undefined
+  return Number.isSafeInteger(value) ? BigInt(value) : undefined
+}
+
+/** A schema for an integer from `min` to `max`, as number or numeric text, which leaves as what `convert` makes of it. */
+const integer = <Out>(min: bigint, max: bigint, problem: string, convert: (integer: bigint) => Out) =>
+  z
+    .union([z.number(), z.bigint(), z.string()], {
+      error: ({ input }) => (input === undefined ? 'is required' : problem),
+    })
+    .transform((value, context): Out => {
+      const exact = exactInteger(value)
+      if (exact !== undefined && exact >= min && exact <= max) return convert(exact)
+      context.addIssue(problem)
+      return z.NEVER
+    })
+
+/** An id of 64 bits, as number or numeric text; a `bigint` afterwards. */
+export const int64 = () =>
+  integer(INT64.min, INT64.max, 'must be a 64-bit integer, as number or text', (exact) => exact).meta({ wire: 'int64' })
+
+/** A count, code or state of 32 bits, as number or numeric text; a `number` afterwards. */
+export const smallInt = () =>
+  integer(INT32.min, INT32.max, 'must be a 32-bit integer, as number or text', Number).meta({ wire: 'int' })
+
+/** Digits as number or text (a PartnerId); text without leading zeros afterwards, so `7001` and `"7001"` are equal. */
+export const numericText = () =>
+  integer(0n, INT64.max, 'must be digits, as number or text', String).meta({ wire: 'digits' })
 
 /** A field that a partner may leave out; null and empty text count as left out, as many clients send them. */
 export const maybe = <Schema extends z.ZodType>(schema: Schema) =>

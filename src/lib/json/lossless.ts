@@ -1,6 +1,4 @@
 import { parse, stringify } from 'lossless-json'
-import { z } from 'zod'
-import { inspectJson } from './json-limits.ts'
 
 /**
  * JSON that keeps 64-bit ids exact. One rule for numbers: an integer that JavaScript would round is a `bigint`, every
@@ -10,6 +8,87 @@ import { inspectJson } from './json-limits.ts'
 function readNumber(text: string): number | bigint {
   const value = Number(text)
   return Number.isSafeInteger(value) || text.length > 20 || !/^-?\d+$/.test(text) ? value : BigInt(text)
+}
+
+const MAX_DEPTH = 32
+/**
+ * A mebibyte holds 350,000 empty objects, which take a quarter of a second to read. Real values have names and digits:
+ * a full calendar of a mebibyte has some 60,000.
+ */
+const MOST_VALUES = 100_000
+
+/** What must not be read further, and at which character it is, from 0. */
+interface JsonObjection {
+  readonly problem: string
+  readonly at: number
+}
+
+/** Names seen so far in an object that is still open; null for an array. */
+type Open = Set<string> | null
+
+const STORABLE = /^[^\0\p{Surrogate}]*$/u
+const COLON = /[ \t\r\n]*:/y
+
+/** Where the text that opens at `start` ends, its closing quote included; undefined when it never does. */
+function endOfText(json: string, start: number): number | undefined {
+  for (let at = start + 1; at < json.length; at++) {
+    if (json[at] === '\\') at++
+    else if (json[at] === '"') return at + 1
+  }
+  return undefined
+}
+
+/** Null for a broken escape, which the parser then reports better. */
+function decodeText(quoted: string): string | null {
+  if (!quoted.includes('\\')) return quoted.slice(1, -1)
+  try {
+    return JSON.parse(quoted) as string
+  } catch {
+    return null
+  }
+}
+
+const isName = (json: string, end: number): boolean => {
+  COLON.lastIndex = end
+  return COLON.test(json)
+}
+
+function textProblem(text: string, names: Set<string> | null): string | undefined {
+  if (!STORABLE.test(text)) return 'a text contains U+0000 or half of a surrogate pair'
+  if (names?.has(text)) return `the name ${JSON.stringify(text.slice(0, 64))} appears twice in one object`
+  names?.add(text)
+  return undefined
+}
+
+/**
+ * Looks through a JSON text, without recursion, for what must not reach a recursive parser (deep nesting, too many
+ * values) or a database (U+0000, lone surrogates: PostgreSQL's jsonb refuses both), and for names that appear twice,
+ * which lossless-json lets pass when their values are equal. Undefined if there is nothing to object to; the text may
+ * still not be JSON.
+ */
+function inspectJson(json: string, most = MOST_VALUES): JsonObjection | undefined {
+  const open: Open[] = []
+  let values = 1
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at]
+    if (character === '{' || character === '[') {
+      open.push(character === '{' ? new Set() : null)
+      if (open.length > MAX_DEPTH) return { problem: `nested deeper than ${MAX_DEPTH} levels`, at }
+      if (++values > most) return { problem: `more than ${most} values`, at }
+    } else if (character === ',') {
+      if (++values > most) return { problem: `more than ${most} values`, at }
+    } else if (character === '}' || character === ']') {
+      open.pop()
+    } else if (character === '"') {
+      const end = endOfText(json, at)
+      if (end === undefined) return undefined
+      const text = decodeText(json.slice(at, end))
+      const problem = text === null ? undefined : textProblem(text, isName(json, end) ? (open.at(-1) ?? null) : null)
+      if (problem !== undefined) return { problem, at }
+      at = end - 1
+    }
+  }
+  return undefined
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
@@ -72,46 +151,9 @@ export function parseLossless(bytes: Uint8Array, mostValues?: number): { value: 
 /** Writes JSON in which a `bigint` is a plain number; what is `undefined` is left out. */
 export const stringifyLossless = (value: object): string => stringify(value) ?? ''
 
-const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
-const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n }
-
 /** Whether `given` is the id after it was read as a double, which rounds more than 53 bits. */
 export const isRounded = (given: unknown, exact: bigint): boolean =>
   String(given) !== String(exact) && Number(given) === Number(exact) && !Number.isSafeInteger(Number(exact))
-
-/** Undefined for what is no integer, and for a number that has been rounded already. */
-function exactInteger(value: number | bigint | string): bigint | undefined {
-  if (typeof value === 'bigint') return value
-  if (typeof value === 'string') return /^-?\d{1,20}$/.test(value) ? BigInt(value) : undefined
-  return Number.isSafeInteger(value) ? BigInt(value) : undefined
-}
-
-// The metadata `wire` of a schema describes the JSON value; the field reference of the sandbox uses it.
-
-/** A schema for an integer from `min` to `max`, as number or numeric text, which leaves as what `convert` makes of it. */
-const integer = <Out>(min: bigint, max: bigint, problem: string, convert: (integer: bigint) => Out) =>
-  z
-    .union([z.number(), z.bigint(), z.string()], {
-      error: ({ input }) => (input === undefined ? 'is required' : problem),
-    })
-    .transform((value, context): Out => {
-      const exact = exactInteger(value)
-      if (exact !== undefined && exact >= min && exact <= max) return convert(exact)
-      context.addIssue(problem)
-      return z.NEVER
-    })
-
-/** An id of 64 bits, as number or numeric text; a `bigint` afterwards. */
-export const int64 = () =>
-  integer(INT64.min, INT64.max, 'must be a 64-bit integer, as number or text', (exact) => exact).meta({ wire: 'int64' })
-
-/** A count, code or state of 32 bits, as number or numeric text; a `number` afterwards. */
-export const smallInt = () =>
-  integer(INT32.min, INT32.max, 'must be a 32-bit integer, as number or text', Number).meta({ wire: 'int' })
-
-/** Digits as number or text (a PartnerId); text without leading zeros afterwards, so `7001` and `"7001"` are equal. */
-export const numericText = () =>
-  integer(0n, INT64.max, 'must be digits, as number or text', String).meta({ wire: 'digits' })
 
 /** A value with its 64-bit ids (`bigint`) as exact numbers, on indented lines. */
 export const prettyLossless = (value: unknown): string => stringify(value, null, 2) ?? ''

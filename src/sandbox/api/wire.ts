@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { maybe } from '../../lib/json/fields.ts'
-import { numericText } from '../../lib/json/lossless.ts'
+import { maybe, numericText } from '../../lib/json/fields.ts'
 import { choice, conditions } from '../../run-choice/index.ts'
 import { contactsGiven } from '../contacts.ts'
 

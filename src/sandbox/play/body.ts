@@ -1,4 +1,5 @@
-import { int64, parseLossless, placed, withField } from '../../lib/json/lossless.ts'
+import { int64 } from '../../lib/json/fields.ts'
+import { parseLossless, placed, withField } from '../../lib/json/lossless.ts'
 import { MOST_WRITTEN } from './wire.ts'
 
 /** Why a text is not sent. `json` has the problem with its place. */

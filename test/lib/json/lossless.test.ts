@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { int64, numericText, parseLossless, smallInt, stringifyLossless } from '../../../src/lib/json/lossless.ts'
+import { int64, numericText, smallInt } from '../../../src/lib/json/fields.ts'
+import { parseLossless, stringifyLossless } from '../../../src/lib/json/lossless.ts'
 
 const read = (text: string) => parseLossless(Buffer.from(text))
 const parsed = (text: string) => {

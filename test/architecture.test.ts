@@ -193,7 +193,7 @@ describe('a breach is reported', () => {
       { 'src/certification/run-store.ts': 'sql`select 1 from ticket_order`' },
     ],
     [
-      'a table of another room: src/catalogue/price-store.ts → catalogue/price-store.ts names record_change, which audit owns',
+      'a table of another room: src/catalogue/price-store.ts → catalogue/price-store.ts names record_change, which history owns',
       { 'src/catalogue/price-store.ts': 'sql`insert into record_change (at) values (now())`' },
     ],
     [

@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 export const BELOW_ALL = ['lib', 'config', 'db']
 export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   audit: [],
+  history: [],
   throttle: [],
   account: ['audit', 'throttle'],
   registry: ['audit', 'throttle'],
@@ -22,10 +23,10 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   oidc: ['oauth', 'resource', 'account', 'registry', 'outbound', 'audit', 'throttle'],
   interfaces: [],
   'partner-calls': ['interfaces', 'outbound', 'partners'],
-  catalogue: ['partner-calls', 'interfaces', 'partners', 'audit'],
-  orders: ['catalogue', 'partner-calls', 'interfaces', 'partners', 'audit'],
+  catalogue: ['partner-calls', 'interfaces', 'partners', 'audit', 'history'],
+  orders: ['catalogue', 'partner-calls', 'interfaces', 'partners', 'audit', 'history'],
   mws: ['audit', 'partner-calls', 'partners', 'throttle'],
-  mtp: ['mws', 'orders', 'catalogue', 'partner-calls', 'interfaces', 'partners', 'audit', 'throttle'],
+  mtp: ['mws', 'orders', 'catalogue', 'partner-calls', 'interfaces', 'partners', 'audit', 'history', 'throttle'],
   reports: [],
   'run-choice': ['partner-calls'],
   checks: ['catalogue', 'partner-calls', 'interfaces', 'partners'],
@@ -41,6 +42,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'interfaces',
     'partners',
     'audit',
+    'history',
     'throttle',
   ],
   sandbox: [
@@ -58,6 +60,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'members',
     'partners',
     'audit',
+    'history',
     'throttle',
   ],
   jobs: [
@@ -96,6 +99,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'metrics',
     'jobs',
     'audit',
+    'history',
     'throttle',
   ],
   cli: [
@@ -103,6 +107,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'operators',
     'reseal',
     'audit',
+    'history',
     'throttle',
     'account',
     'registry',
@@ -135,6 +140,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'mtp',
     'sandbox',
     'audit',
+    'history',
   ],
   process: ['demo', 'jobs', 'metrics', 'certification', 'partner-calls', 'partners', 'throttle'],
 }
@@ -196,7 +202,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   audit_event: 'audit',
   audit_seal: 'audit',
   audit_unsealed: 'audit',
-  record_change: 'audit',
+  record_change: 'history',
   first_operator_session: 'operators',
   operator: 'operators',
   operator_session: 'operators',

@@ -1,16 +1,6 @@
-/** Who did what, and what changed why. */
+/** Who did what. */
 
 export { type AuditRow, auditBetween } from './between-store.ts'
-export { type Cause, type Change, changeOf, type Difference, difference, OPERATOR } from './history.ts'
-export {
-  countOrderMoves,
-  type HistoryRow,
-  historyOfOrder,
-  historyOfProduct,
-  ORDER_CHANGES,
-  ORDER_HISTORY,
-  PRODUCT_CHANGES,
-} from './history-store.ts'
 export { exportAudit, listAudit } from './list.ts'
 export { type Actor, recordAudit, recordIfOperator } from './record.ts'
 export { SEAL_EVERY_MS, sealAudit } from './seal.ts'

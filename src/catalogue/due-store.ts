@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type Cause, PRODUCT_CHANGES } from '../audit/index.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { type Cause, PRODUCT_CHANGES } from '../history/index.ts'
 import type { SaleState } from './product-store.ts'
 
 /** The SQL of changes that partners report, and of the pulls that they make due. */

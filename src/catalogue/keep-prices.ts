@@ -1,5 +1,5 @@
-import type { Cause } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import type { Cause } from '../history/index.ts'
 import type { EntryProblem } from './entries.ts'
 import { heldRemoval } from './hold-removal.ts'
 import { type Price, type PricesToSave, savePrices } from './price-store.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { Cause } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import type { Cause } from '../history/index.ts'
 import type { levelPrice } from '../interfaces/index.ts'
 import { LIST_LIMITS } from '../lib/json/shape.ts'
 import { addDays, beijingDate } from '../lib/time-zone.ts'

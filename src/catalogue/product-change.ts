@@ -1,7 +1,7 @@
-import type { Cause } from '../audit/index.ts'
 import { enqueue } from '../db/jobs-store.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
+import type { Cause } from '../history/index.ts'
 import { type ProductNews, type PullKind, saveNews } from './due-store.ts'
 import type { SaleState } from './product-store.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type Cause, type Difference, PRODUCT_CHANGES } from '../audit/index.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { type Cause, type Difference, PRODUCT_CHANGES } from '../history/index.ts'
 import { parseLossless, stringifyLossless } from '../lib/json/lossless.ts'
 
 const SALE_STATES = ['unknown', 'on_sale', 'off_sale'] as const

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import type { Cause, Difference } from '../audit/index.ts'
 import { recordIfOperator } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import type { Cause, Difference } from '../history/index.ts'
 import { productPull, softProblems, withUsableFields } from '../interfaces/index.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { echo } from '../lib/web/rescode.ts'

@@ -1,5 +1,5 @@
-import { type HistoryRow, historyOfProduct } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import { type HistoryRow, historyOfProduct } from '../history/index.ts'
 import { beijingDate } from '../lib/time-zone.ts'
 import { echo } from '../lib/web/rescode.ts'
 import { RefusedRequest } from '../partner-calls/index.ts'

@@ -1,5 +1,5 @@
-import { OPERATOR } from '../audit/index.ts'
 import { findProduct, keysOnSale, markProduct, pullPrices, pullProduct } from '../catalogue/index.ts'
+import { OPERATOR } from '../history/index.ts'
 import { type NewOrder, newOrder } from '../orders/index.ts'
 import { statedNow } from '../partner-calls/index.ts'
 import { offers, travelDate } from '../run-choice/index.ts'

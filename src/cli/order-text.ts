@@ -1,4 +1,4 @@
-import type { HistoryRow } from '../audit/index.ts'
+import type { HistoryRow } from '../history/index.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import type { OrderAnswer, OrderStory, OrderSummary, ShownOrder } from '../orders/index.ts'
 import type { Failure } from '../partner-calls/index.ts'

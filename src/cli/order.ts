@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { type Cause, OPERATOR } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import { type Cause, OPERATOR } from '../history/index.ts'
 import {
   closeOrder,
   createOrder,

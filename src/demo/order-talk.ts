@@ -1,6 +1,6 @@
-import { OPERATOR } from '../audit/index.ts'
 import { pullCatalogue, pullPrices } from '../catalogue/index.ts'
 import type { Deps } from '../deps.ts'
+import { OPERATOR } from '../history/index.ts'
 import { addDays, beijingDate } from '../lib/time-zone.ts'
 import {
   createOrder,

@@ -1,5 +1,5 @@
-import { type Cause, type Change, changeOf } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import { type Cause, type Change, changeOf } from '../history/index.ts'
 import { illegalOrderMove } from './errors.ts'
 import {
   type ChangeableOrder,

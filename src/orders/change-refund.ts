@@ -1,5 +1,5 @@
-import { type Cause, difference } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import { type Cause, difference } from '../history/index.ts'
 import { changeOrder } from './change-order.ts'
 import { illegalRefundMove } from './errors.ts'
 import { type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'

@@ -1,5 +1,5 @@
-import type { Cause } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
+import type { Cause } from '../history/index.ts'
 import { echo } from '../lib/web/rescode.ts'
 import { RefusedRequest } from '../partner-calls/index.ts'
 import { orderSave } from './change-order.ts'

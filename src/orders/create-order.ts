@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import type { Cause } from '../audit/index.ts'
 import { findOffer } from '../catalogue/index.ts'
 import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
+import type { Cause } from '../history/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import {

@@ -1,6 +1,6 @@
-import type { Cause } from '../audit/index.ts'
 import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
+import type { Cause } from '../history/index.ts'
 import { addSeconds, fullJitter, secondsUntil } from '../lib/clock.ts'
 import { queueQuery } from './follow-up.ts'
 import { isInFlight } from './in-flight.ts'

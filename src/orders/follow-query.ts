@@ -1,5 +1,5 @@
-import type { Cause } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import type { Cause } from '../history/index.ts'
 import { ORDER_STATUS } from '../interfaces/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { problemsText, type ShapeProblem } from '../lib/json/shape.ts'

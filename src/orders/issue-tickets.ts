@@ -1,5 +1,5 @@
-import type { Cause } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import type { Cause } from '../history/index.ts'
 import type { IssuedTickets } from '../interfaces/index.ts'
 import { keepAdditional } from './additional.ts'
 import { changeOrder } from './change-order.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type Cause, type Change, ORDER_CHANGES } from '../audit/index.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { type Cause, type Change, ORDER_CHANGES } from '../history/index.ts'
 import { ORDER_STATE_NAMES, type OrderState, VOUCHER_STATES } from './states.ts'
 
 /** The SQL of orders and their vouchers. bigint and numeric columns come as text and leave as bigint and number. */

@@ -1,6 +1,6 @@
-import type { Cause } from '../audit/index.ts'
 import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
+import type { Cause } from '../history/index.ts'
 import { type AnswerOf, activePartner, type CallResult, callPartner, failureOf } from '../partner-calls/index.ts'
 import { changeOrder } from './change-order.ts'
 import { dropQuery, queueQuery } from './follow-up.ts'

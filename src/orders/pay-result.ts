@@ -1,6 +1,5 @@
-import type { Cause } from '../audit/index.ts'
-import { countOrderMoves } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import { type Cause, countOrderMoves } from '../history/index.ts'
 import type { IssuedTickets } from '../interfaces/index.ts'
 import { echo } from '../lib/web/rescode.ts'
 import { RefusedRequest } from '../partner-calls/index.ts'

@@ -1,5 +1,5 @@
-import type { Cause } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import type { Cause } from '../history/index.ts'
 import { callPartner, existingPartner, RefusedRequest } from '../partner-calls/index.ts'
 import { changeOrder } from './change-order.ts'
 import { followQuery } from './follow-query.ts'

@@ -1,5 +1,5 @@
-import type { Cause } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import type { Cause } from '../history/index.ts'
 import { RefusedRequest } from '../partner-calls/index.ts'
 import { changeRefund } from './change-refund.ts'
 import { checkPartnerOrderId, ownOrder } from './consumption.ts'

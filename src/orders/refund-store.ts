@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type Cause, type Difference, ORDER_CHANGES } from '../audit/index.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { type Cause, type Difference, ORDER_CHANGES } from '../history/index.ts'
 import { REFUND_STATE_NAMES, type RefundState } from './states.ts'
 
 const money = z.coerce.number()

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Cause } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import type { Cause } from '../history/index.ts'
 import { beijingTime } from '../lib/time-zone.ts'
 import { callPartner, existingPartner, type Failure, failureOf, RefusedRequest } from '../partner-calls/index.ts'
 import { changeRefund } from './change-refund.ts'

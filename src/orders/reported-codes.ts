@@ -1,4 +1,4 @@
-import type { Change } from '../audit/index.ts'
+import type { Change } from '../history/index.ts'
 import type { IssuedTickets } from '../interfaces/index.ts'
 import type { ChangeableOrder, OrderUpdate, VoucherRow } from './order-store.ts'
 import type { ReportedVoucher } from './quantities.ts'

@@ -1,5 +1,5 @@
-import { type HistoryRow, historyOfOrder } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import { type HistoryRow, historyOfOrder } from '../history/index.ts'
 import { type CallSummary, callsOf } from '../partner-calls/index.ts'
 import { type ShownOrder, shownOrder } from './order-answer.ts'
 import { type OrderSummary, listOrders as readOrders } from './show-store.ts'

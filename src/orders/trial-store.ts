@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { ORDER_HISTORY } from '../audit/index.ts'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { ORDER_HISTORY } from '../history/index.ts'
 import { ORDER_STATE_NAMES } from './states.ts'
 
 /** The SQL of orders that were made to try something. */

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { OPERATOR } from '../../src/audit/history.ts'
+import { OPERATOR } from '../../src/history/history.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
 import { closeOrder } from '../../src/orders/close-order.ts'
 import { createOrder } from '../../src/orders/create-order.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { OPERATOR } from '../../src/audit/history.ts'
+import { OPERATOR } from '../../src/history/history.ts'
 import { parseInput } from '../../src/lib/json/input.ts'
 import { applyRefundResult } from '../../src/orders/refund-result.ts'
 import { tellRefunded } from '../../src/orders/refunded-message.ts'

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { OPERATOR } from '../../src/audit/history.ts'
+import { OPERATOR } from '../../src/history/history.ts'
 import { purge } from '../../src/jobs/purge.ts'
 import { createOrder } from '../../src/orders/create-order.ts'
 import { outcomesOf } from '../../src/orders/show-store.ts'

@@ -1,4 +1,4 @@
-import { OPERATOR } from '../../audit/index.ts'
+import { OPERATOR } from '../../history/index.ts'
 import { ORDER_STATUS } from '../../interfaces/index.ts'
 import { closeOrder, codesIn } from '../../orders/index.ts'
 import { offers } from '../../run-choice/index.ts'

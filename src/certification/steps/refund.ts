@@ -1,6 +1,6 @@
-import { OPERATOR } from '../../audit/index.ts'
 import { findProduct } from '../../catalogue/index.ts'
 import { type Expectation, shown } from '../../checks/index.ts'
+import { OPERATOR } from '../../history/index.ts'
 import { said } from '../../lib/said.ts'
 import {
   newRefund,

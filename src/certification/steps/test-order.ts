@@ -1,6 +1,6 @@
-import { OPERATOR } from '../../audit/index.ts'
 import type { Expectation } from '../../checks/index.ts'
 import { MOUNT } from '../../config/mounts.ts'
+import { OPERATOR } from '../../history/index.ts'
 import { said } from '../../lib/said.ts'
 import { PATH } from '../../mws/index.ts'
 import { createOrder, type OrderAnswer, payOrder, queryOrder, showOrder } from '../../orders/index.ts'

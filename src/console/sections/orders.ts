@@ -1,4 +1,4 @@
-import { OPERATOR } from '../../audit/index.ts'
+import { OPERATOR } from '../../history/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { listOrders, ORDER_STATES, oneOrder, orderFilter, queryOrder, showOrder } from '../../orders/index.ts'
 import { timelineOf, trafficTexts } from '../../sandbox/index.ts'

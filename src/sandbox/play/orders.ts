@@ -1,7 +1,7 @@
-import { OPERATOR } from '../../audit/index.ts'
 import { findPresentRun, orderInput } from '../../certification/index.ts'
 import { withCalls } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
+import { OPERATOR } from '../../history/index.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
 import {
   closeOrder,

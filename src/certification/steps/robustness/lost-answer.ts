@@ -1,5 +1,5 @@
-import { OPERATOR } from '../../../audit/index.ts'
 import type { Deps } from '../../../deps.ts'
+import { OPERATOR } from '../../../history/index.ts'
 import { createOrder, issuedCodes, payOrder, queryOrder, showOrder } from '../../../orders/index.ts'
 import type { StepContext } from '../../step-context.ts'
 import { runOrderInput } from '../order-input.ts'

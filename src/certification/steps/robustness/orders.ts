@@ -1,4 +1,4 @@
-import { OPERATOR } from '../../../audit/index.ts'
+import { OPERATOR } from '../../../history/index.ts'
 import { closeOrder, createOrder, newOrderId } from '../../../orders/index.ts'
 import { offers } from '../../../run-choice/index.ts'
 import { runOrderInput } from '../order-input.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { OPERATOR } from '../../../audit/index.ts'
 import { findProduct } from '../../../catalogue/index.ts'
 import type { Expectation } from '../../../checks/index.ts'
+import { OPERATOR } from '../../../history/index.ts'
 import { beijingTime } from '../../../lib/time-zone.ts'
 import { codesIn, newRefund, refundOrder, showOrder } from '../../../orders/index.ts'
 import { type RequestOf, statedNow } from '../../../partner-calls/index.ts'

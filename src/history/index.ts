@@ -1,0 +1,12 @@
+/** What has changed of products, orders, vouchers and refunds, and why. */
+
+export { type Cause, type Change, changeOf, type Difference, difference, OPERATOR } from './history.ts'
+export {
+  countOrderMoves,
+  type HistoryRow,
+  historyOfOrder,
+  historyOfProduct,
+  ORDER_CHANGES,
+  ORDER_HISTORY,
+  PRODUCT_CHANGES,
+} from './store.ts'

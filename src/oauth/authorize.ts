@@ -1,8 +1,8 @@
 import type { Deps } from '../deps.ts'
+import { isScope, type Scope } from '../lib/scope.ts'
 import { findMicroAppForAuthentication, hostMatches, type MicroApp } from '../registry/index.ts'
 import { refuse } from './failures.ts'
 import { checkRedirectUri } from './redirect-uri.ts'
-import { isScope, type Scope } from './scope.ts'
 import type { SignInOfGrant } from './store.ts'
 import { type Parameters, required } from './wire.ts'
 

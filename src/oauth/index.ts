@@ -22,7 +22,6 @@ export { OAUTH_OF_PERSON } from './person-store.ts'
 export { withAnswer } from './redirect-uri.ts'
 export { refreshTokens } from './refresh.ts'
 export { describeRefreshToken, revokeToken } from './revoke.ts'
-export { grantableScopes, isScope, type Scope, STANDARD_SCOPES, standardNames, withContractScopes } from './scope.ts'
 export { TokenCap } from './token-cap.ts'
 export { type TokenFacts, tokensOf } from './token-store.ts'
 export {

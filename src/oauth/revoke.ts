@@ -1,11 +1,11 @@
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
+import { grantableScopes } from '../lib/scope.ts'
 import type { CallingApp } from '../registry/index.ts'
 import { signInOfGrant } from './grant-store.ts'
 import { findRefresh } from './refresh-store.ts'
 import { endAccessToken } from './revoke-store.ts'
-import { grantableScopes } from './scope.ts'
 import { revokeGrant } from './store.ts'
 
 /**

@@ -3,10 +3,10 @@ import { userKey } from '../account/index.ts'
 import { filterText, momentKey, pageInput } from '../db/page.ts'
 import { secondsLeft } from '../lib/clock.ts'
 import type { OpaqueToken } from '../lib/crypto/opaque-token.ts'
+import { contractNames } from '../lib/scope.ts'
 import { parseQuery, queryOf } from '../lib/web/request-target.ts'
 import { refuse } from './failures.ts'
 import type { SignInBehindGrant } from './grant-store.ts'
-import { contractNames } from './scope.ts'
 
 const LONGEST_URL = 8 * 1024
 

@@ -1,18 +1,9 @@
 import type { Deps } from '../deps.ts'
 import { NamedFailure } from '../lib/failure.ts'
+import { grantableScopes, isScope, STANDARD_SCOPES, withContractScopes } from '../lib/scope.ts'
 import type { Query } from '../lib/web/request-target.ts'
 import { Refusal } from '../lib/web/rescode.ts'
-import {
-  type AuthorizationRequest,
-  checkPkce,
-  grantableScopes,
-  isScope,
-  type Parameters,
-  refuseOauth,
-  required,
-  STANDARD_SCOPES,
-  withContractScopes,
-} from '../oauth/index.ts'
+import { type AuthorizationRequest, checkPkce, type Parameters, refuseOauth, required } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
 import { refuse } from './failures.ts'
 import { type OidcDeps, readHint } from './id-token.ts'

@@ -1,6 +1,6 @@
 import type { Config } from '../config/index.ts'
-import { STANDARD_SCOPES } from '../oauth/index.ts'
-import { SCOPES, TOKEN_AUTH_METHODS } from '../registry/index.ts'
+import { SCOPES, STANDARD_SCOPES } from '../lib/scope.ts'
+import { TOKEN_AUTH_METHODS } from '../registry/index.ts'
 import { ASSERTION_ALGS } from './client-assertion.ts'
 import { ALGS } from './signing-key-store.ts'
 

@@ -1,4 +1,5 @@
 import { secondsLeft } from '../lib/clock.ts'
+import { standardNames, withContractScopes } from '../lib/scope.ts'
 import {
   exchangeCode,
   type IssuedTokens,
@@ -6,9 +7,7 @@ import {
   refreshTokens,
   refuseOauth,
   required,
-  standardNames,
   type TokenCap,
-  withContractScopes,
 } from '../oauth/index.ts'
 import type { Client } from './client.ts'
 import type { ClientDeps } from './client-assertion.ts'

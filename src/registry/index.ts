@@ -21,7 +21,7 @@ export {
   suspendMicroApp,
   updateMicroApp,
 } from './micro-app.ts'
-export { holdsAnswer, MICRO_APP_FIELDS, SCOPES } from './micro-app-fields.ts'
+export { holdsAnswer, MICRO_APP_FIELDS } from './micro-app-fields.ts'
 export {
   findAppWithFailures,
   findMicroAppForAuthentication,

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { Fields } from '../db/field.ts'
 import { visibleLine } from '../lib/json/input.ts'
 import { listOf } from '../lib/json/shape.ts'
+import { SCOPES } from '../lib/scope.ts'
 import { endpointUrl, webUrl } from '../lib/web/web-url.ts'
 import { parseHostEntry } from './host.ts'
 import { STANDARD_FIELDS } from './standard-fields.ts'
 
-export const SCOPES = ['USER_INFO', 'PHONE_NUMBER'] as const
 const STATUSES = ['pending', 'approved', 'suspended'] as const
 const REFRESH_DAYS = [7, 30, 60, 90] as const
 const REFRESH_POLICIES = ['fixed', 'rotating'] as const

@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
-import { type Parameters, required, type Scope } from '../oauth/index.ts'
+import type { Scope } from '../lib/scope.ts'
+import { type Parameters, required } from '../oauth/index.ts'
 import { refuse } from './failures.ts'
 import { type FoundToken, findToken } from './store.ts'
 

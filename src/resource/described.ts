@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../lib/failure.ts'
-import { grantableScopes, isScope } from '../oauth/index.ts'
+import { grantableScopes, isScope } from '../lib/scope.ts'
 import { refuse } from './failures.ts'
 import { type DescribedToken, findDescribedToken } from './store.ts'
 

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { userByKey } from '../account/index.ts'
 import type { Batched } from '../db/batch.ts'
 import { type Db, sql } from '../db/sql.ts'
-import { grantByKey, joinedAccessToken, revokedAt, type Scope } from '../oauth/index.ts'
+import type { Scope } from '../lib/scope.ts'
+import { grantByKey, joinedAccessToken, revokedAt } from '../oauth/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 
 const FoundToken = z.object({

@@ -1,9 +1,9 @@
-import { SCOPES } from '../registry/index.ts'
-
 /**
  * Scopes of both dialects. A grant holds them side by side: who allows `profile` also allows USER_INFO, which is what A5
  * looks for. Each dialect answers with the names of its own.
  */
+
+export const SCOPES = ['USER_INFO', 'PHONE_NUMBER'] as const
 
 export type Scope = (typeof SCOPES)[number]
 

@@ -17,8 +17,17 @@ const userRow = z.object({ name: z.string(), status: z.string() })
 /** A user of the demo: passport and status. */
 export type DemoUser = z.output<typeof userRow>
 
-/** Those that are not blocked. */
-export const findActiveDemoUsers = (db: Db): Promise<DemoUser[]> =>
+interface UnmarkedUsers {
+  /** That of all of them. */
+  readonly cid: number
+  readonly users: readonly { readonly passport: string; readonly user_id: string }[]
+}
+
+/** Users of the demo that are not blocked. Where the schema has no mark yet: those of these names. */
+export const findActiveDemoUsers = (db: Db, unmarked?: UnmarkedUsers): Promise<DemoUser[]> =>
+  unmarked ? findUnmarked(db, unmarked) : findMarked(db)
+
+const findMarked = (db: Db): Promise<DemoUser[]> =>
   db.many(
     userRow,
     sql`select c.passport as name, u.status
@@ -28,12 +37,7 @@ export const findActiveDemoUsers = (db: Db): Promise<DemoUser[]> =>
         order by name`,
   )
 
-/** The same in a schema that has no mark yet. `cid` is that of all of them. */
-export const findActiveDemoUsersByName = (
-  db: Db,
-  cid: number,
-  users: readonly { readonly passport: string; readonly user_id: string }[],
-): Promise<DemoUser[]> =>
+const findUnmarked = (db: Db, { cid, users }: UnmarkedUsers): Promise<DemoUser[]> =>
   db.many(
     userRow,
     sql`select c.passport as name, u.status

@@ -2,7 +2,6 @@ export {
   deleteDemoUsers,
   demoUserKeys,
   findActiveDemoUsers,
-  findActiveDemoUsersByName,
   hasUsers,
   markDemoUsers,
 } from './demo-store.ts'

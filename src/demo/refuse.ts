@@ -1,4 +1,4 @@
-import { findActiveDemoUsers, findActiveDemoUsersByName } from '../account/index.ts'
+import { findActiveDemoUsers } from '../account/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { findActiveDemoPartners } from '../partners/index.ts'
@@ -34,9 +34,7 @@ async function findActiveDemo(db: Db): Promise<DemoRow[]> {
   const rows = {
     'micro-app': await findActiveDemoApps(db, marked ? undefined : DEMO_NAMES.appKeys),
     partner: await findActiveDemoPartners(db, marked ? undefined : DEMO_PARTNER),
-    user: marked
-      ? await findActiveDemoUsers(db)
-      : await findActiveDemoUsersByName(db, DEMO_NAMES.cid, DEMO_NAMES.users),
+    user: await findActiveDemoUsers(db, marked ? undefined : DEMO_NAMES),
   }
   return Object.entries(rows).flatMap(([kind, found]) => found.map((row) => ({ kind, ...row })))
 }

@@ -4,7 +4,7 @@ import { deleteProductsOf } from '../catalogue/index.ts'
 import type { Deps } from '../deps.ts'
 import { deleteGrantsOf } from '../oauth/index.ts'
 import { partnersWithOrders } from '../orders/index.ts'
-import { deleteDemoPartners, demoPartnerIds, disableDemoPartners } from '../partners/index.ts'
+import { demoPartnerIds, removeDemoPartners } from '../partners/index.ts'
 import { deleteDemoApps, demoAppKeys } from '../registry/index.ts'
 
 /** How many rows of each kind are gone; a partner that orders refer to is kept, suspended and without secrets or URLs. */
@@ -26,12 +26,10 @@ export const removeDemo = (deps: Deps): Promise<RemovedDemo> =>
       inside,
       partners.filter((partner) => !kept.includes(partner)),
     )
-    const removed = {
-      micro_apps: await deleteDemoApps(inside),
-      users: await deleteDemoUsers(inside),
-      partners: await deleteDemoPartners(inside, kept),
-      partners_kept: await disableDemoPartners(inside, now),
-    }
+    const micro_apps = await deleteDemoApps(inside)
+    const users = await deleteDemoUsers(inside)
+    const gone = await removeDemoPartners(inside, kept, now)
+    const removed = { micro_apps, users, partners: gone.removed, partners_kept: gone.disabled }
     if (Object.values(removed).some((count) => count > 0)) {
       await recordAudit({ ...deps, db: inside }, { event: 'demo_removed', detail: removed })
     }

@@ -1,7 +1,7 @@
 import { createUser, hasUsers, markDemoUsers } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { createPartner, hasPartners, markDemoPartner, newPartner, setAesKey } from '../partners/index.ts'
-import { createMicroApp, demoAppKeys, hasMicroApp, hasMicroApps, markDemoApps, newMicroApp } from '../registry/index.ts'
+import { createMicroApp, demoAppKeys, hasMicroApp, markDemoApps, newMicroApp } from '../registry/index.ts'
 import { lockSeeding } from './store.ts'
 
 /** Well-known on purpose and for local use only: production neither seeds it nor starts while it is active (refuse.ts). */
@@ -107,7 +107,7 @@ export async function seedDemo(deps: Deps): Promise<void> {
   await deps.db.tx(async (db) => {
     await lockSeeding(db)
     const inside: Deps = { ...deps, db }
-    if (!(await hasMicroApps(db)) && !(await hasUsers(db))) await seedPeople(inside)
+    if (!(await hasMicroApp(db)) && !(await hasUsers(db))) await seedPeople(inside)
     await seedOidcApp(inside)
     if (!(await hasPartners(db)) && (await hasMicroApp(db, DEMO_APP.appKey))) await seedPartner(inside)
   })

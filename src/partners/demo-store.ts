@@ -29,15 +29,25 @@ export const demoPartnerIds = async (db: Db): Promise<bigint[]> =>
     (row) => row.partner_id,
   )
 
+/** How many are gone, and how many stay (`kept`) and were disabled. */
+export const removeDemoPartners = async (
+  db: Db,
+  kept: readonly bigint[],
+  now: Date,
+): Promise<{ readonly removed: number; readonly disabled: number }> => ({
+  removed: await deleteDemoPartners(db, kept),
+  disabled: await disableDemoPartners(db, now),
+})
+
 /** With their secrets, sandbox sessions and test runs. */
-export const deleteDemoPartners = (db: Db, kept: readonly bigint[]): Promise<number> =>
+const deleteDemoPartners = (db: Db, kept: readonly bigint[]): Promise<number> =>
   db.exec(sql`delete from partner where demo and partner_id <> all(${kept}::bigint[])`)
 
 /**
  * Partners that stay can neither be called nor call nor sign in; deleting their secrets also deletes their sandbox
  * sessions.
  */
-export async function disableDemoPartners(db: Db, now: Date): Promise<number> {
+async function disableDemoPartners(db: Db, now: Date): Promise<number> {
   const disabled = await db.exec(
     sql`update partner set status = 'suspended', base_url = null, interface_urls = '{}', updated_at = ${now}
         where demo and (status <> 'suspended'

@@ -3,12 +3,11 @@
 export { makeAesKey, removeAesKey, setAesKey } from './aes-key.ts'
 export { rotateWebhookSecret, setContact, webhookSecret } from './contact.ts'
 export {
-  deleteDemoPartners,
   demoPartnerIds,
-  disableDemoPartners,
   findActiveDemoPartners,
   hasPartners,
   markDemoPartner,
+  removeDemoPartners,
 } from './demo-store.ts'
 export { PARTNER_FIELDS, partnerId } from './fields.ts'
 export {

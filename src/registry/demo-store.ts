@@ -8,11 +8,14 @@ export const markDemoApps = (db: Db, appKeys: readonly string[]): Promise<number
 
 const exists = z.object({ exists: z.boolean() })
 
-export const hasMicroApps = async (db: Db): Promise<boolean> =>
-  (await db.one(exists, sql`select exists (select 1 from micro_app)`)).exists
-
-export const hasMicroApp = async (db: Db, appKey: string): Promise<boolean> =>
-  (await db.one(exists, sql`select exists (select 1 from micro_app where app_key = ${appKey})`)).exists
+/** Whether there is this micro-app; without an app_key: any. */
+export const hasMicroApp = async (db: Db, appKey?: string): Promise<boolean> => {
+  const asked =
+    appKey === undefined
+      ? sql`select exists (select 1 from micro_app)`
+      : sql`select exists (select 1 from micro_app where app_key = ${appKey})`
+  return (await db.one(exists, asked)).exists
+}
 
 const schema = z.object({ filled: z.boolean(), marked: z.boolean() })
 

@@ -6,7 +6,6 @@ export {
   demoSchema,
   findActiveDemoApps,
   hasMicroApp,
-  hasMicroApps,
   markDemoApps,
 } from './demo-store.ts'
 export { secretsOfOldKeys } from './hashed-secret-store.ts'

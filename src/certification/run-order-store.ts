@@ -33,15 +33,15 @@ export const linkOrder = (
         values (${order.orderId}, ${order.runId}, ${order.role}, ${now})`,
   )
 
-/** The newest order of that role. */
-export const findLinkedOrder = async (db: Db, runId: string, role: OrderRole): Promise<bigint | undefined> => {
-  const found = await db.maybe(
-    linkedOrder,
-    sql`select order_id from sandbox_order where run_id = ${runId} and role = ${role}
-        order by created_at desc, order_id limit 1`,
-  )
-  return found?.order_id
-}
+/** The newest ten orders of that role, newest first. */
+export const findLinkedOrders = async (db: Db, runId: string, role: OrderRole): Promise<bigint[]> =>
+  (
+    await db.many(
+      linkedOrder,
+      sql`select order_id from sandbox_order where run_id = ${runId} and role = ${role}
+          order by created_at desc, order_id limit 10`,
+    )
+  ).map(({ order_id }) => order_id)
 
 export const linkedOrders = async (db: Db, runId: string): Promise<bigint[]> =>
   (await db.many(linkedOrder, sql`select order_id from sandbox_order where run_id = ${runId}`)).map(

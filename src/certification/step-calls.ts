@@ -40,7 +40,7 @@ export interface StepCalls {
     operation: (deps: Deps) => Promise<Result>,
     expectation?: Expectation,
   ): Promise<Result>
-  /** Runs an operation whose calls are logged without checks: what a step needs before its own call. */
+  /** Runs an operation whose calls the step needs before its own. What fails in one of them is a warning. */
   prepare<Result>(operation: (deps: Deps) => Promise<Result>): Promise<Result>
   /** The same, and the answer of that interface is lost on the way: the platform hangs up once it has asked. */
   loseAnswer<Result>(name: InterfaceName, operation: (deps: Deps) => Promise<Result>): Promise<Result>
@@ -107,9 +107,25 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
   const jsonAbout: StepCalls['jsonAbout'] = async (name, orderId) =>
     jsonIn((await lastCallAbout(deps.db, orderId, name))?.response_body)
 
-  const prepare: StepCalls['prepare'] = async (operation) => {
+  const observe: StepCalls['prepare'] = async (operation) => {
     const { result, calls } = await withCalls(deps, operation)
     for (const made of calls) await logMade(made)
+    return result
+  }
+
+  /** The step may do without it, but has to say why it lacks something. */
+  const warnOf = async ({ call }: MadeCall) => {
+    for (const { id, passed, level, ...more } of await examineCall(deps, partner.stage, call, {})) {
+      if (!passed && level !== 'warning') await log.check(id, passed, { ...more, level: 'warning' })
+    }
+  }
+
+  const prepare: StepCalls['prepare'] = async (operation) => {
+    const { result, calls } = await withCalls(deps, operation)
+    for (const made of calls) {
+      await logMade(made)
+      await warnOf(made)
+    }
     return result
   }
 
@@ -120,7 +136,7 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
     jsonAbout,
     loseAnswer: async (name, operation) => {
       await log.append({ kind: 'fault', data: { fault: said('answer-lost', { interface: name }) } })
-      return prepare((inside) =>
+      return observe((inside) =>
         operation({
           ...inside,
           calls: { ...inside.calls, faults: { aheadS: deps.calls.faults?.aheadS ?? 0, loses: name } },

@@ -1,6 +1,6 @@
-import { newOrderId } from '../orders/index.ts'
+import { newOrderId, storedOrders } from '../orders/index.ts'
 import { type Attempt, type AttemptLog, openAttemptLog } from './attempt-log.ts'
-import { findLinkedOrder, linkOrder, type OrderRole } from './run-order-store.ts'
+import { findLinkedOrders, linkOrder, type OrderRole } from './run-order-store.ts'
 import { type StepCalls, stepCalls } from './step-calls.ts'
 import { type StepNotices, stepNotices } from './step-notices.ts'
 
@@ -8,7 +8,7 @@ import { type StepNotices, stepNotices } from './step-notices.ts'
 interface StepOrders {
   /** A new order id that belongs to this run; the order itself is made with it afterwards. */
   newOrder(role: OrderRole, bits?: number): Promise<bigint>
-  /** The newest order of that role, which an earlier step has made. */
+  /** The newest order of that role that was stored; one whose attempt was interrupted before that is no order. */
   orderOf(role: OrderRole): Promise<bigint>
 }
 
@@ -30,7 +30,9 @@ const stepOrders = ({ deps, runId }: Attempt, log: AttemptLog): StepOrders => ({
     return orderId
   },
   orderOf: async (role) => {
-    const orderId = await findLinkedOrder(deps.db, runId, role)
+    const linked = await findLinkedOrders(deps.db, runId, role)
+    const stored = new Set((await storedOrders(deps.db, linked)).map(({ order_id }) => order_id))
+    const orderId = linked.find((id) => stored.has(id))
     await log.requireEarlier(orderId !== undefined)
     return orderId ?? 0n
   },

@@ -27,8 +27,8 @@ interface NoticeWatch {
   look(): Promise<ReceivedCall | undefined>
   /** Why the last notice about the right thing did not decide. */
   leftOpen(): Said | undefined
-  /** The last call that does not count: anybody may have sent it, or its path does not exist. */
-  uncounted(): ReceivedCall | undefined
+  /** The last call that does not count, because anybody may have sent it or its path does not exist; or what it is about instead. */
+  instead(): Said | undefined
 }
 
 const LOOK_EVERY_MS = 200
@@ -81,20 +81,21 @@ export function stepNotices(attempt: Attempt, log: AttemptLog): StepNotices {
 
   const watchNotices: StepNotices['watchNotices'] = ({ path, other, open, since }) => {
     const seen = new Set<string>()
-    let [decided, uncounted]: (ReceivedCall | undefined)[] = []
-    let leftOpen: Said | undefined
+    let decided: ReceivedCall | undefined
+    let [leftOpen, instead]: (Said | undefined)[] = []
     let others = 0
 
     /** Whether this call decides. */
     const take = async (call: ReceivedCall): Promise<boolean> => {
       if (!call.verified || call.wrong_path) {
-        uncounted = call
+        instead = insteadOf(call)
         if (++others <= MOST_OTHERS) await logReceived(call, undefined)
         return false
       }
       const isAccepted = call.reason === null
       const elsewhere = await other(call.body, isAccepted)
       if (elsewhere) {
+        instead = said('only-about', { about: log.maskSaid(elsewhere) })
         if (++others <= MOST_OTHERS) await logReceived(call, elsewhere)
         return false
       }
@@ -122,7 +123,7 @@ export function stepNotices(attempt: Attempt, log: AttemptLog): StepNotices {
       }
       return decided
     }
-    return { look, leftOpen: () => leftOpen, uncounted: () => uncounted }
+    return { look, leftOpen: () => leftOpen, instead: () => instead }
   }
 
   return {
@@ -144,9 +145,7 @@ export function stepNotices(attempt: Attempt, log: AttemptLog): StepNotices {
       await until(patienceS, isThere, LOOK_EVERY_MS)
       const leftOpen = watch.leftOpen()
       if (!found && leftOpen) await tooLate?.(leftOpen)
-      const uncounted = watch.uncounted()
-      const instead = uncounted ? insteadOf(uncounted) : said('nothing')
-      const details = { expected: `POST ${path}`, actual: found?.path ?? instead }
+      const details = { expected: `POST ${path}`, actual: found?.path ?? watch.instead() ?? said('nothing') }
       await log.require('notice-arrived', found !== undefined, details)
       return found as ReceivedCall
     },

@@ -49,6 +49,15 @@ export const partnersWithOrders = async (db: Db, partnerIds: readonly bigint[]):
     )
   ).map((row) => row.partner_id)
 
+const storedOrder = z.object({ order_id: z.coerce.bigint(), partner_order_id: z.string().nullable() })
+
+/** Those of these orders that exist, with the id that the partner has given each. */
+export const storedOrders = (db: Db, orderIds: readonly bigint[]): Promise<z.output<typeof storedOrder>[]> =>
+  db.many(
+    storedOrder,
+    sql`select order_id, partner_order_id from ticket_order where order_id = any (${orderIds}::bigint[])`,
+  )
+
 const outcomes = z.object({ consumed: z.array(z.string()), refunded: z.array(z.string()) })
 /** Ids of orders that the platform's records show as consumed, and as refunded, at least in part. */
 export type OrderOutcomes = z.output<typeof outcomes>

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventsAfter } from '../../src/certification/attempt-store.ts'
 import { nextStep, showRun } from '../../src/certification/run.ts'
 import { showOrder } from '../../src/orders/show-order.ts'
 import { type Lab, type Made, openLab, walkTo } from '../sandbox/lab.ts'
 import { makeStep, orderOf, useTickets } from '../sandbox/walk.ts'
+import { until } from '../until.ts'
 
 /** Steps that wait for a notice: what decides them, and what they wait through. */
 
@@ -106,6 +108,37 @@ describe('the consumption step', () => {
     })
     expect(made).toMatchObject({ outcome: 'passed', failures: [] })
     expect(remarksIn(made)).toMatchObject([{ text: 'other-order', values: { said: String(former) } }])
+  })
+
+  it('is not failed by refused notices about orders that are not known, which are named', async () => {
+    const runId = await runAt('consumption')
+    const unknown = ['4242424242', '18446744073709551617', 'ORDER-7']
+    const made = await lab.make(runId, 'consumption', async () => {
+      await lab.awaited(runId)
+      for (const orderId of unknown) {
+        const body = { orderId, partnerOrderId: 'P', quantity: 2, usedQuantity: 2, refundedQuantity: 0 }
+        expect((await lab.send(CONSUMPTION, { partnerId: 7001, body })).code).toBe(300)
+        lab.world.clock.advance(1)
+      }
+      await useTickets(lab, runId)
+    })
+    expect(made).toMatchObject({ outcome: 'passed', failures: [] })
+    expect(remarksIn(made)).toMatchObject(unknown.map((id) => ({ text: 'other-order', values: { said: id } })))
+  })
+
+  it('says what came instead when nothing about its order comes in time', async () => {
+    const runId = await runAt('consumption')
+    const made = await lab.make(runId, 'consumption', async () => {
+      await lab.awaited(runId)
+      const body = { orderId: 4242, partnerOrderId: 'P', quantity: 2, usedQuantity: 2, refundedQuantity: 0 }
+      await lab.send(CONSUMPTION, { partnerId: 7001, body })
+      await until(async () => (await eventsAfter(lab.world.deps.db, runId, 0)).some(({ kind }) => kind === 'rejected'))
+      await outOfTime(runId)
+    })
+    const orderId = await orderOf(lab, runId, 'consumption')
+    expect(made.failures).toMatchObject([
+      { id: 'notice-arrived', actual: `only a notice about order 4242, not ${orderId}` },
+    ])
   })
 })
 

@@ -1,5 +1,5 @@
 import { nextStep, showRun } from '../../src/certification/run.ts'
-import { findLinkedOrder, type OrderRole } from '../../src/certification/run-order-store.ts'
+import { findLinkedOrders, type OrderRole } from '../../src/certification/run-order-store.ts'
 import type { CheckId } from '../../src/checks/checks.ts'
 import { FUNCTION_IDS } from '../../src/run-choice/functions.ts'
 import type { Lab, Made } from './lab.ts'
@@ -17,7 +17,7 @@ export const EVERYTHING = {
 }
 
 export const orderOf = async (lab: Lab, runId: string, role: OrderRole): Promise<bigint> =>
-  (await findLinkedOrder(lab.world.deps.db, runId, role)) ?? 0n
+  (await findLinkedOrders(lab.world.deps.db, runId, role))[0] ?? 0n
 
 /** The visitors of the order that a step waits for come in, all or some of them; returns the order. */
 export async function useTickets(lab: Lab, runId: string, tickets?: number): Promise<bigint> {

@@ -73,7 +73,7 @@ export const consumption: Step = {
         usedQuantity: String(quantity),
       },
       notice: wantedConsumption(context, bought),
-      other: (body, accepted) => otherOrder(context, orderId, body, accepted),
+      other: (body) => otherOrder(orderId, body),
       open: (body) => {
         const [used = 0, refunded = 0] = ['usedQuantity', 'refundedQuantity'].map((field) =>
           Number(fieldIn(body, field)),

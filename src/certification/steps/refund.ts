@@ -62,8 +62,8 @@ export const refundNotice: Step = {
       path: '/mtp/api/order/refund/notice',
       about: { code: '200', orderId: String(orderId), partnerOrderId: order.partner_order_id ?? '', refundId },
       notice: wantedApproval(context, order, refundId),
-      other: async (body, accepted) => {
-        const other = await otherOrder(context, orderId, body, accepted)
+      other: (body, accepted) => {
+        const other = otherOrder(orderId, body)
         const named = fieldIn(body, 'refundId')
         if (other || !accepted || named === refundId) return other
         return said('other-refund', { said: named ?? '', wanted: refundId })

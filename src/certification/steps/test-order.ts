@@ -3,8 +3,8 @@ import { MOUNT } from '../../config/mounts.ts'
 import { OPERATOR } from '../../history/index.ts'
 import { said } from '../../lib/said.ts'
 import { PATH } from '../../mws/index.ts'
-import { createOrder, type OrderAnswer, payOrder, queryOrder, showOrder } from '../../orders/index.ts'
-import type { OrderRole } from '../run-order-store.ts'
+import { createOrder, type OrderAnswer, payOrder, queryOrder, showOrder, storedOrders } from '../../orders/index.ts'
+import { linkedOrders, type OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
 import { type OrderOptions, runOrderInput } from './order-input.ts'
 import { otherOrder } from './other-order.ts'
@@ -30,7 +30,17 @@ export async function createTestOrder(
   const { order } = await context.operate('order-create', create, expectation)
   const expected = expectation.codes ? 'create_failed' : 'created'
   await context.require('order-state', order.state === expected, { expected, actual: order.state })
+  await warnOfSharedId(context, order)
   return order
+}
+
+/** Two orders of a run with one partnerOrderId: the partner has taken them for the same one. */
+async function warnOfSharedId(context: StepContext, { order_id, partner_order_id: id }: Order): Promise<void> {
+  const others = await storedOrders(context.deps.db, await linkedOrders(context.deps.db, context.runId))
+  const same = others.find((other) => other.order_id !== order_id && other.partner_order_id === id)
+  if (id === null || !same) return
+  const actual = said('id-of-order', { value: id, order: String(same.order_id) })
+  await context.check('distinct-orders', false, { level: 'warning', path: 'body.partnerOrderId', actual })
 }
 
 /** The main order if it can still be paid, else a new one: an earlier attempt may have paid it. */
@@ -61,7 +71,7 @@ async function issuedLater(context: StepContext, orderId: bigint): Promise<Order
   const isPaying = async () => (await showOrder(context.deps, orderId)).order.state === 'paying'
   const notices = context.watchNotices({
     path: MOUNT + PATH.pay,
-    other: (body, accepted) => otherOrder(context, orderId, body, accepted),
+    other: (body) => otherOrder(orderId, body),
     // A notice may say that the codes come later (asyReturnVoucher), so the state of the order decides.
     open: async () => ((await isPaying()) ? said('codes-follow') : undefined),
   })

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { attemptsOf } from '../../../src/certification/attempt-store.ts'
 import { showRun, startRun } from '../../../src/certification/run.ts'
-import { findLinkedOrder } from '../../../src/certification/run-order-store.ts'
+import { findLinkedOrders } from '../../../src/certification/run-order-store.ts'
 import { until } from '../../until.ts'
 import { type Lab, openLab, simpleChoice, walkTo } from '../lab.ts'
 import { newSandboxPartner } from '../partners.ts'
@@ -71,7 +71,7 @@ describe('the page of a run', () => {
     const runId = await lab.run()
     await walkTo(lab, runId, 'order-create')
     await lab.make(runId, 'order-create')
-    const orderId = String(await findLinkedOrder(lab.world.deps.db, runId, 'main'))
+    const orderId = String((await findLinkedOrders(lab.world.deps.db, runId, 'main'))[0])
     const { body } = await me.open(page(runId))
     expect(body).toContain(`&quot;orderId&quot;: ${orderId},`)
     expect(body).toMatch(/POST \/order\/create\n\w{3}, \d\d \w{3} 2026/)
@@ -239,7 +239,7 @@ describe('acceptance', () => {
     expect(textOf(early)).toContain('Not yet: something is missing.')
     await walkTo(lab, runId, 'consumption')
     await lab.make(runId, 'consumption', () => useTickets(lab, runId))
-    const orderId = await findLinkedOrder(deps.db, runId, 'consumption')
+    const [orderId] = await findLinkedOrders(deps.db, runId, 'consumption')
     await pool.query('update sandbox_run set current_step = null where run_id = $1', [runId])
     const reached = textOf(await me.open(page(runId)))
     expect(reached).toContain(`Orders with a consumption ${orderId}`)

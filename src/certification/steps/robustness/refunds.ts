@@ -51,7 +51,7 @@ async function oneUsed(context: StepContext, orderId: bigint): Promise<Order> {
     path: '/mtp/api/order/consume/notice',
     about: { orderId: String(orderId), quantity: String(bought.quantity), usedQuantity: '1' },
     notice: wantedConsumption(context, bought, 1),
-    other: (body, accepted) => otherOrder(context, orderId, body, accepted),
+    other: (body) => otherOrder(orderId, body),
   })
   const { order } = await showOrder(context.deps, orderId)
   await context.require('quantities', order.used_quantity === 1, {

@@ -1,0 +1,109 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { linkOrder } from '../../src/certification/run-order-store.ts'
+import { newOrderId } from '../../src/orders/create-order.ts'
+import { showOrder } from '../../src/orders/show-order.ts'
+import { updatePartner } from '../../src/partners/partner.ts'
+import { type Lab, openLab, walkTo } from '../sandbox/lab.ts'
+import { makeStep, orderOf } from '../sandbox/walk.ts'
+
+/** Order create that is started again: each attempt has an order of its own. */
+
+let lab: Lab
+/** Hangs up on whoever calls, as a network does that fails. */
+const deaf = createServer((request) => request.socket.destroy())
+let deafUrl = ''
+beforeAll(async () => {
+  lab = await openLab()
+  await new Promise<void>((resolve) => deaf.listen(0, '127.0.0.1', resolve))
+  deafUrl = `http://127.0.0.1:${(deaf.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  deaf.close()
+  await lab.close()
+})
+
+const hangUpAt = (...names: string[]) =>
+  updatePartner(lab.world.deps, lab.partnerId, {
+    interface_urls: Object.fromEntries(names.map((name) => [name, `${deafUrl}/${name}`])),
+  })
+afterEach(async () => {
+  await hangUpAt()
+  await lab.mistakes()
+})
+
+const DATED = {
+  functions: ['product-pull', 'price-calendar', 'pay-at-once', 'refund-at-once'],
+  products: { main: 'DEMO-BOAT' },
+}
+
+const runAt = async (stepId: string, wish: object = DATED): Promise<string> => {
+  const runId = await lab.run(wish)
+  await walkTo(lab, runId, stepId)
+  return runId
+}
+
+describe('order create, started again', () => {
+  it('makes a fresh order after an answer that was lost', async () => {
+    const { deps } = lab.world
+    const runId = await runAt('order-create')
+    await hangUpAt('order-create')
+    const first = await makeStep(lab, runId, 'order-create')
+    expect(first.outcome).toBe('failed')
+    expect(first.failures.map(({ id }) => id)).toEqual(['reached', 'order-state'])
+    const lost = await orderOf(lab, runId, 'main')
+    expect((await showOrder(deps, lost)).order.state).toBe('create_unknown')
+    await hangUpAt()
+    expect(await makeStep(lab, runId, 'order-create')).toMatchObject({ outcome: 'passed', failures: [] })
+    const fresh = await orderOf(lab, runId, 'main')
+    expect(fresh).not.toBe(lost)
+    expect((await showOrder(deps, fresh)).order.state).toBe('created')
+    expect((await showOrder(deps, lost)).order.state).toBe('create_unknown')
+  })
+
+  it('does not strand a run whose process died before the order was stored', async () => {
+    const { db, clock } = lab.world.deps
+    const runId = await runAt('order-pay')
+    lab.world.clock.advance(1)
+    await linkOrder(db, { orderId: newOrderId(53), runId, role: 'main' }, clock.now())
+    expect(await makeStep(lab, runId, 'order-pay')).toMatchObject({ outcome: 'passed', failures: [] })
+  })
+
+  it('says what is not known of the product, and what became of the calls that ask for it', async () => {
+    const runId = await runAt('order-create', { ...DATED, products: { main: 'DEMO-TOWER' } })
+    await hangUpAt('product-pull', 'price-calendar')
+    const made = await makeStep(lab, runId, 'order-create')
+    expect(made.outcome).toBe('failed')
+    expect(made.failures).toMatchObject([
+      { id: 'reached', level: 'warning', actual: expect.stringContaining('the connection closed') },
+      { id: 'reached', level: 'warning', actual: expect.stringContaining('the connection closed') },
+      {
+        id: 'platform',
+        expected: expect.stringMatching(/^product DEMO-TOWER with its price on 20/),
+        actual: 'missing',
+      },
+    ])
+    // Nothing was ordered, so no order of the run is without contents.
+    expect(await orderOf(lab, runId, 'main')).toBe(0n)
+  })
+
+  it('warns of a partnerOrderId that an order of the run has already', async () => {
+    const runId = await runAt('order-create')
+    await lab.mistakes('orders-share-id')
+    expect(await makeStep(lab, runId, 'order-create')).toMatchObject({ outcome: 'passed', failures: [] })
+    const former = await orderOf(lab, runId, 'main')
+    const again = await makeStep(lab, runId, 'order-create')
+    expect(again).toMatchObject({
+      outcome: 'passed',
+      failures: [
+        {
+          id: 'distinct-orders',
+          level: 'warning',
+          path: 'body.partnerOrderId',
+          actual: `DP-SHARED, which order ${former} has already`,
+        },
+      ],
+    })
+  })
+})

@@ -153,3 +153,12 @@ export const failedChecksOf = (db: Db, runId: string) =>
     sql`select attempt_id, data from sandbox_event
         where run_id = ${runId} and kind = 'check' and not (data->>'passed')::boolean order by seq`,
   )
+
+/** Warnings of each attempt of a run that has any. */
+export const warningsOf = (db: Db, runId: string): Promise<{ attempt_id: string; warnings: number }[]> =>
+  db.many(
+    z.object({ attempt_id: z.string(), warnings: z.number() }),
+    sql`select attempt_id, count(*)::int as warnings from sandbox_event
+        where run_id = ${runId} and kind = 'check' and not (data->>'passed')::boolean and data->>'level' = 'warning'
+        group by attempt_id`,
+  )

@@ -6,6 +6,7 @@ export { LogFollowers } from './follow.ts'
 export { orderInput } from './order-input.ts'
 export { type LogPlace, placesInRun } from './places-store.ts'
 export {
+  type Attempted,
   changeConditions,
   findPresentRun,
   isUntouched,

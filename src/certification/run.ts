@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { lockPartner } from '../partners/index.ts'
 import { type Choice, type Conditions, offers } from '../run-choice/index.ts'
-import { type AttemptRow, attemptsOf, endAttempt, findOpenAttempt, findStaleAttempt } from './attempt-store.ts'
+import {
+  type AttemptRow,
+  attemptsOf,
+  endAttempt,
+  findOpenAttempt,
+  findStaleAttempt,
+  warningsOf,
+} from './attempt-store.ts'
 import {
   noRunYet,
   noSuchRun,
@@ -22,11 +29,16 @@ export type Run = store.RunRow
 export interface Progress {
   readonly step: Step
   readonly state: 'passed' | 'failed' | 'interrupted' | 'open'
+  /** Of that attempt. */
+  readonly warnings: number
   readonly running: boolean
   readonly current: boolean
   /** Oldest first. */
-  readonly attempts: readonly AttemptRow[]
+  readonly attempts: readonly Attempted[]
 }
+
+/** An attempt with the number of its warnings. */
+export type Attempted = AttemptRow & { readonly warnings: number }
 
 export interface RunView {
   readonly run: Run
@@ -67,7 +79,11 @@ export async function startRun(deps: Deps, partnerId: bigint, choice: Choice): P
 export async function showRun(deps: Deps, partnerId: bigint, runId: string): Promise<RunView> {
   const run = existing(await store.findRun(deps.db, partnerId, runId))
   await interruptStaleAttempt(deps, runId)
-  const attempts = await attemptsOf(deps.db, runId)
+  const warned = new Map((await warningsOf(deps.db, runId)).map((one) => [one.attempt_id, one.warnings]))
+  const attempts = (await attemptsOf(deps.db, runId)).map((one) => ({
+    ...one,
+    warnings: warned.get(one.attempt_id) ?? 0,
+  }))
   const steps = stepsOf(run).map((step) => progressOf(step, run, attempts))
   return { run, steps, current: steps.find(({ current }) => current) }
 }
@@ -83,12 +99,13 @@ export async function presentRun(deps: Deps, partnerId: bigint): Promise<Run> {
   return run
 }
 
-function progressOf(step: Step, run: Run, all: readonly AttemptRow[]): Progress {
+function progressOf(step: Step, run: Run, all: readonly Attempted[]): Progress {
   const attempts = all.filter(({ step_id }) => step_id === step.id)
   const last = attempts.findLast(({ outcome }) => outcome !== null)
   return {
     step,
     state: last?.outcome ?? 'open',
+    warnings: last?.warnings ?? 0,
     running: attempts.some(({ outcome }) => outcome === null),
     current: run.superseded_at === null && run.passed_at === null && run.current_step === step.id,
     attempts,

@@ -106,8 +106,10 @@ export function sendSandboxPage(
   data: object,
   { section = 'home', scripts = [], ...options }: SandboxPageOptions = {},
 ): Promise<FastifyReply> {
-  const shown = { ...data, section, scripts, partner: request.partner }
-  return sendPage(request, reply, view, shown, { ...options, scripts: scripts.length > 0 })
+  // Pages for those who have signed in show times.
+  const loaded = request.partner ? [...new Set([...scripts, 'sandbox-time.js'])] : scripts
+  const shown = { ...data, section, scripts: loaded, partner: request.partner }
+  return sendPage(request, reply, view, shown, { ...options, scripts: loaded.length > 0 })
 }
 
 /**

@@ -3,6 +3,7 @@ import type { CheckId } from '../checks/index.ts'
 import { reasonDetail } from '../lib/reason-said.ts'
 import { type Detail, SAID_IDS, type Said } from '../lib/said.ts'
 import type { Translate } from '../lib/web/locale.ts'
+import { ORDER_STATES, REFUND_STATES } from '../orders/index.ts'
 import type { FunctionId } from '../run-choice/index.ts'
 import { interfaceName } from './interface-title.ts'
 
@@ -40,6 +41,20 @@ export function saidText({ text, values }: Said, t: Translate): string {
 /** A detail in the reader's language. */
 export const detailText = (detail: Detail, t: Translate): string =>
   typeof detail === 'string' ? detail : saidText(detail, t)
+
+/** A detail of a check; the state of an order or refund with what it means. */
+export function valueText(id: CheckId, detail: Detail, t: Translate): string {
+  const state = typeof detail === 'string' ? detail : detail.values.state
+  if (typeof state !== 'string') return detailText(detail, t)
+  const means = stateText(id, state, t)
+  const text = detailText(detail, t)
+  return means === undefined ? text : t('sandbox.log.state', { state: text, means })
+}
+
+function stateText(id: CheckId, state: string, t: Translate): string | undefined {
+  if (id === 'order-state' && state in ORDER_STATES) return t(`sandbox.order_state.${state}`)
+  return id === 'refund-state' && state in REFUND_STATES ? t(`sandbox.refund_state.${state}`) : undefined
+}
 
 /** Why a call was refused or failed, in the reader's language; what somebody else said in it stays as it is. */
 export const reasonText = (reason: string, t: Translate): string => detailText(reasonDetail(reason), t)

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { beijingTime } from '../lib/time-zone.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { noSuchEntry } from './errors.ts'
 import { partnerOf, sendSandboxPage } from './guard.ts'
@@ -14,8 +13,7 @@ export const timelineRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { 
     const params = timelineParams.safeParse(request.params)
     if (!params.success) throw noSuchEntry()
     const timeline = await timelineOf(deps, partnerOf(request).partnerId, params.data.order_id)
-    const moments = timeline.moments.map((moment) => ({ ...moment, time: beijingTime(moment.at) }))
-    const shown = { ...timeline, moments, texts: trafficTexts(localeOfRequest(request)) }
+    const shown = { ...timeline, texts: trafficTexts(localeOfRequest(request)) }
     return sendSandboxPage(request, reply, 'sandbox/timeline', shown, { section: 'traffic' })
   })
 }

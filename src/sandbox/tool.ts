@@ -1,7 +1,6 @@
 import { mountsOf } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { formatHttpDate, parseHttpDate } from '../lib/crypto/signing.ts'
-import { beijingTime } from '../lib/time-zone.ts'
 import type { Locale } from '../lib/web/locale.ts'
 import {
   ENDPOINTS,
@@ -99,7 +98,7 @@ const addressesOf = ({ config }: Deps): string[] =>
 const listed = ({ testId, source, testedAt, mistakes, verified }: SignatureTest): ListedTest => ({
   id: String(testId),
   source,
-  at: beijingTime(testedAt),
+  at: testedAt.toISOString(),
   mistakes,
   verified,
 })

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { beijingTime } from '../lib/time-zone.ts'
+import { utcTime } from '../lib/time-zone.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { NotReplayable, noSuchEntry } from './errors.ts'
@@ -62,7 +62,6 @@ export const trafficRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     const shown = {
       entry,
       texts,
-      time: beijingTime(entry.at),
       alert,
       replayed: replayed ? texts.replayed(replayed) : '',
     }
@@ -72,9 +71,9 @@ export const trafficRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
   app.get('/traffic', async (request, reply) => {
     const query = trafficQuery.parse(request.query)
     const page = await listTraffic(deps, partnerOf(request).partnerId, query)
-    const lines = page.lines.map((line) => ({ ...line, time: beijingTime(line.at) }))
+    const lines = page.lines.map((line) => ({ ...line, time: utcTime(line.at) }))
     const texts = trafficTexts(localeOfRequest(request))
-    const searchedTo = page.searchedTo && beijingTime(page.searchedTo)
+    const searchedTo = page.searchedTo?.toISOString()
     const shown = { lines, texts, ...neighbours(query, page), filter: query, searchedTo, exports: exportsOf(query) }
     return sendSandboxPage(request, reply, 'sandbox/traffic', shown, PAGE)
   })

@@ -10,6 +10,7 @@ import { SAID_IDS } from '../../src/lib/said.ts'
 import { translator } from '../../src/lib/web/locale.ts'
 import { MEMBER_REFUSALS } from '../../src/members/errors.ts'
 import { MEMBER_ROLES } from '../../src/members/wire.ts'
+import { ORDER_STATES, REFUND_STATES } from '../../src/orders/states.ts'
 import { FUNCTION_IDS } from '../../src/run-choice/functions.ts'
 import { SECRET_REFUSALS } from '../../src/sandbox/members/secret.ts'
 import { refusalText } from '../../src/sandbox/texts.ts'
@@ -40,6 +41,8 @@ function ofOpenApi(): string[] {
 const derived = [
   ...STEPS.flatMap(({ id }) => [`sandbox.step.${id}.name`, `sandbox.step.${id}.todo`]),
   ...CHECK_IDS.flatMap((id) => [`sandbox.check.${id}`, `sandbox.check_failed.${id}`]),
+  ...Object.keys(ORDER_STATES).map((state) => `sandbox.order_state.${state}`),
+  ...Object.keys(REFUND_STATES).map((state) => `sandbox.refund_state.${state}`),
   ...SAID_IDS.map((id) => `sandbox.said.${id}`),
   ...INTERFACES.map(({ name }) => `sandbox.interface.${name}`),
   ...FUNCTION_IDS.flatMap((id) => [`sandbox.function.${id}`, `sandbox.function_about.${id}`]),

@@ -51,6 +51,8 @@ export interface AttemptAnswer {
   readonly started_at: Date
   readonly ended_at: Date | null
   readonly outcome: Outcome | null
+  /** Checks of level `warning` that have failed. */
+  readonly warnings: number
 }
 
 export interface RunAnswer extends RunSummary {

@@ -1,8 +1,8 @@
-import { type Locale, translator } from '../../lib/web/locale.ts'
+import { type Locale, type Translate, translator } from '../../lib/web/locale.ts'
 import type { FunctionId } from '../../run-choice/index.ts'
-import { interfaceTitle } from '../interface-title.ts'
+import { messageName } from '../interface-title.ts'
 import { functionAbout, functionName } from '../texts.ts'
-import type { Direction, NoticeName } from './anchor.ts'
+import type { Direction } from './anchor.ts'
 import type { Field, FieldKind } from './field.ts'
 
 const KINDS = {
@@ -21,20 +21,20 @@ const KINDS = {
   any: 'sandbox.docs.kind_any',
 } as const satisfies Record<FieldKind, string>
 
-const NOTICES = {
-  'deal-change': 'sandbox.docs.notice_deal_change',
-  consume: 'sandbox.docs.notice_consume',
-  refund: 'sandbox.docs.notice_refund',
-  pay: 'sandbox.docs.notice_pay',
-  reschedule: 'sandbox.docs.notice_reschedule',
-  'level-prices': 'sandbox.docs.notice_level_prices',
-} as const satisfies Record<NoticeName, string>
-
 const DIRECTIONS = {
   request: 'sandbox.docs.request',
   answer: 'sandbox.docs.answer',
   notice: 'sandbox.docs.notice',
 } as const satisfies Record<Direction, string>
+
+/** `Order create · Response · body.partnerOrderId`: what an anchor of the field reference leads to. */
+export function anchorText(anchor: string, t: Translate): string {
+  const [name = '', direction = '', ...path] = anchor.split('.')
+  const part = isDirection(direction) && direction !== 'notice' ? [t(DIRECTIONS[direction])] : []
+  return [messageName(name, t), ...part, ...(path.length > 0 ? [path.join('.')] : [])].join(' · ')
+}
+
+const isDirection = (text: string): text is Direction => text in DIRECTIONS
 
 /** Texts of the field reference for the values that it is made of. */
 export function docsTexts(locale: Locale) {
@@ -52,8 +52,7 @@ export function docsTexts(locale: Locale) {
     functionName: (id: FunctionId): string => functionName(id, t),
     functionAbout: (id: FunctionId): string => functionAbout(id, t),
     /** Of an interface or a notice; of anything else the text itself. */
-    title: (name: string): string =>
-      interfaceTitle(name, locale) ?? (name in NOTICES ? t(NOTICES[name as NoticeName]) : name),
+    title: (name: string): string => messageName(name, t),
     direction: (direction: Direction): string => t(DIRECTIONS[direction]),
   }
 }

@@ -1,4 +1,3 @@
-import { beijingTime } from '../../lib/time-zone.ts'
 import { type Locale, translator } from '../../lib/web/locale.ts'
 import type { Member } from '../../members/index.ts'
 import type { SignedInPartner } from '../session.ts'
@@ -13,7 +12,9 @@ interface ShownMember {
   readonly joined: boolean
   /** The person who looks at the page. */
   readonly isSelf: boolean
+  /** Since when, or until when the invitation works; a line feed stands for `at`, ISO 8601. */
   readonly detail: string
+  readonly at: string | null
   /** Why the invitation has not arrived; null when nothing is known of it. */
   readonly problem: { readonly text: string; readonly error: string } | null
 }
@@ -33,11 +34,10 @@ export function membersShown(
   locale: Locale,
 ): MembersShown {
   const t = translator(locale)
-  const time = (at: Date) => beijingTime(at).slice(0, 16)
-  const detailOf = ({ joined_at, invited_until }: Member): string => {
-    if (joined_at) return t('sandbox.members.joined', { at: time(joined_at) })
-    if (!invited_until || invited_until <= now) return t('sandbox.members.expired')
-    return t('sandbox.members.invited', { until: time(invited_until) })
+  const standing = ({ joined_at, invited_until }: Member): Pick<ShownMember, 'detail' | 'at'> => {
+    if (joined_at) return { detail: t('sandbox.members.joined', { at: '\n' }), at: joined_at.toISOString() }
+    if (!invited_until || invited_until <= now) return { detail: t('sandbox.members.expired'), at: null }
+    return { detail: t('sandbox.members.invited', { until: '\n' }), at: invited_until.toISOString() }
   }
   const problemOf = ({ mail_error: error, mail_state }: Member) => {
     if (error === null) return null
@@ -54,7 +54,7 @@ export function membersShown(
       role: roleName(one.role, t),
       joined: one.joined_at !== null,
       isSelf: one.member_id === memberId,
-      detail: detailOf(one),
+      ...standing(one),
       problem: problemOf(one),
     })),
     bySecret: memberId === null,

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
-import { beijingTime } from '../../lib/time-zone.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { translator } from '../../lib/web/locale.ts'
 import { noteForLog } from '../../lib/web/observe.ts'
@@ -87,13 +86,11 @@ export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   )
 }
 
-const time = (at: Date | null): string | null => at && beijingTime(at).slice(0, 16)
-
 const shownSecret = ({ signs, created_at, ends_at, last_used_at }: PartnerSecretDates) => ({
   signs,
-  created: time(created_at),
-  ends: time(ends_at),
-  lastUsed: time(last_used_at),
+  created: created_at.toISOString(),
+  ends: ends_at?.toISOString(),
+  lastUsed: last_used_at?.toISOString(),
 })
 
 /** Whether the newest waits to sign our calls, and whether an old one still works beside it. */

@@ -1,6 +1,5 @@
 import { listRuns, type Standing } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
-import { beijingTime } from '../../lib/time-zone.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { type ShownChoice, shownChoice } from './choice-shown.ts'
 import type { Tone } from './log-line.ts'
@@ -9,12 +8,15 @@ import type { Tone } from './log-line.ts'
 export interface PastRun {
   readonly number: number
   readonly href: string
+  /** ISO 8601. */
   readonly startedAt: string
   readonly passed: number
   readonly steps: number
   readonly tone: Tone
-  /** Its state in words. */
+  /** Its state in words; a line feed stands for `at`. */
   readonly word: string
+  /** ISO 8601; null where the state began with the run. */
+  readonly at: string | null
   readonly isPassed: boolean
   readonly choice: ShownChoice
 }
@@ -29,7 +31,7 @@ function pastRun(standing: Standing, t: Translate): PastRun {
   return {
     number: run.number,
     href: `/sandbox/run/${run.run_id}`,
-    startedAt: beijingTime(run.created_at),
+    startedAt: run.created_at.toISOString(),
     passed,
     steps,
     isPassed: standing.state === 'accepted',
@@ -38,14 +40,14 @@ function pastRun(standing: Standing, t: Translate): PastRun {
   }
 }
 
-function stateOf(standing: Standing, t: Translate): Pick<PastRun, 'tone' | 'word'> {
+function stateOf(standing: Standing, t: Translate): Pick<PastRun, 'tone' | 'word' | 'at'> {
   const { passed_at, superseded_at } = standing.run
   switch (standing.state) {
     case 'accepted':
-      return { tone: 'good', word: t('sandbox.history.passed', { at: passed_at ? beijingTime(passed_at) : '' }) }
+      return { tone: 'good', word: t('sandbox.history.passed', { at: '\n' }), at: passed_at?.toISOString() ?? null }
     case 'replaced':
-      return { tone: 'plain', word: t('sandbox.history.over', { at: superseded_at ? beijingTime(superseded_at) : '' }) }
+      return { tone: 'plain', word: t('sandbox.history.over', { at: '\n' }), at: superseded_at?.toISOString() ?? null }
     default:
-      return { tone: 'plain', word: t('sandbox.history.present') }
+      return { tone: 'plain', word: t('sandbox.history.present'), at: null }
   }
 }

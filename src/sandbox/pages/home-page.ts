@@ -1,5 +1,4 @@
 import type { Deps } from '../../deps.ts'
-import { beijingTime } from '../../lib/time-zone.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { type SellerStanding, type SellerState, sellerStanding } from '../standing.ts'
 
@@ -12,8 +11,8 @@ interface Stage {
 }
 
 export interface HomePage {
-  /** What has been reached: the integration has passed. Null before that. */
-  readonly reached: string | null
+  /** What has been reached: the integration has passed, `at` (ISO 8601; a line feed in `text`). Null before that. */
+  readonly reached: { readonly text: string; readonly at: string } | null
   /** Where the messages to the contacts stand; null until a run was accepted. */
   readonly messages: string | null
   readonly stages: readonly Stage[]
@@ -40,7 +39,7 @@ export function homeOf({ state, present, accepted, isLater }: SellerStanding, t:
     acceptance: [t('sandbox.home.acceptance'), t('sandbox.home.acceptance_detail'), '/sandbox/run#acceptance'],
   } as const
   return {
-    reached: accepted && reachedText(accepted, isLater ? present : null, t),
+    reached: accepted && reached(accepted, isLater ? present : null, t),
     messages: accepted && `/sandbox/run/${accepted.run_id}#acceptance`,
     stages: STAGES.map((id, index) => {
       const [name, detail, href] = texts[id]
@@ -49,13 +48,14 @@ export function homeOf({ state, present, accepted, isLater }: SellerStanding, t:
   }
 }
 
-function reachedText(
+function reached(
   accepted: NonNullable<SellerStanding['accepted']>,
   later: SellerStanding['present'],
   t: Translate,
-): string {
-  const values = { number: String(accepted.number), at: beijingTime(accepted.passed_at) }
-  return later
+): NonNullable<HomePage['reached']> {
+  const values = { number: String(accepted.number), at: '\n' }
+  const text = later
     ? t('sandbox.home.passed_before', { ...values, later: String(later.number) })
     : t('sandbox.home.all_done', values)
+  return { text, at: accepted.passed_at.toISOString() }
 }

@@ -3,8 +3,10 @@ import { CHECK_IDS, type Finding } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { Said } from '../../lib/said.ts'
 import type { Translate } from '../../lib/web/locale.ts'
-import { interfaceName } from '../interface-title.ts'
-import { checkText, detailText, reasonText, saidText } from '../texts.ts'
+import { anchorText } from '../docs/texts.ts'
+import { interfaceName, messageName } from '../interface-title.ts'
+import { checkText, reasonText, saidText, valueText } from '../texts.ts'
+import { noticeName } from '../traffic/problems.ts'
 import { type Exchange, findExchange } from './exchange.ts'
 
 export type Tone = 'plain' | 'good' | 'bad' | 'warning'
@@ -25,6 +27,8 @@ export interface LogLine {
   readonly facts: readonly (readonly [label: string, value: string])[]
   /** Anchor in the field reference. */
   readonly doc: string
+  /** What it leads to, in words. */
+  readonly docText: string
   /** Of a call or notice; null when its details have been purged. */
   readonly exchange?: Exchange | null
   /** Whether the exchange is shown unfolded. */
@@ -53,6 +57,7 @@ export async function logLine(context: LineContext, event: RunEvent): Promise<Lo
     after: `+${after.toFixed(2)} s`,
     facts: [],
     doc: '',
+    docText: '',
     open: false,
     ...(await contentOf(context, event)),
   }
@@ -76,28 +81,29 @@ async function contentOf(context: LineContext, event: RunEvent): Promise<LineCon
     case 'fault':
       return { text: t('sandbox.log.fault', { fault: saidText(event.data.fault, t) }) }
     case 'waiting':
-      return { text: t('sandbox.log.waiting', { path: event.data.path }) }
+      return { text: t('sandbox.log.waiting', { path: event.data.path, notice: noticeText(context, event.data.path) }) }
     case 'notice':
       return {
-        text: t('sandbox.log.notice', { path: event.data.path }) + remarkText(event.data.remark, t),
+        text:
+          t('sandbox.log.notice', { notice: noticeText(context, event.data.path) }) + remarkText(event.data.remark, t),
         exchange: await findExchange(context, 'notice', event.data.notice_id),
       }
     case 'rejected':
       return {
         ...(event.data.remark ? verdict(false, 'warning', t) : { ...bad(t), open: true }),
-        text: t('sandbox.log.rejected', toldOf(event.data, t)) + remarkText(event.data.remark, t),
+        text: t('sandbox.log.rejected', toldOf(context, event.data)) + remarkText(event.data.remark, t),
         exchange: await findExchange(context, 'rejected', event.data.call_id),
       }
     case 'unverified':
       return {
         ...{ tone: 'warning', word: t('sandbox.log.unverified') },
-        text: t('sandbox.log.unverified_call', toldOf(event.data, t)),
+        text: t('sandbox.log.unverified_call', toldOf(context, event.data)),
         exchange: await findExchange(context, 'rejected', event.data.call_id),
       }
     case 'wrong-path':
       return {
         ...{ tone: 'warning', word: t('sandbox.log.warning') },
-        text: t('sandbox.log.wrong_path', toldOf(event.data, t)),
+        text: t('sandbox.log.wrong_path', toldOf(context, event.data)),
         exchange: await findExchange(context, 'rejected', event.data.call_id),
       }
     case 'check':
@@ -110,9 +116,13 @@ async function contentOf(context: LineContext, event: RunEvent): Promise<LineCon
   }
 }
 
-const toldOf = ({ path, reason }: { readonly path: string; readonly reason: string }, t: Translate) => ({
+/** The name of a notice by the path that it came to, under whichever prefix. */
+const noticeText = ({ deps, t }: LineContext, path: string): string => messageName(noticeName(deps, path) ?? path, t)
+
+const toldOf = (context: LineContext, { path, reason }: { readonly path: string; readonly reason: string }) => ({
   path,
-  reason: reasonText(reason, t),
+  notice: noticeText(context, path),
+  reason: reasonText(reason, context.t),
 })
 
 const remarkText = (remark: Said | undefined, t: Translate): string =>
@@ -132,13 +142,14 @@ export function checkLine(
 ): LineContent {
   const facts: [string, string][] = []
   if (path) facts.push([t('sandbox.log.path'), path])
-  if (expected !== undefined) facts.push([t('sandbox.log.expected'), detailText(expected, t)])
-  if (actual !== undefined) facts.push([t('sandbox.log.actual'), detailText(actual, t)])
+  if (expected !== undefined) facts.push([t('sandbox.log.expected'), valueText(id, expected, t)])
+  if (actual !== undefined) facts.push([t('sandbox.log.actual'), valueText(id, actual, t)])
   return {
     ...verdict(passed, level, t),
     text: CHECK_IDS.includes(id) ? checkText(id, t, passed) : id,
     facts,
     doc: doc ?? '',
+    docText: doc ? anchorText(doc, t) : '',
   }
 }
 

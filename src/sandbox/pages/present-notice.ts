@@ -1,10 +1,12 @@
-import { beijingTime } from '../../lib/time-zone.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import type { SellerStanding } from '../standing.ts'
 
 /** What the page of functions says about where the seller stands, and where that leads to. */
 export interface PresentNotice {
+  /** A line feed stands for `at`. */
   readonly text: string
+  /** ISO 8601. */
+  readonly at?: string
   readonly href: string
   readonly link: string
 }
@@ -42,7 +44,8 @@ export function presentNotice(
       }
     case 'accepted':
       return {
-        text: t('sandbox.functions.accepted', { ...values, at: accepted ? beijingTime(accepted.passed_at) : '' }),
+        text: t('sandbox.functions.accepted', { ...values, at: '\n' }),
+        ...(accepted && { at: accepted.passed_at.toISOString() }),
         href: '/sandbox/run#acceptance',
         link: t('sandbox.functions.to_accepted'),
       }

@@ -1,19 +1,19 @@
 import { showRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
-import { beijingTime } from '../../lib/time-zone.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { showPartner } from '../../partners/index.ts'
 import { stepName } from '../texts.ts'
 import { type AcceptancePart, acceptancePart } from './acceptance-part.ts'
 import { type ShownChoice, shownChoice } from './choice-shown.ts'
 import type { Tone } from './log-line.ts'
-import { stateOf } from './step-item.ts'
+import { lastState } from './step-item.ts'
 
 /** The printable summary of a run. */
 export interface ReportPage {
   readonly partner: { readonly id: string; readonly name: string; readonly clientId: string }
   readonly number: number
   readonly path: string
+  /** ISO 8601. */
   readonly startedAt: string
   /** The same; null until it has passed. */
   readonly passedAt: string | null
@@ -29,8 +29,8 @@ interface ReportStep {
   readonly tone: Tone
   readonly word: string
   readonly attempts: number
-  /** When its last attempt ended; empty while there is none. */
-  readonly endedAt: string
+  /** When its last attempt ended; null while there is none. */
+  readonly endedAt: string | null
 }
 
 /** Throws 404 for a run that the partner does not have. */
@@ -46,20 +46,21 @@ export async function reportPage(
     partner: { id: String(partnerId), name: partner.name, clientId: partner.client_id },
     number: run.number,
     path: `/sandbox/run/${runId}`,
-    startedAt: beijingTime(run.created_at),
-    passedAt: run.passed_at && beijingTime(run.passed_at),
-    printedAt: beijingTime(deps.clock.now()),
+    startedAt: run.created_at.toISOString(),
+    passedAt: run.passed_at?.toISOString() ?? null,
+    printedAt: deps.clock.now().toISOString(),
     choice: shownChoice(run.choice, run.created_at, t),
     passed: steps.filter(({ state }) => state === 'passed').length,
-    steps: steps.map(({ step, state, attempts }) => {
-      const { tone, word } = stateOf(state, t)
+    steps: steps.map((progress) => {
+      const { step, attempts } = progress
+      const { tone, word } = lastState(progress, t)
       const last = attempts.findLast(({ ended_at }) => ended_at !== null)?.ended_at
       return {
         name: stepName(step.id, t),
         tone,
         word,
         attempts: attempts.length,
-        endedAt: last ? beijingTime(last) : '',
+        endedAt: last?.toISOString() ?? null,
       }
     }),
     acceptance: await acceptancePart(deps, view, t),

@@ -170,6 +170,6 @@ async function sendRun(deps: Deps, request: FastifyRequest, reply: FastifyReply)
   const shown = { page, alert, checked: checked === '1', refresh, share: link || (withdrawn && { withdrawn }) }
   return sendSandboxPage(request, reply, 'sandbox/run', shown, {
     section: 'run',
-    scripts: ['sandbox-run.js', 'sandbox-copy.js', 'sandbox-time.js'],
+    scripts: ['sandbox-run.js', 'sandbox-copy.js'],
   })
 }

@@ -1,7 +1,8 @@
-import { type AttemptRow, eventsOfAttempt, type RunEvent } from '../../certification/index.ts'
+import { type Attempted, type AttemptRow, eventsOfAttempt, type RunEvent } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { type LogLine, logLine, outcome, type Tone } from './log-line.ts'
+import { passedWith } from './step-item.ts'
 
 /** The log of one attempt as a page shows it. */
 export interface ShownLog {
@@ -92,7 +93,7 @@ export interface AttemptLink {
 }
 
 export const attemptLink = (
-  { number, outcome: ended }: AttemptRow,
+  { number, outcome: ended, warnings }: Attempted,
   page: string,
   shown: boolean,
   t: Translate,
@@ -100,5 +101,10 @@ export const attemptLink = (
   number,
   href: `${page}&attempt=${number}`,
   shown,
-  ...(ended ? outcome(ended, t) : { tone: 'plain', word: t('sandbox.run.running') }),
+  ...outcomeOf(ended, warnings, t),
 })
+
+function outcomeOf(ended: AttemptRow['outcome'], warnings: number, t: Translate): Pick<AttemptLink, 'tone' | 'word'> {
+  if (ended === null) return { tone: 'plain', word: t('sandbox.run.running') }
+  return ended === 'passed' && warnings > 0 ? { tone: 'warning', word: passedWith(warnings, t) } : outcome(ended, t)
+}

@@ -20,14 +20,25 @@ export interface StepItem {
 
 export const stepHref = (runId: string, stepId: string): string => `/sandbox/run/${runId}?step=${stepId}`
 
-export function stepItem({ step, state, running, current }: Progress, href: string, shown: boolean, t: Translate) {
+export function stepItem(progress: Progress, href: string, shown: boolean, t: Translate) {
+  const { step, running, current } = progress
   const item = { id: step.id, name: stepName(step.id, t), href, current, shown }
-  return { ...item, ...stateOf(running ? 'running' : state, t) } satisfies StepItem
+  return { ...item, ...(running ? stateOf('running', 0, t) : lastState(progress, t)) } satisfies StepItem
 }
 
-export function stateOf(state: Progress['state'] | 'running', t: Translate): Pick<StepItem, 'tone' | 'word' | 'mark'> {
+type Shown = Pick<StepItem, 'tone' | 'word' | 'mark'>
+
+/** How the last attempt of a step that has ended came out. */
+export const lastState = ({ state, warnings }: Progress, t: Translate): Shown => stateOf(state, warnings, t)
+
+/** `passed with 2 warnings` */
+export const passedWith = (warnings: number, t: Translate): string =>
+  warnings === 1 ? t('sandbox.run.passed_warning') : t('sandbox.run.passed_warnings', { count: String(warnings) })
+
+function stateOf(state: Progress['state'] | 'running', warnings: number, t: Translate): Shown {
   switch (state) {
     case 'passed':
+      if (warnings > 0) return { tone: 'warning', word: passedWith(warnings, t), mark: '✓' }
       return { tone: 'good', word: t('sandbox.run.passed'), mark: '✓' }
     case 'failed':
       return { tone: 'bad', word: t('sandbox.run.failed'), mark: '✗' }

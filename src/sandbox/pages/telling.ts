@@ -1,4 +1,3 @@
-import { beijingTime } from '../../lib/time-zone.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import type { Notifications, ShownNotification } from '../notify/notifications.ts'
 import type { Tone } from './log-line.ts'
@@ -10,8 +9,10 @@ export interface Telling {
   readonly address: string
   readonly tone: Tone
   readonly word: string
-  /** When it was sent; or what went wrong last, and when it is tried again. */
+  /** When it was sent; or what went wrong last, and when it is tried again. A line feed stands for `at`. */
   readonly detail: string
+  /** ISO 8601. */
+  readonly at?: string
   /** Where a form asks for another try; null unless it was given up. */
   readonly retry: string | null
 }
@@ -32,17 +33,21 @@ function standing(
   { state, attempts, last_error, next_attempt_at, sent_at }: ShownNotification,
   toFile: boolean,
   t: Translate,
-): Pick<Telling, 'tone' | 'word' | 'detail'> {
+): Pick<Telling, 'tone' | 'word' | 'detail' | 'at'> {
   if (state === 'sent') {
-    const at = sent_at ? t('sandbox.told.at', { at: beijingTime(sent_at) }) : ''
+    const when = sent_at ? { detail: '\n', at: sent_at.toISOString() } : { detail: '' }
     return toFile
-      ? { tone: 'warning', word: t('sandbox.told.written'), detail: at }
-      : { tone: 'good', word: t('sandbox.told.sent'), detail: at }
+      ? { tone: 'warning', word: t('sandbox.told.written'), ...when }
+      : { tone: 'good', word: t('sandbox.told.sent'), ...when }
   }
-  const reason = last_error ?? ''
+  // One line: a line feed has a meaning here.
+  const reason = (last_error ?? '').replaceAll('\n', ' ')
   if (state === 'failed') return { tone: 'bad', word: t('sandbox.told.failed'), detail: reason }
   if (attempts === 0) return { tone: 'plain', word: t('sandbox.told.queued'), detail: '' }
   if (reason === '') return { tone: 'plain', word: t('sandbox.told.sending'), detail: '' }
-  const next = next_attempt_at ? t('sandbox.told.next', { at: beijingTime(next_attempt_at) }) : t('sandbox.told.now')
-  return { tone: 'warning', word: t('sandbox.told.retrying'), detail: t('sandbox.told.because', { reason, next }) }
+  const next = next_attempt_at ? t('sandbox.told.next', { at: '\n' }) : t('sandbox.told.now')
+  return {
+    ...{ tone: 'warning', word: t('sandbox.told.retrying'), detail: t('sandbox.told.because', { reason, next }) },
+    ...(next_attempt_at && { at: next_attempt_at.toISOString() }),
+  }
 }

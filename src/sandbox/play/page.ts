@@ -1,6 +1,5 @@
 import type { Deps } from '../../deps.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
-import { beijingTime } from '../../lib/time-zone.ts'
 import { type Locale, translator } from '../../lib/web/locale.ts'
 import { findTrialOrder, type TrialOrder, trialOrders } from '../../orders/index.ts'
 import type { PartnerWithSecrets } from '../../partners/index.ts'
@@ -27,7 +26,7 @@ export function shownOrder(order: TrialOrder, locale: Locale) {
     product: order.partner_deal_id,
     state: order.state,
     means: orderStateMeaning(order.state, locale),
-    madeAt: beijingTime(order.created_at),
+    madeAt: order.created_at.toISOString(),
     quantity: order.quantity,
     used: order.used_quantity,
     refunded: order.refunded_quantity,

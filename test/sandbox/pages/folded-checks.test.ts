@@ -3,7 +3,7 @@ import type { LogLine } from '../../../src/sandbox/pages/log-line.ts'
 import { withFolded } from '../../../src/sandbox/pages/shown-log.ts'
 
 const line = (seq: number, kind: LogLine['kind'], tone: LogLine['tone'] = 'plain'): LogLine => ({
-  ...{ seq, kind, tone, word: '', at: '', after: '', text: '', facts: [], doc: '', open: false },
+  ...{ seq, kind, tone, word: '', at: '', after: '', text: '', facts: [], doc: '', docText: '', open: false },
 })
 const ok = (seq: number) => line(seq, 'check', 'good')
 

@@ -109,7 +109,7 @@ describe('the page of a run', () => {
     const orderId = String((await lab.awaited(runId)).about.orderId)
     const waiting = await me.open(page(runId))
     const text = textOf(waiting)
-    expect(text).toContain('Waiting for your call to POST /mtp/api/order/consume/notice')
+    expect(text).toContain('Waiting for your call: Consumption notice, POST /mtp/api/order/consume/notice')
     expect(text).toContain(`orderId ${orderId}`)
     expect(text).toContain('5:00')
     for (const prefix of ['', '/rhone']) {
@@ -121,10 +121,10 @@ describe('the page of a run', () => {
       const shown = textOf(await me.open(page(runId)))
       return shown.includes('1 of 2 used; still waiting') && shown
     })
-    expect(partly).toContain('Waiting for your call to POST /mtp/api/order/consume/notice')
+    expect(partly).toContain('Waiting for your call: Consumption notice, POST /mtp/api/order/consume/notice')
     await lab.control('consume', { orderId: BigInt(orderId), quantity: 1 })
     const ended = await settled(runId)
-    expect(textOf(ended)).toContain('Your notice arrived')
+    expect(textOf(ended)).toContain('Consumption notice arrived')
     expect(ended.body).toContain('usedQuantity')
   })
 

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { attemptsOf } from '../../../src/certification/attempt-store.ts'
+import { nextStep } from '../../../src/certification/run.ts'
+import { type Lab, openLab, walkTo } from '../lab.ts'
+import { get, newSandboxPartner } from '../partners.ts'
+import { orderOf, useTickets } from '../walk.ts'
+import { textOf, type Visitor, visitor } from './visitor.ts'
+
+/** What pages say of results and times: in words, and each time in the same way. */
+
+let lab: Lab
+let me: Visitor
+let runId: string
+beforeAll(async () => {
+  lab = await openLab()
+  me = await visitor(lab)
+  await lab.run()
+  runId = await lab.run()
+  // Passes with a warning.
+  await lab.mistakes('answer-wrong-content-type')
+  await lab.make(runId, 'product-pull')
+  await lab.mistakes()
+  await nextStep(lab.world.deps, lab.partnerId, runId, 'product-pull')
+  await walkTo(lab, runId, 'consumption')
+  await lab.make(runId, 'consumption', () => useTickets(lab, runId))
+})
+afterAll(() => lab.close())
+
+const linesOf = (body: string, name: string): string[] =>
+  [...body.matchAll(/<li class="[^"]*"[^>]*>\s*<a [\s\S]*?<\/li>|<tr>[\s\S]*?<\/tr>/g)]
+    .map(([line]) => textOf({ body: line } as Parameters<typeof textOf>[0]).trim())
+    .filter((line) => line.includes(name))
+
+describe('a step that passed with warnings', () => {
+  it('says so in the list of steps and in the report, and others do not', async () => {
+    const { body } = await me.open(`/sandbox/run/${runId}`)
+    expect(linesOf(body, 'Product pull')).toEqual([expect.stringContaining('passed with 1 warning')])
+    expect(linesOf(body, 'Order query')).toEqual([expect.not.stringContaining('with')])
+    const report = await me.open(`/sandbox/run/${runId}/report`)
+    expect(linesOf(report.body, 'Product pull')).toEqual([expect.stringContaining('passed with 1 warning')])
+    const chinese = await get(lab.world, `/sandbox/run/${runId}/report`, me.cookie, { 'accept-language': 'zh-CN' })
+    expect(textOf(chinese)).toContain('已通过，1 个警告')
+  })
+
+  it('says so beside its attempts', async () => {
+    expect((await attemptsOf(lab.world.deps.db, runId)).length).toBeGreaterThan(1)
+    const { body } = await me.open(`/sandbox/run/${runId}?step=product-pull`)
+    expect(textOf({ body } as Parameters<typeof textOf>[0])).toContain('Product pull passed with 1 warning')
+  })
+})
+
+describe('the log of a step', () => {
+  it('names notices, states and fields for people', async () => {
+    const waited = textOf(await me.open(`/sandbox/run/${runId}?step=consumption`))
+    expect(waited).toContain('Waiting for your call: Consumption notice, POST /mtp/api/order/consume/notice')
+    expect(waited).toContain('Consumption notice arrived')
+    const other = await lab.run()
+    await walkTo(lab, other, 'order-create')
+    await lab.mistakes('answer-code-300')
+    await lab.make(other, 'order-create')
+    await lab.mistakes()
+    const failed = textOf(await me.open(`/sandbox/run/${other}?step=order-create`))
+    expect(failed).toContain('created (created, not paid)')
+    expect(failed).toContain('create_failed (you refused it, or were not reached)')
+    expect(failed).toContain('Field reference: Order create · Response · code')
+  })
+})
+
+describe('times', () => {
+  const TIME = /\d{4}-\d\d-\d\d \d\d:\d\d/g
+  it('are in UTC on every page, for scripts to add the local time', async () => {
+    const entry = /\/sandbox\/traffic\/\w+\/[\w-]{36}/.exec((await me.open('/sandbox/traffic')).body)?.[0]
+    const owner = await newSandboxPartner(lab.world)
+    const them = await visitor(lab, owner)
+    await them.send('/sandbox/members/invite', { mail: 'first@seller.example', role: 'owner' })
+    const pages: [Visitor, string][] = [
+      ...['', '/functions', '/history', '/traffic', '/secret', '/signature', '/play'].map((path): [Visitor, string] => [
+        me,
+        `/sandbox${path}`,
+      ]),
+      [me, `/sandbox/run/${runId}`],
+      [me, `/sandbox/run/${runId}/report`],
+      [me, `/sandbox/traffic/orders/${await orderOf(lab, runId, 'main')}`],
+      [me, String(entry)],
+      [them, '/sandbox/members'],
+    ]
+    const withTimes: string[] = []
+    for (const [who, path] of pages) {
+      const answer = await who.open(path)
+      expect(answer.statusCode, path).toBe(200)
+      expect(answer.body, path).toContain('/assets/sandbox-time.js')
+      const main = answer.body.slice(answer.body.indexOf('<main'))
+      const plain = main.replace(/<(pre|code|dd)[\s>][\s\S]*?<\/\1>/g, (part) =>
+        part.startsWith('<dd') && part.includes('<time') ? part : '',
+      )
+      expect(textOf({ body: plain } as typeof answer), path).not.toMatch(/Beijing|UTC\+8/)
+      const shown = plain.replace(/<[^>]+title="[^"]*"[^>]*>/g, '').replace(/aria-label="[^"]*"/g, '')
+      const times = shown.match(TIME) ?? []
+      const right =
+        shown.match(/<time datetime="[^"]+Z" data-local="[^"]+">\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC<\/time>/g) ?? []
+      expect(right.length, path).toBe(times.length)
+      if (right.length > 0) withTimes.push(path.split('/')[2] ?? '')
+    }
+    expect(new Set(withTimes)).toEqual(new Set(['history', 'traffic', 'secret', 'run', 'members']))
+  })
+})

@@ -140,7 +140,7 @@ describe('the page of a report', () => {
       '<h1>The report is genuine</h1>',
       'Lake &lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;',
       '(PartnerId 9007199254740993)',
-      '<time datetime="2026-05-06T10:34:20.000Z"><span>2026-05-06</span> <span>10:34:20 UTC</span></time>',
+      '<time datetime="2026-05-06T10:34:20.000Z" data-local=" (* your time)">2026-05-06 10:34:20 UTC</time>',
       'Product pull · a-function-of-the-past',
       'Heartbeat <small>heartbeat</small>',
       'a-step-of-the-past <small>',

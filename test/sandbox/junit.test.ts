@@ -12,7 +12,7 @@ const junitOf = (of: RunReport) => junitIn(of, translator('en'))
 const AT = utcDate(2026, 5, 6, 10, 34, 20)
 
 const attempt = (number: number, outcome: ReportedAttempt['outcome'], failed_checks: FailedCheck[] = []) => ({
-  ...{ attempt_id: `a-${number}`, number, outcome, failed_checks, started_at: AT },
+  ...{ attempt_id: `a-${number}`, number, outcome, failed_checks, started_at: AT, warnings: 0 },
   ended_at: outcome && addSeconds(AT, number),
   duration_ms: outcome && number * 1_000,
 })

@@ -96,8 +96,8 @@ describe('where a seller stands', () => {
     // What is done comes before what is next, and nothing is done after it.
     expect(home.stages.map((stage) => stage.state).join()).toMatch(/^(done,?)*(next(,)*)?$/)
     expect(home.messages).toBe(standing.accepted && `/sandbox/run/${standing.accepted.run_id}#acceptance`)
-    if (own) expect(home.reached).toMatch(/^Your integration passed with test run 2 .*arrange going live/)
-    else if (standing.isLater) expect(home.reached).toMatch(/passed with test run 1 .*those of test run 2\.$/)
+    if (own) expect(home.reached?.text).toMatch(/^Your integration passed with test run 2 .*arrange going live/s)
+    else if (standing.isLater) expect(home.reached?.text).toMatch(/passed with test run 1 .*those of test run 2\.$/s)
     else expect(home.reached === null).toBe(!before)
 
     const said = presentNotice(standing, t)

@@ -14,6 +14,7 @@ import { type ShownContact, shownContacts } from './contacts-form.ts'
 import { isDemo } from './demo-help.ts'
 import { GROUPS } from './function-groups.ts'
 import { type FormTexts, interfacesOf, PRODUCT_ROLES, type Problems, type ProductRole } from './functions-form.ts'
+import { type Mistake, summaryOf } from './functions-summary.ts'
 import { type PresentNotice, presentNotice } from './present-notice.ts'
 
 /** The page on which functions are chosen. */
@@ -22,7 +23,7 @@ export interface FunctionsPage {
   /** A live partner: its URLs cannot be changed here. */
   readonly live: boolean
   readonly demo: boolean
-  readonly groups: readonly { readonly id: string; readonly name: string; readonly functions: readonly FunctionBox[] }[]
+  readonly groups: readonly FunctionGroup[]
   readonly products: readonly Field[]
   /** Products of this partner that are known already. */
   readonly known: readonly { readonly id: string; readonly title: string }[]
@@ -45,9 +46,19 @@ export interface FunctionsPage {
   readonly saved: Saved | null
   readonly contacts: readonly ShownContact[]
   readonly problems: Problems
+  /** The same in the order of the page, for the summary at its top: each leads to its field. */
+  readonly summary: readonly Mistake[]
   readonly preflight: readonly InterfacePreflight[] | null
   /** Where the seller stands. */
   readonly notice: PresentNotice | null
+}
+
+interface FunctionGroup {
+  readonly id: string
+  readonly name: string
+  /** What is wrong with what was chosen of it; empty when nothing is. */
+  readonly problem: string
+  readonly functions: readonly FunctionBox[]
 }
 
 interface FunctionBox {
@@ -110,11 +121,11 @@ export async function functionsPage(
     field(`url.${name}`, title, form.interface_urls[name] ?? '', form.base_url.replace(/\/+$/, '') + defaultPath),
   )
   const labels = productLabels(t)
-  return {
+  const page = {
     unlocked: standing.state !== 'locked',
     live: partner.stage === 'live',
     demo: isDemo(deps, partner),
-    groups: groupsOf(form, t),
+    groups: groupsOf(form, problems, t),
     products: PRODUCT_ROLES.map((role) =>
       field(role, labels[role], form.products[role], role === 'main' || role === 'sold_out' ? '' : form.products.main),
     ),
@@ -145,6 +156,7 @@ export async function functionsPage(
     preflight: tried,
     notice: presentNotice(standing, t),
   }
+  return { ...page, summary: summaryOf(page) }
 }
 
 export const productLabels = (t: Translate): Record<ProductRole, string> => ({
@@ -155,10 +167,15 @@ export const productLabels = (t: Translate): Record<ProductRole, string> => ({
   sold_out: t('sandbox.product.sold_out'),
 })
 
-function groupsOf({ functions }: FormTexts, t: Translate): FunctionsPage['groups'] {
+function groupsOf({ functions }: FormTexts, problems: Problems, t: Translate): FunctionGroup[] {
+  const problemOf = (id: string): string => {
+    const problem = problems[id]
+    return problem ? t(problem) : ''
+  }
   return GROUPS.map((group) => ({
     id: group.name.slice('sandbox.group.'.length),
     name: t(group.name),
+    problem: problemOf(group.name.slice('sandbox.group.'.length)),
     functions: group.functions.map((id) => {
       const required = REQUIRED_FUNCTIONS.includes(id)
       return { id, name: functionName(id, t), chosen: required || functions.includes(id), required }

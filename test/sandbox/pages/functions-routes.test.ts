@@ -200,6 +200,40 @@ describe('starting a run', () => {
     expect(await runs()).toEqual([])
   })
 
+  it('sums the problems up, in the order of the page, each with a link to its field', async () => {
+    const problems = {
+      functions: ['sold-out'],
+      ...{ main: '', quantity: '0', travel_date: '2026-02-30', base_url: 'ftp://seller.example' },
+      ...{ 'url.order-pay': 'https://pay.example/#here', days_ahead: '31' },
+      ...{ 'contact.product.name': 'Lin', 'contact.product.mail': 'no address' },
+    }
+    const { body } = await me.send(FORM, filled(problems))
+    const summary = /<section class="alert summary" role="alert"[\s\S]*?<\/section>/.exec(body)?.[0] ?? ''
+    const links = [...summary.matchAll(/<a href="#([^"]+)">([^<]+)<\/a>: ([^<]+)<\/li>/g)].map(([, id, label]) => [
+      id,
+      label,
+    ])
+    expect(links).toEqual([
+      ['function-pay-at-once', 'Payment'],
+      ['function-refund-at-once', 'Refunds'],
+      ['field-main', 'Main product'],
+      ['field-sold_out', expect.any(String)],
+      ['field-travel_date', 'Travel date'],
+      ['field-quantity', 'Tickets per order'],
+      ['field-base_url', 'Base URL'],
+      ['field-url.order-pay', expect.any(String)],
+      ['field-days_ahead', expect.any(String)],
+      ['field-contact.product.mail', 'Product contact: Email address'],
+    ])
+    for (const [id] of links) {
+      const field = new RegExp(`<input[^>]*id="${id}"[^>]*>`).exec(body)?.[0]
+      expect(field, id).toContain('aria-invalid="true"')
+      const described = /aria-describedby="(\S+?)[ "]/.exec(field ?? '')?.[1]
+      expect(body, id).toContain(`id="${described}"`)
+    }
+    expect((await me.open(FORM)).body).not.toContain('class="alert summary"')
+  })
+
   it.each([
     ['main', 'x'.repeat(256)],
     ['main', 'a\0b'],

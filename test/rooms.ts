@@ -89,6 +89,8 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'partners',
     'members',
     'oauth',
+    'resource',
+    'people',
     'oidc',
     'orders',
     'mtp',

@@ -104,6 +104,8 @@ export interface DetailPage extends Place {
 /** What a change will do, before it is made. */
 interface Question {
   readonly says: readonly string[]
+  /** In numbers, where there are many. */
+  readonly facts?: readonly Fact[]
   readonly fields?: readonly Field[]
   /** Where to go afterwards, and when it is not made. */
   readonly back: string
@@ -119,13 +121,20 @@ export interface Once {
   readonly texts?: readonly TextBlock[]
 }
 
+/** A file that the browser keeps; the page that has asked stays as it is. */
+export interface Download {
+  readonly name: string
+  readonly type: string
+  readonly parts: AsyncIterable<string>
+}
+
 export interface Action extends Place {
   /** Of the page; its button says the same. */
   readonly title: string
   /** Where to go afterwards, of a change whose numbers take long to count: making it does not count them again. */
   readonly back?: (asking: Asking) => string
   readonly ask: (asking: Asking) => Promise<Question>
-  readonly run: (asking: Asking) => Promise<Once | undefined>
+  readonly run: (asking: Asking) => Promise<Once | Download | undefined>
 }
 
 export interface Section {

@@ -38,6 +38,7 @@ const STAYS = [
   'Java Date.toString()',
   'yyyy-MM-dd HH:mm:ss',
   'npm run demo:order',
+  'gatehouse user import',
   'AES-128-CBC',
   'OpenID Connect',
   'alice / alice-password',

@@ -7,7 +7,6 @@ import {
   showUser,
   unblockUser,
   userFilter,
-  userKey,
 } from '../../account/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { allows } from '../../lib/web/admin-auth.ts'
@@ -16,17 +15,7 @@ import { PERSONAL_DATA } from '../permissions.ts'
 import type { Action, Asking, Section } from '../shown.ts'
 import { at, code, count, countedGrants, link, orDash, stateCell, stateChoices, text, time } from '../texts.ts'
 import { grantTable } from './grants.ts'
-
-interface UserKey {
-  readonly cid: number
-  readonly user_id: string
-}
-
-/** An id may hold anything, a slash too, so it stands in the query. */
-const pageOf = ({ cid, user_id }: UserKey, what = 'user'): string =>
-  `${at('users', what)}?${new URLSearchParams({ cid: String(cid), user_id })}`
-
-const keyOf = ({ fields: { cid, user_id } }: Asking): UserKey => parseInput(userKey, { cid: Number(cid), user_id })
+import { accesses, keyOf, pageOf, personActions, personLinks } from './people.ts'
 
 /** Whom a number belongs to, or a name that is masked, is not for viewers: they would learn it letter by letter. */
 const SUPPORT_ONLY = ['name', 'phone_number']
@@ -99,6 +88,7 @@ async function readOne(asking: Asking, reason?: string) {
       },
       { operation: END_SESSIONS, href: pageOf(key, 'end-sessions'), text: t('console.users.end') },
       { operation: PERSONAL_DATA, href: pageOf(key, 'unmask'), text: t('console.users.unmask') },
+      ...personLinks(key, asking),
     ],
   }
 }
@@ -183,7 +173,8 @@ export const users: Section = {
       ],
       read: readPage,
     },
+    accesses,
   ],
   details: [{ path: '/users/user', operation: 'GET /users/:cid/:user_id', read: (asking) => readOne(asking) }],
-  actions: [change('block'), change('unblock'), endSessions, unmask],
+  actions: [change('block'), change('unblock'), endSessions, unmask, ...personActions],
 }

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
+import { addressOf, type Filled, fill, HOSTILE, USER } from './filled.ts'
+import { type Person, signedIn } from './person.ts'
+
+/** One person on the pages: who has read what, a new password, all there is, and its erasure. */
+
+let world: World
+let filled: Filled
+const people: Record<string, Person> = {}
+const as = (role: string): Person => {
+  const found = people[role]
+  if (!found) throw new Error(role)
+  return found
+}
+beforeAll(async () => {
+  world = await openWorld()
+  filled = await fill(world)
+  for (const role of ['viewer', 'support', 'editor', 'admin'] as const)
+    people[role] = (await signedIn(world, role)).person
+})
+afterAll(() => world.close())
+
+const at = (what: string) => addressOf(`/users/${what}`, filled)
+const events = async (event: string) =>
+  (await world.pool.query('select * from audit_event where event = $1 order by at', [event])).rows
+
+it('a user’s page offers what the role allows', async () => {
+  const offered = async (role: string) => {
+    const { text } = await as(role).get(at('user'))
+    return ['accesses', 'reset-password', 'export', 'erase'].filter((what) => text.includes(`/users/${what}?`))
+  }
+  expect(await offered('viewer')).toEqual([])
+  expect(await offered('support')).toEqual(['accesses', 'export'])
+  expect(await offered('editor')).toEqual(['accesses', 'reset-password', 'export'])
+  expect(await offered('admin')).toEqual(['accesses', 'reset-password', 'export', 'erase'])
+})
+
+describe('the access ledger', () => {
+  it('is shown page by page, newest hour first, and each look is kept', async () => {
+    await world.pool.query(
+      `insert into data_access (routing_key, cid, user_id, app_key, kind, hour, reads, last_at)
+       select routing_key, cid, user_id, $1, case when n % 2 = 0 then 'phone' else 'profile' end,
+         '2026-05-01T00:00:00Z'::timestamptz + n * interval '1 hour', n, '2026-05-01T00:10:00Z'::timestamptz + n * interval '1 hour'
+       from user_profile, generate_series(1, 60) n`,
+      [filled.app_key],
+    )
+    const before = (await events('user_accesses_read')).length
+    const first = (await as('support').get(at('accesses'))).text
+    expect(first).toContain('2026-05-03 12:00:00')
+    expect(first).not.toContain('2026-05-01 01:00:00')
+    expect(first).toContain(`/console/apps/${filled.app_key}`)
+    const next = /href="(\?[^"]*)" rel="next"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    const second = (await as('support').get(`/console/users/accesses${next}`)).text
+    expect(second).toContain('2026-05-01 01:00:00')
+    expect(second).not.toContain('rel="next"')
+    const kept = await events('user_accesses_read')
+    expect(kept.slice(before)).toMatchObject([
+      { actor: 'operator', user_id: USER.user_id },
+      { actor: 'operator', user_id: USER.user_id },
+    ])
+  })
+
+  it('of nobody is no page', async () => {
+    expect((await as('support').get('/console/users/accesses?cid=1&user_id=nobody')).status).toBe(404)
+    expect((await as('support').get('/console/users/accesses')).status).toBe(400)
+  })
+})
+
+it('a link for a new password is shown once, and opens', async () => {
+  const asked = await as('editor').get(at('reset-password'))
+  expect(asked.text).toContain('takes over the account')
+  const { text, headers } = await as('editor').submit(at('reset-password'))
+  const [, token = ''] = /\/password\?token=([\w-]+)/.exec(text) ?? []
+  expect(headers['cache-control']).toBe('no-store')
+  expect((await world.app.inject({ url: `/password?token=${token}` })).statusCode).toBe(200)
+  expect(await events('user_password_link_made')).toMatchObject([{ actor: 'operator', user_id: USER.user_id }])
+  expect(world.logged()).not.toContain(token)
+})
+
+describe('an export', () => {
+  it('needs a reason, which is kept', async () => {
+    expect((await as('support').submit(at('export'))).status).toBe(400)
+    expect(await events('user_exported')).toEqual([])
+  })
+
+  it('comes as a file', async () => {
+    const { status, headers, text } = await as('support').submit(at('export'), { reason: 'the person has asked' })
+    expect(status).toBe(200)
+    expect(headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'content-disposition': 'attachment; filename="person.json"',
+      'cache-control': 'no-store',
+    })
+    expect(JSON.parse(text)).toMatchObject({ ...USER, profile: [{ name: HOSTILE, phone_number: '+8613800138000' }] })
+    expect(await events('user_exported')).toMatchObject([{ detail: { reason: 'the person has asked' } }])
+  })
+})
+
+describe('an erasure', () => {
+  it('says first how much will go, in both languages', async () => {
+    const { text } = await as('admin').get(at('erase'))
+    expect(text).toMatch(/<dt>Grants<\/dt><dd>1<\/dd>/)
+    expect(text).toMatch(/<dt>Hours in which apps have read data<\/dt><dd>60<\/dd>/)
+    expect((await as('admin').get(`${at('erase')}&ui_locales=zh-CN`)).text).toMatch(/<dt>授权<\/dt><dd>1<\/dd>/)
+  })
+
+  it('is made only with the user_id typed', async () => {
+    for (const typed of ['', 'yes', USER.user_id.slice(1)]) {
+      expect((await as('admin').submit(at('erase'), { typed })).status, typed).toBe(400)
+    }
+    expect(await events('user_erased')).toEqual([])
+    const { status, text } = await as('admin').submit(at('erase'), { typed: USER.user_id })
+    expect(status).toBe(200)
+    expect(text).toContain('Backups: until they are replaced.')
+    const [row] = await events('user_erased')
+    expect(row).toMatchObject({ actor: 'operator', user_id: null })
+    expect(text).toContain(row.target.replace('erasure:', ''))
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+    const found = await world.app.inject({ url: '/admin/v1/users', headers })
+    expect(found.json().data.users).toEqual([])
+  })
+
+  it('has a text for every kind of rows and all that stays', async () => {
+    const { ROWS_OF_PERSON } = await import('../../src/people/rows.ts')
+    const { default: texts } = await import('../../views/locales/en.json', { with: { type: 'json' } })
+    const known: Record<string, string> = texts
+    for (const { what } of ROWS_OF_PERSON) expect(known, what).toHaveProperty([`console.erase.${what}`])
+  })
+})

@@ -19,6 +19,7 @@ import {
   resealCommand,
   sandboxCommands,
   secretCommands,
+  settingsCommand,
   signingKeyCommands,
   type Terminal,
   trafficCommands,
@@ -61,6 +62,7 @@ export function programOf(context: CliContext): Command {
   demoCommands(program, context, removeDemo)
   jsTicketCommand(program, context)
   secretCommands(program, context)
+  settingsCommand(program, context)
   migrateCommand(program, context)
   purgeCommand(program, context)
   resealCommand(program, context)

@@ -5,11 +5,7 @@ import { PERMISSIONS } from '../operators/index.ts'
 
 /** What only the console has. */
 export const PERSONAL_DATA = 'unmasked personal data'
-export const SETTINGS_IN_FORCE = 'settings in force'
-const OWN: readonly (readonly [string, Role])[] = [
-  [PERSONAL_DATA, 'support'],
-  [SETTINGS_IN_FORCE, 'viewer'],
-]
+const OWN: readonly (readonly [string, Role])[] = [[PERSONAL_DATA, 'support']]
 
 const NEEDED: ReadonlyMap<string, Role> = new Map([
   ...PERMISSIONS.flatMap(({ route, role }) => (route === undefined ? [] : [[route, role] as const])),

@@ -108,6 +108,8 @@ export const PERMISSIONS: readonly Permission[] = [
   viewer('GET /requests/:request_id'),
   support('GET /explain', 'explain'),
 
+  viewer('GET /settings', 'settings'),
+
   viewer('GET /signing-keys', 'signing-key list'),
   admin('POST /signing-keys/rotate', 'signing-key rotate'),
   admin('POST /signing-keys/retire', 'signing-key retire'),

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { settingsInForce } from '../config/in-force.ts'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import type { ActingFor } from '../lib/web/admin-auth.ts'
@@ -23,8 +24,10 @@ interface OneOperatorRoute {
 /** The body's fields; the path's name counts. */
 const withName = ({ body, params }: FastifyRequest<OneOperatorRoute>): object => ({ ...Object(body ?? {}), ...params })
 
-/** Operators about operators, below /admin/v1. */
+/** Operators about operators, and the settings of the process that answers; below /admin/v1. */
 export function operatorAdminRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
+  app.get('/settings', async (request, reply) => answerSuccess(request, reply, settingsInForce(as(request).config)))
+
   app.get('/operators', async (request, reply) =>
     answerSuccess(request, reply, { operators: await listOperators(as(request)) }),
   )

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { settingCell } from '../../src/console/sections/settings.ts'
-import { translator } from '../../src/lib/web/locale.ts'
+import { settingInForce } from '../../src/config/in-force.ts'
+import { gatehouse } from '../cli-runner.ts'
 import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { addressOf, type Filled, fill } from './filled.ts'
 import { type Person, signedIn } from './person.ts'
@@ -51,14 +51,30 @@ describe('settings', () => {
   })
 
   it.each([
-    ['SECRET_KEYS_OLD', ['one', 'two'], 'Set, not shown'],
-    ['SECRET_KEYS_OLD', [], 'Not set'],
-    ['SECURITY_CONTACT', [], 'Not set'],
-    ['DATABASE_URL', 'postgres://user:word@host/name', 'postgres://***@host/name'],
-    ['ACCESS_TOKEN_LIFETIME_S', 604_800, '604800'],
-    ['SMTP_URL', undefined, 'Not set'],
-  ])('%s', (name, value, shown) => {
-    expect(settingCell(name, value, translator('en')).text).toBe(shown)
+    ['SECRET_KEYS_OLD', ['one', 'two'], null, true],
+    ['SECRET_KEYS_OLD', [], null, false],
+    ['SECURITY_CONTACT', [], null, false],
+    ['DATABASE_URL', 'postgres://user:word@host/name', 'postgres://***@host/name', false],
+    ['ACCESS_TOKEN_LIFETIME_S', 604_800, 604_800, false],
+    ['SMTP_URL', undefined, null, false],
+  ])('%s', (name, given, value, secret) => {
+    expect(settingInForce(name, given)).toEqual({ name, value, secret })
+  })
+
+  it('are the same over HTTP and on the command line, without secrets there either', async () => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+    const { settings } = (await world.app.inject({ url: '/admin/v1/settings', headers })).json().data
+    expect(settings).toContainEqual({ name: 'ADMIN_TOKEN', value: null, secret: true })
+    expect(settings).toContainEqual({
+      name: 'SMTP_URL',
+      value: expect.stringMatching(/^smtp:..\*{3}@localhost:25/),
+      secret: false,
+    })
+    const env = { DATABASE_URL: world.databaseUrl, SECRET_KEY, SMTP_URL: 'smtp://mailer:hunter2@localhost:25' }
+    const { stdout } = await gatehouse({ ...env, MAIL_FROM: 'a@example.com' }, 'settings')
+    expect(stdout).toMatch(/^PAGES_PER_MINUTE +\d+$/m)
+    expect(stdout).toMatch(/^SECRET_KEY +set, not shown$/m)
+    expect(`${stdout}${JSON.stringify(settings)}`).not.toMatch(new RegExp(`hunter2|${SECRET_KEY}|${ADMIN_TOKEN}`))
   })
 })
 

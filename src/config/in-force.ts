@@ -1,0 +1,33 @@
+import type { Config } from './index.ts'
+
+/** A setting as it is in force. */
+export interface SettingInForce {
+  readonly name: string
+  /** Null where it is not set, or `secret`; lists as JSON. */
+  readonly value: string | number | boolean | null
+  /** It is set, and its text is never shown. */
+  readonly secret: boolean
+}
+
+/** Names of settings whose texts are never shown. */
+const SECRET = /KEY|TOKEN|SECRET|PASSWORD|HEADERS|CREDENTIAL/
+
+/** `postgres://user:word@host/name?password=word` without user, word and query; such parts may stand in any setting. */
+const withoutUser = (value: string): string =>
+  value.replace(/(:\/\/)[^/?#\s]*@/g, '$1***@').replace(/(:\/\/[^?#\s]*)\?[^#\s"]*/g, '$1?***')
+
+export function settingInForce(name: string, value: unknown): SettingInForce {
+  const empty = value === undefined || value === null || (Array.isArray(value) && value.length === 0)
+  if (empty) return { name, value: null, secret: false }
+  if (typeof value === 'number' || typeof value === 'boolean') return { name, value, secret: false }
+  if (SECRET.test(name)) return { name, value: null, secret: true }
+  return { name, value: withoutUser(typeof value === 'string' ? value : JSON.stringify(value)), secret: false }
+}
+
+/** Every setting of this process by its name, without secrets. */
+export const settingsInForce = (config: Config): { readonly settings: SettingInForce[] } => ({
+  settings: Object.entries(config)
+    .filter(([name]) => /^[A-Z]/.test(name))
+    .sort(([one], [other]) => one.localeCompare(other, 'en'))
+    .map(([name, value]) => settingInForce(name, value)),
+})

@@ -30,6 +30,7 @@ import type { CliContext } from './context.ts'
 import { fieldsFrom, flagsOf, withFieldOptions } from './field-options.ts'
 import { lists } from './list.ts'
 import { runs } from './operation.ts'
+import { reachCommands } from './partner-calls.ts'
 import { keyCommands, NAMED, named, one, second } from './partner-key.ts'
 import { memberCommands } from './partner-members.ts'
 import { noticesCommand } from './partner-notices.ts'
@@ -66,6 +67,7 @@ export function partnerCommands(program: Command, context: CliContext, testCallW
   noticesCommand(named(partner, 'notices', 'its newest notices, accepted and refused'), context)
   keyCommands(partner, context)
   memberCommands(partner, context)
+  reachCommands(partner, context)
 }
 
 function createCommand(partner: Command, context: CliContext): void {

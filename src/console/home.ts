@@ -3,7 +3,7 @@ import { jobCounts } from '../jobs/index.ts'
 import { addSeconds, fromEpochSeconds } from '../lib/clock.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
 import { type GatherMetrics, readLastHour } from '../metrics/index.ts'
-import { callsBySpan, certificatesEnding, ENDING_WITHIN_S } from '../partner-calls/index.ts'
+import { callsBySpan, certificatesEnding, ENDING_WITHIN_S, listBreakers } from '../partner-calls/index.ts'
 import { type ShownPartner, showPartner } from '../partners/index.ts'
 import { chartOf } from './chart.ts'
 import { mayDo } from './permissions.ts'
@@ -102,16 +102,15 @@ const partnerIfAny = ({ deps }: Asking, id: bigint): Promise<ShownPartner | unde
     throw error
   })
 
-const openBreakers = (asking: Asking): Promise<Cell[]> =>
-  Promise.all(
-    asking.deps.calls.breakers
-      .open()
-      .slice(0, MOST_NAMED)
-      .map(async (id): Promise<Cell> => {
-        const partner = await partnerIfAny(asking, id)
-        return { ...link(partner?.name ?? String(id), at('partners', String(id))), tone: 'bad' }
-      }),
+async function openBreakers(asking: Asking): Promise<Cell[]> {
+  const { breakers } = await listBreakers(asking.deps, { limit: MOST_NAMED })
+  return Promise.all(
+    breakers.map(async ({ partner_id: id }): Promise<Cell> => {
+      const partner = await partnerIfAny(asking, id)
+      return { ...link(partner?.name ?? String(id), at('partners', String(id))), tone: 'bad' }
+    }),
   )
+}
 
 const originOf = (url: string | null): string | undefined =>
   url !== null && URL.canParse(url) ? new URL(url).origin : undefined

@@ -77,6 +77,9 @@ export const PERMISSIONS: readonly Permission[] = [
   viewer(`GET ${PARTNER}/members`, 'partner members list'),
   editor(`POST ${PARTNER}/members`, 'partner members invite'),
   editor(`POST ${PARTNER}/members/remove`, 'partner members remove'),
+  viewer('GET /breakers', 'partner breakers'),
+  support(`POST ${PARTNER}/reset-breaker`, 'partner reset-breaker'),
+  viewer('GET /certificates', 'partner certificates'),
   // Bodies are shown as they came, with the people in them.
   support(`GET ${PARTNER}/notices`, 'partner notices'),
 

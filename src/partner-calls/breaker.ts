@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { addSeconds, type Clock } from '../lib/clock.ts'
 
 const FAILURES = 5
@@ -18,9 +19,20 @@ interface Circuit {
   /** Time spent on slow answers, as of `slowAt`. */
   slowMs: number
   slowAt: Date
+  /** The database says that it is open, so an operator can end that there (circuits.ts). */
+  isKept: boolean
 }
 
-const closed = (now: Date): Circuit => ({ failures: 0, retryAt: null, slowMs: 0, slowAt: now })
+/** What an outcome has changed: the circuit is open until then, or no longer. */
+export type CircuitChange = 'closed' | { readonly retryAt: Date } | undefined
+
+interface RefusedCall {
+  readonly refused: string
+  /** Because calls failed, and operators can see it. */
+  readonly isKept: boolean
+}
+
+const closed = (now: Date): Circuit => ({ failures: 0, retryAt: null, slowMs: 0, slowAt: now, isKept: false })
 
 /**
  * A circuit breaker for each partner, made once a process. Five failed calls in a row open a circuit for 30 s, so that no
@@ -29,6 +41,8 @@ const closed = (now: Date): Circuit => ({ failures: 0, retryAt: null, slowMs: 0,
  * ticket is better than none. Circuits protect the time of one process, so processes need not agree on them.
  */
 export class CircuitBreakers {
+  /** Whose circuits these are. */
+  readonly process = randomUUID()
   readonly #clock: Clock
   readonly #circuits = new Map<bigint, Circuit>()
 
@@ -46,26 +60,36 @@ export class CircuitBreakers {
    * Whether a call may be made now, or why not. After the rest of an open circuit one call is allowed; the others are
    * refused until its outcome is known. `background`: nobody waits for the answer.
    */
-  allowsCall(partnerId: bigint, background: boolean): true | { readonly refused: string } {
+  allowsCall(partnerId: bigint, background: boolean): true | RefusedCall {
     const circuit = this.#circuitOf(partnerId)
     const now = this.#clock.now()
     if (background && slowMsAt(circuit, now) > MOST_SLOW_MS) {
-      return { refused: 'its last responses were slow; the next pull has to wait' }
+      return { refused: 'its last responses were slow; the next pull has to wait', isKept: false }
     }
     if (circuit.retryAt === null) return true
-    if (now < circuit.retryAt) return { refused: 'the last calls failed; the next one is tried within 30 s' }
+    if (now < circuit.retryAt) {
+      return { refused: 'the last calls failed; the next one is tried within 30 s', isKept: circuit.isKept }
+    }
     circuit.retryAt = addSeconds(now, REST_S)
     return true
   }
 
   /** Counts a call that was made: whether the partner answered at all, and how long that took. */
-  recordOutcome(partnerId: bigint, answered: boolean, durationMs: number): void {
+  recordOutcome(partnerId: bigint, answered: boolean, durationMs: number): CircuitChange {
     const circuit = this.#circuitOf(partnerId)
     const now = this.#clock.now()
+    const wasOpen = circuit.retryAt !== null
     circuit.failures = answered ? 0 : circuit.failures + 1
     circuit.retryAt = circuit.failures >= FAILURES ? addSeconds(now, REST_S) : null
     circuit.slowMs = slowMsAt(circuit, now) + (durationMs > SLOW_MS ? durationMs : 0)
     circuit.slowAt = now
+    if (circuit.retryAt !== null) return { retryAt: circuit.retryAt }
+    return wasOpen ? 'closed' : undefined
+  }
+
+  /** Whether the database says that the circuit is open. */
+  keep(partnerId: bigint, isKept: boolean): void {
+    this.#circuitOf(partnerId).isKept = isKept
   }
 
   /** How many partners are left alone now, because their calls failed (open) or because they are slow. */
@@ -76,12 +100,6 @@ export class CircuitBreakers {
       open: circuits.filter(({ retryAt }) => retryAt !== null).length,
       slow: circuits.filter((circuit) => slowMsAt(circuit, now) > MOST_SLOW_MS).length,
     }
-  }
-
-  /** Partners that this process does not call at the moment, because the last calls failed. */
-  open(): bigint[] {
-    const now = this.#clock.now()
-    return [...this.#circuits].flatMap(([id, { retryAt }]) => (retryAt !== null && now < retryAt ? [id] : []))
   }
 
   /** Closes the circuit: the next call is allowed whatever happened before. */

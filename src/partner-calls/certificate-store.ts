@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
+import type { CertificateFilter } from './certificate.ts'
 
 /** Of a host that is not called any more. */
 export const CERTIFICATE_RETENTION: readonly Retention[] = [
@@ -26,3 +28,25 @@ export const certificatesEnding = (db: Db, before: Date, limit: number): Promise
     sql`select partner_id, origin, ends_at from partner_certificate
         where ends_at < ${before} order by ends_at limit ${limit}`,
   )
+const shownCertificate = certificate.extend({ seen_at: z.date() })
+export type ShownCertificate = z.output<typeof shownCertificate>
+
+/** The next one to end first; `before`: only those that have ended, or end before it. */
+export async function listedCertificates(
+  db: Db,
+  { limit, after }: Pick<CertificateFilter, 'limit' | 'after'>,
+  before: Date | undefined,
+): Promise<Page<ShownCertificate>> {
+  const [endsAt, partnerId, origin] = after ?? []
+  const ending = before ? sql.part`and ends_at < ${before}` : sql.part``
+  const next = after
+    ? sql.part`and (ends_at, partner_id, origin) > (${endsAt}::timestamptz, ${partnerId}::bigint, ${origin}::text)`
+    : sql.part``
+  const found = await db.listWithCustomPlan(
+    withCursor(shownCertificate),
+    sql`select partner_id, origin, ends_at, seen_at, ${cursorOf(sql.part`ends_at, partner_id::text, origin`)}
+        from partner_certificate where true ${ending} ${next}
+        order by ends_at, partner_id, origin limit ${limit + 1}`,
+  )
+  return pageOf(found, limit)
+}

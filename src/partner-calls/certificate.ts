@@ -1,6 +1,8 @@
+import { z } from 'zod'
+import { idKey, momentKey, pageInput } from '../db/page.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, type Clock } from '../lib/clock.ts'
-import { upsertCertificate } from './certificate-store.ts'
+import { listedCertificates, type ShownCertificate, upsertCertificate } from './certificate-store.ts'
 
 /** A certificate that ends within so many seconds is worth telling the partner about. */
 export const ENDING_WITHIN_S = 30 * 86_400
@@ -50,4 +52,30 @@ export async function noteCertificate(deps: Deps, partnerId: bigint, url: string
   const { origin } = new URL(url)
   if (!deps.calls.certificates.isNews(partnerId, origin, endsAt)) return
   await upsertCertificate(deps.db, { partner_id: partnerId, origin, ends_at: endsAt }, deps.clock.now())
+}
+
+export const certificateFilter = z.strictObject({
+  /** Only those that have ended, or end within so many days. */
+  within_days: z.coerce.number().int().min(0).max(36_500).optional(),
+  ...pageInput(z.tuple([momentKey, idKey, z.string().max(512)])),
+})
+export type CertificateFilter = z.output<typeof certificateFilter>
+
+const DAY_MS = 86_400_000
+
+export interface ListedCertificate extends ShownCertificate {
+  /** Whole days, rounded down; negative once it has ended. */
+  readonly days_left: number
+}
+
+/** When the TLS certificates of partners end, the next one first; `seen_at` shows when the host was called last, to the day. */
+export async function listCertificates(
+  { db, clock }: Deps,
+  { within_days, ...page }: CertificateFilter,
+): Promise<{ readonly certificates: ListedCertificate[]; readonly next: string | null }> {
+  const now = clock.now()
+  const before = within_days === undefined ? undefined : addSeconds(now, within_days * 86_400)
+  const { rows, next } = await listedCertificates(db, page, before)
+  const daysUntil = (end: Date) => Math.floor((end.getTime() - now.getTime()) / DAY_MS)
+  return { certificates: rows.map((row) => ({ ...row, days_left: daysUntil(row.ends_at) })), next }
 }

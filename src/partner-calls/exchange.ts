@@ -8,6 +8,7 @@ import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { failed, MEANINGS, type Reply } from './call-result.ts'
 import { type CallRecord, type Forgery, insertCall } from './call-store.ts'
 import { noteCertificate } from './certificate.ts'
+import { keepCircuit, mayCall } from './circuits.ts'
 import { SLOW_MS } from './faults.ts'
 import {
   codeOf,
@@ -125,7 +126,7 @@ async function send(
   deps.assertMayCall?.()
   const hangUp = deps.calls.faults?.loses === entry.name
   const pauseMs = deps.calls.faults?.slow && !hangUp ? SLOW_MS : 0
-  const allowed = deps.calls.breakers.allowsCall(partner_id, background)
+  const allowed = await mayCall(deps, partner_id, background)
   if (allowed !== true) return notTried('breaker', allowed.refused)
   let answered = false
   const began = performance.now()
@@ -142,7 +143,8 @@ async function send(
     const detail = `${exceeded}: ${error.message}`
     return { reply: failed({ kind, detail, maybe_received: maybeReceived }), durationMs: timings.total }
   } finally {
-    deps.calls.breakers.recordOutcome(partner_id, answered, performance.now() - began - pauseMs)
+    const change = deps.calls.breakers.recordOutcome(partner_id, answered, performance.now() - began - pauseMs)
+    await keepCircuit(deps, partner_id, change)
   }
 }
 

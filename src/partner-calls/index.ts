@@ -19,8 +19,16 @@ export {
   judgeCall,
   lastCallAbout,
 } from './call-store.ts'
-export { ENDING_WITHIN_S, KnownCertificates } from './certificate.ts'
+export {
+  certificateFilter,
+  ENDING_WITHIN_S,
+  KnownCertificates,
+  type ListedCertificate,
+  listCertificates,
+} from './certificate.ts'
 export { CERTIFICATE_RETENTION, certificatesEnding } from './certificate-store.ts'
+export { CIRCUIT_RETENTION, type OpenBreaker } from './circuit-store.ts'
+export { breakerFilter, listBreakers, onePartner, resetBreaker } from './circuits.ts'
 export { noSuchPartner, RefusedRequest } from './errors.ts'
 export type { CallOptions } from './exchange.ts'
 export { type CallFaults, type SentAgain, SLOW_MS, statedNow } from './faults.ts'

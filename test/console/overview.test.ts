@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { settingInForce } from '../../src/config/in-force.ts'
+import { addSeconds } from '../../src/lib/clock.ts'
 import { gatehouse } from '../cli-runner.ts'
 import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { addressOf, type Filled, fill } from './filled.ts'
@@ -79,8 +80,9 @@ describe('settings', () => {
 })
 
 it('the home page shows jobs, calls and partners that are not called', async () => {
-  const partner = BigInt(filled.partner_id)
-  for (let failed = 0; failed < 5; failed++) world.deps.calls.breakers.recordOutcome(partner, false, 10)
+  await world.pool.query('insert into partner_circuit values ($1, gen_random_uuid(), $2, $3)', [
+    ...[filled.partner_id, world.clock.now(), addSeconds(world.clock.now(), 30)],
+  ])
   for (const [minutes, failure] of [
     [58, 'timeout'],
     [2, null],

@@ -1,5 +1,6 @@
 import { rotation } from '../../lib/crypto/made-secret.ts'
 import { InvalidInput, parseInput } from '../../lib/json/input.ts'
+import { resetBreaker } from '../../partner-calls/index.ts'
 import {
   activatePartner,
   partnerId,
@@ -28,9 +29,11 @@ export const actionsOf = ({ partner_id, status, stage }: ShownPartner, { t }: As
     text: stage === 'live' ? t('console.partners.to_sandbox') : t('console.partners.to_live'),
   },
   { operation: `${ONE}/rotate-secret`, href: pageOf(partner_id, 'rotate-secret'), text: t('console.partners.rotate') },
+  { operation: RESET, href: pageOf(partner_id, 'reset-breaker'), text: t('console.partners.reset') },
 ]
 
 const ONE = 'POST /partners/:partner_id'
+const RESET = `${ONE}/reset-breaker`
 
 const simple = (
   what: string,
@@ -106,4 +109,7 @@ export const partnerActions: readonly Action[] = [
   ),
   moveStage,
   rotate,
+  simple('reset-breaker', { title: 'console.partners.reset', says: 'console.partners.reset_says' }, (asking) =>
+    resetBreaker(asking.deps, idOf(asking)),
+  ),
 ]

@@ -8,6 +8,7 @@ import { mayDo, PERSONAL_DATA } from '../permissions.ts'
 import type { Asking, Section } from '../shown.ts'
 import { at, code, link, orDash, stateCell, stateChoices, text, time, yesNo } from '../texts.ts'
 import { actionsOf, idOf, pageOf, partnerActions, partnerOf } from './partner-actions.ts'
+import { reachLinks, reachPages } from './partner-reach.ts'
 import { runPage, runTable } from './partner-runs.ts'
 
 const readPage = async ({ deps, t, fields }: Asking) => {
@@ -169,7 +170,9 @@ export const partners: Section = {
         },
       ],
       read: readPage,
+      actions: reachLinks,
     },
+    ...reachPages,
   ],
   details: [{ path: '/partners/:partner_id', operation: 'GET /partners/:partner_id', read: readOne }, runPage],
   actions: partnerActions,

@@ -1,0 +1,72 @@
+import type { Command } from 'commander'
+import {
+  breakerFilter,
+  certificateFilter,
+  type ListedCertificate,
+  listBreakers,
+  listCertificates,
+  type OpenBreaker,
+  onePartner,
+  resetBreaker,
+} from '../partner-calls/index.ts'
+import type { CliContext } from './context.ts'
+import { lists } from './list.ts'
+import { runs } from './operation.ts'
+import { NAMED, named } from './partner-key.ts'
+import { aligned, readable } from './text.ts'
+
+/** `gatehouse partner breakers`, `reset-breaker` and `certificates`: how partners can be reached. */
+export function reachCommands(partner: Command, context: CliContext): void {
+  const breakers = partner
+    .command('breakers')
+    .description('partners that some process does not call now, because its last calls failed')
+  lists(breakers, context, {
+    plural: 'breakers',
+    input: breakerFilter,
+    typed: () => ({}),
+    page: listBreakers,
+    table: breakerTable,
+  })
+  runs(named(partner, 'reset-breaker', 'let every process call it again at once'), context, {
+    input: onePartner,
+    typed: (_, partner_id) => ({ partner_id }),
+    run: (deps, { partner_id }) => resetBreaker(deps, partner_id),
+    text: ({ partner_id, processes }) =>
+      processes === 0 ? `no process left partner ${partner_id} alone` : `reset in ${processes} processes`,
+    flags: NAMED,
+  })
+  const certificates = partner
+    .command('certificates')
+    .description('when the TLS certificates of partners end, the next one first')
+    .option('--within-days <number>', 'only those that have ended, or end within so many days')
+  lists(certificates, context, {
+    plural: 'certificates',
+    input: certificateFilter,
+    typed: ({ withinDays }) => ({ within_days: withinDays }),
+    page: listCertificates,
+    table: certificateTable,
+  })
+}
+
+function breakerTable(breakers: readonly OpenBreaker[]): string {
+  if (breakers.length === 0) return 'every partner is called'
+  const rows = breakers.map(({ partner_id, processes, opened_at, retry_at }) => [
+    String(partner_id),
+    String(processes),
+    readable(opened_at),
+    readable(retry_at),
+  ])
+  return aligned([['PARTNER', 'PROCESSES', 'SINCE', 'TRIED_AT'], ...rows])
+}
+
+function certificateTable(certificates: readonly ListedCertificate[]): string {
+  if (certificates.length === 0) return 'no certificates'
+  const rows = certificates.map(({ partner_id, origin, ends_at, days_left, seen_at }) => [
+    String(partner_id),
+    origin,
+    readable(ends_at),
+    String(days_left),
+    readable(seen_at),
+  ])
+  return aligned([['PARTNER', 'HOST', 'ENDS', 'DAYS_LEFT', 'SEEN'], ...rows])
+}

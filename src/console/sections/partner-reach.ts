@@ -1,0 +1,88 @@
+import { parseInput } from '../../lib/json/input.ts'
+import { breakerFilter, certificateFilter, listBreakers, listCertificates } from '../../partner-calls/index.ts'
+import type { Asking, Cell, ListPage } from '../shown.ts'
+import { at, count, link, text, time } from '../texts.ts'
+
+/** Whether partners can be reached: certificates that end, partners that are not called now. */
+
+const CERTIFICATES = 'GET /certificates'
+const BREAKERS = 'GET /breakers'
+
+export const reachLinks = ({ t }: Asking) => [
+  { operation: CERTIFICATES, href: at('partners', 'certificates'), text: t('console.certificates.title') },
+  { operation: BREAKERS, href: at('partners', 'breakers'), text: t('console.breakers.title') },
+]
+
+const partnerCell = (id: bigint): Cell => link(String(id), at('partners', String(id)))
+
+/** Days from which on a certificate is worth a look. */
+const SOON = 30
+
+const daysCell = (days: number): Cell => {
+  if (days < 0) return { text: String(days), tone: 'bad' }
+  return days < SOON ? { text: count(days), tone: 'warn' } : text(count(days))
+}
+
+const certificates: ListPage = {
+  path: '/partners/certificates',
+  operation: CERTIFICATES,
+  title: 'console.certificates.title',
+  lead: 'console.certificates.lead',
+  filters: ({ t }) => [{ name: 'within_days', label: t('console.certificates.within'), kind: 'number' }],
+  read: async ({ deps, t, fields }) => {
+    const found = await listCertificates(deps, parseInput(certificateFilter, fields))
+    return {
+      table: {
+        head: [
+          'PartnerId',
+          t('console.certificates.host'),
+          t('console.certificates.days'),
+          t('console.certificates.ends'),
+          t('console.certificates.seen'),
+        ],
+        rows: found.certificates.map(({ partner_id, origin, days_left, ends_at, seen_at }) => [
+          partnerCell(partner_id),
+          text(origin),
+          daysCell(days_left),
+          time(ends_at),
+          time(seen_at),
+        ]),
+        none: t('console.certificates.none'),
+      },
+      next: found.next,
+    }
+  },
+}
+
+const breakers: ListPage = {
+  path: '/partners/breakers',
+  operation: BREAKERS,
+  title: 'console.breakers.title',
+  lead: 'console.breakers.lead',
+  filters: () => [],
+  read: async ({ deps, t, fields }) => {
+    const found = await listBreakers(deps, parseInput(breakerFilter, fields))
+    return {
+      table: {
+        head: [
+          'PartnerId',
+          t('console.breakers.processes'),
+          t('console.breakers.since'),
+          t('console.breakers.retry'),
+          t('console.field.change'),
+        ],
+        rows: found.breakers.map(({ partner_id, processes, opened_at, retry_at }) => [
+          partnerCell(partner_id),
+          text(count(processes)),
+          time(opened_at),
+          time(retry_at),
+          link(t('console.partners.reset'), at('partners', String(partner_id), 'reset-breaker')),
+        ]),
+        none: t('console.breakers.none'),
+      },
+      next: found.next,
+    }
+  },
+}
+
+export const reachPages: readonly ListPage[] = [certificates, breakers]

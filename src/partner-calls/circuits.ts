@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { recordAudit } from '../audit/index.ts'
+import { idKey, pageInput } from '../db/page.ts'
+import type { Deps } from '../deps.ts'
+import { partnerId, showPartner } from '../partners/index.ts'
+import type { CircuitChange } from './breaker.ts'
+import * as store from './circuit-store.ts'
+
+/** What operators see of circuit breakers, and end: each process has its own, and keeps here which ones are open. */
+
+export const breakerFilter = z.strictObject(pageInput(z.tuple([idKey])))
+export type BreakerFilter = z.output<typeof breakerFilter>
+
+export const onePartner = z.strictObject({ partner_id: partnerId })
+
+/** Partners that some process does not call now, how many processes, since when, and when the next call is tried. */
+export async function listBreakers(
+  { db, clock }: Deps,
+  filter: BreakerFilter,
+): Promise<{ readonly breakers: store.OpenBreaker[]; readonly next: string | null }> {
+  const { rows, next } = await store.openCircuits(db, filter, clock.now())
+  return { breakers: rows, next }
+}
+
+export interface ResetBreaker {
+  readonly partner_id: bigint
+  /** In how many processes it was open. */
+  readonly processes: number
+}
+
+/** The next call to the partner is made, in every process. Throws 20007 (404) for a partner that does not exist. */
+export async function resetBreaker(deps: Deps, partner_id: bigint): Promise<ResetBreaker> {
+  await showPartner(deps, partner_id)
+  return deps.db.tx(async (db) => {
+    const processes = await store.deleteCircuitsOf(db, partner_id, deps.clock.now())
+    const detail = { processes }
+    await recordAudit({ ...deps, db }, { event: 'partner_breaker_reset', partnerId: partner_id, detail })
+    return { partner_id, processes }
+  })
+}
+
+/** A statement only when a circuit opens, stays open after another failure, or closes. */
+export async function keepCircuit({ db, clock, calls }: Deps, partnerId: bigint, change: CircuitChange): Promise<void> {
+  if (change === undefined) return
+  const key = { partnerId, process: calls.breakers.process }
+  const isOpen = change !== 'closed'
+  if (isOpen) await store.upsertCircuit(db, key, change.retryAt, clock.now())
+  else await store.deleteCircuit(db, key)
+  calls.breakers.keep(partnerId, isOpen)
+}
+
+/** Whether a call may be made, or why not: what a process refuses an operator may have allowed again. */
+export async function mayCall({ db, calls }: Deps, partnerId: bigint, background: boolean) {
+  const allowed = calls.breakers.allowsCall(partnerId, background)
+  if (allowed === true || !allowed.isKept) return allowed
+  if (await store.hasCircuit(db, { partnerId, process: calls.breakers.process })) return allowed
+  calls.breakers.reset(partnerId)
+  return calls.breakers.allowsCall(partnerId, background)
+}

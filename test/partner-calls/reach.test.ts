@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { CircuitBreakers, callPartner, existingPartner, failureOf } from '../../src/partner-calls/index.ts'
+import { createPartner } from '../../src/partners/partner.ts'
+import { newPartner } from '../../src/partners/wire.ts'
+import { gatehouse } from '../cli-runner.ts'
+import { freePort } from '../free-port.ts'
+import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
+
+/** Operators see which partners are not called and whose certificates end, whatever process they ask, and end the first. */
+
+let world: World
+let url: string
+beforeAll(async () => {
+  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.0/8' })
+  url = await world.app.listen({ port: 0, host: '127.0.0.1' })
+  const base_url = `http://127.0.0.1:${await freePort()}/api` // nobody listens there
+  for (const partner_id of [7001, 7002]) {
+    await createPartner(world.deps, newPartner.parse({ partner_id, name: `Seller ${partner_id}`, base_url }), 'secret')
+  }
+})
+beforeEach(() => world.clock.advance(3_600))
+afterAll(() => world.close())
+
+const another = () => ({
+  ...world.deps,
+  calls: { ...world.deps.calls, breakers: new CircuitBreakers(world.clock) },
+})
+const call = async (id: bigint, deps = world.deps) => {
+  const result = await callPartner(deps, await existingPartner(deps, id), 'heartbeat', {})
+  return failureOf(result)?.kind ?? 'ok'
+}
+const fail = async (id: bigint, deps = world.deps) => {
+  for (let calls = 0; calls < 5; calls++) await call(id, deps)
+}
+const ask = async (path: string, method: 'GET' | 'POST' = 'GET') => {
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+  return (await world.app.inject({ method, url: `/admin/v1${path}`, headers })).json()
+}
+const cli = (...words: string[]) => gatehouse({ GATEHOUSE_URL: url, GATEHOUSE_TOKEN: ADMIN_TOKEN }, ...words)
+
+describe('a circuit breaker', () => {
+  it('is listed while it is open, with how many processes have it so', async () => {
+    expect((await ask('/breakers')).data).toEqual({ breakers: [], next: null })
+    const other = another()
+    await fail(7001n)
+    await fail(7001n, other)
+    await fail(7002n)
+    const { breakers } = (await ask('/breakers')).data
+    expect(breakers).toMatchObject([
+      { partner_id: 7001, processes: 2 },
+      { partner_id: 7002, processes: 1 },
+    ])
+    const first = (await ask('/breakers?limit=1')).data
+    expect((await ask(`/breakers?limit=1&after=${first.next}`)).data).toMatchObject({
+      breakers: [{ partner_id: 7002 }],
+      next: null,
+    })
+    expect((await cli('partner', 'breakers')).stdout).toContain('7001')
+    world.clock.advance(31)
+    expect((await ask('/breakers')).data.breakers).toEqual([])
+  })
+
+  it('is reset in every process, and the audit log says who did it', async () => {
+    const other = another()
+    await fail(7001n)
+    await fail(7001n, other)
+    expect([await call(7001n), await call(7001n, other)]).toEqual(['breaker', 'breaker'])
+    expect((await ask('/partners/7001/reset-breaker', 'POST')).data).toEqual({ partner_id: 7001, processes: 2 })
+    expect([await call(7001n), await call(7001n, other)]).toEqual(['connect', 'connect'])
+    const query = "select * from audit_event where event = 'partner_breaker_reset'"
+    const { rows } = await world.pool.query(query)
+    expect(rows).toMatchObject([{ partner_id: '7001', actor_name: 'ADMIN_TOKEN', detail: { processes: 2 } }])
+    await fail(7001n)
+    expect((await cli('partner', 'reset-breaker', '7001')).stdout).toBe('reset in 1 processes\n')
+    expect(await call(7001n)).toBe('connect')
+    expect((await cli('partner', 'reset-breaker', '1')).code).toBe(1)
+  })
+
+  it('that nobody has reset stays open, and its row goes once a call succeeds', async () => {
+    await fail(7002n)
+    expect(await call(7002n)).toBe('breaker')
+    const { breakers } = world.deps.calls
+    const { keepCircuit } = await import('../../src/partner-calls/circuits.ts')
+    await keepCircuit(world.deps, 7002n, breakers.recordOutcome(7002n, true, 10))
+    expect((await ask('/breakers')).data.breakers).not.toContainEqual(expect.objectContaining({ partner_id: 7002 }))
+    expect(breakers.allowsCall(7002n, false)).toBe(true)
+  })
+})
+
+it('certificates are listed with the days that they have left, the next one to end first', async () => {
+  await world.pool.query(
+    `insert into partner_certificate (partner_id, origin, ends_at, seen_at)
+     select 7001, 'https://' || n || '.example', $1::timestamptz + n * interval '1 day' + interval '1 hour', $1
+     from generate_series(-1, 40) n`,
+    [world.clock.now()],
+  )
+  const { certificates } = (await ask('/certificates?within_days=3')).data
+  expect(certificates.map(({ days_left }: { days_left: number }) => days_left)).toEqual([-1, 0, 1, 2])
+  const seen: string[] = []
+  for (let after = ''; ; ) {
+    const { data } = await ask(`/certificates?limit=5${after}`)
+    seen.push(...data.certificates.map(({ origin }: { origin: string }) => origin))
+    if (data.next === null) break
+    after = `&after=${data.next}`
+  }
+  expect([seen.length, new Set(seen).size]).toEqual([42, 42])
+  expect((await cli('partner', 'certificates', '--within-days', '0')).stdout).toContain('https://-1.example')
+})

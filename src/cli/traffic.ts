@@ -1,10 +1,18 @@
 import type { Command } from 'commander'
-import { allTrafficFilter, type LineOfAll, listAllTraffic } from '../sandbox/index.ts'
+import {
+  allTrafficFilter,
+  type LineOfAll,
+  listAllTraffic,
+  type OneOfTraffic,
+  shownTraffic,
+  showTraffic,
+} from '../sandbox/index.ts'
 import type { CliContext } from './context.ts'
 import { lists } from './list.ts'
+import { runs } from './operation.ts'
 import { aligned, readable } from './text.ts'
 
-/** `gatehouse traffic list`: calls and notices of all partners, as over /admin/v1/traffic. */
+/** `gatehouse traffic list` and `show`: calls and notices of all partners, as over /admin/v1/traffic. */
 export function trafficCommands(program: Command, context: CliContext): void {
   const traffic = program.command('traffic').description('calls to partners, and what they have sent')
   const list = traffic
@@ -23,7 +31,43 @@ export function trafficCommands(program: Command, context: CliContext): void {
     table,
     usual: 50,
   })
+  const show = traffic
+    .command('show')
+    .description('one call or notice; bodies are masked unless there is a reason')
+    .argument('[id]')
+    .usage('<id> [options]')
+    .option('--reason <text>', 'why its bodies are read as they came; the audit log keeps it')
+  runs(show, context, {
+    input: shownTraffic,
+    // As the list names it, with its kind, or alone.
+    typed: ({ reason }, id) => ({ id: id?.split('/').at(-1), reason }),
+    run: showTraffic,
+    text: oneText,
+    flags: { id: 'id' },
+  })
 }
+
+function oneText({ request, response, failure, ...entry }: OneOfTraffic): string {
+  const { kind, id, partner_id, at, name, outcome, order_id, code, duration_ms, verified, mistakes, warnings } = entry
+  const facts = {
+    ...{ id: `${kind}/${id}`, at, partner_id, what: name, outcome, order_id, code, duration_ms, verified },
+    ...{ why: failure?.detail, mistakes, warnings, address: `${request.method} ${request.url}` },
+  }
+  const texts = [
+    messageText('sent', request, entry.masked),
+    ...(response ? [messageText(`answered with HTTP ${readable(response.status)}`, response, entry.masked)] : []),
+  ]
+  return [aligned(Object.entries(facts).map(([field, value]) => [field, readable(value)])), ...texts].join('\n\n')
+}
+
+type Message = Pick<OneOfTraffic['request'], 'headers' | 'body' | 'cut_from'>
+
+const messageText = (title: string, { headers = [], body, cut_from }: Message, isMasked: boolean): string =>
+  [
+    `${title}${isMasked ? ' (masked)' : ''}${cut_from === undefined ? '' : ` (the beginning of ${cut_from} characters)`}:`,
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+    body === '' ? '-' : body,
+  ].join('\n')
 
 function table(lines: readonly LineOfAll[]): string {
   if (lines.length === 0) return 'no calls'

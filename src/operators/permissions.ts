@@ -99,6 +99,7 @@ export const PERMISSIONS: readonly Permission[] = [
   editor(`POST ${ORDER}/refunded`, 'order refunded'),
 
   viewer('GET /traffic', 'traffic list'),
+  viewer('GET /traffic/:id', 'traffic show'),
 
   viewer('GET /jobs', 'job list'),
   support('POST /jobs/:job_id/retry', 'job retry'),

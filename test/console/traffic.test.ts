@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openWorld, type World } from '../harness.ts'
+import { createOperator } from '../../src/operators/index.ts'
+import { gatehouse } from '../cli-runner.ts'
+import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { addressOf, type Filled, fill, VISITOR } from './filled.ts'
 import { type Person, signedIn } from './person.ts'
 
@@ -119,4 +121,45 @@ it('a partner shows its certification runs, and a run its steps', async () => {
   expect(run.text).toContain('<code>heartbeat</code>')
   expect(run.text).toContain('Not tried yet')
   expect((await viewer.get(`/console/partners/${filled.partner_id}/runs/${randomUUID()}`)).status).toBe(404)
+})
+
+describe('one call over the API and on the command line', () => {
+  const ask = async (role: 'viewer' | 'support', path: string) => {
+    const { token } = await createOperator(world.deps, { name: `api-${randomUUID()}`, role, days: 1 })
+    const headers = { authorization: `Bearer ${token}` }
+    return world.app.inject({ url: `/admin/v1/traffic/${path}`, headers })
+  }
+
+  it('has its bodies masked', async () => {
+    for (const role of ['viewer', 'support'] as const) {
+      const { data } = (await ask(role, filled.id)).json()
+      expect(data).toMatchObject({ kind: 'call', id: filled.id, partner_id: Number(filled.partner_id), masked: true })
+      expect(data.request.body).toContain('***')
+      expect(JSON.stringify(data)).not.toContain(VISITOR)
+    }
+    const { call_id } = (await world.pool.query('select call_id from rejected_call limit 1')).rows[0]
+    expect((await ask('viewer', call_id)).json().data).toMatchObject({ kind: 'rejected', request: { body: '' } })
+    expect((await ask('viewer', randomUUID())).statusCode).toBe(404)
+    expect((await ask('viewer', 'nonsense')).statusCode).toBe(400)
+  })
+
+  it('has them as they came for support with a reason, which is kept', async () => {
+    const reason = '?reason=a+complaint'
+    expect((await ask('viewer', filled.id + reason)).statusCode).toBe(403)
+    const answer = await ask('support', filled.id + reason)
+    expect(answer.json().data.request.body).toContain(VISITOR)
+    const query = "select * from audit_event where event = 'personal_data_read' and detail ->> 'reason' = 'a complaint'"
+    expect((await world.pool.query(query)).rows).toMatchObject([
+      { target: `call:${filled.id}`, partner_id: filled.partner_id, actor: 'operator' },
+    ])
+  })
+
+  it('is found by what the list calls it', async () => {
+    const cli = (...words: string[]) => gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, 'traffic', ...words)
+    const [, listed = ''] = /(call\/[0-9a-f-]{36})/.exec((await cli('list')).stdout) ?? []
+    const masked = await cli('show', listed)
+    expect(masked.stdout).toContain(listed)
+    expect(masked.stdout).not.toContain(VISITOR)
+    expect((await cli('show', filled.id, '--reason', 'a complaint')).stdout).toContain(VISITOR)
+  })
 })

@@ -134,6 +134,7 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   'product pull-prices': ['d', '--partner-id', '1'],
   'order create': ['--partner-id', '1', '--partner-deal-id', 'd'],
   'order refunded': ['1', '--type', '1'],
+  'traffic show': ['8f3c1a52-4f0e-4a57-9a65-0f6bb5f1c111'],
   explain: ['nothing'],
   'job give-up': ['1', '--reason', 'matrix'],
   'signing-key rotate': ['--alg', 'ES256'],

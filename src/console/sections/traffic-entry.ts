@@ -3,6 +3,7 @@ import { recordAudit } from '../../audit/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import {
   keptText,
+  maskedBody,
   oneOfAllTraffic,
   type ShownText,
   showEntry,
@@ -11,7 +12,6 @@ import {
   trafficTexts,
 } from '../../sandbox/index.ts'
 import { requestLink, trafficLink } from '../explained.ts'
-import { maskedBody } from '../masked-body.ts'
 import { PERSONAL_DATA } from '../permissions.ts'
 import type { Action, Asking, Cell, DetailPage, Fact, Table, TextBlock, Tone } from '../shown.ts'
 import { at, code, link, orDash, text, time } from '../texts.ts'
@@ -160,6 +160,6 @@ export const unmask: Action = {
 
 export const entryPage: DetailPage = {
   path: '/traffic/:partner_id/:kind/:id',
-  operation: 'GET /traffic',
+  operation: 'GET /traffic/:id',
   read: readOne,
 }

@@ -57,7 +57,7 @@ async function* entriesOf(deps: Deps, partnerId: bigint, query: TrafficQuery): A
 }
 
 /** Names as in the headless API; `body` is text as it came, `cut_from` its length where only the beginning is kept. */
-function lineOf({ kind, id, direction, at, name, orderId, outcome, forged, verdict, ...entry }: TrafficEntry) {
+export function lineOf({ kind, id, direction, at, name, orderId, outcome, forged, verdict, ...entry }: TrafficEntry) {
   const { request, response, failure, mistakes, warnings, verified, code, durationMs } = entry
   return {
     ...{ kind, id, direction, at, name, order_id: orderId, outcome: outcome.name, forged, verdict, verified },

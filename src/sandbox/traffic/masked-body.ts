@@ -1,4 +1,4 @@
-import { parseLossless, prettyLossless } from '../lib/json/lossless.ts'
+import { parseLossless, prettyLossless } from '../../lib/json/lossless.ts'
 
 /**
  * Bodies of calls hold visitors' names, phone numbers, documents and tickets, in fields of ours and in whatever a partner

@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { recordAudit } from '../../audit/index.ts'
+import type { Deps } from '../../deps.ts'
+import { noSuchEntry } from '../errors.ts'
+import { findPlace } from '../traffic-entry-store.ts'
+import { showEntry } from './entry.ts'
+import { lineOf } from './export.ts'
+import { maskedBody } from './masked-body.ts'
+import { keptText, type ShownText } from './text.ts'
+
+/** With a reason bodies are shown as they came, and the audit log keeps it. */
+export const shownTraffic = z.strictObject({ id: z.guid(), reason: z.string().trim().min(3).max(500).optional() })
+export type ShownTraffic = z.output<typeof shownTraffic>
+
+/** A body of which no field may hold personal data; empty where it is no JSON, which may hold anything. */
+const withoutPeople = (text: string, encrypted?: boolean): ShownText => keptText(maskedBody(text) ?? '', encrypted)
+
+export type OneOfTraffic = ReturnType<typeof lineOf> & { readonly partner_id: bigint; readonly masked: boolean }
+
+/**
+ * One call or notice, of whichever partner, with its headers and bodies (64 KiB of each at most) and no secrets. Throws
+ * 20007 (404) for an id that no call has.
+ */
+export async function showTraffic(deps: Deps, { id, reason }: ShownTraffic): Promise<OneOfTraffic> {
+  const place = await findPlace(deps.db, id)
+  if (!place) throw noSuchEntry()
+  const { partner_id, kind } = place
+  const masked = reason === undefined
+  const entry = await showEntry(deps, partner_id, { kind, id }, masked ? withoutPeople : keptText)
+  if (!masked) {
+    const target = `${kind}:${id}`
+    await recordAudit(deps, { event: 'personal_data_read', partnerId: partner_id, target, detail: { reason } })
+  }
+  return { ...lineOf(entry), partner_id, masked }
+}

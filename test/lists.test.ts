@@ -156,6 +156,7 @@ describe('filters', () => {
     ['/partners', { stage: 'sandbox' }, 'partner_id', 0],
     ['/orders', { partner_order_id: 'P-4' }, 'order_id', 11],
     ['/orders', { from: '2026-05-02T00:00:00Z', to: '2026-05-03T00:00:00Z' }, 'order_id', 5],
+    ['/orders', { from: '2026-05-02', to: '2026-05-03' }, 'order_id', 10],
     ['/orders', { state: 'paid', partner_id: '9007199254740992' }, 'order_id', 0],
     ['/grants', { cid: '1', user_id: 'u1' }, 'grant_id', 0],
   ] as const)('%s %o', async (path, query, id, most) => {

@@ -1,18 +1,11 @@
 import { z } from 'zod'
-import { filterText } from '../db/page.ts'
+import { filterText, periodInput } from '../db/page.ts'
 import { fromEpochMilliseconds } from '../lib/clock.ts'
 import type { EventRow } from './store.ts'
 
 /** The inputs and answers of the audit log's operations. */
 
 const text = (longest: number) => filterText(longest).optional()
-const moment = z
-  .union(
-    [z.iso.datetime({ offset: true }), z.iso.date()],
-    'must be a date, or a date and time, as 2026-11-23T08:00:00Z',
-  )
-  .transform((written) => fromEpochMilliseconds(Date.parse(written)))
-  .optional()
 
 const filterFields = {
   /** A name, or a kind of actors. */
@@ -21,8 +14,7 @@ const filterFields = {
   action: text(64),
   target: text(256),
   request_id: text(64),
-  from: moment,
-  to: moment,
+  ...periodInput,
 }
 const auditFilter = z.strictObject(filterFields)
 export type AuditFilter = z.output<typeof auditFilter>

@@ -21,8 +21,8 @@ const filters = (command: Command): Command =>
     .option('--action <prefix>', 'only actions that begin like this, as app_')
     .option('--target <target>', 'only what was done to this, as app:demo-app, user:1/10001, partner:7')
     .option('--request-id <request_id>', 'only what this request did: the X-Request-Id of its answer')
-    .option('--from <time>', 'from then on, as 2026-11-23 or 2026-11-23T08:00:00Z')
-    .option('--to <time>', 'before then')
+    .option('--from <time>', 'from this day (UTC) or moment on, as 2026-11-23 or 2026-11-23T08:00:00Z')
+    .option('--to <time>', 'until the end of this day (UTC), as 2026-11-23, or before this moment')
 
 const typedFilter = ({ actor, action, target, requestId, from, to }: Readonly<Record<string, unknown>>) => ({
   ...{ actor, action, target, request_id: requestId, from, to },

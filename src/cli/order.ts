@@ -181,8 +181,8 @@ function listCommand(order: Command, context: CliContext): void {
     .option('--live', 'only orders of customers')
     .option('--sandbox', 'only orders of test runs')
     .option('--partner-order-id <beginning>', "whose partner's own id begins so")
-    .option('--from <time>', 'made at this time or later, such as 2026-05-06T00:00:00Z')
-    .option('--to <time>', 'made before this time')
+    .option('--from <time>', 'made from this day (UTC) or moment on, as 2026-11-23 or 2026-11-23T08:00:00Z')
+    .option('--to <time>', 'made until the end of this day (UTC), as 2026-11-23, or before this moment')
   lists(command, context, {
     plural: 'orders',
     usual: 50,

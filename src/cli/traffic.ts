@@ -21,8 +21,8 @@ export function trafficCommands(program: Command, context: CliContext): void {
     .option('--partner-id <partner_id>', 'only those of this partner')
     .option('--path <text>', 'only those whose path or URL contains this')
     .option('--code <code>', 'only those with this code')
-    .option('--from <time>', 'at this time or later, such as 2026-05-06T00:00:00Z')
-    .option('--to <time>', 'before this time')
+    .option('--from <time>', 'from this day (UTC) or moment on, as 2026-11-23 or 2026-11-23T08:00:00Z')
+    .option('--to <time>', 'until the end of this day (UTC), as 2026-11-23, or before this moment')
   lists(list, context, {
     plural: 'traffic',
     input: allTrafficFilter,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { addSeconds, fromEpochMilliseconds } from '../lib/clock.ts'
 import { type Fragment, sql } from './statement.ts'
 
 /**
@@ -83,6 +84,23 @@ export const filterText = (longest: number) =>
     .min(1)
     .max(longest)
     .refine((text) => !text.includes('\0'), 'must not contain the character NUL')
+
+const NOT_A_MOMENT = 'must be a day (UTC), as 2026-11-23, or a moment, as 2026-11-23T08:00:00Z'
+const YEAR = /^[1-9]\d{3}-/
+const day = z.iso.date().regex(YEAR)
+const momentOrDay = z.union([z.iso.datetime({ offset: true }).regex(YEAR), day], NOT_A_MOMENT)
+const DAY_S = 86_400
+
+/**
+ * Fields of a list's input that choose a period. A day is a whole one, in UTC, and belongs to the period, `to` as well as
+ * `from`; a moment of `to` is the first that does not.
+ */
+export const periodInput = {
+  from: momentOrDay.transform((text) => fromEpochMilliseconds(Date.parse(text))).optional(),
+  to: momentOrDay
+    .transform((text) => addSeconds(fromEpochMilliseconds(Date.parse(text)), day.safeParse(text).success ? DAY_S : 0))
+    .optional(),
+}
 
 /** A pattern for `like` that a text begins with. */
 export const beginsWith = (prefix: string | undefined): string | undefined =>

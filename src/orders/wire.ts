@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { id, storable } from '../catalogue/index.ts'
-import { filterText, idKey, momentKey, pageInput } from '../db/page.ts'
+import { filterText, idKey, momentKey, pageInput, periodInput } from '../db/page.ts'
 import { person } from '../interfaces/index.ts'
 import { date, price, text } from '../lib/json/fields.ts'
 import { LIST_LIMITS, listOf } from '../lib/json/shape.ts'
@@ -73,9 +73,8 @@ export const orderFilter = z.strictObject({
     .optional(),
   /** The beginning of the partner's own id. */
   partner_order_id: filterText(255).optional(),
-  /** Made at this moment or later, and before that one. */
-  from: z.coerce.date('must be a time, such as 2026-05-06T00:00:00Z').optional(),
-  to: z.coerce.date('must be a time, such as 2026-05-06T00:00:00Z').optional(),
+  /** When they were made. */
+  ...periodInput,
   ...pageInput(z.tuple([momentKey, idKey]), { usual: 50 }),
 })
 export type OrderFilter = z.output<typeof orderFilter>

@@ -54,6 +54,32 @@ describe('GET /admin/v1/audit', () => {
     expect(next).toBeNull()
   })
 
+  it.each([
+    ['from=2026-05-06&to=2026-05-06', true],
+    ['from=2026-05-05&to=2026-05-05', false],
+    ['from=2026-05-07', false],
+    ['to=2026-05-06', true],
+    ['to=2026-05-06T00:00:00Z', false],
+    ['from=2026-05-06T18:00:00%2B08:00&to=2026-05-07T00:00:00%2B08:00', true],
+    ['from=1000-01-01&to=9999-12-31', true],
+  ])('takes whole days (UTC), both inclusive, or moments: %s', async (query, found) => {
+    expect((await list(`?${query}&target=partner:7&action=partner_`)).events.length > 0).toBe(found)
+  })
+
+  it.each(['from', 'to'])('takes no %s that is no day and no moment', async (field) => {
+    for (const value of ['2026-02-30', '5', '2026-05-06 10:00', '0000-01-01', '2026-05-06T10:00:00', 'x']) {
+      expect((await ask(`?${field}=${encodeURIComponent(value)}`)).statusCode, value).toBe(400)
+    }
+  })
+
+  it.each(['list', 'export'])('takes whole days on the command line too: %s', async (command) => {
+    const settings = { DATABASE_URL: world.databaseUrl, SECRET_KEY }
+    const on = (day: string) =>
+      gatehouse(settings, 'audit', command, '--from', day, '--to', day, '--target', 'partner:7')
+    expect((await on('2026-05-06')).stdout).toContain('partner_updated')
+    expect((await on('2026-05-05')).stdout).not.toContain('partner_updated')
+  })
+
   it.each(['list', 'export'])('finds it on the command line too: %s', async (command) => {
     const settings = { DATABASE_URL: world.databaseUrl, SECRET_KEY }
     const { code, stdout, stderr } = await gatehouse(settings, 'audit', command, '--request-id', 'request-7')

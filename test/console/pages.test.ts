@@ -213,6 +213,16 @@ describe('a list', () => {
   })
 })
 
+it('the audit log is filtered by whole days, both inclusive, and says of which zone', async () => {
+  const today = world.clock.now().toISOString().slice(0, 10)
+  const { text } = await viewer.get(`/console/audit?from=${today}&to=${today}&action=app_created`)
+  expect(text).toContain('<code>app_created</code>')
+  expect(text).toContain('To, inclusive (day, UTC)')
+  const zh = await viewer.get(`/console/audit?to=2026-01-01&action=app_created&ui_locales=zh-CN`)
+  expect(zh.text).toContain('截止日期（含，UTC）')
+  expect(zh.text).not.toContain('<code>app_created</code>')
+})
+
 it('the audit log is verified, from the console too', async () => {
   const { answer } = await change('/audit/verify', {}, support)
   expect(answer.text).toContain('The log is intact')

@@ -39,6 +39,8 @@ describe('the list', () => {
     expect((await viewer.get('/console/traffic?code=300')).text).toContain('/rejected/')
     expect((await viewer.get('/console/traffic?code=300')).text).not.toContain('/call/')
     expect((await viewer.get('/console/traffic?to=2020-01-01')).text).toContain('No call fits the filter.')
+    const today = world.clock.now().toISOString().slice(0, 10)
+    expect((await viewer.get(`/console/traffic?from=${today}&to=${today}`)).text).toContain('/call/')
     expect((await viewer.get('/console/traffic?code=x')).status).toBe(400)
   })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { filterText, momentKey, pageInput, pageOf } from '../../db/page.ts'
+import { filterText, momentKey, pageInput, pageOf, periodInput } from '../../db/page.ts'
 import type { Deps } from '../../deps.ts'
 import { masker } from '../../lib/crypto/masking.ts'
 import { findPartner, partnerId, secretTexts } from '../../partners/index.ts'
@@ -9,7 +9,6 @@ import { lineOf, type TrafficLine } from './list.ts'
 import { trafficEntryParams } from './wire.ts'
 
 const place = z.tuple([momentKey, z.guid()])
-const MOMENT = 'must be a time, such as 2026-05-06T00:00:00Z'
 
 /** The query of operators' list of calls; `path` and `code` are looked for in a thousand calls a page. */
 export const allTrafficFilter = z.strictObject({
@@ -20,9 +19,7 @@ export const allTrafficFilter = z.strictObject({
     .string()
     .regex(/^\d{1,9}$/, 'must be a code, such as 300')
     .optional(),
-  /** At this moment or later, and before that one. */
-  from: z.coerce.date(MOMENT).optional(),
-  to: z.coerce.date(MOMENT).optional(),
+  ...periodInput,
   ...pageInput(place, { usual: 50 }),
 })
 export type AllTrafficFilter = z.output<typeof allTrafficFilter>

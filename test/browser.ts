@@ -60,7 +60,7 @@ function restore(variables: Record<string, string | undefined>): void {
 }
 
 /** A real Chromium, from npm packages alone; works as root. */
-export async function openBrowser(): Promise<Browser> {
+async function openBrowser(): Promise<Browser> {
   const folder = await unpack()
   return chromium.launch({
     executablePath: join(folder, 'chromium'),
@@ -71,4 +71,13 @@ export async function openBrowser(): Promise<Browser> {
       FONTCONFIG_PATH: join(folder, 'fonts'),
     },
   })
+}
+
+let shared: Promise<Browser> | undefined
+
+/** One for all tests of a worker, with which it ends. Who opens contexts closes them. */
+export async function sharedBrowser(): Promise<Browser> {
+  if (shared && !(await shared).isConnected()) shared = undefined
+  shared ??= openBrowser()
+  return shared
 }

@@ -5,8 +5,8 @@ import { dirname, join, relative, resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-/** Asks for the test server or the built program, or starts a process. */
-const NEEDS_SETUP = /\binject\('|'node:child_process'|\/embedded\/|\.build\b/
+/** Asks for the test server or the built program, or starts a process, a browser too. */
+const NEEDS_SETUP = /\binject\('|'node:child_process'|'playwright-core'|\/embedded\/|\.build\b/
 const IMPORTED = /(?:\bfrom\s+|\bimport\s*\(?\s*)'(\.[^']+)'/g
 
 /** A test's file and all files of test/ that it imports, however indirectly. */

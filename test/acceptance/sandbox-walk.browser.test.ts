@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openBrowser } from '../browser.ts'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { sharedBrowser } from '../browser.ts'
 import { type PostOffice, postOffice } from '../sandbox/notify/post-office.ts'
 import { signatureOf } from '../signer.ts'
 import { until } from '../until.ts'
@@ -24,9 +24,8 @@ const CONTACTS = ['product@lakeside.example', 'business@lakeside.example']
 
 let browser: Browser
 beforeAll(async () => {
-  browser = await openBrowser()
+  browser = await sharedBrowser()
 })
-afterAll(() => browser?.close())
 
 let system: System
 let office: PostOffice

@@ -1,5 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import cookie from '@fastify/cookie'
@@ -9,11 +8,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createUser } from '../../src/account/user.ts'
 import { registerPages, sendErrorPage, sendPage } from '../../src/lib/web/page.ts'
 import { RescodeError, tooManyRequests } from '../../src/lib/web/rescode.ts'
-import { openBrowser } from '../browser.ts'
+import { violations } from '../axe.ts'
+import { sharedBrowser } from '../browser.ts'
 import { openWorld, type World } from '../harness.ts'
+import { fits, LOOKS, type Look, visit } from '../sandbox/browse.ts'
 import { ALICE } from './people.ts'
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const SCREENSHOTS = process.env.SCREENSHOTS
 const LOGO = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path fill="#0a7d55" d="M0 0h8v8H0z"/><circle cx="4" cy="4" r="2" fill="#fff"/></svg>')}`
 
@@ -69,24 +69,15 @@ beforeAll(async () => {
   samples.get('/limited', (request, reply) => sendErrorPage(request, reply, tooManyRequests(90), false))
   await samples.listen({ host: '127.0.0.1', port: 0 })
   sampleOrigin = `http://localhost:${(samples.server.address() as AddressInfo).port}`
-  browser = await openBrowser()
+  browser = await sharedBrowser()
 })
 afterAll(async () => {
-  await browser?.close()
   await samples.close()
   await world.close()
 })
 
-const WIDTHS = { phone: 360, desktop: 1280 }
-interface Look {
-  readonly width: keyof typeof WIDTHS
-  readonly locale: 'en' | 'zh-CN'
-  readonly colorScheme?: 'light' | 'dark'
-}
-
-async function open(address: string, { width, locale, colorScheme = 'light' }: Look): Promise<Page> {
-  const viewport = { width: WIDTHS[width], height: 800 }
-  const page = await browser.newPage({ locale, colorScheme, viewport, reducedMotion: 'reduce' })
+async function open(address: string, look: Look): Promise<Page> {
+  const page = await (await visit(browser, look)).newPage()
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text())
   })
@@ -101,26 +92,11 @@ afterEach(async () => {
   expect(complaints.splice(0).filter((text) => /content security policy/i.test(text))).toEqual([])
 })
 
-/** Violations that axe calls serious or critical; evaluated over the debugger, so the page's policy stays in force. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  const found = await page.evaluate(async () => {
-    const { axe: checker } = globalThis as unknown as { axe: { run(): Promise<import('axe-core').AxeResults> } }
-    return (await checker.run()).violations
-  })
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-}
-
 async function shoot(page: Page, name: string): Promise<void> {
   if (!SCREENSHOTS) return
   mkdirSync(SCREENSHOTS, { recursive: true })
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true })
 }
-
-const fitsItsWidth = (page: Page) =>
-  page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)
 
 const PAGES = {
   home: () => `${origin}/`,
@@ -151,14 +127,14 @@ async function facesOf(page: Page, selector: string): Promise<string[]> {
 
 describe('the typeface', () => {
   it('comes with the pages, for headings and buttons too', async () => {
-    const page = await open(PAGES.consent(), { width: 'desktop', locale: 'en' })
+    const page = await open(PAGES.consent(), { size: 'desktop', locale: 'en' })
     expect(await facesOf(page, 'h1, h2, p, button')).toEqual(['Inter'])
   })
 
   it('leaves quotation marks to the Chinese faces in Chinese', async () => {
     const [english, chinese] = [
-      await open(PAGES.consent(), { width: 'desktop', locale: 'en' }),
-      await open(PAGES.consent(), { width: 'desktop', locale: 'zh-CN' }),
+      await open(PAGES.consent(), { size: 'desktop', locale: 'en' }),
+      await open(PAGES.consent(), { size: 'desktop', locale: 'zh-CN' }),
     ]
     const faces = (page: Page, text: string) =>
       page
@@ -171,26 +147,17 @@ describe('the typeface', () => {
 })
 
 describe.each(Object.entries(PAGES))('the %s page', (name, address) => {
-  it.each<Look>([
-    { width: 'phone', locale: 'en' },
-    { width: 'phone', locale: 'zh-CN' },
-    { width: 'desktop', locale: 'en' },
-    { width: 'desktop', locale: 'zh-CN' },
-    { width: 'desktop', locale: 'en', colorScheme: 'dark' },
-  ])('is accessible and fits: %j', async (look) => {
+  it.each(LOOKS)('is accessible and fits: %j', async (look) => {
     const page = await open(address(), look)
     expect(await page.getAttribute('html', 'lang')).toBe(look.locale)
     expect(await violations(page)).toEqual([])
-    expect(await fitsItsWidth(page)).toBe(true)
-    await shoot(page, `${name}-${look.width}-${look.locale}-${look.colorScheme ?? 'light'}`)
-    // 1280 px at 400% zoom.
-    await page.setViewportSize({ width: 320, height: 800 })
-    expect(await fitsItsWidth(page)).toBe(true)
+    expect(await fits(page)).toBe(true)
+    await shoot(page, `${name}-${look.size}-${look.locale}`)
   })
 })
 
 describe('the sign-in page', () => {
-  const look: Look = { width: 'desktop', locale: 'en' }
+  const look: Look = { size: 'desktop', locale: 'en' }
 
   it('can be used with the keyboard alone', async () => {
     const page = await open(`${origin}/sign-in?return_to=%2F%3Fback%3D1`, look)

@@ -2,10 +2,11 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { SECTIONS } from '../../src/console/sections/index.ts'
 import { createOperator, setOperatorPassword } from '../../src/operators/index.ts'
-import { openBrowser } from '../browser.ts'
+import { violations } from '../axe.ts'
+import { sharedBrowser } from '../browser.ts'
 import { freePort } from '../free-port.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
-import { fits, LOOKS, type Look, picture, violations, visit } from '../sandbox/browse.ts'
+import { fits, LOOKS, type Look, picture, visit } from '../sandbox/browse.ts'
 import { addressOf, type Filled, fill } from './filled.ts'
 import { codeOf, PASSWORD } from './person.ts'
 
@@ -22,10 +23,9 @@ beforeAll(async () => {
   await world.app.listen({ host: '127.0.0.1', port })
   filled = await fill(world)
   await createOperator(world.deps, { name: 'somebody', role: 'viewer', days: 1 })
-  browser = await openBrowser()
+  browser = await sharedBrowser()
 })
 afterAll(async () => {
-  await browser?.close()
   await world.close()
 })
 

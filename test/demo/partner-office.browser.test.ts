@@ -1,8 +1,7 @@
-import { mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { pullCatalogue } from '../../src/catalogue/pull-catalogue.ts'
 import { pullPrices } from '../../src/catalogue/pull-prices.ts'
 import { type Demo, startDemo } from '../../src/demo/index.ts'
@@ -16,30 +15,23 @@ import { queryOrder } from '../../src/orders/query-order.ts'
 import { refundOrder } from '../../src/orders/refund-order.ts'
 import { showOrder } from '../../src/orders/show-order.ts'
 import { newOrder, newRefund } from '../../src/orders/wire.ts'
-import { openBrowser } from '../browser.ts'
+import { violations } from '../axe.ts'
+import { sharedBrowser } from '../browser.ts'
 import { openWorld, type World } from '../harness.ts'
+import { fits, LOOKS, type Look, visit } from '../sandbox/browse.ts'
 
 /** The whole way: a click in the back office, a signed notice, and the platform's order. SCREENSHOTS=folder keeps pictures. */
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const FOLDER = process.env.SCREENSHOTS
-const WIDTHS = { phone: 360, desktop: 1280 }
-interface Look {
-  readonly width: keyof typeof WIDTHS
-  readonly locale: 'en' | 'zh-CN'
-  readonly colorScheme?: 'light' | 'dark'
-  readonly javaScriptEnabled?: boolean
-}
-const DESKTOP: Look = { width: 'desktop', locale: 'en' }
+const DESKTOP: Look = { size: 'desktop', locale: 'en' }
 
 let world: World
 let demo: Demo
 let browser: Browser
 let office: string
 beforeAll(async () => {
-  browser = await openBrowser()
+  browser = await sharedBrowser()
 })
-afterAll(() => browser.close())
 
 beforeEach(async () => {
   const port = await freePort()
@@ -87,29 +79,12 @@ async function reviewed(): Promise<bigint> {
 
 const stateOf = async (orderId: bigint) => (await showOrder(world.deps, orderId)).order.state
 
-async function open({ width, ...look }: Look): Promise<Page> {
-  const viewport = { width: WIDTHS[width], height: 800 }
-  const context = await browser.newContext({ colorScheme: 'light', viewport, reducedMotion: 'reduce', ...look })
-  const page = await context.newPage()
+async function open(look: Look): Promise<Page> {
+  const page = await (await visit(browser, look)).newPage()
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
   await page.goto(office)
   return page
 }
-
-/** Evaluated over the debugger, so the page's policy stays in force. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  const found = await page.evaluate(async () => {
-    const { axe: checker } = globalThis as unknown as { axe: { run(): Promise<import('axe-core').AxeResults> } }
-    return (await checker.run()).violations
-  })
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-}
-
-const fitsItsWidth = (page: Page) =>
-  page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)
 
 async function shoot(page: Page, name: string): Promise<void> {
   if (!FOLDER) return
@@ -133,16 +108,9 @@ async function busyOffice(): Promise<void> {
 describe('the back office in a browser', () => {
   it('is accessible and fits, in every look', async () => {
     await busyOffice()
-    const looks: Look[] = [
-      { width: 'phone', locale: 'en' },
-      { width: 'phone', locale: 'zh-CN' },
-      { width: 'desktop', locale: 'en' },
-      { width: 'desktop', locale: 'zh-CN' },
-      { width: 'desktop', locale: 'en', colorScheme: 'dark' },
-    ]
-    for (const look of looks) {
+    for (const look of LOOKS) {
       const page = await open(look)
-      const name = `${look.width}-${look.locale}-${look.colorScheme ?? 'light'}`
+      const name = `${look.size}-${look.locale}`
       expect(await page.getAttribute('html', 'lang'), name).toBe(look.locale)
       expect(await page.textContent('#products'), name).toContain(LONG)
       await shoot(page, name)
@@ -150,10 +118,8 @@ describe('the back office in a browser', () => {
         for (const details of document.querySelectorAll('details')) details.open = true
       })
       expect(await violations(page), name).toEqual([])
-      expect(await fitsItsWidth(page), name).toBe(true)
+      expect(await fits(page), name).toBe(true)
       await shoot(page, `${name}-opened`)
-      await page.setViewportSize({ width: 320, height: 800 })
-      expect(await fitsItsWidth(page), name).toBe(true)
       await page.context().close()
     }
   })

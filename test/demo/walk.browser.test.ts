@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type System, startSystem } from '../acceptance/system.ts'
-import { openBrowser } from '../browser.ts'
+import { sharedBrowser } from '../browser.ts'
 
 /** What a stranger does after `npm start`, in a real browser without JavaScript. SCREENSHOTS=folder keeps pictures. */
 
@@ -17,10 +17,9 @@ let browser: Browser
 
 beforeAll(async () => {
   system = await startSystem()
-  browser = await openBrowser()
+  browser = await sharedBrowser()
 })
 afterAll(async () => {
-  await browser.close()
   await system.stop()
 })
 
@@ -55,35 +54,39 @@ async function signIn(page: Page): Promise<void> {
   await page.fill('input[name=password]', 'alice-password')
 }
 
-describe.each<[Size, Language]>([
-  ['phone', 'en'],
+/** Pictures are taken of every size and language. */
+const OTHERS: [Size, Language][] = [
   ['phone', 'zh-CN'],
   ['desktop', 'en'],
-  ['desktop', 'zh-CN'],
-])('on a %s in %s', (size, language) => {
-  it('leads from sign-in over consent to name and phone number', async () => {
-    const { page, context } = await visitor(size, language)
-    await signIn(page)
-    await picture(page, `sign-in-${size}-${language}`)
-    await page.click('button[type=submit]')
-    await picture(page, `consent-${size}-${language}`)
-    await page.click('button[value=approve]')
-    expect(new URL(page.url()).origin).toBe(demoUrl())
-    expect(await page.textContent('#name')).toBe('爱丽丝 Alice')
-    expect(await page.textContent('#phone')).toBe('13800000001')
-    expect(await page.textContent('#user')).toBe('1 + 10001')
-    await picture(page, `demo-${size}-${language}`)
-    await context.close()
-  })
+]
 
-  it('shows a failure as a page', async () => {
-    const { page, context } = await visitor(size, language)
-    await page.goto(`${system.origin}/oauth/v2/authorize?response_type=code&app_key=nobody`)
-    expect(await page.textContent('body')).toContain('20001')
-    await picture(page, `error-${size}-${language}`)
-    await context.close()
-  })
-})
+describe.each<[Size, Language]>([['phone', 'en'], ['desktop', 'zh-CN'], ...(FOLDER ? OTHERS : [])])(
+  'on a %s in %s',
+  (size, language) => {
+    it('leads from sign-in over consent to name and phone number', async () => {
+      const { page, context } = await visitor(size, language)
+      await signIn(page)
+      await picture(page, `sign-in-${size}-${language}`)
+      await page.click('button[type=submit]')
+      await picture(page, `consent-${size}-${language}`)
+      await page.click('button[value=approve]')
+      expect(new URL(page.url()).origin).toBe(demoUrl())
+      expect(await page.textContent('#name')).toBe('爱丽丝 Alice')
+      expect(await page.textContent('#phone')).toBe('13800000001')
+      expect(await page.textContent('#user')).toBe('1 + 10001')
+      await picture(page, `demo-${size}-${language}`)
+      await context.close()
+    })
+
+    it('shows a failure as a page', async () => {
+      const { page, context } = await visitor(size, language)
+      await page.goto(`${system.origin}/oauth/v2/authorize?response_type=code&app_key=nobody`)
+      expect(await page.textContent('body')).toContain('20001')
+      await picture(page, `error-${size}-${language}`)
+      await context.close()
+    })
+  },
+)
 
 describe('what the start prints', () => {
   const printed = () => system.processes[0]?.output() ?? ''

@@ -1,8 +1,9 @@
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sharedSystem } from '../acceptance/system.ts'
-import { openBrowser } from '../browser.ts'
-import { fits, LOOKS, type Look, picture, violations, visit } from '../sandbox/browse.ts'
+import { violations } from '../axe.ts'
+import { sharedBrowser } from '../browser.ts'
+import { fits, LOOKS, type Look, picture, visit } from '../sandbox/browse.ts'
 
 /** The pages for developers of micro-apps, looked at in a browser. */
 
@@ -10,9 +11,8 @@ let browser: Browser
 let origin: string
 beforeAll(async () => {
   origin = (await sharedSystem()).origin
-  browser = await openBrowser()
+  browser = await sharedBrowser()
 })
-afterAll(() => browser?.close())
 
 // Chromium reports what the Content-Security-Policy blocked on the console.
 const complaints: string[] = []

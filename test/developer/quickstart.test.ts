@@ -9,7 +9,7 @@ import { PUBLIC_LANGUAGES, quickstart, SERVER_LANGUAGES, snippetOf } from '../..
 import { ALICE, Client } from '../acceptance/client.ts'
 import { httpWire } from '../acceptance/http.ts'
 import { sharedSystem } from '../acceptance/system.ts'
-import { openBrowser } from '../browser.ts'
+import { sharedBrowser } from '../browser.ts'
 import { freePort } from '../free-port.ts'
 import { OF_NPM, OTHERS, runQuickstart } from '../interop/quickstart/quickstart.ts'
 import { visit } from '../oidc/person.ts'
@@ -66,7 +66,7 @@ describe('the program for', () => {
       const scripts = `<script type="importmap">${imports}</script><script type="module" src="/app.js"></script>`
       return response.writeHead(200, { 'Content-Type': 'text/html' }).end(`<!doctype html><body>${scripts}`)
     }).listen(0, '127.0.0.1')
-    const browser = await openBrowser()
+    const page = await (await sharedBrowser()).newPage()
     try {
       const { port } = server.address() as AddressInfo
       const own = `http://127.0.0.1:${port}`
@@ -78,7 +78,6 @@ describe('the program for', () => {
       })
       const values = { issuer: origin, clientId: app.app_key, clientSecret: '' }
       source = snippetOf('browser', values).replaceAll('8080', String(port))
-      const page = await browser.newPage()
       await page.goto(`${own}/callback`)
       await page.fill('#passport', ALICE.passport)
       await page.fill('#password', ALICE.password)
@@ -86,7 +85,7 @@ describe('the program for', () => {
       await page.click('button[value=approve]')
       await page.waitForFunction(() => document.body.textContent?.includes('1-10001'))
     } finally {
-      await browser.close()
+      await page.context().close()
       server.close()
     }
   })

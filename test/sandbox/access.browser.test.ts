@@ -1,9 +1,10 @@
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { violations } from '../axe.ts'
 import { openWorld, type World } from '../harness.ts'
 import { signatureOf } from '../signer.ts'
-import { browsing, fits, LOOKS, type Look, picture, signInAs, violations } from './browse.ts'
+import { browsing, fits, LOOKS, type Look, picture, signInAs } from './browse.ts'
 import { newSandboxPartner, type SandboxPartner } from './partners.ts'
 
 const PATH = '/mtp/api/order/test/ba'

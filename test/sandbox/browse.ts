@@ -1,13 +1,11 @@
-import { mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect } from 'vitest'
-import { openBrowser } from '../browser.ts'
+import { afterEach, beforeAll, expect } from 'vitest'
+import { sharedBrowser } from '../browser.ts'
 
-/** How the sandbox's pages are looked at: sizes, languages, axe, and pictures where SCREENSHOTS names a folder. */
+/** How pages are looked at: sizes, languages, colour schemes, and pictures where SCREENSHOTS names a folder. */
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const FOLDER = process.env.SCREENSHOTS
 const SIZES = { phone: { width: 360, height: 780 }, desktop: { width: 1280, height: 800 } } as const
 
@@ -25,13 +23,16 @@ const IN_THE_LIGHT: readonly Look[] = [
   { size: 'desktop', locale: 'zh-CN' },
 ]
 
-/** Each size meets each language and each colour scheme, and each language each scheme. Pictures are taken in the light. */
+/**
+ * Each size, language and colour scheme once. Their pairs are met within a look: `fits` tries all widths in its language,
+ * `violations` the contrast of the other scheme at its size. Pictures are taken in the light, of every size and language.
+ */
 export const LOOKS: readonly Look[] = FOLDER
   ? IN_THE_LIGHT
-  : IN_THE_LIGHT.map((look) => ({
-      ...look,
-      colorScheme: (look.size === 'phone') === (look.locale === 'en') ? 'light' : 'dark',
-    }))
+  : [
+      { size: 'phone', locale: 'en', colorScheme: 'light' },
+      { size: 'desktop', locale: 'zh-CN', colorScheme: 'dark' },
+    ]
 
 export const visit = (browser: Browser, { size, ...look }: Look): Promise<BrowserContext> =>
   browser.newContext({ viewport: SIZES[size], reducedMotion: 'reduce', ...look })
@@ -50,9 +51,8 @@ export function browsing(): Browsing {
   let browser: Browser
   const complaints: string[] = []
   beforeAll(async () => {
-    browser = await openBrowser()
+    browser = await sharedBrowser()
   })
-  afterAll(() => browser?.close())
   afterEach(async () => {
     for (const context of browser.contexts()) await context.close()
     expect(complaints.splice(0)).toEqual([])
@@ -88,27 +88,19 @@ export async function tabTo(page: Page, selector: string): Promise<void> {
   throw new Error(`${selector} cannot be reached`)
 }
 
-/** Violations that axe calls serious or critical; evaluated over the debugger, so the page's policy stays in force. */
-export async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  const found = await page.evaluate(async () => {
-    const { axe: checker } = globalThis as unknown as { axe: typeof import('axe-core') }
-    return (await checker.run({ resultTypes: ['violations'] })).violations
-  })
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-}
-
-/** Whether the page does not scroll sideways, also at 400 % zoom of a desktop (320 px). */
+/** Whether the page scrolls sideways at no width: neither of the sizes, nor at 400 % zoom of a desktop (320 px). */
 export async function fits(page: Page): Promise<boolean> {
-  const narrow = () => page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)
   const size = page.viewportSize() ?? SIZES.desktop
-  const asShown = await narrow()
-  await page.setViewportSize({ width: 320, height: size.height })
-  const zoomed = await narrow()
+  const tooWide: number[] = []
+  for (const width of new Set([size.width, 320, SIZES.phone.width, SIZES.desktop.width])) {
+    await page.setViewportSize({ width, height: size.height })
+    const fitting = await page.evaluate(
+      () => document.documentElement.scrollWidth <= document.documentElement.clientWidth,
+    )
+    if (!fitting) tooWide.push(width)
+  }
   await page.setViewportSize(size)
-  return asShown && zoomed
+  return tooWide.length === 0
 }
 
 /** The whole page, or, of one that is longer than a picture can be, what is in view. */

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { violations } from '../axe.ts'
 import { type SignedHeaders, signedHeaders } from '../signer.ts'
-import { browsing, fits, type Look, picture, signInAs, tabTo, violations } from './browse.ts'
+import { browsing, fits, type Look, picture, signInAs, tabTo } from './browse.ts'
 import { type Lab, openLab } from './lab.ts'
 
 /**

@@ -1,8 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { violations } from '../axe.ts'
 import { openWorld, type World } from '../harness.ts'
-import { browsing, fits, LOOKS, type Look, picture, violations } from './browse.ts'
+import { browsing, fits, LOOKS, type Look, picture } from './browse.ts'
 
 const browser = browsing()
 let world: World

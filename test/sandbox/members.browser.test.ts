@@ -1,11 +1,12 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type JobWorker, startWorker } from '../../src/jobs/worker.ts'
+import { violations } from '../axe.ts'
 import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
 import { type FakeSeller, fakeSeller, ok, refusal } from '../partner-calls/fake-seller.ts'
 import { until } from '../until.ts'
-import { browsing, fits, LOOKS, type Look, picture, signInAs, violations } from './browse.ts'
+import { browsing, fits, LOOKS, type Look, picture, signInAs } from './browse.ts'
 import { type PostOffice, postOffice } from './notify/post-office.ts'
 
 /** People of a partner, from the first invitation on: real mail, a real worker, a real browser. */

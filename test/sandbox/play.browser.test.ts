@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { browsing, fits, LOOKS, type Look, picture, signInAs, violations } from './browse.ts'
+import { violations } from '../axe.ts'
+import { browsing, fits, LOOKS, type Look, picture, signInAs } from './browse.ts'
 import { type Lab, openLab } from './lab.ts'
 
 const browser = browsing()

@@ -11,7 +11,7 @@ import { STEPS } from '../../src/certification/steps/index.ts'
 import { freePort } from '../../src/lib/web/listen.ts'
 import { storeReport } from '../../src/reports/report.ts'
 import type { StoredReport } from '../../src/reports/store.ts'
-import { openBrowser } from '../browser.ts'
+import { sharedBrowser } from '../browser.ts'
 import { openWorld, type World } from '../harness.ts'
 import { newSandboxPartner } from './partners.ts'
 
@@ -43,10 +43,9 @@ beforeAll(async () => {
     evidence: { consumption: ['8985652356562000001'], refund: ['8985652356562000002'] },
     passed_at: AT,
   })
-  browser = await openBrowser()
+  browser = await sharedBrowser()
 })
 afterAll(async () => {
-  await browser?.close()
   await world?.close()
 })
 

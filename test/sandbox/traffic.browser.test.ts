@@ -9,9 +9,10 @@ import { registerPages } from '../../src/lib/web/page.ts'
 import { callPartner } from '../../src/partner-calls/call-partner.ts'
 import { findPartner } from '../../src/partners/partner.ts'
 import { preflight } from '../../src/sandbox/preflight/index.ts'
+import { violations } from '../axe.ts'
 import { openWorld, type World } from '../harness.ts'
 import { type FakeSeller, fakeSeller, ok, status } from '../partner-calls/fake-seller.ts'
-import { browsing, fits, LOOKS, type Look, picture, signInAs, violations } from './browse.ts'
+import { browsing, fits, LOOKS, type Look, picture, signInAs } from './browse.ts'
 import { sendNotice } from './notices.ts'
 
 const CHANGE = '/mtp/api/deal/change/notice'
@@ -171,20 +172,10 @@ describe.each(LOOKS)('looked at as %j', (look) => {
   it('a pre-flight is accessible and fits', async () => {
     const page = await browser.open(`${sampleOrigin}/preflight`, look)
     await looksRight(page, 'preflight', look)
+    // Looked at in docs.browser.test.ts.
+    await page.goto(`${origin}/sandbox/docs#order-create`)
+    await picture(page, 'docs', look, false)
   })
-})
-
-// It is long, and axe takes its time for it: two looks.
-it.each<Look>([
-  { size: 'phone', locale: 'zh-CN' },
-  { size: 'desktop', locale: 'en', colorScheme: 'dark' },
-])('the field reference is accessible and fits, looked at as %j', async (look) => {
-  const page = await browser.open(`${origin}/sandbox/docs`, look)
-  expect(await page.getAttribute('html', 'lang')).toBe(look.locale)
-  expect(await violations(page)).toEqual([])
-  expect(await fits(page)).toBe(true)
-  await page.goto(`${origin}/sandbox/docs#order-create`)
-  await picture(page, 'docs', look, false)
 })
 
 const DESKTOP: Look = { size: 'desktop', locale: 'en' }

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type * as axe from 'axe-core'
+import type { BrowserContext, Page } from 'playwright-core'
+
+/** What axe-core, which looks for barriers in a page, has against it. */
+
+const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Whose pages come with axe from now on: to send it is most of what looking costs. */
+const prepared = new WeakSet<BrowserContext>()
+
+/** Over the debugger, so the page's policy stays in force. */
+async function prepare(page: Page): Promise<void> {
+  const context = page.context()
+  if (!prepared.has(context)) await context.addInitScript({ content: SOURCE })
+  prepared.add(context)
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(SOURCE)
+}
+
+/** What is looked for is in the page itself: no style sheet is fetched again, nothing plays. */
+const run = (page: Page, options: axe.RunOptions = {}): Promise<axe.Result[]> =>
+  page.evaluate(async (chosen) => {
+    const { axe: checker } = globalThis as unknown as { axe: typeof axe }
+    return (await checker.run({ ...chosen, resultTypes: ['violations'], preload: false })).violations
+  }, options)
+
+/** Violations that axe calls serious or critical, in the page's colour scheme, and those of contrast in the other one. */
+export async function violations(page: Page): Promise<string[]> {
+  await prepare(page)
+  const found = await run(page)
+  const isDark = await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches)
+  const [scheme, other] = isDark ? (['dark', 'light'] as const) : (['light', 'dark'] as const)
+  await page.emulateMedia({ colorScheme: other })
+  found.push(...(await run(page, { runOnly: ['color-contrast'] })))
+  await page.emulateMedia({ colorScheme: scheme })
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}

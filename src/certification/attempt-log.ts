@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
 import type { Detail, Said } from '../lib/said.ts'
 import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
-import type { Choice } from '../run-choice/index.ts'
+import type { Choice } from '../test-plan/index.ts'
 import { appendEvent } from './attempt-store.ts'
 import type { LogEntry } from './event.ts'
 

@@ -2,7 +2,7 @@ import { findProduct, keysOnSale, markProduct, pullPrices, pullProduct } from '.
 import { OPERATOR } from '../history/index.ts'
 import { type NewOrder, newOrder } from '../orders/index.ts'
 import { statedNow } from '../partner-calls/index.ts'
-import { offers, travelDate } from '../run-choice/index.ts'
+import { offers, travelDate } from '../test-plan/index.ts'
 import type { StepContext } from './step-context.ts'
 import { testVisitors } from './steps/test-visitors.ts'
 

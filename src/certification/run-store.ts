@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
-import type { Choice } from '../run-choice/index.ts'
+import type { Choice } from '../test-plan/index.ts'
 
 /** The SQL of test runs. */
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { lockPartner } from '../partners/index.ts'
-import { type Choice, type Conditions, offers } from '../run-choice/index.ts'
+import { type Choice, type Conditions, offers } from '../test-plan/index.ts'
 import {
   type AttemptRow,
   attemptsOf,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { FUNCTION_IDS, MOST_DAYS_AHEAD } from '../run-choice/index.ts'
+import { FUNCTION_IDS, MOST_DAYS_AHEAD } from '../test-plan/index.ts'
 import type { CliContext } from './context.ts'
 import { takes } from './operation.ts'
 import { print } from './report.ts'

@@ -4,7 +4,7 @@ import { reasonDetail } from '../lib/reason-said.ts'
 import { type Detail, SAID_IDS, type Said } from '../lib/said.ts'
 import type { Translate } from '../lib/web/locale.ts'
 import { ORDER_STATES, REFUND_STATES } from '../orders/index.ts'
-import type { FunctionId } from '../run-choice/index.ts'
+import type { FunctionId } from '../test-plan/index.ts'
 import { interfaceName } from './interface-title.ts'
 
 /** The texts of what the test engine knows by an id: their keys in views/locales follow from the id. */

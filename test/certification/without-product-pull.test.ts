@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkAcceptance } from '../../src/certification/acceptance.ts'
 import { updatePartner } from '../../src/partners/partner.ts'
-import { choice } from '../../src/run-choice/choice.ts'
+import { choice } from '../../src/test-plan/choice.ts'
 import { type Lab, openLab } from '../sandbox/lab.ts'
 import { makeStep, orderOf, walk } from '../sandbox/walk.ts'
 

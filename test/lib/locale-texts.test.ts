@@ -11,9 +11,9 @@ import { translator } from '../../src/lib/web/locale.ts'
 import { MEMBER_REFUSALS } from '../../src/members/errors.ts'
 import { MEMBER_ROLES } from '../../src/members/wire.ts'
 import { ORDER_STATES, REFUND_STATES } from '../../src/orders/states.ts'
-import { FUNCTION_IDS } from '../../src/run-choice/functions.ts'
 import { SECRET_REFUSALS } from '../../src/sandbox/members/secret.ts'
 import { refusalText } from '../../src/sandbox/texts.ts'
+import { FUNCTION_IDS } from '../../src/test-plan/functions.ts'
 
 const views = new URL('../../views/', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, views), 'utf8')

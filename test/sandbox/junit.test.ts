@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { addSeconds, utcDate } from '../../src/lib/clock.ts'
 import { translator } from '../../src/lib/web/locale.ts'
-import { choice } from '../../src/run-choice/choice.ts'
 import { junitOf as junitIn } from '../../src/sandbox/api/junit.ts'
 import type { FailedCheck, ReportedAttempt, ReportedStep, RunReport } from '../../src/sandbox/api/report.ts'
+import { choice } from '../../src/test-plan/choice.ts'
 import { junitProblems } from './junit.ts'
 import { SIMPLE } from './lab.ts'
 

@@ -1,6 +1,6 @@
 import { addDays } from '../../lib/time-zone.ts'
 import { statedNow } from '../../partner-calls/index.ts'
-import { travelDate } from '../../run-choice/index.ts'
+import { travelDate } from '../../test-plan/index.ts'
 import type { StepContext } from '../step-context.ts'
 import type { Step } from './step.ts'
 

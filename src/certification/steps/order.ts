@@ -1,7 +1,7 @@
 import { OPERATOR } from '../../history/index.ts'
 import { ORDER_STATUS } from '../../interfaces/index.ts'
 import { closeOrder, codesIn } from '../../orders/index.ts'
-import { offers } from '../../run-choice/index.ts'
+import { offers } from '../../test-plan/index.ts'
 import type { Step } from './step.ts'
 import { createTestOrder, payTestOrder, unpaidOrder, unusedOrder } from './test-order.ts'
 import { checkToldVouchers } from './voucher-list.ts'

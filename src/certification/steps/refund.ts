@@ -11,7 +11,7 @@ import {
   showOrder,
   tellRefunded,
 } from '../../orders/index.ts'
-import { offers } from '../../run-choice/index.ts'
+import { offers } from '../../test-plan/index.ts'
 import type { OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
 import { fieldIn } from './notice-body.ts'

@@ -1,5 +1,5 @@
 import type { ExpectedChecks } from '../../checks/index.ts'
-import type { FunctionId } from '../../run-choice/index.ts'
+import type { FunctionId } from '../../test-plan/index.ts'
 import type { StepContext } from '../step-context.ts'
 
 /**

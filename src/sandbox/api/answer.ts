@@ -12,7 +12,7 @@ import {
 import type { Finding } from '../../checks/index.ts'
 import type { Said } from '../../lib/said.ts'
 import type { Translate } from '../../lib/web/locale.ts'
-import type { Choice } from '../../run-choice/index.ts'
+import type { Choice } from '../../test-plan/index.ts'
 import type { OwnContacts } from '../contacts.ts'
 import type { SellerStanding } from '../standing.ts'
 import { checkText, detailText, reasonText, saidText, stepName } from '../texts.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { maybe, numericText } from '../../lib/json/fields.ts'
-import { choice, conditions } from '../../run-choice/index.ts'
+import { choice, conditions } from '../../test-plan/index.ts'
 import { contactsGiven } from '../contacts.ts'
 
 /** POST /sandbox/api/runs: the choice that a person makes on the functions page, as a request of area B. */

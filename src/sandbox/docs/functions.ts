@@ -1,5 +1,5 @@
 import type { InterfaceName } from '../../interfaces/index.ts'
-import { FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from '../../run-choice/index.ts'
+import { FUNCTION_IDS, type FunctionId, REQUIRED_FUNCTIONS } from '../../test-plan/index.ts'
 import { INTERFACE_OF } from '../pages/function-groups.ts'
 import type { NoticeName } from './anchor.ts'
 

@@ -1,5 +1,5 @@
 import { type Locale, type Translate, translator } from '../../lib/web/locale.ts'
-import type { FunctionId } from '../../run-choice/index.ts'
+import type { FunctionId } from '../../test-plan/index.ts'
 import { messageName } from '../interface-title.ts'
 import { functionAbout, functionName } from '../texts.ts'
 import type { Direction } from './anchor.ts'

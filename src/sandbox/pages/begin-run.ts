@@ -3,7 +3,7 @@ import { findPresentRun, isUntouched, type Run, startRun } from '../../certifica
 import type { Deps } from '../../deps.ts'
 import { hasPassedSignatureTool } from '../../mws/index.ts'
 import { lockPartner, updatePartner } from '../../partners/index.ts'
-import type { Choice } from '../../run-choice/index.ts'
+import type { Choice } from '../../test-plan/index.ts'
 import { type ContactsGiven, giveContacts } from '../contacts.ts'
 import { signatureFirst } from '../errors.ts'
 import { isUnlocked } from '../standing.ts'

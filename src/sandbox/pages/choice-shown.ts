@@ -1,5 +1,5 @@
 import type { Translate } from '../../lib/web/locale.ts'
-import { type Choice, FAULTS, NO_CONDITIONS, travelDate } from '../../run-choice/index.ts'
+import { type Choice, FAULTS, NO_CONDITIONS, travelDate } from '../../test-plan/index.ts'
 import { functionName } from '../texts.ts'
 import { faultText } from './conditions-form.ts'
 

@@ -1,5 +1,5 @@
 import type { Translate } from '../../lib/web/locale.ts'
-import { type Conditions, conditions, FAULTS, NO_CONDITIONS } from '../../run-choice/index.ts'
+import { type Conditions, conditions, FAULTS, NO_CONDITIONS } from '../../test-plan/index.ts'
 
 /** What a run pretends, on the page of functions: read from the form, checked, and shown again as it was typed. */
 export interface ConditionTexts {

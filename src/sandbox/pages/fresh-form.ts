@@ -1,7 +1,7 @@
 import { findPresentRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { type Partner, showPartner } from '../../partners/index.ts'
-import { type Choice, type FunctionId, OFFERED_FUNCTIONS, REQUIRED_FUNCTIONS } from '../../run-choice/index.ts'
+import { type Choice, type FunctionId, OFFERED_FUNCTIONS, REQUIRED_FUNCTIONS } from '../../test-plan/index.ts'
 import { conditionTexts } from './conditions-form.ts'
 import { isDemo } from './demo-help.ts'
 import { type FormTexts, PRODUCT_ROLES, type ProductRole } from './functions-form.ts'

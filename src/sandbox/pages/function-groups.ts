@@ -1,5 +1,5 @@
 import type { InterfaceName } from '../../interfaces/index.ts'
-import type { FunctionId } from '../../run-choice/index.ts'
+import type { FunctionId } from '../../test-plan/index.ts'
 
 /** The functions as the form lays them out; each stands in exactly one group (a test holds that). */
 export const GROUPS: readonly { readonly name: string; readonly functions: readonly FunctionId[] }[] = [

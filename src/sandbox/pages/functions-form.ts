@@ -1,6 +1,6 @@
 import { INTERFACES, type InterfaceName } from '../../interfaces/index.ts'
 import { type PartnerChanges, partnerChanges } from '../../partners/index.ts'
-import { type Choice, choice, FUNCTION_IDS, type FunctionId } from '../../run-choice/index.ts'
+import { type Choice, choice, FUNCTION_IDS, type FunctionId } from '../../test-plan/index.ts'
 import { type ConditionTexts, conditionsGiven, readConditions } from './conditions-form.ts'
 import { type ContactTexts, readContacts } from './contacts-form.ts'
 import { INTERFACE_OF } from './function-groups.ts'

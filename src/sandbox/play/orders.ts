@@ -15,7 +15,7 @@ import {
   type TrialOrder,
 } from '../../orders/index.ts'
 import type { PartnerWithSecrets } from '../../partners/index.ts'
-import type { Choice } from '../../run-choice/index.ts'
+import type { Choice } from '../../test-plan/index.ts'
 import { countUse } from '../../throttle/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { isCovered } from './interfaces.ts'

@@ -1,6 +1,6 @@
 import { OPERATOR } from '../../../history/index.ts'
 import { closeOrder, createOrder, newOrderId } from '../../../orders/index.ts'
-import { offers } from '../../../run-choice/index.ts'
+import { offers } from '../../../test-plan/index.ts'
 import { runOrderInput } from '../order-input.ts'
 import type { Step } from '../step.ts'
 import { createTestOrder } from '../test-order.ts'

@@ -108,6 +108,16 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value.t
 
 const A_TEXT = said('a-text')
 
+/** A PartnerId as text; of one that came as a number, its own digits. */
+const textOfId = (given: unknown): Said =>
+  said('a-text-such-as', { example: `"${/^\d{1,19}$/.test(String(given)) ? given : '7001'}"` })
+
+/** What stands where a text should; a number looks like one. */
+const insteadOfText = (value: unknown): Detail =>
+  typeof value === 'number' || typeof value === 'bigint'
+    ? said('the-number', { value: shown(value) })
+    : shownDetail(value)
+
 /**
  * Code, describe and partnerId of an answer, refusals too: an integer and two texts. A code that is missing fails the
  * check of the code.
@@ -117,14 +127,14 @@ export function envelopeFindings({ name }: PartnerInterface, json: unknown, stag
   const fields = [
     { path: 'code', value: code, fits: code === undefined || Number.isInteger(code), expected: said('an-integer') },
     { path: 'describe', value: describe, fits: isText(describe), expected: A_TEXT },
-    { path: 'partnerId', value: partnerId, fits: isText(partnerId), expected: A_TEXT },
+    { path: 'partnerId', value: partnerId, fits: isText(partnerId), expected: textOfId(partnerId) },
   ]
   const wrong = fields.filter(({ fits }) => !fits)
   if (wrong.length === 0) return [{ id: 'envelope', passed: true }]
   const level = strictness(stage)
   return wrong.map(({ path, value, expected }) => ({
     ...{ id: 'envelope', passed: false, level, path, expected },
-    actual: shownDetail(value),
+    actual: path === 'code' ? shownDetail(value) : insteadOfText(value),
     doc: `${name}.answer.${path}`,
   }))
 }

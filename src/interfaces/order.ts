@@ -12,7 +12,7 @@ import {
   smallInt,
   text,
 } from '../lib/json/fields.ts'
-import { listOf } from '../lib/json/shape.ts'
+import { EVEN_IF_WRONG, hasProblem, listOf } from '../lib/json/shape.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { additionalLists, issuedTickets, voucherType } from './issued.ts'
 import { readableCredential, sentPerson } from './people.ts'
@@ -68,10 +68,12 @@ export const orderPay = partnerInterface({
   answer: z.looseObject({
     body: z
       .looseObject({ ...echoed, voucherType: maybe(voucherType()), ...issuedTickets })
-      .refine((body) => body.voucherType !== undefined || body.asyReturnVoucher === true, {
-        path: ['voucherType'],
-        error: 'is required because asyReturnVoucher is not true',
-      })
+      .superRefine((body, context) => {
+        if (body.voucherType !== undefined || body.asyReturnVoucher === true) return
+        if (hasProblem(context, 'voucherType')) return
+        const message = 'is required because asyReturnVoucher is not true'
+        context.addIssue({ code: 'custom', path: ['voucherType'], message })
+      }, EVEN_IF_WRONG)
       .meta({ requiredWhen: { voucherType: 'asyReturnVoucher ≠ true' } }),
   }),
   pending: { 598: 'issuing' },

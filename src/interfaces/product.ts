@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { amount, idText, maybe, oneOf, smallInt, stock, text } from '../lib/json/fields.ts'
-import { listOf } from '../lib/json/shape.ts'
+import { EVEN_IF_WRONG, hasProblem, listOf } from '../lib/json/shape.ts'
 import { productDoubts } from './doubts.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { softFields, softProblems } from './read-answer.ts'
@@ -123,10 +123,12 @@ const product = z
     for (const { fields, when } of REQUIRED_WHEN.filter(({ applies }) => applies(entry))) {
       const message = `is required because ${when.replace(' = ', ' is ')}`
       for (const field of fields) {
-        if (entry[field] === undefined) context.addIssue({ code: 'custom', path: [field], message })
+        if (entry[field] === undefined && !hasProblem(context, field)) {
+          context.addIssue({ code: 'custom', path: [field], message })
+        }
       }
     }
-  })
+  }, EVEN_IF_WRONG)
   .meta({
     requiredWhen: Object.fromEntries(REQUIRED_WHEN.flatMap(({ fields, when }) => fields.map((field) => [field, when]))),
   })

@@ -64,7 +64,12 @@ export function readAnswer<Entry extends PartnerInterface>(
   json: unknown,
 ): Reading<z.output<Entry['answer']>> {
   const enveloped = readShape(envelope, json)
-  if ('problems' in enveloped) return { outcome: 'misshapen', problems: enveloped.problems }
+  if ('problems' in enveloped) {
+    // All of it in one round: of a success the other fields too.
+    const rest = saysSuccess(json) && readShape(entry.answer, withBody(entry, json as Record<string, unknown>))
+    const others = rest && 'problems' in rest ? rest.problems : []
+    return { outcome: 'misshapen', problems: [...enveloped.problems, ...others] }
+  }
   const { code, describe = '' } = enveloped.value
   const pending = entry.pending[code]
   if (pending !== undefined) return { outcome: 'pending', code, meaning: pending, describe }

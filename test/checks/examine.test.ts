@@ -152,8 +152,9 @@ describe('the envelope of an answer', () => {
     [{ describe: undefined }, ['describe', 'a text that is not empty', 'missing']],
     [{ describe: null }, ['describe', 'a text that is not empty', 'null']],
     [{ describe: '' }, ['describe', 'a text that is not empty', '""']],
-    [{ partnerId: undefined }, ['partnerId', 'a text that is not empty', 'missing']],
-    [{ partnerId: 7001 }, ['partnerId', 'a text that is not empty', '7001']],
+    [{ describe: 5 }, ['describe', 'a text that is not empty', 'the number 5, not a text']],
+    [{ partnerId: undefined }, ['partnerId', 'a text, such as "7001"', 'missing']],
+    [{ partnerId: 7001 }, ['partnerId', 'a text, such as "7001"', 'the number 7001, not a text']],
   ])('of which %j is an error in stage sandbox and a warning of a live partner', (change, told) => {
     expect(envelopes({ ...whole, ...change })).toEqual([['error', ...told]])
     expect(envelopes({ ...whole, ...change }, 'live')).toEqual([['warning', ...told]])

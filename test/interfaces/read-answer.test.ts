@@ -65,6 +65,36 @@ describe('an answer of a partner', () => {
       ],
     ],
     [priceCalendar, { ...ok, body: {} }, [['body', 'must be an array']]],
+    // What the envelope lacks, what a field lacks, and what is required because of another one: in one round.
+    [
+      orderPay,
+      { ...ok, describe: 7, body: { orderId: 'x', vouchers: 'V-1' } },
+      [
+        ['describe', 'must be a text'],
+        ['body.orderId', 'must be a 64-bit integer, as number or text'],
+        ['body.vouchers', 'must be an array'],
+        ['body.voucherType', 'is required because asyReturnVoucher is not true'],
+      ],
+    ],
+    [orderPay, { ...ok, body: 'none' }, [['body', 'must be an object']]],
+    [productPull, { ...ok, body: [null] }, [['body[0]', 'must be an object']]],
+    [orderPay, { ...ok, body: { voucherType: 9 } }, [['body.voucherType', 'must be one of 0, 1, 2']]],
+    [
+      productPull,
+      {
+        ...ok,
+        body: [{ ...PRODUCT, useDateMode: 0, title: '', partlyRefund: 'no', stock: 'many', returnVoucher: false }],
+      },
+      [
+        ['body[0].title', 'must not be empty'],
+        ['body[0].partlyRefund', 'must be true or false'],
+        ['body[0].stock', 'must be a 32-bit integer, as number or text'],
+        ...['marketPrice', 'mtPrice', 'settlementPrice', 'voucherDateBegin', 'voucherDateEnd', 'validWeekRule'].map(
+          (field): [string, string] => [`body[0].${field}`, 'is required because useDateMode is 0'],
+        ),
+        ['body[0].voucherText', 'is required because returnVoucher is false'],
+      ],
+    ],
   ])('$name misshapen: each problem with its path', (entry, json, problems) => {
     expect(readAnswer(entry, json)).toEqual({
       outcome: 'misshapen',

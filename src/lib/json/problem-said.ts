@@ -9,7 +9,9 @@ const PROBLEMS: readonly (readonly [problem: RegExp, text: SaidId])[] = [
   [/^is required because (?<field>\w+) is not (?<value>\w+)$/, 'required-because-not'],
   [/^is required because (?<field>\w+) is (?<value>\w+)$/, 'required-because'],
   [/^must not be empty$/, 'must-be-filled'],
-  [/^must be a text$/, 'must-be-text'],
+  // Calls that were stored before have the second words.
+  [/^must be (?:a text|a string)$/, 'must-be-text'],
+  [/^must be (?:true or false|a boolean)$/, 'must-be-boolean'],
   [/^must be one of (?<values>.+)$/s, 'must-be-one-of'],
   [/^must have at most (?<most>\d+) entries$/, 'must-have-entries'],
   [/^must have at least one entry$/, 'must-have-entry'],
@@ -23,7 +25,7 @@ const PROBLEMS: readonly (readonly [problem: RegExp, text: SaidId])[] = [
   [/^must be a (?<bits>32|64)-bit integer, as number or text$/, 'must-be-bits'],
   [/^must be digits, as number or text$/, 'must-be-digits'],
   [/^must be more than (?<least>\d+) and at most (?<most>\d+) minutes$/, 'must-be-minutes'],
-  [/^must be a (?<type>string|number|boolean)$/, 'must-be-a-type'],
+  [/^must be a (?<type>number)$/, 'must-be-a-type'],
   [/^must be an (?<type>array|object)$/, 'must-be-an-type'],
 ]
 

@@ -30,11 +30,18 @@ export function readShape<Schema extends z.ZodType>(
   }
 }
 
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a text',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+}
+
 /** Plain words for the issues to which the schema gave no message of its own. */
 function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      return `must be ${issue.expected === 'array' || issue.expected === 'object' ? 'an' : 'a'} ${issue.expected}`
+      return `must be ${TYPES[issue.expected] ?? `a ${issue.expected}`}`
     case 'invalid_value':
       return `must be one of ${issue.values.map((allowed) => JSON.stringify(allowed)).join(', ')}`
     default:
@@ -76,6 +83,15 @@ export const LIST_LIMITS = {
 } as const satisfies Readonly<Record<string, { readonly most: number; readonly about: string }>>
 
 type ListName = keyof typeof LIST_LIMITS
+
+/** For `superRefine` of an object: it is asked while fields are wrong, too, so that all is told in one round. */
+export const EVEN_IF_WRONG = {
+  when: ({ value }: z.core.ParsePayload): boolean => typeof value === 'object' && value !== null,
+}
+
+/** Whether a field of the value that a `superRefine` looks at has a problem already. */
+export const hasProblem = ({ issues }: z.core.ParsePayload, field: string): boolean =>
+  issues.some(({ path }) => path?.[0] === field)
 
 /** At most this many problems of one value are reported; one more is looked for, to say that there are more. */
 export const MOST_PROBLEMS = 5

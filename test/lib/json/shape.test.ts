@@ -16,7 +16,7 @@ describe('problems of a shape', () => {
     expect(result).toEqual({
       problems: [
         { path: 'list[1].count', problem: 'is required' },
-        { path: 'list[1].name', problem: 'must be a string' },
+        { path: 'list[1].name', problem: 'must be a text' },
         { path: 'list[1].kind', problem: 'must be one of 1, 2' },
       ],
     })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { INTERFACES, type InterfaceName, type PartnerInterface } from '../../interfaces/index.ts'
+import { INTERFACES, type InterfaceName, type PartnerInterface, readAnswer, SUCCESS } from '../../interfaces/index.ts'
 import { numericText, oneOf, smallInt } from '../../lib/json/fields.ts'
 import { prettyLossless } from '../../lib/json/lossless.ts'
 import type { Locale } from '../../lib/web/locale.ts'
@@ -47,8 +47,12 @@ interface Message {
 
 const requestOf = ({ request }: PartnerInterface) => fieldsOf(z.object({ partnerId: numericText(), body: request }))
 
-const answerOf = ({ answer }: PartnerInterface) =>
-  fieldsOf(z.object({ code: smallInt(), describe: z.string(), partnerId: z.string(), ...answer.shape }))
+const answerOf = (entry: PartnerInterface): Field[] => {
+  const shape = { code: smallInt(), describe: z.string(), partnerId: z.string(), ...entry.answer.shape }
+  // Where nothing in it is required, a success may leave it out.
+  const isNeeded = readAnswer(entry, { code: SUCCESS }).outcome !== 'success'
+  return fieldsOf(z.object(shape)).map((field) => (field.name === 'body' ? { ...field, required: isNeeded } : field))
+}
 
 const othersThan300 = (path: string): number[] => (refusalCode(path) === 300 ? [] : [refusalCode(path)])
 

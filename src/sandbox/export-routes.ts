@@ -12,6 +12,7 @@ import { jsonSchemas } from './exports/messages.ts'
 import { openApi } from './exports/openapi.ts'
 import { postmanCollection } from './exports/postman.ts'
 import { PARTNER_URL } from './exports/requests.ts'
+import { findPartnerSession, type SignedInPartner, sessionCookie } from './session.ts'
 
 /** Files to download, made from the same definitions as the field reference. */
 const EXPORTS = [
@@ -23,46 +24,63 @@ const EXPORTS = [
 ] as const
 type Export = (typeof EXPORTS)[number]
 
-function exportsIn(locale: Locale, baseUrl: string): Record<Export, Buffer> {
+const asText = (value: object): Buffer => Buffer.from(prettyLossless(value))
+
+/** What every download of a language is made of. */
+function definitionsIn(locale: Locale, baseUrl: string) {
   const { notices, interfaces } = fieldReference(locale)
-  const { title: titleOf } = docsTexts(locale)
-  const t = translator(locale)
-  const own = { url: '{baseUrl}', variables: { baseUrl: { default: PARTNER_URL } } }
-  const collected = { notices, interfaces, titleOf, t, baseUrl }
-  const described = { titleOf, locale, t }
-  const text = (value: object): Buffer => Buffer.from(prettyLossless(value))
-  return {
-    'openapi-notices.json': text(
-      openApi({ ...described, title: t('sandbox.docs.notices'), server: { url: baseUrl }, sections: notices }),
-    ),
-    'openapi-interfaces.json': text(
-      openApi({ ...described, title: t('sandbox.docs.interfaces'), server: own, sections: interfaces }),
-    ),
-    'schemas.json': text(jsonSchemas([...notices, ...interfaces], locale)),
-    'postman.json': text(postmanCollection(collected)),
-    'bruno.zip': zipOf(brunoFiles(collected)),
-  }
+  return { notices, interfaces, titleOf: docsTexts(locale).title, t: translator(locale), locale, baseUrl }
+}
+type Definitions = ReturnType<typeof definitionsIn>
+
+const MAKE: Readonly<Record<Export, (definitions: Definitions, seller: SignedInPartner | null) => Buffer>> = {
+  'openapi-notices.json': ({ notices, baseUrl, ...described }) => {
+    const title = described.t('sandbox.docs.notices')
+    return asText(openApi({ ...described, title, server: { url: baseUrl }, sections: notices }))
+  },
+  'openapi-interfaces.json': ({ interfaces, ...described }) => {
+    const own = { url: '{baseUrl}', variables: { baseUrl: { default: PARTNER_URL } } }
+    const title = described.t('sandbox.docs.interfaces')
+    return asText(openApi({ ...described, title, server: own, sections: interfaces }))
+  },
+  'schemas.json': ({ notices, interfaces, locale }) => asText(jsonSchemas([...notices, ...interfaces], locale)),
+  'postman.json': (definitions, seller) => asText(postmanCollection({ ...definitions, seller: seller ?? undefined })),
+  'bruno.zip': (definitions, seller) => zipOf(brunoFiles({ ...definitions, seller: seller ?? undefined })),
 }
 
-/** Public, like the reference itself. In the reader's language. */
+/**
+ * Public, like the reference itself, in the reader's language. The collections of a seller that has signed in have its
+ * clientId and PartnerId, never the clientSecret.
+ */
 export const exportRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   // Made when they are first asked for: they never change while the process runs.
-  const made = new Map<Locale, Record<Export, Buffer>>()
-  const filesIn = (locale: Locale): Record<Export, Buffer> => {
-    const known = made.get(locale) ?? exportsIn(locale, deps.config.PARTNER_URL)
-    made.set(locale, known)
-    return known
+  const known = new Map<Locale, Definitions>()
+  const definitionsOf = (locale: Locale): Definitions => {
+    const definitions = known.get(locale) ?? definitionsIn(locale, deps.config.PARTNER_URL)
+    known.set(locale, definitions)
+    return definitions
   }
+  const made = new Map<string, Buffer>()
+  const forEverybody = (name: Export, locale: Locale): Buffer => {
+    const key = `${locale} ${name}`
+    const file = made.get(key) ?? MAKE[name](definitionsOf(locale), null)
+    made.set(key, file)
+    return file
+  }
+  const cookie = sessionCookie(deps.config)
   for (const name of EXPORTS) {
     const type = name.endsWith('.zip') ? 'application/zip' : 'application/json; charset=utf-8'
-    app.get(`/docs/${name}`, async (request, reply) =>
-      reply
+    const isCollection = name === 'postman.json' || name === 'bruno.zip'
+    app.get(`/docs/${name}`, async (request, reply) => {
+      const locale = localeOfRequest(request)
+      const seller = isCollection ? await findPartnerSession(deps, cookie.read(request)) : null
+      return reply
         .headers({
           ...AREA_A_HEADERS,
           'Content-Type': type,
           'Content-Disposition': `attachment; filename="gatehouse-${name}"`,
         })
-        .send(filesIn(localeOfRequest(request))[name]),
-    )
+        .send(seller ? MAKE[name](definitionsOf(locale), seller) : forEverybody(name, locale))
+    })
   }
 }

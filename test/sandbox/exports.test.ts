@@ -189,3 +189,27 @@ describe('the Bruno collection', () => {
     else for (const { passed } of ran) expect(passed).toHaveLength(2)
   })
 })
+
+describe('the collections of a seller that has signed in', () => {
+  it('have its clientId and PartnerId, and not the secret', async () => {
+    const form = new URLSearchParams({ client_id: 'demo-partner', password: variables.clientSecret ?? '' })
+    const signedIn = await fetch(`${system.origin}/sandbox/sign-in`, {
+      method: 'POST',
+      body: form,
+      redirect: 'manual',
+      headers: { 'Sec-Fetch-Site': 'same-origin' },
+    })
+    const headers = { Cookie: signedIn.headers.get('set-cookie')?.split(';')[0] ?? '', 'Accept-Language': 'en' }
+    const own = (name: string) => fetch(`${system.origin}/sandbox/docs/${name}`, { headers })
+    const { variable } = (await (await own('postman.json')).json()) as Postman
+    const ids = { clientId: 'demo-partner', partnerId: '7001', clientSecret: '' }
+    expect(Object.fromEntries(variable.map(({ key, value }) => [key, value]))).toMatchObject(ids)
+    const files = unzipped(Buffer.from(await (await own('bruno.zip')).arrayBuffer()))
+    const environment = bruLang.bruToEnvJsonV2(files.get('Gatehouse/environments/Sandbox.bru') ?? '')
+    const values = Object.fromEntries(environment.variables.map(({ name, value }) => [name, value ?? '']))
+    expect(values).toMatchObject(ids)
+    expect([...files.values()].join()).not.toContain(variables.clientSecret)
+    // Nobody else gets them.
+    expect(await (await download('postman.json')).text()).not.toContain('demo-partner')
+  })
+})

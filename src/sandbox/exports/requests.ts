@@ -27,6 +27,8 @@ export interface Collected {
   readonly t: Translate
   /** The platform's address. */
   readonly baseUrl: string
+  /** Whom it is for; undefined for whoever has not signed in. */
+  readonly seller?: { readonly clientId: string; readonly partnerId: bigint } | undefined
 }
 
 /** Where a seller's program often runs while it is written. */
@@ -35,11 +37,11 @@ export const PARTNER_URL = 'http://localhost:8080'
 export const COLLECTION = 'Gatehouse'
 
 /** The variables of a collection; the secret is never filled in. */
-export const variablesOf = ({ baseUrl }: Pick<Collected, 'baseUrl'>): Readonly<Record<string, string>> => ({
+export const variablesOf = ({ baseUrl, seller }: Collected): Readonly<Record<string, string>> => ({
   baseUrl,
   partnerUrl: PARTNER_URL,
-  clientId: '',
-  partnerId: '',
+  clientId: seller?.clientId ?? '',
+  partnerId: String(seller?.partnerId ?? ''),
 })
 export const SECRET_VARIABLE = 'clientSecret'
 

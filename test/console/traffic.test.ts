@@ -103,6 +103,40 @@ describe('a call', () => {
     }
   })
 
+  it.each([
+    ['the signature does not match: signature-unrecognised', '签名不匹配：该签名不符合任何一种已知错误'],
+    ['the signature does not match: newline-missing, base64-twice', 'Base64'],
+    ['PartnerId is missing: partner-id-missing', '缺少'],
+    ['the query was signed: query-signed', '查询'],
+  ])('whose signature has mistakes has them explained, not named: %s', async (reason, told) => {
+    const { call_id, client_id } = (
+      await world.pool.query(
+        `update rejected_call set reason = $1, answer = '{"code":300,"describe":"BA_FAILED"}'
+         where call_id = (select call_id from rejected_call limit 1) returning call_id, client_id`,
+        [reason],
+      )
+    ).rows[0]
+    const page = `traffic/${filled.partner_id}/rejected/${call_id}`
+    for (const path of [`requests/${call_id}?`, `search?q=${client_id}&`, 'traffic?', `${page}?`]) {
+      const { text } = await support.get(`/console/${path}ui_locales=zh-CN`)
+      expect(text, path).toContain(told)
+      expect(text, path).not.toMatch(/signature-unrecognised|newline-missing|partner-id-missing|query-signed|does not/)
+    }
+  })
+
+  it('that stands for others says so for an operator', async () => {
+    await world.pool.query('update rejected_call set left_out = 7')
+    for (const [locale, told, never] of [
+      ['en', '7 more unverified calls that name the clientId of this partner', 'your'],
+      ['zh-CN', '另有 7 次使用该合作方 clientId 且未验证的调用', '您'],
+    ] as const) {
+      const { text } = await viewer.get(`/console/traffic?ui_locales=${locale}`)
+      expect(text).toContain(told)
+      expect(text).not.toContain(never)
+    }
+    await world.pool.query('update rejected_call set left_out = null')
+  })
+
   it('is shown whole to support with a reason, which is kept', async () => {
     expect((await viewer.get(page())).text).not.toContain('/unmask')
     expect((await support.submit(`${page()}/unmask`, { reason: '' })).status).toBe(400)

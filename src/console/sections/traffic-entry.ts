@@ -80,7 +80,7 @@ function factsOf(entry: TrafficEntry, partnerId: bigint, asking: Asking): Fact[]
   const texts = trafficTexts(locale)
   const { failure, problems, mistakes, warnings } = entry
   const why = [
-    ...(failure ? [text(texts.reason(failure.detail))] : []),
+    ...(failure && mistakes.length === 0 ? [text(texts.reason(failure.detail))] : []),
     ...problems.map(({ path, problem }) => text(`${path} ${texts.reason(problem)}`.trim())),
     ...mistakes.map((name) => text(texts.mistake(name))),
   ]

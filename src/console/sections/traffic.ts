@@ -8,7 +8,7 @@ import { entryPage, outcomeCell, unmask, wayOf } from './traffic-entry.ts'
 const readPage = async (asking: Asking) => {
   const { deps, t, locale, fields } = asking
   const { traffic, next } = await listAllTraffic(deps, parseInput(allTrafficFilter, fields))
-  const texts = trafficTexts(locale)
+  const texts = trafficTexts(locale, 'operator')
   return {
     table: {
       head: [

@@ -1,10 +1,11 @@
 import { type Locale, translator } from '../../lib/web/locale.ts'
+import { SIGNATURE_UNFIT } from '../../mws/index.ts'
 import { docsTexts } from '../docs/texts.ts'
 import type { NotReplayable } from '../errors.ts'
 import { explainMistake } from '../mistake-texts.ts'
 import { reasonText, stepName } from '../texts.ts'
 import type { TrafficKind, TrafficSummary } from '../traffic-store.ts'
-import type { TrafficEntry } from './entry.ts'
+import { mistakesIn, type TrafficEntry } from './entry.ts'
 import type { OutcomeName, TrafficOutcome } from './outcome.ts'
 import type { ReplayedOne } from './wire.ts'
 
@@ -46,9 +47,24 @@ const REPLAYED = {
   limited: 'sandbox.traffic.replayed_limited',
 } as const satisfies Record<ReplayedOne['outcome'], string>
 
+/** Who reads: the partner whose calls these are, or an operator of the platform. */
+type Reader = 'partner' | 'operator'
+
+const LEFT_OUT_UNVERIFIED = {
+  partner: 'sandbox.traffic.left_out_unverified',
+  operator: 'console.traffic.left_out_unverified',
+} as const satisfies Record<Reader, string>
+
 /** Texts of the traffic pages for the values that operations return. */
-export function trafficTexts(locale: Locale) {
+export function trafficTexts(locale: Locale, reader: Reader = 'partner') {
   const t = translator(locale)
+  const mistake = (name: string): string => explainMistake(locale, name)
+  /** Mistakes of a signature are explained, not named. */
+  const reason = (given: string): string => {
+    const mistakes = mistakesIn(given).map(mistake).join(' ')
+    if (mistakes === '') return reasonText(given, t)
+    return given.startsWith(SIGNATURE_UNFIT) ? t('sandbox.said.signature_mistakes', { mistakes }) : mistakes
+  }
   return {
     kind: ({ kind, verified, isUnsigned }: Pick<TrafficEntry, 'kind' | 'verified' | 'isUnsigned'>): string =>
       verified ? t(KINDS[kind]) : t(isUnsigned ? 'sandbox.traffic.kind_unsigned' : 'sandbox.traffic.kind_unverified'),
@@ -56,7 +72,7 @@ export function trafficTexts(locale: Locale) {
     /** Empty of a call that was not forged. */
     forged: (forged: TrafficSummary['forged']): string => (forged === null ? '' : t(FORGED[forged])),
     leftOut: ({ verified, left_out }: Pick<TrafficSummary, 'verified' | 'left_out'>): string =>
-      t(verified ? 'sandbox.traffic.left_out' : 'sandbox.traffic.left_out_unverified', {
+      t(verified ? 'sandbox.traffic.left_out' : LEFT_OUT_UNVERIFIED[reader], {
         count: left_out?.toLocaleString(locale) ?? '',
       }),
     obstacle: (obstacle: NotReplayable['obstacle']): string => t(OBSTACLES[obstacle]),
@@ -64,7 +80,7 @@ export function trafficTexts(locale: Locale) {
     name: docsTexts(locale).title,
     step: (id: string): string => stepName(id, t),
     /** Why a call failed or was refused, or what is wrong with one of its fields. */
-    reason: (reason: string): string => reasonText(reason, t),
-    mistake: (name: string): string => explainMistake(locale, name),
+    reason,
+    mistake,
   }
 }

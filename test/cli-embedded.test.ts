@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { gatehouseProcess } from './cli-process.ts'
+import { SHORT_LIVED } from './start-options.ts'
 
 let settings: Record<string, string>
 beforeAll(() => {
@@ -40,7 +41,7 @@ const list = async () => {
 async function startService(): Promise<ChildProcess> {
   const program = fileURLToPath(new URL('../.build/main.js', import.meta.url))
   const env = { PATH: process.env.PATH, ...settings, PORT: '0', DEMO: 'off', LOG_LEVEL: 'error' }
-  const service = spawn(process.execPath, [program], { env, stdio: 'inherit' })
+  const service = spawn(process.execPath, [...SHORT_LIVED, program], { env, stdio: 'inherit' })
   while (!existsSync(pidFile())) await sleep(20)
   return service
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gatehouseProcess } from '../cli-process.ts'
 import { freshDatabase } from '../database.ts'
 import { SECRET_KEY } from '../secrets.ts'
-import { startOptions } from '../start-options.ts'
+import { SHORT_LIVED, startOptions } from '../start-options.ts'
 
 /**
  * What the built programs print where they refuse to start, or start without the demo. Each setting by itself is in
@@ -15,7 +15,7 @@ const ROOT = new URL('../../', import.meta.url).pathname
 
 /** Runs a program until it ends, or until it has printed `enough`; then it is asked to stop. */
 async function run(program: 'main' | 'worker', settings: Record<string, string>, enough = /(?!)/) {
-  const child = spawn(process.execPath, [...startOptions(ROOT), `.build/${program}.js`], {
+  const child = spawn(process.execPath, [...SHORT_LIVED, ...startOptions(ROOT), `.build/${program}.js`], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, LOG_LEVEL: 'info', PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -9,6 +9,7 @@ import { Agent } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { behindPgBouncer } from '../behind-pgbouncer.ts'
 import { freshDatabase } from '../database.ts'
+import { SHORT_LIVED } from '../start-options.ts'
 import { until } from '../until.ts'
 import { ALICE, Client, DEMO_APP, dataOf, type TokenSet, tokenSetOf } from './client.ts'
 import { httpWire } from './http.ts'
@@ -185,7 +186,7 @@ describe('HTTP_PROCESSES=2', () => {
 
 /** A start that is not waited for, until its end. */
 async function run(settings: Record<string, string>): Promise<{ code: number; output: string }> {
-  const child = spawn(process.execPath, ['.build/main.js'], {
+  const child = spawn(process.execPath, [...SHORT_LIVED, '.build/main.js'], {
     env: { PATH: process.env.PATH, ...behindPgBouncer(settings) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -203,7 +204,7 @@ describe('a start with several processes', () => {
   afterAll(() => database?.drop())
 
   it('takes a free port for all of them with PORT=0', async () => {
-    const child = spawn(process.execPath, ['.build/main.js'], {
+    const child = spawn(process.execPath, [...SHORT_LIVED, '.build/main.js'], {
       env: {
         PATH: process.env.PATH,
         ...behindPgBouncer({ DATABASE_URL: database.url }),

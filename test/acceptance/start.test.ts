@@ -5,6 +5,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { freshDatabase } from '../database.ts'
 import { freePort } from '../free-port.ts'
 import { SECRET_KEY } from '../secrets.ts'
+import { SHORT_LIVED } from '../start-options.ts'
 import { until } from '../until.ts'
 
 /** Starts that cannot go on, or not yet: each says what is wrong and what to do. */
@@ -33,7 +34,7 @@ interface Started {
 }
 
 function start(settings: Record<string, string>, program = 'main'): Started {
-  const child = spawn(process.execPath, [`.build/${program}.js`], {
+  const child = spawn(process.execPath, [...SHORT_LIVED, `.build/${program}.js`], {
     env: { PATH: process.env.PATH, SECRET_KEY, DEMO: 'off', PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -8,7 +8,7 @@ import { behindPgBouncer } from '../behind-pgbouncer.ts'
 import { freshDatabase } from '../database.ts'
 import { freePort } from '../free-port.ts'
 import { ADMIN_TOKEN, SECRET_KEY } from '../secrets.ts'
-import { startOptions } from '../start-options.ts'
+import { SHORT_LIVED, startOptions } from '../start-options.ts'
 import { until } from '../until.ts'
 
 /** The built service as a process, or several on one database, as an operator would run them. */
@@ -64,7 +64,7 @@ export async function startProcess(environment: Record<string, string>, root = R
   const [port, demoPort] = [await freePort(), await freePort()]
   const origin = `http://127.0.0.1:${port}`
   const shifted = 'TEST_CLOCK_OFFSET_S' in environment
-  const child = spawn(process.execPath, [...startOptions(root), '.build/main.js'], {
+  const child = spawn(process.execPath, [...SHORT_LIVED, ...startOptions(root), '.build/main.js'], {
     cwd: root,
     env: {
       PATH: process.env.PATH,

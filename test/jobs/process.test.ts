@@ -8,6 +8,7 @@ import { enqueue, listJobs } from '../../src/db/jobs-store.ts'
 import { SECRET_KEY } from '../harness.ts'
 import { PRODUCT } from '../interfaces/product-example.ts'
 import { hang, ok, worldWithSeller } from '../partner-calls/fake-seller.ts'
+import { SHORT_LIVED } from '../start-options.ts'
 import { until } from '../until.ts'
 
 /** `npm run worker` as a process of its own, and its sudden death. */
@@ -23,7 +24,10 @@ function startProcess(): ChildProcess {
     PARTNER_ADDRESS_ALLOW: '127.0.0.1',
     LOG_LEVEL: 'error',
   }
-  return spawn(process.execPath, [program], { env: { PATH: process.env.PATH, ...settings }, stdio: 'inherit' })
+  return spawn(process.execPath, [...SHORT_LIVED, program], {
+    env: { PATH: process.env.PATH, ...settings },
+    stdio: 'inherit',
+  })
 }
 const stopped = async (worker: ChildProcess) => {
   worker.kill('SIGTERM')

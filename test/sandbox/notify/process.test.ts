@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openWorld, SECRET_KEY, type World } from '../../harness.ts'
+import { SHORT_LIVED } from '../../start-options.ts'
 import { until } from '../../until.ts'
 import { postOffice } from './post-office.ts'
 import { oneMail } from './told.ts'
@@ -39,7 +40,10 @@ function startProcess(smtpUrl: string): ChildProcess {
     NODE_EXTRA_CA_CERTS: file('cert.pem'),
     LOG_LEVEL: 'fatal',
   }
-  const worker = spawn(process.execPath, [program], { env: { PATH: process.env.PATH, ...settings }, stdio: 'inherit' })
+  const worker = spawn(process.execPath, [...SHORT_LIVED, program], {
+    env: { PATH: process.env.PATH, ...settings },
+    stdio: 'inherit',
+  })
   workers.push(worker)
   return worker
 }

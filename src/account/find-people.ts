@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { findByPassport, findByPhone, type PersonRow } from './person-store.ts'
 
 /** Somebody who was found by what support is told; the phone number with its last four digits alone. */
-export interface Person extends Omit<PersonRow, 'phone_number'> {
+export interface FoundPerson extends Omit<PersonRow, 'phone_number'> {
   readonly phone_number: string | null
 }
 
@@ -12,7 +12,7 @@ const masked = (phone: string | null): string | null =>
   phone === null ? null : `${'*'.repeat(Math.max(0, phone.length - LAST_DIGITS))}${phone.slice(-LAST_DIGITS)}`
 
 /** Those with this passport or phone number; a number with and without its leading +. */
-export async function findPeople({ db }: Deps, text: string, limit: number): Promise<Person[]> {
+export async function findPeople({ db }: Deps, text: string, limit: number): Promise<FoundPerson[]> {
   if (text.includes('\0')) return []
   const digits = text.replace(/^\+/, '')
   const byPhone = /^\d{5,20}$/.test(digits) ? await findByPhone(db, [digits, `+${digits}`], limit) : []

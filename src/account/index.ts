@@ -6,7 +6,7 @@ export {
   markDemoUsers,
 } from './demo-store.ts'
 export { noSuchUser } from './errors.ts'
-export { findPeople, type Person } from './find-people.ts'
+export { type FoundPerson, findPeople } from './find-people.ts'
 export {
   type FileUser,
   fileUser,

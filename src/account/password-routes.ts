@@ -8,7 +8,7 @@ import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { localeOfRequest, sendErrorPage, sendPage } from '../lib/web/page.ts'
 import { limitPages } from '../throttle/index.ts'
 import { PasswordRefused, SignInRefused } from './errors.ts'
-import { changePassword, openLink, PASSWORD_PATH, setPasswordByLink } from './password.ts'
+import { changePassword, openPasswordLink, PASSWORD_PATH, setPasswordByLink } from './password.ts'
 import { findSession, sessionCookie } from './session.ts'
 import { newPasswordForm, ownPasswordForm, passwordQuery } from './wire.ts'
 
@@ -58,7 +58,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
     refusing(request, reply, async () => {
       const { token } = passwordQuery.parse(request.query)
       if (token !== undefined) {
-        const { passport } = await openLink(deps, token)
+        const { passport } = await openPasswordLink(deps, token)
         return show(request, reply, { token, passport })
       }
       if (await findSession(deps, cookie.read(request))) return show(request, reply, {})
@@ -76,7 +76,7 @@ export const passwordPages: FastifyPluginAsync<{ deps: Deps }> = async (app, { d
       const form = newPasswordForm.safeParse(request.body)
       const alert = problemOf(form, t)
       if (!form.success || alert) {
-        const { passport } = await openLink(deps, token)
+        const { passport } = await openPasswordLink(deps, token)
         return show(request, reply.code(400), { token, passport, alert })
       }
       await setPasswordByLink(acting, token, form.data.password)

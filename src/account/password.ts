@@ -41,7 +41,7 @@ interface OpenedLink extends Key {
 }
 
 /** Whose password a link sets; changes nothing. Throws PasswordRefused. A forged or expired one costs no statement. */
-export async function openLink({ db, keys, clock }: Deps, token: string): Promise<OpenedLink> {
+export async function openPasswordLink({ db, keys, clock }: Deps, token: string): Promise<OpenedLink> {
   const read = parseToken(keys, PREFIX.passwordLink, token)
   if (!read) throw new PasswordRefused('link_invalid')
   if (read.expiresAt <= clock.now()) throw new PasswordRefused('link_expired')
@@ -62,11 +62,11 @@ export async function openLink({ db, keys, clock }: Deps, token: string): Promis
  * succeeds; the others throw PasswordRefused.
  */
 export async function setPasswordByLink(deps: Deps, token: string, password: string): Promise<void> {
-  await openLink(deps, token)
+  await openPasswordLink(deps, token)
   // Outside of the transaction: it takes a while, and may wait for its turn.
   const passwordHash = await inPasswordTurn(deps.config, () => hashPassword(password))
   await deps.db.tx(async (db) => {
-    const link = await openLink({ ...deps, db }, token)
+    const link = await openPasswordLink({ ...deps, db }, token)
     if (!(await lockUser(db, link))) throw new PasswordRefused('link_invalid')
     if (!(await store.spendLink(db, link.routingKey, link.hash, deps.clock.now())))
       throw new PasswordRefused('link_used')

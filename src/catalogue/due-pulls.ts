@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { MOST_PROBLEMS } from '../lib/json/shape.ts'
-import type { Failure } from '../partner-calls/index.ts'
+import type { CallProblem } from '../partner-calls/index.ts'
 import { clearDue, type DuePull, giveUpDue, nextDue, takeUpGivenUp, tellProblems } from './due-store.ts'
 import { entryProblemsText } from './entries.ts'
 import { pullPrices } from './pull-prices.ts'
@@ -15,7 +15,7 @@ const MOST_FAILURES = 3
 const LONGEST_RUN_MS = 30_000
 
 /** The state of a partner's pulls after a run. */
-export interface RunReport {
+export interface PullRunReport {
   /** Pulls that were done or given up. */
   readonly settled: number
   /** Whether some are still due. */
@@ -30,7 +30,7 @@ export interface RunReport {
  * Pulls what is due from a partner, longest due first. A run that finds nothing due was started by an operator, and
  * retries what was given up.
  */
-export async function pullDue(deps: Deps, partnerId: bigint, signal: AbortSignal): Promise<RunReport> {
+export async function pullDue(deps: Deps, partnerId: bigint, signal: AbortSignal): Promise<PullRunReport> {
   const run = new Run(deps, partnerId, signal)
   let batch = await run.next()
   if (batch.length === 0 && (await takeUpGivenUp(deps.db, partnerId)) > 0) batch = await run.next()
@@ -90,7 +90,7 @@ class Run {
     this.settled++
   }
 
-  #fail(pull: DuePull, { kind, detail }: Failure): void {
+  #fail(pull: DuePull, { kind, detail }: CallProblem): void {
     this.#failed.add(nameOf(pull))
     this.failure ??= `${kind}: ${detail}`
     // Not even tried, and the next one would not be either.

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { saysSuccess } from '../interfaces/index.ts'
 import { LIST_LIMITS, MOST_PROBLEMS, readShape, type ShapeProblem } from '../lib/json/shape.ts'
 import { echo } from '../lib/web/rescode.ts'
-import type { CallResult, Failure } from '../partner-calls/index.ts'
+import type { CallProblem, CallResult } from '../partner-calls/index.ts'
 import type { Entry } from './product-store.ts'
 
 /**
@@ -47,7 +47,7 @@ export function readEntries<Answer extends ListAnswer>(
   result: CallResult<unknown>,
   answer: Answer,
   name: 'products' | 'prices',
-): ListRead<Answer> | Failure {
+): ListRead<Answer> | CallProblem {
   if (result.outcome === 'pending') return { fields: undefined, received: 0, good: [], problems: [] }
   const list = (result.json as { readonly body?: unknown } | null | undefined)?.body
   if (result.outcome === 'success') {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { recordIfOperator } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
-import type { Failure } from '../partner-calls/index.ts'
+import type { CallProblem } from '../partner-calls/index.ts'
 import { type EntryProblem, MOST_ENTRY_PROBLEMS, WHOLE } from './entries.ts'
 import { type PullReport, pullProducts } from './pull-product.ts'
 import type { OnePartner } from './wire.ts'
@@ -13,7 +13,7 @@ const TRIES = 3
 const PAUSE_MS = 1_000
 
 /** Called after each page: entries so far, and the total if the partner sends one. */
-export type Progress = (seen: number, total: number | undefined) => void
+export type PullProgress = (seen: number, total: number | undefined) => void
 
 /**
  * Pulls a partner's whole catalogue page by page, and keeps what it has when a page fails three times. It ends when the
@@ -23,7 +23,7 @@ export type Progress = (seen: number, total: number | undefined) => void
 export async function pullCatalogue(
   deps: Deps,
   { partner_id }: OnePartner,
-  progress: Progress = () => {},
+  progress: PullProgress = () => {},
 ): Promise<PullReport> {
   await recordIfOperator(deps, { event: 'products_pull_asked', partnerId: partner_id })
   const known = new Set<string>()
@@ -31,7 +31,7 @@ export async function pullCatalogue(
   const problems: EntryProblem[] = []
   const warnings: EntryProblem[] = []
   let [expected, received, refused]: [number | null, number, number] = [null, 0, 0]
-  const report = (failure: Failure | null): PullReport => ({
+  const report = (failure: CallProblem | null): PullReport => ({
     ...{ expected, received, refused, pulled: [...pulled], failure },
     warnings: warnings.slice(0, MOST_ENTRY_PROBLEMS),
     problems: [...problems.slice(0, MOST_ENTRY_PROBLEMS), ...(failure ? [] : countProblem(expected, known.size))],

@@ -2,7 +2,7 @@ import { recordIfOperator } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { levelPriceCalendar, priceCalendar } from '../interfaces/index.ts'
 import { addDays, beijingDate } from '../lib/time-zone.ts'
-import { type CallResult, callPartner, existingPartner, type Failure } from '../partner-calls/index.ts'
+import { type CallProblem, type CallResult, callPartner, existingPartner } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { doubtsAbout, doubtWarnings } from './doubts.ts'
 import { type Entries, type EntryProblem, readEntries } from './entries.ts'
@@ -28,7 +28,7 @@ export interface PriceReport {
   readonly warnings: readonly EntryProblem[]
   /** The partner will send it later (999). */
   readonly will_follow: boolean
-  readonly failure: Failure | null
+  readonly failure: CallProblem | null
 }
 
 /**
@@ -82,7 +82,7 @@ interface Asked {
   readonly pending: boolean
   /** Whether the partner sent a list: a missing one is read as empty, but removes no days. */
   readonly listed: boolean
-  readonly prices: { readonly good: readonly NamedPrice[]; readonly problems: readonly EntryProblem[] } | Failure
+  readonly prices: { readonly good: readonly NamedPrice[]; readonly problems: readonly EntryProblem[] } | CallProblem
 }
 
 async function askDays(deps: Deps, partner: PartnerWithSecrets, wanted: Wanted, options: PullOptions): Promise<Asked> {
@@ -107,7 +107,7 @@ async function askLevels(
 
 function asked<Parsed>(
   result: CallResult<unknown>,
-  entries: Entries<Parsed> | Failure,
+  entries: Entries<Parsed> | CallProblem,
   common: (entry: Parsed) => CommonPrice,
 ): Asked {
   const { callId } = result

@@ -5,7 +5,7 @@ import type { Cause, Difference } from '../history/index.ts'
 import { productPull, softProblems, withUsableFields } from '../interfaces/index.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { echo } from '../lib/web/rescode.ts'
-import { type CallOptions, callPartner, existingPartner, type Failure } from '../partner-calls/index.ts'
+import { type CallOptions, type CallProblem, callPartner, existingPartner } from '../partner-calls/index.ts'
 import { doubtsAbout, doubtWarnings } from './doubts.ts'
 import { type EntryProblem, MOST_ENTRY_PROBLEMS, readEntries } from './entries.ts'
 import { type Entry, lockProduct, markProduct, type ProductKey, saveProduct } from './product-store.ts'
@@ -25,7 +25,7 @@ export interface PullReport {
   /** About stored products: lenient fields that were left out, and values that look like mistakes, which are kept. */
   readonly warnings: readonly EntryProblem[]
   /** Why the pull ended early, if it did. */
-  readonly failure: Failure | null
+  readonly failure: CallProblem | null
 }
 
 export type PullOptions = Pick<CallOptions, 'background'>

@@ -12,10 +12,10 @@ export {
   isUntouched,
   lockRun,
   nextStep,
-  type Progress,
   presentRun,
   type Run,
   type RunView,
+  type StepProgress,
   showRun,
   startRun,
 } from './run.ts'

@@ -26,7 +26,7 @@ import type { Step } from './steps/step.ts'
 export type Run = store.RunRow
 
 /** A step as it stands in a run. `state` is that of its last attempt that has ended. */
-export interface Progress {
+export interface StepProgress {
   readonly step: Step
   readonly state: 'passed' | 'failed' | 'interrupted' | 'open'
   /** Of that attempt. */
@@ -42,9 +42,9 @@ export type Attempted = AttemptRow & { readonly warnings: number }
 
 export interface RunView {
   readonly run: Run
-  readonly steps: readonly Progress[]
+  readonly steps: readonly StepProgress[]
   /** Undefined once the last step was left. */
-  readonly current: Progress | undefined
+  readonly current: StepProgress | undefined
 }
 
 /** The steps of a new run with this choice, in order. */
@@ -99,7 +99,7 @@ export async function presentRun(deps: Deps, partnerId: bigint): Promise<Run> {
   return run
 }
 
-function progressOf(step: Step, run: Run, all: readonly Attempted[]): Progress {
+function progressOf(step: Step, run: Run, all: readonly Attempted[]): StepProgress {
   const attempts = all.filter(({ step_id }) => step_id === step.id)
   const last = attempts.findLast(({ outcome }) => outcome !== null)
   return {

@@ -59,7 +59,7 @@ function saidIn(json: unknown): Detail {
   const { code, describe } = jsonFields(json)
   return describe === undefined
     ? shownDetail(code)
-    : said('code-and-text', { code: shownDetail(code), describe: shown(describe) })
+    : said('code-and-text', { code: shownDetail(code), describe: shownValue(describe) })
 }
 
 export function codeFinding(entry: PartnerInterface, json: unknown, codes: Codes): Finding {
@@ -81,14 +81,14 @@ export const startOf = (text: string): string => text.slice(0, MOST_SHOWN)
 /** When the list is missing, the partner's own remark is the reason. */
 export function withRemark(value: Detail, path: string, json: unknown): Detail {
   const remark = path === 'body' ? remarkIn(json) : undefined
-  return remark === undefined ? value : said('with-remark', { value, remark: shown(remark) })
+  return remark === undefined ? value : said('with-remark', { value, remark: shownValue(remark) })
 }
 
 /** A value from the answer as a check shows it, or that there is none. */
-export const shownDetail = (value: unknown): Detail => (value === undefined ? said('missing') : shown(value))
+export const shownDetail = (value: unknown): Detail => (value === undefined ? said('missing') : shownValue(value))
 
 /** The same of a value that is there. */
-export function shown(value: unknown): string {
+export function shownValue(value: unknown): string {
   const text = typeof value === 'bigint' ? String(value) : (JSON.stringify(value, bigintsAsText) ?? String(value))
   return startOf(text)
 }
@@ -115,7 +115,7 @@ const textOfId = (given: unknown): Said =>
 /** What stands where a text should; a number looks like one. */
 const insteadOfText = (value: unknown): Detail =>
   typeof value === 'number' || typeof value === 'bigint'
-    ? said('the-number', { value: shown(value) })
+    ? said('the-number', { value: shownValue(value) })
     : shownDetail(value)
 
 /**

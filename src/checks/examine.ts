@@ -14,8 +14,8 @@ import {
   reasonFinding,
   refusalFinding,
   type Stage,
-  shown,
   shownDetail,
+  shownValue,
   startOf,
   withRemark,
 } from './examine-code.ts'
@@ -134,7 +134,7 @@ function partnerIdFinding(json: unknown, partnerId: bigint, doc: string): Findin
     passed,
     path: 'partnerId',
     expected: String(partnerId),
-    actual: shown(given),
+    actual: shownValue(given),
     doc: `${doc}.partnerId`,
   }
 }
@@ -145,7 +145,7 @@ function orderIdFinding(json: unknown, orderId: bigint | null, doc: string): Fin
   if (orderId === null || given === undefined || given === null || given === '') return undefined
   const passed = String(given) === String(orderId)
   const path = 'body.orderId'
-  const actual = isRounded(given, orderId) ? said('rounded', { value: shown(given) }) : shown(given)
+  const actual = isRounded(given, orderId) ? said('rounded', { value: shownValue(given) }) : shownValue(given)
   return { id: 'order-id', passed, path, expected: String(orderId), actual, doc: `${doc}.${path}` }
 }
 

@@ -1,18 +1,18 @@
 import { type Command, Option } from 'commander'
-import type { Field, Fields } from '../db/field.ts'
+import type { Fields, RecordField } from '../db/field.ts'
 import { collect, collectWords, numberIfOne } from './text.ts'
 
 /** The options of fields that the registry describes, and what was typed with them. */
 
 type Use = 'created' | 'changed'
 
-const fieldsFor = (fields: Fields, use: Use): [string, Field][] =>
+const fieldsFor = (fields: Fields, use: Use): [string, RecordField][] =>
   Object.entries(fields).filter(([, field]) => field[use])
 
 /** `--host` of `--host <host>`. */
-const flagOf = ({ option }: Field): string => option.split(' ', 1)[0] ?? ''
+const flagOf = ({ option }: RecordField): string => option.split(' ', 1)[0] ?? ''
 
-const READERS: Partial<Record<NonNullable<Field['reads']>, (text: string, before: unknown) => unknown>> = {
+const READERS: Partial<Record<NonNullable<RecordField['reads']>, (text: string, before: unknown) => unknown>> = {
   number: numberIfOne,
   list: collect,
   words: collectWords,
@@ -40,7 +40,7 @@ export const fieldsFrom = (options: Readonly<Record<string, unknown>>, fields: F
     ]),
   )
 
-function givenValue({ reads, without }: Field, typed: unknown): unknown {
+function givenValue({ reads, without }: RecordField, typed: unknown): unknown {
   if (typed === false && reads !== 'switch') return without?.empty
   return reads === 'pairs' ? pairsOf(typed) : typed
 }

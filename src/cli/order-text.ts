@@ -1,11 +1,11 @@
 import type { HistoryRow } from '../history/index.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import type { OrderAnswer, OrderStory, OrderSummary, ShownOrder } from '../orders/index.ts'
-import type { Failure } from '../partner-calls/index.ts'
+import type { CallProblem } from '../partner-calls/index.ts'
 import { aligned, readable } from './text.ts'
 
 /** What went wrong, as lines below what an operation shows. */
-export function failureText(failure: Failure | null): string[] {
+export function failureText(failure: CallProblem | null): string[] {
   if (!failure) return []
   const advice = failure.maybe_received ? 'the partner may have acted on it' : 'nothing has reached the partner'
   const problems = (failure.problems ?? []).map(({ path, problem }) => [`  ${path}`, problem])

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { type Progress, type Resealed, resealEverything } from '../reseal/index.ts'
+import { type Resealed, type ResealProgress, resealEverything } from '../reseal/index.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
 import { progressBar } from './report.ts'
@@ -16,7 +16,7 @@ export function resealCommand(program: Command, context: CliContext): void {
     typed: () => ({}),
     run: async (deps) => {
       const bar = progressBar(context.terminal.stderr)
-      return await resealEverything(deps, ({ seen, total }: Progress) => bar.show(seen, total)).finally(bar.end)
+      return await resealEverything(deps, ({ seen, total }: ResealProgress) => bar.show(seen, total)).finally(bar.end)
     },
     text,
   })

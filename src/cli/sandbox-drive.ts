@@ -12,8 +12,8 @@ import {
   noticeData,
   rejectedData,
   runAnswer,
-  type ShownEvent,
   type ShownRun,
+  type ShownRunEvent,
   startAnswer,
   waitingData,
 } from './sandbox-wire.ts'
@@ -113,7 +113,7 @@ async function followAttempt(drive: Drive, path: string, attemptId: string, afte
 }
 
 /** The lines for a person who follows the run: what is awaited, and what went wrong. */
-function tell({ say, help }: Drive, { kind, data, step_id }: ShownEvent, over: AbortController): void {
+function tell({ say, help }: Drive, { kind, data, step_id }: ShownRunEvent, over: AbortController): void {
   if (kind === 'check') {
     const { passed, path, expected, actual, ...check } = checkData.parse(data)
     const said = Object.entries({ path, expected, actual }).filter(([, value]) => value !== undefined)

@@ -54,7 +54,7 @@ const event = z.looseObject({
   kind: z.string(),
   data: z.looseObject({}),
 })
-export type ShownEvent = z.output<typeof event>
+export type ShownRunEvent = z.output<typeof event>
 export const eventsAnswer = z.looseObject({ events: z.array(event), last_seq: z.number() })
 
 const said = z.string().optional()

@@ -28,7 +28,7 @@ export const prefixOf = (mount: string): string | undefined =>
   mount.endsWith(MOUNT) && mount !== MOUNT ? mount.slice(0, -MOUNT.length) : undefined
 
 /** An endpoint such as `/mtp/api/order/pay/notice` with another mount in place of MOUNT. */
-export const at = (mount: string, endpoint: string): string => mount + endpoint.slice(MOUNT.length)
+export const endpointAt = (mount: string, endpoint: string): string => mount + endpoint.slice(MOUNT.length)
 
 /**
  * The one spelling of a path in a request line: a prefix that is not ASCII is percent-encoded there, and nothing else

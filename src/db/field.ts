@@ -5,7 +5,7 @@ import { Fragment } from './statement.ts'
  * All that is known of a field of a micro-app or partner. From it follow the columns that are read and written, the field
  * of /admin/v1, the option of the command line with its help, and the row of the room's README that a test compares.
  */
-export interface Field {
+export interface RecordField {
   /** What a new one may have; missing where the field can only be changed. */
   readonly created?: z.ZodType
   /** What it may be changed to; missing where it is set once. */
@@ -21,7 +21,7 @@ export interface Field {
   readonly without?: { readonly help: string; readonly empty?: unknown }
 }
 
-export type Fields = Readonly<Record<string, Field>>
+export type Fields = Readonly<Record<string, RecordField>>
 
 type Use = 'created' | 'changed' | 'kept'
 

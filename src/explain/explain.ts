@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findPeople, type Person, routingKeyOf } from '../account/index.ts'
+import { type FoundPerson, findPeople, routingKeyOf } from '../account/index.ts'
 import { type AuditRow, auditBetween } from '../audit/index.ts'
 import { isBigint } from '../db/page.ts'
 import type { Deps } from '../deps.ts'
@@ -12,7 +12,7 @@ import { type Grant, listGrants, type TokenFacts, tokensOf } from '../oauth/inde
 import { type OrderStory, showOrder } from '../orders/index.ts'
 import { findPartnerByClientId } from '../partners/index.ts'
 import { existingAppKeys, showMicroApp } from '../registry/index.ts'
-import { type Step, stepOf } from './steps.ts'
+import { type CheckStep, stepOf } from './steps.ts'
 import { findRefused, type RefusedRow, refusedAfter, refusedOfApp, refusedOfUser, refusedWithToken } from './store.ts'
 import { readBeginning } from './token.ts'
 
@@ -33,7 +33,7 @@ export interface ExplainedRefusal extends RefusedRow {
   /** The name of the rescode. */
   readonly answer: string
   /** In which row of the order of checks; null where it is in none. */
-  readonly step: Step | null
+  readonly step: CheckStep | null
 }
 
 /** What is known of one request: as far as it was refused, or is a notice. */
@@ -69,7 +69,7 @@ export interface Explained extends ExplainedRequest {
     readonly stage: string
     readonly rejected_calls: readonly RejectedCallSummary[]
   }
-  readonly people?: readonly (Person & {
+  readonly people?: readonly (FoundPerson & {
     readonly grants: readonly Grant[]
     readonly refusals: readonly ExplainedRefusal[]
   })[]

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { routingKeyOf } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
-import type { RefusedRequest } from '../lib/web/observe.ts'
+import type { ReportedRefusal } from '../lib/web/observe.ts'
 import { parseQuery, queryOf } from '../lib/web/request-target.ts'
 import { existingAppKeys } from '../registry/index.ts'
 import { networkOf } from '../throttle/index.ts'
@@ -52,7 +52,7 @@ const readForm = z.object({ form: z.object({ values: z.instanceof(Map), repeated
 /** Keeps refused requests for `explain`, a second later and many at once: no request waits for it. */
 export interface RefusalKeeper {
   /** Quick; does nothing for what is not of area A, or too much. */
-  keep(refused: RefusedRequest): void
+  keep(refused: ReportedRefusal): void
   /** Writes what waits. */
   close(): Promise<void>
 }
@@ -117,7 +117,7 @@ export function openRefusalKeeper(deps: Deps): RefusalKeeper {
   }
 }
 
-function rowOf({ id, url: sent, method, status, note, body }: RefusedRequest, at: Date): NewRefused {
+function rowOf({ id, url: sent, method, status, note, body }: ReportedRefusal, at: Date): NewRefused {
   const url = sent.slice(0, LONGEST_URL)
   const { values, repeated } = parametersOf(url, body)
   const names = [...new Set([...values.keys(), ...repeated])]

@@ -5,7 +5,7 @@
 
 export type Endpoint = 'A1' | 'A2' | 'A3' | 'A4' | 'A5'
 
-export interface Step {
+export interface CheckStep {
   readonly row: number
   readonly check: string
 }
@@ -167,7 +167,7 @@ interface Refused {
 }
 
 /** Which row of its endpoint's table refused it; null where it is in none (a fault of ours, the standard dialect). */
-export function stepOf({ endpoint, rescode, failure, detail }: Refused): Step | null {
+export function stepOf({ endpoint, rescode, failure, detail }: Refused): CheckStep | null {
   const order = Object.entries(ORDERS).find(([name]) => name === endpoint)?.[1]
   if (!order) return null
   if (rescode === METHOD_NOT_ALLOWED) return { row: 1, check: order[1]?.check ?? '' }

@@ -13,7 +13,7 @@ const RELEASE_TRIES = 50
 const RELEASE_PAUSE_MS = 100
 
 /** What happened to a failed job. */
-export type Verdict = 'again' | 'failed' | 'superseded'
+export type FailureVerdict = 'again' | 'failed' | 'superseded'
 
 /**
  * Decides about a job that has thrown. The queue's own pause grows without jitter; it is only the one that holds when
@@ -23,7 +23,7 @@ export async function afterFailure(
   deps: Deps,
   failed: { readonly id: string; readonly key: string | null },
   error: unknown,
-): Promise<Verdict> {
+): Promise<FailureVerdict> {
   const job = await released(deps, failed.id)
   if (!job) return 'superseded'
   // Its key was taken by a newer job of the same kind, or removed: the newer one counts.

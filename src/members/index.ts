@@ -14,7 +14,7 @@ export {
   type MemberMail,
   markMailFailed,
   markMailSent,
-  openLink,
+  openMemberLink,
 } from './link.ts'
 export { askForPassword, hasJoinedMember, sendPasswordLink, verifyMember } from './password.ts'
 export { MEMBER_RETENTION } from './store.ts'
@@ -24,8 +24,8 @@ export {
   mailKeyOf,
   memberByMail,
   memberMail,
+  memberPassword,
   memberRole,
   newMember,
-  newPassword,
   SHORTEST_PASSWORD,
 } from './wire.ts'

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { lockPartner } from '../partners/index.ts'
 import { recordMemberEvent } from './change.ts'
 import { MemberRefusal } from './errors.ts'
-import { type OpenedLink, openLink } from './link.ts'
+import { type OpenedLink, openMemberLink } from './link.ts'
 import { deleteOtherLinks, spendLink } from './link-store.ts'
 import * as store from './store.ts'
 
@@ -12,13 +12,13 @@ import * as store from './store.ts'
  * sessions end, and all other links. Throws MemberRefusal. Of simultaneous calls with one token exactly one succeeds.
  */
 export async function useLink(deps: Deps, token: string, password: string): Promise<OpenedLink> {
-  const { partnerId } = await openLink(deps, token)
+  const { partnerId } = await openMemberLink(deps, token)
   // Outside of the transaction: it takes a while, and may wait for its turn.
   const passwordHash = await inPasswordTurn(deps.config, () => hashPassword(password))
   return deps.db.tx(async (db) => {
     const inside: Deps = { ...deps, db, actor: { ...deps.actor, kind: 'partner' } }
     await lockPartner(inside, partnerId)
-    const link = await openLink(inside, token)
+    const link = await openMemberLink(inside, token)
     const { linkId, memberId, purpose, role } = link
     const now = deps.clock.now()
     if (purpose === 'invitation' && role !== 'owner') await requireSomeOwner(inside, partnerId, now)

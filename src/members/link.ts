@@ -48,7 +48,7 @@ export interface OpenedLink {
 }
 
 /** The link of a token; changes nothing. Throws MemberRefusal. A forged or expired token costs no statement. */
-export async function openLink({ db, clock, keys }: Deps, token: string): Promise<OpenedLink> {
+export async function openMemberLink({ db, clock, keys }: Deps, token: string): Promise<OpenedLink> {
   const read = parseToken(keys, PREFIX.memberLink, token)
   if (!read) throw new MemberRefusal('link_invalid')
   if (read.expiresAt <= clock.now()) throw new MemberRefusal('link_expired')

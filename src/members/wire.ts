@@ -24,7 +24,7 @@ export type NewMember = z.output<typeof newMember>
 export const memberByMail = newMember.pick({ mail: true })
 
 export const SHORTEST_PASSWORD = 10
-export const newPassword = z.string().min(SHORTEST_PASSWORD).max(1024)
+export const memberPassword = z.string().min(SHORTEST_PASSWORD).max(1024)
 
 export const LINK_PURPOSES = ['invitation', 'password'] as const
 export type LinkPurpose = (typeof LINK_PURPOSES)[number]

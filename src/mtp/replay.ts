@@ -2,9 +2,9 @@ import { MOUNT, spellings } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { ENCRYPTION_STATUS, openBody } from '../lib/crypto/aes-body.ts'
 import { sha256 } from '../lib/crypto/digest.ts'
-import { bodyRejected, CallRejected, checkKeptCall, codeOf, keepRejectedOf, refused } from '../mws/index.ts'
+import { bodyRejected, CallRejected, checkKeptCall, keepRejectedOf, refused, rejectionCode } from '../mws/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
-import { NOTICES, type NoticeEndpoint } from './routes.ts'
+import { NOTICE_ENDPOINTS, type NoticeEndpoint } from './routes.ts'
 import { rememberedNotice } from './store.ts'
 
 /**
@@ -34,7 +34,7 @@ export function noticeEndpoint(deps: Deps, path: string): string | undefined {
 }
 
 function endpointAt({ config }: Deps, path: string): NoticeEndpoint | undefined {
-  return NOTICES.find((notice) => spellings(config.MTP_PATH_PREFIXES, notice.path).includes(path))
+  return NOTICE_ENDPOINTS.find((notice) => spellings(config.MTP_PATH_PREFIXES, notice.path).includes(path))
 }
 
 /**
@@ -79,6 +79,6 @@ function keepRefusal(
     headers: { ...headers, [REPLAY_OF]: id },
     body,
     reason: rejected.message,
-    answer: JSON.stringify(refused(rejected.describe, String(partner.partner_id), codeOf(rejected, path))),
+    answer: JSON.stringify(refused(rejected.describe, String(partner.partner_id), rejectionCode(rejected, path))),
   })
 }

@@ -6,7 +6,6 @@ import { noteForLog } from '../lib/web/observe.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import {
   CallRejected,
-  codeOf,
   methodNotAllowed,
   NOTICE_PATHS,
   noSuchPath,
@@ -16,6 +15,7 @@ import {
   readSignedCall,
   refusalCode,
   refuseInEnvelope,
+  rejectionCode,
   signatureTestRoutes,
   signedRoutes,
 } from '../mws/index.ts'
@@ -40,7 +40,7 @@ interface Options {
 }
 
 const REFUSALS: RefusalPolicy = {
-  code: (rejected, url) => (rejected ? codeOf(rejected, url) : refusalCode(url)),
+  code: (rejected, url) => (rejected ? rejectionCode(rejected, url) : refusalCode(url)),
   isKept: ({ status }) => status !== 429,
   unreadable: () => ({ describe: 'the request cannot be read', status: 200 }),
 }
@@ -78,7 +78,7 @@ export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: 
       )
     return { ...call, requestId: request.id, warn }
   }
-  for (const { path, name, accept } of NOTICES) {
+  for (const { path, name, accept } of NOTICE_ENDPOINTS) {
     app.post(path, { ...guarded, config: { notice: name } }, async (request, reply) =>
       success(request, reply, await accept(deps, received(request))),
     )
@@ -121,7 +121,7 @@ const endpoint = <Notice extends { partnerId?: string | undefined }>(
 })
 
 /** Every notice that partners send. Adding one is adding an entry, here and in the field reference. */
-export const NOTICES: readonly NoticeEndpoint[] = [
+export const NOTICE_ENDPOINTS: readonly NoticeEndpoint[] = [
   endpoint('deal-change', DEAL_CHANGE),
   endpoint('consume', CONSUMPTION),
   endpoint('refund', REFUND_RESULT),

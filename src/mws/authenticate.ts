@@ -130,7 +130,7 @@ export const namesPartner = (given: string, partnerId: bigint): boolean =>
   /^\d{1,19}$/.test(given.trim()) && BigInt(given.trim()) === partnerId
 
 /** A call as it came in; `url` is the request target as the caller sent it, with its query. */
-export interface ReceivedCall {
+export interface IncomingCall {
   readonly method: string
   readonly url: string
   readonly date: string
@@ -148,7 +148,7 @@ function acceptedPaths(url: string): string[] {
  * Which of the partner's live secrets signed the call: an index into `secrets`, or null when none did. The whole
  * header is compared (signature rule 4), in constant time, and each secret and variant is tried in any case.
  */
-export function verify(call: ReceivedCall, clientId: string, secrets: readonly string[]): number | null {
+export function verify(call: IncomingCall, clientId: string, secrets: readonly string[]): number | null {
   let matched: number | null = null
   for (const [index, secret] of secrets.entries()) {
     for (const path of acceptedPaths(call.url)) {
@@ -160,5 +160,5 @@ export function verify(call: ReceivedCall, clientId: string, secrets: readonly s
 }
 
 /** Whether a call that one of the secrets has signed was signed with its query: without it the signature does not fit. */
-export const signedWithQuery = (call: ReceivedCall, clientId: string, secrets: readonly string[]): boolean =>
+export const signedWithQuery = (call: IncomingCall, clientId: string, secrets: readonly string[]): boolean =>
   call.url.includes('?') && verify({ ...call, url: pathAsSent(call.url) }, clientId, secrets) === null

@@ -81,7 +81,7 @@ export const tooManyCalls = (seconds: number): CallRejected =>
   new CallRejected('too many calls; try again later', 'rate limit', 429, { 'Retry-After': String(seconds) })
 
 /** The code of the answer that refuses a call to that URL. */
-export function codeOf(rejected: CallRejected, url: string): RefusalCode {
+export function rejectionCode(rejected: CallRejected, url: string): RefusalCode {
   if (rejected.status === 404) return 404
   return rejected instanceof BaFailed ? 300 : refusalCode(url)
 }

@@ -9,10 +9,10 @@ export {
   BaFailed,
   bodyRejected,
   CallRejected,
-  codeOf,
   methodNotAllowed,
   noSuchPath,
   refused,
+  rejectionCode,
   tooManyCalls,
 } from './errors.ts'
 export { callerOf, mwsSignature, noticeSignature, readSignedCall } from './guard.ts'

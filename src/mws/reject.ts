@@ -155,7 +155,7 @@ function entryOf(partner: PartnerWithSecrets, { call, headers, ...rejection }: R
     reason: mask(rejection.reason),
     headers: {
       ...cutHeaders(maskedHeaders(headers, mask), most.headers),
-      authorization: shortened(mask(call.authorization ?? '')),
+      authorization: shortenedSignature(mask(call.authorization ?? '')),
       ...(body === begin ? {} : { [BODY_MASKED]: 'yes' }),
       ...(rejection.decrypted ? { [BODY_DECRYPTED]: 'yes' } : {}),
     },
@@ -192,7 +192,7 @@ async function mistakesOf(deps: Deps, partner: PartnerWithSecrets, rejection: Re
 }
 
 /** Enough of a signature to recognise it, too little to use it; without a colon, any part could be the signature. */
-export const shortened = (authorization: string): string => {
+export const shortenedSignature = (authorization: string): string => {
   const colon = authorization.lastIndexOf(':')
   const end = colon < 0 ? 'MWS '.length : Math.min(colon + 7, 200)
   return authorization.length <= end ? authorization : `${authorization.slice(0, end)}…`

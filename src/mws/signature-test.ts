@@ -11,7 +11,7 @@ import { diagnoseUnproven, isBusy } from './diagnose/unproven.ts'
 import { contentWarnings, type SentContent } from './diagnose/warnings.ts'
 import { diagnoseCall, diagnoseIfProven, settingsOf } from './diagnose-call.ts'
 import { type Answer, accepted, BA_FAILED, refused } from './errors.ts'
-import { shortened } from './reject.ts'
+import { shortenedSignature } from './reject.ts'
 import * as store from './signature-test-store.ts'
 
 /** The newest of each partner are kept, separately from unverified ones, so that a stranger cannot push out its own. */
@@ -176,7 +176,7 @@ function keep(
     method,
     path: cut(pathAsSent(url)),
     date: cut(date),
-    authorization: cut(shortened(mask(authorization))),
+    authorization: cut(shortenedSignature(mask(authorization))),
     stringToSign: cut(stringToSign),
     signedInstead: signedInstead === undefined ? null : cut(signedInstead),
   }

@@ -13,7 +13,7 @@ import { CLIENT_WINDOW_S, countFailure, networkOf, throttleKey } from '../thrott
 import { refuse } from './failures.ts'
 import type { Parameters } from './wire.ts'
 
-export interface ClientCall {
+export interface AppCall {
   readonly parameters: Parameters
   /** The Authorization header, if any; `Basic` is understood beside the query (A2 rows 4–5). */
   readonly authorization: string | undefined
@@ -23,7 +23,7 @@ export interface ClientCall {
 }
 
 /** A2 rows 3–7, also for A3: the approved micro-app that calls. */
-export async function authenticateClient(deps: Deps, call: ClientCall): Promise<CallingApp> {
+export async function authenticateApp(deps: Deps, call: AppCall): Promise<CallingApp> {
   const basic = readBasic(call.authorization)
   const credentials = presentedCredentials(call, basic)
   const app = await verifyCredentials(deps, credentials, call.address)
@@ -33,7 +33,7 @@ export async function authenticateClient(deps: Deps, call: ClientCall): Promise<
   return app
 }
 
-function presentedCredentials(call: ClientCall, basic: Credentials | 'malformed' | undefined): Credentials {
+function presentedCredentials(call: AppCall, basic: Credentials | 'malformed' | undefined): Credentials {
   const appKey = call.parameters.get('app_key')
   const appSecret = call.parameters.get('app_secret')
   if (appKey && appSecret) return { appKey, appSecrets: [appSecret] }

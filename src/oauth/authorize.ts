@@ -86,7 +86,7 @@ export function checkPkce(parameters: Parameters): string | null {
 }
 
 /** The parameters as they are checked again once the consent form comes back. */
-export function queryOf({ app, redirectUri, state, scopes, codeChallenge }: AuthorizationRequest): string {
+export function consentQuery({ app, redirectUri, state, scopes, codeChallenge }: AuthorizationRequest): string {
   const pkce = codeChallenge ? { code_challenge: codeChallenge, code_challenge_method: 'S256' } : {}
   const parameters = {
     response_type: 'code',

@@ -21,7 +21,7 @@ const FoundCode = z.object({
 })
 export type FoundCode = z.infer<typeof FoundCode>
 
-export interface Exchange {
+export interface CodeExchange {
   readonly routingKey: number
   readonly codeHash: Buffer
   readonly appKey: string
@@ -57,7 +57,7 @@ const exchangesOf = <Row extends FoundCode>(
   grant: Fragment,
   more: Fragment,
   shown: Fragment,
-): Batched<Exchange & { now: Date }, Row> => ({
+): Batched<CodeExchange & { now: Date }, Row> => ({
   row,
   key: ({ codeHash }) => codeHash.toString('latin1'),
   duplicates: 'serialize',
@@ -124,7 +124,7 @@ export type SpentCode = FoundCode & { readonly signIn?: SignInBehindGrant }
 
 export async function spendCode(
   db: Db,
-  exchange: Exchange,
+  exchange: CodeExchange,
   now: Date,
   withSignIn: boolean,
 ): Promise<SpentCode | undefined> {

@@ -6,7 +6,7 @@ import { equalSecrets } from '../lib/crypto/keys.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../lib/failure.ts'
 import type { CallingApp } from '../registry/index.ts'
-import { countFailedTry, type Exchange, type FoundCode, spendCode } from './exchange-store.ts'
+import { type CodeExchange, countFailedTry, type FoundCode, spendCode } from './exchange-store.ts'
 import { refuse } from './failures.ts'
 import { type RefreshDeps, refreshTokens } from './refresh.ts'
 import { revokeGrant } from './store.ts'
@@ -77,7 +77,7 @@ function prepare(
   input: ExchangeInput,
   { routingKey, hash: codeHash }: OpaqueToken,
   now: Date,
-): { exchange: Exchange; issued: Pick<IssuedTokens, 'accessToken' | 'refreshToken'> } {
+): { exchange: CodeExchange; issued: Pick<IssuedTokens, 'accessToken' | 'refreshToken'> } {
   const accessToken = issueToken(keys, {
     prefix: PREFIX.accessToken,
     routingKey,
@@ -89,7 +89,7 @@ function prepare(
     expiresAt: wholeSecondsAfter(now, app.refresh_days * DAY_S),
     bearer: app.app_key,
   })
-  const exchange: Exchange = {
+  const exchange: CodeExchange = {
     routingKey,
     codeHash,
     appKey: app.app_key,
@@ -111,7 +111,7 @@ async function refusal(
   deps: Deps,
   app: CallingApp,
   input: ExchangeInput,
-  exchange: Exchange,
+  exchange: CodeExchange,
   found: FoundCode,
 ): Promise<NamedFailure> {
   const now = deps.clock.now()
@@ -132,7 +132,7 @@ async function refusal(
   return refuse('code_spent_meanwhile', { value: input.code })
 }
 
-function findMismatch(exchange: Exchange, found: FoundCode): NamedFailure | undefined {
+function findMismatch(exchange: CodeExchange, found: FoundCode): NamedFailure | undefined {
   if (exchange.redirectUri !== found.redirect_uri) return refuse('redirect_uri_differs')
   if (exchange.state !== null && exchange.state !== found.state) return refuse('state_differs')
   if (!equalSecrets(exchange.codeChallenge ?? '', found.code_challenge ?? '')) return refuse('code_verifier_wrong')
@@ -140,7 +140,7 @@ function findMismatch(exchange: Exchange, found: FoundCode): NamedFailure | unde
 }
 
 /** Double callbacks are common, so the same app may send a code twice within the window; any other replay is taken for theft. */
-async function answerReplay(deps: Deps, app: CallingApp, exchange: Exchange, found: FoundCode, usedAt: Date) {
+async function answerReplay(deps: Deps, app: CallingApp, exchange: CodeExchange, found: FoundCode, usedAt: Date) {
   const { config, db, clock } = deps
   const now = clock.now()
   const duplicate = found.app_key === app.app_key && now < addSeconds(usedAt, config.CODE_DUPLICATE_WINDOW_S)

@@ -72,13 +72,13 @@ const extensions: Batched<Refresh, FoundRefresh> = {
 export const refreshFixed = async (db: Db, refresh: Refresh): Promise<FoundRefresh | undefined> =>
   (await db.batch(extensions, refresh))[0]
 
-export interface Rotation extends Refresh {
+export interface RefreshRotation extends Refresh {
   readonly successorHash: Buffer
   readonly successorExpiresAt: Date
 }
 
 /** Marks each valid refresh token as rotated and issues its successors; the other columns say why not. */
-const rotations: Batched<Rotation & { now: Date }, FoundRefresh> = {
+const rotations: Batched<RefreshRotation & { now: Date }, FoundRefresh> = {
   row: FoundRefresh,
   key: ({ refreshHash }) => refreshHash.toString('latin1'),
   duplicates: 'serialize',
@@ -121,7 +121,7 @@ const rotations: Batched<Rotation & { now: Date }, FoundRefresh> = {
 }
 
 /** Policy rotating: of simultaneous calls exactly one marks the token as rotated and issues its successors. */
-export const rotateRefresh = async (db: Db, rotation: Rotation, now: Date): Promise<FoundRefresh | undefined> =>
+export const rotateRefresh = async (db: Db, rotation: RefreshRotation, now: Date): Promise<FoundRefresh | undefined> =>
   (await db.batch(rotations, { ...rotation, now }))[0]
 
 const TokensOfKey = z.object({ routing_key: z.number(), tokens: z.number() })

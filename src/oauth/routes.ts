@@ -8,8 +8,8 @@ import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { sendErrorPage, sendPage } from '../lib/web/page.ts'
 import { acceptAnyBodyUnread, hasBody } from '../lib/web/read-body.ts'
 import { limitRate } from '../throttle/index.ts'
-import { authenticateClient } from './authenticate.ts'
-import { type AuthorizationRequest, checkAuthorizationRequest, queryOf } from './authorize.ts'
+import { authenticateApp } from './authenticate.ts'
+import { type AuthorizationRequest, checkAuthorizationRequest, consentQuery } from './authorize.ts'
 import { decideConsent } from './consent.ts'
 import { sealConsentForm } from './consent-form.ts'
 import { answerTokenRequest } from './exchange.ts'
@@ -79,7 +79,7 @@ function showConsent(
     scopes: scopes.map((id) => ({ id })),
     user: { name: session.name, avatarUrl: session.avatarUrl },
     action: CONSENT_PATH,
-    form: sealConsentForm(deps, queryOf(authorization), session.sessionHash),
+    form: sealConsentForm(deps, consentQuery(authorization), session.sessionHash),
     signOut: { action: '/sign-out', returnTo: request.raw.url },
   }
   // The redirect that follows the form counts as its target, and so does every further one that the app makes
@@ -99,7 +99,7 @@ export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: Deps }
 
   app.post('/api/token', async (request, reply) => {
     const parameters = readParameters(request.raw.url ?? '')
-    const client = await authenticateClient(deps, {
+    const client = await authenticateApp(deps, {
       parameters,
       authorization: request.headers.authorization,
       address: request.ip,

@@ -14,7 +14,7 @@ import { type Continuation, openContinuation, sealContinuation } from './continu
 import { sendErrorPage } from './error-routes.ts'
 import { refuse } from './failures.ts'
 import type { OidcDeps } from './id-token.ts'
-import { nextStep, withSignIn } from './next-step.ts'
+import { nextAuthorizationStep, withSignIn } from './next-step.ts'
 import { isPushed, takeRequest } from './pushed-request.ts'
 import { formOf, parseForm } from './wire.ts'
 
@@ -62,7 +62,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
     const authorization = await checkStandardRequest(deps, parseQuery(continuation.query))
     noteForLog(request, { appKey: authorization.app.app_key, isAppOnlyNamed: true })
     const session = await findSession(deps, cookie.read(request))
-    const next = await nextStep(deps, authorization, session, continuation.signedInSince)
+    const next = await nextAuthorizationStep(deps, authorization, session, continuation.signedInSince)
     if (next.step === 'answer') return sendAnswer(request, reply, codeAnswer(deps, authorization.target, next.code))
     if (next.step === 'sign-in') return sendToSignIn(reply, authorization)
     const { app: client, redirectUrl, scopes, query } = authorization

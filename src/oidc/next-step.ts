@@ -27,7 +27,7 @@ export const withSignIn = <Request extends StandardRequest>(
  * What a request that is in order needs next (OIDC Core §3.1.2.3 and §3.1.2.4). `signedInSince`: a sign-in was asked for at
  * that moment, so one since then will do.
  */
-export async function nextStep(
+export async function nextAuthorizationStep(
   deps: Deps,
   request: StandardRequest,
   session: SignedIn | null,

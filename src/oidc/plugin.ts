@@ -13,7 +13,7 @@ import { discoveryRoutes } from './discovery-routes.ts'
 import { sendErrorPage } from './error-routes.ts'
 import { logoutRoutes } from './logout-routes.ts'
 import { SigningKeys } from './signing-keys.ts'
-import { tokenRoutes } from './token-routes.ts'
+import { standardTokenRoutes } from './token-routes.ts'
 
 /** The standard dialect: OAuth 2.0 and OpenID Connect over the grants of area A. */
 export const oidcRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps: given }) => {
@@ -30,7 +30,10 @@ export const oidcRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps: 
         return sendErrorPage(allowed.length > 0 ? methodNotAllowed(allowed) : noSuchPath(), request, reply)
       })
       await room.register(authorizeRoutes, { deps })
-      await room.register(tokenRoutes, { deps: { ...deps, tokenCap, clientKeys: new ClientKeys(deps) }, origins })
+      await room.register(standardTokenRoutes, {
+        deps: { ...deps, tokenCap, clientKeys: new ClientKeys(deps) },
+        origins,
+      })
       await room.register(logoutRoutes, { deps })
     },
     { prefix: '/oauth2' },

@@ -11,7 +11,7 @@ import { allowRegisteredOrigins, answerPreflight, type RegisteredOrigins } from 
 import { introspect } from './introspect.ts'
 import { bearerForm, clientForm, namesOf, tokenForm, type UserInfo } from './messages.ts'
 import { pushRequest } from './pushed-request.ts'
-import { answerTokenRequest, TOKEN_PARAMETERS, type TokenDeps } from './token.ts'
+import { answerStandardTokenRequest, TOKEN_PARAMETERS, type TokenDeps } from './token.ts'
 import { readBearer, readUserInfo } from './userinfo.ts'
 import { formOf, parseForm, readKnown } from './wire.ts'
 
@@ -20,7 +20,7 @@ const ABOUT_A_TOKEN = [clientForm, tokenForm].flatMap(namesOf)
 const BEARER = namesOf(bearerForm)
 
 /** The endpoints that programs call: token, userinfo, introspection, revocation, pushed requests. */
-export async function tokenRoutes(
+export async function standardTokenRoutes(
   app: FastifyInstance,
   { deps, origins }: { deps: TokenDeps; origins: RegisteredOrigins },
 ): Promise<void> {
@@ -49,7 +49,11 @@ export async function tokenRoutes(
     open.post('/token', async (request, reply) => {
       const parameters = readKnown(formOf(request.body), TOKEN_PARAMETERS)
       const client = await clientOf(request, parameters)
-      return answerStandard(reply, 200, await answerTokenRequest(actingFor(request, client.app), client, parameters))
+      return answerStandard(
+        reply,
+        200,
+        await answerStandardTokenRequest(actingFor(request, client.app), client, parameters),
+      )
     })
 
     open.post('/revoke', async (request, reply) => {

@@ -23,7 +23,7 @@ export interface TokenDeps extends OidcDeps, ClientDeps {
 const REFRESH_SCOPE = 'offline_access'
 
 /** RFC 6749 §4.1.3 and §6: tokens for a code or a refresh token. */
-export async function answerTokenRequest(
+export async function answerStandardTokenRequest(
   deps: TokenDeps,
   client: Client,
   parameters: Parameters,

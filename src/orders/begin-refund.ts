@@ -18,7 +18,7 @@ export interface ToAsk {
 }
 
 /** `lost`: the partner must be queried first; `settled`: there is nothing to do. */
-export type Begun = ToAsk | 'lost' | 'settled'
+export type BegunRefund = ToAsk | 'lost' | 'settled'
 
 /** Stores a new refund of a locked order, or resumes an existing one. */
 export async function beginRefund(
@@ -27,7 +27,7 @@ export async function beginRefund(
   refundId: string,
   input: RefundInput,
   cause: Cause,
-): Promise<Begun> {
+): Promise<BegunRefund> {
   const { db, clock } = deps
   const known = await findRefund(db, order.partner_id, refundId)
   if (known) {
@@ -48,7 +48,7 @@ const isAnother = (known: RefundRow, order: OrderRow, input: RefundInput): boole
   (input.refund_price ?? known.refund_price) !== known.refund_price ||
   (input.vouchers.length > 0 && [...input.vouchers].sort().join('\n') !== [...known.vouchers].sort().join('\n'))
 
-async function continueRefund(deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<Begun> {
+async function continueRefund(deps: Deps, order: OrderRow, refund: RefundRow, cause: Cause): Promise<BegunRefund> {
   if (refund.state === 'unknown') return 'lost'
   if (refund.state === 'requested') return { order, refund: await asking(deps, order, refund, cause), repeated: false }
   if (refund.state !== 'asking' || isRefundInFlight(deps, refund)) return 'settled'
@@ -63,7 +63,7 @@ async function continueRefund(deps: Deps, order: OrderRow, refund: RefundRow, ca
 }
 
 /** After the order was queried: the partner's count shows whether it has refunded; if not, the refund is sent again. */
-export async function resumeRefund(deps: Deps, order: OrderRow, refundId: string, cause: Cause): Promise<Begun> {
+export async function resumeRefund(deps: Deps, order: OrderRow, refundId: string, cause: Cause): Promise<BegunRefund> {
   const refund = await findRefund(deps.db, order.partner_id, refundId)
   if (!refund) throw noSuchRefund(refundId)
   if (refund.state !== 'unknown') return 'settled'

@@ -3,7 +3,7 @@ import type { Cause } from '../history/index.ts'
 import { ORDER_STATUS } from '../interfaces/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { problemsText, type ShapeProblem } from '../lib/json/shape.ts'
-import type { AnswerOf, CallResult, Failure } from '../partner-calls/index.ts'
+import type { AnswerOf, CallProblem, CallResult } from '../partner-calls/index.ts'
 import { keepAdditional } from './additional.ts'
 import { changeOrder } from './change-order.ts'
 import { keepCredentials } from './credentials.ts'
@@ -49,7 +49,7 @@ export async function followQuery(
   order: OrderRow,
   result: CallResult<Answer>,
   revision: number,
-): Promise<Failure | null> {
+): Promise<CallProblem | null> {
   const cause: Cause = { kind: 'call', id: result.callId }
   const current = order.revision === revision
   if (result.outcome === 'pending') return null

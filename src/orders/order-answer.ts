@@ -1,6 +1,6 @@
 import { recordIfOperator } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
-import type { Failure } from '../partner-calls/index.ts'
+import type { CallProblem } from '../partner-calls/index.ts'
 import { type Additional, findAdditional } from './additional-store.ts'
 import { noSuchOrder } from './errors.ts'
 import { findOrder, lockOrder, type OrderRow, type VoucherRow, vouchersOf } from './order-store.ts'
@@ -15,7 +15,7 @@ export interface ShownOrder extends Omit<OrderRow, 'revision' | 'vouchers_open'>
 /** The order after an operation, and why its call failed; null if it did not. */
 export interface OrderAnswer {
   readonly order: ShownOrder
-  readonly failure: Failure | null
+  readonly failure: CallProblem | null
 }
 
 export async function existingOrder({ db }: Deps, orderId: bigint): Promise<OrderRow> {
@@ -36,7 +36,11 @@ export async function shownOrder(deps: Deps, orderId: bigint): Promise<ShownOrde
   }
 }
 
-export const answerFor = async (deps: Deps, orderId: bigint, failure: Failure | null = null): Promise<OrderAnswer> => ({
+export const answerFor = async (
+  deps: Deps,
+  orderId: bigint,
+  failure: CallProblem | null = null,
+): Promise<OrderAnswer> => ({
   order: await shownOrder(deps, orderId),
   failure,
 })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
 import { beijingTime } from '../lib/time-zone.ts'
-import { callPartner, existingPartner, type Failure, failureOf, RefusedRequest } from '../partner-calls/index.ts'
+import { type CallProblem, callPartner, existingPartner, failureOf, RefusedRequest } from '../partner-calls/index.ts'
 import { changeRefund } from './change-refund.ts'
 import { illegalOrderMove, noSuchRefund } from './errors.ts'
 import { dropRefundedMessage, queueRefundedMessage, type RefundedMessage } from './follow-up.ts'
@@ -71,7 +71,7 @@ async function storeRefund(
 }
 
 /** Sends the message once; safe to repeat. Returns the failure, if any. */
-export async function sendRefundedMessage(deps: Deps, message: RefundedMessage): Promise<Failure | null> {
+export async function sendRefundedMessage(deps: Deps, message: RefundedMessage): Promise<CallProblem | null> {
   const { orderId, refundId, type, reason = '' } = message
   const order = await existingOrder(deps, orderId)
   const partner = await existingPartner(deps, order.partner_id)

@@ -15,7 +15,7 @@ export interface CallTimings {
 }
 
 /** How far a call has come. */
-export class Progress {
+export class CallProgress {
   readonly #start = performance.now()
   /** What the connection waits for; null once it stands. */
   phase: ConnectPhase | null = 'dns'
@@ -44,7 +44,7 @@ export function openClient(
   origin: string,
   guard: AddressGuard,
   limits: CallLimits,
-  progress: Progress,
+  progress: CallProgress,
   onConnected: () => void,
 ): Client {
   const connect = guardedConnector(guard, limits.connectMs, (phase) => {

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CallLimits, PARTNER_LIMITS } from '../config/call-limits.ts'
 import { type AddressGuard, AddressRefused, type ConnectPhase } from './address-guard.ts'
-import { type CallTimings, openClient, Progress } from './connection.ts'
+import { CallProgress, type CallTimings, openClient } from './connection.ts'
 import { exceededLimit } from './exceeded.ts'
 
 /**
@@ -109,7 +109,7 @@ async function send(
   guard: AddressGuard,
   limits: CallLimits,
 ): Promise<HttpAnswer> {
-  const progress = new Progress()
+  const progress = new CallProgress()
   const url = callableUrl(request.url)
   if (url === undefined) throw new HttpCallError('address', progress.timings(), limits)
   // Not by AbortSignal.any and AbortSignal.timeout: Node 20 collects them (lib/within.ts), and nothing would end the call.

@@ -5,7 +5,7 @@ import { stringifyLossless } from '../lib/json/lossless.ts'
 import { findPartner, type PartnerWithSecrets } from '../partners/index.ts'
 import type { CallResult, Reply } from './call-result.ts'
 import type { CallRecord } from './call-store.ts'
-import { noSuchPartner, RefusedRequest } from './errors.ts'
+import { RefusedRequest, unknownPartner } from './errors.ts'
 import { type CallOptions, makeCall } from './exchange.ts'
 import { heldBack, type SentAgain } from './faults.ts'
 
@@ -67,7 +67,7 @@ const entryOf = (name: InterfaceName) => INTERFACES.find((candidate) => candidat
 /** The partner with the secrets that its calls are signed with; throws for one that does not exist. */
 export async function existingPartner(deps: Deps, partnerId: bigint): Promise<PartnerWithSecrets> {
   const partner = await findPartner(deps, partnerId)
-  if (!partner) throw noSuchPartner(partnerId)
+  if (!partner) throw unknownPartner(partnerId)
   return partner
 }
 

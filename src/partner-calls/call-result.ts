@@ -19,7 +19,7 @@ export const MEANINGS: Readonly<Record<HttpFailure, string>> = {
   broken: 'the connection closed before a complete HTTP response arrived',
 }
 
-export interface Failure {
+export interface CallProblem {
   readonly kind: FailureKind
   /** A clause for a person; holds no secret. */
   readonly detail: string
@@ -36,11 +36,11 @@ export type Reply<Answer> =
   | { readonly outcome: 'success'; readonly answer: Answer; readonly json: unknown }
   /** Not done yet, and no failure: 598, 602, 999. */
   | { readonly outcome: 'pending'; readonly code: number; readonly describe: string }
-  | { readonly outcome: 'failed'; readonly failure: Failure; readonly json?: unknown }
+  | { readonly outcome: 'failed'; readonly failure: CallProblem; readonly json?: unknown }
 
 export type CallResult<Answer> = Reply<Answer> & { readonly callId: string }
 
-export const failed = (failure: Failure, json?: unknown): Reply<never> => ({ outcome: 'failed', failure, json })
+export const failed = (failure: CallProblem, json?: unknown): Reply<never> => ({ outcome: 'failed', failure, json })
 
-export const failureOf = (result: CallResult<unknown>): Failure | null =>
+export const failureOf = (result: CallResult<unknown>): CallProblem | null =>
   result.outcome === 'failed' ? result.failure : null

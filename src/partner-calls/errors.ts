@@ -13,5 +13,5 @@ export class RefusedRequest extends RescodeError {
   }
 }
 
-export const noSuchPartner = (partnerId: bigint): RefusedRequest =>
+export const unknownPartner = (partnerId: bigint): RefusedRequest =>
   new RefusedRequest(`partner ${partnerId} does not exist`, { status: 404 })

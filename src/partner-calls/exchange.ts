@@ -11,11 +11,11 @@ import { noteCertificate } from './certificate.ts'
 import { keepCircuit, mayCall } from './circuits.ts'
 import { SLOW_MS } from './faults.ts'
 import {
-  codeOf,
   keptHeaders,
   type ReadableAnswer,
-  readable,
+  readableAnswer,
   readReply,
+  replyCode,
   type SignedRequest,
   signedRequest,
 } from './wire.ts'
@@ -94,7 +94,7 @@ async function exchange(
     http_status: http?.status ?? null,
     response_headers: http ? maskedHeaders(keptHeaders(http), mask) : null,
     response_body: http ? mask(http.body.toString()) : null,
-    code: codeOf(reply),
+    code: replyCode(reply),
     failure: failure?.kind ?? null,
     failure_detail: failure?.detail ?? null,
     forged: options.forge ?? null,
@@ -131,7 +131,7 @@ async function send(
   let answered = false
   const began = performance.now()
   try {
-    const http = readable(await post({ ...request, hangUp, pauseMs }, addressGuard(deps.config)), aes_key)
+    const http = readableAnswer(await post({ ...request, hangUp, pauseMs }, addressGuard(deps.config)), aes_key)
     // What a person has written may well be answered with 400 or 401: orders of visitors must not wait for that.
     answered = http.status === 200 || byHand
     await noteCertificate(deps, partner_id, request.url, http.certificateEnds)

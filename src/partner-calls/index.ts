@@ -7,7 +7,7 @@ export {
   existingPartner,
   type RequestOf,
 } from './call-partner.ts'
-export { type CallResult, type Failure, failureOf } from './call-result.ts'
+export { type CallProblem, type CallResult, failureOf } from './call-result.ts'
 export {
   CALL_RETENTION,
   type CallRecord,
@@ -29,7 +29,7 @@ export {
 export { CERTIFICATE_RETENTION, certificatesEnding } from './certificate-store.ts'
 export { CIRCUIT_RETENTION, type OpenBreaker } from './circuit-store.ts'
 export { breakerFilter, listBreakers, onePartner, resetBreaker } from './circuits.ts'
-export { noSuchPartner, RefusedRequest } from './errors.ts'
+export { RefusedRequest, unknownPartner } from './errors.ts'
 export type { CallOptions } from './exchange.ts'
 export { type CallFaults, type SentAgain, SLOW_MS, statedNow } from './faults.ts'
 export { callsBySpan } from './rate-store.ts'

@@ -71,7 +71,7 @@ export interface ReadableAnswer extends HttpAnswer {
 }
 
 /** Partners that have a key answer in either form, whatever was asked. */
-export function readable(answer: HttpAnswer, key: string | null): ReadableAnswer {
+export function readableAnswer(answer: HttpAnswer, key: string | null): ReadableAnswer {
   const opened = openBody(answer.body, answer.headers[ENCRYPTION_STATUS], key)
   if ('problem' in opened) return { ...answer, decrypted: false, problem: opened.problem }
   return { ...answer, body: opened.bytes, decrypted: opened.decrypted }
@@ -141,7 +141,7 @@ function aboutAnother(answer: unknown, orderId: bigint | undefined): ShapeProble
 }
 
 /** The code that is recorded for a reply; null where the partner gave none. */
-export function codeOf(reply: Reply<unknown>): number | null {
+export function replyCode(reply: Reply<unknown>): number | null {
   if (reply.outcome === 'success') return SUCCESS
   return reply.outcome === 'pending' ? reply.code : (reply.failure.code ?? null)
 }

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { randomDigits } from '../lib/crypto/made-secret.ts'
-import { changePartner, existingPartner } from './change.ts'
+import { changePartner, requirePartner } from './change.ts'
 import { noAesKey } from './errors.ts'
 import * as store from './store.ts'
 import { sealAesKey } from './store.ts'
@@ -28,7 +28,7 @@ export async function makeAesKey(deps: Deps, partnerId: bigint): Promise<ShownPa
 /** Without a key calls go out readable, and what the partner encrypts is refused. */
 export const removeAesKey = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
   changePartner(deps, partnerId, 'partner_aes_key_removed', async (db, now) => {
-    const { aes_key_set_at } = await existingPartner({ ...deps, db }, partnerId)
+    const { aes_key_set_at } = await requirePartner({ ...deps, db }, partnerId)
     if (aes_key_set_at === null) throw noAesKey()
     await store.setAesKey(db, partnerId, null, now)
     return {}

@@ -6,7 +6,7 @@ import * as store from './store.ts'
 import { LAST_PARTNER_ID, type ShownPartner } from './wire.ts'
 
 /** A partner as an operator sees it: nothing of its secrets but their dates. */
-export const shown = ({ secrets, aes_key: _, ...partner }: store.PartnerWithSealed): ShownPartner => ({
+export const shownPartner = ({ secrets, aes_key: _, ...partner }: store.PartnerWithSealed): ShownPartner => ({
   ...partner,
   secrets: secrets.map(({ sealed: __, ...dates }) => dates),
 })
@@ -21,7 +21,7 @@ export const findSealed = async (
   isPartnerId(partnerId) ? store.findPartner(db, { partnerId }, clock.now()) : undefined
 
 /** Throws 20007 (404) for an unknown PartnerId. */
-export async function existingPartner(
+export async function requirePartner(
   deps: Pick<Deps, 'db' | 'clock'>,
   partnerId: bigint,
 ): Promise<store.PartnerWithSealed> {
@@ -45,5 +45,5 @@ export const changePartner = (
     if (!isPartnerId(partnerId) || !(await store.touchPartner(inside, partnerId, now))) throw noSuchPartner()
     const detail = await work(inside, now)
     await recordAudit({ db: inside, clock, ...(actor ? { actor } : {}) }, { event, partnerId, detail })
-    return shown(await existingPartner({ db: inside, clock }, partnerId))
+    return shownPartner(await requirePartner({ db: inside, clock }, partnerId))
   })

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
 import { makeSecret } from '../lib/crypto/made-secret.ts'
-import { changePartner, existingPartner, findSealed, shown } from './change.ts'
+import { changePartner, findSealed, requirePartner, shownPartner } from './change.ts'
 import { keepContact } from './contact.ts'
 import { nothingToEncryptWith, partnerTaken } from './errors.ts'
 import { listPartners as partnersOf } from './list-store.ts'
@@ -62,7 +62,7 @@ export async function createPartner(
     }
     const detail = { client_id, secret_id: first.secret_id }
     await recordAudit({ ...deps, db }, { event: 'partner_created', partnerId: partner_id, detail })
-    const created = shown(await existingPartner({ ...deps, db }, partner_id))
+    const created = shownPartner(await requirePartner({ ...deps, db }, partner_id))
     const some = Object.keys(webhook_secrets).length > 0
     return { ...created, client_secret: secret, ...(some ? { webhook_secrets } : {}) }
   })
@@ -79,14 +79,14 @@ export async function listPartners(
 
 /** The partner with the dates of its live secrets; throws 20007 (404) for an unknown PartnerId, as all below. */
 export const showPartner = async (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
-  shown(await existingPartner(deps, partnerId))
+  shownPartner(await requirePartner(deps, partnerId))
 
 export const updatePartner = (deps: Deps, partnerId: bigint, changes: PartnerChanges): Promise<ShownPartner> =>
   changePartner(deps, partnerId, 'partner_updated', async (db) => {
-    const before = await existingPartner({ ...deps, db }, partnerId)
+    const before = await requirePartner({ ...deps, db }, partnerId)
     if (changes.encrypts_calls && before.aes_key_set_at === null) throw nothingToEncryptWith()
     await store.updatePartner(db, partnerId, changes)
-    const after = await existingPartner({ ...deps, db }, partnerId)
+    const after = await requirePartner({ ...deps, db }, partnerId)
     const valuesOf = (partner: object) =>
       Object.fromEntries(Object.entries(partner).filter(([field]) => field in changes))
     return { before: valuesOf(before), after: valuesOf(after) }

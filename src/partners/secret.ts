@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { makeSecret, type Rotation } from '../lib/crypto/made-secret.ts'
-import { changePartner, existingPartner } from './change.ts'
+import { makeSecret, type SecretRotation } from '../lib/crypto/made-secret.ts'
+import { changePartner, requirePartner } from './change.ts'
 import { noOldSecret, oldSecretSigns, rotatedMeanwhile, signsAlready, testCallFailed } from './errors.ts'
 import * as store from './secret-store.ts'
 import { openSecret, type PartnerSecret, sealSecret } from './store.ts'
@@ -22,7 +22,7 @@ export const noTestCall: TestCallWith = () => async () => ({ ok: false, detail: 
 export async function rotatePartnerSecret(
   deps: Deps,
   partnerId: bigint,
-  { overlap_s }: Rotation,
+  { overlap_s }: SecretRotation,
 ): Promise<ShownPartner & { client_secret: string }> {
   const client_secret = makeSecret('ghcs')
   const next = { ...sealSecret(deps.keys, partnerId, client_secret), signs: false, overlap_s }
@@ -39,7 +39,7 @@ export async function rotatePartnerSecret(
  * Only the newest is opened: this is also the way out when an older one no longer can be.
  */
 export async function switchSigning(deps: Deps, partnerId: bigint, testCall: TestCall): Promise<ShownPartner> {
-  const { secrets, ...partner } = await existingPartner(deps, partnerId)
+  const { secrets, ...partner } = await requirePartner(deps, partnerId)
   const newest = secrets.find(({ signs }) => !signs)
   if (newest === undefined || newest.ends_at !== null) throw signsAlready()
   // Outside of the transaction: a partner may take its time.
@@ -56,7 +56,7 @@ export async function switchSigning(deps: Deps, partnerId: bigint, testCall: Tes
 /** Ends the old secret now instead of after its overlap. The one that signs our calls cannot be ended. */
 export const retireSecret = (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
   changePartner(deps, partnerId, 'partner_secret_retired', async (db, now) => {
-    const [, old] = (await existingPartner({ ...deps, db }, partnerId)).secrets
+    const [, old] = (await requirePartner({ ...deps, db }, partnerId)).secrets
     if (old === undefined) throw noOldSecret()
     if (old.signs) throw oldSecretSigns()
     await store.endSecret(db, partnerId, old.secret_id, now)

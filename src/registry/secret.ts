@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { fingerprintOf } from '../lib/crypto/keys.ts'
-import { makeSecret, type Rotation, type SecretDates } from '../lib/crypto/made-secret.ts'
+import { makeSecret, type SecretDates, type SecretRotation } from '../lib/crypto/made-secret.ts'
 import { noSuchMicroApp } from './errors.ts'
 import { newSecret, rehashSecret } from './hashed-secret-store.ts'
 import { recordChange, showMicroApp } from './micro-app.ts'
@@ -22,7 +22,7 @@ const NOTED_EVERY_S = 60
 export async function rotateSecret(
   deps: Deps,
   appKey: string,
-  { overlap_s }: Rotation,
+  { overlap_s }: SecretRotation,
 ): Promise<MicroApp & { secrets: SecretDates[]; app_secret: string }> {
   const secret = makeSecret('ghas')
   const now = deps.clock.now()

@@ -38,7 +38,7 @@ export interface Resealed {
   readonly droppable_at: Date
 }
 
-export interface Progress {
+export interface ResealProgress {
   readonly seen: number
   readonly total: number
 }
@@ -48,7 +48,7 @@ export interface Progress {
  * an old one. Batches commit by themselves: after an interruption the same again does the rest. Throws 20007 without
  * SECRET_KEYS_OLD.
  */
-export async function resealEverything(deps: Deps, onProgress: (progress: Progress) => void = () => {}) {
+export async function resealEverything(deps: Deps, onProgress: (progress: ResealProgress) => void = () => {}) {
   const { db, clock, keys } = deps
   if (keys.others.length === 0) throw invalidRequest('SECRET_KEYS_OLD is empty: give the keys that SECRET_KEY replaces')
   await db.tx(async (tx) => {
@@ -66,7 +66,7 @@ export async function resealEverything(deps: Deps, onProgress: (progress: Progre
 
 type Counts = Pick<Resealed, 'resealed' | 'sealed_before' | 'unreadable'>
 
-async function resealColumns(deps: Deps, onProgress: (progress: Progress) => void): Promise<Counts> {
+async function resealColumns(deps: Deps, onProgress: (progress: ResealProgress) => void): Promise<Counts> {
   const total = await countSealed(deps.db, SEALED)
   const outcomes = { resealed: 0, sealed_before: 0 }
   const unreadable: string[] = []

@@ -3,9 +3,9 @@ import { type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token
 import type { Scope } from '../lib/scope.ts'
 import { type Parameters, required } from '../oauth/index.ts'
 import { refuse } from './failures.ts'
-import { type FoundToken, findToken } from './store.ts'
+import { type FoundAccessToken, findToken } from './store.ts'
 
-export type { FoundToken }
+export type { FoundAccessToken }
 
 /** A4 and A5 rows 2–4: an access token of ours that has not expired. Without the database, so a guessed token costs one hash. */
 export function openAccessToken({ keys, clock }: Deps, parameters: Parameters): OpaqueToken {
@@ -21,7 +21,7 @@ export async function readWithToken(
   { db }: Deps,
   { routingKey, hash }: OpaqueToken,
   scope: Scope,
-): Promise<FoundToken> {
+): Promise<FoundAccessToken> {
   const found = await findToken(db, { routingKey, hash, scope })
   if (!found) throw refuse('token_unknown')
   if (found.revoked) throw refuse('token_revoked', aboutTokenOf(found))
@@ -32,4 +32,6 @@ export async function readWithToken(
   return found
 }
 
-const aboutTokenOf = ({ app_key: appKey, cid, user_id: userId }: FoundToken) => ({ about: { appKey, cid, userId } })
+const aboutTokenOf = ({ app_key: appKey, cid, user_id: userId }: FoundAccessToken) => ({
+  about: { appKey, cid, userId },
+})

@@ -10,7 +10,7 @@ import { acceptAnyBodyUnread } from '../lib/web/read-body.ts'
 import { readParameters } from '../oauth/index.ts'
 import type { AccessKind } from './access-ledger.ts'
 import { accessFilter, listAccesses } from './accesses.ts'
-import { type FoundToken, openAccessToken, readWithToken } from './bearer.ts'
+import { type FoundAccessToken, openAccessToken, readWithToken } from './bearer.ts'
 import { refuse } from './failures.ts'
 import { type PhoneResult, userInfoResult } from './wire.ts'
 
@@ -26,7 +26,7 @@ export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Dep
     reply: FastifyReply,
     scope: Scope,
     kind: AccessKind,
-    resultOf: (found: FoundToken) => object,
+    resultOf: (found: FoundAccessToken) => object,
   ): Promise<string> => {
     const token = openAccessToken(deps, readParameters(request.raw.url ?? ''))
     return readWithToken(deps, token, scope).then((found) => {
@@ -42,7 +42,7 @@ export async function resourceRoutes(app: FastifyInstance, { deps }: { deps: Dep
   app.post('/get_userinfo', (request, reply) => answer(request, reply, 'USER_INFO', 'profile', userInfoResult))
 }
 
-function phoneResult({ phone_number }: FoundToken): PhoneResult {
+function phoneResult({ phone_number }: FoundAccessToken): PhoneResult {
   if (phone_number === null) throw refuse('no_phone_number')
   return { phone_number }
 }

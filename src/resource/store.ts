@@ -6,7 +6,7 @@ import type { Scope } from '../lib/scope.ts'
 import { grantByKey, joinedAccessToken, revokedAt } from '../oauth/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
 
-const FoundToken = z.object({
+const FoundAccessToken = z.object({
   token_holds: z.boolean(),
   revoked: z.boolean(),
   app_key: z.string(),
@@ -20,7 +20,7 @@ const FoundToken = z.object({
   big_avatar_url: z.string(),
   phone_number: z.string().nullable(),
 })
-export type FoundToken = z.infer<typeof FoundToken>
+export type FoundAccessToken = z.infer<typeof FoundAccessToken>
 
 /** A token and the scope that it is used for. */
 export interface TokenUse {
@@ -35,8 +35,8 @@ const USER = userByKey(sql.part`g.routing_key`, sql.part`g.cid`, sql.part`g.user
 const APP = joinedMicroApp(sql.part`g.app_key`)
 const REVOKED_AT = revokedAt(sql.part`p.valid_from`, sql.part`a.valid_from`)
 
-const token: Batched<TokenUse, FoundToken> = {
-  row: FoundToken,
+const token: Batched<TokenUse, FoundAccessToken> = {
+  row: FoundAccessToken,
   key: ({ hash, scope }) => hash.toString('latin1') + scope,
   duplicates: 'share',
   statement: (asked) =>
@@ -54,7 +54,7 @@ const token: Batched<TokenUse, FoundToken> = {
 }
 
 /** A token with everything that decides about it and everything that it may show: one statement, by primary keys only. */
-export const findToken = async (db: Db, use: TokenUse): Promise<FoundToken | undefined> =>
+export const findToken = async (db: Db, use: TokenUse): Promise<FoundAccessToken | undefined> =>
   (await db.batch(token, use))[0]
 
 const DescribedToken = z.object({

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { FoundToken } from './store.ts'
+import type { FoundAccessToken } from './store.ts'
 
 /** data of get_phonenumber (DECISIONS "Answers of area A"). */
 export const phoneShape = z.object({ phone_number: z.string() })
@@ -19,7 +19,7 @@ export const userInfoShape = z.object({
 })
 export type UserInfoResult = Readonly<z.output<typeof userInfoShape>>
 
-export const userInfoResult = ({ gender, user_id, cid, name, big_avatar_url }: FoundToken): UserInfoResult => ({
+export const userInfoResult = ({ gender, user_id, cid, name, big_avatar_url }: FoundAccessToken): UserInfoResult => ({
   uinfo: { gender, user_id, cid, name, big_avatar_url },
 })
 

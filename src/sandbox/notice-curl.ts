@@ -1,11 +1,11 @@
 import type { Waiting } from '../certification/index.ts'
-import { at, mountsOf } from '../config/mounts.ts'
+import { endpointAt, mountsOf } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { curlOf } from './traffic/curl.ts'
 
 /** Every address of a notice; its path is below MTP_PATH_PREFIXES. */
 export const noticeUrls = ({ config }: Pick<Deps, 'config'>, path: string): string[] =>
-  mountsOf(config.MTP_PATH_PREFIXES).map((mount) => config.PARTNER_URL + at(mount, path))
+  mountsOf(config.MTP_PATH_PREFIXES).map((mount) => config.PARTNER_URL + endpointAt(mount, path))
 
 /** The notice that a step waits for as a shell script, which signs it when it runs; undefined where it is not known. */
 export function noticeCurl(

@@ -7,7 +7,7 @@ import { localeOfRequest } from '../lib/web/page.ts'
 import { existingPartner, RefusedRequest } from '../partner-calls/index.ts'
 import { noSuchEntry } from './errors.ts'
 import { partnerOf, sendSandboxPage } from './guard.ts'
-import { actOnOrder, makeOrder, type Operated, ownOrder } from './play/orders.ts'
+import { actOnOrder, makeOrder, type Operated, orderInPlay } from './play/orders.ts'
 import { playPage, shownOrder } from './play/page.ts'
 import { PLAY_ORDER_FIELDS, playActionParams, playOrderForm, playOrderParams, refundForm } from './play/wire.ts'
 import { PLAY, PLAY_PAGE, resultPage } from './play-routes.ts'
@@ -18,7 +18,7 @@ export const playOrderRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
   const textsOf = (request: FastifyRequest) => translator(localeOfRequest(request))
 
   const showOrder = async (request: FastifyRequest, reply: FastifyReply, orderId: bigint, alert = '') => {
-    const order = await ownOrder(deps, partnerOf(request).partnerId, orderId)
+    const order = await orderInPlay(deps, partnerOf(request).partnerId, orderId)
     const shown = { order: shownOrder(order, localeOfRequest(request)), alert }
     return sendSandboxPage(request, reply, 'sandbox/play-order', shown, PLAY_PAGE)
   }

@@ -6,7 +6,7 @@ import { localeOfRequest } from '../lib/web/page.ts'
 import { tooManyRequests } from '../lib/web/rescode.ts'
 import { limitRate } from '../throttle/index.ts'
 import { HOME, partnerOf, sendSandboxPage } from './guard.ts'
-import { judgePasted, showSignatureTool, type Verdict } from './tool.ts'
+import { judgePasted, type SignatureVerdict, showSignatureTool } from './tool.ts'
 import { asTyped, pastedForm, verdictQuery } from './wire.ts'
 
 /** A call that fits no recipe takes about 100 ms of processor time. Limit of one partner. */
@@ -56,7 +56,7 @@ export const signatureToolRoutes: FastifyPluginAsync<{ deps: Deps }> = async (ap
 }
 
 /** "7 minutes ahead of our clock", where that is what is wrong. */
-function clockNote({ mistakes, aheadS, clock }: Verdict, locale: Locale): string {
+function clockNote({ mistakes, aheadS, clock }: SignatureVerdict, locale: Locale): string {
   const wrong = mistakes.some((name) => name.startsWith('clock-') || name === 'date-local-time-labelled-gmt')
   if (!wrong || aheadS === null) return ''
   const t = translator(locale)

@@ -43,7 +43,7 @@ export function segmentsOf(text: string, differsAt?: number): Segment[] {
   return differsAt === characters.length ? [...segments, END] : segments
 }
 
-export interface Difference {
+export interface TextDifference {
   /** Counted in characters from 0, for `segmentsOf`. */
   readonly at: number
   /** Position in the UTF-8 bytes, from 1. */
@@ -61,7 +61,7 @@ function withBytes(character: string | undefined): string {
 }
 
 /** Where two texts begin to differ; null for equal ones. */
-export function firstDifference(expected: string, signed: string): Difference | null {
+export function firstDifference(expected: string, signed: string): TextDifference | null {
   if (expected === signed) return null
   const [left, right] = [[...expected], [...signed]]
   let at = 0

@@ -31,7 +31,7 @@ interface Explained {
   readonly text: string
 }
 
-export interface Verdict extends ListedTest {
+export interface SignatureVerdict extends ListedTest {
   readonly explanations: readonly Explained[]
   /** What such a notice would be refused for, or accepted with. */
   readonly warnings: readonly Explained[]
@@ -54,7 +54,7 @@ export interface SignatureTool {
   readonly addresses: readonly string[]
   readonly paths: readonly string[]
   readonly tests: readonly ListedTest[]
-  readonly verdict: Verdict | null
+  readonly verdict: SignatureVerdict | null
   readonly snippets: readonly Snippet[]
 }
 
@@ -106,7 +106,7 @@ const listed = ({ testId, source, testedAt, mistakes, verified }: SignatureTest)
 const explained = (names: readonly string[], locale: Locale): Explained[] =>
   names.map((name) => ({ name, text: explainMistake(locale, name) }))
 
-function verdictOf(test: SignatureTest, locale: Locale): Verdict {
+function verdictOf(test: SignatureTest, locale: Locale): SignatureVerdict {
   const { mistakes, warnings, method, path, date, authorization, stringToSign, signedInstead, testedAt } = test
   const parsed = parseHttpDate(date)
   const difference = signedInstead === null ? null : firstDifference(stringToSign, signedInstead)

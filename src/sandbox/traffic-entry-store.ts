@@ -60,7 +60,7 @@ export type KeptReceived = z.output<typeof received>
 const RECEIVED = sql.part`id, at, name as path, headers, body, answer, code, status, order_id, reason, verified, left_out, warnings, method`
 
 /** A notice of this partner that was accepted. */
-export const findNotice = (db: Db, partnerId: bigint, id: string): Promise<KeptReceived | undefined> =>
+export const findKeptNotice = (db: Db, partnerId: bigint, id: string): Promise<KeptReceived | undefined> =>
   db.maybe(received, sql`select ${RECEIVED} from sandbox_accepted where partner_id = ${partnerId} and id = ${id}`)
 
 /** A call that names this partner and was refused. */

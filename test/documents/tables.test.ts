@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/index.ts'
 import { settings } from '../../src/config/schema.ts'
-import type { Field, Fields } from '../../src/db/field.ts'
+import type { Fields, RecordField } from '../../src/db/field.ts'
 import type { Deps } from '../../src/deps.ts'
 import { INTERFACES } from '../../src/interfaces/index.ts'
 import { SOFT_FIELDS } from '../../src/interfaces/read-answer.ts'
@@ -130,7 +130,7 @@ describe('the README of the signature tool', () => {
 
 describe('the README of the registry', () => {
   /** What a person would write for the value of a new one that is given none. */
-  const atFirst = ({ created }: Field): string => {
+  const atFirst = ({ created }: RecordField): string => {
     if (!created) return 'set later'
     const parsed = created.safeParse(undefined)
     if (!parsed.success) return 'required'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { removeMember, setMemberRole } from '../../src/members/change.ts'
 import { inviteAgain, inviteMember, MOST_INVITATIONS, MOST_MEMBERS } from '../../src/members/invite.ts'
 import { useLink } from '../../src/members/join.ts'
-import { openLink } from '../../src/members/link.ts'
+import { openMemberLink } from '../../src/members/link.ts'
 import { spendLink } from '../../src/members/link-store.ts'
 import { openWorld, type World } from '../harness.ts'
 import { newSandboxPartner, type SandboxPartner } from '../sandbox/partners.ts'
@@ -46,7 +46,7 @@ describe('of calls that race', () => {
 
   it('exactly one statement spends a link, whoever holds which lock', async () => {
     const { token } = await invited(world, partner, 'one@example.com')
-    const { linkId } = await openLink(world.deps, token)
+    const { linkId } = await openMemberLink(world.deps, token)
     const spent = await Promise.all([1, 2, 3, 4].map(() => spendLink(world.deps.db, linkId, world.clock.now())))
     expect(spent.filter((one) => one)).toHaveLength(1)
   })
@@ -101,9 +101,9 @@ describe('an invitation', () => {
     const { token, memberId } = await invited(world, partner, 'twice@example.com')
     await inviteAgain(world.deps, partner.partner_id, memberId)
     const second = await tokenFor(world, 'twice@example.com')
-    expect(await reasonOf(openLink(world.deps, token))).toBe('link_invalid')
+    expect(await reasonOf(openMemberLink(world.deps, token))).toBe('link_invalid')
     await removeMember(world.deps, partner.partner_id, memberId)
-    expect(await reasonOf(openLink(world.deps, second))).toBe('link_invalid')
+    expect(await reasonOf(openMemberLink(world.deps, second))).toBe('link_invalid')
   })
 
   it('is for an owner as long as there is none, and stays one', async () => {
@@ -131,7 +131,7 @@ describe('an invitation', () => {
     for (let sent = 0; sent < 10; sent++) reasons.push(await again())
     expect(reasons).toEqual([...Array(9).fill('done'), 'mails'])
     // What was refused has changed nothing: the link from before still works.
-    expect(await reasonOf(openLink(world.deps, await tokenFor(world, 'often@example.com')))).toBe('done')
+    expect(await reasonOf(openMemberLink(world.deps, await tokenFor(world, 'often@example.com')))).toBe('done')
   })
 
   it('is refused when there are fifty members and invitations', async () => {

@@ -22,7 +22,7 @@ import { DOCUMENTED_FUNCTIONS } from '../../src/sandbox/docs/functions.ts'
 import { CODES_ZH } from '../../src/sandbox/docs/meanings/codes.ts'
 import { MEANINGS, meaningKey } from '../../src/sandbox/docs/meanings/index.ts'
 import { VALUES } from '../../src/sandbox/docs/meanings/values.ts'
-import { fieldReference, type Part, type Section } from '../../src/sandbox/docs/reference.ts'
+import { fieldReference, type Part, type ReferenceSection } from '../../src/sandbox/docs/reference.ts'
 import { searchReference } from '../../src/sandbox/docs/search.ts'
 import { livesOf } from '../../src/sandbox/docs/states.ts'
 import { docsTexts } from '../../src/sandbox/docs/texts.ts'
@@ -42,7 +42,7 @@ const NOTICE_SHAPES: Record<string, z.ZodType> = {
   reschedule: rescheduleNotice,
   'level-prices': levelPriceNotice,
 }
-const partOf = ({ parts }: Section, direction: Part['direction']): Part => {
+const partOf = ({ parts }: ReferenceSection, direction: Part['direction']): Part => {
   const found = parts.find((part) => part.direction === direction)
   if (!found) throw new Error(`no ${direction}`)
   return found
@@ -53,7 +53,7 @@ const jsonOf = (text: string): unknown => {
   return parsed.value
 }
 const fieldIn = (part: Part, path: string) => part.fields.find((field) => field.path === path)
-const sectionNamed = (name: string): Section => {
+const sectionNamed = (name: string): ReferenceSection => {
   const found = sections.find((section) => section.name === name)
   if (!found) throw new Error(`no section ${name}`)
   return found

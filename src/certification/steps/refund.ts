@@ -1,5 +1,5 @@
 import { findProduct } from '../../catalogue/index.ts'
-import { type Expectation, shown } from '../../checks/index.ts'
+import { type Expectation, shownValue } from '../../checks/index.ts'
 import { OPERATOR } from '../../history/index.ts'
 import { said } from '../../lib/said.ts'
 import {
@@ -159,7 +159,7 @@ async function checkRefundId(context: StepContext, orderId: bigint): Promise<voi
   await context.check('refund-id', String(actual) === expected, {
     path: 'body.refundId',
     expected,
-    actual: shown(actual),
+    actual: shownValue(actual),
     doc: 'order-refund.answer.body.refundId',
   })
 }

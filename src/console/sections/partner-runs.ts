@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import {
   listRuns,
-  type Progress,
   type RunState,
   type Standing,
+  type StepProgress,
   showRun,
   standingOf,
 } from '../../certification/index.ts'
@@ -22,7 +22,7 @@ const RUN_STATES: Readonly<Record<RunState, readonly [key: string, tone: Tone]>>
   replaced: ['console.runs.replaced', 'warn'],
 }
 
-const STEP_STATES: Readonly<Record<Progress['state'] | 'running', readonly [key: string, tone: Tone]>> = {
+const STEP_STATES: Readonly<Record<StepProgress['state'] | 'running', readonly [key: string, tone: Tone]>> = {
   passed: ['console.runs.passed', 'good'],
   failed: ['console.state.failed', 'bad'],
   interrupted: ['console.runs.interrupted', 'warn'],
@@ -65,7 +65,7 @@ export async function runTable(asking: Asking): Promise<Table> {
 
 const oneRun = z.object({ run_id: z.guid() })
 
-function stepRow({ step, state, running, attempts }: Progress, { t, locale }: Asking): Cell[] {
+function stepRow({ step, state, running, attempts }: StepProgress, { t, locale }: Asking): Cell[] {
   const [key, tone] = STEP_STATES[running ? 'running' : state]
   const last = attempts.at(-1)
   return [

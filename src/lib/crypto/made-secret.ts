@@ -51,7 +51,7 @@ export function checkSecret(text: string): SecretCheck {
 export const rotation = z.strictObject({
   overlap_s: z.int().min(0).max(2_592_000).default(86_400),
 })
-export type Rotation = z.output<typeof rotation>
+export type SecretRotation = z.output<typeof rotation>
 
 /** What an operator sees of a live secret; the secret itself is not kept. */
 export interface SecretDates {

@@ -47,7 +47,7 @@ export interface OpaqueToken {
   readonly expiresAt: Date
 }
 
-export interface NewToken extends Pick<OpaqueToken, 'routingKey' | 'expiresAt'> {
+export interface NewOpaqueToken extends Pick<OpaqueToken, 'routingKey' | 'expiresAt'> {
   readonly prefix: Prefix
   /** Of these 21 bytes are used; random unless the same value must come out again for the same request. */
   readonly random?: Buffer
@@ -62,7 +62,7 @@ const isMac = (mac: Buffer, hash: Buffer): boolean => timingSafeEqual(mac, hash.
 
 export function issueToken(
   keys: DerivedKeys,
-  { prefix, routingKey, expiresAt, random, bearer = '' }: NewToken,
+  { prefix, routingKey, expiresAt, random, bearer = '' }: NewOpaqueToken,
 ): OpaqueToken {
   const payload = Buffer.allocUnsafe(PAYLOAD_BYTES) // filled to the last byte below
   payload.writeUInt16BE(routingKey, 0)

@@ -4,7 +4,7 @@ import type { Meters } from '../meters.ts'
 import { openSampledLog, type SampledLog } from '../sampled-log.ts'
 import type { Span } from '../tracing.ts'
 import { RequestLog } from './request-log.ts'
-import { FAILED, OK, type Outcome, REFUSED, type RouteMeter } from './request-meter.ts'
+import { FAILED, OK, REFUSED, type RequestOutcome, type RouteMeter } from './request-meter.ts'
 
 /**
  * The fields that a room adds to the one log line of a request. Never a secret, a token, a code, a phone number or a
@@ -51,7 +51,7 @@ export function noteForLog(request: FastifyRequest, note: LogNote): void {
 }
 
 /** A request that was not answered as the caller wanted, as it is told to whoever keeps it. */
-export interface RefusedRequest {
+export interface ReportedRefusal {
   readonly id: string
   readonly method: string
   /** As it was sent, with its query: it may hold secrets. */
@@ -68,7 +68,7 @@ export interface Observation {
   readonly config: { readonly LOG_REQUESTS: 'failures' | 'all' | 'off'; readonly SLOW_MS: number }
   readonly meters: Meters
   /** Is told of each request whose code is no success. Must be quick. */
-  readonly onRefused?: (refused: RefusedRequest) => void
+  readonly onRefused?: (refused: ReportedRefusal) => void
 }
 /** Who asks, for the audit log: what it is called, where the request came from and its id. */
 export const actorOf = <Kind extends string>({ ip, id }: FastifyRequest, kind: Kind, name?: string) => ({
@@ -105,7 +105,7 @@ export function observeRequests(app: FastifyInstance, { log, config, meters, onR
     const code = request.logNote?.code
     // An answer of area A or B that is no success, whatever its status.
     const refused = statusCode >= 400 || (code !== undefined && code !== 0 && code !== 200)
-    const outcome: Outcome = refused ? (statusCode >= 500 ? FAILED : REFUSED) : OK
+    const outcome: RequestOutcome = refused ? (statusCode >= 500 ? FAILED : REFUSED) : OK
     meter.count(outcome, ms)
     if (refused && code !== undefined) {
       meter.countCode(code)
@@ -145,7 +145,7 @@ export function observeRequests(app: FastifyInstance, { log, config, meters, onR
 
 const callerOf = ({ logNote, ip }: FastifyRequest): string => logNote?.appKey ?? logNote?.clientId ?? ip
 
-const refusedRequest = (request: FastifyRequest, status: number): RefusedRequest => ({
+const refusedRequest = (request: FastifyRequest, status: number): ReportedRefusal => ({
   id: request.id,
   method: request.method,
   url: request.raw.url ?? '',

@@ -5,7 +5,7 @@ const OUTCOMES = ['ok', 'refused', 'failed'] as const
 export const OK = 0
 export const REFUSED = 1
 export const FAILED = 2
-export type Outcome = typeof OK | typeof REFUSED | typeof FAILED
+export type RequestOutcome = typeof OK | typeof REFUSED | typeof FAILED
 
 /** Upper ends of the buckets of durations, in milliseconds. */
 const BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000] as const
@@ -31,7 +31,7 @@ export class RouteMeter {
   }
 
   /** `ms` is undefined of a response that stays open on purpose, whose end says nothing. */
-  count(outcome: Outcome, ms: number | undefined): void {
+  count(outcome: RequestOutcome, ms: number | undefined): void {
     this.outcomes[outcome] = (this.outcomes[outcome] ?? 0) + 1
     if (ms === undefined) return
     let place = 0
@@ -129,7 +129,8 @@ export class RequestMeter {
 
   /** Of all routes, since the process began. */
   totals(): [ok: number, refused: number, failed: number] {
-    const sum = (outcome: Outcome) => this.#routes.reduce((all, { outcomes }) => all + (outcomes[outcome] ?? 0), 0)
+    const sum = (outcome: RequestOutcome) =>
+      this.#routes.reduce((all, { outcomes }) => all + (outcomes[outcome] ?? 0), 0)
     return [sum(OK), sum(REFUSED), sum(FAILED)]
   }
 

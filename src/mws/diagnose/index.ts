@@ -6,7 +6,7 @@ import { CREDENTIAL_MISTAKES } from './credentials.ts'
 import { DATE_MISTAKES, diagnoseDate } from './date-header.ts'
 import { QUERY_SIGNED } from './path-recipes.ts'
 import type { Evidence, Mistake, Recipe } from './recipe.ts'
-import { type Explained, explainSignature, needsSecret, RECIPES, signedText } from './search.ts'
+import { type ExplainedSignature, explainSignature, needsSecret, RECIPES, signedText } from './search.ts'
 
 export { readLooseAuthorization } from './authorization.ts'
 export type { Mistake } from './recipe.ts'
@@ -69,7 +69,7 @@ type Explain = (
   call: DiagnosedCall,
   partner: DiagnosedPartner,
   settings: DiagnosisSettings,
-) => (Explained & { readonly proven: boolean }) | null | 'busy'
+) => (ExplainedSignature & { readonly proven: boolean }) | null | 'busy'
 
 /** Longer requests are not real attempts, and every recipe would take longer for them. */
 const LONGEST = 1_024
@@ -80,7 +80,7 @@ export function explain(
   partner: DiagnosedPartner,
   settings: DiagnosisSettings,
   recipes: readonly Recipe[] = RECIPES,
-): (Explained & { readonly proven: boolean }) | null {
+): (ExplainedSignature & { readonly proven: boolean }) | null {
   const path = pathAsSent(call.url)
   const question = call.url.indexOf('?')
   const { signature } = readLooseAuthorization(call.authorization ?? '')

@@ -55,13 +55,13 @@ function departuresFrom(right: Signing, evidence: Evidence, recipes: readonly Re
 const depart = (signing: Signing, { recipe, value }: Departure): Signing => ({ ...signing, [recipe.part]: value })
 
 /** How a call was signed, and the recipes that explain it: none, one, or two of different parts. */
-export interface Explained {
+export interface ExplainedSignature {
   readonly recipes: readonly Recipe[]
   readonly signing: Signing
 }
 
 /** Recomputes the signature under every recipe, then under every pair; null when nothing explains it. */
-export function explainSignature(evidence: Evidence, recipes: readonly Recipe[] = RECIPES): Explained | null {
+export function explainSignature(evidence: Evidence, recipes: readonly Recipe[] = RECIPES): ExplainedSignature | null {
   const right = rightly(evidence)
   if (fits(right)) return { recipes: [], signing: right }
   const departures = departuresFrom(right, evidence, recipes)
@@ -81,5 +81,5 @@ export function explainSignature(evidence: Evidence, recipes: readonly Recipe[] 
 }
 
 /** Whether only the holder of the secret could have signed the call in this way: another secret does not explain it. */
-export const needsSecret = (evidence: Evidence, { recipes }: Explained): boolean =>
+export const needsSecret = (evidence: Evidence, { recipes }: ExplainedSignature): boolean =>
   explainSignature({ ...evidence, secret: `not ${evidence.secret.length} characters` }, recipes) === null

@@ -1,7 +1,7 @@
 import { Piscina } from 'piscina'
 import type { Diagnosis } from './index.ts'
 import type searchFor from './search-worker.ts'
-import type { Search } from './search-worker.ts'
+import type { SearchTask } from './search-worker.ts'
 
 /** Who requests a search: anyone who names a clientId, or a signed-in partner. */
 export type Asker = 'caller' | 'partner'
@@ -48,7 +48,7 @@ export class Searches {
     caller: { atOnce: 0, ms: 0, minuteEndsAt: 0 },
     partner: { atOnce: 0, ms: 0, minuteEndsAt: 0 },
   }
-  #thread: Piscina<Search, ReturnType<typeof searchFor>> | undefined
+  #thread: Piscina<SearchTask, ReturnType<typeof searchFor>> | undefined
 
   constructor(shares: Readonly<Record<Asker, Share>> = SHARES, patienceMs = PATIENCE_MS, file = FILE) {
     this.#shares = shares
@@ -63,7 +63,7 @@ export class Searches {
   }
 
   /** Undefined, immediately, if the budget of `asker` is used up; also if the search took too long or was stopped. */
-  async run(asker: Asker, search: Search): Promise<Diagnosis | undefined> {
+  async run(asker: Asker, search: SearchTask): Promise<Diagnosis | undefined> {
     if (!this.#isOpen(asker)) return undefined
     const used = this.#usedBy(asker)
     used.atOnce++
@@ -108,7 +108,7 @@ export class Searches {
 
   #open() {
     if (this.#thread) return this.#thread
-    const thread = new Piscina<Search, ReturnType<typeof searchFor>>({
+    const thread = new Piscina<SearchTask, ReturnType<typeof searchFor>>({
       filename: this.#file,
       minThreads: 0,
       maxThreads: 1,

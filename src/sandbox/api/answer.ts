@@ -1,11 +1,11 @@
 import {
   type Acceptance,
   type Outcome,
-  type Progress,
   type RunEvent,
   type RunState,
   type RunView,
   type Standing,
+  type StepProgress,
   standingOf,
   type Waiting,
 } from '../../certification/index.ts'
@@ -73,7 +73,7 @@ export const runAnswer = (view: RunView, t: Translate): RunAnswer => ({
   steps: view.steps.map((progress) => stepAnswer(progress, t)),
 })
 
-const stepAnswer = ({ step, state, running, current, attempts }: Progress, t: Translate): StepAnswer => ({
+const stepAnswer = ({ step, state, running, current, attempts }: StepProgress, t: Translate): StepAnswer => ({
   id: step.id,
   name: stepName(step.id, t),
   kind: step.kind,

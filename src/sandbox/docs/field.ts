@@ -17,7 +17,7 @@ export type FieldKind =
   | 'any'
 
 /** One field of a request, an answer or a notice, as its schema describes it. */
-export interface Field {
+export interface SchemaField {
   readonly name: string
   /** From the top of the JSON, names joined by dots, without array indexes: `body.voucherList.status`. */
   readonly path: string
@@ -37,12 +37,12 @@ export interface Field {
   readonly mayBeEmpty?: boolean
   /** The variant that the field belongs to: `{ field: 'method', value: 'page' }`. */
   readonly when?: { readonly field: string; readonly value: string }
-  readonly fields: readonly Field[]
+  readonly fields: readonly SchemaField[]
 }
 
-type Shape = Omit<Field, 'name' | 'path' | 'required' | 'requiredWhen' | 'mayBeEmpty'>
+type Shape = Omit<SchemaField, 'name' | 'path' | 'required' | 'requiredWhen' | 'mayBeEmpty'>
 
-const leaf = (kind: FieldKind, values: Field['values'] = []): Shape => ({ kind, list: false, values, fields: [] })
+const leaf = (kind: FieldKind, values: SchemaField['values'] = []): Shape => ({ kind, list: false, values, fields: [] })
 
 const LEAVES: Readonly<Record<string, FieldKind>> = { string: 'text', boolean: 'boolean', unknown: 'any' }
 
@@ -64,7 +64,7 @@ const definitionOf = (schema: z.ZodType): Definition => schema.def as unknown as
 const under = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
 
 /** The field of this name and path that a schema describes, with all below it. */
-function fieldOf(schema: z.ZodType, name: string, path: string): Field {
+function fieldOf(schema: z.ZodType, name: string, path: string): SchemaField {
   const { type, innerType } = definitionOf(schema)
   // The platform does without such a field if it is wrong, but the contract requires it.
   const strict = type === 'catch' && innerType ? innerType : schema
@@ -75,7 +75,7 @@ function fieldOf(schema: z.ZodType, name: string, path: string): Field {
 }
 
 /** The fields of an object schema. */
-export const fieldsOf = (schema: z.ZodType, path = ''): Field[] => [...shapeOf(schema, path).fields]
+export const fieldsOf = (schema: z.ZodType, path = ''): SchemaField[] => [...shapeOf(schema, path).fields]
 
 function shapeOf(schema: z.ZodType, path: string): Shape {
   const { wire, least } = schema.meta() ?? {}
@@ -112,7 +112,7 @@ const pipeShape = (first: z.ZodType, then: z.ZodType, path: string): Shape =>
     : shapeOf(first, path)
 
 /** The fields of all variants of a request, each once; the discriminating field has all its values. */
-function variants({ options = [], discriminator = '' }: Omit<Definition, 'type'>, path: string): Field[] {
+function variants({ options = [], discriminator = '' }: Omit<Definition, 'type'>, path: string): SchemaField[] {
   const all = options.map((option) => fieldsOf(option, path))
   const chosen = all.flatMap((fields) => fields.filter(({ name }) => name === discriminator))
   const [first] = chosen
@@ -127,4 +127,4 @@ function variants({ options = [], discriminator = '' }: Omit<Definition, 'type'>
 }
 
 /** A field and all below it, outermost first. */
-export const flattened = (field: Field): Field[] => [field, ...field.fields.flatMap(flattened)]
+export const flattened = (field: SchemaField): SchemaField[] => [field, ...field.fields.flatMap(flattened)]

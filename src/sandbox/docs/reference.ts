@@ -7,7 +7,7 @@ import { refusalCode } from '../../mws/index.ts'
 import { type Direction, docsAnchor, type NoticeName } from './anchor.ts'
 import { conditionOf } from './conditions.ts'
 import { type FailureExample, ourRefusals, partnerFailures } from './failures.ts'
-import { type Field, fieldsOf, flattened } from './field.ts'
+import { fieldsOf, flattened, type SchemaField } from './field.ts'
 import { codeMeaning, exampleFor, meaningOf, valuesOf } from './meanings/index.ts'
 import { NOTICES } from './notices.ts'
 
@@ -21,7 +21,7 @@ export interface Part {
   readonly failures: readonly FailureExample[]
 }
 
-interface DocumentedField extends Field {
+interface DocumentedField extends SchemaField {
   readonly anchor: string
   readonly meaning: string
   /** What each of its values means, where it has a list of them that are explained. */
@@ -32,7 +32,7 @@ interface DocumentedField extends Field {
   readonly depth: number
 }
 
-export interface Section {
+export interface ReferenceSection {
   readonly name: InterfaceName | NoticeName
   readonly path: string
   readonly parts: readonly Part[]
@@ -40,14 +40,14 @@ export interface Section {
 }
 
 interface Message {
-  readonly name: Section['name']
+  readonly name: ReferenceSection['name']
   readonly direction: Direction
-  readonly fields: readonly Field[]
+  readonly fields: readonly SchemaField[]
 }
 
 const requestOf = ({ request }: PartnerInterface) => fieldsOf(z.object({ partnerId: numericText(), body: request }))
 
-const answerOf = (entry: PartnerInterface): Field[] => {
+const answerOf = (entry: PartnerInterface): SchemaField[] => {
   const shape = { code: smallInt(), describe: z.string(), partnerId: z.string(), ...entry.answer.shape }
   // Where nothing in it is required, a success may leave it out.
   const isNeeded = readAnswer(entry, { code: SUCCESS }).outcome !== 'success'
@@ -72,7 +72,7 @@ function exampleOf({ name, direction, fields }: Message): Record<string, unknown
   )
 }
 
-const firstValue = (fields: readonly Field[], name: string): string =>
+const firstValue = (fields: readonly SchemaField[], name: string): string =>
   String(fields.find((field) => field.name === name)?.values[0])
 
 function partOf(message: Message, locale: Locale, failures: readonly FailureExample[] = []): Part {
@@ -91,13 +91,13 @@ function partOf(message: Message, locale: Locale, failures: readonly FailureExam
   }
 }
 
-function codesOf({ pending, failures }: PartnerInterface, locale: Locale): Section['codes'] {
+function codesOf({ pending, failures }: PartnerInterface, locale: Locale): ReferenceSection['codes'] {
   const rows = (codes: Readonly<Record<number, string>>, kind: 'pending' | 'failure') =>
     Object.entries(codes).map(([code, text]) => ({ code: Number(code), kind, meaning: codeMeaning(text, locale) }))
   return [...rows(pending, 'pending'), ...rows(failures, 'failure')]
 }
 
-const interfaceSection = (entry: PartnerInterface & { name: InterfaceName }, locale: Locale): Section => ({
+const interfaceSection = (entry: PartnerInterface & { name: InterfaceName }, locale: Locale): ReferenceSection => ({
   name: entry.name,
   path: entry.defaultPath,
   parts: [
@@ -108,7 +108,7 @@ const interfaceSection = (entry: PartnerInterface & { name: InterfaceName }, loc
 })
 
 /** The field reference (DECISIONS "Payloads"), made from the schemas that calls and notices are read with. */
-export function fieldReference(locale: Locale): { notices: Section[]; interfaces: Section[] } {
+export function fieldReference(locale: Locale): { notices: ReferenceSection[]; interfaces: ReferenceSection[] } {
   const notices = NOTICES.map(({ name, path, shape }) => {
     const notice = { name, direction: 'notice', fields: fieldsOf(shape) } as const
     const refusals = ourRefusals(path, shape, exampleOf(notice), locale)

@@ -1,4 +1,4 @@
-import type { Section } from './reference.ts'
+import type { ReferenceSection } from './reference.ts'
 
 /** Longer texts are cut. */
 const LONGEST_QUERY = 100
@@ -18,9 +18,9 @@ export interface Search {
   readonly isCut: boolean
 }
 
-type TitleOf = (section: Section) => string
+type TitleOf = (section: ReferenceSection) => string
 
-const entriesOf = (section: Section, titleOf: TitleOf): (Found & { readonly words: string })[] => {
+const entriesOf = (section: ReferenceSection, titleOf: TitleOf): (Found & { readonly words: string })[] => {
   const title = titleOf(section)
   const { name, path } = section
   return [
@@ -43,7 +43,7 @@ const entriesOf = (section: Section, titleOf: TitleOf): (Found & { readonly word
 }
 
 /** What has every word of the query in it: names, paths, fields, values, codes and their meanings, in any letter case. */
-export function searchReference(sections: readonly Section[], titleOf: TitleOf, query: string): Search {
+export function searchReference(sections: readonly ReferenceSection[], titleOf: TitleOf, query: string): Search {
   const asked = query.trim().slice(0, LONGEST_QUERY)
   const words = asked.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return { query: '', found: [], isCut: false }

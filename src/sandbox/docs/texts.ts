@@ -3,7 +3,7 @@ import type { FunctionId } from '../../test-plan/index.ts'
 import { messageName } from '../interface-title.ts'
 import { functionAbout, functionName } from '../texts.ts'
 import type { Direction } from './anchor.ts'
-import type { Field, FieldKind } from './field.ts'
+import type { FieldKind, SchemaField } from './field.ts'
 
 const KINDS = {
   text: 'sandbox.docs.kind_text',
@@ -41,7 +41,7 @@ export function docsTexts(locale: Locale) {
   const t = translator(locale)
   return {
     /** `number`, `list of id, at most 1,000`, `number: 1, 2`. */
-    kind: ({ kind, list, values, most }: Field): string => {
+    kind: ({ kind, list, values, most }: SchemaField): string => {
       const one =
         values.length > 0
           ? t('sandbox.docs.kind_values', { kind: t(KINDS[kind]), values: values.join(', ') })

@@ -1,8 +1,8 @@
 import type { Locale } from '../../lib/web/locale.ts'
 import { type Direction, docsAnchor } from '../docs/anchor.ts'
-import type { Field, FieldKind } from '../docs/field.ts'
+import type { FieldKind, SchemaField } from '../docs/field.ts'
 import { meaningOf, valuesOf } from '../docs/meanings/index.ts'
-import type { Section } from '../docs/reference.ts'
+import type { ReferenceSection } from '../docs/reference.ts'
 
 /** A JSON Schema, draft 2020-12. */
 export type Schema = Readonly<Record<string, unknown>>
@@ -27,7 +27,7 @@ const KINDS: Readonly<Record<FieldKind, Schema>> = {
 }
 
 interface Message {
-  readonly name: Section['name']
+  readonly name: ReferenceSection['name']
   readonly direction: Direction
   readonly locale: Locale
 }
@@ -37,7 +37,7 @@ const asEnum = (values: readonly (string | number)[]): Schema => ({
   enum: [...new Set([...values, ...values.map(String)])],
 })
 
-function oneOf(field: Field, message: Message): Schema {
+function oneOf(field: SchemaField, message: Message): Schema {
   const { kind, fields, values, least, mayBeEmpty, list, most } = field
   if (fields.length > 0) return objectSchema(fields, message)
   if (values.length > 0) return asEnum(values)
@@ -49,7 +49,7 @@ function oneOf(field: Field, message: Message): Schema {
   return mayBeEmpty && kind === 'date' ? { anyOf: [one, { const: '' }] } : one
 }
 
-function fieldSchema(field: Field, message: Message): Schema {
+function fieldSchema(field: SchemaField, message: Message): Schema {
   const anchor = docsAnchor(message.name, message.direction, field.path)
   const values = field.values.length > 0 ? valuesOf(anchor, message.locale) : []
   const description = [meaningOf(anchor, message.locale), ...values.map(({ value, meaning }) => `${value}: ${meaning}`)]
@@ -74,7 +74,7 @@ function conditionSchema(text: string): Schema {
 const asEnumOf = (value: unknown): Schema => (typeof value === 'number' ? asEnum([value]) : { const: value })
 
 /** What fields of this group are required together with. */
-function conditional(fields: readonly Field[]): Schema[] {
+function conditional(fields: readonly SchemaField[]): Schema[] {
   const groups = new Map<string, { readonly when: Schema; readonly names: string[] }>()
   for (const { name, required, requiredWhen, when } of fields) {
     const key = requiredWhen ?? (when && required ? `${when.field} ${when.value}` : undefined)
@@ -90,7 +90,7 @@ function conditional(fields: readonly Field[]): Schema[] {
 }
 
 /** Fields that are not named are allowed: they are ignored. */
-export function objectSchema(fields: readonly Field[], message: Message): Schema {
+export function objectSchema(fields: readonly SchemaField[], message: Message): Schema {
   const required = fields.filter((field) => field.required && !field.when).map(({ name }) => name)
   const allOf = conditional(fields)
   return {

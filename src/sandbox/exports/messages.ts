@@ -1,5 +1,5 @@
 import type { Locale } from '../../lib/web/locale.ts'
-import type { Part, Section } from '../docs/reference.ts'
+import type { Part, ReferenceSection } from '../docs/reference.ts'
 import { objectSchema, type Schema } from './json-schema.ts'
 
 const DIRECTION = { request: 'Request', answer: 'Response', notice: 'Notice' } as const
@@ -7,10 +7,11 @@ const DIRECTION = { request: 'Request', answer: 'Response', notice: 'Notice' } a
 const pascal = (name: string): string => name.replace(/(?:^|-)(\w)/g, (_match, letter: string) => letter.toUpperCase())
 
 /** `OrderCreateRequest`: the name of a message in every export. */
-export const schemaName = ({ name }: Section, { direction }: Part): string => pascal(name) + DIRECTION[direction]
+export const schemaName = ({ name }: ReferenceSection, { direction }: Part): string =>
+  pascal(name) + DIRECTION[direction]
 
 /** `orderCreate` */
-export const operationName = ({ name }: Section): string => {
+export const operationName = ({ name }: ReferenceSection): string => {
   const text = pascal(name)
   return text.charAt(0).toLowerCase() + text.slice(1)
 }
@@ -34,7 +35,7 @@ export const FAILURE_NAME = 'Failure'
  * The schemas of a section's messages by their names; a response of a seller's is either a success with its fields or
  * a failure, which `failure` refers to.
  */
-export function schemasOf(section: Section, locale: Locale, failure: Schema): Record<string, Schema> {
+export function schemasOf(section: ReferenceSection, locale: Locale, failure: Schema): Record<string, Schema> {
   const isInterface = section.parts.some(({ direction }) => direction === 'request')
   return Object.fromEntries(
     section.parts.map((part) => {
@@ -49,7 +50,7 @@ export function schemasOf(section: Section, locale: Locale, failure: Schema): Re
 }
 
 /** Every message as a JSON Schema, in one document. */
-export function jsonSchemas(sections: readonly Section[], locale: Locale): Schema {
+export function jsonSchemas(sections: readonly ReferenceSection[], locale: Locale): Schema {
   const failure = { $ref: `#/$defs/${FAILURE_NAME}` }
   const all = sections.map((section) => schemasOf(section, locale, failure))
   return {

@@ -1,6 +1,6 @@
 import { parseLossless } from '../../lib/json/lossless.ts'
 import type { Locale, Translate } from '../../lib/web/locale.ts'
-import type { Part, Section } from '../docs/reference.ts'
+import type { Part, ReferenceSection } from '../docs/reference.ts'
 import type { Schema } from './json-schema.ts'
 import { FAILURE, FAILURE_NAME, operationName, schemaName, schemasOf } from './messages.ts'
 
@@ -8,7 +8,7 @@ import { FAILURE, FAILURE_NAME, operationName, schemaName, schemasOf } from './m
 export interface Described {
   readonly title: string
   readonly server: Schema
-  readonly sections: readonly Section[]
+  readonly sections: readonly ReferenceSection[]
   readonly titleOf: (name: string) => string
   readonly locale: Locale
   readonly t: Translate
@@ -23,7 +23,7 @@ function exampleValue(text: string): unknown {
   return parsed.value
 }
 
-const json = (section: Section, part: Part) => ({
+const json = (section: ReferenceSection, part: Part) => ({
   schema: ref('schemas', schemaName(section, part)),
   examples: {
     success: { value: exampleValue(part.example) },
@@ -36,7 +36,7 @@ const json = (section: Section, part: Part) => ({
   },
 })
 
-function operation(section: Section, { titleOf, t }: Described): Schema {
+function operation(section: ReferenceSection, { titleOf, t }: Described): Schema {
   const [sent, answer] = section.parts
   if (!sent || !answer) throw new Error(`${section.name} has no two messages`)
   const content = (part: Part) => ({ content: { 'application/json': json(section, part) } })

@@ -3,7 +3,7 @@ import { MOUNT } from '../../config/mounts.ts'
 import { prettyLossless } from '../../lib/json/lossless.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { PATH } from '../../mws/index.ts'
-import type { Section } from '../docs/reference.ts'
+import type { ReferenceSection } from '../docs/reference.ts'
 
 /** A request of a collection: to the platform below {{baseUrl}}, or to the seller's own server below {{partnerUrl}}. */
 interface CollectionRequest {
@@ -21,8 +21,8 @@ export interface Folder {
 
 /** What collections are made of. */
 export interface Collected {
-  readonly notices: readonly Section[]
-  readonly interfaces: readonly Section[]
+  readonly notices: readonly ReferenceSection[]
+  readonly interfaces: readonly ReferenceSection[]
   readonly titleOf: (name: string) => string
   readonly t: Translate
   /** The platform's address. */
@@ -53,7 +53,7 @@ const withPartnerId = (example: string): string =>
   example.replace(/"partnerId": 7001(?=,?\n)/, '"partnerId": {{partnerId}}')
 
 export function foldersOf({ notices, interfaces, titleOf, t }: Collected): Folder[] {
-  const requests = (sections: readonly Section[], to: CollectionRequest['to']): CollectionRequest[] =>
+  const requests = (sections: readonly ReferenceSection[], to: CollectionRequest['to']): CollectionRequest[] =>
     sections.map(({ name, path, parts }) => ({
       ...{ name: titleOf(name), to, path },
       body: withPartnerId(parts[0]?.example ?? ''),

@@ -6,7 +6,7 @@ import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { inMinutes, type Translate, translator } from '../../lib/web/locale.ts'
 import { noteForLog } from '../../lib/web/observe.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
-import { askForPassword, MemberRefusal, openLink, SHORTEST_PASSWORD, useLink } from '../../members/index.ts'
+import { askForPassword, MemberRefusal, openMemberLink, SHORTEST_PASSWORD, useLink } from '../../members/index.ts'
 import { showPartner } from '../../partners/index.ts'
 import { HOME, sendSandboxPage } from '../guard.ts'
 import { forgottenForm, linkQuery, signInQuery } from '../wire.ts'
@@ -22,7 +22,7 @@ const statusOf = ({ reason }: MemberRefusal): number => STATUS[reason as keyof t
 /** Pages that a link in a mail leads to, and the one that sends such a mail again. No sign-in. */
 export const linkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const show = async (request: FastifyRequest, reply: FastifyReply, token: string, alert = '') => {
-    const { partnerId, purpose, mail, role } = await openLink(deps, token)
+    const { partnerId, purpose, mail, role } = await openMemberLink(deps, token)
     const { name, client_id: clientId } = await showPartner(deps, partnerId)
     const t = translator(localeOfRequest(request))
     const link = { token, mail, role: roleName(role, t), partner: name, clientId, joins: purpose === 'invitation' }

@@ -18,14 +18,14 @@ export interface Beginning {
 }
 
 /** The run that has begun, or the one that the person has not yet agreed to overwrite. */
-export type Begun = { readonly begun: Run } | { readonly unconfirmed: Run }
+export type BegunRun = { readonly begun: Run } | { readonly unconfirmed: Run }
 
 /**
  * Starts a run as the form asks for, and stores the URLs and contacts. A run is overwritten only if the person was told about it;
  * the same form again (a double click, a reload) returns the run that it has begun. Throws when the signature tool has
  * not been passed; a run that is there shows that the signature is right (`isUnlocked`).
  */
-export const beginRun = (deps: Deps, { partnerId, requested, contacts, replaces }: Beginning): Promise<Begun> =>
+export const beginRun = (deps: Deps, { partnerId, requested, contacts, replaces }: Beginning): Promise<BegunRun> =>
   deps.db.tx(async (db) => {
     const inside: Deps = { ...deps, db }
     const stage = await lockPartner(inside, partnerId)

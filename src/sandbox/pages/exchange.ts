@@ -15,7 +15,7 @@ interface Message {
 }
 
 /** One request with its answer, in either direction; secrets are masked. */
-export interface Exchange {
+export interface ShownExchange {
   /** The same among the traffic. */
   readonly href: string
   /** ISO 8601. */
@@ -37,7 +37,7 @@ export async function findExchange(
   { deps, partnerId, t }: { readonly deps: Deps; readonly partnerId: bigint; readonly t: Translate },
   kind: TrafficKind,
   id: string,
-): Promise<Exchange | null> {
+): Promise<ShownExchange | null> {
   const entry = await showEntry(deps, partnerId, { kind, id }).catch((error: unknown) => {
     if (error instanceof RescodeError && error.failure.status === 404) return undefined
     throw error
@@ -48,7 +48,7 @@ export async function findExchange(
 const exchangeOf = (
   { kind, id, at, durationMs, failure, request, response, ...entry }: TrafficEntry,
   t: Translate,
-): Exchange => ({
+): ShownExchange => ({
   href: `/sandbox/traffic/${kind}/${id}`,
   at: at.toISOString(),
   durationMs,

@@ -7,7 +7,7 @@ import { anchorText } from '../docs/texts.ts'
 import { interfaceName, messageName } from '../interface-title.ts'
 import { checkText, reasonText, saidText, valueText } from '../texts.ts'
 import { noticeName } from '../traffic/problems.ts'
-import { type Exchange, findExchange } from './exchange.ts'
+import { findExchange, type ShownExchange } from './exchange.ts'
 
 export type Tone = 'plain' | 'good' | 'bad' | 'warning'
 
@@ -30,7 +30,7 @@ export interface LogLine {
   /** What it leads to, in words. */
   readonly docText: string
   /** Of a call or notice; null when its details have been purged. */
-  readonly exchange?: Exchange | null
+  readonly exchange?: ShownExchange | null
   /** Whether the exchange is shown unfolded. */
   readonly open: boolean
 }

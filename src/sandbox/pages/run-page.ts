@@ -1,10 +1,10 @@
 import {
   type AttemptRow,
   noSuchRun,
-  type Progress,
   type RunState,
   type RunView,
   type Standing,
+  type StepProgress,
   showRun,
   standingOf,
 } from '../../certification/index.ts'
@@ -52,7 +52,7 @@ interface ShownRun {
 interface ShownStep extends StepItem {
   /** From 1. */
   readonly position: number
-  readonly kind: Progress['step']['kind']
+  readonly kind: StepProgress['step']['kind']
   readonly todo: string
   readonly checks: readonly string[]
   readonly running: boolean
@@ -107,7 +107,7 @@ export async function runPage(
 }
 
 /** The requested step, else the current one; undefined after the last one. */
-function progressShown({ run, steps }: RunView, asked: string | undefined): Progress | undefined {
+function progressShown({ run, steps }: RunView, asked: string | undefined): StepProgress | undefined {
   const id = asked ?? run.current_step
   if (id === null) return undefined
   const found = steps.find(({ step }) => step.id === id)
@@ -115,7 +115,7 @@ function progressShown({ run, steps }: RunView, asked: string | undefined): Prog
   return found
 }
 
-function attemptShown({ attempts }: Progress, asked: number | undefined): AttemptRow | undefined {
+function attemptShown({ attempts }: StepProgress, asked: number | undefined): AttemptRow | undefined {
   if (asked === undefined) return attempts.at(-1)
   const found = attempts.find(({ number }) => number === asked)
   if (!found) throw noSuchRun()
@@ -144,7 +144,7 @@ function hasJustPassed({ steps, current }: RunView, now: Date): boolean {
   return current?.state === 'passed' && !!ended && addSeconds(ended, BEGINS_WITHIN_S) > now
 }
 
-function shownStep({ steps }: RunView, progress: Progress, href: string, t: Translate): Omit<ShownStep, 'waiting'> {
+function shownStep({ steps }: RunView, progress: StepProgress, href: string, t: Translate): Omit<ShownStep, 'waiting'> {
   const { step, state, running, current, attempts } = progress
   const standsAt = steps.findIndex((one) => one.current)
   return {

@@ -1,4 +1,4 @@
-import type { Progress } from '../../certification/index.ts'
+import type { StepProgress } from '../../certification/index.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { stepName } from '../texts.ts'
 import type { Tone } from './log-line.ts'
@@ -20,7 +20,7 @@ export interface StepItem {
 
 export const stepHref = (runId: string, stepId: string): string => `/sandbox/run/${runId}?step=${stepId}`
 
-export function stepItem(progress: Progress, href: string, shown: boolean, t: Translate) {
+export function stepItem(progress: StepProgress, href: string, shown: boolean, t: Translate) {
   const { step, running, current } = progress
   const item = { id: step.id, name: stepName(step.id, t), href, current, shown }
   return { ...item, ...(running ? stateOf('running', 0, t) : lastState(progress, t)) } satisfies StepItem
@@ -29,13 +29,13 @@ export function stepItem(progress: Progress, href: string, shown: boolean, t: Tr
 type Shown = Pick<StepItem, 'tone' | 'word' | 'mark'>
 
 /** How the last attempt of a step that has ended came out. */
-export const lastState = ({ state, warnings }: Progress, t: Translate): Shown => stateOf(state, warnings, t)
+export const lastState = ({ state, warnings }: StepProgress, t: Translate): Shown => stateOf(state, warnings, t)
 
 /** `passed with 2 warnings` */
 export const passedWith = (warnings: number, t: Translate): string =>
   warnings === 1 ? t('sandbox.run.passed_warning') : t('sandbox.run.passed_warnings', { count: String(warnings) })
 
-function stateOf(state: Progress['state'] | 'running', warnings: number, t: Translate): Shown {
+function stateOf(state: StepProgress['state'] | 'running', warnings: number, t: Translate): Shown {
   switch (state) {
     case 'passed':
       if (warnings > 0) return { tone: 'warning', word: passedWith(warnings, t), mark: '✓' }

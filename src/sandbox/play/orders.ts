@@ -97,7 +97,7 @@ async function choiceFor(deps: Deps, partner: PartnerWithSecrets, order: PlayOrd
 }
 
 /** An order of Play; throws 20007 (404) for any other. */
-export async function ownOrder(deps: Deps, partnerId: bigint, orderId: bigint): Promise<TrialOrder> {
+export async function orderInPlay(deps: Deps, partnerId: bigint, orderId: bigint): Promise<TrialOrder> {
   const order = await findTrialOrder(deps.db, partnerId, orderId)
   if (!order) throw noSuchEntry()
   return order
@@ -112,7 +112,7 @@ export async function actOnOrder(
   partner: PartnerWithSecrets,
   { orderId, action, quantity }: { readonly orderId: bigint; readonly action: Action; readonly quantity: number },
 ): Promise<Operated> {
-  await ownOrder(deps, partner.partner_id, orderId)
+  await orderInPlay(deps, partner.partner_id, orderId)
   const operations: Record<Action, (inside: Deps) => Promise<unknown>> = {
     pay: (inside) => payOrder(inside, orderId, OPERATOR),
     query: (inside) => queryOrder(inside, orderId, OPERATOR),

@@ -14,7 +14,7 @@ import { coveredInterfaces } from './interfaces.ts'
 import { actionsFor, ticketsLeft } from './orders.ts'
 import { pendingCodes, resultOf } from './send.ts'
 import { actionText, fieldProblem, signText, wishText } from './texts.ts'
-import { type PLAY_ORDER_FIELDS, SIGNINGS, type Signing, WISHES, type Wish } from './wire.ts'
+import { type PLAY_ORDER_FIELDS, type PlaySigning, SIGNINGS, WISHES, type Wish } from './wire.ts'
 
 const ORDERS_SHOWN = 20
 
@@ -57,7 +57,7 @@ export async function playPage(deps: Deps, partner: PartnerWithSecrets, locale: 
 
 /** What the form of an interface shows: what was typed, a call that was made, an example, or what was sent last. */
 export interface Shown {
-  readonly typed?: { readonly body: string; readonly sign: Signing; readonly expect: Wish }
+  readonly typed?: { readonly body: string; readonly sign: PlaySigning; readonly expect: Wish }
   readonly call?: string | undefined
   readonly expect?: Wish
   readonly example?: boolean

@@ -18,11 +18,11 @@ import { obstacleToCall } from '../traffic/replayable.ts'
 import { findCall } from '../traffic-entry-store.ts'
 import { type BodyProblem, ownBody } from './body.ts'
 import { isCovered } from './interfaces.ts'
-import type { Signing, Wish } from './wire.ts'
+import type { PlaySigning, Wish } from './wire.ts'
 
 export interface Written {
   readonly body: string
-  readonly sign: Signing
+  readonly sign: PlaySigning
   readonly expect: Wish
 }
 
@@ -82,7 +82,7 @@ export async function sendWritten(
 /** A call of this partner at that interface, as it was sent, with the checks of its answer. */
 export interface Result {
   readonly body: string
-  readonly sign: Signing
+  readonly sign: PlaySigning
   readonly orderId: bigint | undefined
   /** Each with its level. */
   readonly findings: readonly Finding[]

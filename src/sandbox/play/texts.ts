@@ -1,7 +1,7 @@
 import type { Translate } from '../../lib/web/locale.ts'
 import { reasonText } from '../texts.ts'
 import type { BodyProblem } from './body.ts'
-import type { Action, PLAY_ORDER_FIELDS, Signing, Wish } from './wire.ts'
+import type { Action, PLAY_ORDER_FIELDS, PlaySigning, Wish } from './wire.ts'
 
 /** Texts of the pages of Play for the values that operations take and return. */
 
@@ -10,7 +10,7 @@ const SIGNS = {
   signature: 'sandbox.play.sign_signature',
   date: 'sandbox.play.sign_date',
   client: 'sandbox.play.sign_client',
-} as const satisfies Record<Signing, string>
+} as const satisfies Record<PlaySigning, string>
 
 const WISHED = {
   success: 'sandbox.play.expect_success',
@@ -41,7 +41,7 @@ const FIELDS = {
   buy_price: 'sandbox.play.problem_price',
 } as const satisfies Record<(typeof PLAY_ORDER_FIELDS)[number], string>
 
-export const signText = (sign: Signing, t: Translate): string => t(SIGNS[sign])
+export const signText = (sign: PlaySigning, t: Translate): string => t(SIGNS[sign])
 
 /** `codes`: those that mean "not yet". */
 export const wishText = (wish: Wish, codes: readonly number[], t: Translate): string =>

@@ -7,7 +7,7 @@ export const MOST_WRITTEN = 16_384
 
 /** How a call is signed: rightly, or forged so that it has to be refused. */
 export const SIGNINGS = ['right', ...FORGERIES] as const
-export type Signing = (typeof SIGNINGS)[number]
+export type PlaySigning = (typeof SIGNINGS)[number]
 
 /**
  * What the answer to a rightly signed call should be: `success` (200), `later` (a code that is neither 200 nor a

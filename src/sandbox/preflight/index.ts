@@ -7,11 +7,11 @@ import { countUse } from '../../throttle/index.ts'
 import { interfaceTitle } from '../interface-title.ts'
 import { type Probe, probe } from './probe.ts'
 import { SENTENCES } from './texts.ts'
-import { badUrl, CHECK_IDS, type Finding, type Findings, verdict } from './verdict.ts'
+import { badUrl, CHECK_IDS, type Findings, type PreflightFinding, verdict } from './verdict.ts'
 
 export interface PreflightCheck {
   readonly id: (typeof CHECK_IDS)[number]
-  readonly outcome: Finding['outcome']
+  readonly outcome: PreflightFinding['outcome']
   /** A sentence in the reader's language. */
   readonly detail: string
   /** Milliseconds from the start of the request; null where nothing was timed. */

@@ -7,7 +7,7 @@ import type { Reason } from './texts.ts'
 export const CHECK_IDS = ['url', 'address', 'dns', 'tls', 'answers', 'clock'] as const
 
 /** What a check found: the name of its text (texts.ts) and its values. */
-export interface Finding {
+export interface PreflightFinding {
   readonly outcome: 'ok' | 'warning' | 'failed' | 'not_tried'
   readonly reason: Reason
   readonly values?: Readonly<Record<string, string>>
@@ -17,9 +17,9 @@ export interface Finding {
   readonly timing?: number | null
 }
 
-export type Findings = Readonly<Record<(typeof CHECK_IDS)[number], Finding>>
+export type Findings = Readonly<Record<(typeof CHECK_IDS)[number], PreflightFinding>>
 
-const NOT_TRIED: Finding = { outcome: 'not_tried', reason: 'not-tried' }
+const NOT_TRIED: PreflightFinding = { outcome: 'not_tried', reason: 'not-tried' }
 const UNTRIED: Findings = {
   url: { outcome: 'ok', reason: 'url-ok' },
   address: NOT_TRIED,
@@ -34,12 +34,12 @@ const OK = {
   dns: { outcome: 'ok', reason: 'dns-ok' },
 } as const satisfies Partial<Findings>
 
-const failedWith = (reason: Reason, values: Record<string, string> = {}): Finding => ({
+const failedWith = (reason: Reason, values: Record<string, string> = {}): PreflightFinding => ({
   outcome: 'failed',
   reason,
   values,
 })
-const warning = (reason: Reason, values: Record<string, string> = {}): Finding => ({
+const warning = (reason: Reason, values: Record<string, string> = {}): PreflightFinding => ({
   outcome: 'warning',
   reason,
   values,
@@ -62,11 +62,11 @@ export function verdict(url: string, probe: Probe): Findings {
   }
 }
 
-const tlsOf = (url: string, timing: number | null): Finding =>
+const tlsOf = (url: string, timing: number | null): PreflightFinding =>
   url.startsWith('https:') ? { outcome: 'ok', reason: 'tls-ok', timing } : withoutTls(url)
 
 /** A warning, except on this machine. */
-const withoutTls = (url: string): Finding => ({
+const withoutTls = (url: string): PreflightFinding => ({
   outcome: isLoopbackHost(new URL(url).hostname) ? 'not_tried' : 'warning',
   reason: 'tls-none',
 })
@@ -113,9 +113,9 @@ const CERTIFICATE: Readonly<Record<string, Reason>> = {
   UND_ERR_CONNECT_TIMEOUT: 'tls-timeout',
 }
 
-const tlsProblem = (code: string): Finding => failedWith(CERTIFICATE[code] ?? 'tls-failed', { code })
+const tlsProblem = (code: string): PreflightFinding => failedWith(CERTIFICATE[code] ?? 'tls-failed', { code })
 
-function answered(status: number): Finding {
+function answered(status: number): PreflightFinding {
   const values = { status: String(status) }
   if (status === 404) return warning('answers-not-found', values)
   if (status === 405) return warning('answers-method', values)
@@ -129,7 +129,7 @@ const CLOCK_TOLERANCE_S = 60
 /**
  * A partner whose clock is wrong refuses our calls, and we refuse its notices. The Date of its answer shows that early.
  */
-function clockOf(date: string | undefined, at: Date): Finding {
+function clockOf(date: string | undefined, at: Date): PreflightFinding {
   if (date === undefined) return warning('clock-no-date')
   const theirs = parseHttpDate(date)
   if ('problem' in theirs) return warning('clock-unreadable')

@@ -7,7 +7,7 @@ import { BA_FAILED, MISTAKES, SIGNATURE_UNFIT } from '../../mws/index.ts'
 import { BODY_DECRYPTED } from '../../partner-calls/index.ts'
 import { findPartner, type PartnerWithSecrets, secretTexts } from '../../partners/index.ts'
 import { noSuchEntry } from '../errors.ts'
-import { findCall, findNotice, findRejected, type KeptCall, type KeptReceived } from '../traffic-entry-store.ts'
+import { findCall, findKeptNotice, findRejected, type KeptCall, type KeptReceived } from '../traffic-entry-store.ts'
 import type { TrafficKind } from '../traffic-store.ts'
 import { curlOf } from './curl.ts'
 import { outcomeOf, type TrafficOutcome } from './outcome.ts'
@@ -80,7 +80,7 @@ export async function showEntry(
     if (!found) throw noSuchEntry()
     return ourCall(deps, partner, found, { mask, textOf })
   }
-  const found = await (kind === 'notice' ? findNotice : findRejected)(deps.db, partnerId, id)
+  const found = await (kind === 'notice' ? findKeptNotice : findRejected)(deps.db, partnerId, id)
   if (!found) throw noSuchEntry()
   return theirCall(deps, kind, found, { mask, textOf })
 }

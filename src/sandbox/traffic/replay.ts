@@ -6,7 +6,7 @@ import { callPartner, type RequestOf } from '../../partner-calls/index.ts'
 import { findPartner, type PartnerWithSecrets } from '../../partners/index.ts'
 import { countUse } from '../../throttle/index.ts'
 import { noSuchEntry, notReplayable } from '../errors.ts'
-import { findCall, findNotice, findRejected, type KeptCall } from '../traffic-entry-store.ts'
+import { findCall, findKeptNotice, findRejected, type KeptCall } from '../traffic-entry-store.ts'
 import type { TrafficKind } from '../traffic-store.ts'
 import { obstacleToCall, obstacleToNotice } from './replayable.ts'
 import type { TrafficEntryParams } from './wire.ts'
@@ -32,7 +32,7 @@ export async function replay(deps: Deps, partnerId: bigint, { kind, id }: Traffi
     if (!found) throw noSuchEntry()
     return repeatCall(deps, partner, found)
   }
-  const found = await (kind === 'notice' ? findNotice : findRejected)(deps.db, partnerId, id)
+  const found = await (kind === 'notice' ? findKeptNotice : findRejected)(deps.db, partnerId, id)
   if (!found) throw noSuchEntry()
   const obstacle = obstacleToNotice(deps, found)
   if (obstacle) throw notReplayable(obstacle)

@@ -6,7 +6,6 @@ export {
   markDemoUsers,
 } from './demo-store.ts'
 export { noSuchUser } from './errors.ts'
-export { type FoundPerson, findPeople } from './find-people.ts'
 export {
   type FileUser,
   fileUser,
@@ -23,6 +22,8 @@ export {
   countSessionsOfUser,
   createUser,
   endSessionsOfUser,
+  type FoundPerson,
+  findPeople,
   hashPassword,
   inPasswordTurn,
   listUsers,

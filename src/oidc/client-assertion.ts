@@ -6,9 +6,9 @@ import { hmacSha256 } from '../lib/crypto/digest.ts'
 import { everyKey } from '../lib/crypto/keys.ts'
 import { type Parameters, refuseOauth } from '../oauth/index.ts'
 import { findMicroAppForAuthentication, type MicroApp } from '../registry/index.ts'
-import { useAssertion } from './client-assertion-store.ts'
 import type { ClientKeys } from './client-keys.ts'
 import { refuse } from './failures.ts'
+import { useAssertion } from './store.ts'
 
 export const ASSERTION_ALGS = ['RS256', 'PS256', 'ES256', 'EdDSA']
 

@@ -1,6 +1,5 @@
-import { CLIENT_ASSERTION_RETENTION } from './client-assertion-store.ts'
-import { PUSHED_REQUEST_RETENTION } from './pushed-request-store.ts'
 import { SIGNING_KEY_RETENTION } from './signing-key-store.ts'
+import { USED_ONCE_RETENTION } from './store.ts'
 
 export { OIDC_API } from './api.ts'
 export {
@@ -13,4 +12,4 @@ export {
 export { OIDC_SEALED, type SigningKey } from './signing-key-store.ts'
 
 /** What the purge deletes of this room's tables. */
-export const OIDC_RETENTION = [...SIGNING_KEY_RETENTION, ...PUSHED_REQUEST_RETENTION, ...CLIENT_ASSERTION_RETENTION]
+export const OIDC_RETENTION = [...SIGNING_KEY_RETENTION, ...USED_ONCE_RETENTION]

@@ -9,7 +9,7 @@ import type { Client } from './client.ts'
 import { refuse } from './failures.ts'
 import type { OidcDeps } from './id-token.ts'
 import type { PushedAnswer } from './messages.ts'
-import { insertPushedRequest, takePushedRequest } from './pushed-request-store.ts'
+import { insertPushedRequest, takePushedRequest } from './store.ts'
 import { REQUEST_URI_LIFETIME_S } from './wire.ts'
 
 const URN = 'urn:ietf:params:oauth:request_uri:'

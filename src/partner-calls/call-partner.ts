@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { INTERFACES, type InterfaceName, type PartnerInterface } from '../interfaces/index.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
-import { findPartner, type PartnerWithSecrets } from '../partners/index.ts'
+import { findPartner, type PartnerWithSecrets, type TestCallWith } from '../partners/index.ts'
 import type { CallResult, Reply } from './call-result.ts'
 import type { CallRecord } from './call-store.ts'
 import { RefusedRequest, unknownPartner } from './errors.ts'
@@ -77,3 +77,17 @@ export async function activePartner(deps: Deps, partnerId: bigint): Promise<Part
   if (partner.status !== 'active') throw new RefusedRequest(`partner ${partnerId} is ${partner.status}`)
   return partner
 }
+
+/** A heartbeat that is signed with a new secret: whether the partner accepts it before our calls are signed with it. */
+export const heartbeatWith: TestCallWith =
+  (deps) =>
+  async (partner, { secret }) => {
+    const known: PartnerWithSecrets = (await findPartner(deps, partner.partner_id)) ?? {
+      ...partner,
+      secrets: [],
+      aes_key: null,
+    }
+    const result = await callPartner(deps, known, 'heartbeat', {}, { secret })
+    if (result.outcome === 'failed') return { ok: false, detail: `${result.failure.kind}: ${result.failure.detail}` }
+    return { ok: result.outcome === 'success', detail: result.outcome }
+  }

@@ -94,3 +94,17 @@ export const lastCallAbout = (db: Db, orderId: bigint, name: string): Promise<Ca
         from partner_call where order_id = ${orderId} and interface = ${name} and not by_hand
         order by started_at desc, call_number desc limit 1`,
   )
+
+const span = z.object({ span: z.number(), calls: z.number(), failed: z.number() })
+
+/** Calls to partners in one span of time, counted from 0; spans without any are left out. */
+export type CallSpan = z.output<typeof span>
+
+/** Of all partners since then, by spans of so many seconds. */
+export const callsBySpan = (db: Db, since: Date, spanS: number): Promise<CallSpan[]> =>
+  db.many(
+    span,
+    sql`select floor(extract(epoch from started_at - ${since}::timestamptz) / ${spanS}::float8)::int as span,
+          count(1)::int as calls, count(failure)::int as failed
+        from partner_call where started_at >= ${since} group by 1 order by 1`,
+  )

@@ -5,6 +5,7 @@ export {
   callAsWritten,
   callPartner,
   existingPartner,
+  heartbeatWith,
   type RequestOf,
 } from './call-partner.ts'
 export { type CallProblem, type CallResult, failureOf } from './call-result.ts'
@@ -13,6 +14,7 @@ export {
   type CallRecord,
   type CallSummary,
   type CallVerdict,
+  callsBySpan,
   callsOf,
   FORGERIES,
   type Forgery,
@@ -32,6 +34,4 @@ export { breakerFilter, listBreakers, onePartner, resetBreaker } from './circuit
 export { RefusedRequest, unknownPartner } from './errors.ts'
 export type { CallOptions } from './exchange.ts'
 export { type CallFaults, type SentAgain, SLOW_MS, statedNow } from './faults.ts'
-export { callsBySpan } from './rate-store.ts'
-export { heartbeatWith } from './test-call.ts'
 export { BODY_DECRYPTED, FORGED_DATE_AGE_S } from './wire.ts'

@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import type { SealedColumn } from '../db/sealed.ts'
 import { type Db, sql } from '../db/sql.ts'
+import { aesKeyContext, secretContext } from './store.ts'
 import type { Contact, ContactRole } from './wire.ts'
 
 const webhook = z.object({ webhook_url: z.string().nullable(), webhook_secret: z.instanceof(Buffer).nullable() })
@@ -42,3 +44,25 @@ export const setWebhookSecret = async (
     sql`update partner_contact set webhook_secret = ${sealed}
     where partner_id = ${partnerId} and role = ${role} and webhook_url is not null`,
   )) === 1
+
+/** What this room keeps sealed. */
+export const PARTNERS_SEALED: readonly SealedColumn[] = [
+  {
+    table: 'partner_secret',
+    column: 'sealed',
+    key: ['partner_id', 'secret_id'],
+    contextOf: ([partnerId = '', secretId = '']) => secretContext(partnerId, secretId),
+  },
+  {
+    table: 'partner',
+    column: 'aes_key',
+    key: ['partner_id'],
+    contextOf: ([partnerId = '']) => aesKeyContext(partnerId),
+  },
+  {
+    table: 'partner_contact',
+    column: 'webhook_secret',
+    key: ['partner_id', 'role'],
+    contextOf: ([partnerId = '', role = '']) => webhookSecretContext(partnerId, role),
+  },
+]

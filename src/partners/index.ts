@@ -2,6 +2,7 @@
 
 export { makeAesKey, removeAesKey, setAesKey } from './aes-key.ts'
 export { rotateWebhookSecret, setContact, webhookSecret } from './contact.ts'
+export { PARTNERS_SEALED } from './contact-store.ts'
 export {
   demoPartnerIds,
   findActiveDemoPartners,
@@ -26,7 +27,6 @@ export {
   suspendPartner,
   updatePartner,
 } from './partner.ts'
-export { PARTNERS_SEALED } from './sealed-store.ts'
 export { noTestCall, retireSecret, rotatePartnerSecret, switchSigning, type TestCallWith } from './secret.ts'
 export { checkSecretKey } from './secret-key.ts'
 export { urlWarnings } from './url-warnings.ts'

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { lockUser, noSuchUser, routingKeyOf, showUser, type UserKey } from '../account/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
-import { ROWS_OF_PERSON } from './rows.ts'
-import { countRows, deleteRows } from './store.ts'
+import { countRows, deleteRows, ROWS_OF_PERSON } from './store.ts'
 
 /** The longest that one statement may take. */
 const STATEMENT_S = 60

@@ -3,8 +3,7 @@ import { oneUser, routingKeyOf, showUser, type UserKey } from '../account/index.
 import { listAudit, recordAudit } from '../audit/index.ts'
 import type { PersonalRows, PersonKey } from '../db/personal-rows.ts'
 import type { Deps } from '../deps.ts'
-import { ROWS_OF_PERSON } from './rows.ts'
-import { readRows } from './store.ts'
+import { ROWS_OF_PERSON, readRows } from './store.ts'
 
 /** Personal data is read with a reason only. */
 export const exportedUser = oneUser.required({ reason: true })

@@ -1,8 +1,12 @@
 import { z } from 'zod'
+import { ACCOUNT_OF_PERSON } from '../account/index.ts'
 import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
 import type { PersonalRows, PersonKey } from '../db/personal-rows.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
+import { REFUSALS_OF_PERSON } from '../explain/index.ts'
+import { OAUTH_OF_PERSON } from '../oauth/index.ts'
 import { joinedMicroApp } from '../registry/index.ts'
+import { ACCESSES_OF_PERSON } from '../resource/index.ts'
 
 const named = z.object({ app_key: z.string(), name: z.string(), logo_url: z.string().nullable() })
 
@@ -57,3 +61,11 @@ export async function readRows(
   )
   return pageOf(found, limit)
 }
+
+/** Everything that rooms keep about a person, in the order in which it may go. Orders and members name no user. */
+export const ROWS_OF_PERSON: readonly PersonalRows[] = [
+  ...OAUTH_OF_PERSON,
+  ...ACCESSES_OF_PERSON,
+  ...REFUSALS_OF_PERSON,
+  ...ACCOUNT_OF_PERSON,
+]

@@ -6,9 +6,9 @@ import { makeSecret, type SecretDates } from '../lib/crypto/made-secret.ts'
 import { InvalidInput } from '../lib/json/input.ts'
 import { appKeyTaken, noSuchMicroApp } from './errors.ts'
 import { newSecret } from './hashed-secret-store.ts'
-import { listMicroApps as appsOf } from './list-store.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import * as store from './store.ts'
+import { listMicroApps as appsOf } from './store.ts'
 import { type MicroApp, type MicroAppChanges, type MicroAppFilter, type NewMicroApp, problemsOfWhole } from './wire.ts'
 
 /** Creates the app with its first app_secret, which no later call can show again. `secret` is given for demo data only. */

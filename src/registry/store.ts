@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Batched } from '../db/batch.ts'
 import { assignmentsOf, columnsOf, valuesOf } from '../db/field.ts'
+import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 import {
   type LiveSecret,
@@ -10,7 +11,14 @@ import {
   SECRETS_OF_APP,
   secretOfApp,
 } from './secret-store.ts'
-import { type MicroApp, type MicroAppChanges, microApp, microAppChanges, type NewMicroApp } from './wire.ts'
+import {
+  type MicroApp,
+  type MicroAppChanges,
+  type MicroAppFilter,
+  microApp,
+  microAppChanges,
+  type NewMicroApp,
+} from './wire.ts'
 
 const NAMES = Object.keys(microApp.shape)
 const COLUMNS = columnsOf(NAMES)
@@ -113,3 +121,18 @@ export const setValidFrom = (db: Db, appKey: string, at: Date): Promise<MicroApp
 /** Locks the app, so that rotations of one app wait for one another; false when there is no such app. */
 export const lockMicroApp = async (db: Db, appKey: string): Promise<boolean> =>
   (await db.exec(sql`select from micro_app where app_key = ${appKey} for update`)) === 1
+
+/** Oldest first. */
+export async function listMicroApps(db: Db, { limit, after, ...filter }: MicroAppFilter): Promise<Page<MicroApp>> {
+  const [createdAt, appKey] = after ?? []
+  const found = await db.listWithCustomPlan(
+    withCursor(microApp),
+    sql`select ${COLUMNS}, ${cursorOf(sql.part`created_at, app_key`)} from micro_app
+        where (${createdAt}::timestamptz is null or (created_at, app_key) > (${createdAt}::timestamptz, ${appKey}::text))
+          and (${filter.app_key}::text is null or app_key like ${beginsWith(filter.app_key)})
+          and (${filter.name}::text is null or lower(name) like lower(${beginsWith(filter.name)}))
+          and (${filter.status}::text is null or status = ${filter.status})
+        order by created_at, app_key limit ${limit + 1}`,
+  )
+  return pageOf(found, limit)
+}

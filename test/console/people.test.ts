@@ -122,7 +122,7 @@ describe('an erasure', () => {
   })
 
   it('has a text for every kind of rows and all that stays', async () => {
-    const { ROWS_OF_PERSON } = await import('../../src/people/rows.ts')
+    const { ROWS_OF_PERSON } = await import('../../src/people/store.ts')
     const { default: texts } = await import('../../views/locales/en.json', { with: { type: 'json' } })
     const known: Record<string, string> = texts
     for (const { what } of ROWS_OF_PERSON) expect(known, what).toHaveProperty([`console.erase.${what}`])

@@ -4,9 +4,9 @@ import { OPERATOR } from '../../history/index.ts'
 import { said } from '../../lib/said.ts'
 import { PATH } from '../../mws/index.ts'
 import { createOrder, type OrderAnswer, payOrder, queryOrder, showOrder, storedOrders } from '../../orders/index.ts'
+import { type OrderOptions, runOrderInput } from '../order-input.ts'
 import { linkedOrders, type OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
-import { type OrderOptions, runOrderInput } from './order-input.ts'
 import { otherOrder } from './other-order.ts'
 
 export type Order = OrderAnswer['order']

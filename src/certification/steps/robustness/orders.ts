@@ -1,7 +1,7 @@
 import { OPERATOR } from '../../../history/index.ts'
 import { closeOrder, createOrder, newOrderId } from '../../../orders/index.ts'
 import { offers } from '../../../test-plan/index.ts'
-import { runOrderInput } from '../order-input.ts'
+import { runOrderInput } from '../../order-input.ts'
 import type { Step } from '../step.ts'
 import { createTestOrder } from '../test-order.ts'
 

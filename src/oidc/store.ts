@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { MARGIN_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
 
-export const PUSHED_REQUEST_RETENTION: readonly Retention[] = [
+/** Requests that were pushed and assertions that were used. */
+export const USED_ONCE_RETENTION: readonly Retention[] = [
   { table: 'pushed_request', column: 'expires_at', keptS: () => MARGIN_S },
+  { table: 'client_assertion', column: 'expires_at', keptS: () => MARGIN_S },
 ]
 
 export interface PushedRequest {
@@ -32,3 +34,10 @@ export const takePushedRequest = async (
   )
   return taken?.parameters
 }
+
+/** True for the one who uses it first. */
+export const useAssertion = async (db: Db, hash: Buffer, expiresAt: Date): Promise<boolean> =>
+  (await db.exec(
+    sql`insert into client_assertion (assertion_hash, expires_at) values (${hash}, ${expiresAt})
+        on conflict (assertion_hash) do nothing`,
+  )) === 1

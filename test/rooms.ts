@@ -12,7 +12,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   account: ['audit', 'throttle'],
   registry: ['audit', 'throttle'],
   partners: ['audit', 'throttle'],
-  members: ['account', 'partners', 'audit', 'throttle'],
+  members: ['partners', 'audit', 'throttle'],
   oauth: ['account', 'registry', 'audit', 'throttle'],
   resource: ['oauth', 'account', 'registry', 'audit', 'throttle'],
   people: ['oauth', 'account', 'registry', 'resource', 'explain', 'audit', 'throttle'],
@@ -80,7 +80,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'sandbox',
     'operators',
   ],
-  operators: ['account', 'audit', 'throttle'],
+  operators: ['audit', 'throttle'],
   reseal: ['oauth', 'oidc', 'registry', 'partners', 'reports', 'operators', 'audit', 'throttle'],
   console: [
     'operators',

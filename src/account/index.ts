@@ -24,12 +24,9 @@ export {
   endSessionsOfUser,
   type FoundPerson,
   findPeople,
-  hashPassword,
-  inPasswordTurn,
   listUsers,
   showUser,
   unblockUser,
-  verifyPassword,
 } from './user.ts'
 export {
   maskedUser,

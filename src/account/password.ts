@@ -2,12 +2,12 @@ import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { wholeSecondsAfter } from '../lib/clock.ts'
 import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
+import { hashPassword, inPasswordTurn, verifyPassword } from '../lib/crypto/password.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { noSuchUser, PasswordRefused, SignInRefused } from './errors.ts'
 import * as store from './password-store.ts'
 import type { SignedIn } from './session.ts'
 import { type Key, lockUser } from './store.ts'
-import { hashPassword, inPasswordTurn, verifyPassword } from './user.ts'
 import { routingKeyOf, type UserKey } from './wire.ts'
 
 /** Path of the page; a link adds `?token=…`. */

@@ -1,10 +1,10 @@
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import { inPasswordTurn, verifyPassword } from '../lib/crypto/password.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { SignInRefused } from './errors.ts'
 import { endSession, startSession, type UserIdentity } from './session.ts'
 import * as store from './store.ts'
-import { inPasswordTurn, verifyPassword } from './user.ts'
 import { routingKeyOf } from './wire.ts'
 
 export interface SignInInput {

@@ -1,8 +1,6 @@
-import { hash, verify } from '@node-rs/argon2'
 import { recordAudit } from '../audit/index.ts'
-import type { Config } from '../config/index.ts'
 import type { Deps } from '../deps.ts'
-import { Turns } from '../lib/turns.ts'
+import { hashPassword } from '../lib/crypto/password.ts'
 import { alreadyTaken, noSuchUser } from './errors.ts'
 import { listUsers as usersOf } from './list-store.ts'
 import { findByPassport, findByPhone, type PersonRow } from './person-store.ts'
@@ -16,35 +14,6 @@ import {
   type UserFilter,
   type UserKey,
 } from './wire.ts'
-
-// OWASP's parameters for argon2id (the library's default algorithm): 19 MiB, two passes, one lane.
-const PARAMETERS = { memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 }
-
-/** Checked where the passport is unknown, so that this takes as long as for a known one. No password fits it. */
-const DUMMY_HASH = '$argon2id$v=19$m=19456,t=2,p=1$HLtutxAG/JpSq6wxbj8oyQ$VneNEKkrNc0aCJHiTSe+LaqlerA/XLmya2n6KKUAYJU'
-
-export const hashPassword = (password: string): Promise<string> => hash(password, PARAMETERS)
-
-/** False also without a hash (the passport is unknown), after the same work. */
-export async function verifyPassword(passwordHash: string | undefined, password: string): Promise<boolean> {
-  const fits = await verify(passwordHash ?? DUMMY_HASH, password)
-  return fits && passwordHash !== undefined
-}
-
-const turns = new WeakMap<Config, Turns>()
-
-/**
- * Hashing a password occupies a processor core and one of Node's four worker threads, which file reads need too. Two are
- * hashed at a time, of users and of partners' members together, so a flood of guesses reaches the limits of failed
- * attempts before it is hashed. SIGN_IN_QUEUE more may wait; the rest is refused (Overloaded, 503).
- */
-export function inPasswordTurn<T>(config: Config, work: () => Promise<T>): Promise<T> {
-  const known =
-    turns.get(config) ??
-    new Turns({ name: 'sign-in', most: 2, length: config.SIGN_IN_QUEUE, waitMs: config.QUEUE_WAIT_MS })
-  turns.set(config, known)
-  return known.run(work)
-}
 
 /** Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field. */
 export async function createUser(deps: Deps, { password, ...input }: NewUser): Promise<User> {

@@ -5,12 +5,12 @@ import { z } from 'zod'
 import {
   type FileUser,
   fileUser,
-  hashPassword,
   IMPORTED_AT_ONCE,
   type ImportOutcome,
   importUsers,
   type UserImport,
 } from '../account/index.ts'
+import { hashPassword } from '../lib/crypto/password.ts'
 import { InvalidInput, parseInput } from '../lib/json/input.ts'
 import type { CliContext } from './context.ts'
 import { type FileRecord, openUsersFile } from './import-file.ts'

@@ -1,5 +1,5 @@
-import { hashPassword, inPasswordTurn } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
+import { hashPassword, inPasswordTurn } from '../lib/crypto/password.ts'
 import { lockPartner } from '../partners/index.ts'
 import { recordMemberEvent } from './change.ts'
 import { MemberRefusal } from './errors.ts'

@@ -1,6 +1,6 @@
-import { inPasswordTurn, verifyPassword } from '../account/index.ts'
 import { enqueue } from '../db/jobs-store.ts'
 import type { Deps } from '../deps.ts'
+import { inPasswordTurn, verifyPassword } from '../lib/crypto/password.ts'
 import { findPartnerByClientId } from '../partners/index.ts'
 import { countWithin, networkOf, siteOf } from '../throttle/index.ts'
 import { recordMemberEvent } from './change.ts'

@@ -1,6 +1,6 @@
-import { hashPassword, inPasswordTurn, verifyPassword } from '../account/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import { hashPassword, inPasswordTurn, verifyPassword } from '../lib/crypto/password.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { noSuchOperator, OperatorSignInRefused } from './errors.ts'
 import { endOperatorSession, startOperatorSession } from './session.ts'

@@ -1,0 +1,39 @@
+import { hash, verify } from '@node-rs/argon2'
+import { Turns } from '../turns.ts'
+
+/** Passwords of users, of partners' members and of operators: hashed in one way, and counted in one queue. */
+
+// OWASP's parameters for argon2id (the library's default algorithm): 19 MiB, two passes, one lane.
+const PARAMETERS = { memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 }
+
+/** Checked where the passport is unknown, so that this takes as long as for a known one. No password fits it. */
+const DUMMY_HASH = '$argon2id$v=19$m=19456,t=2,p=1$HLtutxAG/JpSq6wxbj8oyQ$VneNEKkrNc0aCJHiTSe+LaqlerA/XLmya2n6KKUAYJU'
+
+export const hashPassword = (password: string): Promise<string> => hash(password, PARAMETERS)
+
+/** False also without a hash (the passport is unknown), after the same work. */
+export async function verifyPassword(passwordHash: string | undefined, password: string): Promise<boolean> {
+  const fits = await verify(passwordHash ?? DUMMY_HASH, password)
+  return fits && passwordHash !== undefined
+}
+
+/** The settings of the process; each process has one such object. */
+interface PasswordQueue {
+  readonly SIGN_IN_QUEUE: number
+  readonly QUEUE_WAIT_MS: number
+}
+
+const turns = new WeakMap<PasswordQueue, Turns>()
+
+/**
+ * Hashing a password occupies a processor core and one of Node's four worker threads, which file reads need too. Two are
+ * hashed at a time, of users, partners' members and operators together, so a flood of guesses reaches the limits of failed
+ * attempts before it is hashed. SIGN_IN_QUEUE more may wait; the rest is refused (Overloaded, 503).
+ */
+export function inPasswordTurn<T>(config: PasswordQueue, work: () => Promise<T>): Promise<T> {
+  const known =
+    turns.get(config) ??
+    new Turns({ name: 'sign-in', most: 2, length: config.SIGN_IN_QUEUE, waitMs: config.QUEUE_WAIT_MS })
+  turns.set(config, known)
+  return known.run(work)
+}

@@ -1,26 +1,20 @@
 import { z } from 'zod'
-import { date, int64, text } from '../lib/json/fields.ts'
+import { date, positiveId, storable } from '../lib/json/fields.ts'
 
 /**
  * What the admin routes and the command line take. Names are those of the tables' columns; ids of 64 bits come as number
  * or text and are kept exact.
  */
 
-/** An id of 64 bits, from 1. */
-export const id = int64().refine((value) => value > 0n, 'must be at least 1')
-/** A text that PostgreSQL can store, at most 255 characters. */
-export const storable = text()
-  .max(255)
-  .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'must not contain U+0000')
-export const oneProduct = z.strictObject({ partner_id: id, partner_deal_id: storable })
+export const oneProduct = z.strictObject({ partner_id: positiveId, partner_deal_id: storable })
 export type OneProduct = z.output<typeof oneProduct>
 
-export const onePartner = z.strictObject({ partner_id: id })
+export const onePartner = z.strictObject({ partner_id: positiveId })
 export type OnePartner = z.output<typeof onePartner>
 
 export const priceRange = z
   .strictObject({
-    partner_id: id,
+    partner_id: positiveId,
     partner_deal_id: storable,
     /** Dates, inclusive; today and the 90 days after `from` if left out. */
     from: date().optional(),

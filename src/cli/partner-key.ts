@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { aesKeyInput, makeAesKey, partnerId, removeAesKey, setAesKey } from '../partners/index.ts'
+import { positiveId } from '../lib/json/fields.ts'
+import { aesKeyInput, makeAesKey, removeAesKey, setAesKey } from '../partners/index.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
 import { details, withAesKey } from './partner-text.ts'
@@ -8,7 +9,7 @@ import { readSecret } from './read-secret.ts'
 
 /** What commands about one partner have in common: `gatehouse partner <name> <partner_id> …`. */
 
-export const one = z.strictObject({ partner_id: partnerId })
+export const one = z.strictObject({ partner_id: positiveId })
 
 /** How the arguments are called in messages. */
 export const NAMED = { partner_id: 'partner_id', stage: 'stage', role: 'role' }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { findPartner, partnerId } from '../partners/index.ts'
+import { positiveId } from '../lib/json/fields.ts'
+import { findPartner } from '../partners/index.ts'
 import type { CliContext } from './context.ts'
 import type { SandboxCaller } from './sandbox-client.ts'
 
@@ -10,9 +11,9 @@ const address = z
 
 /** Who the commands act for. */
 export const callerFields = {
-  partner: partnerId.optional(),
+  partner: positiveId.optional(),
   client_id: z.string().min(1).optional(),
-  partner_id: partnerId.optional(),
+  partner_id: positiveId.optional(),
   url: address.optional(),
 }
 

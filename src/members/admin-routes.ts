@@ -1,10 +1,10 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
+import { positiveId } from '../lib/json/fields.ts'
 import { parseInput } from '../lib/json/input.ts'
 import { actingOperator, forOperatorsOnly, maskedMail, seesPeople } from '../lib/web/admin-auth.ts'
 import { answerSuccess } from '../lib/web/envelope.ts'
-import { partnerId } from '../partners/index.ts'
 import { listMembers, removeMemberByMail } from './change.ts'
 import { inviteMember } from './invite.ts'
 import { mailKeyOf, memberByMail, newMember } from './wire.ts'
@@ -13,7 +13,7 @@ interface OnePartner {
   Params: { partner_id: string }
 }
 
-const onePartner = z.object({ partner_id: partnerId })
+const onePartner = z.object({ partner_id: positiveId })
 const idOf = ({ params }: FastifyRequest<OnePartner>): bigint => parseInput(onePartner, params).partner_id
 
 /** The operator's routes for members of partners, below /admin/v1. Each answers with everybody who is left. */

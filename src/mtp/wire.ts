@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { credential, issuedTickets, levelPrice, voucherState, voucherType } from '../interfaces/index.ts'
-import { date, dateTime, idText, int64, maybe, numericText, oneOf, smallInt } from '../lib/json/fields.ts'
+import { date, dateTime, idText, int64, maybe, numericText, oneOf, positiveId, smallInt } from '../lib/json/fields.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { listOf } from '../lib/json/shape.ts'
 import { NOTICE_PATHS } from '../mws/index.ts'
-import { partnerId } from '../partners/index.ts'
 
 // The shape of the notices (DECISIONS "Payloads"). What their numbers mean together is the operations' business.
 
@@ -129,7 +128,7 @@ export type RescheduleNotice = z.output<typeof rescheduleNotice>
 
 /** What an operator asks for: the newest notices of a partner, of one kind or of all. */
 export const noticeFilter = z.strictObject({
-  partner_id: partnerId,
+  partner_id: positiveId,
   kind: z.enum(Object.keys(NOTICE_PATHS) as [keyof typeof NOTICE_PATHS]).optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),
 })

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { id, storable } from '../catalogue/index.ts'
 import { filterText, idKey, momentKey, pageInput, periodInput } from '../db/page.ts'
 import { person } from '../interfaces/index.ts'
-import { date, price, text } from '../lib/json/fields.ts'
+import { date, positiveId, price, storable, text } from '../lib/json/fields.ts'
 import { LIST_LIMITS, listOf } from '../lib/json/shape.ts'
 import { ORDER_STATE_NAMES } from './states.ts'
 
@@ -15,9 +14,9 @@ const money = price().refine((value) => value >= 0 && value < 100_000_000, 'must
 const count = z.int().min(1).max(LIST_LIMITS.vouchers.most)
 
 export const newOrder = z.strictObject({
-  partner_id: id,
+  partner_id: positiveId,
   /** The idempotency key: the same id is the same order. A new one if it is left out. */
-  order_id: id.optional(),
+  order_id: positiveId.optional(),
   partner_deal_id: storable,
   quantity: count.default(1),
   /** Absent for open-date tickets. */
@@ -27,7 +26,7 @@ export const newOrder = z.strictObject({
   buy_price: money.optional(),
   /** unit_price × quantity if left out. */
   total_price: money.optional(),
-  mt_deal_id: id.optional(),
+  mt_deal_id: positiveId.optional(),
   visitors: listOf('visitors', person).optional(),
   contact_person: person.optional(),
   /** Of level price calendars. */
@@ -36,10 +35,10 @@ export const newOrder = z.strictObject({
 })
 export type NewOrder = z.output<typeof newOrder>
 
-export const oneOrder = z.strictObject({ order_id: id })
+export const oneOrder = z.strictObject({ order_id: positiveId })
 
 export const newRefund = z.strictObject({
-  order_id: id,
+  order_id: positiveId,
   /** The idempotency key: the same id is the same refund. A new one if it is left out. */
   refund_id: storable.optional(),
   /** All tickets that are left, or those of `vouchers`, if left out. */
@@ -53,7 +52,7 @@ export type NewRefund = z.output<typeof newRefund>
 
 /** 1 by customer service, 2 payment never confirmed, 3 review timed out. */
 export const newRefundedMessage = z.strictObject({
-  order_id: id,
+  order_id: positiveId,
   /** With type 3 the refund under review. */
   refund_id: storable.optional(),
   type: z.literal([1, 2, 3]),
@@ -65,7 +64,7 @@ export const newRefundedMessage = z.strictObject({
 export type NewRefundedMessage = z.output<typeof newRefundedMessage>
 
 export const orderFilter = z.strictObject({
-  partner_id: id.optional(),
+  partner_id: positiveId.optional(),
   state: z.enum(ORDER_STATE_NAMES).optional(),
   /** True: only orders of the sandbox; false: only live ones. */
   sandbox: z

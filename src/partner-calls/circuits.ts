@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { recordAudit } from '../audit/index.ts'
 import { idKey, pageInput } from '../db/page.ts'
 import type { Deps } from '../deps.ts'
-import { partnerId, showPartner } from '../partners/index.ts'
+import { positiveId } from '../lib/json/fields.ts'
+import { showPartner } from '../partners/index.ts'
 import type { CircuitChange } from './breaker.ts'
 import * as store from './circuit-store.ts'
 
@@ -11,7 +12,7 @@ import * as store from './circuit-store.ts'
 export const breakerFilter = z.strictObject(pageInput(z.tuple([idKey])))
 export type BreakerFilter = z.output<typeof breakerFilter>
 
-export const onePartner = z.strictObject({ partner_id: partnerId })
+export const onePartner = z.strictObject({ partner_id: positiveId })
 
 /** Partners that some process does not call now, how many processes, since when, and when the next call is tried. */
 export async function listBreakers(

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Fields } from '../db/field.ts'
-import { int64 } from '../lib/json/fields.ts'
+import { positiveId } from '../lib/json/fields.ts'
 import { visibleLine } from '../lib/json/input.ts'
 import { mapOf } from '../lib/json/shape.ts'
 import { endpointUrl } from '../lib/web/web-url.ts'
@@ -10,9 +10,6 @@ export const STAGES = ['sandbox', 'live'] as const
 // It stands in the Authorization header, where a colon ends it (DECISIONS "Signature", rule 3).
 const CLIENT_ID = /^[\x21-\x39\x3b-\x7e]{1,64}$/
 const INTERFACE_NAME = /^[a-z][a-z0-9-]{0,63}$/
-
-/** A PartnerId as number or numeric text: 64 bits, kept exact. */
-export const partnerId = int64().refine((id) => id > 0n, 'must be at least 1')
 
 const name = visibleLine(100)
 const baseUrl = endpointUrl.refine((url) => !url.includes('?'), 'must not have a query').nullable()
@@ -25,7 +22,7 @@ const interfaceUrls = mapOf(
 /** Every field of a partner that an operator sets. Another one needs a line here and its column; README.md says more. */
 export const PARTNER_FIELDS = {
   partner_id: {
-    created: partnerId.optional(),
+    created: positiveId.optional(),
     kept: z.coerce.bigint(), // pg gives it as text
     option: '--partner-id <id>',
     help: 'its PartnerId (default: the next free one from 10001 up)',

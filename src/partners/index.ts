@@ -10,7 +10,7 @@ export {
   markDemoPartner,
   removeDemoPartners,
 } from './demo-store.ts'
-export { PARTNER_FIELDS, partnerId } from './fields.ts'
+export { PARTNER_FIELDS } from './fields.ts'
 export {
   activatePartner,
   createPartner,

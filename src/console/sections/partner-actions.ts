@@ -1,9 +1,9 @@
 import { rotation } from '../../lib/crypto/made-secret.ts'
+import { positiveId } from '../../lib/json/fields.ts'
 import { InvalidInput, parseInput } from '../../lib/json/input.ts'
 import { resetBreaker } from '../../partner-calls/index.ts'
 import {
   activatePartner,
-  partnerId,
   rotatePartnerSecret,
   type ShownPartner,
   setStage,
@@ -16,7 +16,7 @@ import { at, code, stateCell } from '../texts.ts'
 
 export const pageOf = (id: bigint, ...more: string[]): string => at('partners', String(id), ...more)
 
-export const idOf = ({ params }: Asking): bigint => parseInput(partnerId, params.partner_id)
+export const idOf = ({ params }: Asking): bigint => parseInput(positiveId, params.partner_id)
 export const partnerOf = (asking: Asking): Promise<ShownPartner> => showPartner(asking.deps, idOf(asking))
 
 export const actionsOf = ({ partner_id, status, stage }: ShownPartner, { t }: Asking) => [

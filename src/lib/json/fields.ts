@@ -33,6 +33,9 @@ const integer = <Out>(min: bigint, max: bigint, problem: string, convert: (integ
 export const int64 = () =>
   integer(INT64.min, INT64.max, 'must be a 64-bit integer, as number or text', (exact) => exact).meta({ wire: 'int64' })
 
+/** The same from 1: of a partner or an order. */
+export const positiveId = int64().refine((id) => id > 0n, 'must be at least 1')
+
 /** A count, code or state of 32 bits, as number or numeric text; a `number` afterwards. */
 export const smallInt = () =>
   integer(INT32.min, INT32.max, 'must be a 32-bit integer, as number or text', Number).meta({ wire: 'int' })
@@ -47,6 +50,11 @@ export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
 
 /** A text that must not be empty. */
 export const text = () => z.string().min(1, 'must not be empty')
+
+/** A text that PostgreSQL can store, at most 255 characters. */
+export const storable = text()
+  .max(255)
+  .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'must not contain U+0000')
 
 /** A text of a request that is "" when empty: some programs fail if the field is missing. */
 export const sentText = () => z.string().default('')

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { filterText, momentKey, pageInput, pageOf, periodInput } from '../../db/page.ts'
 import type { Deps } from '../../deps.ts'
 import { masker } from '../../lib/crypto/masking.ts'
-import { findPartner, partnerId, secretTexts } from '../../partners/index.ts'
+import { positiveId } from '../../lib/json/fields.ts'
+import { findPartner, secretTexts } from '../../partners/index.ts'
 import { listOfAll, type PlaceOfAll, windowOfAll } from '../traffic-all-store.ts'
 import type { TrafficSearch } from '../traffic-search-store.ts'
 import { lineOf, type TrafficLine } from './list.ts'
@@ -12,7 +13,7 @@ const place = z.tuple([momentKey, z.guid()])
 
 /** The query of operators' list of calls; `path` and `code` are looked for in a thousand calls a page. */
 export const allTrafficFilter = z.strictObject({
-  partner_id: partnerId.optional(),
+  partner_id: positiveId.optional(),
   /** A part of the path of a partner's call, or of the URL of ours. */
   path: filterText(128).optional(),
   code: z
@@ -24,7 +25,7 @@ export const allTrafficFilter = z.strictObject({
 })
 export type AllTrafficFilter = z.output<typeof allTrafficFilter>
 
-export const oneOfAllTraffic = trafficEntryParams.extend({ partner_id: partnerId })
+export const oneOfAllTraffic = trafficEntryParams.extend({ partner_id: positiveId })
 
 export interface LineOfAll extends TrafficLine {
   readonly partner_id: bigint

@@ -122,7 +122,7 @@ const exchangesWithSignIn = exchangesOf(
 /** A code as it was before, and whether this exchange has spent it and issued its tokens. */
 export type SpentCode = FoundCode & { readonly signIn?: SignInBehindGrant }
 
-export async function spendCode(
+export async function spendAuthorizationCode(
   db: Db,
   exchange: CodeExchange,
   now: Date,

@@ -6,7 +6,7 @@ import { equalSecrets } from '../lib/crypto/keys.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import type { NamedFailure } from '../lib/failure.ts'
 import type { CallingApp } from '../registry/index.ts'
-import { type CodeExchange, countFailedTry, type FoundCode, spendCode } from './exchange-store.ts'
+import { type CodeExchange, countFailedTry, type FoundCode, spendAuthorizationCode } from './exchange-store.ts'
 import { refuse } from './failures.ts'
 import { type RefreshDeps, refreshTokens } from './refresh.ts'
 import { revokeGrant } from './store.ts'
@@ -61,7 +61,7 @@ export async function exchangeCode(deps: Deps, app: CallingApp, input: ExchangeI
 
   const now = deps.clock.now()
   const { exchange, issued } = prepare(deps, app, input, code, now)
-  const found = await spendCode(deps.db, exchange, now, input.withSignIn)
+  const found = await spendAuthorizationCode(deps.db, exchange, now, input.withSignIn)
   if (!found) throw refuse('code_unknown', { value: input.code })
   if (!found.spent) throw await refusal(deps, app, input, exchange, found)
   deps.meters.tokensIssued.authorization_code++

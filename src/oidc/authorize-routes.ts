@@ -11,7 +11,7 @@ import { limitRate } from '../throttle/index.ts'
 import { type AuthorizationAnswer, codeAnswer, failureAnswer } from './answer.ts'
 import { checkStandardRequest, RedirectedFailure, type StandardRequest } from './authorize.ts'
 import { type Continuation, openContinuation, sealContinuation } from './continuation.ts'
-import { sendErrorPage } from './error-routes.ts'
+import { sendStandardErrorPage } from './error-routes.ts'
 import { refuse } from './failures.ts'
 import type { OidcDeps } from './id-token.ts'
 import { nextAuthorizationStep, withSignIn } from './next-step.ts'
@@ -33,7 +33,7 @@ export async function authorizeRoutes(app: FastifyInstance, { deps }: { deps: Oi
   const limit = { kind: 'authorization page', perMinute: config.AUTHORIZE_PER_MINUTE, refuse: tooMany }
   app.addHook('onRequest', limitRate(app, limit))
   app.setErrorHandler((error, request, reply) => {
-    if (!(error instanceof RedirectedFailure)) return sendErrorPage(error, request, reply)
+    if (!(error instanceof RedirectedFailure)) return sendStandardErrorPage(error, request, reply)
     noteForLog(request, { detail: error.failure.failure })
     return sendAnswer(request, reply, failureAnswer(deps, error))
   })

@@ -10,7 +10,7 @@ import { sendStandardFailure, standardFailureOf } from '../lib/web/standard-answ
 const SERVER_ERROR = 20013
 
 /** A page for a browser, the error of RFC 6749 for a program. */
-export function sendErrorPage(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+export function sendStandardErrorPage(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   const failure = standardFailureOf(thrown, request)
   if (!prefersHtml(request.headers.accept)) return sendStandardFailure(reply, failure)
   const wait = failure.status === 429 ? failure.headers['Retry-After'] : undefined

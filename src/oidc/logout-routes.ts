@@ -8,7 +8,7 @@ import { parseQuery, type Query, queryOf } from '../lib/web/request-target.ts'
 import { refuseOauth } from '../oauth/index.ts'
 import { limitPages } from '../throttle/index.ts'
 import { openContinuation, sealContinuation } from './continuation.ts'
-import { sendErrorPage } from './error-routes.ts'
+import { sendStandardErrorPage } from './error-routes.ts'
 import type { OidcDeps } from './id-token.ts'
 import { checkLogout } from './logout.ts'
 import { formOf, parseForm } from './wire.ts'
@@ -22,7 +22,7 @@ export async function logoutRoutes(app: FastifyInstance, { deps }: { deps: OidcD
   const cookie = sessionCookie(config)
   await acceptForms(app, FORM_LIMIT, parseForm)
   app.addHook('onRequest', limitPages(app, config))
-  app.setErrorHandler((error, request, reply) => sendErrorPage(error, request, reply))
+  app.setErrorHandler((error, request, reply) => sendStandardErrorPage(error, request, reply))
   const seal = (query: string) => sealContinuation(deps, 'logout', { query, signedInSince: null })
   const open = (sealed: string): Query => parseQuery(openContinuation(deps, 'logout', sealed).query)
 

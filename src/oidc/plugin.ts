@@ -10,7 +10,7 @@ import { authorizeRoutes } from './authorize-routes.ts'
 import { ClientKeys } from './client-keys.ts'
 import { RegisteredOrigins } from './cors-guard.ts'
 import { discoveryRoutes } from './discovery-routes.ts'
-import { sendErrorPage } from './error-routes.ts'
+import { sendStandardErrorPage } from './error-routes.ts'
 import { logoutRoutes } from './logout-routes.ts'
 import { SigningKeys } from './signing-keys.ts'
 import { standardTokenRoutes } from './token-routes.ts'
@@ -27,7 +27,7 @@ export const oidcRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps: 
     async (room) => {
       room.setNotFoundHandler({ preHandler: limitPages(app, deps.config) }, (request, reply) => {
         const allowed = allowedMethods(room, request.raw.url?.split('?', 1)[0] ?? '')
-        return sendErrorPage(allowed.length > 0 ? methodNotAllowed(allowed) : noSuchPath(), request, reply)
+        return sendStandardErrorPage(allowed.length > 0 ? methodNotAllowed(allowed) : noSuchPath(), request, reply)
       })
       await room.register(authorizeRoutes, { deps })
       await room.register(standardTokenRoutes, {

@@ -8,7 +8,7 @@ import { RescodeError } from '../../lib/web/rescode.ts'
 import { MemberRefusal } from '../../members/index.ts'
 import { type PartnerSecretDates, showPartner } from '../../partners/index.ts'
 import { HOME, onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
-import { endOldSecret, rotateSecret, SecretRefusal, signWithNewest } from './secret.ts'
+import { endOldSecret, rotateOwnSecret, SecretRefusal, signWithNewest } from './secret.ts'
 import { memberRefusalText } from './texts.ts'
 import { rotateForm, type SECRET_CHANGES, secretChangeQuery } from './wire.ts'
 
@@ -66,7 +66,7 @@ export const secretRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   app.post('/secret/rotate', (request, reply) =>
     refusing(request, reply, async () => {
       const { replaces } = rotateForm.parse(request.body)
-      const made = await rotateSecret(onBehalfOf(deps, request), partnerOf(request).partnerId, replaces)
+      const made = await rotateOwnSecret(onBehalfOf(deps, request), partnerOf(request).partnerId, replaces)
       return show(request, reply, { made })
     }),
   )

@@ -34,7 +34,7 @@ function asChanged(error: unknown): never {
  * A new clientSecret in place of the one with the id `replaces`, and with an owner's right. A form that is sent twice
  * makes one: the second time another one is the newest. Throws SecretRefusal, MemberRefusal.
  */
-export async function rotateSecret(deps: Deps, partnerId: bigint, replaces: string): Promise<string> {
+export async function rotateOwnSecret(deps: Deps, partnerId: bigint, replaces: string): Promise<string> {
   await countUse(deps, 'rotation', partnerId)
   return deps.db.tx(async (db) => {
     const inside = { ...deps, db }

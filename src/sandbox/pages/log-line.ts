@@ -1,11 +1,11 @@
 import type { Outcome, RunEvent } from '../../certification/index.ts'
 import { CHECK_IDS, type Finding } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
-import type { Said } from '../../lib/said.ts'
+import type { Detail, Said } from '../../lib/said.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { anchorText } from '../docs/texts.ts'
 import { interfaceName, messageName } from '../interface-title.ts'
-import { checkText, reasonText, saidText, valueText } from '../texts.ts'
+import { checkText, detailText, reasonText, saidText, valueText } from '../texts.ts'
 import { noticeName } from '../traffic/problems.ts'
 import { findExchange, type ShownExchange } from './exchange.ts'
 
@@ -140,10 +140,12 @@ export function checkLine(
   { id, passed, level = 'error', path, expected, actual, doc }: Finding,
   t: Translate,
 ): LineContent {
+  // What a state means matters where it is the wrong one.
+  const said = (detail: Detail) => (passed ? detailText(detail, t) : valueText(id, detail, t))
   const facts: [string, string][] = []
   if (path) facts.push([t('sandbox.log.path'), path])
-  if (expected !== undefined) facts.push([t('sandbox.log.expected'), valueText(id, expected, t)])
-  if (actual !== undefined) facts.push([t('sandbox.log.actual'), valueText(id, actual, t)])
+  if (expected !== undefined) facts.push([t('sandbox.log.expected'), said(expected)])
+  if (actual !== undefined) facts.push([t('sandbox.log.actual'), said(actual)])
   return {
     ...verdict(passed, level, t),
     text: CHECK_IDS.includes(id) ? checkText(id, t, passed) : id,

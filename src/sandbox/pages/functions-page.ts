@@ -156,7 +156,7 @@ export async function functionsPage(
     preflight: tried,
     notice: presentNotice(standing, t),
   }
-  return { ...page, summary: summaryOf(page) }
+  return { ...page, summary: summaryOf(page, t) }
 }
 
 export const productLabels = (t: Translate): Record<ProductRole, string> => ({

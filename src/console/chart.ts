@@ -10,6 +10,8 @@ export interface Chart {
   readonly summary: string
   readonly width: number
   readonly height: number
+  /** What the colours mean, in the order of the parts from the top. */
+  readonly legend: readonly { readonly kind: Kind; readonly text: string }[]
   /** The highest bar, in words. */
   readonly most: string
   readonly bars: readonly Bar[]
@@ -47,6 +49,7 @@ interface Drawn {
   readonly id: string
   readonly title: string
   readonly summary: string
+  readonly legend: Chart['legend']
   readonly since: Date
   readonly spanS: number
   readonly spans: readonly Span[]

@@ -29,7 +29,7 @@ export async function homePage(asking: Asking, gather: GatherMetrics) {
     readLastHour(gather, deps.clock),
     openBreakers(asking),
     endingCertificates(asking),
-    listAudit(deps, { action: 'operator_sign_in_', from: since, limit: MOST_COUNTED }),
+    refusedSignIns(asking, since),
   ])
   const calls = spans.reduce((sum, span) => sum + span.calls, 0)
   const failed = spans.reduce((sum, span) => sum + span.failed, 0)
@@ -62,12 +62,7 @@ export async function homePage(asking: Asking, gather: GatherMetrics) {
     },
     {
       name: t('console.home.sign_ins'),
-      cells: [
-        link(
-          `${count(refused.events.length)}${refused.next === null ? '' : '+'}`,
-          `${at('audit')}?${new URLSearchParams({ action: 'operator_sign_in_' })}`,
-        ),
-      ],
+      cells: refused,
     },
   ]
   const bySpan = new Map(spans.map((span) => [span.span, span]))
@@ -83,6 +78,7 @@ export async function homePage(asking: Asking, gather: GatherMetrics) {
         const { calls: all = 0, failed: bad = 0 } = bySpan.get(place) ?? {}
         return { all, failed: bad }
       }),
+      legend: legendOf(['all', 'failed'], t),
       mostOf: (most) => t('console.home.most_calls', { most: count(most) }),
     }),
   ]
@@ -90,6 +86,22 @@ export async function homePage(asking: Asking, gather: GatherMetrics) {
 }
 
 const MOST_COUNTED = 100
+
+/** Whose sign-ins: the beginning of their events, and their text. */
+const SIGN_INS = [
+  ['operator_sign_in_', 'console.home.sign_ins_operators'],
+  ['user_sign_in_', 'console.home.sign_ins_users'],
+  ['partner_sign_in_', 'console.home.sign_ins_partners'],
+] as const
+
+const refusedSignIns = ({ deps, t }: Asking, since: Date): Promise<Cell[]> =>
+  Promise.all(
+    SIGN_INS.map(async ([action, text]) => {
+      const { events, next } = await listAudit(deps, { action, from: since, limit: MOST_COUNTED })
+      const refused = `${count(events.length)}${next === null ? '' : '+'}`
+      return link(t(text, { count: refused }), `${at('audit')}?${new URLSearchParams({ action })}`)
+    }),
+  )
 
 const oldest = (since: Date, isBehind: boolean, t: Asking['t']): Cell => ({
   text: t('console.home.oldest', { since: time(since).text }),
@@ -132,6 +144,15 @@ async function endingCertificates(asking: Asking): Promise<Cell[]> {
   return (await Promise.all(cells)).flat()
 }
 
+const KINDS = {
+  all: 'console.home.legend_all',
+  refused: 'console.home.legend_refused',
+  failed: 'console.home.legend_failed',
+} as const
+
+const legendOf = (kinds: readonly (keyof typeof KINDS)[], t: Asking['t']) =>
+  kinds.map((kind) => ({ kind, text: t(KINDS[kind]) }))
+
 function requestChart(minutes: Awaited<ReturnType<typeof readLastHour>>, t: Asking['t']) {
   const spans = minutes.map(({ ok, refused, failed }) => ({ all: ok + refused + failed, refused, failed }))
   const sum = (of: (span: (typeof spans)[number]) => number) => count(spans.reduce((all, span) => all + of(span), 0))
@@ -146,6 +167,7 @@ function requestChart(minutes: Awaited<ReturnType<typeof readLastHour>>, t: Aski
     since: minutes[0]?.at ?? fromEpochSeconds(0),
     spanS: 60,
     spans,
+    legend: legendOf(['all', 'refused', 'failed'], t),
     mostOf: (most) => t('console.home.most_requests', { most: count(most) }),
   })
 }

@@ -40,14 +40,10 @@ interface SignInPage {
 
 function sendSignIn(request: FastifyRequest, reply: FastifyReply, page: SignInPage): Promise<FastifyReply> {
   const { returnTo, name = '', alert = '', ended = false, first = false } = page
-  const query = new URLSearchParams({ return_to: returnTo, ...(first ? { first: '1' } : {}) })
-  return sendConsolePage(
-    request,
-    reply,
-    'console/sign-in',
-    { returnTo, name, alert, ended, first },
-    { query: `${query}` },
-  )
+  const queryOf = (isFirst: boolean) =>
+    String(new URLSearchParams({ return_to: returnTo, ...(isFirst ? { first: '1' } : {}) }))
+  const shown = { returnTo, name, alert, ended, first, other: queryOf(!first) }
+  return sendConsolePage(request, reply, 'console/sign-in', shown, { query: queryOf(first) })
 }
 
 /** Sign-in and sign-out. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { recordAudit } from '../../src/audit/index.ts'
 import { settingInForce } from '../../src/config/in-force.ts'
 import { addSeconds } from '../../src/lib/clock.ts'
 import { gatehouse } from '../cli-runner.ts'
@@ -119,6 +120,36 @@ it('the home page shows the requests of the last hour, by minute and outcome', a
   expect((await asked()).requests).toBe(after.requests + 2)
   world.clock.advance(29 * 60)
   expect((await asked()).requests).toBe(3) // one of each look, counted at the next one
+})
+
+it('the home page counts refused sign-ins of operators, users and partners', async () => {
+  for (const [event, times] of [
+    ['user_sign_in_failed', 3],
+    ['user_sign_in_locked', 1],
+    ['operator_sign_in_failed', 2],
+    ['user_signed_in', 9],
+  ] as const) {
+    for (let n = 0; n < times; n++) await recordAudit(world.deps, { event })
+  }
+  const { text } = await viewer.get('/console')
+  expect(text).toMatch(/Operators: 2<[\s\S]*action=user_sign_in_">Users: 4<[\s\S]*Partners: 0</)
+  expect((await viewer.get('/console?ui_locales=zh-CN')).text).toContain('用户：4')
+})
+
+it('a chart says what its colours mean', async () => {
+  const { text } = await viewer.get('/console')
+  const legends = [...text.matchAll(/<ul class="legend">([\s\S]*?)<\/ul>/g)].map(([, items = '']) =>
+    [...items.matchAll(/<rect class="(\w+)"[\s\S]*?<\/svg> (\w+)</g)].map(([, kind, said]) => [kind, said]),
+  )
+  const [answered, refused, failed] = [
+    ['all', 'Answered'],
+    ['refused', 'Refused'],
+    ['failed', 'Failed'],
+  ]
+  expect(legends).toEqual([
+    [answered, refused, failed],
+    [answered, failed],
+  ])
 })
 
 it('the home page names partners whose certificates end soon, of hosts that they still have', async () => {

@@ -15,6 +15,21 @@ beforeEach(() => world.pool.query('delete from failed_attempt'))
 const events = async (target: string) =>
   (await world.pool.query('select event, detail from audit_event where target = $1 order by at', [target])).rows
 
+it('the two forms lead to each other, and both back to the page that was asked for', async () => {
+  const person = new Person(world)
+  const asked = `${(await person.get('/console/orders?state=paid')).location}`
+  for (const [page, other] of [
+    [asked, 'first=1'],
+    [`${asked}&first=1`, ''],
+  ] as const) {
+    const { text } = await person.get(page)
+    const [, href = ''] = /href="(\/console\/sign-in\?[^"]*)"/.exec(text) ?? []
+    const query = new URLSearchParams(href.replaceAll('&amp;', '&').split('?')[1])
+    expect(query.get('return_to')).toBe('/console/orders?state=paid')
+    expect(query.get('first') === '1').toBe(other === 'first=1')
+  }
+})
+
 describe('the first operator', () => {
   it('enters with ADMIN_TOKEN, and is told to create named ones', async () => {
     const person = await firstOperator(world)

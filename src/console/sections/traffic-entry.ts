@@ -11,7 +11,7 @@ import {
   type TrafficEntry,
   trafficTexts,
 } from '../../sandbox/index.ts'
-import { requestLink, trafficLink } from '../explained.ts'
+import { trafficLink } from '../explained.ts'
 import { PERSONAL_DATA } from '../permissions.ts'
 import type { Action, Asking, Cell, DetailPage, Fact, Table, TextBlock, Tone } from '../shown.ts'
 import { at, code, link, orDash, text, time } from '../texts.ts'
@@ -108,7 +108,7 @@ function factsOf(entry: TrafficEntry, partnerId: bigint, asking: Asking): Fact[]
         ...(entry.orderId
           ? [link(t('console.orders.one', { order: entry.orderId }), at('orders', entry.orderId))]
           : []),
-        ...(entry.direction === 'in' ? [{ ...requestLink(entry.id), text: t('console.traffic.explain') }] : []),
+        ...(entry.direction === 'in' ? [link(t('console.traffic.explain'), at('requests', entry.id))] : []),
         link(
           t('console.traffic.of_partner'),
           `${at('traffic')}?${new URLSearchParams({ partner_id: String(partnerId) })}`,

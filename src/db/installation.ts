@@ -22,6 +22,14 @@ export async function isSecretKey(db: Db, keys: Keys): Promise<boolean | undefin
 export const keepFingerprint = (db: Db, keys: Keys): Promise<number> =>
   db.exec(sql`insert into installation (secret_key_fingerprint) values (${fingerprintOf(keys)}) on conflict do nothing`)
 
+/** A purge has come to its end. */
+export const keepPurged = (db: Db, now: Date): Promise<number> =>
+  db.exec(sql`update installation set purged_at = ${now}`)
+
+/** When one last has, in whatever process; before the first one when the database was made, or told of it. */
+export const lastPurge = async (db: Db): Promise<Date | undefined> =>
+  (await db.maybe(z.object({ purged_at: z.date() }), sql`select purged_at from installation`))?.purged_at
+
 /** Seconds after which every process makes values with the key that the database says. */
 export const KEY_FOLLOWED_WITHIN_S = 5
 

@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { ACCOUNT_RETENTION } from '../account/index.ts'
 import { AUDIT_RETENTION } from '../audit/index.ts'
+import { keepPurged } from '../db/installation.ts'
 import type { Retention } from '../db/retention.ts'
 import type { Deps } from '../deps.ts'
 import { EXPLAIN_RETENTION } from '../explain/index.ts'
-import { addSeconds, epochSeconds, fromEpochSeconds } from '../lib/clock.ts'
+import { addSeconds, fromEpochSeconds } from '../lib/clock.ts'
 import { MEMBER_RETENTION } from '../members/index.ts'
 import { NOTICE_RETENTION } from '../mtp/index.ts'
 import { REJECTED_CALL_RETENTION } from '../mws/index.ts'
@@ -104,7 +105,7 @@ export async function purge(
     if (rows === BATCH_ROWS) turns.push({ ...turn, batch: { ...batch, from: last ?? batch.from } })
     await sleep((performance.now() - began) * REST_FACTOR, undefined, { signal }).catch(() => {})
   }
-  meters.purgeFinished.set(epochSeconds(clock.now()))
+  await keepPurged(db, clock.now())
   return { deleted, total, finished: true }
 }
 

@@ -62,12 +62,6 @@ export function openMeters() {
       labelNames: ['table'],
       registers,
     }),
-    purgeFinished: new Gauge({
-      name: 'gatehouse_purge_finished_timestamp_seconds',
-      help: 'When a purge last came to its end; 0 before the first one',
-      aggregator: 'max',
-      registers,
-    }),
     /** A figure that is read when it is asked for; in place of an earlier one of that name. */
     watch: (name: string, help: string, read: () => number): void => {
       registry.removeSingleMetric(name)

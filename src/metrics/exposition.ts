@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client'
+import { lastPurge } from '../db/installation.ts'
 import { queueState } from '../db/jobs-store.ts'
 import type { Deps } from '../deps.ts'
+import { epochSeconds } from '../lib/clock.ts'
 import { type DatabaseFacts, readDatabaseFacts } from './facts-store.ts'
 
 /** The metrics of one process, as prom-client hands them on; plain data that a message can hold. */
@@ -64,12 +66,12 @@ const DATABASE: readonly (readonly [name: string, help: string, read: (facts: Da
 async function databaseMetrics({ db }: Deps): Promise<Registry> {
   const registry = new Registry()
   const registers = [registry]
-  const asked = Promise.all([readDatabaseFacts(db), queueState(db)])
+  const asked = Promise.all([readDatabaseFacts(db), queueState(db), lastPurge(db)])
   const answer = await Promise.race([asked, sleep(DATABASE_MS, undefined, { ref: false })]).catch(() => undefined)
   asked.catch(() => {}) // one that fails later has nobody to tell
   new Gauge({ name: 'gatehouse_database_up', help: '1 while the database answers', registers }).set(answer ? 1 : 0)
   if (!answer) return registry
-  const [facts, queue] = answer
+  const [facts, queue, purgedAt] = answer
   for (const [name, help, read] of DATABASE) {
     if (name.endsWith('_total')) new Counter({ name, help, registers }).inc(read(facts))
     else new Gauge({ name, help, registers }).set(read(facts))
@@ -92,5 +94,11 @@ async function databaseMetrics({ db }: Deps): Promise<Registry> {
     jobs.set({ task, state: 'failed' }, failed)
     oldest.set({ task }, oldest_s)
   }
+  const purged = new Gauge({
+    name: 'gatehouse_purge_finished_timestamp_seconds',
+    help: 'When a purge of any process last came to its end; before the first one when the database was made',
+    registers,
+  })
+  if (purgedAt) purged.set(epochSeconds(purgedAt))
   return registry
 }

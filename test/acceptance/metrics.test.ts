@@ -3,11 +3,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { Agent } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { gatehouseProcess } from '../cli-process.ts'
 import { expectRows, rowOf } from '../documents/document.ts'
 import { until } from '../until.ts'
 import { ALICE, Client, DEMO_APP, dataOf } from './client.ts'
 import { httpWire } from './http.ts'
-import { ADMIN_TOKEN, type RunningProcess, type System, startSystem } from './system.ts'
+import { ADMIN_TOKEN, type RunningProcess, SECRET_KEY, type System, startSystem } from './system.ts'
 
 /** `/metrics` of the real service with two server processes, and the dashboard and the alerts that are made of it. */
 
@@ -95,6 +96,17 @@ describe('/metrics', () => {
   })
 })
 
+it('says when a purge last came to its end, also one that another process has made', async () => {
+  const finished = async () => sumOfSeries(await metrics(), 'gatehouse_purge_finished_timestamp_seconds')
+  const beginning = await finished() // the service purges by itself too
+  expect(beginning).toBeGreaterThan(0)
+  await system.query("update installation set purged_at = '2026-01-01T00:00:00Z'")
+  expect(await finished()).toBe(Date.parse('2026-01-01T00:00:00Z') / 1000)
+  const { code } = await gatehouseProcess({ DATABASE_URL: system.databaseUrl, SECRET_KEY }, 'purge')
+  expect(code).toBe(0)
+  expect(await finished()).toBeGreaterThanOrEqual(beginning)
+})
+
 describe('what is made of it', () => {
   /** Names of metrics, with those that a histogram has. */
   const given = async (): Promise<Set<string>> =>
@@ -138,6 +150,12 @@ describe('what is made of it', () => {
     const { stdout, stderr } = await checking.catch((error: { stdout: string; stderr: string }) => error)
     const found = `${stdout}${stderr}`.split('\n').filter((line) => line !== '')
     expect(found.filter((line) => !line.startsWith('nodejs_'))).toEqual([])
+  })
+
+  it.skipIf(!promtool)('the alert about purges fires when nobody purges, and not when somebody does', async () => {
+    const tests = new URL('purge-alert.yml', import.meta.url).pathname
+    const { stdout } = await promisify(execFile)(promtool ?? '', ['test', 'rules', tests])
+    expect(stdout).toContain('SUCCESS')
   })
 
   it('OPERATIONS has a row for each metric of ours', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { keepFingerprint } from '../../src/db/installation.ts'
 import { purge } from '../../src/jobs/purge.ts'
 import { signInPartner } from '../../src/sandbox/sign-in.ts'
 import { type App, Client, type Consented, dataOf, type TokenSet, tokenSetOf, type User } from '../acceptance/client.ts'
@@ -201,11 +202,15 @@ describe('a purge of many rows', () => {
     const first = await purge(world.deps, { seconds: 1 })
     expect(performance.now() - began).toBeLessThan(60_000)
     expect(first.finished).toBe(false)
+    await keepFingerprint(world.deps.db, world.deps.keys)
+    const purgedAt = async () => (await world.pool.query('select purged_at from installation')).rows[0].purged_at
     const stop = new AbortController()
     const second = await purge(world.deps, {}, { signal: stop.signal, onProgress: () => stop.abort() })
     expect(second).toEqual({ deleted: { access_token: 1_000 }, total: 1_000, finished: false })
     await world.pool.query("delete from access_token where token_hash > '\\x08'")
+    expect(await purgedAt()).not.toEqual(world.clock.now())
     expect((await purge(world.deps, {})).finished).toBe(true)
+    expect(await purgedAt()).toEqual(world.clock.now())
     expect(await rowsOf('access_token')).toBe(0)
   })
 

@@ -152,6 +152,11 @@ const OPERATIONS: Readonly<Record<string, Audited>> = {
   }),
   'POST /admin/v1/partners/:partner_id/suspend': operator('partner_suspended', onPartner('POST', '/suspend')),
   'POST /admin/v1/partners/:partner_id/activate': operator('partner_activated', onPartner('POST', '/activate')),
+  'POST /admin/v1/partners/:partner_id/reset-breaker': operator(
+    'partner_breaker_reset',
+    onPartner('POST', '/reset-breaker'),
+    { processes: 0 },
+  ),
   'POST /admin/v1/partners/:partner_id/members': operator('member_invited', onPartner('POST', '/members', MEMBER)),
   'POST /admin/v1/partners/:partner_id/members/remove': operator('member_removed', removesMember),
   'POST /admin/v1/partners/:partner_id/stage': operator(

@@ -1,10 +1,10 @@
 import type { Db } from '../db/sql.ts'
 import type { Clock } from '../lib/clock.ts'
-import { insertEvent } from './store.ts'
+import { type ACTOR_KINDS, insertEvent } from './store.ts'
 
 /** Who did it: an operator, somebody on the command line of the machine, an app, a user, a partner, a job, or the service by itself. */
 export interface Actor {
-  readonly kind: 'operator' | 'cli' | 'app' | 'user' | 'partner' | 'job' | 'system'
+  readonly kind: (typeof ACTOR_KINDS)[number]
   /** Which one: an operator's name, a partner's member by member_id, `ADMIN_TOKEN`. */
   readonly name?: string | undefined
   /** Where the request came from. */

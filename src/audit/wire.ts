@@ -8,7 +8,7 @@ import type { EventRow } from './store.ts'
 const text = (longest: number) => filterText(longest).optional()
 
 const filterFields = {
-  /** A name, or a kind of actors. */
+  /** A kind of actors, or a name. */
   actor: text(128),
   /** The beginning of an action: `app_` finds all about micro-apps. */
   action: text(64),

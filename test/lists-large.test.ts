@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { routingKeyOf } from '../src/account/index.ts'
+import { exportAudit } from '../src/audit/index.ts'
+import { pagesTouched, rowsTouched, type SeenPlan, watchPlans } from './db/seen-plans.ts'
+import { ADMIN_TOKEN, openWorld, type World } from './harness.ts'
+
+/** Lists of big tables: a page reads about as many rows as it shows, wherever it is and however it is filtered. */
+
+const USERS = 30_000
+const GRANTS = 30_000
+const EVENTS = 60_000
+const LIMIT = 100
+
+let world: World
+let plans: Awaited<ReturnType<typeof watchPlans>>
+beforeAll(async () => {
+  world = await openWorld({ ADMIN_TOKEN })
+  await world.pool.query(`
+    insert into user_profile (routing_key, cid, user_id, name, gender, big_avatar_url, phone_number, status, created_at)
+      select n * 1571 % 65536, 1, 'u' || n, 'Name ' || n, '0', 'https://a.example/a.png', '139' || lpad(n::text, 8, '0'),
+        case when n % 100 = 0 then 'blocked' else 'active' end, '2026-05-01'::timestamptz + n * interval '1 second'
+      from generate_series(1, ${USERS}) n;
+    insert into user_credential (passport, password_hash, routing_key, cid, user_id)
+      select 'passport-' || n, '', n * 1571 % 65536, 1, 'u' || n from generate_series(1, ${USERS}) n;
+    insert into user_grant (routing_key, grant_id, cid, user_id, app_key, scopes, created_at)
+      select n * 1571 % 65536, gen_random_uuid(), 1, 'u' || n, 'app-' || n % 3, '{USER_INFO}',
+        '2026-05-01'::timestamptz + n * interval '1 second' from generate_series(1, ${GRANTS}) n;
+    insert into audit_event (routing_key, at, event, actor, actor_name, target, request_id)
+      select 0, '2026-05-01'::timestamptz + n * interval '1 second', case when n % 1000 = 0 then 'app_updated' else 'user_signed_in' end,
+        case when n % 500 = 0 then 'cli' when n % 50 = 7 then 'operator' else 'user' end,
+        case when n % 50 = 7 then 'operator-' || n % 100 end, 'app:' || n % 500, 'request-' || n from generate_series(1, ${EVENTS}) n;
+    update user_grant set routing_key = ${routingKeyOf(1, 'u77')} where user_id = 'u77';
+    analyze user_profile; analyze user_credential; analyze user_grant; analyze audit_event`)
+  plans = await watchPlans(world)
+})
+afterAll(async () => {
+  plans?.stop()
+  await world?.close()
+})
+
+interface Answer {
+  readonly body: string
+  readonly rows: number
+  readonly next: string | null
+  readonly seen: readonly SeenPlan[]
+}
+
+async function ask(list: string, query: Readonly<Record<string, string>>): Promise<Answer> {
+  let body = ''
+  const seen = await plans.during(async () => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+    const url = `/admin/v1/${list}?${new URLSearchParams({ limit: String(LIMIT), ...query })}`
+    const answer = await world.app.inject({ url, headers })
+    expect(answer.statusCode, answer.body).toBe(200)
+    body = answer.body
+  })
+  const { data } = JSON.parse(body)
+  return { body, rows: (data[list] ?? data.events).length, next: data.next, seen }
+}
+
+const TABLE = /\b(?:user_profile|user_grant|audit_event)\b/
+/** With the rows that it joins: a profile and its credential. */
+const MOST_ROWS = 4 * (LIMIT + 1)
+/** 8 KiB each; about one for each row that it joins, and the way down each index. */
+const MOST_PAGES = 10 * (LIMIT + 1)
+
+function expectFewRows({ seen }: Answer): void {
+  const reads = seen.filter(({ text }) => TABLE.test(text))
+  expect(reads.length).toBeGreaterThan(0)
+  for (const plan of reads) {
+    expect(rowsTouched(plan), plan.text).toBeLessThanOrEqual(MOST_ROWS)
+    expect(pagesTouched(plan), plan.text).toBeLessThanOrEqual(MOST_PAGES)
+  }
+}
+
+describe.each([
+  ['users', {}, LIMIT],
+  ['users', { passport: 'passport-2' }, LIMIT],
+  ['users', { name: 'Name 2999' }, 11],
+  ['users', { phone_number: '139000123' }, LIMIT],
+  ['users', { status: 'blocked' }, LIMIT],
+  ['grants', { app_key: 'app-1' }, LIMIT],
+  ['grants', { cid: '1', user_id: 'u77' }, 1],
+  ['audit', {}, LIMIT],
+  ['audit', { actor: 'operator-7' }, LIMIT],
+  ['audit', { actor: 'cli' }, LIMIT],
+  ['audit', { target: 'app:7' }, LIMIT],
+  ['audit', { action: 'app_' }, EVENTS / 1000],
+  ['audit', { request_id: 'request-59' }, 1],
+  ['audit', { from: '2026-05-01', to: '2026-05-01' }, LIMIT],
+] as const)('%s %o', (list, query, rows) => {
+  it('is a page of its index, the first one like one far behind', async () => {
+    const first = await ask(list, query)
+    expect(first.rows).toBe(rows)
+    expect(first.body.length).toBeLessThan(LIMIT * 1_000)
+    expectFewRows(first)
+    let last = first
+    for (let pages = 0; pages < 3 && last.next !== null; pages++) {
+      last = await ask(list, { ...query, after: last.next })
+      expectFewRows(last)
+    }
+  })
+})
+
+it('a page has a thousand rows at most', async () => {
+  for (const list of ['users', 'audit']) {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+    expect((await world.app.inject({ url: `/admin/v1/${list}?limit=1001`, headers })).statusCode).toBe(400)
+    const { body, rows } = await ask(list, { limit: '1000' })
+    expect([rows, body.length < 1_000_000]).toEqual([1_000, true])
+  }
+})
+
+it('an export of the audit log holds no more than a page of it in memory', async () => {
+  let [longest, all] = [0, 0]
+  const lines = new Set<number>()
+  for await (const part of exportAudit(world.deps, { format: 'ndjson', target: 'app:7' })) {
+    longest = Math.max(longest, part.length)
+    all += part.length
+    lines.add(part.split('\n').length - 1)
+  }
+  expect(all).toBeGreaterThan(120 * 100)
+  for await (const part of exportAudit(world.deps, { format: 'csv' })) {
+    expect(part.split('\n').length).toBeLessThanOrEqual(501)
+    longest = Math.max(longest, part.length)
+  }
+  expect(longest).toBeLessThan(500 * 1_000)
+})

@@ -114,6 +114,31 @@ describe('gatehouse sandbox run', () => {
     expect([code, stdout]).toEqual([2, ''])
   })
 
+  it('names everything that is missing or wrong at once', async () => {
+    expect(await gatehouse({}, 'sandbox', 'run')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: [
+        '--partner   or --client-id is required, and only one of them',
+        '--function  or --all is required',
+        '--product   is required\n',
+      ].join('\n'),
+    })
+    const typed = await gatehouse({}, 'sandbox', 'run', '--url', 'ftp://x', '--function', 'x')
+    expect(typed).toMatchObject({ code: 2, stdout: '' })
+    expect(typed.stderr).toMatch(
+      /^--url +must be an http:\/\/ or https:\/\/ address\n--function +"x" must be product-pull or /,
+    )
+  })
+
+  it('needs the clientSecret of a clientId', async () => {
+    expect(await gatehouse({}, 'sandbox', 'list', '--client-id', 'x')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: '--client-id needs the clientSecret in the environment: CLIENT_SECRET\n',
+    })
+  })
+
   it('refuses a URL with a query', async () => {
     const args = ['sandbox', 'list', '--client-id', 'x', '--url', 'http://127.0.0.1:9/?a=1']
     expect((await gatehouse({ CLIENT_SECRET: 's' }, ...args)).stderr).toMatch(/^--url {2}must not have a query/)

@@ -3,13 +3,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** What takes longest, so begins first: then all workers end at about the same time. Any other order is right too. */
 const LONGEST = [
-  'plans.test.ts',
   'sandbox-walk.browser.test.ts',
-  'run.browser.test.ts',
-  'console.browser.test.ts',
   'starters.test.ts',
-  'races.test.ts',
   'processes.test.ts',
+  'plans.test.ts',
+  'run.browser.test.ts',
+  'races.test.ts',
+  'console.browser.test.ts',
   'secret-key-rotation.test.ts',
   'sandbox-headless.test.ts',
   'careless-seller.browser.test.ts',

@@ -10,6 +10,10 @@ export const lockChain = async (db: Db): Promise<boolean> =>
 
 const waiting = z.object({ routing_key: z.number(), audit_id: z.string() })
 
+/** Whether any row waits for a seal; mostly none does. */
+export const hasUnsealed = async (db: Db): Promise<boolean> =>
+  (await db.one(z.object({ waits: z.boolean() }), sql`select exists (select 1 from audit_unsealed) as waits`)).waits
+
 /** Takes rows from those that wait for a seal. */
 export const takeUnsealed = (db: Db, limit: number): Promise<z.output<typeof waiting>[]> =>
   db.many(

@@ -2,7 +2,7 @@ import canonicalize from 'canonicalize'
 import type { Deps } from '../deps.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
-import { insertSeal, lastSeal, lockChain, type Seal, takeUnsealed } from './seal-store.ts'
+import { hasUnsealed, insertSeal, lastSeal, lockChain, type Seal, takeUnsealed } from './seal-store.ts'
 import { type EventRow, findEventsById } from './store.ts'
 
 /**
@@ -52,6 +52,7 @@ export const chainOf = ({ audit }: Pick<Keys, 'audit'>, before: Buffer, seal: Co
 
 /** Seals every row that waits for it; returns how many. Nothing is done while another process is at it. */
 export async function sealAudit(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<number> {
+  if (!(await hasUnsealed(deps.db))) return 0
   for (let sealed = 0; ; ) {
     const rows = await sealSome(deps)
     sealed += rows

@@ -195,7 +195,7 @@ async function beAccepted({ page, seen, origin }: Walk): Promise<void> {
 /** What went wrong can be read afterwards. */
 async function readTraffic({ page, origin, seen }: Walk): Promise<void> {
   for (const [name, text] of [
-    ['entry-signature', 'full-url-signed'],
+    ['entry-signature', /whole URL was signed|签入了完整 URL/i],
     ['entry-path', '/mtp/api/order/consume/notices'],
     ['entry-body', 'usedQuantity'],
   ] as const) {

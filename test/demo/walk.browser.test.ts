@@ -4,6 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type System, startSystem } from '../acceptance/system.ts'
 import { sharedBrowser } from '../browser.ts'
+import { until } from '../until.ts'
 
 /** What a stranger does after `npm start`, in a real browser without JavaScript. SCREENSHOTS=folder keeps pictures. */
 
@@ -17,6 +18,8 @@ let browser: Browser
 
 beforeAll(async () => {
   system = await startSystem()
+  // The demo listens a moment after the service is ready.
+  await until(async () => (await fetch(demoUrl()).catch(() => undefined))?.status === 200)
   browser = await sharedBrowser()
 })
 afterAll(async () => {

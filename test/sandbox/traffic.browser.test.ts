@@ -248,7 +248,7 @@ describe('the way through', () => {
 
   it('shows what the signature was made over, and what is wrong with it', async () => {
     const page = await signedIn('/sandbox/traffic?outcome=failed', DESKTOP)
-    await line(page, 'newline-missing').click()
+    await line(page, 'The line feed between path and Date is missing').click()
     const text = (await page.textContent('article')) ?? ''
     expect(text).toContain('path-of-another-environment')
     expect(text).toContain('POST /rhone/mtp/api/deal/change/notice\n')

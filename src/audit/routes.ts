@@ -1,9 +1,9 @@
-import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import { type ActingFor, seesPeople } from '../lib/web/admin-auth.ts'
-import { AREA_A_HEADERS, answerLossless, answerSuccess } from '../lib/web/envelope.ts'
+import { sendDownload } from '../lib/web/download.ts'
+import { answerLossless, answerSuccess } from '../lib/web/envelope.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { exportAudit, listAudit } from './list.ts'
 import { verifyAuditInTime } from './verify.ts'
@@ -24,13 +24,9 @@ export function auditRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
   app.get('/audit/export', ownQuery, async (request, reply) => {
     const wanted = parseInput(auditExport, request.query)
     noteForLog(request, { code: 0 })
-    return reply
-      .headers({
-        ...AREA_A_HEADERS,
-        'Content-Type': TYPES[wanted.format],
-        'Content-Disposition': `attachment; filename="audit.${wanted.format}"`,
-      })
-      .send(Readable.from(exportAudit(as(request), wanted), { objectMode: false, highWaterMark: 64 * 1024 }))
+    const { format } = wanted
+    const parts = exportAudit(as(request), wanted)
+    return sendDownload(reply, { name: `audit.${format}`, type: TYPES[format], parts })
   })
 
   app.get('/audit/verify', ownQuery, async (request, reply) =>

@@ -1,7 +1,7 @@
-import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { InvalidInput } from '../lib/json/input.ts'
+import { sendDownload } from '../lib/web/download.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { translator } from '../lib/web/locale.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
@@ -13,7 +13,7 @@ import { homePage } from './home.ts'
 import { mayDo } from './permissions.ts'
 import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
-import type { Action, ActionLink, Asking, DetailPage, Download, Field, ListPage, Section } from './shown.ts'
+import type { Action, ActionLink, Asking, DetailPage, Field, ListPage, Section } from './shown.ts'
 import { fieldsOf } from './wire.ts'
 
 type Asks = (request: FastifyRequest) => Asking
@@ -140,7 +140,7 @@ function actionRoutes(app: FastifyInstance, deps: Deps, asks: Asks, section: Sec
     try {
       const back = action.back?.(ask) ?? (await action.ask(ask)).back
       const once = await action.run(ask)
-      if (once && 'parts' in once) return sendFile(reply, once)
+      if (once && 'parts' in once) return sendDownload(reply, once)
       if (once) {
         const shown = { tone: 'plain', texts: [], ...once, title: ask.t(action.title), back }
         return await sendConsolePage(request, reply, 'console/once', shown, { section: section.id })
@@ -153,15 +153,6 @@ function actionRoutes(app: FastifyInstance, deps: Deps, asks: Asks, section: Sec
     }
   })
 }
-
-const sendFile = (reply: FastifyReply, { name, type, parts }: Download): FastifyReply =>
-  reply
-    .headers({
-      ...AREA_A_HEADERS,
-      'Content-Type': type,
-      'Content-Disposition': `attachment; filename="${name}"`,
-    })
-    .send(Readable.from(parts, { objectMode: false, highWaterMark: 64 * 1024 }))
 
 /** What was typed before; the hidden part belongs to what the page says now. */
 function shownValue({ name, kind, value = '' }: Field, { fields }: Asking): string {

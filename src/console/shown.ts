@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { Role } from '../lib/web/admin-auth.ts'
+import type { Download } from '../lib/web/download.ts'
 import type { Locale, Translate } from '../lib/web/locale.ts'
 
 /** What pages are made of. A section says what it shows and does; routes.ts and the views make pages of it. */
@@ -119,13 +120,6 @@ export interface Once {
   readonly note: string
   readonly values: readonly Fact[]
   readonly texts?: readonly TextBlock[]
-}
-
-/** A file that the browser keeps; the page that has asked stays as it is. */
-export interface Download {
-  readonly name: string
-  readonly type: string
-  readonly parts: AsyncIterable<string>
 }
 
 export interface Action extends Place {

@@ -1,10 +1,10 @@
-import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { oneUser, userKey } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import type { ActingFor } from '../lib/web/admin-auth.ts'
-import { AREA_A_HEADERS, answerSuccess } from '../lib/web/envelope.ts'
+import { sendDownload } from '../lib/web/download.ts'
+import { answerSuccess, JSON_TYPE } from '../lib/web/envelope.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { countErasable, eraseUser } from './erase.ts'
 import { exportedUser, exportUser } from './export.ts'
@@ -27,12 +27,6 @@ export function peopleRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
     const wanted = parseInput(exportedUser, { ...Object(request.query), ...Object(request.params) })
     const parts = await exportUser(as(request), wanted)
     noteForLog(request, { code: 0 })
-    return reply
-      .headers({
-        ...AREA_A_HEADERS,
-        'Content-Type': 'application/json; charset=utf-8',
-        'Content-Disposition': 'attachment; filename="person.json"',
-      })
-      .send(Readable.from(parts, { objectMode: false, highWaterMark: 64 * 1024 }))
+    return sendDownload(reply, { name: 'person.json', type: JSON_TYPE, parts })
   })
 }

@@ -1,6 +1,6 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { sendDownload } from '../lib/web/download.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { countUse } from '../throttle/index.ts'
@@ -21,11 +21,8 @@ export const trafficBulkRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app,
     const { format } = params.data
     const { partnerId } = partnerOf(request)
     await countUse(deps, 'export', partnerId)
-    const name = `attachment; filename="traffic.${format}"`
-    const headers = { ...AREA_A_HEADERS, 'Content-Type': EXPORT_FORMATS[format], 'Content-Disposition': name }
-    return reply
-      .headers(headers)
-      .send(Readable.from(exported(deps, partnerId, trafficQuery.parse(request.query), format)))
+    const parts = exported(deps, partnerId, trafficQuery.parse(request.query), format)
+    return sendDownload(reply, { name: `traffic.${format}`, type: EXPORT_FORMATS[format], parts })
   })
 
   app.post('/traffic/replay', async (request, reply) => {

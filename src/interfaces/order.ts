@@ -12,7 +12,7 @@ import {
   smallInt,
   text,
 } from '../lib/json/fields.ts'
-import { EVEN_IF_WRONG, hasProblem, listOf } from '../lib/json/shape.ts'
+import { EVEN_IF_WRONG, listOf, requireField } from '../lib/json/shape.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { additionalLists, issuedTickets, voucherType } from './issued.ts'
 import { readableCredential, sentPerson } from './people.ts'
@@ -69,10 +69,8 @@ export const orderPay = partnerInterface({
     body: z
       .looseObject({ ...echoed, voucherType: maybe(voucherType()), ...issuedTickets })
       .superRefine((body, context) => {
-        if (body.voucherType !== undefined || body.asyReturnVoucher === true) return
-        if (hasProblem(context, 'voucherType')) return
-        const message = 'is required because asyReturnVoucher is not true'
-        context.addIssue({ code: 'custom', path: ['voucherType'], message })
+        if (body.asyReturnVoucher === true) return
+        requireField(body, context, 'voucherType', 'is required because asyReturnVoucher is not true')
       }, EVEN_IF_WRONG)
       .meta({ requiredWhen: { voucherType: 'asyReturnVoucher ≠ true' } }),
   }),

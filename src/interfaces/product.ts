@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { amount, idText, maybe, oneOf, smallInt, stock, text } from '../lib/json/fields.ts'
-import { EVEN_IF_WRONG, hasProblem, listOf } from '../lib/json/shape.ts'
+import { EVEN_IF_WRONG, listOf, requireField } from '../lib/json/shape.ts'
 import { productDoubts } from './doubts.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
 import { softFields, softProblems } from './read-answer.ts'
@@ -122,11 +122,7 @@ const product = z
   .superRefine((entry, context) => {
     for (const { fields, when } of REQUIRED_WHEN.filter(({ applies }) => applies(entry))) {
       const message = `is required because ${when.replace(' = ', ' is ')}`
-      for (const field of fields) {
-        if (entry[field] === undefined && !hasProblem(context, field)) {
-          context.addIssue({ code: 'custom', path: [field], message })
-        }
-      }
+      for (const field of fields) requireField(entry, context, field, message)
     }
   }, EVEN_IF_WRONG)
   .meta({

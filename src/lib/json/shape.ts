@@ -89,9 +89,16 @@ export const EVEN_IF_WRONG = {
   when: ({ value }: z.core.ParsePayload): boolean => typeof value === 'object' && value !== null,
 }
 
-/** Whether a field of the value that a `superRefine` looks at has a problem already. */
-export const hasProblem = ({ issues }: z.core.ParsePayload, field: string): boolean =>
-  issues.some(({ path }) => path?.[0] === field)
+/** In a `superRefine`: a field that is missing, and has no problem already, gets this one. */
+export function requireField(
+  value: Readonly<Record<string, unknown>>,
+  context: z.core.$RefinementCtx,
+  field: string,
+  message: string,
+): void {
+  const isTold = context.issues.some(({ path }) => path?.[0] === field)
+  if (value[field] === undefined && !isTold) context.addIssue({ code: 'custom', path: [field], message })
+}
 
 /** At most this many problems of one value are reported; one more is looked for, to say that there are more. */
 export const MOST_PROBLEMS = 5

@@ -13,16 +13,19 @@ import {
 import type { CliContext } from './context.ts'
 import { runs, takes } from './operation.ts'
 import { streamRemote } from './remote.ts'
-import { aligned, readable } from './text.ts'
+import { aligned, readable, withPeriod } from './text.ts'
 
 const filters = (command: Command): Command =>
-  command
-    .option('--actor <name>', 'only what this operator did; or a kind: operator, cli, app, user, partner, job, system')
-    .option('--action <prefix>', 'only actions that begin like this, as app_')
-    .option('--target <target>', 'only what was done to this, as app:demo-app, user:1/10001, partner:7')
-    .option('--request-id <request_id>', 'only what this request did: the X-Request-Id of its answer')
-    .option('--from <time>', 'from this day (UTC) or moment on, as 2026-11-23 or 2026-11-23T08:00:00Z')
-    .option('--to <time>', 'until the end of this day (UTC), as 2026-11-23, or before this moment')
+  withPeriod(
+    command
+      .option(
+        '--actor <name>',
+        'only what this operator did; or a kind: operator, cli, app, user, partner, job, system',
+      )
+      .option('--action <prefix>', 'only actions that begin like this, as app_')
+      .option('--target <target>', 'only what was done to this, as app:demo-app, user:1/10001, partner:7')
+      .option('--request-id <request_id>', 'only what this request did: the X-Request-Id of its answer'),
+  )
 
 const typedFilter = ({ actor, action, target, requestId, from, to }: Readonly<Record<string, unknown>>) => ({
   ...{ actor, action, target, request_id: requestId, from, to },

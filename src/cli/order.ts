@@ -22,7 +22,7 @@ import type { CliContext } from './context.ts'
 import { lists } from './list.ts'
 import { runs } from './operation.ts'
 import { answerText, orderTable, storyText } from './order-text.ts'
-import { collect, numberIfOne } from './text.ts'
+import { collect, numberIfOne, withPeriod } from './text.ts'
 
 const NAMED = { order_id: 'order_id' }
 const LISTS = { level_ids: '--level-id', vouchers: '--voucher' }
@@ -181,9 +181,7 @@ function listCommand(order: Command, context: CliContext): void {
     .option('--live', 'only orders of customers')
     .option('--sandbox', 'only orders of test runs')
     .option('--partner-order-id <beginning>', "whose partner's own id begins so")
-    .option('--from <time>', 'made from this day (UTC) or moment on, as 2026-11-23 or 2026-11-23T08:00:00Z')
-    .option('--to <time>', 'made until the end of this day (UTC), as 2026-11-23, or before this moment')
-  lists(command, context, {
+  lists(withPeriod(command, 'made '), context, {
     plural: 'orders',
     usual: 50,
     input: listFilter,

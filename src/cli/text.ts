@@ -1,3 +1,5 @@
+import type { Command } from 'commander'
+
 /** Rows in columns, each as wide as its widest cell; the last column may be of any width. */
 export function aligned(rows: readonly (readonly string[])[]): string {
   const widths: number[] = []
@@ -19,6 +21,12 @@ export function readable(value: unknown): string {
 
 /** The value of `--number 5`, for the schema to judge: anything that is not a number stays text. */
 export const numberIfOne = (text: string): number | string => (/^-?\d+$/.test(text) ? Number(text) : text)
+
+/** `--from` and `--to` of a list (`periodInput` reads them); `done`: what happened then, as `made `. */
+export const withPeriod = (command: Command, done = ''): Command =>
+  command
+    .option('--from <time>', `${done}from this day (UTC) or moment on, as 2026-11-23 or 2026-11-23T08:00:00Z`)
+    .option('--to <time>', `${done}until the end of this day (UTC), as 2026-11-23, or before this moment`)
 
 /** For an option that may be repeated. */
 export const collect = (text: string, before: unknown): string[] => [...(Array.isArray(before) ? before : []), text]

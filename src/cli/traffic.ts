@@ -10,7 +10,7 @@ import {
 import type { CliContext } from './context.ts'
 import { lists } from './list.ts'
 import { runs } from './operation.ts'
-import { aligned, readable } from './text.ts'
+import { aligned, readable, withPeriod } from './text.ts'
 
 /** `gatehouse traffic list` and `show`: calls and notices of all partners, as over /admin/v1/traffic. */
 export function trafficCommands(program: Command, context: CliContext): void {
@@ -21,9 +21,7 @@ export function trafficCommands(program: Command, context: CliContext): void {
     .option('--partner-id <partner_id>', 'only those of this partner')
     .option('--path <text>', 'only those whose path or URL contains this')
     .option('--code <code>', 'only those with this code')
-    .option('--from <time>', 'from this day (UTC) or moment on, as 2026-11-23 or 2026-11-23T08:00:00Z')
-    .option('--to <time>', 'until the end of this day (UTC), as 2026-11-23, or before this moment')
-  lists(list, context, {
+  lists(withPeriod(list), context, {
     plural: 'traffic',
     input: allTrafficFilter,
     typed: ({ partnerId, path, code, from, to }) => ({ partner_id: partnerId, path, code, from, to }),

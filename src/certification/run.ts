@@ -79,11 +79,9 @@ export async function startRun(deps: Deps, partnerId: bigint, choice: Choice): P
 export async function showRun(deps: Deps, partnerId: bigint, runId: string): Promise<RunView> {
   const run = existing(await store.findRun(deps.db, partnerId, runId))
   await interruptStaleAttempt(deps, runId)
-  const warned = new Map((await warningsOf(deps.db, runId)).map((one) => [one.attempt_id, one.warnings]))
-  const attempts = (await attemptsOf(deps.db, runId)).map((one) => ({
-    ...one,
-    warnings: warned.get(one.attempt_id) ?? 0,
-  }))
+  const [rows, warned] = await Promise.all([attemptsOf(deps.db, runId), warningsOf(deps.db, runId)])
+  const warnings = new Map(warned.map((one) => [one.attempt_id, one.warnings]))
+  const attempts = rows.map((row) => ({ ...row, warnings: warnings.get(row.attempt_id) ?? 0 }))
   const steps = stepsOf(run).map((step) => progressOf(step, run, attempts))
   return { run, steps, current: steps.find(({ current }) => current) }
 }

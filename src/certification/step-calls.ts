@@ -107,12 +107,6 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
   const jsonAbout: StepCalls['jsonAbout'] = async (name, orderId) =>
     jsonIn((await lastCallAbout(deps.db, orderId, name))?.response_body)
 
-  const observe: StepCalls['prepare'] = async (operation) => {
-    const { result, calls } = await withCalls(deps, operation)
-    for (const made of calls) await logMade(made)
-    return result
-  }
-
   /** The step may do without it, but has to say why it lacks something. */
   const warnOf = async ({ call }: MadeCall) => {
     for (const { id, passed, level, ...more } of await examineCall(deps, partner.stage, call, {})) {
@@ -120,11 +114,14 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
     }
   }
 
-  const prepare: StepCalls['prepare'] = async (operation) => {
+  const observe = async <Result>(
+    operation: (inside: Deps) => Promise<Result>,
+    look: (made: MadeCall) => Promise<void> = async () => {},
+  ): Promise<Result> => {
     const { result, calls } = await withCalls(deps, operation)
     for (const made of calls) {
       await logMade(made)
-      await warnOf(made)
+      await look(made)
     }
     return result
   }
@@ -132,7 +129,7 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
   return {
     call,
     operate,
-    prepare,
+    prepare: (operation) => observe(operation, warnOf),
     jsonAbout,
     loseAnswer: async (name, operation) => {
       await log.append({ kind: 'fault', data: { fault: said('answer-lost', { interface: name }) } })

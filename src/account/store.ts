@@ -18,7 +18,7 @@ export const userByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment)
 
 /** The same user, held until the end of the transaction: nobody erases them meanwhile. */
 export const heldUserByKey = (routingKey: Fragment, cid: Fragment, userId: Fragment): Fragment =>
-  sql.part`lateral (select cid from user_profile
+  sql.part`lateral (select routing_key, cid, user_id from user_profile
             where routing_key = ${routingKey} and cid = ${cid} and user_id = ${userId} offset 0 for key share)`
 
 /** A session says itself when it ends. */

@@ -51,8 +51,7 @@ export const insertRefused = (db: Db, rows: readonly NewRefused[]): Promise<numb
           proved, token, routing_key, cid, user_id)
         select row.request_id, row.at, row.endpoint, row.method, row.status, row.rescode, row.failure, row.detail,
           row.parameters, row.app_key, row.proved, row.token,
-          case when held.cid is null then 0 else row.routing_key end, held.cid,
-          case when held.cid is null then null else row.user_id end
+          coalesce(held.routing_key, 0), held.cid, held.user_id
         from unnest(
           ${rows.map((row) => row.request_id)}::uuid[], ${rows.map((row) => row.at.toISOString())}::timestamptz[],
           ${rows.map((row) => row.endpoint)}::text[], ${rows.map((row) => row.method)}::text[],

@@ -12,7 +12,7 @@ export const requestLink = (id: string | null): Cell =>
 export const trafficLink = (partnerId: bigint, kind: 'call' | 'notice' | 'rejected', id: string): string =>
   at('traffic', String(partnerId), kind, id)
 
-const partnerLink = (id: bigint | null): Cell =>
+export const partnerLink = (id: bigint | null): Cell =>
   id === null ? text('–') : link(String(id), at('partners', String(id)))
 
 export const userLink = (cid: number | null, user_id: string | null): Cell =>

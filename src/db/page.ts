@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { addSeconds, fromEpochMilliseconds } from '../lib/clock.ts'
+import { DAY_S } from './retention.ts'
 import { type Fragment, sql } from './statement.ts'
 
 /**
@@ -89,7 +90,6 @@ const NOT_A_MOMENT = 'must be a day (UTC), as 2026-11-23, or a moment, as 2026-1
 const YEAR = /^[1-9]\d{3}-/
 const day = z.iso.date().regex(YEAR)
 const momentOrDay = z.union([z.iso.datetime({ offset: true }).regex(YEAR), day], NOT_A_MOMENT)
-const DAY_S = 86_400
 
 /**
  * Fields of a list's input that choose a period. A day is a whole one, in UTC, and belongs to the period, `to` as well as

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { idKey, momentKey, pageInput } from '../db/page.ts'
+import { DAY_S } from '../db/retention.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, type Clock } from '../lib/clock.ts'
 import { listedCertificates, type ShownCertificate, upsertCertificate } from './certificate-store.ts'
 
 /** A certificate that ends within so many seconds is worth telling the partner about. */
-export const ENDING_WITHIN_S = 30 * 86_400
+export const ENDING_WITHIN_S = 30 * DAY_S
 /** The alert comes later: most are renewed a month before by a machine. */
 const ALERT_WITHIN_S = 14 * 86_400
 /** A row is written again so often, so that it shows that the host is still called. */
@@ -61,8 +62,6 @@ export const certificateFilter = z.strictObject({
 })
 export type CertificateFilter = z.output<typeof certificateFilter>
 
-const DAY_MS = 86_400_000
-
 export interface ListedCertificate extends ShownCertificate {
   /** Whole days, rounded down; negative once it has ended. */
   readonly days_left: number
@@ -74,8 +73,8 @@ export async function listCertificates(
   { within_days, ...page }: CertificateFilter,
 ): Promise<{ readonly certificates: ListedCertificate[]; readonly next: string | null }> {
   const now = clock.now()
-  const before = within_days === undefined ? undefined : addSeconds(now, within_days * 86_400)
+  const before = within_days === undefined ? undefined : addSeconds(now, within_days * DAY_S)
   const { rows, next } = await listedCertificates(db, page, before)
-  const daysUntil = (end: Date) => Math.floor((end.getTime() - now.getTime()) / DAY_MS)
+  const daysUntil = (end: Date) => Math.floor((end.getTime() - now.getTime()) / (1000 * DAY_S))
   return { certificates: rows.map((row) => ({ ...row, days_left: daysUntil(row.ends_at) })), next }
 }

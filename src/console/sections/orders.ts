@@ -2,7 +2,7 @@ import { OPERATOR } from '../../history/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { listOrders, ORDER_STATES, oneOrder, orderFilter, queryOrder, showOrder } from '../../orders/index.ts'
 import { timelineOf, trafficTexts } from '../../sandbox/index.ts'
-import { trafficLink } from '../explained.ts'
+import { partnerLink, trafficLink } from '../explained.ts'
 import type { Action, Asking, Cell, Section, Table } from '../shown.ts'
 import { at, code, count, link, orDash, stateCell, text, time } from '../texts.ts'
 import { outcomeCell, wayOf } from './traffic-entry.ts'
@@ -25,7 +25,7 @@ const readPage = async ({ deps, t, fields }: Asking) => {
       rows: orders.map((order) => [
         link(String(order.order_id), pageOf(order.order_id)),
         orDash(order.partner_order_id),
-        link(String(order.partner_id), at('partners', String(order.partner_id))),
+        partnerLink(order.partner_id),
         text(order.sandbox ? `${order.state} (${stateCell('sandbox', t).text})` : order.state),
         text(`${order.quantity} / ${order.used_quantity} / ${order.refunded_quantity}`),
         text(order.total_price.toFixed(2)),
@@ -46,7 +46,7 @@ async function readOne(asking: Asking) {
     title: t('console.orders.one', { order: String(order.order_id) }),
     facts: [
       { name: t('console.field.partner_order_id'), cells: [orDash(order.partner_order_id)] },
-      { name: 'PartnerId', cells: [link(String(order.partner_id), at('partners', String(order.partner_id)))] },
+      { name: 'PartnerId', cells: [partnerLink(order.partner_id)] },
       { name: 'partnerDealId', cells: [code(order.partner_deal_id)] },
       { name: t('console.field.state'), cells: [code(order.state), time(order.state_since)] },
       {

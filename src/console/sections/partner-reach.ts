@@ -1,5 +1,13 @@
+import { DAY_S } from '../../db/retention.ts'
 import { parseInput } from '../../lib/json/input.ts'
-import { breakerFilter, certificateFilter, listBreakers, listCertificates } from '../../partner-calls/index.ts'
+import {
+  breakerFilter,
+  certificateFilter,
+  ENDING_WITHIN_S,
+  listBreakers,
+  listCertificates,
+} from '../../partner-calls/index.ts'
+import { partnerLink } from '../explained.ts'
 import type { Asking, Cell, ListPage } from '../shown.ts'
 import { at, count, link, text, time } from '../texts.ts'
 
@@ -13,14 +21,9 @@ export const reachLinks = ({ t }: Asking) => [
   { operation: BREAKERS, href: at('partners', 'breakers'), text: t('console.breakers.title') },
 ]
 
-const partnerCell = (id: bigint): Cell => link(String(id), at('partners', String(id)))
-
-/** Days from which on a certificate is worth a look. */
-const SOON = 30
-
 const daysCell = (days: number): Cell => {
   if (days < 0) return { text: String(days), tone: 'bad' }
-  return days < SOON ? { text: count(days), tone: 'warn' } : text(count(days))
+  return days * DAY_S < ENDING_WITHIN_S ? { text: count(days), tone: 'warn' } : text(count(days))
 }
 
 const certificates: ListPage = {
@@ -41,7 +44,7 @@ const certificates: ListPage = {
           t('console.certificates.seen'),
         ],
         rows: found.certificates.map(({ partner_id, origin, days_left, ends_at, seen_at }) => [
-          partnerCell(partner_id),
+          partnerLink(partner_id),
           text(origin),
           daysCell(days_left),
           time(ends_at),
@@ -72,7 +75,7 @@ const breakers: ListPage = {
           t('console.field.change'),
         ],
         rows: found.breakers.map(({ partner_id, processes, opened_at, retry_at }) => [
-          partnerCell(partner_id),
+          partnerLink(partner_id),
           text(count(processes)),
           time(opened_at),
           time(retry_at),

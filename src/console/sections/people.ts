@@ -1,5 +1,6 @@
-import { resetPassword, userKey } from '../../account/index.ts'
+import { resetPassword, type UserKey, userKey } from '../../account/index.ts'
 import { InvalidInput, parseInput } from '../../lib/json/input.ts'
+import { JSON_TYPE } from '../../lib/web/envelope.ts'
 import { countErasable, type Erasable, eraseUser, exportedUser, exportUser, type Receipt } from '../../people/index.ts'
 import { accessFilter, listAccesses } from '../../resource/index.ts'
 import type { Action, Asking, Fact, ListPage } from '../shown.ts'
@@ -7,17 +8,14 @@ import { at, code, count, link, text, time } from '../texts.ts'
 
 /** One person: who has read what of them, all there is about them, a new password, the end of it all. */
 
-interface UserKey {
-  readonly cid: number
-  readonly user_id: string
-}
-
 /** An id may hold anything, a slash too, so it stands in the query. */
 export const pageOf = ({ cid, user_id }: UserKey, what = 'user'): string =>
   `${at('users', what)}?${new URLSearchParams({ cid: String(cid), user_id })}`
 
 export const keyOf = ({ fields: { cid, user_id } }: Asking): UserKey =>
   parseInput(userKey, { cid: Number(cid), user_id })
+
+export const personOf = ({ cid, user_id }: UserKey): string => `${cid}/${user_id}`
 
 const ONE = 'GET /users/:cid/:user_id'
 const ACCESSES = `${ONE}/accesses`
@@ -89,8 +87,6 @@ const reset: Action = {
   },
 }
 
-const personOf = ({ cid, user_id }: UserKey): string => `${cid}/${user_id}`
-
 const exportAll: Action = {
   path: '/users/export',
   operation: EXPORT,
@@ -107,7 +103,7 @@ const exportAll: Action = {
   run: async (asking) => {
     const wanted = parseInput(exportedUser, { ...keyOf(asking), reason: asking.fields.reason })
     const parts = await exportUser(asking.deps, wanted)
-    return { name: 'person.json', type: 'application/json; charset=utf-8', parts }
+    return { name: 'person.json', type: JSON_TYPE, parts }
   },
 }
 

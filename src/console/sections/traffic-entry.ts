@@ -1,17 +1,17 @@
 import { z } from 'zod'
-import { recordAudit } from '../../audit/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import {
   keptText,
   maskedBody,
   oneOfAllTraffic,
+  recordReading,
   type ShownText,
   showEntry,
   shownText,
   type TrafficEntry,
   trafficTexts,
 } from '../../sandbox/index.ts'
-import { trafficLink } from '../explained.ts'
+import { partnerLink, trafficLink } from '../explained.ts'
 import { PERSONAL_DATA } from '../permissions.ts'
 import type { Action, Asking, Cell, DetailPage, Fact, Table, TextBlock, Tone } from '../shown.ts'
 import { at, code, link, orDash, text, time } from '../texts.ts'
@@ -86,7 +86,7 @@ function factsOf(entry: TrafficEntry, partnerId: bigint, asking: Asking): Fact[]
   ]
   return [
     { name: t('console.field.at'), cells: [time(entry.at)] },
-    { name: 'PartnerId', cells: [link(String(partnerId), at('partners', String(partnerId)))] },
+    { name: 'PartnerId', cells: [partnerLink(partnerId)] },
     {
       name: t('console.field.outcome'),
       cells: [outcomeCell(entry.outcome, asking), ...(entry.verified ? [] : [text(t('console.traffic.unverified'))])],
@@ -152,8 +152,7 @@ export const unmask: Action = {
   run: async (asking) => {
     const { reason } = parseInput(reasonInput, { reason: asking.fields.reason ?? '' })
     const { entry, blocks, partner_id } = await entryOf(asking, false)
-    const target = `${entry.kind}:${entry.id}`
-    await recordAudit(asking.deps, { event: 'personal_data_read', partnerId: partner_id, target, detail: { reason } })
+    await recordReading(asking.deps, partner_id, entry, reason)
     return { note: asking.t('console.users.unmasked'), values: [], texts: blocks }
   },
 }

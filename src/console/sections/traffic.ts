@@ -1,8 +1,8 @@
 import { parseInput } from '../../lib/json/input.ts'
 import { allTrafficFilter, listAllTraffic, trafficTexts } from '../../sandbox/index.ts'
-import { trafficLink } from '../explained.ts'
+import { partnerLink, trafficLink } from '../explained.ts'
 import type { Asking, Cell, Section } from '../shown.ts'
-import { at, link, orDash, text, time } from '../texts.ts'
+import { link, orDash, text, time } from '../texts.ts'
 import { entryPage, outcomeCell, unmask, wayOf } from './traffic-entry.ts'
 
 const readPage = async (asking: Asking) => {
@@ -21,7 +21,7 @@ const readPage = async (asking: Asking) => {
       ],
       rows: traffic.map((line): Cell[] => [
         time(line.at),
-        link(String(line.partner_id), at('partners', String(line.partner_id))),
+        partnerLink(line.partner_id),
         line.left_out === null
           ? link(
               `${wayOf(line.direction, asking)}${texts.name(line.name)}`,

@@ -15,7 +15,7 @@ import { PERSONAL_DATA } from '../permissions.ts'
 import type { Action, Asking, Section } from '../shown.ts'
 import { at, code, count, countedGrants, link, orDash, stateCell, stateChoices, text, time } from '../texts.ts'
 import { grantTable } from './grants.ts'
-import { accesses, keyOf, pageOf, personActions, personLinks } from './people.ts'
+import { accesses, keyOf, pageOf, personActions, personLinks, personOf } from './people.ts'
 
 /** Whom a number belongs to, or a name that is masked, is not for viewers: they would learn it letter by letter. */
 const SUPPORT_ONLY = ['name', 'phone_number']
@@ -101,7 +101,7 @@ const change = (what: 'block' | 'unblock'): Action => ({
     const key = keyOf(asking)
     const user = await showUser(asking.deps, key)
     const { grants } = await liveGrantsOfUser(asking.deps, key.cid, key.user_id)
-    const numbers = { name: `${user.name} (${key.cid}/${key.user_id})`, grants: countedGrants(grants) }
+    const numbers = { name: `${user.name} (${personOf(key)})`, grants: countedGrants(grants) }
     const said = what === 'block' ? 'console.users.block_says' : 'console.users.unblock_says'
     return { says: [asking.t(said, numbers)], back: pageOf(key) }
   },
@@ -122,8 +122,7 @@ const endSessions: Action = {
     const key = keyOf(asking)
     const { tokens, apps, sessions } = await countUserEnding(asking.deps, key)
     const numbers = { tokens: count(tokens), apps: count(apps), sessions: count(sessions) }
-    const person = `${key.cid}/${key.user_id}`
-    return { says: [asking.t('console.users.end_says', { person, ...numbers })], back: pageOf(key) }
+    return { says: [asking.t('console.users.end_says', { person: personOf(key), ...numbers })], back: pageOf(key) }
   },
   run: async (asking) => {
     await endSessionsOfUser(asking.deps, keyOf(asking))

@@ -3,7 +3,7 @@ import { recordAudit } from '../../audit/index.ts'
 import type { Deps } from '../../deps.ts'
 import { noSuchEntry } from '../errors.ts'
 import { findPlace } from '../traffic-entry-store.ts'
-import { showEntry } from './entry.ts'
+import { showEntry, type TrafficEntry } from './entry.ts'
 import { lineOf } from './export.ts'
 import { maskedBody } from './masked-body.ts'
 import { keptText, type ShownText } from './text.ts'
@@ -27,9 +27,15 @@ export async function showTraffic(deps: Deps, { id, reason }: ShownTraffic): Pro
   const { partner_id, kind } = place
   const masked = reason === undefined
   const entry = await showEntry(deps, partner_id, { kind, id }, masked ? withoutPeople : keptText)
-  if (!masked) {
-    const target = `${kind}:${id}`
-    await recordAudit(deps, { event: 'personal_data_read', partnerId: partner_id, target, detail: { reason } })
-  }
+  if (!masked) await recordReading(deps, partner_id, { kind, id }, reason)
   return { ...lineOf(entry), partner_id, masked }
 }
+
+/** The audit log keeps who has read the bodies of a call or notice, and why. */
+export const recordReading = (
+  deps: Deps,
+  partnerId: bigint,
+  { kind, id }: Pick<TrafficEntry, 'kind' | 'id'>,
+  reason: string,
+): Promise<number> =>
+  recordAudit(deps, { event: 'personal_data_read', partnerId, target: `${kind}:${id}`, detail: { reason } })

@@ -1,26 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { roleFor } from '../../src/console/permissions.ts'
 import { SECTIONS } from '../../src/console/sections/index.ts'
-import { ROLES } from '../../src/lib/web/admin-auth.ts'
+import { ROLES, type Role } from '../../src/lib/web/admin-auth.ts'
 import { createOperator } from '../../src/operators/index.ts'
 import { openWorld, type World } from '../harness.ts'
 import { addressOf, type Filled, fill } from './filled.ts'
-import { COOKIE, Person, signedIn } from './person.ts'
+import { COOKIE, Person, signedInAs } from './person.ts'
 
 /** The console attacked: forged forms, other roles, guessed addresses. */
 
 let world: World
 let filled: Filled
-const people: Partial<Record<(typeof ROLES)[number], Awaited<ReturnType<typeof signedIn>>>> = {}
-const as = (role: (typeof ROLES)[number]) => {
-  const found = people[role]
-  if (!found) throw new Error(role)
-  return found
-}
+let as: Awaited<ReturnType<typeof signedInAs<Role>>>
 beforeAll(async () => {
   world = await openWorld()
   filled = await fill(world)
-  for (const role of ROLES) people[role] = await signedIn(world, role)
+  as = await signedInAs(world, ROLES)
   await createOperator(world.deps, { name: 'somebody', role: 'viewer', days: 1 })
 })
 afterAll(() => world.close())

@@ -1,23 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ROLES, type Role } from '../../src/lib/web/admin-auth.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 import { addressOf, type Filled, fill, HOSTILE, USER } from './filled.ts'
-import { type Person, signedIn } from './person.ts'
+import { type Person, signedInAs } from './person.ts'
 
 /** One person on the pages: who has read what, a new password, all there is, and its erasure. */
 
 let world: World
 let filled: Filled
-const people: Record<string, Person> = {}
-const as = (role: string): Person => {
-  const found = people[role]
-  if (!found) throw new Error(role)
-  return found
-}
+let as: (role: Role) => Person
 beforeAll(async () => {
   world = await openWorld()
   filled = await fill(world)
-  for (const role of ['viewer', 'support', 'editor', 'admin'] as const)
-    people[role] = (await signedIn(world, role)).person
+  const signed = await signedInAs(world, ROLES)
+  as = (role) => signed(role).person
 })
 afterAll(() => world.close())
 
@@ -26,7 +22,7 @@ const events = async (event: string) =>
   (await world.pool.query('select * from audit_event where event = $1 order by at', [event])).rows
 
 it('a user’s page offers what the role allows', async () => {
-  const offered = async (role: string) => {
+  const offered = async (role: Role) => {
     const { text } = await as(role).get(at('user'))
     return ['accesses', 'reset-password', 'export', 'erase'].filter((what) => text.includes(`/users/${what}?`))
   }

@@ -1,4 +1,5 @@
 import { TOTP } from 'otpauth'
+import type { Role } from '../../src/lib/web/admin-auth.ts'
 import { createOperator, setOperatorPassword } from '../../src/operators/index.ts'
 import { ADMIN_TOKEN, type World } from '../harness.ts'
 
@@ -75,10 +76,23 @@ export async function firstOperator(world: World): Promise<Person> {
   return person
 }
 
+type Signed = Awaited<ReturnType<typeof signedIn>>
+
+/** An operator of each role, signed in; asked for by role. */
+export async function signedInAs<R extends Role>(world: World, roles: readonly R[]): Promise<(role: R) => Signed> {
+  const people = new Map<R, Signed>()
+  for (const role of roles) people.set(role, await signedIn(world, role))
+  return (role) => {
+    const found = people.get(role)
+    if (!found) throw new Error(role)
+    return found
+  }
+}
+
 let serial = 0
 
 /** An operator with an authenticator, signed in. */
-export async function signedIn(world: World, role: 'viewer' | 'support' | 'editor' | 'admin') {
+export async function signedIn(world: World, role: Role) {
   const name = `${role}${++serial}`
   await createOperator(world.deps, { name, role, days: 1 })
   await setOperatorPassword(world.deps, { name, password: PASSWORD })

@@ -13,8 +13,8 @@ const START = '#now form[action$="/start"] button'
 const NEXT = '#now :is(form[action$="/next"], form[action$="/accept"]) button'
 
 /**
- * An engineer of the demo partner in a real browser, who knows nothing but what the pages say. With JavaScript it clicks
- * in the shop's back office; without, it copies the commands that the page shows.
+ * An engineer of the demo partner in a real browser, who knows nothing but what the pages say. What a step waits for it
+ * does by the command that the page shows, the first time, and then by clicks in the shop's back office.
  */
 export class Person {
   readonly page: Page
@@ -22,19 +22,18 @@ export class Person {
   readonly seen: string[] = []
   /** What the browser complained about: blocked by the Content-Security-Policy, or thrown. */
   readonly complaints: string[] = []
-  /** Milliseconds from pressing Start to the first line of the log; only with JavaScript. */
+  /** Milliseconds from pressing Start to the first line of the log. */
   readonly firstLines: number[] = []
   /** Milliseconds to load the same page, at the same moment. */
   readonly loads: number[] = []
   readonly #context: BrowserContext
   readonly #office: string
-  readonly #scripts: boolean
+  #hasCopied = false
 
-  private constructor(context: BrowserContext, page: Page, { office, scripts }: Around) {
+  private constructor(context: BrowserContext, page: Page, office: string) {
     this.page = page
     this.#context = context
     this.#office = office
-    this.#scripts = scripts
     page.setDefaultTimeout(120_000)
     page.on('pageerror', (error) => this.complaints.push(String(error)))
     page.on('console', (message) => {
@@ -48,10 +47,10 @@ export class Person {
     })
   }
 
-  static async arrive(browser: Browser, around: Around): Promise<Person> {
-    const look = { size: 'desktop', locale: 'en', javaScriptEnabled: around.scripts } as const
-    const context = await visit(browser, look)
-    return new Person(context, await context.newPage(), around)
+  /** `office`: the address of the demo partner's back office. */
+  static async arrive(browser: Browser, office: string): Promise<Person> {
+    const context = await visit(browser, { size: 'desktop', locale: 'en' })
+    return new Person(context, await context.newPage(), office)
   }
 
   /** Remembers the page as it stands now. */
@@ -82,14 +81,13 @@ export class Person {
   }
 
   /** Presses Start and waits, doing what the page asks for meanwhile, until the attempt has ended. */
-  async makeStep({ impatient = false } = {}): Promise<void> {
+  async makeStep(): Promise<void> {
     const before = String(await this.page.getAttribute('#log', 'data-attempt'))
-    const timed = this.#scripts && before === ''
+    const timed = before === ''
     if (timed) await watchForFirstLine(this.page)
     await this.page.click(START)
     if (timed) this.firstLines.push(await firstLineOf(this.page))
     await this.page.waitForSelector(`#log:not([data-attempt="${before}"])`)
-    if (impatient && !this.#scripts) await this.page.reload()
     const over = '#now form[action$="/start"]'
     await this.page.waitForSelector(`.waiting, ${over}`)
     await this.look()
@@ -104,7 +102,8 @@ export class Person {
   canGoOn = async (): Promise<boolean> => (await this.page.locator(NEXT).count()) > 0
 
   async #doAsTold(): Promise<void> {
-    if (!this.#scripts) {
+    if (!this.#hasCopied) {
+      this.#hasCopied = true
       const command = String(await this.page.textContent('.waiting .demo pre'))
       const { stdout } = await promisify(execFile)('bash', ['-euc', command])
       if (!stdout.includes('"acknowledged":true')) throw new Error(`${command}: ${stdout}`)
@@ -134,13 +133,6 @@ export class Person {
     await tab.waitForSelector('#said[role=status]')
     await tab.close()
   }
-}
-
-interface Around {
-  /** The demo partner's back office. */
-  readonly office: string
-  /** JavaScript is on. */
-  readonly scripts: boolean
 }
 
 /** What the shop's people do: a visitor at the gate, a refund approved, a product changed. */

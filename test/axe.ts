@@ -25,16 +25,24 @@ const run = (page: Page, options: axe.RunOptions = {}): Promise<axe.Result[]> =>
     return (await checker.run({ ...chosen, resultTypes: ['violations'], preload: false })).violations
   }, options)
 
-/** Violations that axe calls serious or critical, in the page's colour scheme, and those of contrast in the other one. */
+/** Violations that axe calls serious or critical, in the page's colour scheme. */
 export async function violations(page: Page): Promise<string[]> {
   await prepare(page)
-  const found = await run(page)
+  return worst(await run(page))
+}
+
+/** For a page that is looked at once: also what axe has against the contrast in the other colour scheme. */
+export async function violationsInBothSchemes(page: Page): Promise<string[]> {
+  const found = await violations(page)
   const isDark = await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches)
   const [scheme, other] = isDark ? (['dark', 'light'] as const) : (['light', 'dark'] as const)
   await page.emulateMedia({ colorScheme: other })
-  found.push(...(await run(page, { runOnly: ['color-contrast'] })))
+  found.push(...worst(await run(page, { runOnly: ['color-contrast'] })))
   await page.emulateMedia({ colorScheme: scheme })
   return found
+}
+
+const worst = (found: readonly axe.Result[]): string[] =>
+  found
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-}

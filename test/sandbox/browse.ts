@@ -24,8 +24,8 @@ const IN_THE_LIGHT: readonly Look[] = [
 ]
 
 /**
- * Each size, language and colour scheme once. Their pairs are met within a look: `fits` tries all widths in its language,
- * `violations` the contrast of the other scheme at its size. Pictures are taken in the light, of every size and language.
+ * Each size, language and colour scheme once; `fits` tries all widths in each language. Pictures are taken in the light, of
+ * every size and language.
  */
 export const LOOKS: readonly Look[] = FOLDER
   ? IN_THE_LIGHT

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { violations } from '../axe.ts'
+import { violationsInBothSchemes } from '../axe.ts'
 import { type SignedHeaders, signedHeaders } from '../signer.ts'
 import { browsing, fits, type Look, picture, signInAs, tabTo } from './browse.ts'
 import { type Lab, openLab } from './lab.ts'
@@ -60,7 +60,7 @@ async function arrive(look: Look): Promise<Walk> {
   const seen = async (name: string) => {
     expect(await page.getAttribute('html', 'lang'), name).toBe(look.locale)
     if (look.locale === 'zh-CN') expect(await englishOn(page), name).toEqual([])
-    if (look.javaScriptEnabled !== false) expect(await violations(page), name).toEqual([])
+    if (look.javaScriptEnabled !== false) expect(await violationsInBothSchemes(page), name).toEqual([])
     expect(await fits(page), name).toBe(true)
     await picture(page, `careless-${name}`, look)
   }

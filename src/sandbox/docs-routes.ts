@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { MOUNT, mountsOf } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
-import { LOCALE_CODES, type Locale } from '../lib/web/locale.ts'
+import type { Locale } from '../lib/web/locale.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { parseQuery, queryOf } from '../lib/web/request-target.ts'
 import { DOCUMENTED_FUNCTIONS } from './docs/functions.ts'
@@ -14,18 +14,26 @@ import { sendSandboxPage } from './guard.ts'
 import { findPartnerSession, sessionCookie } from './session.ts'
 import { ENCRYPTION_SNIPPETS } from './snippets.ts'
 
+const makeReference = (locale: Locale) => ({
+  ...fieldReference(locale),
+  texts: docsTexts(locale),
+  lives: livesOf(locale),
+})
+
+const references = new Map<Locale, ReturnType<typeof makeReference>>()
+
+/** Made when it is first read, which takes 30 ms that a start need not wait for; it never changes. */
+function referenceIn(locale: Locale): ReturnType<typeof makeReference> {
+  const made = references.get(locale) ?? makeReference(locale)
+  references.set(locale, made)
+  return made
+}
+
 /**
  * The field reference. Anybody may read it: people who decide whether to integrate have no credentials yet. A signed-in
  * partner keeps the navigation.
  */
 export const docsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
-  // Made once: it never changes while the process runs.
-  const references = new Map(
-    LOCALE_CODES.map((locale: Locale) => [
-      locale,
-      { ...fieldReference(locale), texts: docsTexts(locale), lives: livesOf(locale) },
-    ]),
-  )
   const limits = docsLimits(deps.config)
   const cookie = sessionCookie(deps.config)
   app.addHook('onRequest', async (request) => {
@@ -34,8 +42,7 @@ export const docsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps
   app.get('/docs', (request, reply) => {
     const { MTP_PATH_PREFIXES, MTP_CLOCK_SKEW_S: skew } = deps.config
     const mounts = mountsOf(MTP_PATH_PREFIXES).filter((mount) => mount !== MOUNT)
-    const reference = references.get(localeOfRequest(request))
-    if (!reference) throw new Error('no reference in this language')
+    const reference = referenceIn(localeOfRequest(request))
     const { notices, interfaces, texts } = reference
     const query = parseQuery(queryOf(request.url)).values.get('q') ?? ''
     const search = searchReference([...notices, ...interfaces], ({ name }) => texts.title(name), query)

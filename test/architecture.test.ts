@@ -8,6 +8,8 @@ import { ARROWS, BELOW_ALL, foreignTables, OWNERS, tablesOfMigrations } from './
 /** Of what is above the rooms, what the rest may see. */
 const SHARED = ['src/deps.ts']
 const MOST_LINES = 200
+/** Names that a door exports, types among them: the widest one as it is. Aim at twenty; lower this when you can. */
+const MOST_NAMES = 46
 
 /** Sources by path, such as `src/oauth/routes.ts`. */
 type Sources = Readonly<Record<string, string>>
@@ -20,6 +22,16 @@ function importsOf(path: string, source: string): string[] {
   return [...found].map(([, name = '']) =>
     name.startsWith('.') ? posix.normalize(posix.join(posix.dirname(path), name)) : name,
   )
+}
+
+/** The names that a file exports: `a` of `export { type a, b as c } from …` and of declarations. */
+function exportsOf(source: string): string[] {
+  const text = withoutComments(source)
+  const listed = [...text.matchAll(/\bexport\s+(?:type\s+)?\{([^}]*)\}/g)].flatMap(([, names = '']) =>
+    names.split(',').filter((name) => name.trim() !== ''),
+  )
+  const declared = [...text.matchAll(/\bexport\s+(?:async\s+)?(?:function|const|class|interface|type)\s+(\w+)/g)]
+  return [...listed, ...declared.map(([, name = '']) => name)]
 }
 
 const roomOf = (path: string): string | undefined => /^src\/([^/]+)\//.exec(path)?.[1]
@@ -51,6 +63,13 @@ const RULES: Readonly<Record<string, Rule>> = {
       if (room === undefined || room === from || BELOW_ALL.includes(room)) return false
       return to !== `src/${room}/index.ts` && !(path === 'src/app.ts' && to === `src/${room}/plugin.ts`)
     })
+  },
+  'a door that is too wide': (path, source) => {
+    const names = isRoom(roomOf(path)) && path === `src/${roomOf(path)}/index.ts` ? exportsOf(source).length : 0
+    const mend =
+      'let an operation carry its input (lib/json/input.ts), do in one what callers put together, or split it'
+    const every = /\bexport\s+\*/.test(source) ? ['export *: name what others may use'] : []
+    return names > MOST_NAMES ? [`${names} names, ${MOST_NAMES} at most: ${mend}`] : every
   },
   'a table of another room': (path, source) => foreignTables(path, source),
   'a routes file reaches past its operations': (path, _source, imports) =>
@@ -233,6 +252,16 @@ describe('a breach is reported', () => {
     ],
     ['the time outside of lib/clock.ts: src/oauth/exchange.ts → Date.now', { 'src/oauth/exchange.ts': 'Date.now()' }],
     ['the time outside of lib/clock.ts: src/app.ts → new Date(', { 'src/app.ts': 'const at = new Date()' }],
+    [
+      `a door that is too wide: src/orders/index.ts → ${MOST_NAMES + 1} names, ${MOST_NAMES} at most: let an operation carry its input (lib/json/input.ts), do in one what callers put together, or split it`,
+      {
+        'src/orders/index.ts': `export type { A } from './a.ts'\nexport const b = 1\nexport { ${'c, '.repeat(MOST_NAMES - 1)} } from './c.ts'`,
+      },
+    ],
+    [
+      'a door that is too wide: src/orders/index.ts → export *: name what others may use',
+      { 'src/orders/index.ts': "export * from './wire.ts'" },
+    ],
     ['a file that is too long: src/app.ts → 201 lines', { 'src/app.ts': 'line\n'.repeat(201) }],
     [
       'a cycle: src/lib/a.ts → src/lib/b.ts → src/lib/a.ts',

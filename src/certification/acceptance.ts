@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
-import { type OrderOutcomes, outcomesOf } from '../orders/index.ts'
+import type { OutputOf } from '../lib/json/input.ts'
+import { outcomesOf } from '../orders/index.ts'
 import { CONTACT_ROLES, type ContactRole, showPartner } from '../partners/index.ts'
 import { type ReportFacts, storeReport } from '../reports/index.ts'
 import { type RunView, showRun } from './run.ts'
@@ -24,7 +25,7 @@ export interface Acceptance {
   /** Ids of steps that have not passed yet. */
   readonly openSteps: readonly string[]
   /** Order ids that count. */
-  readonly proof: OrderOutcomes
+  readonly proof: OutputOf<typeof outcomesOf>
   /** Contacts that the partner has yet to name: nobody else would be told. */
   readonly missingContacts: readonly ContactRole[]
 }
@@ -69,7 +70,12 @@ export async function checkAcceptance(deps: Deps, partnerId: bigint, runId: stri
   })
 }
 
-const factsOf = ({ run, steps }: RunView, partner_name: string, proof: OrderOutcomes, passedAt: Date): ReportFacts => ({
+const factsOf = (
+  { run, steps }: RunView,
+  partner_name: string,
+  proof: Acceptance['proof'],
+  passedAt: Date,
+): ReportFacts => ({
   partner_id: String(run.partner_id),
   partner_name,
   run_number: run.number,

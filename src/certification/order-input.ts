@@ -1,12 +1,15 @@
 import { findOffer, findProduct, keysOnSale, markProduct, pullPrices, pullProduct } from '../catalogue/index.ts'
 import { OPERATOR } from '../history/index.ts'
+import type { InputOf } from '../lib/json/input.ts'
 import { said } from '../lib/said.ts'
-import { type NewOrder, newOrder } from '../orders/index.ts'
+import { createOrder } from '../orders/index.ts'
 import { statedNow } from '../partner-calls/index.ts'
 import { offers, travelDate } from '../test-plan/index.ts'
 import type { OrderRole } from './run-order-store.ts'
 import type { StepContext } from './step-context.ts'
 import { testVisitors } from './steps/test-visitors.ts'
+
+type NewOrder = InputOf<typeof createOrder>
 
 /** What an order is prepared with: a test step has it, and so has whoever makes one outside of a run. */
 export type Preparing = Pick<StepContext, 'deps' | 'partner' | 'choice' | 'prepare'>
@@ -47,7 +50,7 @@ export async function orderInput(
   const day = travelDate(choice, statedNow(deps))
   const key = dated ? await pullDay(context, partner_deal_id, day) : undefined
   const quantity = Math.max(wanted ?? choice.quantity, Number(details.minBuyCount) || 1)
-  return newOrder.parse({
+  return createOrder.input.parse({
     ...{ partner_id, partner_deal_id, quantity },
     ...{ unit_price: choice.unit_price, buy_price: choice.buy_price, ...prices },
     ...testVisitors(details, quantity),

@@ -1,8 +1,11 @@
 import type { HistoryRow } from '../history/index.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
-import type { OrderAnswer, OrderStory, OrderSummary, ShownOrder } from '../orders/index.ts'
+import type { createOrder, listOrders, showOrder } from '../orders/index.ts'
 import type { CallProblem } from '../partner-calls/index.ts'
 import { aligned, readable } from './text.ts'
+
+type OrderAnswer = OutputOf<typeof createOrder>
 
 /** What went wrong, as lines below what an operation shows. */
 export function failureText(failure: CallProblem | null): string[] {
@@ -19,7 +22,7 @@ export function failureText(failure: CallProblem | null): string[] {
 }
 
 /** One line per field, then vouchers, refunds and what else the partner sent. */
-function orderText(shown: ShownOrder): string {
+function orderText(shown: OrderAnswer['order']): string {
   const { vouchers, refunds, voucher_additional, order_additional, additional_left_out, ...order } = shown
   const fields = Object.entries(order).map(([field, value]) => [field, readable(value)])
   const codes = vouchers.map(({ voucher, state, quantity }) => ['voucher', `${voucher}  ${state}  × ${quantity}`])
@@ -59,7 +62,7 @@ const brief = (value: unknown): string => {
 }
 
 /** The order with everything that happened to it. */
-export function storyText({ order, history, calls }: OrderStory): string {
+export function storyText({ order, history, calls }: OutputOf<typeof showOrder>): string {
   const rows = calls.map((call) => [
     readable(call.started_at),
     call.interface,
@@ -76,7 +79,7 @@ export function storyText({ order, history, calls }: OrderStory): string {
   ].join('\n')
 }
 
-export function orderTable(orders: readonly OrderSummary[]): string {
+export function orderTable(orders: Readonly<OutputOf<typeof listOrders>['orders']>): string {
   if (orders.length === 0) return 'no orders'
   const rows = orders.map((order) => [
     String(order.order_id),

@@ -2,16 +2,12 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { type Cause, OPERATOR } from '../history/index.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import {
   closeOrder,
   createOrder,
   listOrders,
-  newOrder,
-  newRefund,
-  newRefundedMessage,
-  type OrderAnswer,
   oneOrder,
-  orderFilter,
   payOrder,
   queryOrder,
   refundOrder,
@@ -23,6 +19,8 @@ import { lists } from './list.ts'
 import { runs } from './operation.ts'
 import { answerText, orderTable, storyText } from './order-text.ts'
 import { collect, numberIfOne, withPeriod } from './text.ts'
+
+type OrderAnswer = OutputOf<typeof createOrder>
 
 const NAMED = { order_id: 'order_id' }
 const LISTS = { level_ids: '--level-id', vouchers: '--voucher' }
@@ -101,7 +99,7 @@ function createCommand(order: Command, context: CliContext): void {
     .option('--partner-primary-key <key>', 'of a level price calendar')
     .option('--level-id <id>', 'of a level price calendar (repeat for more)', collect)
   runs(command, context, {
-    input: newOrder,
+    input: createOrder.input,
     typed: (options) => ({
       partner_id: options.partnerId,
       partner_deal_id: options.partnerDealId,
@@ -142,7 +140,7 @@ const ticketsOf = (options: Readonly<Record<string, unknown>>, order_id: string 
 function refundCommand(order: Command, context: CliContext): void {
   const command = ticketOptions(named(order, 'refund', 'ask the partner to refund tickets'))
   runs(command.option('--refund-fee <yuan>', 'refund fee that is kept (default: 0)'), context, {
-    input: newRefund,
+    input: refundOrder.input,
     typed: (options, order_id) => ({ ...ticketsOf(options, order_id), refund_fee: options.refundFee }),
     run: (deps, input) => refundOrder(deps, input, OPERATOR),
     after: exitCode(context),
@@ -156,7 +154,7 @@ function refundedCommand(order: Command, context: CliContext): void {
     .option('--type <number>', '1 by customer service, 2 payment never confirmed, 3 review timed out', numberIfOne)
     .option('--reason <text>', 'for the partner')
   runs(command, context, {
-    input: newRefundedMessage,
+    input: tellRefunded.input,
     typed: (options, order_id) => ({
       ...ticketsOf(options, order_id),
       ...{ type: options.type, reason: options.reason },
@@ -168,7 +166,7 @@ function refundedCommand(order: Command, context: CliContext): void {
   })
 }
 
-const listFilter = orderFilter
+const listFilter = listOrders.input
   .extend({ live: z.boolean().optional() })
   .refine(({ live, sandbox }) => !(live && sandbox), { path: ['live'], error: 'or --sandbox, not both' })
 

@@ -3,7 +3,7 @@ import { isBigint } from '../db/page.ts'
 import { type Explained, explain } from '../explain/index.ts'
 import { parseInput } from '../lib/json/input.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
-import { listOrders, orderFilter, showOrder } from '../orders/index.ts'
+import { listOrders, showOrder } from '../orders/index.ts'
 import { listPartners, partnerFilter } from '../partners/index.ts'
 import { listMicroApps, microAppFilter } from '../registry/index.ts'
 import { refusalTable, rejectedTable, userLink } from './explained.ts'
@@ -41,7 +41,7 @@ const orderById: Finds = async ({ deps, t }, query) => {
 }
 
 const orderOfPartner: Finds = async ({ deps, t }, query) => {
-  const { orders } = await listOrders(deps, parseInput(orderFilter, { partner_order_id: query, limit: MOST }))
+  const { orders } = await listOrders(deps, parseInput(listOrders.input, { partner_order_id: query, limit: MOST }))
   return orders.map(({ order_id, partner_order_id }) => ({
     kind: t('console.search.order'),
     link: link(`${order_id} (${partner_order_id})`, at('orders', String(order_id))),

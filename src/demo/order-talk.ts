@@ -1,17 +1,9 @@
 import { pullCatalogue, pullPrices } from '../catalogue/index.ts'
 import type { Deps } from '../deps.ts'
 import { OPERATOR } from '../history/index.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import { addDays, beijingDate } from '../lib/time-zone.ts'
-import {
-  createOrder,
-  newOrder,
-  newRefund,
-  type OrderAnswer,
-  payOrder,
-  queryOrder,
-  refundOrder,
-  showOrder,
-} from '../orders/index.ts'
+import { createOrder, payOrder, queryOrder, refundOrder, showOrder } from '../orders/index.ts'
 import { RefusedRequest } from '../partner-calls/index.ts'
 import { findPartner } from '../partners/index.ts'
 import { type AtPartner, partnerControls } from './sandbox-part.ts'
@@ -72,7 +64,7 @@ async function refundedOrder(talk: Talk): Promise<bigint> {
     issued(talk, order_id),
   )
   const { refund } = await step('The customer requests a refund. This partner reviews each refund.', async () =>
-    done(await refundOrder(deps, newRefund.parse({ order_id }), OPERATOR)),
+    done(await refundOrder(deps, refundOrder.input.parse({ order_id }), OPERATOR)),
   )
   await step('The partner approves it.', () =>
     atPartner('decide-refund', { refundId: refund.refund_id, approve: true }),
@@ -81,10 +73,10 @@ async function refundedOrder(talk: Talk): Promise<bigint> {
 }
 
 /** Two tickets for tomorrow, created and paid. */
-async function bought({ deps, step }: Talk, partner_deal_id: string): Promise<OrderAnswer['order']> {
+async function bought({ deps, step }: Talk, partner_deal_id: string): Promise<OutputOf<typeof createOrder>['order']> {
   const travel_date = addDays(beijingDate(deps.clock.now()), 1)
   const range = { partner_id, partner_deal_id, from: travel_date, to: travel_date }
-  const input = newOrder.parse({ partner_id, partner_deal_id, travel_date, quantity: 2 })
+  const input = createOrder.input.parse({ partner_id, partner_deal_id, travel_date, quantity: 2 })
   await step(`The platform asks for the price of ${partner_deal_id} tomorrow.`, async () =>
     done(await pullPrices(deps, range)),
   )

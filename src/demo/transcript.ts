@@ -1,7 +1,8 @@
 import type { Deps } from '../deps.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
 import { beijingTime } from '../lib/time-zone.ts'
-import type { OrderStory } from '../orders/index.ts'
+import type { showOrder } from '../orders/index.ts'
 import { exchangesSince, type RecordedCall } from '../sandbox/index.ts'
 
 /** The fields that are shown, in this order. */
@@ -82,7 +83,7 @@ export function openTranscript(
 }
 
 /** Every change of an order, its vouchers and refunds: when, why, and which fields. */
-export const historyLines = (history: OrderStory['history']): string[] =>
+export const historyLines = (history: OutputOf<typeof showOrder>['history']): string[] =>
   history.map(({ at, cause, record, record_id, change }) => {
     const fields = Object.entries(change).map(([name, [before, after]]) =>
       before === null ? `${name} ${after}` : `${name} ${before} → ${after}`,

@@ -4,12 +4,12 @@ import { type AuditRow, auditBetween } from '../audit/index.ts'
 import { isBigint } from '../db/page.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { InvalidInput } from '../lib/json/input.ts'
+import { InvalidInput, type OutputOf } from '../lib/json/input.ts'
 import { invalidRequest, RESCODES, Refusal } from '../lib/web/rescode.ts'
 import { findNotice, type NoticeSummary } from '../mtp/index.ts'
 import { findRejectedCall, type RejectedCallSummary, rejectedOfClient } from '../mws/index.ts'
 import { type Grant, listGrants, type TokenFacts, tokensOf } from '../oauth/index.ts'
-import { type OrderStory, showOrder } from '../orders/index.ts'
+import { showOrder } from '../orders/index.ts'
 import { findPartnerByClientId } from '../partners/index.ts'
 import { existingAppKeys, showMicroApp } from '../registry/index.ts'
 import { type CheckStep, stepOf } from './steps.ts'
@@ -47,7 +47,7 @@ export interface ExplainedRequest {
 
 /** What is known of whatever was asked about; only what there is. */
 export interface Explained extends ExplainedRequest {
-  readonly order?: OrderStory
+  readonly order?: OutputOf<typeof showOrder>
   readonly token?: {
     readonly begins: string
     readonly kind: string

@@ -13,7 +13,7 @@ import { REJECTED_CALL_RETENTION } from '../mws/index.ts'
 import { OAUTH_RETENTION } from '../oauth/index.ts'
 import { OIDC_RETENTION } from '../oidc/index.ts'
 import { FIRST_SESSION_RETENTION, OPERATOR_RETENTION } from '../operators/index.ts'
-import { ORDER_DATA_RETENTION, ORDER_RETENTION } from '../orders/index.ts'
+import { ORDER_RETENTION } from '../orders/index.ts'
 import { CALL_RETENTION, CERTIFICATE_RETENTION, CIRCUIT_RETENTION } from '../partner-calls/index.ts'
 import { ACCESS_RETENTION } from '../resource/index.ts'
 import { SANDBOX_RETENTION } from '../sandbox/index.ts'
@@ -34,7 +34,6 @@ const RETENTION: readonly Retention[] = [
   ...CERTIFICATE_RETENTION,
   ...CIRCUIT_RETENTION,
   ...ORDER_RETENTION,
-  ...ORDER_DATA_RETENTION,
   ...EXPLAIN_RETENTION,
   ...AUDIT_RETENTION,
   ...OPERATOR_RETENTION,

@@ -1,14 +1,8 @@
 import type { BatchedWork } from '../db/batch.ts'
 import type { Db } from '../db/sql.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import { bodyRejected, type CallRejected, WARNINGS } from '../mws/index.ts'
-import {
-  type ConsumptionReport,
-  decideConsumption,
-  isWithoutVoucherList,
-  type LockedOrders,
-  lockReported,
-  saveConsumptions,
-} from '../orders/index.ts'
+import { type ConsumptionReport, lockReported } from '../orders/index.ts'
 import { RefusedRequest } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { claimNotices, firstAnswers, type NoticeRow } from './store.ts'
@@ -22,9 +16,11 @@ interface Consumption {
   readonly stage: PartnerWithSecrets['stage']
 }
 
+type LockedOrders = OutputOf<typeof lockReported>
+
 /** The response, and for a new notice the changes and warnings. */
 type Decision =
-  | { readonly answer: string; readonly news?: NoticeRow; readonly save?: ReturnType<typeof decideConsumption> }
+  | { readonly answer: string; readonly news?: NoticeRow; readonly save?: ReturnType<LockedOrders['decide']> }
   | { readonly refusal: CallRejected }
 
 /**
@@ -59,7 +55,7 @@ const consumptions: BatchedWork<Db, Consumption, Decision> = {
     const saves = written.flatMap(({ save }) => save ?? [])
     await Promise.all([
       news.length > 0 && claimNotices(db, news, ORDER_NOTICE_REPEAT_S),
-      saves.length > 0 && saveConsumptions(db, saves),
+      saves.length > 0 && orders.save(saves),
     ])
     return decisions
   },
@@ -67,8 +63,8 @@ const consumptions: BatchedWork<Db, Consumption, Decision> = {
 
 function decide(orders: LockedOrders, { row, report, stage }: Consumption): Decision {
   const at = { cause: { kind: 'notice', id: row.noticeId }, now: row.receivedAt } as const
-  const save = decideConsumption(orders, row.partnerId, report, at)
-  if (!isWithoutVoucherList(orders, report)) return { answer: row.answer, news: row, save }
+  const save = orders.decide(row.partnerId, report, at)
+  if (!orders.lacksVoucherList(report)) return { answer: row.answer, news: row, save }
   if (stage === 'sandbox') {
     throw new RefusedRequest(`body.voucherList is required: order ${report.orderId} has one code per ticket`)
   }

@@ -33,8 +33,18 @@ interface LockedOrder {
   readonly vouchers: readonly VoucherRow[]
 }
 
-/** By order_id. */
-export type LockedOrders = ReadonlyMap<bigint, LockedOrder>
+type LockedById = ReadonlyMap<bigint, LockedOrder>
+
+/** The orders of some reports, locked until the transaction ends. */
+export interface LockedOrders {
+  readonly has: (orderId: bigint) => boolean
+  /** The change that a report makes to its order; undefined if there is nothing new. Throws a RefusedRequest. */
+  readonly decide: (partnerId: bigint, report: ConsumptionReport, at: DecidedAt) => OrderSave | undefined
+  /** Whether the report lacks the codes that its locked order requires. */
+  readonly lacksVoucherList: (report: ConsumptionReport) => boolean
+  /** Writes the changes in one statement. */
+  readonly save: (saves: readonly OrderSave[]) => Promise<void>
+}
 
 /**
  * Locks the orders of the reports; each report is about a different order. A single report waits for its order; of
@@ -50,15 +60,28 @@ export async function lockReported(db: Db, reports: readonly ConsumptionReport[]
   ])
   const locked = new Map([found ?? []].flat().map((order) => [order.order_id, { order, vouchers: [] as VoucherRow[] }]))
   for (const { order_id, ...voucher } of vouchers) locked.get(order_id)?.vouchers.push(voucher)
-  return locked
+  return {
+    has: (orderId) => locked.has(orderId),
+    decide: (partnerId, report, at) => decideConsumption(locked, partnerId, report, at),
+    lacksVoucherList: ({ orderId, vouchers: told }) => {
+      const known = locked.get(orderId)
+      return known !== undefined && lacksVoucherList(known.order, known.vouchers, told)
+    },
+    save: (saves) => saveOrders(db, saves),
+  }
+}
+
+interface DecidedAt {
+  readonly cause: Cause
+  readonly now: Date
 }
 
 /** The change that a report makes to its order; undefined if there is nothing new. Throws a RefusedRequest. */
 export function decideConsumption(
-  orders: LockedOrders,
+  orders: LockedById,
   partnerId: bigint,
   report: ConsumptionReport,
-  at: { readonly cause: Cause; readonly now: Date },
+  at: DecidedAt,
 ): OrderSave | undefined {
   checkQuantities(report)
   const { order, vouchers: before = [] } = orders.get(report.orderId) ?? {}
@@ -80,15 +103,6 @@ export function decideConsumption(
   if (!save || !lacking) return save
   return { ...save, changes: [...save.changes, missingListChange(own, before, codes)] }
 }
-
-/** Whether the report lacks the codes that its locked order requires. */
-export function isWithoutVoucherList(orders: LockedOrders, { orderId, vouchers }: ConsumptionReport): boolean {
-  const found = orders.get(orderId)
-  return found !== undefined && lacksVoucherList(found.order, found.vouchers, vouchers)
-}
-
-/** Writes the changes in one statement. */
-export const saveConsumptions: (db: Db, saves: readonly OrderSave[]) => Promise<void> = saveOrders
 
 /** Another partner's order is reported as not found. */
 export function ownOrder<Order extends Pick<ChangeableOrder, 'partner_id'>>(

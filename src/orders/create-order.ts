@@ -4,6 +4,7 @@ import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
 import { addSeconds } from '../lib/clock.ts'
+import { operation } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import {
   type AnswerOf,
@@ -24,7 +25,7 @@ import { findOrder, type OrderRow, type OrderUpdate } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import { orderMayMove } from './states.ts'
 import { TRIAL_KEPT_S } from './trial-store.ts'
-import type { NewOrder } from './wire.ts'
+import { type NewOrder, newOrder } from './wire.ts'
 
 /** What an order is for: a visitor, a test run, or to try something (then it is deleted after TRIAL_KEPT_S). */
 export type OrderPurpose = 'sale' | 'test-run' | 'trial'
@@ -41,20 +42,18 @@ interface ToSend {
  * returned, or sent again if the partner does not have it; if that is unknown, the partner is queried first. Every order
  * that is not for sale is marked as one of the sandbox; so are all orders of a partner that is not live yet.
  */
-export async function createOrder(
-  deps: Deps,
-  input: NewOrder,
-  cause: Cause,
-  purpose: OrderPurpose = 'sale',
-): Promise<OrderAnswer> {
-  const partner = await activePartner(deps, input.partner_id)
-  const orderId = input.order_id ?? newOrderId(deps.config.ORDER_ID_BITS)
-  const stored = (await findOrder(deps.db, orderId))
-    ? undefined
-    : await store(deps, partner, orderId, input, { cause, purpose })
-  const begun = stored ?? (await resumeOrder(deps, orderId, input, cause))
-  return 'request' in begun ? send(deps, partner, begun) : begun
-}
+export const createOrder = operation(
+  newOrder,
+  async (deps: Deps, input: NewOrder, cause: Cause, purpose: OrderPurpose = 'sale'): Promise<OrderAnswer> => {
+    const partner = await activePartner(deps, input.partner_id)
+    const orderId = input.order_id ?? newOrderId(deps.config.ORDER_ID_BITS)
+    const stored = (await findOrder(deps.db, orderId))
+      ? undefined
+      : await store(deps, partner, orderId, input, { cause, purpose })
+    const begun = stored ?? (await resumeOrder(deps, orderId, input, cause))
+    return 'request' in begun ? send(deps, partner, begun) : begun
+  },
+)
 
 /**
  * A random id with exactly this many bits. Above 53 bits it is odd, so that a reader of doubles cannot return it

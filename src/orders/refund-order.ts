@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
+import { operation } from '../lib/json/input.ts'
 import { beijingTime } from '../lib/time-zone.ts'
 import {
   type AnswerOf,
@@ -20,7 +21,7 @@ import type { OrderRow } from './order-store.ts'
 import { queryOrder } from './query-order.ts'
 import { findRefund, type RefundRow, type RefundUpdate } from './refund-store.ts'
 import { refundMayMove } from './states.ts'
-import type { NewRefund } from './wire.ts'
+import { type NewRefund, newRefund } from './wire.ts'
 
 /** A refund after an operation, with its order. */
 export type RefundAnswer = OrderAnswer & { readonly refund: RefundRow }
@@ -32,29 +33,32 @@ const ALREADY_REFUNDED = 601
  * same refund_id again is the same refund: it is returned, or sent again; if a response was lost, the partner is
  * queried first.
  */
-export async function refundOrder(deps: Deps, input: NewRefund, cause: Cause): Promise<RefundAnswer> {
-  const { order_id: orderId, refund_id: refundId = randomUUID() } = input
-  const partner = await existingPartner(deps, (await existingOrder(deps, orderId)).partner_id)
-  const done = async (answer: OrderAnswer): Promise<RefundAnswer> => {
-    const refund = await findRefund(deps.db, partner.partner_id, refundId)
-    if (!refund) throw noSuchRefund(refundId)
-    return { ...answer, refund }
-  }
-  let begun = await withOrder(deps, orderId, async (inside, order) => {
-    await recordAsked(inside, 'order_refund_asked', order, { refund_id: refundId })
-    return beginRefund(inside, order, refundId, input, cause)
-  })
-  if (begun === 'lost') {
-    const asked = await queryOrder(deps, orderId, cause)
-    if (asked.failure) return done(asked)
-    begun = await withOrder(deps, orderId, (inside, order) => resumeRefund(inside, order, refundId, cause))
-  }
-  if (typeof begun === 'string') return done(await answerFor(deps, orderId))
-  const result = await ask(deps, partner, begun)
-  const update = decisionOf(result, begun)
-  await withOrder(deps, orderId, (inside, order) => settle(inside, order, refundId, update, result.callId))
-  return done(await answerFor(deps, orderId, failureOf(result)))
-}
+export const refundOrder = operation(
+  newRefund,
+  async (deps: Deps, input: NewRefund, cause: Cause): Promise<RefundAnswer> => {
+    const { order_id: orderId, refund_id: refundId = randomUUID() } = input
+    const partner = await existingPartner(deps, (await existingOrder(deps, orderId)).partner_id)
+    const done = async (answer: OrderAnswer): Promise<RefundAnswer> => {
+      const refund = await findRefund(deps.db, partner.partner_id, refundId)
+      if (!refund) throw noSuchRefund(refundId)
+      return { ...answer, refund }
+    }
+    let begun = await withOrder(deps, orderId, async (inside, order) => {
+      await recordAsked(inside, 'order_refund_asked', order, { refund_id: refundId })
+      return beginRefund(inside, order, refundId, input, cause)
+    })
+    if (begun === 'lost') {
+      const asked = await queryOrder(deps, orderId, cause)
+      if (asked.failure) return done(asked)
+      begun = await withOrder(deps, orderId, (inside, order) => resumeRefund(inside, order, refundId, cause))
+    }
+    if (typeof begun === 'string') return done(await answerFor(deps, orderId))
+    const result = await ask(deps, partner, begun)
+    const update = decisionOf(result, begun)
+    await withOrder(deps, orderId, (inside, order) => settle(inside, order, refundId, update, result.callId))
+    return done(await answerFor(deps, orderId, failureOf(result)))
+  },
+)
 
 async function ask(deps: Deps, partner: PartnerWithSecrets, { order, refund }: ToAsk) {
   const { order_id: orderId } = order

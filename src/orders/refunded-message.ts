@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
+import { operation } from '../lib/json/input.ts'
 import { beijingTime } from '../lib/time-zone.ts'
 import { type CallProblem, callPartner, existingPartner, failureOf, RefusedRequest } from '../partner-calls/index.ts'
 import { changeRefund } from './change-refund.ts'
@@ -13,7 +14,7 @@ import { type OrderRow, vouchersOf } from './order-store.ts'
 import type { RefundAnswer } from './refund-order.ts'
 import { findRefund, insertRefund, type RefundRow, refundsOf } from './refund-store.ts'
 import type { OrderState } from './states.ts'
-import type { NewRefundedMessage } from './wire.ts'
+import { type NewRefundedMessage, newRefundedMessage } from './wire.ts'
 
 /**
  * The order states in which the platform may refund tickets by itself: 1 by customer service, 2 payment never
@@ -26,22 +27,25 @@ const SEND_AGAIN_IN_S = 20
  * The platform has refunded by itself and tells the partner. The refund holds whatever the partner answers, so it is
  * stored first; a message that does not arrive is sent again by a job, under the same serial number.
  */
-export async function tellRefunded(deps: Deps, input: NewRefundedMessage, cause: Cause): Promise<RefundAnswer> {
-  const { order_id: orderId, refund_id: refundId = randomUUID(), type, reason } = input
-  const message = { orderId, refundId, type, reason }
-  await withOrder(deps, orderId, async (inside, order) => {
-    await recordAsked(inside, 'order_refunded_asked', order, { refund_id: refundId, type })
-    const known = await findRefund(inside.db, order.partner_id, refundId)
-    if (known && known.order_id !== orderId) throw noSuchRefund(refundId)
-    const refund = known ?? (await storeRefund(inside, order, refundId, input, cause))
-    const update = { state: 'refunded', decision_code: null, reason: reason ?? null } as const
-    if (refund.state !== 'refunded') await changeRefund(inside, order, refund, update, cause)
-    await queueRefundedMessage(inside, order.partner_id, message, SEND_AGAIN_IN_S)
-  })
-  const failure = await sendRefundedMessage(deps, message)
-  if (failure === null) await dropRefundedMessage(deps.db, message)
-  return { ...(await answerFor(deps, orderId, failure)), refund: await storedRefund(deps, orderId, refundId) }
-}
+export const tellRefunded = operation(
+  newRefundedMessage,
+  async (deps: Deps, input: NewRefundedMessage, cause: Cause): Promise<RefundAnswer> => {
+    const { order_id: orderId, refund_id: refundId = randomUUID(), type, reason } = input
+    const message = { orderId, refundId, type, reason }
+    await withOrder(deps, orderId, async (inside, order) => {
+      await recordAsked(inside, 'order_refunded_asked', order, { refund_id: refundId, type })
+      const known = await findRefund(inside.db, order.partner_id, refundId)
+      if (known && known.order_id !== orderId) throw noSuchRefund(refundId)
+      const refund = known ?? (await storeRefund(inside, order, refundId, input, cause))
+      const update = { state: 'refunded', decision_code: null, reason: reason ?? null } as const
+      if (refund.state !== 'refunded') await changeRefund(inside, order, refund, update, cause)
+      await queueRefundedMessage(inside, order.partner_id, message, SEND_AGAIN_IN_S)
+    })
+    const failure = await sendRefundedMessage(deps, message)
+    if (failure === null) await dropRefundedMessage(deps.db, message)
+    return { ...(await answerFor(deps, orderId, failure)), refund: await storedRefund(deps, orderId, refundId) }
+  },
+)
 
 /**
  * A payment that is still on its way could issue tickets after its refund; refunding a part of one would leave unknown

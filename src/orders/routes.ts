@@ -12,7 +12,7 @@ import { queryOrder } from './query-order.ts'
 import { refundOrder } from './refund-order.ts'
 import { tellRefunded } from './refunded-message.ts'
 import { listOrders, showOrder } from './show-order.ts'
-import { newOrder, newRefund, newRefundedMessage, oneOrder, orderFilter } from './wire.ts'
+import { oneOrder } from './wire.ts'
 
 interface OneOrderRoute {
   Params: { order_id: string }
@@ -31,11 +31,15 @@ export function orderRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
   readBodiesExactly(app)
 
   app.get('/orders', { config: { readsQuery: true } }, async (request, reply) =>
-    answerLossless(request, reply, await listOrders(as(request), parseInput(orderFilter, request.query))),
+    answerLossless(request, reply, await listOrders(as(request), parseInput(listOrders.input, request.query))),
   )
 
   app.post('/orders', async (request, reply) =>
-    answerLossless(request, reply, await createOrder(as(request), parseInput(newOrder, request.body), OPERATOR)),
+    answerLossless(
+      request,
+      reply,
+      await createOrder(as(request), parseInput(createOrder.input, request.body), OPERATOR),
+    ),
   )
 
   app.get<OneOrderRoute>('/orders/:order_id', async (request, reply) =>
@@ -55,14 +59,18 @@ export function orderRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/refund', async (request, reply) =>
-    answerLossless(request, reply, await refundOrder(as(request), parseInput(newRefund, withId(request)), OPERATOR)),
+    answerLossless(
+      request,
+      reply,
+      await refundOrder(as(request), parseInput(refundOrder.input, withId(request)), OPERATOR),
+    ),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/refunded', async (request, reply) =>
     answerLossless(
       request,
       reply,
-      await tellRefunded(as(request), parseInput(newRefundedMessage, withId(request)), OPERATOR),
+      await tellRefunded(as(request), parseInput(tellRefunded.input, withId(request)), OPERATOR),
     ),
   )
 }

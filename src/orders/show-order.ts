@@ -1,9 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { type HistoryRow, historyOfOrder } from '../history/index.ts'
+import { operation } from '../lib/json/input.ts'
 import { type CallSummary, callsOf } from '../partner-calls/index.ts'
 import { type ShownOrder, shownOrder } from './order-answer.ts'
 import { type OrderSummary, listOrders as readOrders } from './show-store.ts'
-import type { OrderFilter } from './wire.ts'
+import { orderFilter } from './wire.ts'
 
 /** The order with its whole history: every change with its cause, every call with its outcome. */
 export interface OrderStory {
@@ -19,10 +20,10 @@ export async function showOrder(deps: Deps, orderId: bigint): Promise<OrderStory
 }
 
 /** A page of the orders that the filter asks for, newest first. */
-export async function listOrders(
-  deps: Deps,
-  filter: OrderFilter,
-): Promise<{ orders: OrderSummary[]; next: string | null }> {
-  const { rows, next } = await readOrders(deps.db, filter)
-  return { orders: rows, next }
-}
+export const listOrders = operation(
+  orderFilter,
+  async (deps: Deps, filter): Promise<{ orders: OrderSummary[]; next: string | null }> => {
+    const { rows, next } = await readOrders(deps.db, filter)
+    return { orders: rows, next }
+  },
+)

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { ORDER_HISTORY } from '../history/index.ts'
+import { ORDER_DATA_RETENTION } from './personal-data-store.ts'
 import { ORDER_STATE_NAMES } from './states.ts'
 
 /** The SQL of orders that were made to try something. */
@@ -12,6 +13,7 @@ export const TRIAL_KEPT_S = 30 * DAY_S
 /** An order says itself when it may go; its vouchers, refunds, lists and history go with it. */
 export const ORDER_RETENTION: readonly Retention[] = [
   { table: 'ticket_order', column: 'delete_after', keptS: () => 0, also: ORDER_HISTORY },
+  ...ORDER_DATA_RETENTION,
 ]
 
 const trialOrder = z.object({

@@ -2,15 +2,7 @@ import { findProduct } from '../../catalogue/index.ts'
 import { type Expectation, shownValue } from '../../checks/index.ts'
 import { OPERATOR } from '../../history/index.ts'
 import { said } from '../../lib/said.ts'
-import {
-  newRefund,
-  newRefundedMessage,
-  type RefundAnswer,
-  type RefundState,
-  refundOrder,
-  showOrder,
-  tellRefunded,
-} from '../../orders/index.ts'
+import { type RefundState, refundOrder, showOrder, tellRefunded } from '../../orders/index.ts'
 import { offers } from '../../test-plan/index.ts'
 import type { OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
@@ -111,7 +103,7 @@ export const refundedMessage: Step = {
   expects: { 'order-state': 'error' },
   async perform(context) {
     const { order_id } = await buyTestOrder(context, 'message', context.choice.products.main)
-    const message = newRefundedMessage.parse({ order_id, type: 1, reason: 'Sandbox 测试' })
+    const message = tellRefunded.input.parse({ order_id, type: 1, reason: 'Sandbox 测试' })
     await context.operate('order-refunded', (deps) => tellRefunded(deps, message, OPERATOR))
   },
 }
@@ -143,8 +135,8 @@ async function askForRefund(
   const { partner_id: partnerId } = context.partner
   const product = await findProduct(context.deps.db, { partnerId, partnerDealId })
   const partly = product?.details.partlyRefund === true && quantity > 1
-  const input = newRefund.parse({ order_id, ...(partly ? { quantity: 1 } : {}) })
-  await context.operate<RefundAnswer>('order-refund', (deps) => refundOrder(deps, input, OPERATOR), expectation)
+  const input = refundOrder.input.parse({ order_id, ...(partly ? { quantity: 1 } : {}) })
+  await context.operate('order-refund', (deps) => refundOrder(deps, input, OPERATOR), expectation)
   await checkRefund(context, order_id, states)
   await checkRefundId(context, order_id)
   return order_id

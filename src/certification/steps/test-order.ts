@@ -1,15 +1,16 @@
 import type { Expectation } from '../../checks/index.ts'
 import { MOUNT } from '../../config/mounts.ts'
 import { OPERATOR } from '../../history/index.ts'
+import type { OutputOf } from '../../lib/json/input.ts'
 import { said } from '../../lib/said.ts'
 import { PATH } from '../../mws/index.ts'
-import { createOrder, type OrderAnswer, payOrder, queryOrder, showOrder, storedOrders } from '../../orders/index.ts'
+import { createOrder, payOrder, queryOrder, showOrder, storedOrders } from '../../orders/index.ts'
 import { type OrderOptions, runOrderInput } from '../order-input.ts'
 import { linkedOrders, type OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
 import { otherOrder } from './other-order.ts'
 
-export type Order = OrderAnswer['order']
+export type Order = OutputOf<typeof createOrder>['order']
 
 /** Ids beyond 2^53, which a program that reads ids as doubles rounds. */
 export const LARGE_ID_BITS = 63

@@ -1,4 +1,5 @@
-import type { NewOrder } from '../../orders/index.ts'
+import type { InputOf } from '../../lib/json/input.ts'
+import type { createOrder } from '../../orders/index.ts'
 
 /** An invented person with a well-formed id card number: the check digit fits, the district code is not in use. */
 const TESTER = {
@@ -16,7 +17,7 @@ const NEEDED = { none: 1, one: 2, all: 3, perGroup: 4 } as const
 export function testVisitors(
   product: { readonly visitorInfoType?: unknown; readonly visitorInfoGroupSize?: unknown },
   quantity: number,
-): Pick<NewOrder, 'visitors' | 'contact_person'> {
+): Pick<InputOf<typeof createOrder>, 'visitors' | 'contact_person'> {
   const count = countOf(Number(product.visitorInfoType), Number(product.visitorInfoGroupSize), quantity)
   const visitors = Array.from({ length: count }, () => ({ ...TESTER }))
   return { contact_person: { ...TESTER }, ...(count > 0 ? { visitors } : {}) }

@@ -1,6 +1,6 @@
 import { OPERATOR } from '../../history/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
-import { listOrders, ORDER_STATES, oneOrder, orderFilter, queryOrder, showOrder } from '../../orders/index.ts'
+import { listOrders, ORDER_STATES, oneOrder, queryOrder, showOrder } from '../../orders/index.ts'
 import { timelineOf, trafficTexts } from '../../sandbox/index.ts'
 import { partnerLink, trafficLink } from '../explained.ts'
 import type { Action, Asking, Cell, Section, Table } from '../shown.ts'
@@ -10,7 +10,7 @@ import { outcomeCell, wayOf } from './traffic-entry.ts'
 const pageOf = (id: bigint, ...more: string[]): string => at('orders', String(id), ...more)
 
 const readPage = async ({ deps, t, fields }: Asking) => {
-  const { orders, next } = await listOrders(deps, parseInput(orderFilter, fields))
+  const { orders, next } = await listOrders(deps, parseInput(listOrders.input, fields))
   return {
     table: {
       head: [

@@ -67,6 +67,30 @@ export function parseInput<T>(schema: z.ZodType<T>, value: unknown): T {
   throw new InvalidInput(parsed.error.issues.slice(0, MOST_PROBLEMS).flatMap(problemsOf).slice(0, MOST_PROBLEMS))
 }
 
+/**
+ * An operation together with the schema of its input: whoever is asked for the operation from outside (a route, a
+ * command, a page) parses with `op.input` and names nothing else of the room. Operations call each other without it, since
+ * types say what they hand over. `run` takes the input after its dependencies, or after the id of what it is about where
+ * an address says that.
+ */
+export function operation<Schema extends z.ZodType, Deps, More extends unknown[], Result>(
+  input: Schema,
+  run: (deps: Deps, input: z.output<Schema>, ...more: More) => Result,
+): typeof run & { readonly input: Schema }
+export function operation<Schema extends z.ZodType, Deps, Id extends bigint | string, More extends unknown[], Result>(
+  input: Schema,
+  run: (deps: Deps, id: Id, input: z.output<Schema>, ...more: More) => Result,
+): typeof run & { readonly input: Schema }
+export function operation(input: z.ZodType, run: (...given: never[]) => unknown): unknown {
+  return Object.assign(run, { input })
+}
+
+/** What an operation takes, parsed. */
+export type InputOf<Operation extends { readonly input: z.ZodType }> = z.output<Operation['input']>
+
+/** What an operation returns: its callers need no further name of it. */
+export type OutputOf<Operation extends (...given: never[]) => unknown> = Awaited<ReturnType<Operation>>
+
 const INVISIBLE = /[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]/u
 
 /**

@@ -3,16 +3,16 @@ import { withCalls } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
 import { OPERATOR } from '../../history/index.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
+import type { OutputOf } from '../../lib/json/input.ts'
 import {
   closeOrder,
   createOrder,
   findTrialOrder,
-  newRefund,
   orderMayMove,
   payOrder,
   queryOrder,
   refundOrder,
-  type TrialOrder,
+  type trialOrders,
 } from '../../orders/index.ts'
 import type { PartnerWithSecrets } from '../../partners/index.ts'
 import type { Choice } from '../../test-plan/index.ts'
@@ -21,6 +21,8 @@ import { noSuchEntry } from '../errors.ts'
 import { isCovered } from './interfaces.ts'
 import { judge, pendingCodes } from './send.ts'
 import type { Action, PlayOrder, Wish } from './wire.ts'
+
+type TrialOrder = OutputOf<typeof trialOrders>[number]
 
 /** The interface that an operation calls last. */
 const CALLED_BY = {
@@ -116,7 +118,7 @@ export async function actOnOrder(
   const operations: Record<Action, (inside: Deps) => Promise<unknown>> = {
     pay: (inside) => payOrder(inside, orderId, OPERATOR),
     query: (inside) => queryOrder(inside, orderId, OPERATOR),
-    refund: (inside) => refundOrder(inside, newRefund.parse({ order_id: orderId, quantity }), OPERATOR),
+    refund: (inside) => refundOrder(inside, refundOrder.input.parse({ order_id: orderId, quantity }), OPERATOR),
     close: (inside) => closeOrder(inside, orderId, OPERATOR),
   }
   return operate(deps, partner, CALLED_BY[action], operations[action])

@@ -1,7 +1,8 @@
 import type { Deps } from '../../deps.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
+import type { OutputOf } from '../../lib/json/input.ts'
 import { type Locale, translator } from '../../lib/web/locale.ts'
-import { findTrialOrder, type TrialOrder, trialOrders } from '../../orders/index.ts'
+import { findTrialOrder, trialOrders } from '../../orders/index.ts'
 import type { PartnerWithSecrets } from '../../partners/index.ts'
 import { docsLink } from '../docs/anchor.ts'
 import { orderStateMeaning } from '../docs/states.ts'
@@ -19,7 +20,7 @@ import { type PLAY_ORDER_FIELDS, type PlaySigning, SIGNINGS, WISHES, type Wish }
 const ORDERS_SHOWN = 20
 
 /** An order of Play as its pages show it. */
-export function shownOrder(order: TrialOrder, locale: Locale) {
+export function shownOrder(order: OutputOf<typeof trialOrders>[number], locale: Locale) {
   const t = translator(locale)
   return {
     id: String(order.order_id),

@@ -1,9 +1,12 @@
 import { type LogPlace, placesInRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
+import type { OutputOf } from '../../lib/json/input.ts'
 import { RescodeError } from '../../lib/web/rescode.ts'
-import { type OrderStory, showOrder } from '../../orders/index.ts'
+import { showOrder } from '../../orders/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { type TrafficLine, trafficAbout } from './list.ts'
+
+type OrderStory = OutputOf<typeof showOrder>
 
 /** One thing that happened to an order: a call in either direction, or a change of its state or of a refund's. */
 type Moment =

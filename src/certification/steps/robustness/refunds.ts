@@ -3,7 +3,7 @@ import { findProduct } from '../../../catalogue/index.ts'
 import type { Expectation } from '../../../checks/index.ts'
 import { OPERATOR } from '../../../history/index.ts'
 import { beijingTime } from '../../../lib/time-zone.ts'
-import { codesIn, newRefund, refundOrder, showOrder } from '../../../orders/index.ts'
+import { codesIn, refundOrder, showOrder } from '../../../orders/index.ts'
 import { type RequestOf, statedNow } from '../../../partner-calls/index.ts'
 import type { StepContext } from '../../step-context.ts'
 import { otherOrder } from '../other-order.ts'
@@ -36,7 +36,7 @@ export const refundOfRest: Step = {
     const product = await findProduct(context.deps.db, { partnerId, partnerDealId: main })
     // A product without partial refunds may keep the rest.
     if (product?.details.partlyRefund === true) {
-      const input = newRefund.parse({ order_id: orderId, quantity: order.quantity - 1 })
+      const input = refundOrder.input.parse({ order_id: orderId, quantity: order.quantity - 1 })
       await context.operate('order-refund', (deps) => refundOrder(deps, input, OPERATOR), { codes: [200, 602] })
       await checkRefund(context, orderId, ASKED)
     }

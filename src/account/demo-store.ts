@@ -3,19 +3,19 @@ import { type Db, sql } from '../db/sql.ts'
 
 /** The demo's users. They are marked when they are created; migration 0023 marked those of earlier builds. */
 
-export const markDemoUsers = (db: Db, passports: readonly string[]): Promise<number> =>
+const markDemoUsers = (db: Db, passports: readonly string[]): Promise<number> =>
   db.exec(
     sql`update user_profile u set demo = true
         from user_credential c
         where c.passport = any(${passports}) and (u.routing_key, u.cid, u.user_id) = (c.routing_key, c.cid, c.user_id)`,
   )
 
-export const hasUsers = async (db: Db): Promise<boolean> =>
+const hasUsers = async (db: Db): Promise<boolean> =>
   (await db.one(z.object({ exists: z.boolean() }), sql`select exists (select 1 from user_profile)`)).exists
 
 const userRow = z.object({ name: z.string(), status: z.string() })
 /** A user of the demo: passport and status. */
-export type DemoUser = z.output<typeof userRow>
+type DemoUser = z.output<typeof userRow>
 
 interface UnmarkedUsers {
   /** That of all of them. */
@@ -24,7 +24,7 @@ interface UnmarkedUsers {
 }
 
 /** Users of the demo that are not blocked. Where the schema has no mark yet: those of these names. */
-export const findActiveDemoUsers = (db: Db, unmarked?: UnmarkedUsers): Promise<DemoUser[]> =>
+const findActive = (db: Db, unmarked?: UnmarkedUsers): Promise<DemoUser[]> =>
   unmarked ? findUnmarked(db, unmarked) : findMarked(db)
 
 const findMarked = (db: Db): Promise<DemoUser[]> =>
@@ -50,13 +50,12 @@ const findUnmarked = (db: Db, { cid, users }: UnmarkedUsers): Promise<DemoUser[]
   )
 
 const keyRow = z.object({ routing_key: z.number(), cid: z.number(), user_id: z.string() })
-export type DemoUserKey = z.output<typeof keyRow>
 
-export const demoUserKeys = (db: Db): Promise<DemoUserKey[]> =>
+const demoUserKeys = (db: Db): Promise<z.output<typeof keyRow>[]> =>
   db.many(keyRow, sql`select routing_key, cid, user_id from user_profile where demo`)
 
 /** With their passwords and sessions. */
-export async function deleteDemoUsers(db: Db): Promise<number> {
+async function deleteDemoUsers(db: Db): Promise<number> {
   await db.exec(
     sql`delete from browser_session s using user_profile u
         where u.demo and (s.routing_key, s.cid, s.user_id) = (u.routing_key, u.cid, u.user_id)`,
@@ -66,4 +65,14 @@ export async function deleteDemoUsers(db: Db): Promise<number> {
         where u.demo and (c.routing_key, c.cid, c.user_id) = (u.routing_key, u.cid, u.user_id)`,
   )
   return db.exec(sql`delete from user_profile where demo`)
+}
+
+/** What the demo does with its users; each room with rows of the demo has such an object. */
+export const DEMO_USERS = {
+  /** Whether there are users at all, of the demo or not. */
+  hasRows: hasUsers,
+  mark: markDemoUsers,
+  findActive,
+  keys: demoUserKeys,
+  remove: deleteDemoUsers,
 }

@@ -1,10 +1,4 @@
-export {
-  deleteDemoUsers,
-  demoUserKeys,
-  findActiveDemoUsers,
-  hasUsers,
-  markDemoUsers,
-} from './demo-store.ts'
+export { DEMO_USERS } from './demo-store.ts'
 export { noSuchUser } from './errors.ts'
 export {
   type FileUser,

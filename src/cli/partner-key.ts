@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { positiveId } from '../lib/json/fields.ts'
-import { aesKeyInput, makeAesKey, removeAesKey, setAesKey } from '../partners/index.ts'
+import { makeAesKey, removeAesKey, setAesKey } from '../partners/index.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
 import { details, withAesKey } from './partner-text.ts'
@@ -30,7 +30,7 @@ export function keyCommands(partner: Command, context: CliContext): void {
     'read the key from standard input instead of asking for it (16 characters, or 32 hex digits)',
   )
   runs(set, context, {
-    input: aesKeyInput.extend(one.shape),
+    input: setAesKey.input.extend(one.shape),
     typed: async ({ keyStdin }, partner_id) => ({
       partner_id,
       aes_key: await readSecret(context.terminal, {

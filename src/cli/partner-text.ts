@@ -1,11 +1,14 @@
-import { type Partner, type PartnerSecretDates, type ShownPartner, urlWarnings } from '../partners/index.ts'
+import type { OutputOf } from '../lib/json/input.ts'
+import { type listPartners, type showPartner, urlWarnings } from '../partners/index.ts'
 import type { CliContext } from './context.ts'
 import { aligned, readable } from './text.ts'
+
+type ShownPartner = OutputOf<typeof showPartner>
 
 const pairs = (field: string, entries: Readonly<Record<string, string>>): string[][] =>
   Object.entries(entries).map(([name, value]) => [field, `${name} ${value}`])
 
-function contactRows(contacts: Partner['contacts']): string[][] {
+function contactRows(contacts: ShownPartner['contacts']): string[][] {
   const lines = Object.entries(contacts).map(([role, { name, mail, webhook_url }]) => [
     role,
     `${name} <${mail}>${webhook_url ? `, webhook ${webhook_url}` : ''}`,
@@ -13,7 +16,7 @@ function contactRows(contacts: Partner['contacts']): string[][] {
   return pairs('contact', Object.fromEntries(lines))
 }
 
-const secretRow = ({ signs, created_at, ends_at, last_used_at }: PartnerSecretDates): string[] => {
+const secretRow = ({ signs, created_at, ends_at, last_used_at }: ShownPartner['secrets'][number]): string[] => {
   const dates = `since ${readable(created_at)}, ends ${readable(ends_at)}, last used ${readable(last_used_at)}`
   return ['secret', signs ? `${dates}, signs our calls` : dates]
 }
@@ -60,7 +63,7 @@ export function withAesKey({ aes_key, ...partner }: ShownPartner & { aes_key: st
   return [details(partner), `aes_key  ${aes_key}`, hint.join('\n')].join('\n\n')
 }
 
-export function table(partners: readonly Partner[]): string {
+export function table(partners: Readonly<OutputOf<typeof listPartners>['partners']>): string {
   if (partners.length === 0) return 'no partners yet'
   const rows = partners.map((partner) => [
     String(partner.partner_id),

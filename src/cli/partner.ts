@@ -2,25 +2,19 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { rotation } from '../lib/crypto/made-secret.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import {
   activatePartner,
   CONTACT_ROLES,
-  contact,
   createPartner,
   listPartners,
-  newPartner,
-  noTestCall,
   PARTNER_FIELDS,
-  partnerChanges,
-  partnerFilter,
   retireSecret,
   rotatePartnerSecret,
   rotateWebhookSecret,
-  type ShownPartner,
   setContact,
   setStage,
   showPartner,
-  stageChange,
   suspendPartner,
   switchSigning,
   type TestCallWith,
@@ -37,14 +31,19 @@ import { noticesCommand } from './partner-notices.ts'
 import { details, table, warned, withSecret, withWebhookSecret } from './partner-text.ts'
 import { numberIfOne } from './text.ts'
 
-const contactOfOne = contact.extend({ ...one.shape, role: z.enum(CONTACT_ROLES) })
+const { role, ...who } = setContact.input.shape
+const contactOfOne = z.strictObject({ ...who, ...one.shape, role })
 
 /** `gatehouse partner …`: as over /admin/v1/partners. */
-export function partnerCommands(program: Command, context: CliContext, testCallWith: TestCallWith = noTestCall): void {
+export function partnerCommands(program: Command, context: CliContext, testCallWith: TestCallWith): void {
   const partner = program.command('partner').description('ticket sellers that are integrated over signed calls')
   createCommand(partner, context)
   listCommand(partner, context)
-  const simple = (name: string, description: string, run: (deps: Deps, id: bigint) => Promise<ShownPartner>) =>
+  const simple = (
+    name: string,
+    description: string,
+    run: (deps: Deps, id: bigint) => Promise<OutputOf<typeof showPartner>>,
+  ) =>
     runs(named(partner, name, description), context, {
       input: one,
       typed: (_, partner_id) => ({ partner_id }),
@@ -74,7 +73,7 @@ function createCommand(partner: Command, context: CliContext): void {
   const command = partner.command('create').description('register a partner; shows its clientSecret once')
   withFieldOptions(command, PARTNER_FIELDS, 'created')
   runs(command, context, {
-    input: newPartner,
+    input: createPartner.input,
     typed: (options) => fieldsFrom(options, PARTNER_FIELDS, 'created'),
     run: (deps, input) => createPartner(deps, input),
     after: (partner) => warned(context, partner),
@@ -93,7 +92,7 @@ function listCommand(partner: Command, context: CliContext): void {
     .option('--status <status>', 'active or suspended')
   lists(command, context, {
     plural: 'partners',
-    input: partnerFilter,
+    input: listPartners.input,
     typed: ({ name, clientId, stage, status }) => ({ name, client_id: clientId, stage, status }),
     page: listPartners,
     table,
@@ -104,7 +103,7 @@ function updateCommand(partner: Command, context: CliContext): void {
   const command = named(partner, 'update', 'change the given fields; a list replaces the whole list')
   withFieldOptions(command, PARTNER_FIELDS, 'changed')
   runs(command, context, {
-    input: partnerChanges.extend(one.shape),
+    input: updatePartner.input.extend(one.shape),
     typed: (options, partner_id) => ({ ...fieldsFrom(options, PARTNER_FIELDS, 'changed'), partner_id }),
     run: (deps, { partner_id, ...changes }) => updatePartner(deps, partner_id, changes),
     after: (partner) => warned(context, partner),
@@ -131,7 +130,7 @@ function rotateSecretCommand(partner: Command, context: CliContext): void {
 function stageCommand(partner: Command, context: CliContext): void {
   const command = named(partner, 'stage', 'move it to the sandbox or live', 'stage')
   runs(command, context, {
-    input: stageChange.extend(one.shape),
+    input: setStage.input.extend(one.shape),
     typed: (_, partner_id) => ({ partner_id, stage: second(command) }),
     run: (deps, { partner_id, ...change }) => setStage(deps, partner_id, change),
     text: details,
@@ -157,7 +156,7 @@ function contactCommand(partner: Command, context: CliContext): void {
       webhook_url: webhookUrl,
     }),
     route: ({ role, ...fields }) => ({ route: `PUT /partners/:partner_id/contacts/${roleIn(role)}`, fields }),
-    run: (deps, { partner_id, role, ...who }) => setContact(deps, partner_id, role, who),
+    run: (deps, { partner_id, ...contact }) => setContact(deps, partner_id, contact),
     after: (partner) => warned(context, partner),
     text: withWebhookSecret,
     flags: NAMED,
@@ -168,7 +167,7 @@ function webhookSecretCommand(partner: Command, context: CliContext): void {
   const description = "issue a new secret that signs calls to a contact's webhook from now on; shown once"
   const command = named(partner, 'rotate-webhook-secret', description, 'role')
   runs(command, context, {
-    input: one.extend({ role: z.enum(CONTACT_ROLES) }),
+    input: one.extend({ role }),
     typed: (_, partner_id) => ({ partner_id, role: second(command) }),
     route: ({ role, ...fields }) => ({
       route: `POST /partners/:partner_id/contacts/${roleIn(role)}/rotate-webhook-secret`,

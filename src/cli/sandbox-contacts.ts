@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { contact } from '../partners/index.ts'
+import { setContact } from '../partners/index.ts'
 import type { CliContext } from './context.ts'
 import { takes } from './operation.ts'
 import { print } from './report.ts'
@@ -11,7 +11,7 @@ import { aligned } from './text.ts'
 
 const PATIENCE_MS = 30_000
 
-const { name, mail } = contact.shape
+const { name, mail } = setContact.input.shape
 const input = z
   .strictObject({
     ...callerFields,

@@ -1,10 +1,11 @@
 import { listAudit } from '../audit/index.ts'
 import { jobCounts } from '../jobs/index.ts'
 import { addSeconds, fromEpochSeconds } from '../lib/clock.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
 import { type GatherMetrics, readLastHour } from '../metrics/index.ts'
 import { callsBySpan, certificatesEnding, ENDING_WITHIN_S, listBreakers } from '../partner-calls/index.ts'
-import { type ShownPartner, showPartner } from '../partners/index.ts'
+import { showPartner } from '../partners/index.ts'
 import { chartOf } from './chart.ts'
 import { mayDo } from './permissions.ts'
 import type { Asking, Cell, Fact } from './shown.ts'
@@ -108,7 +109,7 @@ const oldest = (since: Date, isBehind: boolean, t: Asking['t']): Cell => ({
   ...(isBehind ? { tone: 'bad' } : {}),
 })
 
-const partnerIfAny = ({ deps }: Asking, id: bigint): Promise<ShownPartner | undefined> =>
+const partnerIfAny = ({ deps }: Asking, id: bigint): Promise<OutputOf<typeof showPartner> | undefined> =>
   showPartner(deps, id).catch((error: unknown) => {
     if (error instanceof RescodeError) return undefined
     throw error

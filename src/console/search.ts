@@ -4,7 +4,7 @@ import { type Explained, explain } from '../explain/index.ts'
 import { parseInput } from '../lib/json/input.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
 import { listOrders, showOrder } from '../orders/index.ts'
-import { listPartners, partnerFilter } from '../partners/index.ts'
+import { listPartners } from '../partners/index.ts'
 import { listMicroApps, microAppFilter } from '../registry/index.ts'
 import { refusalTable, rejectedTable, userLink } from './explained.ts'
 import { mayDo } from './permissions.ts'
@@ -49,7 +49,7 @@ const orderOfPartner: Finds = async ({ deps, t }, query) => {
 }
 
 const partner: Finds = async ({ deps, t }, query) => {
-  const { partners } = await listPartners(deps, parseInput(partnerFilter, { client_id: query, limit: MOST }))
+  const { partners } = await listPartners(deps, parseInput(listPartners.input, { client_id: query, limit: MOST }))
   return partners.map(({ partner_id, name, client_id }) => ({
     kind: t('console.search.partner'),
     link: link(`${name} (${client_id})`, at('partners', String(partner_id))),

@@ -1,9 +1,10 @@
-import { findActiveDemoUsers } from '../account/index.ts'
+import { DEMO_USERS } from '../account/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
-import { findActiveDemoPartners } from '../partners/index.ts'
-import { demoSchema, findActiveDemoApps } from '../registry/index.ts'
+import { DEMO_PARTNERS } from '../partners/index.ts'
+import { DEMO_APPS } from '../registry/index.ts'
 import { DEMO_NAMES, DEMO_PARTNER } from './seed.ts'
+import { demoSchema } from './store.ts'
 
 /**
  * For the start in production: throws while something of the demo is active in the database, however it got there (the
@@ -32,9 +33,9 @@ async function findActiveDemo(db: Db): Promise<DemoRow[]> {
   const { filled, marked } = await demoSchema(db)
   if (!filled) return []
   const rows = {
-    'micro-app': await findActiveDemoApps(db, marked ? undefined : DEMO_NAMES.appKeys),
-    partner: await findActiveDemoPartners(db, marked ? undefined : DEMO_PARTNER),
-    user: await findActiveDemoUsers(db, marked ? undefined : DEMO_NAMES),
+    'micro-app': await DEMO_APPS.findActive(db, marked ? undefined : DEMO_NAMES.appKeys),
+    partner: await DEMO_PARTNERS.findActive(db, marked ? undefined : DEMO_PARTNER),
+    user: await DEMO_USERS.findActive(db, marked ? undefined : DEMO_NAMES),
   }
   return Object.entries(rows).flatMap(([kind, found]) => found.map((row) => ({ kind, ...row })))
 }

@@ -1,11 +1,11 @@
-import { deleteDemoUsers, demoUserKeys } from '../account/index.ts'
+import { DEMO_USERS } from '../account/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import { deleteProductsOf } from '../catalogue/index.ts'
 import type { Deps } from '../deps.ts'
 import { deleteGrantsOf } from '../oauth/index.ts'
 import { partnersWithOrders } from '../orders/index.ts'
-import { demoPartnerIds, removeDemoPartners } from '../partners/index.ts'
-import { deleteDemoApps, demoAppKeys } from '../registry/index.ts'
+import { DEMO_PARTNERS } from '../partners/index.ts'
+import { DEMO_APPS } from '../registry/index.ts'
 
 /** How many rows of each kind are gone; a partner that orders refer to is kept, suspended and without secrets or URLs. */
 export interface RemovedDemo {
@@ -19,16 +19,16 @@ export interface RemovedDemo {
 export const removeDemo = (deps: Deps): Promise<RemovedDemo> =>
   deps.db.tx(async (inside) => {
     const now = deps.clock.now()
-    const partners = await demoPartnerIds(inside)
+    const partners = await DEMO_PARTNERS.keys(inside)
     const kept = await partnersWithOrders(inside, partners)
-    await deleteGrantsOf(inside, await demoUserKeys(inside), await demoAppKeys(inside))
+    await deleteGrantsOf(inside, await DEMO_USERS.keys(inside), await DEMO_APPS.keys(inside))
     await deleteProductsOf(
       inside,
       partners.filter((partner) => !kept.includes(partner)),
     )
-    const micro_apps = await deleteDemoApps(inside)
-    const users = await deleteDemoUsers(inside)
-    const gone = await removeDemoPartners(inside, kept, now)
+    const micro_apps = await DEMO_APPS.remove(inside)
+    const users = await DEMO_USERS.remove(inside)
+    const gone = await DEMO_PARTNERS.remove(inside, kept, now)
     const removed = { micro_apps, users, partners: gone.removed, partners_kept: gone.disabled }
     if (Object.values(removed).some((count) => count > 0)) {
       await recordAudit({ ...deps, db: inside }, { event: 'demo_removed', detail: removed })

@@ -1,7 +1,7 @@
-import { createUser, hasUsers, markDemoUsers } from '../account/index.ts'
+import { createUser, DEMO_USERS } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
-import { createPartner, hasPartners, markDemoPartner, newPartner, setAesKey } from '../partners/index.ts'
-import { createMicroApp, demoAppKeys, hasMicroApp, markDemoApps, newMicroApp } from '../registry/index.ts'
+import { createPartner, DEMO_PARTNERS, setAesKey } from '../partners/index.ts'
+import { createMicroApp, DEMO_APPS, newMicroApp } from '../registry/index.ts'
 import { lockSeeding } from './store.ts'
 
 /** Well-known on purpose and for local use only: production neither seeds it nor starts while it is active (refuse.ts). */
@@ -107,9 +107,9 @@ export async function seedDemo(deps: Deps): Promise<void> {
   await deps.db.tx(async (db) => {
     await lockSeeding(db)
     const inside: Deps = { ...deps, db }
-    if (!(await hasMicroApp(db)) && !(await hasUsers(db))) await seedPeople(inside)
+    if (!(await DEMO_APPS.hasRows(db)) && !(await DEMO_USERS.hasRows(db))) await seedPeople(inside)
     await seedOidcApp(inside)
-    if (!(await hasPartners(db)) && (await hasMicroApp(db, DEMO_APP.appKey))) await seedPartner(inside)
+    if (!(await DEMO_PARTNERS.hasRows(db)) && (await DEMO_APPS.hasRows(db, DEMO_APP.appKey))) await seedPartner(inside)
   })
 }
 
@@ -126,11 +126,11 @@ async function seedPeople(deps: Deps): Promise<void> {
       password: `${user.passport}-password`,
     })
   }
-  await markDemoApps(
+  await DEMO_APPS.mark(
     deps.db,
     APPS.map((app) => app.app_key),
   )
-  await markDemoUsers(
+  await DEMO_USERS.mark(
     deps.db,
     USERS.map((user) => user.passport),
   )
@@ -139,8 +139,8 @@ async function seedPeople(deps: Deps): Promise<void> {
 /** Also beside a demo of an earlier build; never where the demo is not. */
 async function seedOidcApp(deps: Deps): Promise<void> {
   const { db, config } = deps
-  const isDemo = (await demoAppKeys(db)).includes(DEMO_APP.appKey)
-  if (!isDemo || (await hasMicroApp(db, DEMO_OIDC_APP.appKey))) return
+  const isDemo = (await DEMO_APPS.keys(db)).includes(DEMO_APP.appKey)
+  if (!isDemo || (await DEMO_APPS.hasRows(db, DEMO_OIDC_APP.appKey))) return
   const app = newMicroApp.parse({
     app_key: DEMO_OIDC_APP.appKey,
     name: 'Open Trails',
@@ -149,11 +149,11 @@ async function seedOidcApp(deps: Deps): Promise<void> {
     ...demoOidcUris(config.DEMO_PORT),
   })
   await createMicroApp(deps, app, DEMO_OIDC_APP.secret)
-  await markDemoApps(db, [DEMO_OIDC_APP.appKey])
+  await DEMO_APPS.mark(db, [DEMO_OIDC_APP.appKey])
 }
 
 async function seedPartner(deps: Deps): Promise<void> {
-  const partner = newPartner.parse({
+  const partner = createPartner.input.parse({
     partner_id: DEMO_PARTNER.partnerId,
     client_id: DEMO_PARTNER.clientId,
     name: 'Lakeside Tickets 湖畔票务',
@@ -165,5 +165,5 @@ async function seedPartner(deps: Deps): Promise<void> {
   })
   await createPartner(deps, partner, DEMO_PARTNER.secret)
   await setAesKey(deps, DEMO_PARTNER.partnerId, { aes_key: DEMO_PARTNER.aesKey })
-  await markDemoPartner(deps.db, DEMO_PARTNER.partnerId)
+  await DEMO_PARTNERS.mark(deps.db, DEMO_PARTNER.partnerId)
 }

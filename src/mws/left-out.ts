@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import type { Rates } from '../lib/rates.ts'
-import type { Partner } from '../partners/index.ts'
+import type { PartnerWithSecrets } from '../partners/index.ts'
 import { insertRejectedCall } from './rejected-store.ts'
 
 /** Refused calls of one partner that were too many to be kept. */
 interface LeftOut {
-  readonly partner: Pick<Partner, 'partner_id' | 'client_id'>
+  readonly partner: Pick<PartnerWithSecrets, 'partner_id' | 'client_id'>
   readonly verified: boolean
   calls: number
   readonly timer: NodeJS.Timeout

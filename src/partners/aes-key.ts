@@ -1,10 +1,11 @@
 import type { Deps } from '../deps.ts'
 import { randomDigits } from '../lib/crypto/made-secret.ts'
+import { operation } from '../lib/json/input.ts'
 import { changePartner, requirePartner } from './change.ts'
 import { noAesKey } from './errors.ts'
 import * as store from './store.ts'
 import { sealAesKey } from './store.ts'
-import type { AesKeyInput, ShownPartner } from './wire.ts'
+import { type AesKeyInput, aesKeyInput, type ShownPartner } from './wire.ts'
 
 /** All that every partner's program takes: some read 32 hex digits, all read 16 characters. They hold 95 random bits. */
 const MADE_CHARACTERS = 16
@@ -16,8 +17,11 @@ const keepAesKey = (deps: Deps, partnerId: bigint, key: string, made: boolean): 
   })
 
 /** Keeps the key that the partner encrypts bodies with, in place of the one before. It is never shown. */
-export const setAesKey = (deps: Deps, partnerId: bigint, { aes_key }: AesKeyInput): Promise<ShownPartner> =>
-  keepAesKey(deps, partnerId, aes_key, false)
+export const setAesKey = operation(
+  aesKeyInput,
+  (deps: Deps, partnerId: bigint, { aes_key }: AesKeyInput): Promise<ShownPartner> =>
+    keepAesKey(deps, partnerId, aes_key, false),
+)
 
 /** A new key in place of the one before, shown this once. What is encrypted with the former is refused from now on. */
 export async function makeAesKey(deps: Deps, partnerId: bigint): Promise<ShownPartner & { aes_key: string }> {

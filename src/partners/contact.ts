@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { type Keys, open, seal } from '../lib/crypto/keys.ts'
+import { operation } from '../lib/json/input.ts'
 import { changePartner } from './change.ts'
 import * as store from './contact-store.ts'
 import { noWebhook } from './errors.ts'
-import type { Contact, ContactRole, ShownPartner } from './wire.ts'
+import { type Contact, type ContactOfRole, type ContactRole, contactOfRole, type ShownPartner } from './wire.ts'
 
 /** As Standard Webhooks writes it: the prefix and the Base64 of the key, here 192 random bits. */
 export const newWebhookSecret = (): string => `whsec_${randomBytes(24).toString('base64')}`
@@ -59,16 +60,18 @@ export async function rotateWebhookSecret(
 }
 
 /** Sets the partner's contact of that role, or replaces it whole. A webhook that is new comes with the secret of its calls. */
-export async function setContact(
-  deps: Deps,
-  partnerId: bigint,
-  role: ContactRole,
-  contact: Contact,
-): Promise<ShownPartner & { webhook_secret?: string }> {
-  let webhook_secret: string | undefined
-  const partner = await changePartner(deps, partnerId, 'partner_contact_set', async (db) => {
-    webhook_secret = await keepContact({ ...deps, db }, partnerId, role, contact)
-    return { role, new_webhook_secret: webhook_secret !== undefined }
-  })
-  return webhook_secret === undefined ? partner : { ...partner, webhook_secret }
-}
+export const setContact = operation(
+  contactOfRole,
+  async (
+    deps: Deps,
+    partnerId: bigint,
+    { role, ...contact }: ContactOfRole,
+  ): Promise<ShownPartner & { webhook_secret?: string }> => {
+    let webhook_secret: string | undefined
+    const partner = await changePartner(deps, partnerId, 'partner_contact_set', async (db) => {
+      webhook_secret = await keepContact({ ...deps, db }, partnerId, role, contact)
+      return { role, new_webhook_secret: webhook_secret !== undefined }
+    })
+    return webhook_secret === undefined ? partner : { ...partner, webhook_secret }
+  },
+)

@@ -3,16 +3,16 @@ import { type Db, sql } from '../db/sql.ts'
 
 /** The demo's partner. It is marked when it is created; migration 0023 marked those of earlier builds. */
 
-export const markDemoPartner = (db: Db, partnerId: bigint): Promise<number> =>
+const markDemoPartner = (db: Db, partnerId: bigint): Promise<number> =>
   db.exec(sql`update partner set demo = true where partner_id = ${partnerId}`)
 
-export const hasPartners = async (db: Db): Promise<boolean> =>
+const hasPartners = async (db: Db): Promise<boolean> =>
   (await db.one(z.object({ exists: z.boolean() }), sql`select exists (select 1 from partner)`)).exists
 
 const demoPartner = z.object({ name: z.string(), status: z.string() })
 
 /** Partners of the demo that are not suspended. Where the schema has no mark yet: the one of these ids. */
-export const findActiveDemoPartners = (
+const findActive = (
   db: Db,
   ids?: { readonly partnerId: bigint; readonly clientId: string },
 ): Promise<z.output<typeof demoPartner>[]> =>
@@ -24,13 +24,13 @@ export const findActiveDemoPartners = (
             where partner_id = ${ids.partnerId} and client_id = ${ids.clientId} and status <> 'suspended'`,
   )
 
-export const demoPartnerIds = async (db: Db): Promise<bigint[]> =>
+const demoPartnerIds = async (db: Db): Promise<bigint[]> =>
   (await db.many(z.object({ partner_id: z.coerce.bigint() }), sql`select partner_id from partner where demo`)).map(
     (row) => row.partner_id,
   )
 
 /** How many are gone, and how many stay (`kept`) and were disabled. */
-export const removeDemoPartners = async (
+const removeDemoPartners = async (
   db: Db,
   kept: readonly bigint[],
   now: Date,
@@ -56,4 +56,14 @@ async function disableDemoPartners(db: Db, now: Date): Promise<number> {
   await db.exec(sql`delete from partner_contact where partner_id in (select partner_id from partner where demo)`)
   await db.exec(sql`delete from partner_secret where partner_id in (select partner_id from partner where demo)`)
   return disabled
+}
+
+/** What the demo does with its partner. */
+export const DEMO_PARTNERS = {
+  /** Whether there are partners at all, of the demo or not. */
+  hasRows: hasPartners,
+  mark: markDemoPartner,
+  findActive,
+  keys: demoPartnerIds,
+  remove: removeDemoPartners,
 }

@@ -3,13 +3,7 @@
 export { makeAesKey, removeAesKey, setAesKey } from './aes-key.ts'
 export { rotateWebhookSecret, setContact, webhookSecret } from './contact.ts'
 export { PARTNERS_SEALED } from './contact-store.ts'
-export {
-  demoPartnerIds,
-  findActiveDemoPartners,
-  hasPartners,
-  markDemoPartner,
-  removeDemoPartners,
-} from './demo-store.ts'
+export { DEMO_PARTNERS } from './demo-store.ts'
 export { PARTNER_FIELDS } from './fields.ts'
 export {
   activatePartner,
@@ -27,20 +21,7 @@ export {
   suspendPartner,
   updatePartner,
 } from './partner.ts'
-export { noTestCall, retireSecret, rotatePartnerSecret, switchSigning, type TestCallWith } from './secret.ts'
+export { retireSecret, rotatePartnerSecret, switchSigning, type TestCallWith } from './secret.ts'
 export { checkSecretKey } from './secret-key.ts'
 export { urlWarnings } from './url-warnings.ts'
-export {
-  aesKeyInput,
-  CONTACT_ROLES,
-  type ContactRole,
-  contact,
-  newPartner,
-  type Partner,
-  type PartnerChanges,
-  type PartnerSecretDates,
-  partnerChanges,
-  partnerFilter,
-  type ShownPartner,
-  stageChange,
-} from './wire.ts'
+export { CONTACT_ROLES, type ContactRole } from './wire.ts'

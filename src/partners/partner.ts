@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
 import { makeSecret } from '../lib/crypto/made-secret.ts'
+import { operation } from '../lib/json/input.ts'
 import { changePartner, findSealed, requirePartner, shownPartner } from './change.ts'
 import { keepContact } from './contact.ts'
 import { nothingToEncryptWith, partnerTaken } from './errors.ts'
@@ -15,11 +16,15 @@ import {
   CONTACT_ROLES,
   type ContactRole,
   type NewPartner,
+  newPartner,
   type Partner,
   type PartnerChanges,
   type PartnerFilter,
+  partnerChanges,
+  partnerFilter,
   type ShownPartner,
   type StageChange,
+  stageChange,
 } from './wire.ts'
 
 /** A partner with its live secrets, the newer one first; two at most, and exactly one of them signs our calls. */
@@ -39,58 +44,64 @@ export const secretTexts = ({ secrets, aes_key }: Pick<PartnerWithSecrets, 'secr
 type WebhookSecrets = Partial<Record<ContactRole, string>>
 
 /** Creates the partner with its first clientSecret, which no later call can show again. `secret` is given for demo data only. */
-export async function createPartner(
-  deps: Deps,
-  input: NewPartner,
-  secret: string = makeSecret('ghcs'),
-): Promise<ShownPartner & { client_secret: string; webhook_secrets?: WebhookSecrets }> {
-  const now = deps.clock.now()
-  return deps.db.tx(async (db) => {
-    await store.lockForCreation(db)
-    const taken = Object.entries(await store.findTaken(db, input)).flatMap(([field, is]) => (is ? [field] : []))
-    if (taken.length > 0) throw partnerTaken(taken)
-    const partner_id = input.partner_id ?? (await store.nextPartnerId(db))
-    const client_id = input.client_id ?? randomBytes(12).toString('hex')
-    await store.insertPartner(db, { ...input, partner_id, client_id }, now)
-    const first = { ...sealSecret(deps.keys, partner_id, secret), signs: true, overlap_s: 0 }
-    await insertSecret(db, partner_id, first, now)
-    const webhook_secrets: WebhookSecrets = {}
-    for (const role of CONTACT_ROLES) {
-      const contact = input.contacts[role]
-      const made = contact && (await keepContact({ ...deps, db }, partner_id, role, contact))
-      if (made) webhook_secrets[role] = made
-    }
-    const detail = { client_id, secret_id: first.secret_id }
-    await recordAudit({ ...deps, db }, { event: 'partner_created', partnerId: partner_id, detail })
-    const created = shownPartner(await requirePartner({ ...deps, db }, partner_id))
-    const some = Object.keys(webhook_secrets).length > 0
-    return { ...created, client_secret: secret, ...(some ? { webhook_secrets } : {}) }
-  })
-}
+export const createPartner = operation(
+  newPartner,
+  async (
+    deps: Deps,
+    input: NewPartner,
+    secret: string = makeSecret('ghcs'),
+  ): Promise<ShownPartner & { client_secret: string; webhook_secrets?: WebhookSecrets }> => {
+    const now = deps.clock.now()
+    return deps.db.tx(async (db) => {
+      await store.lockForCreation(db)
+      const taken = Object.entries(await store.findTaken(db, input)).flatMap(([field, is]) => (is ? [field] : []))
+      if (taken.length > 0) throw partnerTaken(taken)
+      const partner_id = input.partner_id ?? (await store.nextPartnerId(db))
+      const client_id = input.client_id ?? randomBytes(12).toString('hex')
+      await store.insertPartner(db, { ...input, partner_id, client_id }, now)
+      const first = { ...sealSecret(deps.keys, partner_id, secret), signs: true, overlap_s: 0 }
+      await insertSecret(db, partner_id, first, now)
+      const webhook_secrets: WebhookSecrets = {}
+      for (const role of CONTACT_ROLES) {
+        const contact = input.contacts[role]
+        const made = contact && (await keepContact({ ...deps, db }, partner_id, role, contact))
+        if (made) webhook_secrets[role] = made
+      }
+      const detail = { client_id, secret_id: first.secret_id }
+      await recordAudit({ ...deps, db }, { event: 'partner_created', partnerId: partner_id, detail })
+      const created = shownPartner(await requirePartner({ ...deps, db }, partner_id))
+      const some = Object.keys(webhook_secrets).length > 0
+      return { ...created, client_secret: secret, ...(some ? { webhook_secrets } : {}) }
+    })
+  },
+)
 
 /** A page of the partners that the filter asks for, oldest first. */
-export async function listPartners(
-  deps: Deps,
-  filter: PartnerFilter,
-): Promise<{ partners: Partner[]; next: string | null }> {
-  const { rows, next } = await partnersOf(deps.db, filter)
-  return { partners: rows, next }
-}
+export const listPartners = operation(
+  partnerFilter,
+  async (deps: Deps, filter: PartnerFilter): Promise<{ partners: Partner[]; next: string | null }> => {
+    const { rows, next } = await partnersOf(deps.db, filter)
+    return { partners: rows, next }
+  },
+)
 
 /** The partner with the dates of its live secrets; throws 20007 (404) for an unknown PartnerId, as all below. */
 export const showPartner = async (deps: Deps, partnerId: bigint): Promise<ShownPartner> =>
   shownPartner(await requirePartner(deps, partnerId))
 
-export const updatePartner = (deps: Deps, partnerId: bigint, changes: PartnerChanges): Promise<ShownPartner> =>
-  changePartner(deps, partnerId, 'partner_updated', async (db) => {
-    const before = await requirePartner({ ...deps, db }, partnerId)
-    if (changes.encrypts_calls && before.aes_key_set_at === null) throw nothingToEncryptWith()
-    await store.updatePartner(db, partnerId, changes)
-    const after = await requirePartner({ ...deps, db }, partnerId)
-    const valuesOf = (partner: object) =>
-      Object.fromEntries(Object.entries(partner).filter(([field]) => field in changes))
-    return { before: valuesOf(before), after: valuesOf(after) }
-  })
+export const updatePartner = operation(
+  partnerChanges,
+  (deps: Deps, partnerId: bigint, changes: PartnerChanges): Promise<ShownPartner> =>
+    changePartner(deps, partnerId, 'partner_updated', async (db) => {
+      const before = await requirePartner({ ...deps, db }, partnerId)
+      if (changes.encrypts_calls && before.aes_key_set_at === null) throw nothingToEncryptWith()
+      await store.updatePartner(db, partnerId, changes)
+      const after = await requirePartner({ ...deps, db }, partnerId)
+      const valuesOf = (partner: object) =>
+        Object.fromEntries(Object.entries(partner).filter(([field]) => field in changes))
+      return { before: valuesOf(before), after: valuesOf(after) }
+    }),
+)
 
 /** Keeps others from changing the partner, or from locking it, until the caller's transaction ends. Returns its stage. */
 export const lockPartner = ({ db }: Deps, partnerId: bigint): Promise<Partner['stage']> =>
@@ -110,11 +121,14 @@ export const activatePartner = (deps: Deps, partnerId: bigint): Promise<ShownPar
   })
 
 /** Moves the partner between sandbox and live. */
-export const setStage = (deps: Deps, partnerId: bigint, { stage }: StageChange): Promise<ShownPartner> =>
-  changePartner(deps, partnerId, 'partner_stage_set', async (db) => {
-    await store.setStage(db, partnerId, stage)
-    return { stage }
-  })
+export const setStage = operation(
+  stageChange,
+  (deps: Deps, partnerId: bigint, { stage }: StageChange): Promise<ShownPartner> =>
+    changePartner(deps, partnerId, 'partner_stage_set', async (db) => {
+      await store.setStage(db, partnerId, stage)
+      return { stage }
+    }),
+)
 
 // What PostgreSQL cannot store, and what would become another text on the way to it.
 const UNSTORABLE = /[\0\p{Surrogate}]/u

@@ -20,18 +20,7 @@ import {
 } from './partner.ts'
 import { retireSecret, rotatePartnerSecret, switchSigning, type TestCallWith } from './secret.ts'
 import { urlWarnings } from './url-warnings.ts'
-import {
-  aesKeyInput,
-  CONTACT_ROLES,
-  contact,
-  newPartner,
-  type Partner,
-  partnerChanges,
-  partnerFilter,
-  readPartnerId,
-  type ShownPartner,
-  stageChange,
-} from './wire.ts'
+import { CONTACT_ROLES, contact, type Partner, readPartnerId, type ShownPartner } from './wire.ts'
 
 interface OnePartner {
   Params: { partner_id: string }
@@ -62,7 +51,7 @@ function warned(request: FastifyRequest, reply: FastifyReply, partner: ShownPart
 export function partnerRoutes(app: FastifyInstance, as: ActingFor<Deps>, testCallWith: TestCallWith): void {
   readBodiesExactly(app)
   const shownList = async (request: FastifyRequest) => {
-    const { partners, next } = await listPartners(as(request), parseInput(partnerFilter, request.query))
+    const { partners, next } = await listPartners(as(request), parseInput(listPartners.input, request.query))
     return { partners: partners.map((partner) => shownTo(request, partner)), next }
   }
   app.addHook<OnePartner>('preHandler', async (request) => {
@@ -74,7 +63,7 @@ export function partnerRoutes(app: FastifyInstance, as: ActingFor<Deps>, testCal
   )
 
   app.post('/partners', async (request, reply) =>
-    warned(request, reply, await createPartner(as(request), parseInput(newPartner, request.body))),
+    warned(request, reply, await createPartner(as(request), parseInput(createPartner.input, request.body))),
   )
 
   app.get<OnePartner>('/partners/:partner_id', async (request, reply) =>
@@ -82,7 +71,7 @@ export function partnerRoutes(app: FastifyInstance, as: ActingFor<Deps>, testCal
   )
 
   app.patch<OnePartner>('/partners/:partner_id', async (request, reply) => {
-    const changes = parseInput(partnerChanges, request.body)
+    const changes = parseInput(updatePartner.input, request.body)
     return warned(request, reply, await updatePartner(as(request), idOf(request), changes))
   })
 
@@ -95,14 +84,14 @@ export function partnerRoutes(app: FastifyInstance, as: ActingFor<Deps>, testCal
   )
 
   app.post<OnePartner>('/partners/:partner_id/stage', async (request, reply) => {
-    const change = parseInput(stageChange, request.body)
+    const change = parseInput(setStage.input, request.body)
     return answerLossless(request, reply, await setStage(as(request), idOf(request), change))
   })
 
   for (const role of CONTACT_ROLES) {
     app.put<OnePartner>(`/partners/:partner_id/contacts/${role}`, async (request, reply) => {
       const who = parseInput(contact, request.body)
-      return warned(request, reply, await setContact(as(request), idOf(request), role, who))
+      return warned(request, reply, await setContact(as(request), idOf(request), { role, ...who }))
     })
     app.post<OnePartner>(`/partners/:partner_id/contacts/${role}/rotate-webhook-secret`, async (request, reply) =>
       answerLossless(request, reply, await rotateWebhookSecret(as(request), idOf(request), role)),
@@ -110,7 +99,7 @@ export function partnerRoutes(app: FastifyInstance, as: ActingFor<Deps>, testCal
   }
 
   app.put<OnePartner>('/partners/:partner_id/aes-key', async (request, reply) => {
-    const given = parseInput(aesKeyInput, request.body)
+    const given = parseInput(setAesKey.input, request.body)
     return answerLossless(request, reply, await setAesKey(as(request), idOf(request), given))
   })
 

@@ -25,6 +25,10 @@ export const contact = z.strictObject({
 })
 export type Contact = z.output<typeof contact>
 
+/** A contact of one of the roles. */
+export const contactOfRole = contact.extend({ role: z.enum(CONTACT_ROLES) })
+export type ContactOfRole = z.output<typeof contactOfRole>
+
 export type ContactRole = (typeof CONTACT_ROLES)[number]
 
 /** A partner to be created. It begins in the sandbox unless said otherwise. */
@@ -82,7 +86,7 @@ export const partnerFilter = z.strictObject({
 export type PartnerFilter = z.output<typeof partnerFilter>
 
 /** What an operator sees of a live clientSecret. */
-export interface PartnerSecretDates {
+interface PartnerSecretDates {
   readonly secret_id: string
   /** Whether calls to the partner are signed with it; one secret is. */
   readonly signs: boolean

@@ -1,13 +1,6 @@
 /** Micro-apps: who they are, where answers may go, their scopes and secrets. */
 
-export {
-  deleteDemoApps,
-  demoAppKeys,
-  demoSchema,
-  findActiveDemoApps,
-  hasMicroApp,
-  markDemoApps,
-} from './demo-store.ts'
+export { DEMO_APPS } from './demo-store.ts'
 export { secretsOfOldKeys } from './hashed-secret-store.ts'
 export { hostMatches } from './host.ts'
 export {

@@ -1,19 +1,12 @@
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import { requireOwner } from '../members/index.ts'
-import {
-  CONTACT_ROLES,
-  type ContactRole,
-  contact,
-  lockPartner,
-  type Partner,
-  setContact,
-  showPartner,
-} from '../partners/index.ts'
+import { CONTACT_ROLES, type ContactRole, lockPartner, setContact, showPartner } from '../partners/index.ts'
 import { countUse } from '../throttle/index.ts'
 
 /** What a partner says of a contact itself; a webhook is set by operators, who hand over its secret. */
-export const person = contact.pick({ name: true, mail: true })
+export const person = setContact.input.pick({ name: true, mail: true })
 export type Person = z.output<typeof person>
 
 export const contactsGiven = z
@@ -28,7 +21,7 @@ export interface OwnContacts {
   readonly missing: readonly ContactRole[]
 }
 
-const own = ({ contacts }: Pick<Partner, 'contacts'>): OwnContacts => ({
+const own = ({ contacts }: Pick<OutputOf<typeof showPartner>, 'contacts'>): OwnContacts => ({
   contacts: Object.fromEntries(
     CONTACT_ROLES.flatMap((role) => {
       const known = contacts[role]
@@ -53,11 +46,11 @@ export const giveContacts = (deps: Deps, partnerId: bigint, given: ContactsGiven
     const changed = CONTACT_ROLES.flatMap((role) => {
       const [before, now] = [contacts[role], given[role]]
       if (!now || (before?.name === now.name && before.mail === now.mail)) return []
-      return [{ role, contact: { ...now, webhook_url: before?.webhook_url ?? null } }]
+      return [{ role, ...now, webhook_url: before?.webhook_url ?? null }]
     })
     // A program that signs its calls has the clientSecret; of people on the pages only owners may.
     if (changed.length > 0 && deps.actor?.name !== undefined) await requireOwner(inside, partnerId)
     if (changed.length > 0) await countUse(inside, 'contacts', partnerId)
-    for (const { role, contact } of changed) await setContact(inside, partnerId, role, contact)
+    for (const contact of changed) await setContact(inside, partnerId, contact)
     return ownContacts(inside, partnerId)
   })

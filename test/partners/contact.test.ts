@@ -16,10 +16,13 @@ const bo = { name: 'Bo', mail: 'bo@partner.example', webhook_url: null }
 
 it('a contact is set and replaced whole, each role by itself', async () => {
   const { partner_id } = await createPartner(world.deps, parseInput(newPartner, { name: 'X' }))
-  expect((await setContact(world.deps, partner_id, 'product', ann)).contacts).toEqual({ product: ann })
-  expect((await setContact(world.deps, partner_id, 'business', ann)).contacts).toEqual({ product: ann, business: ann })
+  expect((await setContact(world.deps, partner_id, { role: 'product', ...ann })).contacts).toEqual({ product: ann })
+  expect((await setContact(world.deps, partner_id, { role: 'business', ...ann })).contacts).toEqual({
+    product: ann,
+    business: ann,
+  })
   world.clock.advance(1)
-  const shown = await setContact(world.deps, partner_id, 'product', bo)
+  const shown = await setContact(world.deps, partner_id, { role: 'product', ...bo })
   expect(shown).toMatchObject({ contacts: { product: bo, business: ann }, updated_at: world.clock.now() })
   expect(await showPartner(world.deps, partner_id)).toEqual(shown)
   expect((await findPartner(world.deps, partner_id))?.contacts).toEqual(shown.contacts)

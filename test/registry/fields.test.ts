@@ -7,6 +7,7 @@ import { partnerCommands } from '../../src/cli/partner.ts'
 import type { Fields } from '../../src/db/field.ts'
 import { sql } from '../../src/db/sql.ts'
 import { PARTNER_FIELDS } from '../../src/partners/fields.ts'
+import { noTestCall } from '../../src/partners/secret.ts'
 import { newPartner, partner, partnerChanges } from '../../src/partners/wire.ts'
 import { MICRO_APP_FIELDS } from '../../src/registry/micro-app-fields.ts'
 import { microApp, microAppChanges, newMicroApp } from '../../src/registry/wire.ts'
@@ -16,7 +17,7 @@ import { openWorld, type World } from '../harness.ts'
 
 const program = new Command('gatehouse')
 appCommands(program, {} as CliContext)
-partnerCommands(program, {} as CliContext)
+partnerCommands(program, {} as CliContext, noTestCall)
 const helpOf = (...names: string[]): string =>
   names
     .reduce((command, name) => command.commands.find((one) => one.name() === name) ?? command, program)

@@ -10,7 +10,6 @@ import {
   checkSecretKey,
   createPartner,
   findPartner,
-  newPartner,
   setAesKey,
   setContact,
   webhookSecret,
@@ -55,10 +54,10 @@ const account = { kind: 'passport', name: 'alice' } as const
 const rowsOf = async (text: string) => (await world.pool.query(text)).rows
 
 async function partnerOf(deps: Deps) {
-  const { partner_id } = await createPartner(deps, parseInput(newPartner, { name: 'Seller' }))
+  const { partner_id } = await createPartner(deps, parseInput(createPartner.input, { name: 'Seller' }))
   await setAesKey(deps, partner_id, { aes_key: AES_KEY })
   const contact = { name: 'Lin', mail: 'lin@example.com', webhook_url: 'https://hooks.example/' }
-  const { webhook_secret } = await setContact(deps, partner_id, 'product', contact)
+  const { webhook_secret } = await setContact(deps, partner_id, { role: 'product', ...contact })
   const read = async (by: Deps) => {
     const found = await findPartner(by, partner_id)
     const hook = { partnerId: partner_id, role: 'product', url: contact.webhook_url } as const

@@ -42,7 +42,7 @@ describe('contacts over the headless API', () => {
   it('leave a webhook as an operator has set it, and are the partner’s in the audit log', async () => {
     const webhook_url = 'https://hooks.example/told?token=planted'
     const { deps, pool } = lab.world
-    await setContact(deps, lab.partnerId, 'product', { name: 'Before', mail: 'before@example.com', webhook_url })
+    await setContact(deps, lab.partnerId, { role: 'product', name: 'Before', mail: 'before@example.com', webhook_url })
     const answer = await give({ product: PRODUCT })
     expect(answer.text).not.toContain('planted')
     const { contacts } = await showPartner(deps, lab.partnerId)

@@ -1,18 +1,12 @@
 import { rotation } from '../../lib/crypto/made-secret.ts'
 import { positiveId } from '../../lib/json/fields.ts'
-import { InvalidInput, parseInput } from '../../lib/json/input.ts'
+import { InvalidInput, type OutputOf, parseInput } from '../../lib/json/input.ts'
 import { resetBreaker } from '../../partner-calls/index.ts'
-import {
-  activatePartner,
-  rotatePartnerSecret,
-  type ShownPartner,
-  setStage,
-  showPartner,
-  stageChange,
-  suspendPartner,
-} from '../../partners/index.ts'
+import { activatePartner, rotatePartnerSecret, setStage, showPartner, suspendPartner } from '../../partners/index.ts'
 import type { Action, Asking } from '../shown.ts'
 import { at, code, stateCell } from '../texts.ts'
+
+type ShownPartner = OutputOf<typeof showPartner>
 
 export const pageOf = (id: bigint, ...more: string[]): string => at('partners', String(id), ...more)
 
@@ -92,7 +86,7 @@ const moveStage: Action = {
     }
   },
   run: async (asking) => {
-    const change = parseInput(stageChange, { stage: asking.fields.stage })
+    const change = parseInput(setStage.input, { stage: asking.fields.stage })
     if (change.stage !== otherStage(await partnerOf(asking)))
       throw new InvalidInput([{ field: 'stage', problem: 'is what it is already; nothing was changed' }])
     await setStage(asking.deps, idOf(asking), change)

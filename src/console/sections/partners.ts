@@ -1,8 +1,8 @@
-import { parseInput } from '../../lib/json/input.ts'
+import { type OutputOf, parseInput } from '../../lib/json/input.ts'
 import { maskedMail } from '../../lib/web/admin-auth.ts'
 import { listMembers } from '../../members/index.ts'
 import { listNotices, noticeFilter } from '../../mtp/index.ts'
-import { CONTACT_ROLES, listPartners, partnerFilter, type ShownPartner } from '../../partners/index.ts'
+import { CONTACT_ROLES, listPartners, type showPartner } from '../../partners/index.ts'
 import { trafficLink } from '../explained.ts'
 import { mayDo, PERSONAL_DATA } from '../permissions.ts'
 import type { Asking, Section } from '../shown.ts'
@@ -11,8 +11,10 @@ import { actionsOf, idOf, pageOf, partnerActions, partnerOf } from './partner-ac
 import { reachLinks, reachPages } from './partner-reach.ts'
 import { runPage, runTable } from './partner-runs.ts'
 
+type ShownPartner = OutputOf<typeof showPartner>
+
 const readPage = async ({ deps, t, fields }: Asking) => {
-  const { partners, next } = await listPartners(deps, parseInput(partnerFilter, fields))
+  const { partners, next } = await listPartners(deps, parseInput(listPartners.input, fields))
   return {
     table: {
       head: [

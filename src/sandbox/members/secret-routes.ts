@@ -1,16 +1,19 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
+import type { OutputOf } from '../../lib/json/input.ts'
 import { AREA_A_HEADERS } from '../../lib/web/envelope.ts'
 import { translator } from '../../lib/web/locale.ts'
 import { noteForLog } from '../../lib/web/observe.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
 import { RescodeError } from '../../lib/web/rescode.ts'
 import { MemberRefusal } from '../../members/index.ts'
-import { type PartnerSecretDates, showPartner } from '../../partners/index.ts'
+import { showPartner } from '../../partners/index.ts'
 import { HOME, onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { endOldSecret, rotateOwnSecret, SecretRefusal, signWithNewest } from './secret.ts'
 import { memberRefusalText } from './texts.ts'
 import { rotateForm, type SECRET_CHANGES, secretChangeQuery } from './wire.ts'
+
+type PartnerSecretDates = OutputOf<typeof showPartner>['secrets'][number]
 
 const SECRET = `${HOME}/secret`
 

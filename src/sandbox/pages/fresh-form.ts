@@ -1,6 +1,7 @@
 import { findPresentRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
-import { type Partner, showPartner } from '../../partners/index.ts'
+import type { OutputOf } from '../../lib/json/input.ts'
+import { showPartner } from '../../partners/index.ts'
 import { type Choice, type FunctionId, OFFERED_FUNCTIONS, REQUIRED_FUNCTIONS } from '../../test-plan/index.ts'
 import { conditionTexts } from './conditions-form.ts'
 import { isDemo } from './demo-help.ts'
@@ -44,7 +45,10 @@ function choiceTexts(
     : { ...blank, functions: USUAL, products: NO_PRODUCTS }
 }
 
-const urlTexts = ({ base_url, interface_urls }: Partner): Pick<FormTexts, 'base_url' | 'interface_urls'> => ({
+const urlTexts = ({
+  base_url,
+  interface_urls,
+}: OutputOf<typeof showPartner>): Pick<FormTexts, 'base_url' | 'interface_urls'> => ({
   base_url: base_url ?? '',
   interface_urls,
 })

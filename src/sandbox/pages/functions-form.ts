@@ -1,5 +1,6 @@
 import { INTERFACES, type InterfaceName } from '../../interfaces/index.ts'
-import { type PartnerChanges, partnerChanges } from '../../partners/index.ts'
+import type { InputOf } from '../../lib/json/input.ts'
+import { updatePartner } from '../../partners/index.ts'
 import { type Choice, choice, FUNCTION_IDS, type FunctionId } from '../../test-plan/index.ts'
 import { type ConditionTexts, conditionsGiven, readConditions } from './conditions-form.ts'
 import { type ContactTexts, readContacts } from './contacts-form.ts'
@@ -27,7 +28,7 @@ export type Problems = Readonly<Record<string, string>>
 
 export interface RunRequest {
   readonly choice: Choice
-  readonly urls: Required<Pick<PartnerChanges, 'base_url' | 'interface_urls'>>
+  readonly urls: Required<Pick<InputOf<typeof updatePartner>, 'base_url' | 'interface_urls'>>
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
@@ -82,7 +83,7 @@ export function parseRunRequest(form: FormTexts): { requested: RunRequest } | { 
     ...(pretended && { conditions: pretended }),
   })
   const { base_url, interface_urls } = form
-  const urls = partnerChanges.required({ base_url: true, interface_urls: true }).safeParse({
+  const urls = updatePartner.input.required({ base_url: true, interface_urls: true }).safeParse({
     base_url: base_url === '' ? null : base_url,
     interface_urls,
   })

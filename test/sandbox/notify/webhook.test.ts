@@ -120,7 +120,7 @@ describe('a webhook', () => {
   it('keeps its secret while its address stays, and gets a new one with another', async () => {
     const { passed } = await told(world, 'https://a.example/hook')
     const set = async (webhook_url: string | null, name = 'Lin') =>
-      (await setContact(world.deps, passed.partnerId, 'product', { name, mail: 'lin@example.com', webhook_url }))
+      (await setContact(world.deps, passed.partnerId, { role: 'product', name, mail: 'lin@example.com', webhook_url }))
         .webhook_secret
     const secretOf = (url: string) => webhookSecret(world.deps, { partnerId: passed.partnerId, role: 'product', url })
     const first = await secretOf('https://a.example/hook')

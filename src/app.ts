@@ -36,7 +36,7 @@ import { type IsForOperators, isFirstOperator, registerOperators } from './opera
 import { operatorsRoom } from './operators/plugin.ts'
 import { ordersRoom } from './orders/plugin.ts'
 import { heartbeatWith } from './partner-calls/index.ts'
-import { partnerCallsRoom } from './partner-calls/plugin.ts'
+import { partnerReachRoom } from './partner-reach/plugin.ts'
 import { partnersRoom } from './partners/plugin.ts'
 import { peopleRoom } from './people/plugin.ts'
 import { registryRoom } from './registry/plugin.ts'
@@ -125,7 +125,7 @@ export async function buildApp({
   await app.register(peopleRoom, forRoom(deps, 'oauth'))
   await app.register(developerRoom, { deps })
   await app.register(mtpRoom, forRoom(deps, 'notices'))
-  await app.register(partnerCallsRoom, forRoom(deps, 'operators'))
+  await app.register(partnerReachRoom, forRoom(deps, 'operators'))
   await app.register(catalogueRoom, forRoom(deps, 'operators'))
   await app.register(ordersRoom, forRoom(deps, 'operators'))
   await app.register(sandboxRoom, forRoom(deps, 'sandbox'))

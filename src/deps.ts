@@ -7,7 +7,8 @@ import type { Keys } from './lib/crypto/keys.ts'
 import type { Meters } from './lib/meters.ts'
 import type { Rates } from './lib/rates.ts'
 import type { Tracing } from './lib/tracing.ts'
-import type { CallFaults, CallRecord, CircuitBreakers, KnownCertificates, SentAgain } from './partner-calls/index.ts'
+import type { CallFaults, CallRecord, SentAgain } from './partner-calls/index.ts'
+import type { CircuitBreakers, KnownCertificates } from './partner-reach/index.ts'
 
 /** What operations are given; they find nothing by themselves. */
 export interface Deps {

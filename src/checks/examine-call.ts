@@ -6,7 +6,7 @@ import { interfaceNamed, readAnswer } from '../interfaces/index.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
 import { listOf } from '../lib/json/shape.ts'
 import { reasonDetail } from '../lib/reason-said.ts'
-import type { CallRecord, CallVerdict, SentAgain } from '../partner-calls/index.ts'
+import type { CallRecord, SentAgain } from '../partner-calls/index.ts'
 import type { ExpectedChecks, Finding } from './checks.ts'
 import { type Expectation, examine } from './examine.ts'
 import type { Stage } from './examine-code.ts'
@@ -26,7 +26,11 @@ export async function examineCall(
 }
 
 /** A check without a level has the one that is expected of it. `advisory`: whatever failed is a warning. */
-export function verdictOf(findings: readonly Finding[], expects: ExpectedChecks, advisory = false): CallVerdict {
+export function verdictOf(
+  findings: readonly Finding[],
+  expects: ExpectedChecks,
+  advisory = false,
+): 'passed' | 'warning' | 'failed' {
   const failed = findings.filter(({ passed }) => !passed)
   if (failed.length === 0) return 'passed'
   return advisory || failed.every(({ id, level = expects[id] }) => level === 'warning') ? 'warning' : 'failed'

@@ -4,7 +4,8 @@ import { addSeconds, fromEpochSeconds } from '../lib/clock.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
 import { type GatherMetrics, readLastHour } from '../metrics/index.ts'
-import { callsBySpan, certificatesEnding, ENDING_WITHIN_S, listBreakers } from '../partner-calls/index.ts'
+import { callsBySpan } from '../partner-calls/index.ts'
+import { certificatesEndingSoon, listBreakers } from '../partner-reach/index.ts'
 import { showPartner } from '../partners/index.ts'
 import { chartOf } from './chart.ts'
 import { mayDo } from './permissions.ts'
@@ -132,7 +133,7 @@ const originOf = (url: string | null): string | undefined =>
 async function endingCertificates(asking: Asking): Promise<Cell[]> {
   const { deps, t } = asking
   const now = deps.clock.now()
-  const found = await certificatesEnding(deps.db, addSeconds(now, ENDING_WITHIN_S), MOST_NAMED)
+  const found = await certificatesEndingSoon(deps, MOST_NAMED)
   const cells = found.map(async ({ partner_id, origin, ends_at }): Promise<Cell[]> => {
     const partner = await partnerIfAny(asking, partner_id)
     if (!partner) return []

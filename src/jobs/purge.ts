@@ -14,7 +14,8 @@ import { OAUTH_RETENTION } from '../oauth/index.ts'
 import { OIDC_RETENTION } from '../oidc/index.ts'
 import { FIRST_SESSION_RETENTION, OPERATOR_RETENTION } from '../operators/index.ts'
 import { ORDER_RETENTION } from '../orders/index.ts'
-import { CALL_RETENTION, CERTIFICATE_RETENTION, CIRCUIT_RETENTION } from '../partner-calls/index.ts'
+import { CALL_RETENTION } from '../partner-calls/index.ts'
+import { REACH_RETENTION } from '../partner-reach/index.ts'
 import { ACCESS_RETENTION } from '../resource/index.ts'
 import { SANDBOX_RETENTION } from '../sandbox/index.ts'
 import { deleteBatch, mayDelete } from './purge-store.ts'
@@ -31,8 +32,7 @@ const RETENTION: readonly Retention[] = [
   ...NOTICE_RETENTION,
   ...REJECTED_CALL_RETENTION,
   ...CALL_RETENTION,
-  ...CERTIFICATE_RETENTION,
-  ...CIRCUIT_RETENTION,
+  ...REACH_RETENTION,
   ...ORDER_RETENTION,
   ...EXPLAIN_RETENTION,
   ...AUDIT_RETENTION,

@@ -1,9 +1,9 @@
 import type { BatchedWork } from '../db/batch.ts'
 import type { Db } from '../db/sql.ts'
 import type { OutputOf } from '../lib/json/input.ts'
+import { RefusedRequest } from '../lib/web/rescode.ts'
 import { bodyRejected, type CallRejected, WARNINGS } from '../mws/index.ts'
 import { type ConsumptionReport, lockReported } from '../orders/index.ts'
-import { RefusedRequest } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { claimNotices, firstAnswers, type NoticeRow } from './store.ts'
 

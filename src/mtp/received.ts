@@ -2,8 +2,8 @@ import { MOUNT, spellings } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
 import { NOTICE_PATHS } from '../mws/index.ts'
-import { unknownPartner } from '../partner-calls/index.ts'
-import { findPartner, secretTexts } from '../partners/index.ts'
+import { existingPartner } from '../partner-calls/index.ts'
+import { secretTexts } from '../partners/index.ts'
 import * as store from './received-store.ts'
 import type { NoticeFilter } from './wire.ts'
 
@@ -22,8 +22,7 @@ export type { ReceivedCall, ReceivedNotice } from './received-store.ts'
 export async function listNotices(deps: Deps, filter: NoticeFilter): Promise<store.ReceivedNotice[]> {
   const { db, config } = deps
   const { partner_id, kind, limit } = filter
-  const partner = await findPartner(deps, partner_id)
-  if (!partner) throw unknownPartner(partner_id)
+  const partner = await existingPartner(deps, partner_id)
   const mask = masker(secretTexts(partner))
   const paths = kind && spellings(config.MTP_PATH_PREFIXES, NOTICE_PATHS[kind])
   const found = await store.listReceived(db, {

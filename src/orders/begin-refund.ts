@@ -1,7 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
-import { echo } from '../lib/web/rescode.ts'
-import { RefusedRequest } from '../partner-calls/index.ts'
+import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import { changeRefund } from './change-refund.ts'
 import { illegalOrderMove, noSuchRefund } from './errors.ts'
 import { isRefundInFlight } from './in-flight.ts'

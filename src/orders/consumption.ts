@@ -1,7 +1,6 @@
 import type { Db } from '../db/sql.ts'
 import type { Cause } from '../history/index.ts'
-import { echo } from '../lib/web/rescode.ts'
-import { RefusedRequest } from '../partner-calls/index.ts'
+import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import { orderSave } from './change-order.ts'
 import { noSuchOrder } from './errors.ts'
 import {

@@ -6,14 +6,8 @@ import type { Cause } from '../history/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { operation } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
-import {
-  type AnswerOf,
-  activePartner,
-  type CallResult,
-  callPartner,
-  failureOf,
-  RefusedRequest,
-} from '../partner-calls/index.ts'
+import { RefusedRequest } from '../lib/web/rescode.ts'
+import { type AnswerOf, activePartner, type CallResult, callPartner, failureOf } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { changeOrder } from './change-order.ts'
 import { dropQuery, queueQuery } from './follow-up.ts'

@@ -1,5 +1,4 @@
-import { echo } from '../lib/web/rescode.ts'
-import { RefusedRequest } from '../partner-calls/index.ts'
+import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import { ORDER_STATES, type OrderState, REFUND_STATES, type RefundState } from './states.ts'
 
 export const noSuchOrder = (orderId: bigint): RefusedRequest =>

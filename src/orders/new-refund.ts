@@ -1,5 +1,4 @@
-import { echo } from '../lib/web/rescode.ts'
-import { RefusedRequest } from '../partner-calls/index.ts'
+import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import type { OrderRow, VoucherRow } from './order-store.ts'
 import type { NewRefundRow, RefundRow } from './refund-store.ts'
 import { REFUND_STATES, type RefundState } from './states.ts'

@@ -1,5 +1,4 @@
-import { echo } from '../lib/web/rescode.ts'
-import { RefusedRequest } from '../partner-calls/index.ts'
+import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import type { ChangeableOrder, OrderUpdate, VoucherRow } from './order-store.ts'
 import { ISSUED_STATES, laterVoucherState, type OrderState, stateByQuantities, VOUCHER_STATES } from './states.ts'
 

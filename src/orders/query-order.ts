@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
-import { callPartner, existingPartner, RefusedRequest } from '../partner-calls/index.ts'
+import { RefusedRequest } from '../lib/web/rescode.ts'
+import { callPartner, existingPartner } from '../partner-calls/index.ts'
 import { changeOrder } from './change-order.ts'
 import { followQuery } from './follow-query.ts'
 import { awaitsAnswer, isInFlight } from './in-flight.ts'

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
-import { RefusedRequest } from '../partner-calls/index.ts'
+import { RefusedRequest } from '../lib/web/rescode.ts'
 import { changeRefund } from './change-refund.ts'
 import { checkPartnerOrderId, ownOrder } from './consumption.ts'
 import { noSuchRefund } from './errors.ts'

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { type HistoryRow, historyOfOrder } from '../history/index.ts'
-import { operation } from '../lib/json/input.ts'
-import { type CallSummary, callsOf } from '../partner-calls/index.ts'
+import { type OutputOf, operation } from '../lib/json/input.ts'
+import { callsOf } from '../partner-calls/index.ts'
 import { type ShownOrder, shownOrder } from './order-answer.ts'
 import { type OrderSummary, listOrders as readOrders } from './show-store.ts'
 import { orderFilter } from './wire.ts'
@@ -10,7 +10,7 @@ import { orderFilter } from './wire.ts'
 export interface OrderStory {
   readonly order: ShownOrder
   readonly history: readonly HistoryRow[]
-  readonly calls: readonly CallSummary[]
+  readonly calls: readonly OutputOf<typeof callsOf>[number][]
 }
 
 /** Throws for an order that does not exist. */

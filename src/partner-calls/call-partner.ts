@@ -2,10 +2,10 @@ import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { INTERFACES, type InterfaceName, type PartnerInterface } from '../interfaces/index.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
+import { RefusedRequest } from '../lib/web/rescode.ts'
 import { findPartner, type PartnerWithSecrets, type TestCallWith } from '../partners/index.ts'
 import type { CallResult, Reply } from './call-result.ts'
 import type { CallRecord } from './call-store.ts'
-import { RefusedRequest, unknownPartner } from './errors.ts'
 import { type CallOptions, makeCall } from './exchange.ts'
 import { heldBack, type SentAgain } from './faults.ts'
 
@@ -63,6 +63,9 @@ export async function callAsWritten(
 }
 
 const entryOf = (name: InterfaceName) => INTERFACES.find((candidate) => candidate.name === name) as PartnerInterface
+
+const unknownPartner = (partnerId: bigint): RefusedRequest =>
+  new RefusedRequest(`partner ${partnerId} does not exist`, { status: 404 })
 
 /** The partner with the secrets that its calls are signed with; throws for one that does not exist. */
 export async function existingPartner(deps: Deps, partnerId: bigint): Promise<PartnerWithSecrets> {

@@ -4,11 +4,10 @@ import type { PartnerInterface } from '../interfaces/index.ts'
 import { maskedHeaders, masker, shortened } from '../lib/crypto/masking.ts'
 import type { SpanFacts } from '../lib/tracing.ts'
 import { addressGuard, HttpCallError, post } from '../outbound/index.ts'
+import { keepCircuit, mayCall, noteCertificate } from '../partner-reach/index.ts'
 import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { failed, MEANINGS, type Reply } from './call-result.ts'
 import { type CallRecord, type Forgery, insertCall } from './call-store.ts'
-import { noteCertificate } from './certificate.ts'
-import { keepCircuit, mayCall } from './circuits.ts'
 import { SLOW_MS } from './faults.ts'
 import {
   keptHeaders,

@@ -1,4 +1,5 @@
-export { BREAKER, CircuitBreakers } from './breaker.ts'
+/** Signed calls to partners, and the record of them. */
+
 export {
   type AnswerOf,
   activePartner,
@@ -12,8 +13,6 @@ export { type CallProblem, type CallResult, failureOf } from './call-result.ts'
 export {
   CALL_RETENTION,
   type CallRecord,
-  type CallSummary,
-  type CallVerdict,
   callsBySpan,
   callsOf,
   FORGERIES,
@@ -21,17 +20,6 @@ export {
   judgeCall,
   lastCallAbout,
 } from './call-store.ts'
-export {
-  certificateFilter,
-  ENDING_WITHIN_S,
-  KnownCertificates,
-  type ListedCertificate,
-  listCertificates,
-} from './certificate.ts'
-export { CERTIFICATE_RETENTION, certificatesEnding } from './certificate-store.ts'
-export { CIRCUIT_RETENTION, type OpenBreaker } from './circuit-store.ts'
-export { breakerFilter, listBreakers, onePartner, resetBreaker } from './circuits.ts'
-export { RefusedRequest, unknownPartner } from './errors.ts'
 export type { CallOptions } from './exchange.ts'
 export { type CallFaults, type SentAgain, SLOW_MS, statedNow } from './faults.ts'
-export { BODY_DECRYPTED, FORGED_DATE_AGE_S } from './wire.ts'
+export { FORGED_DATE_AGE_S } from './wire.ts'

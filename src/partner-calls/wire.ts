@@ -4,6 +4,7 @@ import { type PartnerInterface, readAnswer, remarkIn, SUCCESS } from '../interfa
 import { addSeconds } from '../lib/clock.ts'
 import {
   APP_KEY_HEADER,
+  BODY_DECRYPTED,
   ENCRYPTION_HEADER,
   ENCRYPTION_STATUS,
   encryptBody,
@@ -76,9 +77,6 @@ export function readableAnswer(answer: HttpAnswer, key: string | null): Readable
   if ('problem' in opened) return { ...answer, decrypted: false, problem: opened.problem }
   return { ...answer, body: opened.bytes, decrypted: opened.decrypted }
 }
-
-/** Among the headers of what is kept: the body came encrypted and is kept readable. */
-export const BODY_DECRYPTED = 'gatehouse-body-decrypted'
 
 export const keptHeaders = ({ headers, decrypted }: ReadableAnswer): HttpAnswer['headers'] =>
   decrypted ? { ...headers, [BODY_DECRYPTED]: 'yes' } : headers

@@ -14,7 +14,7 @@ import type { Tracing } from '../lib/tracing.ts'
 import { drain } from '../lib/web/drain.ts'
 import { listenOn } from '../lib/web/listen.ts'
 import { type GatherMetrics, measureProcess } from '../metrics/index.ts'
-import { CircuitBreakers, KnownCertificates } from '../partner-calls/index.ts'
+import { CircuitBreakers, KnownCertificates } from '../partner-reach/index.ts'
 import { openRates } from '../throttle/index.ts'
 import { AdminListener } from './admin-listener.ts'
 

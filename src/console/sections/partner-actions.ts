@@ -1,7 +1,7 @@
 import { rotation } from '../../lib/crypto/made-secret.ts'
 import { positiveId } from '../../lib/json/fields.ts'
 import { InvalidInput, type OutputOf, parseInput } from '../../lib/json/input.ts'
-import { resetBreaker } from '../../partner-calls/index.ts'
+import { resetBreaker } from '../../partner-reach/index.ts'
 import { activatePartner, rotatePartnerSecret, setStage, showPartner, suspendPartner } from '../../partners/index.ts'
 import type { Action, Asking } from '../shown.ts'
 import { at, code, stateCell } from '../texts.ts'

@@ -1,12 +1,6 @@
 import { DAY_S } from '../../db/retention.ts'
 import { parseInput } from '../../lib/json/input.ts'
-import {
-  breakerFilter,
-  certificateFilter,
-  ENDING_WITHIN_S,
-  listBreakers,
-  listCertificates,
-} from '../../partner-calls/index.ts'
+import { ENDING_WITHIN_S, listBreakers, listCertificates } from '../../partner-reach/index.ts'
 import { partnerLink } from '../explained.ts'
 import type { Asking, Cell, ListPage } from '../shown.ts'
 import { at, count, link, text, time } from '../texts.ts'
@@ -33,7 +27,7 @@ const certificates: ListPage = {
   lead: 'console.certificates.lead',
   filters: ({ t }) => [{ name: 'within_days', label: t('console.certificates.within'), kind: 'number' }],
   read: async ({ deps, t, fields }) => {
-    const found = await listCertificates(deps, parseInput(certificateFilter, fields))
+    const found = await listCertificates(deps, parseInput(listCertificates.input, fields))
     return {
       table: {
         head: [
@@ -64,7 +58,7 @@ const breakers: ListPage = {
   lead: 'console.breakers.lead',
   filters: () => [],
   read: async ({ deps, t, fields }) => {
-    const found = await listBreakers(deps, parseInput(breakerFilter, fields))
+    const found = await listBreakers(deps, parseInput(listBreakers.input, fields))
     return {
       table: {
         head: [

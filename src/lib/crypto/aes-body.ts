@@ -13,6 +13,9 @@ export const AES_KEY = /^(?:[\x20-\x7e]{16}|[0-9a-f]{32})$/i
 export const ENCRYPTION_HEADER = 'X-Encryption-Status'
 /** The same as Node names what has come in. */
 export const ENCRYPTION_STATUS = 'x-encryption-status'
+
+/** Among the headers of what is kept: the body came encrypted and is kept readable. */
+export const BODY_DECRYPTED = 'gatehouse-body-decrypted'
 /** Header of each call to a partner that has a key: its clientId. */
 export const APP_KEY_HEADER = 'AppKey'
 

@@ -100,6 +100,19 @@ export class RescodeError extends Refusal implements FailureAnswer {
   }
 }
 
+/**
+ * A request of a partner or an operator is refused. `describe` is the sentence that is sent: in the response to a
+ * notice (code 300), over /admin/v1 (20007) and on the command line.
+ */
+export class RefusedRequest extends RescodeError {
+  readonly describe: string
+
+  constructor(describe: string, failure: Failure = {}) {
+    super(20007, { ...failure, what: describe })
+    this.describe = describe
+  }
+}
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: removing control characters is the purpose
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g
 

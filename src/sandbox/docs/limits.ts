@@ -2,7 +2,7 @@ import { ANSWER_SLOW_MS } from '../../checks/index.ts'
 import { PARTNER_LIMITS } from '../../config/call-limits.ts'
 import type { Config } from '../../config/index.ts'
 import { ASK_AGAIN_IN_S } from '../../orders/index.ts'
-import { BREAKER } from '../../partner-calls/index.ts'
+import { BREAKER } from '../../partner-reach/index.ts'
 
 const SECOND_MS = 1_000
 const MEBIBYTE = 1_048_576

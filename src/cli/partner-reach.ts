@@ -1,18 +1,10 @@
 import type { Command } from 'commander'
-import {
-  breakerFilter,
-  certificateFilter,
-  type ListedCertificate,
-  listBreakers,
-  listCertificates,
-  type OpenBreaker,
-  onePartner,
-  resetBreaker,
-} from '../partner-calls/index.ts'
+import type { OutputOf } from '../lib/json/input.ts'
+import { listBreakers, listCertificates, resetBreaker } from '../partner-reach/index.ts'
 import type { CliContext } from './context.ts'
 import { lists } from './list.ts'
 import { runs } from './operation.ts'
-import { NAMED, named } from './partner-key.ts'
+import { NAMED, named, one } from './partner-key.ts'
 import { aligned, readable } from './text.ts'
 
 /** `gatehouse partner breakers`, `reset-breaker` and `certificates`: how partners can be reached. */
@@ -22,13 +14,13 @@ export function reachCommands(partner: Command, context: CliContext): void {
     .description('partners that some process does not call now, because its last calls failed')
   lists(breakers, context, {
     plural: 'breakers',
-    input: breakerFilter,
+    input: listBreakers.input,
     typed: () => ({}),
     page: listBreakers,
     table: breakerTable,
   })
   runs(named(partner, 'reset-breaker', 'let every process call it again at once'), context, {
-    input: onePartner,
+    input: one,
     typed: (_, partner_id) => ({ partner_id }),
     run: (deps, { partner_id }) => resetBreaker(deps, partner_id),
     text: ({ partner_id, processes }) =>
@@ -41,14 +33,14 @@ export function reachCommands(partner: Command, context: CliContext): void {
     .option('--within-days <number>', 'only those that have ended, or end within so many days')
   lists(certificates, context, {
     plural: 'certificates',
-    input: certificateFilter,
+    input: listCertificates.input,
     typed: ({ withinDays }) => ({ within_days: withinDays }),
     page: listCertificates,
     table: certificateTable,
   })
 }
 
-function breakerTable(breakers: readonly OpenBreaker[]): string {
+function breakerTable(breakers: readonly OutputOf<typeof listBreakers>['breakers'][number][]): string {
   if (breakers.length === 0) return 'every partner is called'
   const rows = breakers.map(({ partner_id, processes, opened_at, retry_at }) => [
     String(partner_id),
@@ -59,7 +51,7 @@ function breakerTable(breakers: readonly OpenBreaker[]): string {
   return aligned([['PARTNER', 'PROCESSES', 'SINCE', 'TRIED_AT'], ...rows])
 }
 
-function certificateTable(certificates: readonly ListedCertificate[]): string {
+function certificateTable(certificates: readonly OutputOf<typeof listCertificates>['certificates'][number][]): string {
   if (certificates.length === 0) return 'no certificates'
   const rows = certificates.map(({ partner_id, origin, ends_at, days_left, seen_at }) => [
     String(partner_id),

@@ -3,15 +3,15 @@ import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import type { ActingFor } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
-import { certificateFilter, listCertificates } from './certificate.ts'
-import { breakerFilter, listBreakers, onePartner, resetBreaker } from './circuits.ts'
+import { listCertificates } from './certificate.ts'
+import { listBreakers, onePartner, resetBreaker } from './circuits.ts'
 
-/** What operators ask of calls to partners, below /admin/v1. */
-export function partnerCallRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
+/** What operators ask of breakers and certificates, below /admin/v1. */
+export function partnerReachRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
   const ownQuery = { config: { readsQuery: true } }
 
   app.get('/breakers', ownQuery, async (request, reply) =>
-    answerLossless(request, reply, await listBreakers(as(request), parseInput(breakerFilter, request.query))),
+    answerLossless(request, reply, await listBreakers(as(request), parseInput(listBreakers.input, request.query))),
   )
 
   app.post<{ Params: { partner_id: string } }>('/partners/:partner_id/reset-breaker', async (request, reply) => {
@@ -20,6 +20,10 @@ export function partnerCallRoutes(app: FastifyInstance, as: ActingFor<Deps>): vo
   })
 
   app.get('/certificates', ownQuery, async (request, reply) =>
-    answerLossless(request, reply, await listCertificates(as(request), parseInput(certificateFilter, request.query))),
+    answerLossless(
+      request,
+      reply,
+      await listCertificates(as(request), parseInput(listCertificates.input, request.query)),
+    ),
   )
 }

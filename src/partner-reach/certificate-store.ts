@@ -1,16 +1,10 @@
 import { z } from 'zod'
 import { cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
-import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
 import type { CertificateFilter } from './certificate.ts'
 
-/** Of a host that is not called any more. */
-export const CERTIFICATE_RETENTION: readonly Retention[] = [
-  { table: 'partner_certificate', column: 'seen_at', keptS: () => 30 * DAY_S },
-]
-
 const certificate = z.object({ partner_id: z.coerce.bigint(), origin: z.string(), ends_at: z.date() })
-type PartnerCertificate = z.output<typeof certificate>
+export type PartnerCertificate = z.output<typeof certificate>
 
 /** Of two processes at once the later handshake counts. */
 export const upsertCertificate = (db: Db, { partner_id, origin, ends_at }: PartnerCertificate, now: Date) =>

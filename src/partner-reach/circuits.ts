@@ -3,25 +3,29 @@ import { recordAudit } from '../audit/index.ts'
 import { idKey, pageInput } from '../db/page.ts'
 import type { Deps } from '../deps.ts'
 import { positiveId } from '../lib/json/fields.ts'
+import { operation } from '../lib/json/input.ts'
 import { showPartner } from '../partners/index.ts'
 import type { CircuitChange } from './breaker.ts'
 import * as store from './circuit-store.ts'
 
 /** What operators see of circuit breakers, and end: each process has its own, and keeps here which ones are open. */
 
-export const breakerFilter = z.strictObject(pageInput(z.tuple([idKey])))
+const breakerFilter = z.strictObject(pageInput(z.tuple([idKey])))
 export type BreakerFilter = z.output<typeof breakerFilter>
 
 export const onePartner = z.strictObject({ partner_id: positiveId })
 
 /** Partners that some process does not call now, how many processes, since when, and when the next call is tried. */
-export async function listBreakers(
-  { db, clock }: Deps,
-  filter: BreakerFilter,
-): Promise<{ readonly breakers: store.OpenBreaker[]; readonly next: string | null }> {
-  const { rows, next } = await store.openCircuits(db, filter, clock.now())
-  return { breakers: rows, next }
-}
+export const listBreakers = operation(
+  breakerFilter,
+  async (
+    { db, clock }: Deps,
+    filter: BreakerFilter,
+  ): Promise<{ readonly breakers: store.OpenBreaker[]; readonly next: string | null }> => {
+    const { rows, next } = await store.openCircuits(db, filter, clock.now())
+    return { breakers: rows, next }
+  },
+)
 
 export interface ResetBreaker {
   readonly partner_id: bigint

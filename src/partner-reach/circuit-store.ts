@@ -4,8 +4,9 @@ import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
 import type { BreakerFilter } from './circuits.ts'
 
-/** Of processes that have ended, or call the partner no more. */
-export const CIRCUIT_RETENTION: readonly Retention[] = [
+/** Circuits of processes that have ended, or call the partner no more; certificates of hosts that are not called any more. */
+export const REACH_RETENTION: readonly Retention[] = [
+  { table: 'partner_certificate', column: 'seen_at', keptS: () => 30 * DAY_S },
   { table: 'partner_circuit', column: 'retry_at', keptS: () => DAY_S },
 ]
 

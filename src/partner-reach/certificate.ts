@@ -3,7 +3,14 @@ import { idKey, momentKey, pageInput } from '../db/page.ts'
 import { DAY_S } from '../db/retention.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, type Clock } from '../lib/clock.ts'
-import { listedCertificates, type ShownCertificate, upsertCertificate } from './certificate-store.ts'
+import { operation } from '../lib/json/input.ts'
+import {
+  certificatesEnding,
+  listedCertificates,
+  type PartnerCertificate,
+  type ShownCertificate,
+  upsertCertificate,
+} from './certificate-store.ts'
 
 /** A certificate that ends within so many seconds is worth telling the partner about. */
 export const ENDING_WITHIN_S = 30 * DAY_S
@@ -55,7 +62,11 @@ export async function noteCertificate(deps: Deps, partnerId: bigint, url: string
   await upsertCertificate(deps.db, { partner_id: partnerId, origin, ends_at: endsAt }, deps.clock.now())
 }
 
-export const certificateFilter = z.strictObject({
+/** Those that have ended, or end within 30 days, the next one to end first; of partners that may have other hosts by now. */
+export const certificatesEndingSoon = ({ db, clock }: Deps, limit: number): Promise<PartnerCertificate[]> =>
+  certificatesEnding(db, addSeconds(clock.now(), ENDING_WITHIN_S), limit)
+
+const certificateFilter = z.strictObject({
   /** Only those that have ended, or end within so many days. */
   within_days: z.coerce.number().int().min(0).max(36_500).optional(),
   ...pageInput(z.tuple([momentKey, idKey, z.string().max(512)])),
@@ -68,13 +79,16 @@ export interface ListedCertificate extends ShownCertificate {
 }
 
 /** When the TLS certificates of partners end, the next one first; `seen_at` shows when the host was called last, to the day. */
-export async function listCertificates(
-  { db, clock }: Deps,
-  { within_days, ...page }: CertificateFilter,
-): Promise<{ readonly certificates: ListedCertificate[]; readonly next: string | null }> {
-  const now = clock.now()
-  const before = within_days === undefined ? undefined : addSeconds(now, within_days * DAY_S)
-  const { rows, next } = await listedCertificates(db, page, before)
-  const daysUntil = (end: Date) => Math.floor((end.getTime() - now.getTime()) / (1000 * DAY_S))
-  return { certificates: rows.map((row) => ({ ...row, days_left: daysUntil(row.ends_at) })), next }
-}
+export const listCertificates = operation(
+  certificateFilter,
+  async (
+    { db, clock }: Deps,
+    { within_days, ...page }: CertificateFilter,
+  ): Promise<{ readonly certificates: ListedCertificate[]; readonly next: string | null }> => {
+    const now = clock.now()
+    const before = within_days === undefined ? undefined : addSeconds(now, within_days * DAY_S)
+    const { rows, next } = await listedCertificates(db, page, before)
+    const daysUntil = (end: Date) => Math.floor((end.getTime() - now.getTime()) / (1000 * DAY_S))
+    return { certificates: rows.map((row) => ({ ...row, days_left: daysUntil(row.ends_at) })), next }
+  },
+)

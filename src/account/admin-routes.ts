@@ -3,10 +3,10 @@ import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import type { ActingFor } from '../lib/web/admin-auth.ts'
 import { answerSuccess } from '../lib/web/envelope.ts'
-import { importUsers, userImport } from './import.ts'
+import { importUsers } from './import.ts'
 import { resetPassword } from './password.ts'
 import { blockUser, createUser, listUsers, showUser, unblockUser } from './user.ts'
-import { maskedUser, newUser, oneUser, userFilter, userKey } from './wire.ts'
+import { maskedUser, oneUser, userKey } from './wire.ts'
 
 /** Bytes: as many users as one import may have, each of the longest. */
 const IMPORT_LIMIT = 4 * 1024 * 1024
@@ -14,7 +14,7 @@ const IMPORT_LIMIT = 4 * 1024 * 1024
 /** The operator's routes for users, below /admin/v1. */
 export function userRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
   app.get('/users', { config: { readsQuery: true } }, async (request, reply) => {
-    const filter = parseInput(userFilter, request.query)
+    const filter = parseInput(listUsers.input, request.query)
     // Whom a number belongs to is personal data too, and so is a name that the list masks.
     const asksWho = filter.phone_number !== undefined || filter.name !== undefined
     if (asksWho) await app.requireRole(request, 'support', 'a search by phone number or name')
@@ -29,11 +29,11 @@ export function userRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
   })
 
   app.post('/users', async (request, reply) =>
-    answerSuccess(request, reply, await createUser(as(request), parseInput(newUser, request.body))),
+    answerSuccess(request, reply, await createUser(as(request), parseInput(createUser.input, request.body))),
   )
 
   app.post('/users/import', { bodyLimit: IMPORT_LIMIT }, async (request, reply) =>
-    answerSuccess(request, reply, await importUsers(as(request), parseInput(userImport, request.body))),
+    answerSuccess(request, reply, await importUsers(as(request), parseInput(importUsers.input, request.body))),
   )
 
   app.post('/users/reset-password', async (request, reply) =>

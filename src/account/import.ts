@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
-import { LIST_LIMITS, listOf } from '../lib/json/shape.ts'
+import { operation } from '../lib/json/input.ts'
+import { listOf } from '../lib/json/shape.ts'
 import { existingUsers, insertUsers, takenPassports } from './import-store.ts'
 import { newUser, routingKeyOf } from './wire.ts'
 
@@ -27,12 +28,9 @@ export const fileUser = profile
     path: ['password'],
     message: 'or password_hash is required, one of the two',
   })
-export type FileUser = z.output<typeof fileUser>
-
-export const IMPORTED_AT_ONCE = LIST_LIMITS.users.most
 
 /** Some users, without their passwords to learn what would be done, or with hashes to do it. */
-export const userImport = z.union([
+const userImport = z.union([
   z.strictObject({ dry_run: z.literal(true), users: listOf('users', profile).min(1) }),
   z.strictObject({
     dry_run: z.literal(false),
@@ -45,22 +43,25 @@ export type UserImport = z.output<typeof userImport>
  * `new`, or `created` where it was done; `identical` to a user that is there, whatever the password; or which of its fields
  * another user has.
  */
-export type ImportOutcome = 'new' | 'created' | 'identical' | readonly ('passport' | 'user_id')[]
+type ImportOutcome = 'new' | 'created' | 'identical' | readonly ('passport' | 'user_id')[]
 
 /** Others have created some of the users since they were looked for. */
 class Overtaken extends Error {}
 const MOST_ATTEMPTS = 5
 
 /** Creates those that are new, all in one transaction, and says of each what was done or would be. */
-export async function importUsers(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOutcome[] }> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await importOnce(deps, given)
-    } catch (error) {
-      if (!(error instanceof Overtaken) || attempt === MOST_ATTEMPTS) throw error
+export const importUsers = operation(
+  userImport,
+  async (deps: Deps, given: UserImport): Promise<{ outcomes: ImportOutcome[] }> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await importOnce(deps, given)
+      } catch (error) {
+        if (!(error instanceof Overtaken) || attempt === MOST_ATTEMPTS) throw error
+      }
     }
-  }
-}
+  },
+)
 
 function importOnce(deps: Deps, given: UserImport): Promise<{ outcomes: ImportOutcome[] }> {
   const users = given.users.map((user) => ({ ...user, routing_key: routingKeyOf(user.cid, user.user_id) }))

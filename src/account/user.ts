@@ -1,6 +1,8 @@
 import { recordAudit } from '../audit/index.ts'
+import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { hashPassword } from '../lib/crypto/password.ts'
+import { operation } from '../lib/json/input.ts'
 import { alreadyTaken, noSuchUser } from './errors.ts'
 import { listUsers as usersOf } from './list-store.ts'
 import { findByPassport, findByPhone, type PersonRow } from './person-store.ts'
@@ -8,15 +10,18 @@ import * as store from './store.ts'
 import {
   maskedUser,
   type NewUser,
+  newUser,
   routingKeyOf,
   type ShownUser,
+  shownUser,
   type User,
   type UserFilter,
   type UserKey,
+  userFilter,
 } from './wire.ts'
 
 /** Creates a user; a passport or (cid, user_id) that exists already is bad input (20007), each named by its field. */
-export async function createUser(deps: Deps, { password, ...input }: NewUser): Promise<User> {
+export const createUser = operation(newUser, async (deps: Deps, { password, ...input }: NewUser): Promise<User> => {
   const user = { ...input, created_at: deps.clock.now() }
   const key = keyOf(user)
   const passwordHash = await hashPassword(password)
@@ -29,24 +34,30 @@ export async function createUser(deps: Deps, { password, ...input }: NewUser): P
     await recordChange({ ...deps, db }, key, 'user_created')
   })
   return user
-}
+})
 
 /** A page of the users that the filter asks for, oldest first. */
-export async function listUsers(deps: Deps, filter: UserFilter): Promise<{ users: User[]; next: string | null }> {
-  const { rows, next } = await usersOf(deps.db, filter)
-  return { users: rows, next }
-}
+export const listUsers = operation(
+  userFilter,
+  async (deps: Deps, filter: UserFilter): Promise<{ users: User[]; next: string | null }> => {
+    const { rows, next } = await usersOf(deps.db, filter)
+    return { users: rows, next }
+  },
+)
 
 /** One user, masked; whole with a reason, which the audit log keeps with who asked. Throws 20007 (404). */
-export const showUser = (deps: Deps, { cid, user_id, reason }: ShownUser): Promise<User> =>
-  deps.db.tx(async (db) => {
-    const key = keyOf({ cid, user_id })
-    const found = await store.findUser(db, key)
-    if (!found) throw noSuchUser()
-    if (reason === undefined) return maskedUser(found)
-    await recordAudit({ ...deps, db }, { event: 'personal_data_read', ...key, detail: { reason } })
-    return found
-  })
+export const showUser = operation(
+  shownUser,
+  (deps: Deps, { cid, user_id, reason }: ShownUser): Promise<User> =>
+    deps.db.tx(async (db) => {
+      const key = keyOf({ cid, user_id })
+      const found = await store.findUser(db, key)
+      if (!found) throw noSuchUser()
+      if (reason === undefined) return maskedUser(found)
+      await recordAudit({ ...deps, db }, { event: 'personal_data_read', ...key, detail: { reason } })
+      return found
+    }),
+)
 
 /** Bars the user from every flow (20016); browser sessions stay, so the person is told why. Throws 20007 (404). */
 export const blockUser = (deps: Deps, key: UserKey): Promise<User> => setStatus(deps, key, 'blocked')
@@ -60,12 +71,17 @@ export const unblockUser = (deps: Deps, key: UserKey): Promise<User> => setStatu
 export const endSessionsOfUser = (deps: Deps, user: UserKey): Promise<UserKey & { valid_from: Date }> =>
   deps.db.tx(async (db) => {
     const key = keyOf(user)
-    if (!(await store.lockUser(db, key))) throw noSuchUser()
+    await lockExistingUser(db, key)
     const now = deps.clock.now() // after whatever the lock has waited for
     const valid_from = (await store.setUserValidFrom(db, key, now)) ?? now
     await recordChange({ ...deps, db }, key, 'user_sessions_ended')
     return { cid: user.cid, user_id: user.user_id, valid_from }
   })
+
+/** Until the end of the caller's transaction; throws 20007 (404) when there is no such user. */
+export async function lockExistingUser(db: Db, key: store.Key): Promise<void> {
+  if (!(await store.lockUser(db, key))) throw noSuchUser()
+}
 
 /** Live browser sessions; throws 20007 (404) when there is no such user. */
 export async function countSessionsOfUser({ db, clock }: Deps, user: UserKey): Promise<number> {

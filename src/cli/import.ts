@@ -2,21 +2,17 @@ import { availableParallelism } from 'node:os'
 import type { Command } from 'commander'
 import pLimit from 'p-limit'
 import { z } from 'zod'
-import {
-  type FileUser,
-  fileUser,
-  IMPORTED_AT_ONCE,
-  type ImportOutcome,
-  importUsers,
-  type UserImport,
-} from '../account/index.ts'
+import { fileUser, importUsers } from '../account/index.ts'
 import { hashPassword } from '../lib/crypto/password.ts'
-import { InvalidInput, parseInput } from '../lib/json/input.ts'
+import { type InputOf, InvalidInput, type OutputOf, parseInput } from '../lib/json/input.ts'
+import { LIST_LIMITS } from '../lib/json/shape.ts'
 import type { CliContext } from './context.ts'
 import { type FileRecord, openUsersFile } from './import-file.ts'
 import { takes } from './operation.ts'
 import { askRemote } from './remote.ts'
 import { print, progressBar } from './report.ts'
+
+type FileUser = z.output<typeof fileUser>
 
 /** Users of one file: their keys and passports are kept, to find those that come twice. */
 const MOST = 1_000_000
@@ -39,7 +35,9 @@ interface Row {
   readonly user: FileUser
 }
 
-type Send = (some: UserImport) => Promise<{ outcomes: ImportOutcome[] }>
+type Send = (
+  some: InputOf<typeof importUsers>,
+) => Promise<{ outcomes: OutputOf<typeof importUsers>['outcomes'][number][] }>
 
 /** `gatehouse user import FILE`: CSV or NDJSON. What is there already with the same data is passed over, so it can be run again. */
 export function importCommand(user: Command, context: CliContext): void {
@@ -108,7 +106,7 @@ async function importFile(
   for await (const record of opened.records) {
     const row = judge(record)
     if (row) waiting.push(row)
-    if (waiting.length < IMPORTED_AT_ONCE) continue
+    if (waiting.length < LIST_LIMITS.users.most) continue
     await flush(waiting)
     waiting = []
     const { read, total } = opened.progress()

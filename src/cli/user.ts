@@ -1,17 +1,6 @@
 import type { Command } from 'commander'
-import {
-  blockUser,
-  createUser,
-  listUsers,
-  newUser,
-  resetPassword,
-  shownUser,
-  showUser,
-  type User,
-  unblockUser,
-  userFilter,
-  userKey,
-} from '../account/index.ts'
+import { blockUser, createUser, listUsers, resetPassword, showUser, unblockUser, userKey } from '../account/index.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import type { CliContext } from './context.ts'
 import { endSessionsCommand } from './ending.ts'
 import { keyed, keyOf } from './field-options.ts'
@@ -21,6 +10,8 @@ import { runs } from './operation.ts'
 import { personCommands } from './person.ts'
 import { readSecret } from './read-secret.ts'
 import { aligned, readable } from './text.ts'
+
+type User = OutputOf<typeof showUser>
 
 /** `gatehouse user …`: as over /admin/v1/users. */
 export function userCommands(program: Command, context: CliContext): void {
@@ -39,14 +30,14 @@ export function userCommands(program: Command, context: CliContext): void {
     .option('--status <status>', 'active or blocked')
   lists(list, context, {
     plural: 'users',
-    input: userFilter,
+    input: listUsers.input,
     typed: ({ passport, name, phoneNumber, status }) => ({ passport, name, phone_number: phoneNumber, status }),
     page: listUsers,
     table,
   })
   const show = keyed(user.command('show').description('one user; personal data is masked unless there is a reason'))
   runs(show.option('--reason <text>', 'why it is read unmasked; the audit log keeps it'), context, {
-    input: shownUser,
+    input: showUser.input,
     typed: (options) => ({ ...keyOf(options), reason: options.reason }),
     run: showUser,
     text: details,
@@ -91,7 +82,7 @@ function createCommand(user: Command, context: CliContext): void {
     .option('--phone-number <number>', 'none if not given')
     .option('--status <status>', 'active or blocked (default: active)')
   runs(command, context, {
-    input: newUser,
+    input: createUser.input,
     typed: async (options) => ({
       ...keyOf(options),
       passport: options.passport,

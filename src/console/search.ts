@@ -1,4 +1,4 @@
-import { listUsers, userFilter } from '../account/index.ts'
+import { listUsers } from '../account/index.ts'
 import { isBigint } from '../db/page.ts'
 import { type Explained, explain } from '../explain/index.ts'
 import { parseInput } from '../lib/json/input.ts'
@@ -65,7 +65,7 @@ const microApp: Finds = async ({ deps, t }, query) => {
 }
 
 const person: Finds = async ({ deps, t }, query) => {
-  const { users } = await listUsers(deps, parseInput(userFilter, { passport: query, limit: MOST }))
+  const { users } = await listUsers(deps, parseInput(listUsers.input, { passport: query, limit: MOST }))
   return users.map(({ cid, user_id, passport }) => ({
     kind: t('console.search.user'),
     link: link(passport, `${at('users', 'user')}?${new URLSearchParams({ cid: String(cid), user_id })}`),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type FoundPerson, findPeople, routingKeyOf } from '../account/index.ts'
+import { findPeople, routingKeyOf } from '../account/index.ts'
 import { type AuditRow, auditBetween } from '../audit/index.ts'
 import { isBigint } from '../db/page.ts'
 import type { Deps } from '../deps.ts'
@@ -69,7 +69,7 @@ export interface Explained extends ExplainedRequest {
     readonly stage: string
     readonly rejected_calls: readonly RejectedCallSummary[]
   }
-  readonly people?: readonly (FoundPerson & {
+  readonly people?: readonly (OutputOf<typeof findPeople>[number] & {
     readonly grants: readonly Grant[]
     readonly refusals: readonly ExplainedRefusal[]
   })[]

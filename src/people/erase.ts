@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { lockUser, noSuchUser, routingKeyOf, showUser, type UserKey } from '../account/index.ts'
+import { lockExistingUser, routingKeyOf, showUser, type UserKey } from '../account/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { countRows, deleteRows, ROWS_OF_PERSON } from './store.ts'
@@ -53,7 +53,7 @@ const staysFor = ({ AUDIT_DAYS }: Deps['config']): Receipt['stays'] => [
 export const eraseUser = (deps: Deps, user: UserKey): Promise<Receipt> =>
   deps.db.slowTx(STATEMENT_S, async (db) => {
     const person = personOf(user)
-    if (!(await lockUser(db, person))) throw noSuchUser()
+    await lockExistingUser(db, person)
     const rows: Record<string, number> = {}
     for (const each of ROWS_OF_PERSON) rows[each.what] = await deleteRows(db, each, person)
     const receipt_id = randomUUID()

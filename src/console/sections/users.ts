@@ -1,13 +1,4 @@
-import {
-  blockUser,
-  endSessionsOfUser,
-  listUsers,
-  maskedUser,
-  shownUser,
-  showUser,
-  unblockUser,
-  userFilter,
-} from '../../account/index.ts'
+import { blockUser, endSessionsOfUser, listUsers, maskedUser, showUser, unblockUser } from '../../account/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { allows } from '../../lib/web/admin-auth.ts'
 import { countUserEnding, grantFilter, listGrants, liveGrantsOfUser } from '../../oauth/index.ts'
@@ -22,7 +13,7 @@ const SUPPORT_ONLY = ['name', 'phone_number']
 
 const readPage = async ({ deps, t, fields, role }: Asking) => {
   const asked = Object.entries(fields).filter(([name]) => allows(role, 'support') || !SUPPORT_ONLY.includes(name))
-  const { users, next } = await listUsers(deps, parseInput(userFilter, Object.fromEntries(asked)))
+  const { users, next } = await listUsers(deps, parseInput(listUsers.input, Object.fromEntries(asked)))
   return {
     table: {
       head: [
@@ -53,7 +44,7 @@ const SHOWN_GRANTS = 20
 async function readOne(asking: Asking, reason?: string) {
   const { deps, t } = asking
   const key = keyOf(asking)
-  const user = await showUser(deps, reason === undefined ? key : parseInput(shownUser, { ...key, reason }))
+  const user = await showUser(deps, reason === undefined ? key : parseInput(showUser.input, { ...key, reason }))
   const found = await listGrants(deps, parseInput(grantFilter, { ...key, limit: SHOWN_GRANTS }))
   const target = `user:${user.cid}/${user.user_id}`
   const change = user.status === 'active' ? 'block' : 'unblock'

@@ -1,21 +1,15 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import type { OutputOf } from '../lib/json/input.ts'
 import { ROLES } from '../lib/web/admin-auth.ts'
 import {
   createOperator,
   disableOperator,
   enableOperator,
   listOperators,
-  newOperator,
   newOperatorToken,
-  newPassword,
-  newToken,
-  oneOperator,
-  oneToken,
   resetTotp,
   revokeOperatorToken,
-  roleChange,
-  type ShownOperator,
   setOperatorPassword,
   setOperatorRole,
   showOperator,
@@ -24,6 +18,8 @@ import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
 import { readSecret } from './read-secret.ts'
 import { aligned, numberIfOne, readable } from './text.ts'
+
+type ShownOperator = OutputOf<typeof showOperator>
 
 const NAMED = { name: 'name' }
 const ROLE = `${ROLES.join(', ')}; each may do what those before it may`
@@ -38,7 +34,7 @@ export function operatorCommands(program: Command, context: CliContext): void {
     .option('--role <role>', ROLE)
     .option('--days <number>', 'life of the token (default: 90)', numberIfOne)
   runs(create, context, {
-    input: newOperator,
+    input: createOperator.input,
     typed: ({ name, role, days }) => ({ name, role, days }),
     run: createOperator,
     text: (made) => `${details(made)}\n\n${tokenText(made.token)}`,
@@ -51,7 +47,7 @@ export function operatorCommands(program: Command, context: CliContext): void {
   })
   const about = (name: string, description: string, run: typeof showOperator) =>
     runs(named(operator, name, description), context, {
-      input: oneOperator,
+      input: run.input,
       typed: (_, called) => ({ name: called }),
       run,
       text: details,
@@ -61,7 +57,7 @@ export function operatorCommands(program: Command, context: CliContext): void {
   about('disable', 'refuse their tokens and end their sessions, at once', disableOperator)
   about('enable', 'admit them again', enableOperator)
   runs(named(operator, 'set-role', 'what they may do from now on').option('--role <role>', ROLE), context, {
-    input: roleChange,
+    input: setOperatorRole.input,
     typed: ({ role }, name) => ({ name, role }),
     run: setOperatorRole,
     text: details,
@@ -81,7 +77,7 @@ function tokenCommands(operator: Command, context: CliContext): void {
     .option('--role <role>', "not above the operator's own (default: the operator's own)")
     .option('--days <number>', 'how long it lasts (default: 90)', numberIfOne)
   runs(more, context, {
-    input: newToken,
+    input: newOperatorToken.input,
     typed: ({ tokenName, role, days }, name) => ({ name, token_name: tokenName, role, days }),
     run: newOperatorToken,
     text: ({ token, token_id, expires_at }) =>
@@ -93,7 +89,7 @@ function tokenCommands(operator: Command, context: CliContext): void {
   })
   const revoke = named(operator, 'revoke-token', 'end a token at once').option('--token-id <id>', 'as listed')
   runs(revoke, context, {
-    input: oneToken,
+    input: revokeOperatorToken.input,
     typed: ({ tokenId }, name) => ({ name, token_id: tokenId }),
     run: revokeOperatorToken,
     text: ({ token_id }) => `token ${token_id} is revoked`,
@@ -107,7 +103,7 @@ function credentialCommands(operator: Command, context: CliContext): void {
     'read the password from standard input instead of asking for it (at least 12 characters)',
   )
   runs(password, context, {
-    input: newPassword,
+    input: setOperatorPassword.input,
     typed: async ({ passwordStdin }, name) => ({
       name,
       password: await readSecret(context.terminal, {
@@ -122,7 +118,7 @@ function credentialCommands(operator: Command, context: CliContext): void {
     flags: NAMED,
   })
   runs(named(operator, 'reset-totp', 'take a lost authenticator away; the next sign-in adds a new one'), context, {
-    input: oneOperator,
+    input: resetTotp.input,
     typed: (_, name) => ({ name }),
     run: resetTotp,
     text: ({ name }) => `${name} adds a new authenticator at the next sign-in`,

@@ -12,7 +12,7 @@ import { NOTICE_RETENTION } from '../mtp/index.ts'
 import { REJECTED_CALL_RETENTION } from '../mws/index.ts'
 import { OAUTH_RETENTION } from '../oauth/index.ts'
 import { OIDC_RETENTION } from '../oidc/index.ts'
-import { FIRST_SESSION_RETENTION, OPERATOR_RETENTION } from '../operators/index.ts'
+import { OPERATOR_RETENTION } from '../operators/index.ts'
 import { ORDER_RETENTION } from '../orders/index.ts'
 import { CALL_RETENTION } from '../partner-calls/index.ts'
 import { REACH_RETENTION } from '../partner-reach/index.ts'
@@ -37,7 +37,6 @@ const RETENTION: readonly Retention[] = [
   ...EXPLAIN_RETENTION,
   ...AUDIT_RETENTION,
   ...OPERATOR_RETENTION,
-  ...FIRST_SESSION_RETENTION,
 ]
 
 const BATCH_ROWS = 1_000

@@ -1,10 +1,5 @@
 import { z } from 'zod'
-import type { Retention } from '../db/retention.ts'
 import { type Db, sql } from '../db/sql.ts'
-
-export const FIRST_SESSION_RETENTION: readonly Retention[] = [
-  { table: 'first_operator_session', column: 'expires_at', keptS: () => 3_600 },
-]
 
 /** `mark`: of the ADMIN_TOKEN that opened it. */
 interface FirstSession {

@@ -2,7 +2,6 @@
 
 export { OperatorSignInRefused } from './errors.ts'
 export { type ConsoleOperator, endConsoleSession, findConsoleSession, signInFirstOperator } from './first-session.ts'
-export { FIRST_SESSION_RETENTION } from './first-session-store.ts'
 export { type IsForOperators, registerOperators } from './guard.ts'
 export {
   createOperator,
@@ -13,17 +12,8 @@ export {
   showOperator,
 } from './operator.ts'
 export { PERMISSIONS } from './permissions.ts'
-export { endOperatorSession, findOperatorSession } from './session.ts'
+export { findOperatorSession } from './session.ts'
 export { setOperatorPassword, signInOperator } from './sign-in.ts'
 export { isFirstOperator, newOperatorToken, revokeOperatorToken } from './token.ts'
 export { OPERATOR_RETENTION } from './token-store.ts'
 export { confirmTotp, enrolTotp, OPERATORS_SEALED, resetTotp } from './totp.ts'
-export {
-  newOperator,
-  newPassword,
-  newToken,
-  oneOperator,
-  oneToken,
-  roleChange,
-  type ShownOperator,
-} from './wire.ts'

@@ -2,12 +2,23 @@ import { randomUUID } from 'node:crypto'
 import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
+import { operation } from '../lib/json/input.ts'
 import { nameTaken, noSuchOperator } from './errors.ts'
 import { keepingAnAdmin } from './last-admin.ts'
 import * as store from './store.ts'
 import { makeToken } from './token.ts'
 import { liveTokens } from './token-store.ts'
-import type { MadeToken, NewOperator, OneOperator, OperatorRow, RoleChange, ShownOperator } from './wire.ts'
+import {
+  type MadeToken,
+  type NewOperator,
+  newOperator,
+  type OneOperator,
+  type OperatorRow,
+  oneOperator,
+  type RoleChange,
+  roleChange,
+  type ShownOperator,
+} from './wire.ts'
 
 /** Every operator, oldest first, with the tokens that are accepted. */
 export async function listOperators({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<ShownOperator[]> {
@@ -20,15 +31,18 @@ export async function listOperators({ db, clock }: Pick<Deps, 'db' | 'clock'>): 
 }
 
 /** A new operator with a first token, which no later call can show again. A name that is taken is bad input (20007). */
-export const createOperator = (deps: Deps, { name, role, days }: NewOperator): Promise<ShownOperator & MadeToken> =>
-  deps.db.tx(async (db) => {
-    const inside = { ...deps, db }
-    const operator_id = randomUUID()
-    if ((await store.insertOperator(db, { operator_id, name, role }, deps.clock.now())) === 0) throw nameTaken()
-    await recordAudit(inside, { event: 'operator_created', target: `operator:${name}`, detail: { role } })
-    const made = await makeToken(inside, await existing(db, name), { token_name: 'first', role, days })
-    return { ...(await shown(inside, name)), ...made }
-  })
+export const createOperator = operation(
+  newOperator,
+  (deps: Deps, { name, role, days }: NewOperator): Promise<ShownOperator & MadeToken> =>
+    deps.db.tx(async (db) => {
+      const inside = { ...deps, db }
+      const operator_id = randomUUID()
+      if ((await store.insertOperator(db, { operator_id, name, role }, deps.clock.now())) === 0) throw nameTaken()
+      await recordAudit(inside, { event: 'operator_created', target: `operator:${name}`, detail: { role } })
+      const made = await makeToken(inside, await existing(db, name), { token_name: 'first', role, days })
+      return { ...(await shown(inside, name)), ...made }
+    }),
+)
 
 const existing = async (db: Db, name: string): Promise<OperatorRow> => {
   const found = await store.lockOperator(db, name)
@@ -43,7 +57,10 @@ async function shown(deps: Pick<Deps, 'db' | 'clock'>, name: string): Promise<Sh
 }
 
 /** Throws 20007 (404) for an unknown name, as all below. */
-export const showOperator = (deps: Deps, { name }: OneOperator): Promise<ShownOperator> => shown(deps, name)
+export const showOperator = operation(
+  oneOperator,
+  (deps: Deps, { name }: OneOperator): Promise<ShownOperator> => shown(deps, name),
+)
 
 /** `change` does it and says what was before and is now; undefined where nothing changes. */
 const changeOperator = (
@@ -63,25 +80,34 @@ const changeOperator = (
   )
 
 /** What the operator may do from the next request on; a token of a higher role counts as one of this role. */
-export const setOperatorRole = (deps: Deps, { name, role }: RoleChange): Promise<ShownOperator> =>
-  changeOperator(deps, name, 'operator_role_set', async (db, operator) => {
-    if (operator.role === role) return undefined
-    await store.setRole(db, operator.operator_id, role)
-    return { before: { role: operator.role }, after: { role } }
-  })
+export const setOperatorRole = operation(
+  roleChange,
+  (deps: Deps, { name, role }: RoleChange): Promise<ShownOperator> =>
+    changeOperator(deps, name, 'operator_role_set', async (db, operator) => {
+      if (operator.role === role) return undefined
+      await store.setRole(db, operator.operator_id, role)
+      return { before: { role: operator.role }, after: { role } }
+    }),
+)
 
 /** Tokens are refused and sessions over, at once. */
-export const disableOperator = (deps: Deps, { name }: OneOperator): Promise<ShownOperator> =>
-  changeOperator(deps, name, 'operator_disabled', async (db, operator) => {
-    if (operator.status === 'disabled') return undefined
-    await store.setStatus(db, operator.operator_id, 'disabled')
-    return { before: { status: 'active' }, after: { status: 'disabled' } }
-  })
+export const disableOperator = operation(
+  oneOperator,
+  (deps: Deps, { name }: OneOperator): Promise<ShownOperator> =>
+    changeOperator(deps, name, 'operator_disabled', async (db, operator) => {
+      if (operator.status === 'disabled') return undefined
+      await store.setStatus(db, operator.operator_id, 'disabled')
+      return { before: { status: 'active' }, after: { status: 'disabled' } }
+    }),
+)
 
 /** Tokens that have not expired are accepted again. */
-export const enableOperator = (deps: Deps, { name }: OneOperator): Promise<ShownOperator> =>
-  changeOperator(deps, name, 'operator_enabled', async (db, operator) => {
-    if (operator.status === 'active') return undefined
-    await store.setStatus(db, operator.operator_id, 'active')
-    return { before: { status: 'disabled' }, after: { status: 'active' } }
-  })
+export const enableOperator = operation(
+  oneOperator,
+  (deps: Deps, { name }: OneOperator): Promise<ShownOperator> =>
+    changeOperator(deps, name, 'operator_enabled', async (db, operator) => {
+      if (operator.status === 'active') return undefined
+      await store.setStatus(db, operator.operator_id, 'active')
+      return { before: { status: 'disabled' }, after: { status: 'active' } }
+    }),
+)

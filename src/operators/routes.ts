@@ -15,7 +15,7 @@ import {
 import { setOperatorPassword } from './sign-in.ts'
 import { newOperatorToken, revokeOperatorToken } from './token.ts'
 import { resetTotp } from './totp.ts'
-import { newOperator, newPassword, newToken, oneOperator, oneToken, roleChange } from './wire.ts'
+import { oneOperator } from './wire.ts'
 
 interface OneOperatorRoute {
   Params: { name: string }
@@ -33,7 +33,7 @@ export function operatorAdminRoutes(app: FastifyInstance, as: ActingFor<Deps>): 
   )
 
   app.post('/operators', async (request, reply) =>
-    answerSuccess(request, reply, await createOperator(as(request), parseInput(newOperator, request.body))),
+    answerSuccess(request, reply, await createOperator(as(request), parseInput(createOperator.input, request.body))),
   )
 
   app.get<OneOperatorRoute>('/operators/:name', async (request, reply) =>
@@ -41,7 +41,11 @@ export function operatorAdminRoutes(app: FastifyInstance, as: ActingFor<Deps>): 
   )
 
   app.post<OneOperatorRoute>('/operators/:name/role', async (request, reply) =>
-    answerSuccess(request, reply, await setOperatorRole(as(request), parseInput(roleChange, withName(request)))),
+    answerSuccess(
+      request,
+      reply,
+      await setOperatorRole(as(request), parseInput(setOperatorRole.input, withName(request))),
+    ),
   )
 
   app.post<OneOperatorRoute>('/operators/:name/disable', async (request, reply) =>
@@ -53,15 +57,27 @@ export function operatorAdminRoutes(app: FastifyInstance, as: ActingFor<Deps>): 
   )
 
   app.post<OneOperatorRoute>('/operators/:name/tokens', async (request, reply) =>
-    answerSuccess(request, reply, await newOperatorToken(as(request), parseInput(newToken, withName(request)))),
+    answerSuccess(
+      request,
+      reply,
+      await newOperatorToken(as(request), parseInput(newOperatorToken.input, withName(request))),
+    ),
   )
 
   app.post<OneOperatorRoute>('/operators/:name/tokens/revoke', async (request, reply) =>
-    answerSuccess(request, reply, await revokeOperatorToken(as(request), parseInput(oneToken, withName(request)))),
+    answerSuccess(
+      request,
+      reply,
+      await revokeOperatorToken(as(request), parseInput(revokeOperatorToken.input, withName(request))),
+    ),
   )
 
   app.post<OneOperatorRoute>('/operators/:name/password', async (request, reply) =>
-    answerSuccess(request, reply, await setOperatorPassword(as(request), parseInput(newPassword, withName(request)))),
+    answerSuccess(
+      request,
+      reply,
+      await setOperatorPassword(as(request), parseInput(setOperatorPassword.input, withName(request))),
+    ),
   )
 
   app.post<OneOperatorRoute>('/operators/:name/reset-totp', async (request, reply) =>

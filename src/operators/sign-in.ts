@@ -1,12 +1,13 @@
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { hashPassword, inPasswordTurn, verifyPassword } from '../lib/crypto/password.ts'
+import { operation } from '../lib/json/input.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { noSuchOperator, OperatorSignInRefused } from './errors.ts'
 import { endOperatorSession, startOperatorSession } from './session.ts'
 import * as store from './store.ts'
 import { spendCode } from './totp.ts'
-import type { NewPassword } from './wire.ts'
+import { type NewPassword, newPassword } from './wire.ts'
 
 export interface OperatorSignIn {
   readonly name: string
@@ -76,13 +77,16 @@ const recordFailure = (deps: Deps, name: string | undefined, locked: boolean) =>
   })
 
 /** Sets a password; sessions from before are over. */
-export async function setOperatorPassword(deps: Deps, { name, password }: NewPassword): Promise<{ name: string }> {
-  const passwordHash = await inPasswordTurn(deps.config, () => hashPassword(password))
-  return deps.db.tx(async (db) => {
-    const found = await store.lockOperator(db, name)
-    if (!found) throw noSuchOperator()
-    await store.setPassword(db, found.operator_id, passwordHash)
-    await recordAudit({ ...deps, db }, { event: 'operator_password_set', target: `operator:${found.name}` })
-    return { name: found.name }
-  })
-}
+export const setOperatorPassword = operation(
+  newPassword,
+  async (deps: Deps, { name, password }: NewPassword): Promise<{ name: string }> => {
+    const passwordHash = await inPasswordTurn(deps.config, () => hashPassword(password))
+    return deps.db.tx(async (db) => {
+      const found = await store.lockOperator(db, name)
+      if (!found) throw noSuchOperator()
+      await store.setPassword(db, found.operator_id, passwordHash)
+      await recordAudit({ ...deps, db }, { event: 'operator_password_set', target: `operator:${found.name}` })
+      return { name: found.name }
+    })
+  },
+)

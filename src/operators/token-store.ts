@@ -8,6 +8,7 @@ import { type OperatorToken, operatorToken } from './wire.ts'
 export const OPERATOR_RETENTION: readonly Retention[] = [
   { table: 'operator_token', column: 'expires_at', keptS: () => 455 * DAY_S },
   { table: 'operator_session', column: 'expires_at', keptS: () => 3_600 },
+  { table: 'first_operator_session', column: 'expires_at', keptS: () => 3_600 },
 ]
 
 interface NewTokenRow {

@@ -6,12 +6,21 @@ import type { Deps } from '../deps.ts'
 import { addSeconds, wholeSecondsAfter } from '../lib/clock.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
 import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
+import { operation } from '../lib/json/input.ts'
 import { allows, type Operator, type Role } from '../lib/web/admin-auth.ts'
 import { noSuchOperator, noSuchToken, roleAboveOperator } from './errors.ts'
 import { keepingAnAdmin } from './last-admin.ts'
 import { lockOperator } from './store.ts'
 import { findToken, insertToken, revokeToken, touchToken } from './token-store.ts'
-import { FIRST_OPERATOR, type MadeToken, type NewToken, type OneToken, type OperatorRow } from './wire.ts'
+import {
+  FIRST_OPERATOR,
+  type MadeToken,
+  type NewToken,
+  newToken,
+  type OneToken,
+  type OperatorRow,
+  oneToken,
+} from './wire.ts'
 
 /** The last use of a token is written at most this often. */
 const TOUCH_EVERY_S = 60
@@ -66,23 +75,29 @@ export async function makeToken(deps: Deps, of: OperatorRow, { token_name, role,
 }
 
 /** A further token for an operator, of its role or a lower one. */
-export const newOperatorToken = (deps: Deps, { name, role, ...wanted }: NewToken): Promise<MadeToken> =>
-  deps.db.tx(async (db) => {
-    const found = await lockOperator(db, name)
-    if (!found) throw noSuchOperator()
-    if (role && !allows(found.role, role)) throw roleAboveOperator(found.role)
-    return makeToken({ ...deps, db }, found, { ...wanted, role: role ?? found.role })
-  })
-
-/** Ends a token at once; not the last one by which an admin can get in. */
-export const revokeOperatorToken = (deps: Deps, { name, token_id }: OneToken): Promise<{ token_id: string }> =>
-  deps.db.tx((db) =>
-    keepingAnAdmin(deps, db, async () => {
+export const newOperatorToken = operation(
+  newToken,
+  (deps: Deps, { name, role, ...wanted }: NewToken): Promise<MadeToken> =>
+    deps.db.tx(async (db) => {
       const found = await lockOperator(db, name)
       if (!found) throw noSuchOperator()
-      if ((await revokeToken(db, found.operator_id, token_id, deps.clock.now())) === 0) throw noSuchToken()
-      const target = `operator:${found.name}`
-      await recordAudit({ ...deps, db }, { event: 'operator_token_revoked', target, detail: { token_id } })
-      return { token_id }
+      if (role && !allows(found.role, role)) throw roleAboveOperator(found.role)
+      return makeToken({ ...deps, db }, found, { ...wanted, role: role ?? found.role })
     }),
-  )
+)
+
+/** Ends a token at once; not the last one by which an admin can get in. */
+export const revokeOperatorToken = operation(
+  oneToken,
+  (deps: Deps, { name, token_id }: OneToken): Promise<{ token_id: string }> =>
+    deps.db.tx((db) =>
+      keepingAnAdmin(deps, db, async () => {
+        const found = await lockOperator(db, name)
+        if (!found) throw noSuchOperator()
+        if ((await revokeToken(db, found.operator_id, token_id, deps.clock.now())) === 0) throw noSuchToken()
+        const target = `operator:${found.name}`
+        await recordAudit({ ...deps, db }, { event: 'operator_token_revoked', target, detail: { token_id } })
+        return { token_id }
+      }),
+    ),
+)

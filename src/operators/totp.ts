@@ -3,12 +3,13 @@ import { recordAudit } from '../audit/index.ts'
 import type { SealedColumn } from '../db/sealed.ts'
 import type { Deps } from '../deps.ts'
 import { open, seal } from '../lib/crypto/keys.ts'
+import { operation } from '../lib/json/input.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { noSuchOperator, OperatorSignInRefused } from './errors.ts'
 import { type SignedInOperator, startOperatorSession } from './session.ts'
 import { deleteSession } from './session-store.ts'
 import * as store from './store.ts'
-import type { OneOperator } from './wire.ts'
+import { type OneOperator, oneOperator } from './wire.ts'
 
 /** Authenticators (RFC 6238), as every app for phones knows them: SHA-1, six digits, thirty seconds. */
 
@@ -85,12 +86,15 @@ export async function spendCode({ db, keys, clock }: Deps, of: store.Credential,
 }
 
 /** Takes the authenticator away, for somebody who has lost it: the next sign-in adds a new one. */
-export const resetTotp = (deps: Deps, { name }: OneOperator): Promise<{ name: string }> =>
-  deps.db.tx(async (db) => {
-    const found = await store.lockOperator(db, name)
-    if (!found) throw noSuchOperator()
-    await store.removeTotp(db, found.operator_id)
-    await store.setStatus(db, found.operator_id, found.status) // sessions from before are over
-    await recordAudit({ ...deps, db }, { event: 'operator_totp_reset', target: `operator:${found.name}` })
-    return { name: found.name }
-  })
+export const resetTotp = operation(
+  oneOperator,
+  (deps: Deps, { name }: OneOperator): Promise<{ name: string }> =>
+    deps.db.tx(async (db) => {
+      const found = await store.lockOperator(db, name)
+      if (!found) throw noSuchOperator()
+      await store.removeTotp(db, found.operator_id)
+      await store.setStatus(db, found.operator_id, found.status) // sessions from before are over
+      await recordAudit({ ...deps, db }, { event: 'operator_totp_reset', target: `operator:${found.name}` })
+      return { name: found.name }
+    }),
+)

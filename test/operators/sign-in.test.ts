@@ -4,7 +4,6 @@ import {
   confirmTotp,
   createOperator,
   disableOperator,
-  endOperatorSession,
   enrolTotp,
   findOperatorSession,
   OperatorSignInRefused,
@@ -12,6 +11,7 @@ import {
   setOperatorPassword,
   signInOperator,
 } from '../../src/operators/index.ts'
+import { endOperatorSession } from '../../src/operators/session.ts'
 import { openWorld, type World } from '../harness.ts'
 
 /** Signing in with password and authenticator. */

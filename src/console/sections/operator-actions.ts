@@ -1,18 +1,12 @@
 import { randomDigits } from '../../lib/crypto/made-secret.ts'
-import { parseInput } from '../../lib/json/input.ts'
+import { type OutputOf, parseInput } from '../../lib/json/input.ts'
 import {
   createOperator,
   disableOperator,
   enableOperator,
-  newOperator,
   newOperatorToken,
-  newToken,
-  oneOperator,
-  oneToken,
   resetTotp,
   revokeOperatorToken,
-  roleChange,
-  type ShownOperator,
   setOperatorPassword,
   setOperatorRole,
   showOperator,
@@ -20,9 +14,11 @@ import {
 import type { Action, Asking, Field, Once } from '../shown.ts'
 import { at, code, count, roleChoices, roleText } from '../texts.ts'
 
+type ShownOperator = OutputOf<typeof showOperator>
+
 export const pageOf = (name: string, ...more: string[]): string => at('operators', name, ...more)
 
-const nameOf = ({ params }: Asking) => parseInput(oneOperator, { name: params.name })
+const nameOf = ({ params }: Asking) => parseInput(showOperator.input, { name: params.name })
 export const operatorOf = (asking: Asking): Promise<ShownOperator> => showOperator(asking.deps, nameOf(asking))
 
 const roleField = ({ t }: Asking, value?: string): Field => ({
@@ -94,7 +90,7 @@ const create: Action = {
   }),
   run: async (asking) => {
     const { name, role, days } = asking.fields
-    const made = await createOperator(asking.deps, parseInput(newOperator, { name, role, days: Number(days) }))
+    const made = await createOperator(asking.deps, parseInput(createOperator.input, { name, role, days: Number(days) }))
     return once(asking, 'token', made.token)
   },
 }
@@ -105,7 +101,7 @@ export const operatorActions: readonly Action[] = [
     'role',
     { title: 'console.operators.set_role', says: 'console.operators.set_role_says' },
     silently(async (asking) =>
-      setOperatorRole(asking.deps, parseInput(roleChange, { ...nameOf(asking), role: asking.fields.role })),
+      setOperatorRole(asking.deps, parseInput(setOperatorRole.input, { ...nameOf(asking), role: asking.fields.role })),
     ),
     (asking, { role }) => [roleField(asking, role)],
   ),
@@ -128,7 +124,7 @@ export const operatorActions: readonly Action[] = [
     { title: 'console.operators.new_token', says: 'console.operators.new_token_says' },
     async (asking) => {
       const { token_name, role, days } = asking.fields
-      const wanted = parseInput(newToken, { ...nameOf(asking), token_name, role, days: Number(days) })
+      const wanted = parseInput(newOperatorToken.input, { ...nameOf(asking), token_name, role, days: Number(days) })
       return once(asking, 'token', (await newOperatorToken(asking.deps, wanted)).token)
     },
     (asking, { role }) => [
@@ -141,7 +137,10 @@ export const operatorActions: readonly Action[] = [
     'tokens/revoke',
     { title: 'console.operators.revoke', says: 'console.operators.revoke_says' },
     silently((asking) =>
-      revokeOperatorToken(asking.deps, parseInput(oneToken, { ...nameOf(asking), token_id: asking.fields.token_id })),
+      revokeOperatorToken(
+        asking.deps,
+        parseInput(revokeOperatorToken.input, { ...nameOf(asking), token_id: asking.fields.token_id }),
+      ),
     ),
   ),
   change(

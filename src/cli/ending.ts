@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { endSessionsOfUser, userKey } from '../account/index.ts'
-import { type AppEnding, countAppEnding, countUserEnding, type UserEnding } from '../oauth/index.ts'
+import type { OutputOf } from '../lib/json/input.ts'
+import { countAppEnding, countUserEnding } from '../oauth/index.ts'
 import { endTokensOfApp } from '../registry/index.ts'
 import type { CliContext } from './context.ts'
 import { keyed, keyOf } from './field-options.ts'
@@ -19,7 +20,7 @@ export function endSessionsCommand(user: Command, context: CliContext): void {
   runs(keyed(command).option('--yes', YES), context, {
     input: z.strictObject({ ...userKey.shape, ...sure }),
     typed: (options) => ({ ...keyOf(options), yes: options.yes }),
-    run: (deps, { yes, ...key }): Promise<UserEnding | Ended> =>
+    run: (deps, { yes, ...key }): Promise<OutputOf<typeof countUserEnding> | Ended> =>
       yes ? endSessionsOfUser(deps, key) : countUserEnding(deps, key),
     route: ({ yes, ...fields }) => ({ route: `${methodFor(yes)} /users/end-sessions`, fields }),
     text: (output) =>
@@ -39,7 +40,7 @@ export function endTokensCommand(app: Command, context: CliContext): void {
   runs(command.option('--yes', YES), context, {
     input: z.strictObject({ app_key: z.string(), ...sure }),
     typed: ({ yes }, app_key) => ({ app_key, yes }),
-    run: (deps, { yes, app_key }): Promise<AppEnding | Ended> =>
+    run: (deps, { yes, app_key }): Promise<OutputOf<typeof countAppEnding> | Ended> =>
       yes ? endTokensOfApp(deps, app_key) : countAppEnding(deps, app_key),
     route: ({ yes, ...fields }) => ({ route: `${methodFor(yes)} /apps/:app_key/end-tokens`, fields }),
     text: (output) =>

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { type Grant, grantFilter, grantReference, listGrants, withdrawGrant } from '../oauth/index.ts'
+import type { OutputOf } from '../lib/json/input.ts'
+import { listGrants, withdrawGrant } from '../oauth/index.ts'
 import type { CliContext } from './context.ts'
 import { keyed, keyOf } from './field-options.ts'
 import { lists } from './list.ts'
@@ -12,7 +13,7 @@ export function grantCommands(program: Command, context: CliContext): void {
   const list = keyed(grant.command('list').description('the grants of one user or to one micro-app, newest first'))
   lists(list.option('--app-key <key>', 'those to this micro-app'), context, {
     plural: 'grants',
-    input: grantFilter,
+    input: listGrants.input,
     typed: (options) => ({ ...keyOf(options), app_key: options.appKey }),
     page: listGrants,
     table,
@@ -21,7 +22,7 @@ export function grantCommands(program: Command, context: CliContext): void {
     grant.command('revoke').description('withdraw a grant: its code and tokens stop working at once'),
   )
   runs(revoke.option('--grant-id <id>', 'as listed'), context, {
-    input: grantReference,
+    input: withdrawGrant.input,
     typed: (options) => ({ ...keyOf(options), grant_id: options.grantId }),
     run: async (deps, reference) => {
       await withdrawGrant(deps, reference)
@@ -31,7 +32,7 @@ export function grantCommands(program: Command, context: CliContext): void {
   })
 }
 
-function table(grants: readonly Grant[]): string {
+function table(grants: Readonly<OutputOf<typeof listGrants>['grants']>): string {
   if (grants.length === 0) return 'no grants'
   const rows = grants.map((grant) => [
     grant.grant_id,

@@ -35,9 +35,7 @@ interface Row {
   readonly user: FileUser
 }
 
-type Send = (
-  some: InputOf<typeof importUsers>,
-) => Promise<{ outcomes: OutputOf<typeof importUsers>['outcomes'][number][] }>
+type Send = (some: InputOf<typeof importUsers>) => Promise<OutputOf<typeof importUsers>>
 
 /** `gatehouse user import FILE`: CSV or NDJSON. What is there already with the same data is passed over, so it can be run again. */
 export function importCommand(user: Command, context: CliContext): void {

@@ -40,7 +40,7 @@ export function reachCommands(partner: Command, context: CliContext): void {
   })
 }
 
-function breakerTable(breakers: readonly OutputOf<typeof listBreakers>['breakers'][number][]): string {
+function breakerTable(breakers: Readonly<OutputOf<typeof listBreakers>['breakers']>): string {
   if (breakers.length === 0) return 'every partner is called'
   const rows = breakers.map(({ partner_id, processes, opened_at, retry_at }) => [
     String(partner_id),
@@ -51,7 +51,7 @@ function breakerTable(breakers: readonly OutputOf<typeof listBreakers>['breakers
   return aligned([['PARTNER', 'PROCESSES', 'SINCE', 'TRIED_AT'], ...rows])
 }
 
-function certificateTable(certificates: readonly OutputOf<typeof listCertificates>['certificates'][number][]): string {
+function certificateTable(certificates: Readonly<OutputOf<typeof listCertificates>['certificates']>): string {
   if (certificates.length === 0) return 'no certificates'
   const rows = certificates.map(({ partner_id, origin, ends_at, days_left, seen_at }) => [
     String(partner_id),

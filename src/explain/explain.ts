@@ -8,7 +8,7 @@ import { InvalidInput, type OutputOf } from '../lib/json/input.ts'
 import { invalidRequest, RESCODES, Refusal } from '../lib/web/rescode.ts'
 import { findNotice, type NoticeSummary } from '../mtp/index.ts'
 import { findRejectedCall, type RejectedCallSummary, rejectedOfClient } from '../mws/index.ts'
-import { type Grant, listGrants, type TokenFacts, tokensOf } from '../oauth/index.ts'
+import { listGrants, tokensOf } from '../oauth/index.ts'
 import { showOrder } from '../orders/index.ts'
 import { findPartnerByClientId } from '../partners/index.ts'
 import { existingAppKeys, showMicroApp } from '../registry/index.ts'
@@ -53,7 +53,7 @@ export interface Explained extends ExplainedRequest {
     readonly kind: string
     readonly expires_at: Date
     /** Those that end in the same second, mostly one. */
-    readonly issued: readonly TokenFacts[]
+    readonly issued: Readonly<OutputOf<typeof tokensOf>>
     readonly refusals: readonly ExplainedRefusal[]
   }
   readonly app?: {
@@ -70,7 +70,7 @@ export interface Explained extends ExplainedRequest {
     readonly rejected_calls: readonly RejectedCallSummary[]
   }
   readonly people?: readonly (OutputOf<typeof findPeople>[number] & {
-    readonly grants: readonly Grant[]
+    readonly grants: Readonly<OutputOf<typeof listGrants>['grants']>
     readonly refusals: readonly ExplainedRefusal[]
   })[]
 }

@@ -7,7 +7,6 @@ import { answerSuccess } from '../lib/web/envelope.ts'
 import { endTokensOfApp } from '../registry/index.ts'
 import { countAppEnding, countUserEnding } from './ending.ts'
 import { listGrants, withdrawGrant } from './grant.ts'
-import { grantFilter, grantReference } from './wire.ts'
 
 interface OneApp {
   Params: { app_key: string }
@@ -23,11 +22,11 @@ function userOf(query: unknown): UserKey {
 /** Operators look at the grants of a user or to a micro-app, and withdraw them. */
 export function grantRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
   app.get('/grants', { config: { readsQuery: true } }, async (request, reply) =>
-    answerSuccess(request, reply, await listGrants(as(request), parseInput(grantFilter, request.query))),
+    answerSuccess(request, reply, await listGrants(as(request), parseInput(listGrants.input, request.query))),
   )
 
   app.post('/grants/revoke', async (request, reply) => {
-    const reference = parseInput(grantReference, request.body)
+    const reference = parseInput(withdrawGrant.input, request.body)
     await withdrawGrant(as(request), reference)
     return answerSuccess(request, reply, { grant_id: reference.grant_id, revoked: true })
   })

@@ -1,20 +1,24 @@
 import { routingKeyOf } from '../account/index.ts'
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import { operation } from '../lib/json/input.ts'
 import { refuse } from './failures.ts'
 import { type Grant, grantsOfApp, grantsOfUser, revokeGrantOfUser } from './grant-store.ts'
 import { countGrantsOfApp, countGrantsOfUser, type LiveGrants } from './live-grants-store.ts'
-import type { GrantFilter, GrantReference } from './wire.ts'
+import { type GrantFilter, type GrantReference, grantFilter, grantReference } from './wire.ts'
 
 /** A page of the grants of one user or to one micro-app, newest first, withdrawn ones too. */
-export async function listGrants({ db }: Deps, filter: GrantFilter): Promise<{ grants: Grant[]; next: string | null }> {
-  const { app_key, cid = 0, user_id = '', ...page } = filter
-  const { rows, next } =
-    app_key === undefined
-      ? await grantsOfUser(db, { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }, page)
-      : await grantsOfApp(db, app_key, page)
-  return { grants: rows, next }
-}
+export const listGrants = operation(
+  grantFilter,
+  async ({ db }: Deps, filter: GrantFilter): Promise<{ grants: Grant[]; next: string | null }> => {
+    const { app_key, cid = 0, user_id = '', ...page } = filter
+    const { rows, next } =
+      app_key === undefined
+        ? await grantsOfUser(db, { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }, page)
+        : await grantsOfApp(db, app_key, page)
+    return { grants: rows, next }
+  },
+)
 
 /** Of one micro-app: what a change of it touches. A hundred thousand are counted at most. */
 export const liveGrantsOfApp = ({ db }: Deps, appKey: string): Promise<LiveGrants> => countGrantsOfApp(db, appKey)
@@ -24,7 +28,7 @@ export const liveGrantsOfUser = ({ db }: Deps, cid: number, userId: string): Pro
   countGrantsOfUser(db, { routingKey: routingKeyOf(cid, userId), cid, userId })
 
 /** Withdraws a grant: its code, access tokens and refresh tokens stop working at once. Doing it again changes nothing. */
-export async function withdrawGrant(deps: Deps, reference: GrantReference): Promise<void> {
+export const withdrawGrant = operation(grantReference, async (deps: Deps, reference: GrantReference): Promise<void> => {
   const { cid, user_id: userId, grant_id: grantId } = reference
   const routingKey = routingKeyOf(cid, userId)
   await deps.db.tx(async (tx) => {
@@ -33,4 +37,4 @@ export async function withdrawGrant(deps: Deps, reference: GrantReference): Prom
     const detail = { grant_id: grantId }
     await recordAudit({ ...deps, db: tx }, { event: 'grant_withdrawn', routingKey, cid, userId, detail })
   })
-}
+})

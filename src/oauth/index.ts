@@ -5,12 +5,11 @@ export { decideConsent, issueCode } from './consent.ts'
 export { sealConsentForm } from './consent-form.ts'
 export { rememberedScopes } from './consent-store.ts'
 export { deleteGrantsOf } from './demo-store.ts'
-export { type AppEnding, countAppEnding, countUserEnding, type UserEnding } from './ending.ts'
+export { countAppEnding, countUserEnding } from './ending.ts'
 export { exchangeCode } from './exchange.ts'
 export { OAUTH_FAILURES, refuse as refuseOauth } from './failures.ts'
 export { listGrants, liveGrantsOfApp, liveGrantsOfUser, withdrawGrant } from './grant.ts'
 export {
-  type Grant,
   grantByKey,
   joinedAccessToken,
   LONGEST_REFRESH_S,
@@ -23,12 +22,5 @@ export { withAnswer } from './redirect-uri.ts'
 export { refreshTokens } from './refresh.ts'
 export { describeRefreshToken, revokeToken } from './revoke.ts'
 export { TokenCap } from './token-cap.ts'
-export { type TokenFacts, tokensOf } from './token-store.ts'
-export {
-  grantFilter,
-  grantReference,
-  type IssuedTokens,
-  type Parameters,
-  readParameters,
-  required,
-} from './wire.ts'
+export { tokensOf } from './token-store.ts'
+export { type IssuedTokens, type Parameters, readParameters, required } from './wire.ts'

@@ -10,7 +10,7 @@ import { orderFilter } from './wire.ts'
 export interface OrderStory {
   readonly order: ShownOrder
   readonly history: readonly HistoryRow[]
-  readonly calls: readonly OutputOf<typeof callsOf>[number][]
+  readonly calls: Readonly<OutputOf<typeof callsOf>>
 }
 
 /** Throws for an order that does not exist. */

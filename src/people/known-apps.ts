@@ -1,6 +1,6 @@
 import type { SignedIn } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
-import { grantFilter, listGrants } from '../oauth/index.ts'
+import { listGrants } from '../oauth/index.ts'
 import { type TotalReads, totalsOfUser } from '../resource/index.ts'
 import { namesOfApps } from './store.ts'
 
@@ -19,7 +19,7 @@ const MOST_GRANTS = 200
 
 /** The apps of a person's newest grants, and those that have read something; who has read last comes first. */
 export async function knownApps(deps: Deps, { routingKey, cid, userId }: SignedIn): Promise<KnownApp[]> {
-  const { grants } = await listGrants(deps, grantFilter.parse({ cid, user_id: userId, limit: MOST_GRANTS }))
+  const { grants } = await listGrants(deps, listGrants.input.parse({ cid, user_id: userId, limit: MOST_GRANTS }))
   const reads = await totalsOfUser(deps.db, { routingKey, cid, userId })
   const live = grants.filter(({ revoked_at }) => revoked_at === null)
   const keys = [...new Set([...reads, ...live].map(({ app_key }) => app_key))]

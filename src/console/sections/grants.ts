@@ -1,5 +1,5 @@
 import { parseInput } from '../../lib/json/input.ts'
-import { grantFilter, grantReference, listGrants, withdrawGrant } from '../../oauth/index.ts'
+import { listGrants, withdrawGrant } from '../../oauth/index.ts'
 import type { Action, Asking, Section, Table } from '../shown.ts'
 import { at, link, stateCell, text, time } from '../texts.ts'
 
@@ -36,12 +36,12 @@ async function readPage(asking: Asking) {
   if (Object.keys(fields).length === 0) {
     return { table: { head: [], rows: [], none: t('console.grants.ask') }, next: null }
   }
-  const { grants, next } = await listGrants(deps, parseInput(grantFilter, fields))
+  const { grants, next } = await listGrants(deps, parseInput(listGrants.input, fields))
   return { table: grantTable(grants, asking), next }
 }
 
 const referenceOf = ({ fields: { cid, user_id, grant_id } }: Asking) =>
-  parseInput(grantReference, { cid: Number(cid), user_id, grant_id })
+  parseInput(withdrawGrant.input, { cid: Number(cid), user_id, grant_id })
 
 const revoke: Action = {
   path: '/grants/revoke',

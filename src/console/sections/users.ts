@@ -1,7 +1,7 @@
 import { blockUser, endSessionsOfUser, listUsers, maskedUser, showUser, unblockUser } from '../../account/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { allows } from '../../lib/web/admin-auth.ts'
-import { countUserEnding, grantFilter, listGrants, liveGrantsOfUser } from '../../oauth/index.ts'
+import { countUserEnding, listGrants, liveGrantsOfUser } from '../../oauth/index.ts'
 import { PERSONAL_DATA } from '../permissions.ts'
 import type { Action, Asking, Section } from '../shown.ts'
 import { at, code, count, countedGrants, link, orDash, stateCell, stateChoices, text, time } from '../texts.ts'
@@ -45,7 +45,7 @@ async function readOne(asking: Asking, reason?: string) {
   const { deps, t } = asking
   const key = keyOf(asking)
   const user = await showUser(deps, reason === undefined ? key : parseInput(showUser.input, { ...key, reason }))
-  const found = await listGrants(deps, parseInput(grantFilter, { ...key, limit: SHOWN_GRANTS }))
+  const found = await listGrants(deps, parseInput(listGrants.input, { ...key, limit: SHOWN_GRANTS }))
   const target = `user:${user.cid}/${user.user_id}`
   const change = user.status === 'active' ? 'block' : 'unblock'
   return {

@@ -1,13 +1,6 @@
 import type { Command } from 'commander'
-import {
-  inviteMember,
-  listMembers,
-  type Member,
-  mailKeyOf,
-  memberByMail,
-  newMember,
-  removeMemberByMail,
-} from '../members/index.ts'
+import type { OutputOf } from '../lib/json/input.ts'
+import { inviteMember, listMembers, removeMemberByMail } from '../members/index.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
 import { named, one } from './partner-key.ts'
@@ -29,7 +22,7 @@ export function memberCommands(partner: Command, context: CliContext): void {
     .option('--mail <address>', 'where the link is sent, and what the member signs in with')
     .option('--role <role>', 'owner or developer')
   runs(invite, context, {
-    input: newMember.extend(one.shape),
+    input: inviteMember.input.extend(one.shape),
     typed: ({ mail, role }, partner_id) => ({ partner_id, mail, role }),
     run: async (deps, { partner_id, ...who }) => {
       await inviteMember(deps, partner_id, who)
@@ -44,10 +37,10 @@ export function memberCommands(partner: Command, context: CliContext): void {
     'remove a member, whose sessions end, or an invitation; without any member the clientSecret signs in again',
   ).option('--mail <address>', 'whom')
   runs(remove, context, {
-    input: memberByMail.extend(one.shape),
+    input: removeMemberByMail.input.extend(one.shape),
     typed: ({ mail }, partner_id) => ({ partner_id, mail }),
-    run: async (deps, { partner_id, mail }) => {
-      await removeMemberByMail(deps, partner_id, mailKeyOf(mail))
+    run: async (deps, { partner_id, ...who }) => {
+      await removeMemberByMail(deps, partner_id, who)
       return { members: await listMembers(deps, partner_id) }
     },
     text: ({ members: found }) => table(found),
@@ -55,7 +48,7 @@ export function memberCommands(partner: Command, context: CliContext): void {
   })
 }
 
-function table(members: readonly Member[]): string {
+function table(members: Readonly<OutputOf<typeof listMembers>>): string {
   if (members.length === 0) return 'no members: the clientSecret signs in to the sandbox'
   const rows = members.map(({ mail, role, joined_at, invited_at, mail_state }) => [
     role,

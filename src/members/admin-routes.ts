@@ -7,7 +7,6 @@ import { actingOperator, forOperatorsOnly, maskedMail, seesPeople } from '../lib
 import { answerSuccess } from '../lib/web/envelope.ts'
 import { listMembers, removeMemberByMail } from './change.ts'
 import { inviteMember } from './invite.ts'
-import { mailKeyOf, memberByMail, newMember } from './wire.ts'
 
 interface OnePartner {
   Params: { partner_id: string }
@@ -31,13 +30,12 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   )
 
   app.post<OnePartner>('/partners/:partner_id/members', async (request, reply) => {
-    await inviteMember(as(request), idOf(request), parseInput(newMember, request.body))
+    await inviteMember(as(request), idOf(request), parseInput(inviteMember.input, request.body))
     return answerSuccess(request, reply, await shown(request))
   })
 
   app.post<OnePartner>('/partners/:partner_id/members/remove', async (request, reply) => {
-    const { mail } = parseInput(memberByMail, request.body)
-    await removeMemberByMail(as(request), idOf(request), mailKeyOf(mail))
+    await removeMemberByMail(as(request), idOf(request), parseInput(removeMemberByMail.input, request.body))
     return answerSuccess(request, reply, await shown(request))
   })
 }

@@ -1,11 +1,12 @@
 import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
+import { operation } from '../lib/json/input.ts'
 import { lockPartner, showPartner } from '../partners/index.ts'
 import { MemberRefusal, noSuchMember } from './errors.ts'
 import { deleteOtherLinks } from './link-store.ts'
 import * as store from './store.ts'
-import type { Member, MemberRole } from './wire.ts'
+import { type Member, type MemberRole, mailKeyOf, memberByMail } from './wire.ts'
 
 /** Who acts when nobody has joined yet: whoever has signed in with the clientSecret. */
 export const BY_CLIENT_SECRET = 'client-secret'
@@ -84,12 +85,15 @@ export const removeMember = (deps: Deps, partnerId: bigint, memberId: string): P
   })
 
 /** The same by address, for operators. */
-export const removeMemberByMail = (deps: Deps, partnerId: bigint, mailKey: string): Promise<void> =>
-  changeMembers(deps, partnerId, async (work) => {
-    const found = await store.findMemberByMail(work.db, partnerId, mailKey)
-    if (!found) throw noSuchMember()
-    await remove(work, found)
-  })
+export const removeMemberByMail = operation(
+  memberByMail,
+  (deps: Deps, partnerId: bigint, { mail }): Promise<void> =>
+    changeMembers(deps, partnerId, async (work) => {
+      const found = await store.findMemberByMail(work.db, partnerId, mailKeyOf(mail))
+      if (!found) throw noSuchMember()
+      await remove(work, found)
+    }),
+)
 
 async function remove({ db, now, record }: Work, { member_id, role, joined_at }: store.KnownMember): Promise<void> {
   await deleteOtherLinks(db, member_id, null)

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
+import { operation } from '../lib/json/input.ts'
 import { countWithin } from '../throttle/index.ts'
 import { changeMembers } from './change.ts'
 import { MemberRefusal, noSuchMember } from './errors.ts'
 import { sendLink } from './link.ts'
 import { deleteOtherLinks } from './link-store.ts'
 import * as store from './store.ts'
-import { mailKeyOf, type NewMember } from './wire.ts'
+import { mailKeyOf, type NewMember, newMember } from './wire.ts'
 
 /** Members and invitations of one partner. */
 export const MOST_MEMBERS = 50
@@ -25,21 +26,24 @@ export const mayMail = async (deps: Deps, partnerId: bigint, mail: string): Prom
   ])) === undefined
 
 /** Invites somebody by mail, and returns the member_id. Until an owner has joined only owners can be invited. */
-export const inviteMember = (deps: Deps, partnerId: bigint, { mail, role }: NewMember): Promise<string> =>
-  changeMembers(deps, partnerId, async ({ db, now, record }) => {
-    const mail_key = mailKeyOf(mail)
-    if (await store.findMemberByMail(db, partnerId, mail_key)) throw new MemberRefusal('taken')
-    const { all, owners, open } = await store.countMembers(db, partnerId, now)
-    if (role !== 'owner' && owners === 0) throw new MemberRefusal('owner_first')
-    if (all >= MOST_MEMBERS) throw new MemberRefusal('full')
-    if (open >= MOST_INVITATIONS) throw new MemberRefusal('invitations')
-    if (!(await mayMail({ ...deps, db }, partnerId, mail))) throw new MemberRefusal('mails')
-    const member_id = randomUUID()
-    await store.insertMember(db, partnerId, { member_id, mail, mail_key, role }, now)
-    await sendLink({ ...deps, db }, member_id, 'invitation')
-    await record('member_invited', { member_id, role })
-    return member_id
-  })
+export const inviteMember = operation(
+  newMember,
+  (deps: Deps, partnerId: bigint, { mail, role }: NewMember): Promise<string> =>
+    changeMembers(deps, partnerId, async ({ db, now, record }) => {
+      const mail_key = mailKeyOf(mail)
+      if (await store.findMemberByMail(db, partnerId, mail_key)) throw new MemberRefusal('taken')
+      const { all, owners, open } = await store.countMembers(db, partnerId, now)
+      if (role !== 'owner' && owners === 0) throw new MemberRefusal('owner_first')
+      if (all >= MOST_MEMBERS) throw new MemberRefusal('full')
+      if (open >= MOST_INVITATIONS) throw new MemberRefusal('invitations')
+      if (!(await mayMail({ ...deps, db }, partnerId, mail))) throw new MemberRefusal('mails')
+      const member_id = randomUUID()
+      await store.insertMember(db, partnerId, { member_id, mail, mail_key, role }, now)
+      await sendLink({ ...deps, db }, member_id, 'invitation')
+      await record('member_invited', { member_id, role })
+      return member_id
+    }),
+)
 
 /** Sends a new invitation to somebody who has not joined; the former one can no longer be used. */
 export const inviteAgain = (deps: Deps, partnerId: bigint, memberId: string): Promise<void> =>

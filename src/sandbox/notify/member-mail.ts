@@ -1,7 +1,8 @@
 import type { Deps } from '../../deps.ts'
+import type { OutputOf } from '../../lib/json/input.ts'
 import { beijingTime } from '../../lib/time-zone.ts'
 import { type Translate, translator } from '../../lib/web/locale.ts'
-import { findMemberMail, type MemberMail, markMailFailed, markMailSent } from '../../members/index.ts'
+import { findMemberMail, markMailFailed, markMailSent } from '../../members/index.ts'
 import { showPartner } from '../../partners/index.ts'
 import { bilingual, type Letter, letterFrom } from './letter.ts'
 import { sendLetter } from './mail.ts'
@@ -23,7 +24,7 @@ export async function sendMemberMail(deps: Deps, linkId: string): Promise<Attemp
 /** The same for every attempt but for its date. */
 async function memberLetter(
   deps: Deps,
-  { linkId, partnerId, purpose, mail, token, expiresAt }: MemberMail,
+  { linkId, partnerId, purpose, mail, token, expiresAt }: NonNullable<OutputOf<typeof findMemberMail>>,
 ): Promise<Letter> {
   const { config, clock } = deps
   const { name, client_id } = await showPartner(deps, partnerId)

@@ -7,9 +7,6 @@ import {
   listMicroApps,
   MICRO_APP_FIELDS,
   type MicroApp,
-  microAppChanges,
-  microAppFilter,
-  newMicroApp,
   rotateSecret,
   showMicroApp,
   suspendMicroApp,
@@ -59,7 +56,7 @@ function createCommand(app: Command, context: CliContext): void {
   const command = app.command('create').description('register a micro-app; shows its app_secret once')
   withFieldOptions(command, MICRO_APP_FIELDS, 'created')
   runs(command, context, {
-    input: newMicroApp,
+    input: createMicroApp.input,
     typed: (options) => fieldsFrom(options, MICRO_APP_FIELDS, 'created'),
     run: (deps, input) => createMicroApp(deps, input),
     text: withSecret,
@@ -76,7 +73,7 @@ function listCommand(app: Command, context: CliContext): void {
     .option('--status <status>', 'approved, pending or suspended')
   lists(command, context, {
     plural: 'apps',
-    input: microAppFilter,
+    input: listMicroApps.input,
     typed: ({ appKey, name, status }) => ({ app_key: appKey, name, status }),
     page: listMicroApps,
     table,
@@ -87,7 +84,7 @@ function updateCommand(app: Command, context: CliContext): void {
   const command = named(app, 'update', 'change the given fields; a list replaces the whole list')
   withFieldOptions(command, MICRO_APP_FIELDS, 'changed')
   runs(command, context, {
-    input: microAppChanges.extend(one.shape),
+    input: updateMicroApp.input.extend(one.shape),
     typed: (options, app_key) => ({ ...fieldsFrom(options, MICRO_APP_FIELDS, 'changed'), app_key }),
     run: (deps, { app_key, ...changes }) => updateMicroApp(deps, app_key, changes),
     text: details,

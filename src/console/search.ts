@@ -5,7 +5,7 @@ import { parseInput } from '../lib/json/input.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
 import { listOrders, showOrder } from '../orders/index.ts'
 import { listPartners } from '../partners/index.ts'
-import { listMicroApps, microAppFilter } from '../registry/index.ts'
+import { listMicroApps } from '../registry/index.ts'
 import { refusalTable, rejectedTable, userLink } from './explained.ts'
 import { mayDo } from './permissions.ts'
 import { knownRequest } from './sections/requests.ts'
@@ -57,7 +57,7 @@ const partner: Finds = async ({ deps, t }, query) => {
 }
 
 const microApp: Finds = async ({ deps, t }, query) => {
-  const { apps } = await listMicroApps(deps, parseInput(microAppFilter, { app_key: query, limit: MOST }))
+  const { apps } = await listMicroApps(deps, parseInput(listMicroApps.input, { app_key: query, limit: MOST }))
   return apps.map(({ app_key, name }) => ({
     kind: t('console.search.app'),
     link: link(`${name} (${app_key})`, at('apps', app_key)),

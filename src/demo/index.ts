@@ -5,7 +5,7 @@ import type { Log } from '../lib/log.ts'
 import { closeInTime } from '../lib/web/drain.ts'
 import { listenOn } from '../lib/web/listen.ts'
 import { findPartner, updatePartner } from '../partners/index.ts'
-import { listMicroApps, microAppFilter, updateMicroApp } from '../registry/index.ts'
+import { listMicroApps, updateMicroApp } from '../registry/index.ts'
 import { buildMicroApp } from './micro-app/index.ts'
 import { buildDemoPartner } from './partner/index.ts'
 import {
@@ -79,7 +79,7 @@ async function startMicroApp(deps: Deps, log: Log, apps: FastifyInstance[]) {
 
 /** The port may be another one than at the last start. */
 async function keepOidcUris(deps: Deps, port: number): Promise<void> {
-  const { apps } = await listMicroApps(deps, microAppFilter.parse({ app_key: DEMO_OIDC_APP.appKey }))
+  const { apps } = await listMicroApps(deps, listMicroApps.input.parse({ app_key: DEMO_OIDC_APP.appKey }))
   const app = apps.find(({ app_key }) => app_key === DEMO_OIDC_APP.appKey)
   const uris = demoOidcUris(port)
   if (!app || !areDemoOidcUris(app.redirect_uris) || app.redirect_uris[0] === uris.redirect_uris[0]) return

@@ -1,7 +1,7 @@
 import { createUser, DEMO_USERS } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
 import { createPartner, DEMO_PARTNERS, setAesKey } from '../partners/index.ts'
-import { createMicroApp, DEMO_APPS, newMicroApp } from '../registry/index.ts'
+import { createMicroApp, DEMO_APPS } from '../registry/index.ts'
 import { lockSeeding } from './store.ts'
 
 /** Well-known on purpose and for local use only: production neither seeds it nor starts while it is active (refuse.ts). */
@@ -115,7 +115,7 @@ export async function seedDemo(deps: Deps): Promise<void> {
 
 async function seedPeople(deps: Deps): Promise<void> {
   for (const { secret, ...app } of APPS) {
-    await createMicroApp(deps, newMicroApp.parse({ ...app, hosts }), secret)
+    await createMicroApp(deps, createMicroApp.input.parse({ ...app, hosts }), secret)
   }
   for (const user of USERS) {
     const big_avatar_url = new URL(avatar(user.passport), deps.config.PUBLIC_URL).href
@@ -141,7 +141,7 @@ async function seedOidcApp(deps: Deps): Promise<void> {
   const { db, config } = deps
   const isDemo = (await DEMO_APPS.keys(db)).includes(DEMO_APP.appKey)
   if (!isDemo || (await DEMO_APPS.hasRows(db, DEMO_OIDC_APP.appKey))) return
-  const app = newMicroApp.parse({
+  const app = createMicroApp.input.parse({
     app_key: DEMO_OIDC_APP.appKey,
     name: 'Open Trails',
     hosts,

@@ -24,4 +24,4 @@ export {
 export type { LiveSecret } from './secret-store.ts'
 export { publicKey, TOKEN_AUTH_METHODS } from './standard-fields.ts'
 export { existingAppKeys, joinedMicroApp } from './store.ts'
-export { type CallingApp, type MicroApp, microAppChanges, microAppFilter, newMicroApp } from './wire.ts'
+export type { CallingApp, MicroApp } from './wire.ts'

@@ -3,41 +3,53 @@ import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { makeSecret, type SecretDates } from '../lib/crypto/made-secret.ts'
-import { InvalidInput } from '../lib/json/input.ts'
+import { InvalidInput, operation } from '../lib/json/input.ts'
 import { appKeyTaken, noSuchMicroApp } from './errors.ts'
 import { newSecret } from './hashed-secret-store.ts'
 import { APP_KEY } from './micro-app-fields.ts'
 import * as store from './store.ts'
 import { listMicroApps as appsOf } from './store.ts'
-import { type MicroApp, type MicroAppChanges, type MicroAppFilter, type NewMicroApp, problemsOfWhole } from './wire.ts'
+import {
+  type MicroApp,
+  type MicroAppChanges,
+  type MicroAppFilter,
+  microAppChanges,
+  microAppFilter,
+  type NewMicroApp,
+  newMicroApp,
+  problemsOfWhole,
+} from './wire.ts'
 
 /** Creates the app with its first app_secret, which no later call can show again. `secret` is given for demo data only. */
-export async function createMicroApp(
-  deps: Deps,
-  input: NewMicroApp,
-  secret: string = makeSecret('ghas'),
-): Promise<MicroApp & { app_secret: string }> {
-  const app = { ...input, app_key: input.app_key ?? randomBytes(12).toString('hex') }
-  const now = deps.clock.now()
-  const first = newSecret(deps.keys, secret, now)
-  return deps.db.tx(async (db) => {
-    const created = await store.insertMicroApp(db, app, first)
-    if (!created) throw appKeyTaken()
-    const { status, hosts, redirect_uris, scopes } = created
-    const detail = { status, hosts, redirect_uris, scopes }
-    await recordChange({ ...deps, db }, app.app_key, 'app_created', detail)
-    return { ...created, app_secret: secret }
-  })
-}
+export const createMicroApp = operation(
+  newMicroApp,
+  async (
+    deps: Deps,
+    input: NewMicroApp,
+    secret: string = makeSecret('ghas'),
+  ): Promise<MicroApp & { app_secret: string }> => {
+    const app = { ...input, app_key: input.app_key ?? randomBytes(12).toString('hex') }
+    const now = deps.clock.now()
+    const first = newSecret(deps.keys, secret, now)
+    return deps.db.tx(async (db) => {
+      const created = await store.insertMicroApp(db, app, first)
+      if (!created) throw appKeyTaken()
+      const { status, hosts, redirect_uris, scopes } = created
+      const detail = { status, hosts, redirect_uris, scopes }
+      await recordChange({ ...deps, db }, app.app_key, 'app_created', detail)
+      return { ...created, app_secret: secret }
+    })
+  },
+)
 
 /** A page of the apps that the filter asks for, oldest first. */
-export async function listMicroApps(
-  deps: Deps,
-  filter: MicroAppFilter,
-): Promise<{ apps: MicroApp[]; next: string | null }> {
-  const { rows, next } = await appsOf(deps.db, filter)
-  return { apps: rows, next }
-}
+export const listMicroApps = operation(
+  microAppFilter,
+  async (deps: Deps, filter: MicroAppFilter): Promise<{ apps: MicroApp[]; next: string | null }> => {
+    const { rows, next } = await appsOf(deps.db, filter)
+    return { apps: rows, next }
+  },
+)
 
 /** Origins that apps have registered for calls of browsers. */
 export const listOrigins = ({ db }: Deps): Promise<string[]> => store.findOrigins(db)
@@ -48,16 +60,19 @@ export async function showMicroApp(deps: Deps, appKey: string): Promise<MicroApp
   return { ...app, secrets: secrets.map(({ secret_hash: _, ...dates }) => dates) }
 }
 
-export const updateMicroApp = (deps: Deps, appKey: string, changes: MicroAppChanges): Promise<MicroApp> =>
-  changeMicroApp(deps, appKey, 'app_updated', async (db, now) => {
-    const before = await store.findMicroApp(db, appKey, now)
-    const changed = await store.updateMicroApp(db, appKey, changes, now)
-    const problems = changed ? problemsOfWhole(changed) : []
-    if (problems.length > 0) throw new InvalidInput(problems)
-    const fields = Object.keys(changes) as (keyof MicroAppChanges)[]
-    const valuesOf = (app: MicroApp) => Object.fromEntries(fields.map((field) => [field, app[field]]))
-    return { changed, detail: before && changed && { before: valuesOf(before), after: valuesOf(changed) } }
-  })
+export const updateMicroApp = operation(
+  microAppChanges,
+  (deps: Deps, appKey: string, changes: MicroAppChanges): Promise<MicroApp> =>
+    changeMicroApp(deps, appKey, 'app_updated', async (db, now) => {
+      const before = await store.findMicroApp(db, appKey, now)
+      const changed = await store.updateMicroApp(db, appKey, changes, now)
+      const problems = changed ? problemsOfWhole(changed) : []
+      if (problems.length > 0) throw new InvalidInput(problems)
+      const fields = Object.keys(changes) as (keyof MicroAppChanges)[]
+      const valuesOf = (app: MicroApp) => Object.fromEntries(fields.map((field) => [field, app[field]]))
+      return { changed, detail: before && changed && { before: valuesOf(before), after: valuesOf(changed) } }
+    }),
+)
 
 /** Lets the app ask users for consent; also takes a suspension back. */
 export const approveMicroApp = (deps: Deps, appKey: string): Promise<MicroApp> =>

@@ -15,7 +15,6 @@ import {
   updateMicroApp,
 } from './micro-app.ts'
 import { rotateSecret } from './secret.ts'
-import { microAppChanges, microAppFilter, newMicroApp } from './wire.ts'
 
 interface OneApp {
   Params: { app_key: string }
@@ -28,11 +27,11 @@ export function microAppRoutes(app: FastifyInstance, as: ActingFor<Deps>): void 
   })
 
   app.get('/apps', { config: { readsQuery: true } }, async (request, reply) =>
-    answerSuccess(request, reply, await listMicroApps(as(request), parseInput(microAppFilter, request.query))),
+    answerSuccess(request, reply, await listMicroApps(as(request), parseInput(listMicroApps.input, request.query))),
   )
 
   app.post('/apps', async (request, reply) =>
-    answerSuccess(request, reply, await createMicroApp(as(request), parseInput(newMicroApp, request.body))),
+    answerSuccess(request, reply, await createMicroApp(as(request), parseInput(createMicroApp.input, request.body))),
   )
 
   app.get<OneApp>('/apps/:app_key', async (request, reply) =>
@@ -40,7 +39,7 @@ export function microAppRoutes(app: FastifyInstance, as: ActingFor<Deps>): void 
   )
 
   app.patch<OneApp>('/apps/:app_key', async (request, reply) => {
-    const changes = parseInput(microAppChanges, request.body)
+    const changes = parseInput(updateMicroApp.input, request.body)
     return answerSuccess(request, reply, await updateMicroApp(as(request), request.params.app_key, changes))
   })
 

@@ -14,7 +14,7 @@ import {
   setContact,
   webhookSecret,
 } from '../../src/partners/index.ts'
-import { createMicroApp, newMicroApp } from '../../src/registry/index.ts'
+import { createMicroApp } from '../../src/registry/index.ts'
 import { resealEverything } from '../../src/reseal/index.ts'
 import { knownDevice, rememberDevice } from '../../src/throttle/device.ts'
 import { Browser } from '../acceptance/browser.ts'
@@ -78,7 +78,7 @@ describe('a rotation by the book', () => {
     const app = await before.client.makeApp({ refresh_policy: 'rotating' })
     const idle = await createMicroApp(
       before.deps,
-      parseInput(newMicroApp, { name: 'Idle', hosts: ['a.example'], scopes: ['USER_INFO'] }),
+      parseInput(createMicroApp.input, { name: 'Idle', hosts: ['a.example'], scopes: ['USER_INFO'] }),
     )
     const browser = await before.client.signedIn(user, app)
     const tokens = await before.client.getTokens(browser, app)

@@ -6,7 +6,6 @@ import {
   endTokensOfApp,
   listMicroApps,
   type MicroApp,
-  microAppFilter,
   rotateSecret,
   showMicroApp,
   suspendMicroApp,
@@ -20,7 +19,7 @@ const STATES = ['pending', 'approved', 'suspended']
 const pageOf = (app_key: string): string => at('apps', app_key)
 
 const readPage = async ({ deps, t, fields }: Asking) => {
-  const { apps, next } = await listMicroApps(deps, parseInput(microAppFilter, fields))
+  const { apps, next } = await listMicroApps(deps, parseInput(listMicroApps.input, fields))
   return {
     table: {
       head: [

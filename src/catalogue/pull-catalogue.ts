@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { recordIfOperator } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
+import { operation } from '../lib/json/input.ts'
 import type { CallProblem } from '../partner-calls/index.ts'
 import { type EntryProblem, MOST_ENTRY_PROBLEMS, WHOLE } from './entries.ts'
 import { type PullReport, pullProducts } from './pull-product.ts'
-import type { OnePartner } from './wire.ts'
+import { type OnePartner, onePartner } from './wire.ts'
 
 const PAGE_SIZE = 50
 const MOST_PAGES = 10_000
@@ -20,41 +21,40 @@ export type PullProgress = (seen: number, total: number | undefined) => void
  * partner's total is reached or a page has nothing new: the size of a page proves nothing, because a partner may send
  * smaller pages than requested, or ignore paging.
  */
-export async function pullCatalogue(
-  deps: Deps,
-  { partner_id }: OnePartner,
-  progress: PullProgress = () => {},
-): Promise<PullReport> {
-  await recordIfOperator(deps, { event: 'products_pull_asked', partnerId: partner_id })
-  const known = new Set<string>()
-  const pulled = new Set<string>()
-  const problems: EntryProblem[] = []
-  const warnings: EntryProblem[] = []
-  let [expected, received, refused]: [number | null, number, number] = [null, 0, 0]
-  const report = (failure: CallProblem | null): PullReport => ({
-    ...{ expected, received, refused, pulled: [...pulled], failure },
-    warnings: warnings.slice(0, MOST_ENTRY_PROBLEMS),
-    problems: [...problems.slice(0, MOST_ENTRY_PROBLEMS), ...(failure ? [] : countProblem(expected, known.size))],
-  })
-  for (let currentPage = 1; currentPage <= MOST_PAGES && known.size < MOST_ENTRIES; currentPage++) {
-    const page = await pullPage(deps, partner_id, currentPage)
-    if (page.failure) return report(page.failure)
-    const names = [...page.pulled, ...page.problems.map(({ entry }) => entry)].filter((entry) => entry !== WHOLE)
-    if (currentPage === 1) problems.push(...page.problems.filter(({ entry }) => entry === WHOLE))
-    const isNew = names.some((name) => !known.has(name))
-    if (!isNew) break
-    for (const name of names) known.add(name)
-    for (const id of page.pulled) pulled.add(id)
-    if (problems.length < MOST_ENTRY_PROBLEMS) problems.push(...page.problems.filter(({ entry }) => entry !== WHOLE))
-    if (warnings.length < MOST_ENTRY_PROBLEMS) warnings.push(...page.warnings)
-    expected = page.expected ?? expected
-    received += page.received
-    refused += page.refused
-    progress(received, expected ?? undefined)
-    if (known.size === expected) break
-  }
-  return report(null)
-}
+export const pullCatalogue = operation(
+  onePartner,
+  async (deps: Deps, { partner_id }: OnePartner, progress: PullProgress = () => {}): Promise<PullReport> => {
+    await recordIfOperator(deps, { event: 'products_pull_asked', partnerId: partner_id })
+    const known = new Set<string>()
+    const pulled = new Set<string>()
+    const problems: EntryProblem[] = []
+    const warnings: EntryProblem[] = []
+    let [expected, received, refused]: [number | null, number, number] = [null, 0, 0]
+    const report = (failure: CallProblem | null): PullReport => ({
+      ...{ expected, received, refused, pulled: [...pulled], failure },
+      warnings: warnings.slice(0, MOST_ENTRY_PROBLEMS),
+      problems: [...problems.slice(0, MOST_ENTRY_PROBLEMS), ...(failure ? [] : countProblem(expected, known.size))],
+    })
+    for (let currentPage = 1; currentPage <= MOST_PAGES && known.size < MOST_ENTRIES; currentPage++) {
+      const page = await pullPage(deps, partner_id, currentPage)
+      if (page.failure) return report(page.failure)
+      const names = [...page.pulled, ...page.problems.map(({ entry }) => entry)].filter((entry) => entry !== WHOLE)
+      if (currentPage === 1) problems.push(...page.problems.filter(({ entry }) => entry === WHOLE))
+      const isNew = names.some((name) => !known.has(name))
+      if (!isNew) break
+      for (const name of names) known.add(name)
+      for (const id of page.pulled) pulled.add(id)
+      if (problems.length < MOST_ENTRY_PROBLEMS) problems.push(...page.problems.filter(({ entry }) => entry !== WHOLE))
+      if (warnings.length < MOST_ENTRY_PROBLEMS) warnings.push(...page.warnings)
+      expected = page.expected ?? expected
+      received += page.received
+      refused += page.refused
+      progress(received, expected ?? undefined)
+      if (known.size === expected) break
+    }
+    return report(null)
+  },
+)
 
 /** Without this problem, half a catalogue would look complete. */
 const countProblem = (expected: number | null, different: number): EntryProblem[] =>

@@ -1,6 +1,7 @@
 import { recordIfOperator } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { levelPriceCalendar, priceCalendar } from '../interfaces/index.ts'
+import { operation } from '../lib/json/input.ts'
 import { addDays, beijingDate } from '../lib/time-zone.ts'
 import { type CallProblem, type CallResult, callPartner, existingPartner } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
@@ -10,7 +11,7 @@ import { type CommonPrice, keepPrices, type NamedPrice, namedPrice, type Range, 
 import { hasLevels } from './price-store.ts'
 import type { ProductKey } from './product-store.ts'
 import type { PullOptions } from './pull-product.ts'
-import type { PriceRange } from './wire.ts'
+import { type PriceRange, priceRange } from './wire.ts'
 
 const DAYS = 90
 
@@ -34,33 +35,36 @@ export interface PriceReport {
 /**
  * Pulls a product's price calendar from one date to another and stores it with its complete entries; safe to repeat.
  */
-export async function pullPrices(deps: Deps, input: PriceRange, options: PullOptions = {}): Promise<PriceReport> {
-  await recordIfOperator(deps, {
-    event: 'prices_pull_asked',
-    target: `product:${input.partner_deal_id}`,
-    partnerId: input.partner_id,
-  })
-  const key = { partnerId: input.partner_id, partnerDealId: input.partner_deal_id }
-  const from = input.from ?? beijingDate(deps.clock.now())
-  const range = { from, to: input.to ?? addDays(from, DAYS) }
-  const partner = await existingPartner(deps, key.partnerId)
-  const level = input.level ?? (await hasLevels(deps.db, key))
-  const ask = level ? askLevels : askDays
-  const { callId, pending, listed, prices } = await ask(
-    deps,
-    partner,
-    { ...range, partnerDealId: key.partnerDealId },
-    options,
-  )
-  const report = { ...range, pulled: 0, changed: 0, removed: 0, problems: [], will_follow: pending, failure: null }
-  if ('kind' in prices) return { ...report, warnings: [], failure: prices }
-  const warnings = await warningsOf(deps, key, level, prices.good)
-  if (pending) return { ...report, warnings }
-  const { good, problems } = sift(prices, key.partnerDealId, range)
-  const toSave = { ...key, ...range, level, prices: good, complete: listed && problems.length === 0 }
-  const { held, ...kept } = await keepPrices(deps, toSave, { kind: 'call', id: callId })
-  return { ...report, ...kept, pulled: good.length, problems: [...problems, ...held], warnings }
-}
+export const pullPrices = operation(
+  priceRange,
+  async (deps: Deps, input: PriceRange, options: PullOptions = {}): Promise<PriceReport> => {
+    await recordIfOperator(deps, {
+      event: 'prices_pull_asked',
+      target: `product:${input.partner_deal_id}`,
+      partnerId: input.partner_id,
+    })
+    const key = { partnerId: input.partner_id, partnerDealId: input.partner_deal_id }
+    const from = input.from ?? beijingDate(deps.clock.now())
+    const range = { from, to: input.to ?? addDays(from, DAYS) }
+    const partner = await existingPartner(deps, key.partnerId)
+    const level = input.level ?? (await hasLevels(deps.db, key))
+    const ask = level ? askLevels : askDays
+    const { callId, pending, listed, prices } = await ask(
+      deps,
+      partner,
+      { ...range, partnerDealId: key.partnerDealId },
+      options,
+    )
+    const report = { ...range, pulled: 0, changed: 0, removed: 0, problems: [], will_follow: pending, failure: null }
+    if ('kind' in prices) return { ...report, warnings: [], failure: prices }
+    const warnings = await warningsOf(deps, key, level, prices.good)
+    if (pending) return { ...report, warnings }
+    const { good, problems } = sift(prices, key.partnerDealId, range)
+    const toSave = { ...key, ...range, level, prices: good, complete: listed && problems.length === 0 }
+    const { held, ...kept } = await keepPrices(deps, toSave, { kind: 'call', id: callId })
+    return { ...report, ...kept, pulled: good.length, problems: [...problems, ...held], warnings }
+  },
+)
 
 async function warningsOf(
   { db }: Deps,

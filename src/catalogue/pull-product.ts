@@ -3,13 +3,14 @@ import { recordIfOperator } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import type { Cause, Difference } from '../history/index.ts'
 import { productPull, softProblems, withUsableFields } from '../interfaces/index.ts'
+import { operation } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { echo } from '../lib/web/rescode.ts'
 import { type CallOptions, type CallProblem, callPartner, existingPartner } from '../partner-calls/index.ts'
 import { doubtsAbout, doubtWarnings } from './doubts.ts'
 import { type EntryProblem, MOST_ENTRY_PROBLEMS, readEntries } from './entries.ts'
 import { type Entry, lockProduct, markProduct, type ProductKey, saveProduct } from './product-store.ts'
-import type { OneProduct } from './wire.ts'
+import { type OneProduct, oneProduct } from './wire.ts'
 
 /** What a pull has brought. */
 export interface PullReport {
@@ -34,18 +35,21 @@ type Product = z.output<typeof productPull.answer>['body'][number]
 type Pulled = { readonly parsed: Product; readonly raw: Entry }
 
 /** Pulls one product from its partner and keeps the whole entry; safe to repeat. */
-export async function pullProduct(deps: Deps, input: OneProduct, options: PullOptions = {}): Promise<PullReport> {
-  await recordIfOperator(deps, {
-    event: 'product_pull_asked',
-    target: `product:${input.partner_deal_id}`,
-    partnerId: input.partner_id,
-  })
-  const { partner_id, partner_deal_id } = input
-  const request = { method: 'multi' as const, partnerDealIds: [partner_deal_id] }
-  const report = { ...(await pullProducts(deps, partner_id, request, options)), expected: 1 }
-  if (report.failure || report.pulled.includes(partner_deal_id) || report.problems.length > 0) return report
-  return { ...report, problems: [{ entry: partner_deal_id, path: '', problem: 'is not in the response' }] }
-}
+export const pullProduct = operation(
+  oneProduct,
+  async (deps: Deps, input: OneProduct, options: PullOptions = {}): Promise<PullReport> => {
+    await recordIfOperator(deps, {
+      event: 'product_pull_asked',
+      target: `product:${input.partner_deal_id}`,
+      partnerId: input.partner_id,
+    })
+    const { partner_id, partner_deal_id } = input
+    const request = { method: 'multi' as const, partnerDealIds: [partner_deal_id] }
+    const report = { ...(await pullProducts(deps, partner_id, request, options)), expected: 1 }
+    if (report.failure || report.pulled.includes(partner_deal_id) || report.problems.length > 0) return report
+    return { ...report, problems: [{ entry: partner_deal_id, path: '', problem: 'is not in the response' }] }
+  },
+)
 
 type Request = Parameters<typeof callPartner<'product-pull'>>[3]
 

@@ -1,10 +1,11 @@
 import type { Deps } from '../deps.ts'
 import { type HistoryRow, historyOfProduct } from '../history/index.ts'
+import { operation } from '../lib/json/input.ts'
 import { beijingDate } from '../lib/time-zone.ts'
 import { echo, RefusedRequest } from '../lib/web/rescode.ts'
 import { pricesFrom, type ShownPrice } from './price-store.ts'
 import { findProduct, type ProductSummary, listProducts as readProducts, type WholeProduct } from './product-store.ts'
-import type { OnePartner, OneProduct } from './wire.ts'
+import { type OnePartner, type OneProduct, onePartner, oneProduct } from './wire.ts'
 
 export const noSuchProduct = (partnerDealId: string): RefusedRequest =>
   new RefusedRequest(`product ${echo(partnerDealId)} does not exist`, { status: 404 })
@@ -19,16 +20,21 @@ export interface ProductStory {
 }
 
 /** Throws for an unknown product. */
-export async function showProduct(deps: Deps, { partner_id, partner_deal_id }: OneProduct): Promise<ProductStory> {
-  const key = { partnerId: partner_id, partnerDealId: partner_deal_id }
-  const product = await findProduct(deps.db, key)
-  if (!product) throw noSuchProduct(partner_deal_id)
-  return {
-    product,
-    prices: await pricesFrom(deps.db, key, beijingDate(deps.clock.now())),
-    history: await historyOfProduct(deps.db, partner_id, partner_deal_id, HISTORY),
-  }
-}
+export const showProduct = operation(
+  oneProduct,
+  async (deps: Deps, { partner_id, partner_deal_id }: OneProduct): Promise<ProductStory> => {
+    const key = { partnerId: partner_id, partnerDealId: partner_deal_id }
+    const product = await findProduct(deps.db, key)
+    if (!product) throw noSuchProduct(partner_deal_id)
+    return {
+      product,
+      prices: await pricesFrom(deps.db, key, beijingDate(deps.clock.now())),
+      history: await historyOfProduct(deps.db, partner_id, partner_deal_id, HISTORY),
+    }
+  },
+)
 
-export const listProducts = (deps: Deps, { partner_id }: OnePartner): Promise<ProductSummary[]> =>
-  readProducts(deps.db, partner_id)
+export const listProducts = operation(
+  onePartner,
+  (deps: Deps, { partner_id }: OnePartner): Promise<ProductSummary[]> => readProducts(deps.db, partner_id),
+)

@@ -1,25 +1,14 @@
 import type { Command } from 'commander'
-import {
-  type EntryProblem,
-  listProducts,
-  onePartner,
-  oneProduct,
-  type PriceReport,
-  type ProductStory,
-  type ProductSummary,
-  type PullReport,
-  priceRange,
-  pullCatalogue,
-  pullPrices,
-  pullProduct,
-  showProduct,
-} from '../catalogue/index.ts'
+import { listProducts, pullCatalogue, pullPrices, pullProduct, showProduct } from '../catalogue/index.ts'
 import type { Deps } from '../deps.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
 import { failureText, historyText } from './order-text.ts'
 import { progressBar } from './report.ts'
 import { aligned, readable } from './text.ts'
+
+type PullReport = OutputOf<typeof pullProduct>
 
 const NAMED = { partner_deal_id: 'partner_deal_id' }
 
@@ -29,14 +18,14 @@ export function productCommands(program: Command, context: CliContext): void {
   pullCommand(product, context)
   pricesCommand(product, context)
   runs(ofPartner(product.command('list').description('the products of a partner')), context, {
-    input: onePartner,
+    input: listProducts.input,
     typed: ({ partnerId }) => ({ partner_id: partnerId }),
     run: async (deps, partner) => ({ products: await listProducts(deps, partner) }),
     text: ({ products }) => table(products),
   })
   const show = product.command('show').description('one product, its prices from today on and its history')
   runs(ofPartner(show.argument('[partner_deal_id]').usage('<partner_deal_id> [options]')), context, {
-    input: oneProduct,
+    input: showProduct.input,
     typed: ({ partnerId }, partner_deal_id) => ({ partner_id: partnerId, partner_deal_id }),
     run: showProduct,
     text: storyText,
@@ -51,7 +40,7 @@ function pullCommand(product: Command, context: CliContext): void {
     .command('pull')
     .description('pull one product, or without partner_deal_id the whole catalogue')
   runs(ofPartner(command.argument('[partner_deal_id]').usage('[partner_deal_id] [options]')), context, {
-    input: onePartner.extend({ partner_deal_id: oneProduct.shape.partner_deal_id.optional() }),
+    input: pullCatalogue.input.extend({ partner_deal_id: pullProduct.input.shape.partner_deal_id.optional() }),
     typed: ({ partnerId }, partner_deal_id) => ({ partner_id: partnerId, partner_deal_id }),
     route: (fields) => ({
       route: `POST /partners/:partner_id/products/${fields.partner_deal_id === undefined ? '' : ':partner_deal_id/'}pull`,
@@ -83,7 +72,7 @@ function pricesCommand(product: Command, context: CliContext): void {
     .option('--to <date>', 'last day (default: 90 days later)')
     .option('--level', 'the level price calendar (default: the kind that was pulled before)')
   runs(ofPartner(command.argument('[partner_deal_id]').usage('<partner_deal_id> [options]')), context, {
-    input: priceRange,
+    input: pullPrices.input,
     typed: ({ partnerId, from, to, level }, partner_deal_id) => ({
       ...{ partner_id: partnerId, partner_deal_id, from, to, level },
     }),
@@ -101,7 +90,7 @@ const exitCode =
     if (failure || problems.length > 0) terminal.exitCode = 1
   }
 
-const problemLines = (problems: readonly EntryProblem[], title = 'Not stored:'): string[] =>
+const problemLines = (problems: Readonly<OutputOf<typeof pullPrices>['problems']>, title = 'Not stored:'): string[] =>
   problems.length > 0 ? ['', title, aligned(problems.map(({ entry, path, problem }) => [entry, path, problem]))] : []
 
 const pullText = ({ expected, received, refused, pulled, problems, warnings, failure }: PullReport): string =>
@@ -122,7 +111,7 @@ const pricesText = ({
   warnings,
   will_follow,
   failure,
-}: PriceReport): string =>
+}: OutputOf<typeof pullPrices>): string =>
   [
     `${from} to ${to}: ${pulled} prices pulled, ${changed} new or changed, ${removed} removed`,
     ...(will_follow ? ['the partner will send them later (999)'] : []),
@@ -131,7 +120,7 @@ const pricesText = ({
     ...failureText(failure),
   ].join('\n')
 
-function table(products: readonly ProductSummary[]): string {
+function table(products: Readonly<OutputOf<typeof listProducts>>): string {
   if (products.length === 0) return 'no products yet; pull them: gatehouse product pull --partner-id …'
   const rows = products.map((product) => [
     product.partner_deal_id,
@@ -143,7 +132,7 @@ function table(products: readonly ProductSummary[]): string {
   return aligned([['PARTNER_DEAL_ID', 'MT_DEAL_ID', 'SALE', 'PULLED', 'TITLE'], ...rows])
 }
 
-function storyText({ product: { details: _, ...product }, prices, history }: ProductStory): string {
+function storyText({ product: { details: _, ...product }, prices, history }: OutputOf<typeof showProduct>): string {
   const rows = prices.map(({ price_date, partner_primary_key, mt_price, settlement_price, stock }) => [
     price_date,
     partner_primary_key || '-',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { applyProductChange, type ProductChange, pullDue, queuePulls } from '../catalogue/index.ts'
+import { applyProductChange, pullDue, queuePulls } from '../catalogue/index.ts'
 import type { TaskName } from '../db/jobs-store.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { int64 } from '../lib/json/fields.ts'
@@ -28,7 +28,7 @@ const ofProduct = z.object({ partnerId: int64(), partnerDealId: z.string() })
 
 /** Until 2026-11-22 each product had a job of its own; what of these is left becomes due like everything else. */
 const pullOneTask =
-  (status: Extract<ProductChange['status'], 2 | 5>): Task =>
+  (status: 2 | 5): Task =>
   async (deps, payload, { id }) => {
     const { partnerId, partnerDealId } = ofProduct.parse(payload)
     await applyProductChange(deps, partnerId, [{ partnerDealId, status }], { kind: 'job', id })

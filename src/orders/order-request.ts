@@ -1,5 +1,5 @@
-import type { Offer } from '../catalogue/index.ts'
-import { InvalidInput } from '../lib/json/input.ts'
+import type { findOffer } from '../catalogue/index.ts'
+import { InvalidInput, type OutputOf } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import type { RequestOf } from '../partner-calls/index.ts'
 import type { NewOrder } from './wire.ts'
@@ -30,7 +30,7 @@ const withoutGaps = <Fields extends object>(fields: Fields): Given<Fields> =>
 /**
  * The complete request: missing fields come from the pulled product. Throws InvalidInput for fields that neither has.
  */
-export function completeRequest(orderId: bigint, input: NewOrder, offer: Offer | undefined): CreateRequest {
+export function completeRequest(orderId: bigint, input: NewOrder, offer: OutputOf<typeof findOffer>): CreateRequest {
   const mtDealId = input.mt_deal_id ?? offer?.mt_deal_id
   const unitPrice = input.unit_price ?? offer?.unit_price ?? undefined
   const buyPrice = input.buy_price ?? offer?.buy_price ?? undefined

@@ -7,7 +7,7 @@ import { hashPassword } from '../lib/crypto/password.ts'
 import { type InputOf, InvalidInput, type OutputOf, parseInput } from '../lib/json/input.ts'
 import { LIST_LIMITS } from '../lib/json/shape.ts'
 import type { CliContext } from './context.ts'
-import { type FileRecord, openUsersFile } from './import-file.ts'
+import type { FileRecord } from './import-file.ts'
 import { takes } from './operation.ts'
 import { askRemote } from './remote.ts'
 import { print, progressBar } from './report.ts'
@@ -98,6 +98,7 @@ async function importFile(
       else refuse(line, (outcome ?? []).map(takenText))
     }
   }
+  const { openUsersFile } = await import('./import-file.ts') // and with it csv-parse, for this command alone
   const opened = await openUsersFile(file, terminal)
   const judge = rowReader(refuse)
   let waiting: Row[] = []

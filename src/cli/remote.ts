@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { request } from 'undici'
 import { z } from 'zod'
 import { fromEpochMilliseconds } from '../lib/clock.ts'
 import { InvalidInput } from '../lib/json/input.ts'
@@ -83,6 +82,7 @@ async function send(remote: Remote, { route, fields }: RemoteCall) {
   if (method === 'GET') for (const [name, value] of left) query.set(name, String(value))
   const body = method === 'GET' || method === 'DELETE' ? null : stringifyLossless(Object.fromEntries(left))
   const target = `${url.replace(/\/+$/, '')}/admin/v1${path}${String(query) === '' ? '' : `?${query}`}`
+  const { request } = await import('undici') // most commands ask the database
   return request(target, {
     method,
     headers: {

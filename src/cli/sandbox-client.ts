@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { request } from 'undici'
 import { z } from 'zod'
 import { systemClock } from '../lib/clock.ts'
 import { authorizationHeader, formatHttpDate } from '../lib/crypto/signing.ts'
@@ -75,6 +74,7 @@ export class SandboxClient {
   }
 
   async #send(method: 'GET' | 'POST', path: string, body: string | null, signal: AbortSignal) {
+    const { request } = await import('undici') // other commands do not ask over HTTP
     const { url, clientId, clientSecret, partnerId } = this.#caller
     const target = `${url.replace(/\/+$/, '')}/sandbox/api${path}`
     const date = formatHttpDate(systemClock.now())

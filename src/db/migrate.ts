@@ -1,8 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { runMigrations as installJobs, Logger } from 'graphile-worker'
-import { runner } from 'node-pg-migrate'
 import pg from 'pg'
 import { z } from 'zod'
 import { type Db, sql } from './sql.ts'
@@ -34,7 +32,16 @@ const loadStatements = (files: string[]) =>
   )
 
 /** Applies what is missing, in order, in one transaction; replicas that start together wait for one another. Returns the names applied. */
-export async function migrate(databaseUrl: string): Promise<string[]> {
+export const migrate = (databaseUrl: string): Promise<string[]> =>
+  withLock(databaseUrl, async (client) => {
+    const applied = (await isMigrated(client)) ? [] : await apply(databaseUrl)
+    await installJobs(databaseUrl)
+    return applied
+  })
+
+/** What applies migrations is loaded where there are some: it is a tenth of what a start loads. */
+async function apply(databaseUrl: string): Promise<string[]> {
+  const { runner } = await import('node-pg-migrate')
   const applied = await runner({
     databaseUrl,
     dir: DIRECTORY,
@@ -44,34 +51,48 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     migrationLoaderStrategies: [{ extensions: ['.sql'], loader: loadStatements }],
     logger: silent,
   })
-  await withLock(databaseUrl, () => installJobs({ connectionString: databaseUrl, logger: noLogger }))
   return applied.map((migration) => migration.name)
 }
 
-const noLogger = new Logger(() => () => {})
+/** The job queue's schema (graphile_worker) has a version of its own and nothing that makes replicas wait. */
+async function installJobs(databaseUrl: string): Promise<void> {
+  const { Logger, runMigrations } = await import('graphile-worker') // not for those that migrate nothing
+  await runMigrations({ connectionString: databaseUrl, logger: new Logger(() => () => {}) })
+}
+
 // Any number that nothing else in this database uses as an advisory lock.
 const INSTALLING = 7_001_002
 
-/** The job queue's schema (graphile_worker) has a version of its own and nothing that makes replicas wait. */
-async function withLock(databaseUrl: string, work: () => Promise<void>): Promise<void> {
+async function withLock<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
     await client.query(`select pg_advisory_lock(${INSTALLING})`)
-    await work()
+    return await work(client)
   } finally {
     await client.end()
   }
 }
 
 let known: readonly string[] | undefined
+const migrationRow = z.object({ name: z.string() })
 
-/** Names of the migrations that this build knows and the database lacks. */
-export async function pendingMigrations(db: Db): Promise<string[]> {
+/** Names of the migrations that this build knows, without those that were applied. */
+function unapplied(applied: readonly z.infer<typeof migrationRow>[]): string[] {
   known ??= readdirSync(DIRECTORY)
     .filter((file) => file.endsWith('.sql'))
     .map((file) => file.replace(/\.sql$/, ''))
-  const applied = await db.many(z.object({ name: z.string() }), sql`select name from migration`)
   const names = new Set(applied.map((row) => row.name))
   return known.filter((name) => !names.has(name))
 }
+
+async function isMigrated(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query(`select to_regclass('migration') is not null as begun`)
+  if (!z.object({ begun: z.boolean() }).parse(rows[0]).begun) return false
+  const applied = await client.query('select name from migration')
+  return unapplied(migrationRow.array().parse(applied.rows)).length === 0
+}
+
+/** Names of the migrations that this build knows and the database lacks. */
+export const pendingMigrations = async (db: Db): Promise<string[]> =>
+  unapplied(await db.many(migrationRow, sql`select name from migration`))

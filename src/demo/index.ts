@@ -6,8 +6,6 @@ import { closeInTime } from '../lib/web/drain.ts'
 import { listenOn } from '../lib/web/listen.ts'
 import { findPartner, updatePartner } from '../partners/index.ts'
 import { listMicroApps, updateMicroApp } from '../registry/index.ts'
-import { buildMicroApp } from './micro-app/index.ts'
-import { buildDemoPartner } from './partner/index.ts'
 import {
   areDemoOidcUris,
   DEMO_APP,
@@ -66,6 +64,7 @@ async function startMicroApp(deps: Deps, log: Log, apps: FastifyInstance[]) {
     redirectUri: '',
     signedOutUri: '',
   }
+  const { buildMicroApp } = await import('./micro-app/index.ts') // where a demo runs
   const app = await buildMicroApp(client, oidc, log)
   apps.push(app)
   closeInTime(app, config.SHUTDOWN_GRACE_S)
@@ -95,6 +94,7 @@ async function startPartner(deps: Deps, log: Log, apps: FastifyInstance[]): Prom
   const { partnerId, clientId, secret } = DEMO_PARTNER
   const partner = await findPartner(deps, partnerId)
   if (partner?.client_id !== clientId || partner.secrets.length === 0) return undefined
+  const { buildDemoPartner } = await import('./partner/index.ts')
   const app = await buildDemoPartner({
     partnerId: String(partnerId),
     clientId,

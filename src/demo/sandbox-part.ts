@@ -1,4 +1,3 @@
-import { request } from 'undici'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 
 /** What the people at the demo partner do when a step of the sandbox waits for a notice. */
@@ -11,6 +10,7 @@ const NOT_RUNNING = 'the demo partner does not respond; start the demo in anothe
 /** The control API of the demo partner below its base URL; throws when nobody answers there. */
 export async function partnerControls(baseUrl: string | null | undefined): Promise<AtPartner> {
   const ask = async (path: string, input?: object): Promise<void> => {
+    const { request } = await import('undici')
     const { statusCode, body } = await request(`${baseUrl}/control/${path}`, {
       method: input ? 'POST' : 'GET',
       headers: { 'Content-Type': 'application/json' },

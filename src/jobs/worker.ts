@@ -1,15 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  type Job,
-  Logger,
-  parseCronItems,
-  type Runner,
-  type RunnerOptions,
-  run,
-  type TaskList,
-  type WorkerEvents,
-} from 'graphile-worker'
+import type { Job, Logger, Runner, RunnerOptions, TaskList, WorkerEvents } from 'graphile-worker'
 import { SEAL_EVERY_MS, sealAudit } from '../audit/index.ts'
 import { connectionSettings, openPool } from '../db/pool.ts'
 import { type Db, dbOf } from '../db/sql.ts'
@@ -119,6 +110,8 @@ async function beginRunner(deps: Deps, log: Log, { pool, leaseDb, stopping }: Ru
     while (!signal.aborted && !lease?.isSafe()) await sleep(ASK_AGAIN_AFTER_MS)
     return null
   }
+  // Only where jobs run: it loads much that processes without jobs, and the command line, do not need.
+  const { Logger, parseCronItems, run } = await import('graphile-worker')
   const runner = await run({
     pgPool: pool,
     taskList: taskList({ ...deps, assertMayCall: () => lease?.assertSafe() }, log, signal),
@@ -129,7 +122,7 @@ async function beginRunner(deps: Deps, log: Log, { pool, leaseDb, stopping }: Ru
     forbiddenFlags: onceSafe,
     noHandleSignals: true,
     events,
-    logger: quietLogger(log),
+    logger: new Logger(quietly(log)),
   })
   if (!lease) throw new Error('the job queue has started without a worker')
   const held = lease
@@ -189,4 +182,8 @@ function settleFailures(deps: Deps, log: Log, events: WorkerEvents): () => Promi
 }
 
 /** The queue's own log is for debugging it; messages only, since what comes beside them are whole jobs. */
-const quietLogger = (log: Log): Logger => new Logger(() => (_level, message) => log.debug({ queue: true }, message))
+const quietly =
+  (log: Log): ConstructorParameters<typeof Logger>[0] =>
+  () =>
+  (_level, message) =>
+    log.debug({ queue: true }, message)

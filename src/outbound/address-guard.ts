@@ -1,6 +1,4 @@
-import type { LookupAddress } from 'node:dns'
-import { BlockList, isIP, type LookupFunction, Socket } from 'node:net'
-import { buildConnector } from 'undici'
+import { BlockList } from 'node:net'
 import { familyOf, isSingle, type Network, parseAllowedAddress, parseNetwork } from '../config/allowed-address.ts'
 import type { Config } from '../config/index.ts'
 import { type HostResolver, hostResolver } from './resolve-host.ts'
@@ -11,7 +9,7 @@ export class AddressRefused extends Error {
 }
 
 /** Its port is not allowed. */
-class PortRefused extends AddressRefused {
+export class PortRefused extends AddressRefused {
   override readonly name: string = 'PortRefused'
 }
 
@@ -104,49 +102,5 @@ export function addressGuard(
     },
     refusesPort: (port) => !isUsual(port) && holding(port).length === 0,
     resolve,
-  }
-}
-
-/** Passes on only allowed addresses, so the address that was checked is the one that is dialled. */
-const guardedLookup =
-  (guard: AddressGuard, port: number): LookupFunction =>
-  (hostname, options, callback) => {
-    const connect = (addresses: readonly LookupAddress[]): void => {
-      const trusted = guard.trusts(hostname, port)
-      const usable = addresses.filter(({ address }) => !guard.refuses(address, port, trusted))
-      const [first] = usable
-      if (first === undefined) callback(new AddressRefused(), [])
-      else if (options.all) callback(null, usable)
-      else callback(null, first.address, first.family)
-    }
-    guard.resolve(hostname).then(connect, (error: Error) => callback(error, []))
-  }
-
-/** What a connection is waiting for. */
-export type ConnectPhase = 'dns' | 'connect' | 'tls'
-
-/**
- * An undici connector that dials only what the guard lets through, and tells which phase begins. Literal addresses never
- * reach a lookup (trap 13), so they are checked here; the URL parser has turned `0x7f.1` and the like into plain ones.
- */
-export function guardedConnector(
-  guard: AddressGuard,
-  timeoutMs: number,
-  onPhase: (phase: ConnectPhase) => void,
-): buildConnector.connector {
-  return (options, callback) => {
-    const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80)
-    const connect = buildConnector({ timeout: timeoutMs, allowH2: false, lookup: guardedLookup(guard, port) })
-    const isLiteral = isIP(options.hostname) !== 0
-    if (guard.refusesPort(port)) return callback(new PortRefused(), null)
-    if (isLiteral && guard.refuses(options.hostname, port)) return callback(new AddressRefused(), null)
-    onPhase(isLiteral ? 'connect' : 'dns')
-    // undici's types say void; it is the socket, and only its events tell the phases apart.
-    const socket: unknown = connect(options, callback)
-    if (!(socket instanceof Socket)) return
-    socket.once('lookup', (error: Error | null) => {
-      if (!error) onPhase('connect')
-    })
-    if (options.protocol === 'https:') socket.once('connect', () => onPhase('tls'))
   }
 }

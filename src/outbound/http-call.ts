@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CallLimits, PARTNER_LIMITS } from '../config/call-limits.ts'
-import { type AddressGuard, AddressRefused, type ConnectPhase } from './address-guard.ts'
-import { CallProgress, type CallTimings, openClient } from './connection.ts'
+import { type AddressGuard, AddressRefused } from './address-guard.ts'
+import { CallProgress, type CallTimings, type ConnectPhase } from './call-progress.ts'
 import { exceededLimit } from './exceeded.ts'
 
 /**
@@ -109,6 +109,7 @@ async function send(
   guard: AddressGuard,
   limits: CallLimits,
 ): Promise<HttpAnswer> {
+  const { openClient } = await import('./connection.ts') // which loads undici: not at every start
   const progress = new CallProgress()
   const url = callableUrl(request.url)
   if (url === undefined) throw new HttpCallError('address', progress.timings(), limits)

@@ -1,5 +1,5 @@
 export { addressGuard } from './address-guard.ts'
-export type { CallTimings } from './connection.ts'
+export type { CallTimings } from './call-progress.ts'
 export {
   type CallFailure,
   get,

@@ -12,11 +12,14 @@ import { registerPages, sendPage } from '../../lib/web/page.ts'
 import { acceptAnyBodyUnread } from '../../lib/web/read-body.ts'
 import { parseQuery, queryOf } from '../../lib/web/request-target.ts'
 import type { Client } from './gatehouse.ts'
-import { arriveOidc, beginOidc, leaveOidc, type OidcClient } from './oidc.ts'
+import type { OidcClient } from './oidc.ts'
 import { arrive, begin, describe, renew, type Visit } from './visit.ts'
 
 const COOKIE = 'demo_visit'
 const MOST_VISITS = 1_000
+
+/** Loaded with the first visit that signs in this way. */
+const openIdConnect = () => import('./oidc.ts')
 
 /** The demo micro-app: a third party with a server of its own, as an example to click and to read. */
 export async function buildMicroApp(client: Client, oidc: OidcClient, log: Log): Promise<FastifyInstance> {
@@ -64,16 +67,16 @@ export async function buildMicroApp(client: Client, oidc: OidcClient, log: Log):
   })
 
   app.get('/oidc/sign-in', async (request, reply) =>
-    reply.redirect(await beginOidc(visitOf(visits, request, reply).oidc, oidc), 303),
+    reply.redirect(await (await openIdConnect()).beginOidc(visitOf(visits, request, reply).oidc, oidc), 303),
   )
 
   app.get('/oidc/callback', async (request, reply) => {
-    await arriveOidc(visitOf(visits, request, reply).oidc, oidc, queryOf(request.raw.url ?? ''))
+    await (await openIdConnect()).arriveOidc(visitOf(visits, request, reply).oidc, oidc, queryOf(request.raw.url ?? ''))
     return reply.redirect('/', 303)
   })
 
   app.post('/oidc/sign-out', async (request, reply) =>
-    reply.redirect(await leaveOidc(visitOf(visits, request, reply).oidc, oidc), 303),
+    reply.redirect(await (await openIdConnect()).leaveOidc(visitOf(visits, request, reply).oidc, oidc), 303),
   )
 
   return app

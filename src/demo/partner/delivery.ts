@@ -1,4 +1,3 @@
-import { request } from 'undici'
 import { ENCRYPTION_HEADER, encrypted } from './encryption.ts'
 import { fieldsOf, whole } from './fields.ts'
 import { readJson } from './json.ts'
@@ -35,6 +34,7 @@ async function post(settings: Settings, path: string, text: string, signal: Abor
   const date = now().toUTCString()
   // Of our notices, only level prices are encrypted.
   const key = path === LEVEL_PRICES ? settings.aesKey : undefined
+  const { request } = await import('undici') // with the first notice: the demo starts faster
   const { body } = await request(url, {
     method: 'POST',
     headers: {

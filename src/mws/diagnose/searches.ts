@@ -1,4 +1,4 @@
-import { Piscina } from 'piscina'
+import type { Piscina } from 'piscina'
 import type { Diagnosis } from './index.ts'
 import type searchFor from './search-worker.ts'
 import type { SearchTask } from './search-worker.ts'
@@ -29,6 +29,8 @@ const FILE = new URL(
   import.meta.url,
 ).href
 
+type Thread = Piscina<SearchTask, ReturnType<typeof searchFor>>
+
 interface Used {
   atOnce: number
   ms: number
@@ -48,7 +50,7 @@ export class Searches {
     caller: { atOnce: 0, ms: 0, minuteEndsAt: 0 },
     partner: { atOnce: 0, ms: 0, minuteEndsAt: 0 },
   }
-  #thread: Piscina<SearchTask, ReturnType<typeof searchFor>> | undefined
+  #thread: Promise<Thread> | undefined
 
   constructor(shares: Readonly<Record<Asker, Share>> = SHARES, patienceMs = PATIENCE_MS, file = FILE) {
     this.#shares = shares
@@ -71,7 +73,7 @@ export class Searches {
     const patience = AbortSignal.timeout(this.#patienceMs)
     const thread = this.#open()
     try {
-      const { diagnosis, ms } = await thread.run(search, { signal: patience })
+      const { diagnosis, ms } = await (await thread).run(search, { signal: patience })
       used.ms += ms
       return diagnosis
     } catch (error) {
@@ -88,11 +90,11 @@ export class Searches {
   async stop(): Promise<void> {
     const thread = this.#thread
     this.#thread = undefined
-    await thread?.destroy()
+    await (await thread)?.destroy()
   }
 
   /** After a thread has failed: pending searches find nothing, and the next search starts a new thread. */
-  #giveUp(thread: Piscina): void {
+  #giveUp(thread: Promise<Thread>): void {
     if (thread === this.#thread) void this.stop()
   }
 
@@ -106,23 +108,32 @@ export class Searches {
     return used
   }
 
-  #open() {
+  #open(): Promise<Thread> {
     if (this.#thread) return this.#thread
-    const thread = new Piscina<SearchTask, ReturnType<typeof searchFor>>({
-      filename: this.#file,
-      minThreads: 0,
-      maxThreads: 1,
-      concurrentTasksPerWorker: 1,
-      idleTimeout: IDLE_MS,
-      // Nothing of ours but the search is in there.
-      env: {},
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: 64 },
-    })
-    thread.on('error', () => this.#giveUp(thread)) // an unhandled one would end the process
+    const thread = startThread(this.#file)
+    // An unhandled error would end the process.
+    thread.then(
+      (started) => started.on('error', () => this.#giveUp(thread)),
+      () => {},
+    )
     this.#thread = thread
     return thread
   }
+}
+
+async function startThread(filename: string): Promise<Thread> {
+  const { Piscina } = await import('piscina') // many processes never search
+  return new Piscina({
+    filename,
+    minThreads: 0,
+    maxThreads: 1,
+    concurrentTasksPerWorker: 1,
+    idleTimeout: IDLE_MS,
+    // Nothing of ours but the search is in there.
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: 64 },
+  })
 }
 
 /** One thread and one budget per process. */

@@ -1,6 +1,6 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createTransport, type NodemailerError, type SMTPTransportOptions } from 'nodemailer'
+import type { NodemailerError, SMTPTransportOptions } from 'nodemailer'
 import type { Config } from '../../config/index.ts'
 import { parseSmtpUrl } from '../../config/smtp-url.ts'
 import type { Deps } from '../../deps.ts'
@@ -13,6 +13,9 @@ import { NotSent } from './wire.ts'
  * accepted (RFC 5321, 4.5.3.2.6 asks for ten minutes), but a hanging server would block every job.
  */
 const LIMITS = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 30_000, socketTimeout: 120_000 }
+
+/** Loaded with the first mail. */
+const mailer = () => import('nodemailer')
 
 /** Mails have no content from files or Internet addresses. */
 const CLOSED = { disableFileAccess: true, disableUrlAccess: true }
@@ -28,7 +31,7 @@ export const folderOfUnsent = (config: Config): string | null =>
  */
 export async function sendLetter({ config }: Pick<Deps, 'config'>, id: string, letter: Letter): Promise<void> {
   if (config.SMTP_URL === undefined) return writeLetter(mailFolder(config), id, letter)
-  const transport = createTransport(smtpOptions(config.SMTP_URL))
+  const transport = (await mailer()).createTransport(smtpOptions(config.SMTP_URL))
   try {
     await transport.sendMail(letter)
   } catch (error) {
@@ -52,6 +55,7 @@ export function smtpOptions(smtpUrl: string): SMTPTransportOptions {
 
 /** One file a mail, whole or not at all, however often it is written. */
 async function writeLetter(folder: string, id: string, letter: Letter): Promise<void> {
+  const { createTransport } = await mailer()
   const { message } = await createTransport({ ...CLOSED, streamTransport: true, buffer: true }).sendMail(letter)
   const file = join(folder, `${id}.eml`)
   try {

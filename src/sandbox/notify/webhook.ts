@@ -1,4 +1,3 @@
-import { Webhook } from 'standardwebhooks'
 import { PARTNER_LIMITS } from '../../config/call-limits.ts'
 import type { Deps } from '../../deps.ts'
 import { epochSeconds } from '../../lib/clock.ts'
@@ -48,6 +47,7 @@ export async function callWebhook(deps: Deps, notification: Notification): Promi
   const secret = await webhookSecret(deps, { partnerId, role, url })
   const body = bodyOf(notification)
   const id = notification.notification_id
+  const { Webhook } = await import('standardwebhooks') // with the first of them
   const now = deps.clock.now()
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',

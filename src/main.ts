@@ -1,6 +1,6 @@
 import closeWithGrace from 'close-with-grace'
 import { type Config, DEMO_ADMIN_TOKEN, readConfig } from './config/index.ts'
-import { type Service, startService } from './process/index.ts'
+import type { Service } from './process/index.ts'
 
 /** The process: start, say what to open, and close with grace on a signal or a fatal error, also while it starts. */
 const starting = new AbortController()
@@ -21,6 +21,8 @@ async function start(): Promise<Service> {
     if (err) log.fatal({ err }, 'exiting because of an unexpected failure')
     await stop()
   })
+  // After the settings: what is wrong with them is said before most of the program is loaded.
+  const { startService } = await import('./process/index.ts')
   return startService(config, starting.signal)
 }
 

@@ -1,7 +1,7 @@
 import closeWithGrace from 'close-with-grace'
-import { findDatabase } from './cli/index.ts'
 import { readConfig } from './config/index.ts'
 import { awaitDatabase } from './db/await-database.ts'
+import { findDatabase } from './db/find-database.ts'
 import { refuseDemoRows } from './demo/index.ts'
 import { startWorker } from './jobs/index.ts'
 import { openLog } from './lib/log.ts'

@@ -1,17 +1,15 @@
 import { userInfo } from 'node:os'
 import { LogFollowers, RunningAttempts } from '../certification/index.ts'
 import { type Config, readConfig } from '../config/index.ts'
-import { checkSessions } from '../db/check-sessions.ts'
-import { attachEmbedded } from '../db/embedded/attach.ts'
+import { type FoundDatabase, findDatabase } from '../db/find-database.ts'
 import { migrate } from '../db/migrate.ts'
 import { connectionSettings, openPool } from '../db/pool.ts'
 import { dbOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { systemClock } from '../lib/clock.ts'
 import { deriveKeys } from '../lib/crypto/keys.ts'
-import { type Log, openLog } from '../lib/log.ts'
+import { openLog } from '../lib/log.ts'
 import { openMeters } from '../lib/meters.ts'
-import { rethrowUnavailable } from '../lib/web/unavailable.ts'
 import { CircuitBreakers, KnownCertificates } from '../partner-reach/index.ts'
 import { checkSecretKey } from '../partners/index.ts'
 import { openRates } from '../throttle/index.ts'
@@ -40,28 +38,6 @@ export interface CliContext {
   withDeps<T>(work: (deps: Deps) => Promise<T>): Promise<T>
 }
 
-interface Found {
-  readonly databaseUrl: string
-  readonly secretKey: string
-  /** Only this command can bring the schema up to date here. */
-  readonly started: boolean
-  stop(): Promise<void>
-}
-
-/**
- * The database that the service uses with the same settings: that of DATABASE_URL, otherwise the embedded one of
- * DATA_DIR.
- */
-export async function findDatabase(config: Config, log: Log): Promise<Found> {
-  const { DATABASE_URL, SECRET_KEY, DATA_DIR } = config
-  if (DATABASE_URL) {
-    await checkSessions(connectionSettings(config, DATABASE_URL)).catch((error: unknown) => rethrowUnavailable(error))
-    return { databaseUrl: DATABASE_URL, secretKey: SECRET_KEY ?? '', started: false, stop: async () => {} }
-  }
-  const embedded = await attachEmbedded(DATA_DIR, log)
-  return { ...embedded, secretKey: SECRET_KEY ?? embedded.secretKey }
-}
-
 /** Whoever runs a command on the machine of the service, for the audit log. */
 function userOfMachine(): string | undefined {
   try {
@@ -75,7 +51,7 @@ function userOfMachine(): string | undefined {
 export function openContext(terminal: Terminal): CliContext {
   const log = openLog({ level: 'fatal', pretty: false }, terminal.stderr)
 
-  const withFound = async <T>(work: (found: Found, config: Config) => Promise<T>): Promise<T> => {
+  const withFound = async <T>(work: (found: FoundDatabase, config: Config) => Promise<T>): Promise<T> => {
     if (remote) throw new OnlyOnTheMachine()
     const config = readConfig(terminal.env)
     const found = await findDatabase(config, log)

@@ -1,6 +1,6 @@
 export { appCommands } from './app.ts'
 export { auditCommands } from './audit.ts'
-export { type CliContext, findDatabase, openContext, type Terminal } from './context.ts'
+export { type CliContext, openContext, type Terminal } from './context.ts'
 export { demoCommands } from './demo.ts'
 export { explainCommand } from './explain.ts'
 export { grantCommands } from './grant.ts'

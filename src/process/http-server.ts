@@ -1,4 +1,3 @@
-import { buildApp } from '../app.ts'
 import { LogFollowers, RunningAttempts } from '../certification/index.ts'
 import type { Config } from '../config/index.ts'
 import { isSecretKey, KEY_FOLLOWED_WITHIN_S } from '../db/installation.ts'
@@ -84,6 +83,7 @@ export async function serve(deps: Deps, log: Log, gatherMetrics?: GatherMetrics)
   const { HOST, PORT, SHUTDOWN_DELAY_S, ADMIN_PORT } = deps.config
   const readiness = { draining: false }
   const operators = ADMIN_PORT === undefined ? undefined : new AdminListener()
+  const { buildApp } = await import('../app.ts') // not in workers, nor in the process that starts others
   const app = await buildApp({
     deps,
     log,

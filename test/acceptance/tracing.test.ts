@@ -138,6 +138,7 @@ describe('without it', () => {
     const program = `
       import { createRequire } from 'node:module'
       await import('./.build/process/index.js')
+      await import('./.build/app.js')
       const loaded = Object.keys(createRequire(import.meta.url).cache)
       console.log(loaded.filter((path) => path.includes('/@opentelemetry/') && !path.includes('/@opentelemetry/api/')).length, loaded.length)`
     const run = promisify(execFile)

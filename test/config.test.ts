@@ -50,6 +50,10 @@ describe('the configuration', () => {
     ],
     [{ PARTNER_URL: 'partner.example' }, /^PARTNER_URL must be an http/],
     [{ PORT: '65536' }, /^PORT must be at most 65535/],
+    [
+      { HTTP_PROCESSES: '20', DATABASE_POOL_SIZE: '10' },
+      /^HTTP_PROCESSES times DATABASE_POOL_SIZE is 200: the embedded PostgreSQL takes 180; lower one of them$/,
+    ],
     [{ ADMIN_TOKEN: 'tiny' }, /^ADMIN_TOKEN must have at least 24 characters/],
     [{ MIGRATE: 'maybe' }, /^MIGRATE must be on or off/],
     [{ TRUST_PROXY: '10.0.0.0/8,proxy.local' }, /^TRUST_PROXY must be IP addresses or networks/],

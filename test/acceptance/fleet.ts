@@ -50,7 +50,8 @@ interface Caller {
 
 type Round = () => Promise<unknown>
 
-const PAUSE_MS = 30
+/** Callers leave most of the time to the processes that start meanwhile. */
+const PAUSE_MS = 150
 
 /** `home`: PUBLIC_URL of all processes. */
 export async function startTraffic(

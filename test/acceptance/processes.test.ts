@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { behindPgBouncer } from '../behind-pgbouncer.ts'
 import { freshDatabase } from '../database.ts'
 import { SHORT_LIVED } from '../start-options.ts'
@@ -16,31 +16,6 @@ import { httpWire } from './http.ts'
 import { type RunningProcess, SECRET_KEY, type System, startProcess, startSystem } from './system.ts'
 
 /** HTTP_PROCESSES=n: several real processes on one port, their deaths and their end. */
-
-let system: System | undefined
-const folders: string[] = []
-const started: RunningProcess[] = []
-afterEach(async () => {
-  await system?.stop()
-  system = undefined
-  for (const running of started.splice(0)) if (running.child.exitCode === null) await running.stop()
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
-})
-
-async function systemOf(settings: Record<string, string>): Promise<System> {
-  const opened = await startSystem(settings)
-  await allReady(opened.processes[0] as RunningProcess)
-  return opened
-}
-async function startedOnFolder(settings: Record<string, string>): Promise<RunningProcess> {
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-processes-'))
-  chmodSync(folder, 0o755)
-  folders.push(folder)
-  const running = await startProcess({ DATA_DIR: folder, ...settings })
-  started.push(running)
-  await allReady(running)
-  return running
-}
 
 /** The process ids in lines that end with `message`, in the order of the log. */
 const pidsIn = (output: string, message: string): number[] =>
@@ -58,9 +33,6 @@ function isAlive(pid: number): boolean {
     return false
   }
 }
-const postgresPid = () =>
-  Number.parseInt(readFileSync(join(folders[0] ?? '', 'postgres', 'postmaster.pid'), 'utf8'), 10)
-
 /** A client whose calls each make a connection of their own, so that they reach all processes. */
 function clientOf({ origin }: RunningProcess): Client {
   const wire = httpWire(origin, new Agent({ connections: 64, pipelining: 0 }))
@@ -71,8 +43,9 @@ describe('HTTP_PROCESSES=3, one service from its start to its end', () => {
   let service: System
   let running: RunningProcess
   beforeAll(async () => {
-    service = await systemOf({ HTTP_PROCESSES: '3', SHUTDOWN_GRACE_S: '5' })
+    service = await startSystem({ HTTP_PROCESSES: '3', SHUTDOWN_GRACE_S: '5' })
     running = service.processes[0] as RunningProcess
+    await allReady(running)
   })
   afterAll(() => service?.stop())
 
@@ -103,6 +76,7 @@ describe('HTTP_PROCESSES=3, one service from its start to its end', () => {
         } catch (error) {
           cutOff.push(error)
         }
+        await sleep(50) // leaves the processor to the process that starts meanwhile
       }
     }
     const visitors = Array.from({ length: 8 }, visitor)
@@ -147,9 +121,27 @@ describe('HTTP_PROCESSES=3, one service from its start to its end', () => {
   })
 })
 
-describe('HTTP_PROCESSES=2', () => {
+describe('HTTP_PROCESSES=2, with a PostgreSQL of its own', () => {
+  let folder: string
+  let running: RunningProcess
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gatehouse-processes-'))
+    chmodSync(folder, 0o755)
+  })
+  afterEach(async () => {
+    if (running?.child.exitCode === null && running.child.signalCode === null) await running.stop()
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  const start = async (): Promise<RunningProcess> => {
+    running = await startProcess({ DATA_DIR: folder, HTTP_PROCESSES: '2' })
+    await allReady(running)
+    return running
+  }
+  const postgresPid = () => Number.parseInt(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8'), 10)
+
   it('ends at once on Ctrl-C, which reaches every process, its PostgreSQL last', async () => {
-    const running = await startedOnFolder({ HTTP_PROCESSES: '2' })
+    await start()
     const pids = [...serverPids(running), postgresPid()]
     const client = clientOf(running)
     const tokens = await client.getTokens(await client.signedIn(ALICE), DEMO_APP)
@@ -164,23 +156,11 @@ describe('HTTP_PROCESSES=2', () => {
   })
 
   it('leaves nothing when the first process is killed', async () => {
-    const running = await startedOnFolder({ HTTP_PROCESSES: '2' })
+    await start()
     const pids = [...serverPids(running), postgresPid()]
     expect(pids.filter(isAlive)).toHaveLength(3)
     await running.kill()
     await until(() => pids.filter(isAlive).length === 0)
-  })
-
-  it('replaces one that was told to end, and kills one that hangs at the end', async () => {
-    system = await systemOf({ HTTP_PROCESSES: '2', SHUTDOWN_GRACE_S: '0' })
-    const running = system.processes[0] as RunningProcess
-    const [told = 0] = serverPids(running)
-    process.kill(told, 'SIGTERM')
-    await until(() => serverPids(running).length === 3)
-    const hanging = serverPids(running)[2] ?? 0
-    process.kill(hanging, 'SIGSTOP')
-    expect(await running.stop()).toBe(0)
-    expect(serverPids(running).filter(isAlive)).toEqual([])
   })
 })
 
@@ -203,29 +183,40 @@ describe('a start with several processes', () => {
   })
   afterAll(() => database?.drop())
 
-  it('takes a free port for all of them with PORT=0', async () => {
+  it('takes a free port for all of them with PORT=0, replaces one that was told to end, kills one that hangs at the end', async () => {
     const child = spawn(process.execPath, [...SHORT_LIVED, '.build/main.js'], {
       env: {
         PATH: process.env.PATH,
         ...behindPgBouncer({ DATABASE_URL: database.url }),
         SECRET_KEY,
         HTTP_PROCESSES: '2',
+        SHUTDOWN_GRACE_S: '0',
         PORT: '0',
         DEMO: 'off',
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
+    onTestFinished(() => void child.kill('SIGKILL')) // where it has not ended
     let output = ''
     child.stdout.on('data', (text) => {
       output += text
     })
-    await until(() => pidsIn(output, 'a server process is ready').length === 2)
+    const pids = () => pidsIn(output, 'a server process is ready')
+    await until(() => pids().length === 2)
     const origins = new Set([...output.matchAll(/listening at (\S+)/g)].map(([, origin]) => origin))
     expect(origins.size).toBe(1)
     const [origin = ''] = origins
     expect((await fetch(`${origin}/readyz`)).status).toBe(200)
+
+    const [told = 0] = pids()
+    process.kill(told, 'SIGTERM')
+    await until(() => pids().length === 3)
+    expect(output).toContain(`"ended":${told}`)
+
+    process.kill(pids()[2] ?? 0, 'SIGSTOP')
     child.kill('SIGTERM')
     expect(await once(child, 'close')).toEqual([0, null])
+    expect(pids().filter(isAlive)).toEqual([])
   })
 
   it('names the setting when the port is taken, and leaves nothing', async () => {
@@ -243,14 +234,6 @@ describe('a start with several processes', () => {
     expect({ code, output }).toEqual({
       code: 1,
       output: `Gatehouse cannot start:\n  PORT ${port} on 127.0.0.1 cannot be used: the port is in use; choose another one\n`,
-    })
-  })
-
-  it('refuses more connections than the embedded PostgreSQL takes', async () => {
-    expect(await run({ HTTP_PROCESSES: '20', DATABASE_POOL_SIZE: '10' })).toEqual({
-      code: 1,
-      output:
-        'Gatehouse cannot start:\n  HTTP_PROCESSES times DATABASE_POOL_SIZE is 200: the embedded PostgreSQL takes 180; lower one of them\n',
     })
   })
 })

@@ -98,7 +98,7 @@ describe('a shutdown', () => {
       port: Number(new URL(system.origin).port),
       connections: 64,
       request: () => READ,
-      pauseMs: 20,
+      pauseMs: 50,
       mayConnect: () => ready,
       onRefused: 'end',
     })

@@ -4,6 +4,8 @@ import { mountsOf } from '../src/config/mounts.ts'
 
 const PRODUCTION = { NODE_ENV: 'production', SECRET_KEY: 'x'.repeat(32) }
 
+const demoPartnerAt = (port: number) => ({ network: { address: '127.0.0.1', bits: 32, family: 'ipv4' }, port })
+
 const problemsOf = (environment: Record<string, string>): string => {
   try {
     readConfig(environment)
@@ -107,7 +109,7 @@ describe('the configuration', () => {
     const { DEMO, demoLeftOut = '', PARTNER_ADDRESS_ALLOW } = readConfig(settings)
     expect(DEMO).toBe(why === undefined)
     expect(demoLeftOut).toMatch(why ?? /^$/)
-    expect(PARTNER_ADDRESS_ALLOW).toEqual(DEMO ? ['127.0.0.1:3002'] : [])
+    expect(PARTNER_ADDRESS_ALLOW).toEqual(DEMO ? [demoPartnerAt(3002)] : [])
     expect(readConfig({ ...settings, DEMO: 'on' })).toMatchObject({ DEMO: true, demoLeftOut: undefined })
     expect(readConfig({ ...settings, DEMO: 'off' })).toMatchObject({ DEMO: false, demoLeftOut: undefined })
     const token = why === undefined ? 'demo-admin-token-for-local-use-only' : undefined
@@ -130,7 +132,7 @@ describe('the configuration', () => {
       PORT: 4711,
       PUBLIC_URL: 'http://localhost:4711',
       DEMO_PARTNER_PORT: 4712,
-      PARTNER_ADDRESS_ALLOW: ['127.0.0.1:4712'],
+      PARTNER_ADDRESS_ALLOW: [demoPartnerAt(4712)],
     })
     const PUBLIC_URL = 'https://gate.example.com'
     expect(withPorts(readConfig({ PORT: '0', PUBLIC_URL }), chosen)).toMatchObject({

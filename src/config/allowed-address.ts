@@ -11,7 +11,7 @@ export interface Network {
   readonly family: 'ipv4' | 'ipv6'
 }
 
-export const familyOf = (address: string): Network['family'] | undefined => {
+const familyOf = (address: string): Network['family'] | undefined => {
   const version = isIP(address)
   return version === 0 ? undefined : version === 4 ? 'ipv4' : 'ipv6'
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { isLoopbackHost } from '../lib/web/web-url.ts'
+import type { AllowedAddress } from './allowed-address.ts'
 import { settings } from './schema.ts'
 
 type Settings = z.infer<typeof settings>
@@ -27,7 +28,7 @@ export type Config = Readonly<
   readonly renamed: readonly string[]
   readonly DEMO_PORT: number
   readonly DEMO_PARTNER_PORT: number
-  readonly PARTNER_ADDRESS_ALLOW: readonly string[]
+  readonly PARTNER_ADDRESS_ALLOW: readonly AllowedAddress[]
   /** Where people's browsers find the pages. */
   readonly PUBLIC_URL: string
   /** Where servers of micro-apps call A2–A6; PUBLIC_URL unless set. */
@@ -102,7 +103,10 @@ function whyNoDemo(config: Settings): string | undefined {
 export const DEMO_ADMIN_TOKEN = 'demo-admin-token-for-local-use-only'
 
 const localUrl = (port: number): string => `http://localhost:${port}`
-const demoPartnerAddress = (port: number): string => `127.0.0.1:${port}`
+const demoPartnerAddress = (port: number): AllowedAddress => ({
+  network: { address: '127.0.0.1', bits: 32, family: 'ipv4' },
+  port,
+})
 
 /** Names that settings had before; still read where the present one is not set. */
 const FORMER_NAMES: Readonly<Record<string, string>> = {
@@ -179,7 +183,7 @@ export function withPorts(config: Config, { port, demoPartnerPort }: ChosenPorts
     PARTNER_URL: known(config.PARTNER_URL),
     DEMO_PARTNER_PORT: demoPartnerPort,
     PARTNER_ADDRESS_ALLOW: config.PARTNER_ADDRESS_ALLOW.map((entry) =>
-      entry === demoPartnerAddress(0) ? demoPartnerAddress(demoPartnerPort) : entry,
+      entry.port === 0 ? demoPartnerAddress(demoPartnerPort) : entry,
     ),
   })
 }

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import { parseAllowedAddress } from './allowed-address.ts'
+import { type AllowedAddress, parseAllowedAddress } from './allowed-address.ts'
 import { prefixProblem } from './mounts.ts'
 
 /** Kinds of settings, with what is said about a value that is none. */
@@ -45,14 +45,17 @@ export const oldKeys = z
   )
 
 /** Of PARTNER_ADDRESS_ALLOW, whose entries are no secrets: each bad one is named. */
-export const allowedAddresses = list.superRefine((entries, context) => {
-  for (const entry of entries.filter((text) => parseAllowedAddress(text) === undefined)) {
+export const allowedAddresses = list.transform((entries, context): AllowedAddress[] =>
+  entries.flatMap((entry) => {
+    const parsed = parseAllowedAddress(entry)
+    if (parsed) return parsed
     context.addIssue({
       code: 'custom',
       message: `has "${entry.slice(0, 80)}", which is not a host, address or network: write partner.internal, 10.1.2.3, 10.1.0.0/16 or [fd00::1], each with or without :port`,
     })
-  }
-})
+    return []
+  }),
+)
 
 /** Of MTP_PATH_PREFIXES; each bad entry is named. */
 export const pathPrefixes = list.superRefine((entries, context) => {

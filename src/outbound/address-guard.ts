@@ -1,5 +1,5 @@
-import { BlockList } from 'node:net'
-import { familyOf, isSingle, type Network, parseAllowedAddress, parseNetwork } from '../config/allowed-address.ts'
+import { BlockList, isIP } from 'node:net'
+import { isSingle, type Network, parseNetwork } from '../config/allowed-address.ts'
 import type { Config } from '../config/index.ts'
 import { type HostResolver, hostResolver } from './resolve-host.ts'
 
@@ -82,15 +82,15 @@ export function addressGuard(
   { NODE_ENV, PARTNER_ADDRESS_ALLOW, PARTNER_PORTS }: GuardSettings,
   resolve: HostResolver = resolveHost,
 ): AddressGuard {
-  const exceptions = PARTNER_ADDRESS_ALLOW.flatMap((entry) => parseAllowedAddress(entry) ?? [])
   const anyPort = NODE_ENV !== 'production' && PARTNER_PORTS.length === 0
   const isUsual = (port: number): boolean => anyPort || USUAL_PORTS.includes(port) || PARTNER_PORTS.includes(port)
   const holding = (port: number) =>
-    exceptions.filter((entry) => entry.port === port || (entry.port === undefined && isUsual(port)))
+    PARTNER_ADDRESS_ALLOW.filter((entry) => entry.port === port || (entry.port === undefined && isUsual(port)))
   return {
     refuses: (address, port, trusted = false) => {
-      const family = familyOf(address)
-      if (family === undefined || address.includes('%')) return true
+      const version = isIP(address)
+      if (version === 0 || address.includes('%')) return true
+      const family = version === 4 ? 'ipv4' : 'ipv6'
       const networks = holding(port).flatMap((entry) => ('network' in entry ? [entry.network] : []))
       if (clouds.check(address, family)) return !listOf(networks.filter(isSingle)).check(address, family)
       if (trusted || listOf(networks).check(address, family)) return false

@@ -93,10 +93,18 @@ describe('PARTNER_ADDRESS_ALLOW', () => {
     expect([allowing.trusts('partner.internal', 8080), allowing.trusts('partner.internal', 443)]).toEqual([true, false])
   })
 
-  it.each(['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', 'localhost', 'partner.internal', 'a-b.example', 'a.b:8443'])(
-    'can be read: %s',
-    (entry) => expect(readConfig({ PARTNER_ADDRESS_ALLOW: entry }).PARTNER_ADDRESS_ALLOW).toEqual([entry]),
-  )
+  it.each([
+    ['127.0.0.1', { network: { address: '127.0.0.1', bits: 32, family: 'ipv4' } }],
+    ['10.0.0.0/8', { network: { address: '10.0.0.0', bits: 8, family: 'ipv4' } }],
+    ['::1', { network: { address: '::1', bits: 128, family: 'ipv6' } }],
+    ['[fd00::/8]:1', { network: { address: 'fd00::', bits: 8, family: 'ipv6' }, port: 1 }],
+    ['localhost', { host: 'localhost' }],
+    ['Partner.Internal', { host: 'partner.internal' }],
+    ['a-b.example', { host: 'a-b.example' }],
+    ['a.b:8443', { host: 'a.b', port: 8443 }],
+  ])('can be read: %s', (entry, read) => {
+    expect(readConfig({ PARTNER_ADDRESS_ALLOW: entry }).PARTNER_ADDRESS_ALLOW).toEqual([{ port: undefined, ...read }])
+  })
 
   it.each([
     ...[

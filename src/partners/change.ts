@@ -3,7 +3,7 @@ import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { noSuchPartner } from './errors.ts'
 import * as store from './store.ts'
-import { LAST_PARTNER_ID, type ShownPartner } from './wire.ts'
+import type { ShownPartner } from './wire.ts'
 
 /** A partner as an operator sees it: nothing of its secrets but their dates. */
 export const shownPartner = ({ secrets, aes_key: _, ...partner }: store.PartnerWithSealed): ShownPartner => ({
@@ -11,21 +11,12 @@ export const shownPartner = ({ secrets, aes_key: _, ...partner }: store.PartnerW
   secrets: secrets.map(({ sealed: __, ...dates }) => dates),
 })
 
-const isPartnerId = (id: bigint): boolean => id > 0n && id <= LAST_PARTNER_ID
-
-/** Undefined for an unknown PartnerId, and for one that the database cannot even be asked for. */
-export const findSealed = async (
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
-  partnerId: bigint,
-): Promise<store.PartnerWithSealed | undefined> =>
-  isPartnerId(partnerId) ? store.findPartner(db, { partnerId }, clock.now()) : undefined
-
 /** Throws 20007 (404) for an unknown PartnerId. */
 export async function requirePartner(
-  deps: Pick<Deps, 'db' | 'clock'>,
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
   partnerId: bigint,
 ): Promise<store.PartnerWithSealed> {
-  const found = await findSealed(deps, partnerId)
+  const found = await store.findPartner(db, { partnerId }, clock.now())
   if (found === undefined) throw noSuchPartner()
   return found
 }
@@ -42,7 +33,7 @@ export const changePartner = (
 ): Promise<ShownPartner> =>
   db.tx(async (inside) => {
     const now = clock.now()
-    if (!isPartnerId(partnerId) || !(await store.touchPartner(inside, partnerId, now))) throw noSuchPartner()
+    if (!(await store.touchPartner(inside, partnerId, now))) throw noSuchPartner()
     const detail = await work(inside, now)
     await recordAudit({ db: inside, clock, ...(actor ? { actor } : {}) }, { event, partnerId, detail })
     return shownPartner(await requirePartner({ db: inside, clock }, partnerId))

@@ -5,7 +5,7 @@ import { addSeconds } from '../lib/clock.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
 import { makeSecret } from '../lib/crypto/made-secret.ts'
 import { operation } from '../lib/json/input.ts'
-import { changePartner, findSealed, requirePartner, shownPartner } from './change.ts'
+import { changePartner, requirePartner, shownPartner } from './change.ts'
 import { keepContact } from './contact.ts'
 import { nothingToEncryptWith, partnerTaken } from './errors.ts'
 import { listPartners as partnersOf } from './list-store.ts'
@@ -141,7 +141,7 @@ export async function findPartnerByClientId(deps: Deps, clientId: string): Promi
 
 /** The partner whatever its status. */
 export const findPartner = async (deps: Deps, partnerId: bigint): Promise<PartnerWithSecrets | undefined> =>
-  opened(deps.keys, await findSealed(deps, partnerId))
+  opened(deps.keys, await store.findPartner(deps.db, { partnerId }, deps.clock.now()))
 
 /** Requests that share a row share what was opened of it; it goes with the row, so nothing outlives a rotation. */
 const openedRows = new WeakMap<store.PartnerWithSealed, PartnerWithSecrets>()

@@ -74,12 +74,18 @@ const partnersWithSealed: Batched<Asked, PartnerWithSealed> = {
     ) people on true`,
 }
 
+/** What the database can be asked for. */
+const isPartnerId = (id: bigint): boolean => id > 0n && id <= LAST_PARTNER_ID
+
 /** Every notice needs it: simultaneous requests share the statement, and those of one partner its row. */
 export const findPartner = async (
   db: Db,
   key: Pick<Asked, 'partnerId' | 'clientId'>,
   now: Date,
-): Promise<PartnerWithSealed | undefined> => (await db.batch(partnersWithSealed, { ...key, now }))[0]
+): Promise<PartnerWithSealed | undefined> =>
+  key.partnerId === undefined || isPartnerId(key.partnerId)
+    ? (await db.batch(partnersWithSealed, { ...key, now }))[0]
+    : undefined
 
 /** Makes creations wait for one another, so that each sees all ids that are taken; reads do not wait. */
 export const lockForCreation = (db: Db): Promise<number> => db.exec(sql`lock table partner in share row exclusive mode`)
@@ -120,6 +126,7 @@ export const insertPartner = (db: Db, input: NewPartner, now: Date): Promise<num
 
 /** Dates the change and makes changes of one partner wait for each other; false when there is no such partner. */
 export const touchPartner = async (db: Db, partnerId: bigint, now: Date): Promise<boolean> =>
+  isPartnerId(partnerId) &&
   (await db.exec(sql`update partner set updated_at = ${now} where partner_id = ${partnerId}`)) === 1
 
 export const updatePartner = (db: Db, partnerId: bigint, changes: PartnerChanges): Promise<number> =>

@@ -15,12 +15,6 @@ export interface Answer {
 
 export type RefusalCode = 300 | 400 | 404
 
-export const accepted = (partnerId: bigint): Answer => ({
-  code: 200,
-  describe: 'success',
-  partnerId: String(partnerId),
-})
-
 export const refused = (describe: string, partnerId: string, code: RefusalCode = 300): Answer => ({
   code,
   describe,

@@ -4,7 +4,7 @@ import { noteForLog } from '../lib/web/observe.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { authenticateCall, type PartnerCall, toleratedIn } from './authenticate.ts'
 import { noticeBytes } from './body-guard.ts'
-import { BaFailed } from './errors.ts'
+import { type Answer, BaFailed } from './errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -90,6 +90,13 @@ export interface SignedCall {
   /** What is accepted from a live partner all the same: `partner-id-missing`, `query-signed`. */
   readonly warnings: readonly string[]
 }
+
+/** The answer of success to a call of that partner. */
+export const accepted = (partnerId: bigint): Answer => ({
+  code: 200,
+  describe: 'success',
+  partnerId: String(partnerId),
+})
 
 const NO_WARNINGS: readonly string[] = []
 

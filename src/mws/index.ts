@@ -4,7 +4,6 @@ export { MISTAKES } from './diagnose/index.ts'
 export { WARNINGS } from './diagnose/warnings.ts'
 export { ENDPOINTS, NOTICE_PATHS, PATH, refusalCode } from './endpoints.ts'
 export {
-  accepted,
   BA_FAILED,
   BaFailed,
   bodyRejected,
@@ -15,7 +14,7 @@ export {
   rejectionCode,
   tooManyCalls,
 } from './errors.ts'
-export { callerOf, mwsSignature, noticeSignature, readSignedCall } from './guard.ts'
+export { accepted, callerOf, mwsSignature, noticeSignature, readSignedCall } from './guard.ts'
 export { isKeptWhole, keepRejectedOf, stopRejected } from './reject.ts'
 export {
   findRejectedCall,

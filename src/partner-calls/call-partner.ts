@@ -30,11 +30,11 @@ export async function callPartner<Name extends InterfaceName>(
   const text = stringifyLossless({ partnerId: partner.partner_id, body: entry.request.parse(body) })
   const sending = { entry, text, byHand: false }
   const { reply, record } = await makeCall(deps, partner, sending, options)
-  const again = deps.calls.faults?.twice === true && options.forge === undefined
-  const sentAgain: SentAgain[] = again
+  const { twice = false, disordered = false } = options.forge === undefined ? (deps.calls.faults ?? {}) : {}
+  const sentAgain: SentAgain[] = twice
     ? [{ first: record, again: (await makeCall(deps, partner, sending, options)).record, isLate: false }]
     : []
-  const first = options.forge === undefined ? await heldBack(deps, name, options.orderId) : undefined
+  const first = disordered ? await heldBack(deps, name, options.orderId) : undefined
   if (first) sentAgain.push({ first, again: await sendLate(deps, partner, first), isLate: true })
   deps.calls.onCall?.(record, sentAgain)
   return { ...(reply as Reply<AnswerOf<Name>>), callId: record.call_id }

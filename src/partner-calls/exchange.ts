@@ -133,7 +133,7 @@ async function send(
     const http = readableAnswer(await post({ ...request, hangUp, pauseMs }, addressGuard(deps.config)), aes_key)
     // What a person has written may well be answered with 400 or 401: orders of visitors must not wait for that.
     answered = http.status === 200 || byHand
-    await noteCertificate(deps, partner_id, request.url, http.certificateEnds)
+    if (http.certificateEnds) await noteCertificate(deps, partner_id, request.url, http.certificateEnds)
     return { reply: read(http), durationMs: http.timings.total - pauseMs, http }
   } catch (error) {
     if (!(error instanceof HttpCallError)) throw error

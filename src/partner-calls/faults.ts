@@ -36,15 +36,14 @@ const BEFORE: Readonly<Partial<Record<InterfaceName, InterfaceName>>> = {
   'order-refunded': 'order-pay',
 }
 
-/** What arrives again after a call of that interface about an order, as it was sent; undefined where nothing does. */
+/** What arrives again, late, after a call of that interface about an order, as it was sent; undefined where nothing does. */
 export async function heldBack(
-  { db, calls }: Deps,
+  { db }: Deps,
   name: InterfaceName,
   orderId: bigint | undefined,
 ): Promise<CallRecord | undefined> {
   const before = BEFORE[name]
-  if (calls.faults?.disordered !== true || before === undefined || orderId === undefined) return undefined
-  return lastCallAbout(db, orderId, before)
+  return before === undefined || orderId === undefined ? undefined : lastCallAbout(db, orderId, before)
 }
 
 /** The time that the body of a call states. */

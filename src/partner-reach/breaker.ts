@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { Deps } from '../deps.ts'
 import { addSeconds, type Clock } from '../lib/clock.ts'
+import * as store from './circuit-store.ts'
 
 const FAILURES = 5
 const REST_S = 30
@@ -19,12 +21,12 @@ interface Circuit {
   /** Time spent on slow answers, as of `slowAt`. */
   slowMs: number
   slowAt: Date
-  /** The database says that it is open, so an operator can end that there (circuits.ts). */
+  /** The database says that it is open, so an operator can end that there (resetBreaker). */
   isKept: boolean
 }
 
 /** What an outcome has changed: the circuit is open until then, or no longer. */
-export type CircuitChange = 'closed' | { readonly retryAt: Date } | undefined
+type CircuitChange = 'closed' | { readonly retryAt: Date } | undefined
 
 interface RefusedCall {
   readonly refused: string
@@ -111,4 +113,23 @@ export class CircuitBreakers {
 function slowMsAt({ slowMs, slowAt }: Circuit, now: Date): number {
   const seconds = Math.max(0, (now.getTime() - slowAt.getTime()) / 1000)
   return slowMs * 0.5 ** (seconds / HALF_FORGOTTEN_S)
+}
+
+/** A statement only when a circuit opens, stays open after another failure, or closes. */
+export async function keepCircuit({ db, clock, calls }: Deps, partnerId: bigint, change: CircuitChange): Promise<void> {
+  if (change === undefined) return
+  const key = { partnerId, process: calls.breakers.process }
+  const isOpen = change !== 'closed'
+  if (isOpen) await store.upsertCircuit(db, key, change.retryAt, clock.now())
+  else await store.deleteCircuit(db, key)
+  calls.breakers.keep(partnerId, isOpen)
+}
+
+/** Whether a call may be made, or why not: what a process refuses an operator may have allowed again. */
+export async function mayCall({ db, calls }: Deps, partnerId: bigint, background: boolean) {
+  const allowed = calls.breakers.allowsCall(partnerId, background)
+  if (allowed === true || !allowed.isKept) return allowed
+  if (await store.hasCircuit(db, { partnerId, process: calls.breakers.process })) return allowed
+  calls.breakers.reset(partnerId)
+  return calls.breakers.allowsCall(partnerId, background)
 }

@@ -54,9 +54,8 @@ export class KnownCertificates {
   }
 }
 
-/** Of a call that was made; a statement only for what is new, so once a day and host. */
-export async function noteCertificate(deps: Deps, partnerId: bigint, url: string, endsAt: Date | null): Promise<void> {
-  if (endsAt === null) return
+/** Of a call over TLS; a statement only for what is new, so once a day and host. */
+export async function noteCertificate(deps: Deps, partnerId: bigint, url: string, endsAt: Date): Promise<void> {
   const { origin } = new URL(url)
   if (!deps.calls.certificates.isNews(partnerId, origin, endsAt)) return
   await upsertCertificate(deps.db, { partner_id: partnerId, origin, ends_at: endsAt }, deps.clock.now())

@@ -5,10 +5,9 @@ import type { Deps } from '../deps.ts'
 import { positiveId } from '../lib/json/fields.ts'
 import { operation } from '../lib/json/input.ts'
 import { showPartner } from '../partners/index.ts'
-import type { CircuitChange } from './breaker.ts'
 import * as store from './circuit-store.ts'
 
-/** What operators see of circuit breakers, and end: each process has its own, and keeps here which ones are open. */
+/** What operators see of circuit breakers, and end: each process has its own, and writes down which ones are open. */
 
 const breakerFilter = z.strictObject(pageInput(z.tuple([idKey])))
 export type BreakerFilter = z.output<typeof breakerFilter>
@@ -42,23 +41,4 @@ export async function resetBreaker(deps: Deps, partner_id: bigint): Promise<Rese
     await recordAudit({ ...deps, db }, { event: 'partner_breaker_reset', partnerId: partner_id, detail })
     return { partner_id, processes }
   })
-}
-
-/** A statement only when a circuit opens, stays open after another failure, or closes. */
-export async function keepCircuit({ db, clock, calls }: Deps, partnerId: bigint, change: CircuitChange): Promise<void> {
-  if (change === undefined) return
-  const key = { partnerId, process: calls.breakers.process }
-  const isOpen = change !== 'closed'
-  if (isOpen) await store.upsertCircuit(db, key, change.retryAt, clock.now())
-  else await store.deleteCircuit(db, key)
-  calls.breakers.keep(partnerId, isOpen)
-}
-
-/** Whether a call may be made, or why not: what a process refuses an operator may have allowed again. */
-export async function mayCall({ db, calls }: Deps, partnerId: bigint, background: boolean) {
-  const allowed = calls.breakers.allowsCall(partnerId, background)
-  if (allowed === true || !allowed.isKept) return allowed
-  if (await store.hasCircuit(db, { partnerId, process: calls.breakers.process })) return allowed
-  calls.breakers.reset(partnerId)
-  return calls.breakers.allowsCall(partnerId, background)
 }

@@ -1,6 +1,6 @@
 /** Whether partners can be reached: circuit breakers, and when their certificates end. */
 
-export { BREAKER, CircuitBreakers } from './breaker.ts'
+export { BREAKER, CircuitBreakers, keepCircuit, mayCall } from './breaker.ts'
 export {
   certificatesEndingSoon,
   ENDING_WITHIN_S,
@@ -9,4 +9,4 @@ export {
   noteCertificate,
 } from './certificate.ts'
 export { REACH_RETENTION } from './circuit-store.ts'
-export { keepCircuit, listBreakers, mayCall, resetBreaker } from './circuits.ts'
+export { listBreakers, resetBreaker } from './circuits.ts'

@@ -1,11 +1,4 @@
-import {
-  type Expectation,
-  examineCall,
-  type MadeCall,
-  sameAnswerFindings,
-  verdictOf,
-  withCalls,
-} from '../checks/index.ts'
+import { type Expectation, examineCall, sameAnswerFindings, verdictOf } from '../checks/index.ts'
 import type { Deps } from '../deps.ts'
 import { type InterfaceName, interfaceNamed, readAnswer } from '../interfaces/index.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
@@ -18,7 +11,9 @@ import {
   callPartner,
   judgeCall,
   lastCallAbout,
+  type MadeCall,
   type RequestOf,
+  withCalls,
 } from '../partner-calls/index.ts'
 import { interfaceUrl } from '../partners/index.ts'
 import type { Attempt, AttemptLog } from './attempt-log.ts'

@@ -106,6 +106,7 @@ export const strictness = (stage: Stage): Level => (stage === 'sandbox' ? 'error
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== ''
 
+const AN_INTEGER = said('an-integer')
 const A_TEXT = said('a-text')
 
 /** A PartnerId as text; of one that came as a number, its own digits. */
@@ -125,15 +126,15 @@ const insteadOfText = (value: unknown): Detail =>
 export function envelopeFindings({ name }: PartnerInterface, json: unknown, stage: Stage): Finding[] {
   const { code, describe, partnerId } = jsonFields(json)
   const fields = [
-    { path: 'code', value: code, fits: code === undefined || Number.isInteger(code), expected: said('an-integer') },
-    { path: 'describe', value: describe, fits: isText(describe), expected: A_TEXT },
-    { path: 'partnerId', value: partnerId, fits: isText(partnerId), expected: textOfId(partnerId) },
+    { path: 'code', value: code, fits: code === undefined || Number.isInteger(code), expects: () => AN_INTEGER },
+    { path: 'describe', value: describe, fits: isText(describe), expects: () => A_TEXT },
+    { path: 'partnerId', value: partnerId, fits: isText(partnerId), expects: textOfId },
   ]
   const wrong = fields.filter(({ fits }) => !fits)
   if (wrong.length === 0) return [{ id: 'envelope', passed: true }]
   const level = strictness(stage)
-  return wrong.map(({ path, value, expected }) => ({
-    ...{ id: 'envelope', passed: false, level, path, expected },
+  return wrong.map(({ path, value, expects }) => ({
+    ...{ id: 'envelope', passed: false, level, path, expected: expects(value) },
     actual: path === 'code' ? shownDetail(value) : insteadOfText(value),
     doc: `${name}.answer.${path}`,
   }))

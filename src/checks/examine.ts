@@ -1,46 +1,48 @@
-import { interfaceNamed, type PartnerInterface, readAnswer, SUCCESS } from '../interfaces/index.ts'
-import { isRounded, parseLossless, placed } from '../lib/json/lossless.ts'
-import { problemDetail } from '../lib/json/problem-said.ts'
-import type { ShapeProblem } from '../lib/json/shape.ts'
+import { PARTNER_LIMITS } from '../config/call-limits.ts'
+import type { Config } from '../config/index.ts'
+import type { Deps } from '../deps.ts'
+import { interfaceNamed, type PartnerInterface } from '../interfaces/index.ts'
+import { MASK } from '../lib/crypto/masking.ts'
+import { parseLossless, placed } from '../lib/json/lossless.ts'
 import { reasonDetail } from '../lib/reason-said.ts'
 import { said } from '../lib/said.ts'
-import type { Finding } from './checks.ts'
-import {
-  type Codes,
-  codeFinding,
-  envelopeFindings,
-  jsonFields,
-  type Refusal,
-  reasonFinding,
-  refusalFinding,
-  type Stage,
-  shownDetail,
-  shownValue,
-  startOf,
-  withRemark,
-} from './examine-code.ts'
-import {
-  type ExaminedCall,
-  notReached,
-  secretFindings,
-  statusFinding,
-  timeFinding,
-  tooLarge,
-  typeFinding,
-  undecrypted,
-} from './examine-http.ts'
+import type { CallRecord } from '../partner-calls/index.ts'
+import type { ExpectedChecks, Finding } from './checks.ts'
+import { envelopeFindings, type Refusal, reasonFinding, refusalFinding, type Stage, startOf } from './examine-code.ts'
+import { contentFindings, doubtFindings, type ExpectedCodes } from './examine-content.ts'
+
+/** A call as the checks need it. */
+export type ExaminedCall = Omit<CallRecord, 'by_hand'>
 
 /** What an answer should be. */
-export interface Expectation {
-  /** The answer's code; 200 if left out. The fields of an answer with a failure code are not checked. */
-  readonly codes?: Codes
-  /** The codes that the contract names, where others are accepted with a warning. */
-  readonly usual?: readonly number[]
+export interface Expectation extends ExpectedCodes {
   /** The call is forged, and any refusal is right: a failure code, or HTTP 401 or 403. */
   readonly refusal?: Refusal
 }
 
-const MOST_FIELDS = 20
+/** Every check of the answer to a call as its partner may see it, warnings about values that look like mistakes too. */
+export async function examineCall(
+  deps: Deps,
+  stage: Stage,
+  call: ExaminedCall,
+  expectation: Expectation,
+): Promise<Finding[]> {
+  const { failure, failure_detail: detail } = call
+  const told = failure === null ? null : redactFailure(deps.config, { kind: failure, detail: detail ?? failure })
+  const examined = examine({ ...call, failure_detail: told?.detail ?? null }, expectation, stage)
+  return [...examined, ...(await doubtFindings(deps.db, call))]
+}
+
+/** A check without a level has the one that is expected of it. `advisory`: whatever failed is a warning. */
+export function verdictOf(
+  findings: readonly Finding[],
+  expects: ExpectedChecks,
+  advisory = false,
+): 'passed' | 'warning' | 'failed' {
+  const failed = findings.filter(({ passed }) => !passed)
+  if (failed.length === 0) return 'passed'
+  return advisory || failed.every(({ id, level = expects[id] }) => level === 'warning') ? 'warning' : 'failed'
+}
 
 /**
  * The checks that every answer of a partner goes through: was it reached, HTTP status, content type, JSON, code, every
@@ -86,74 +88,85 @@ function refusalFindings(entry: PartnerInterface, json: unknown, refusal: Refusa
 
 const REFUSING: readonly number[] = [401, 403]
 
-function contentFindings(
-  entry: PartnerInterface,
-  json: unknown,
-  call: ExaminedCall,
-  { codes = [SUCCESS], usual }: Expectation,
-  stage: Stage,
-): Finding[] {
-  const doc = `${entry.name}.answer`
-  const reading = readAnswer(entry, json)
-  const code = codeFinding(entry, json, codes)
-  const same = [partnerIdFinding(json, call.partner_id, doc), orderIdFinding(json, call.order_id, doc)]
-  const ids = same.filter((finding) => finding !== undefined)
-  const envelope = envelopeFindings(entry, json, stage)
-  if (!code.passed) return [code, ...[...envelope, ...ids].filter(({ passed }) => !passed)]
-  const named = usual
-    ? [{ ...codeFinding(entry, json, usual), id: 'usual-code', level: 'warning' } satisfies Finding]
-    : []
-  const wrong = (kind: Pick<Finding, 'id' | 'level'>, problems: readonly ShapeProblem[]): Finding[] =>
-    problems.slice(0, MOST_FIELDS).map(({ path, problem }) => ({
-      ...kind,
-      passed: false,
-      path,
-      expected: problemDetail(problem),
-      actual: withRemark(shownDetail(valueAt(json, path)), path, json),
-      doc: `${doc}.${withoutIndexes(path)}`,
-    }))
-  if (reading.outcome === 'misshapen') return [code, ...envelope, ...wrong({ id: 'fields' }, reading.problems), ...ids]
-  const soft = reading.outcome === 'success' ? (entry.warnings?.(json) ?? []) : []
-  return [
-    code,
-    ...named,
-    ...envelope,
-    { id: 'fields', passed: true },
-    ...wrong({ id: 'soft-fields', level: 'warning' }, soft),
-    ...ids,
-  ]
-}
+/** A response that takes longer causes a warning. */
+export const ANSWER_SLOW_MS = 3_000
+const HEADERS_S = PARTNER_LIMITS.headersMs / 1_000
 
-/** When it is there it must be the partner's own. */
-function partnerIdFinding(json: unknown, partnerId: bigint, doc: string): Finding | undefined {
-  const { partnerId: given } = jsonFields(json)
-  if (given === undefined || given === null || given === '') return undefined
-  const passed = String(given) === String(partnerId)
+const notReached = ({ failure, failure_detail }: ExaminedCall): Finding => ({
+  id: 'reached',
+  passed: false,
+  expected: said('a-response-within', { seconds: String(HEADERS_S), slow: String(ANSWER_SLOW_MS / 1_000) }),
+  actual: failure === null ? said('no-response') : reasonDetail(failure_detail ?? failure),
+})
+
+/** Nothing of it is kept. */
+const tooLarge = ({ failure_detail }: ExaminedCall): Finding => ({
+  id: 'answer-size',
+  passed: false,
+  expected: said('at-most-mib', { most: String(PARTNER_LIMITS.bytes / 1_048_576) }),
+  actual: reasonDetail(failure_detail ?? ''),
+})
+
+const undecrypted = ({ failure_detail }: ExaminedCall): Finding => ({
+  id: 'encryption',
+  passed: false,
+  expected: said('json-or-encrypted'),
+  actual: reasonDetail(failure_detail ?? ''),
+})
+
+const statusFinding = (status: number): Finding => ({
+  id: 'http-status',
+  passed: status === 200,
+  expected: '200',
+  actual: status >= 300 && status < 400 ? said('not-followed', { status: String(status) }) : String(status),
+})
+
+const IN_TIME = said('at-most-ms', { ms: String(ANSWER_SLOW_MS) })
+
+const timeFinding = (ms: number): Finding => ({
+  id: 'answer-time',
+  level: 'warning',
+  passed: ms <= ANSWER_SLOW_MS,
+  expected: IN_TIME,
+  actual: `${ms} ms`,
+})
+
+/** A mask in the stored answer means that the partner sent its secret or our signature back. */
+const secretFindings = ({ response_headers, response_body }: ExaminedCall): Finding[] =>
+  JSON.stringify([response_headers, response_body]).includes(MASK)
+    ? [{ id: 'no-secrets', passed: false, expected: '–', actual: MASK }]
+    : []
+
+function typeFinding(headers: object | null): Finding {
+  const type = (headers as Record<string, string> | null)?.['content-type']
+  const passed = /^application\/json\s*(;|$)/i.test(type ?? '')
   return {
-    id: 'partner-id',
+    id: 'content-type',
+    level: 'warning',
     passed,
-    path: 'partnerId',
-    expected: String(partnerId),
-    actual: shownValue(given),
-    doc: `${doc}.partnerId`,
+    expected: 'application/json; charset=utf-8',
+    actual: type ?? said('none'),
   }
 }
 
-/** An order id that comes back must be the one that was sent, to the last digit. */
-function orderIdFinding(json: unknown, orderId: bigint | null, doc: string): Finding | undefined {
-  const { orderId: given } = jsonFields(jsonFields(json).body)
-  if (orderId === null || given === undefined || given === null || given === '') return undefined
-  const passed = String(given) === String(orderId)
-  const path = 'body.orderId'
-  const actual = isRounded(given, orderId) ? said('rounded', { value: shownValue(given) }) : shownValue(given)
-  return { id: 'order-id', passed, path, expected: String(orderId), actual, doc: `${doc}.${path}` }
-}
+/**
+ * Failures that say something about our network. Partners choose the URLs, so they must not learn which of these it
+ * was.
+ */
+const ALIKE = ['address', 'dns', 'connect']
 
-/** The value at a path such as `body[0].title`; undefined if there is none. */
-const valueAt = (json: unknown, path: string): unknown =>
-  path
-    .split(/[.[\]]+/)
-    .filter((step) => step !== '')
-    .reduce<unknown>((value, step) => jsonFields(value)[step], json)
+const UNREACHABLE = 'the URL cannot be reached, or leads to an address or port that is not called'
 
-const withoutIndexes = (path: string): string => path.replace(/\[\d+\]/g, '')
+/**
+ * Whether a failure of this kind is shown as `unreachable`. In production blocked, refused and unreachable look the
+ * same.
+ */
+export const isNetworkFailure = ({ NODE_ENV }: Pick<Config, 'NODE_ENV'>, kind: string): boolean =>
+  NODE_ENV === 'production' && ALIKE.includes(kind)
+
+/** A failed call as its partner may see it. */
+export const redactFailure = (
+  config: Pick<Config, 'NODE_ENV'>,
+  failure: { readonly kind: string; readonly detail: string },
+): { readonly kind: string; readonly detail: string } =>
+  isNetworkFailure(config, failure.kind) ? { kind: 'unreachable', detail: UNREACHABLE } : failure

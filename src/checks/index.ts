@@ -1,6 +1,11 @@
 export { CHECK_IDS, type CheckId, type ExpectedChecks, type Finding } from './checks.ts'
-export type { Expectation } from './examine.ts'
-export { examineCall, type MadeCall, verdictOf, withCalls } from './examine-call.ts'
+export {
+  ANSWER_SLOW_MS,
+  type Expectation,
+  examineCall,
+  isNetworkFailure,
+  redactFailure,
+  verdictOf,
+} from './examine.ts'
 export { type Codes, jsonFields, REFUSAL_OF, type Stage, shownValue, strictness } from './examine-code.ts'
-export { ANSWER_SLOW_MS, isNetworkFailure, redactFailure } from './examine-http.ts'
 export { sameAnswerFindings } from './same-answer.ts'

@@ -66,6 +66,24 @@ const entryOf = (name: InterfaceName) => INTERFACES.find((candidate) => candidat
 
 const unknownPartner = (partnerId: bigint): RefusedRequest =>
   new RefusedRequest(`partner ${partnerId} does not exist`, { status: 404 })
+export interface MadeCall {
+  readonly call: CallRecord
+  /** What was sent again after it. */
+  readonly sentAgain: readonly SentAgain[]
+}
+
+/** Runs an operation, and returns the calls that it made beside its result. */
+export async function withCalls<Result>(
+  deps: Deps,
+  operation: (deps: Deps) => Promise<Result>,
+): Promise<{ readonly result: Result; readonly calls: readonly MadeCall[] }> {
+  const calls: MadeCall[] = []
+  const onCall = (call: CallRecord, sentAgain: readonly SentAgain[]) => {
+    calls.push({ call, sentAgain })
+  }
+  const result = await operation({ ...deps, calls: { ...deps.calls, onCall } })
+  return { result, calls }
+}
 
 /** The partner with the secrets that its calls are signed with; throws for one that does not exist. */
 export async function existingPartner(deps: Deps, partnerId: bigint): Promise<PartnerWithSecrets> {

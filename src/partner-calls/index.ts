@@ -7,7 +7,9 @@ export {
   callPartner,
   existingPartner,
   heartbeatWith,
+  type MadeCall,
   type RequestOf,
+  withCalls,
 } from './call-partner.ts'
 export { type CallProblem, type CallResult, failureOf } from './call-result.ts'
 export {

@@ -1,5 +1,4 @@
 import { findPresentRun, orderInput } from '../../certification/index.ts'
-import { withCalls } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
 import { OPERATOR } from '../../history/index.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
@@ -14,6 +13,7 @@ import {
   refundOrder,
   type trialOrders,
 } from '../../orders/index.ts'
+import { withCalls } from '../../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../../partners/index.ts'
 import type { Choice } from '../../test-plan/index.ts'
 import { countUse } from '../../throttle/index.ts'

@@ -5,12 +5,11 @@ import {
   type Finding,
   REFUSAL_OF,
   verdictOf,
-  withCalls,
 } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
 import { type InterfaceName, interfaceNamed, SUCCESS } from '../../interfaces/index.ts'
 import { isSold } from '../../orders/index.ts'
-import { type CallRecord, callAsWritten, type Forgery, judgeCall } from '../../partner-calls/index.ts'
+import { type CallRecord, callAsWritten, type Forgery, judgeCall, withCalls } from '../../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../../partners/index.ts'
 import { countUse } from '../../throttle/index.ts'
 import { noSuchEntry } from '../errors.ts'

@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import { doubtsAbout } from '../catalogue/index.ts'
+import type { Db } from '../db/sql.ts'
+import { interfaceNamed, type PartnerInterface, readAnswer, SUCCESS } from '../interfaces/index.ts'
+import { isRounded, parseLossless } from '../lib/json/lossless.ts'
+import { problemDetail } from '../lib/json/problem-said.ts'
+import { listOf, type ShapeProblem } from '../lib/json/shape.ts'
+import { reasonDetail } from '../lib/reason-said.ts'
+import { said } from '../lib/said.ts'
+import type { Finding } from './checks.ts'
+import type { ExaminedCall } from './examine.ts'
+import {
+  type Codes,
+  codeFinding,
+  envelopeFindings,
+  jsonFields,
+  type Stage,
+  shownDetail,
+  shownValue,
+  withRemark,
+} from './examine-code.ts'
+
+/** The codes that an answer may have. */
+export interface ExpectedCodes {
+  /** The answer's code; 200 if left out. The fields of an answer with a failure code are not checked. */
+  readonly codes?: Codes
+  /** The codes that the contract names, where others are accepted with a warning. */
+  readonly usual?: readonly number[]
+}
+
+const MOST_FIELDS = 20
+
+/** The checks of an answer that is JSON: its code, every field of the interface, ids that must come back unchanged. */
+export function contentFindings(
+  entry: PartnerInterface,
+  json: unknown,
+  call: ExaminedCall,
+  { codes = [SUCCESS], usual }: ExpectedCodes,
+  stage: Stage,
+): Finding[] {
+  const doc = `${entry.name}.answer`
+  const reading = readAnswer(entry, json)
+  const code = codeFinding(entry, json, codes)
+  const same = [partnerIdFinding(json, call.partner_id, doc), orderIdFinding(json, call.order_id, doc)]
+  const ids = same.filter((finding) => finding !== undefined)
+  const envelope = envelopeFindings(entry, json, stage)
+  if (!code.passed) return [code, ...[...envelope, ...ids].filter(({ passed }) => !passed)]
+  const named = usual
+    ? [{ ...codeFinding(entry, json, usual), id: 'usual-code', level: 'warning' } satisfies Finding]
+    : []
+  const wrong = (kind: Pick<Finding, 'id' | 'level'>, problems: readonly ShapeProblem[]): Finding[] =>
+    problems.slice(0, MOST_FIELDS).map(({ path, problem }) => ({
+      ...kind,
+      passed: false,
+      path,
+      expected: problemDetail(problem),
+      actual: withRemark(shownDetail(valueAt(json, path)), path, json),
+      doc: `${doc}.${withoutIndexes(path)}`,
+    }))
+  if (reading.outcome === 'misshapen') return [code, ...envelope, ...wrong({ id: 'fields' }, reading.problems), ...ids]
+  const soft = reading.outcome === 'success' ? (entry.warnings?.(json) ?? []) : []
+  return [
+    code,
+    ...named,
+    ...envelope,
+    { id: 'fields', passed: true },
+    ...wrong({ id: 'soft-fields', level: 'warning' }, soft),
+    ...ids,
+  ]
+}
+
+/** When it is there it must be the partner's own. */
+function partnerIdFinding(json: unknown, partnerId: bigint, doc: string): Finding | undefined {
+  const { partnerId: given } = jsonFields(json)
+  if (given === undefined || given === null || given === '') return undefined
+  const passed = String(given) === String(partnerId)
+  return {
+    id: 'partner-id',
+    passed,
+    path: 'partnerId',
+    expected: String(partnerId),
+    actual: shownValue(given),
+    doc: `${doc}.partnerId`,
+  }
+}
+
+/** An order id that comes back must be the one that was sent, to the last digit. */
+function orderIdFinding(json: unknown, orderId: bigint | null, doc: string): Finding | undefined {
+  const { orderId: given } = jsonFields(jsonFields(json).body)
+  if (orderId === null || given === undefined || given === null || given === '') return undefined
+  const passed = String(given) === String(orderId)
+  const path = 'body.orderId'
+  const actual = isRounded(given, orderId) ? said('rounded', { value: shownValue(given) }) : shownValue(given)
+  return { id: 'order-id', passed, path, expected: String(orderId), actual, doc: `${doc}.${path}` }
+}
+
+/** The value at a path such as `body[0].title`; undefined if there is none. */
+const valueAt = (json: unknown, path: string): unknown =>
+  path
+    .split(/[.[\]]+/)
+    .filter((step) => step !== '')
+    .reduce<unknown>((value, step) => jsonFields(value)[step], json)
+
+const withoutIndexes = (path: string): string => path.replace(/\[\d+\]/g, '')
+
+const MOST_DOUBTS = 20
+
+const listing = z.looseObject({ body: listOf('prices', z.looseObject({})) })
+
+/**
+ * Warnings about values that fit their fields but look like mistakes (DECISIONS "Values that look like mistakes"), such as
+ * cents given as yuan. None for an answer that fails the other checks.
+ */
+export async function doubtFindings(db: Db, call: ExaminedCall): Promise<Finding[]> {
+  const entry = interfaceNamed(call.interface)
+  if (!entry?.doubts || call.http_status !== 200 || call.response_body === null) return []
+  const parsed = parseLossless(Buffer.from(call.response_body))
+  const reading = 'value' in parsed ? readAnswer(entry, parsed.value) : undefined
+  if (reading?.outcome !== 'success') return []
+  const doubts = await doubtsAbout(db, call.partner_id, entry, listing.parse(reading.answer))
+  return doubts.slice(0, MOST_DOUBTS).map(({ place, path, problem }) => ({
+    id: 'plausible',
+    level: 'warning',
+    passed: false,
+    path: `body[${place}].${path}`,
+    actual: reasonDetail(problem),
+    doc: `${entry.name}.answer.body.${path.replace(/\[\d+\]/g, '')}`,
+  }))
+}

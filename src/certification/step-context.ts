@@ -2,7 +2,6 @@ import { newOrderId, storedOrders } from '../orders/index.ts'
 import { type Attempt, type AttemptLog, openAttemptLog } from './attempt-log.ts'
 import { findLinkedOrders, linkOrder, type OrderRole } from './run-order-store.ts'
 import { type StepCalls, stepCalls } from './step-calls.ts'
-import { type StepNotices, stepNotices } from './step-notices.ts'
 
 /** The orders of the run. */
 interface StepOrders {
@@ -12,15 +11,14 @@ interface StepOrders {
   orderOf(role: OrderRole): Promise<bigint>
 }
 
-/** What a step works with: what the attempt is about, its log and checks, calls, notices, and orders of the run. */
-export type StepContext = Attempt & AttemptLog & StepCalls & StepNotices & StepOrders
+/** What a step works with: what the attempt is about, its log and checks, calls, and orders of the run. */
+export type StepContext = Attempt & AttemptLog & StepCalls & StepOrders
 
 export function stepContext(attempt: Attempt): StepContext {
   // A person presses Start to try: that the partner was down a moment ago is no reason not to.
   attempt.deps.calls.breakers.reset(attempt.partner.partner_id)
   const log = openAttemptLog(attempt)
-  const parts = { ...stepCalls(attempt, log), ...stepNotices(attempt, log), ...stepOrders(attempt, log) }
-  return { ...attempt, ...log, ...parts }
+  return { ...attempt, ...log, ...stepCalls(attempt, log), ...stepOrders(attempt, log) }
 }
 
 const stepOrders = ({ deps, runId }: Attempt, log: AttemptLog): StepOrders => ({

@@ -6,8 +6,9 @@ import { reasonDetail } from '../lib/reason-said.ts'
 import { type Said, said } from '../lib/said.ts'
 import { type ReceivedCall, receivedSince } from '../mtp/index.ts'
 import { WARNINGS } from '../mws/index.ts'
-import { type Attempt, type AttemptLog, AttemptOver } from './attempt-log.ts'
+import { AttemptOver } from './attempt-log.ts'
 import type { Waiting } from './event.ts'
+import type { StepContext } from './step-context.ts'
 
 /** A notice that a step waits for. */
 interface ExpectedNotice {
@@ -39,117 +40,117 @@ type TooLate = (leftOpen: Said) => Promise<void>
 /** Calls that do not decide and are written into the log; a live partner sends any number of them meanwhile. */
 const MOST_OTHERS = 20
 
-export interface StepNotices {
-  /**
-   * Waits for the partner's notice, which the platform has accepted and acted on when this returns. The first right one
-   * decides. One that was refused fails the step at once, with the reason, unless it is about something else. One that
-   * anybody may have sent is only logged: a stranger must not be able to end a partner's step. So is one to a path that
-   * does not exist. `notice` is the whole one as it would be right. When time is over, `tooLate` may make a check of its own of what the last notice left open.
-   */
-  waitForNotice(
-    expected: ExpectedNotice & Pick<Waiting, 'about'> & { readonly notice: object; readonly tooLate?: TooLate },
-  ): Promise<ReceivedCall>
-  /** The same for a notice that may come or not; the step looks by itself. */
-  watchNotices(expected: ExpectedNotice): NoticeWatch
-  /** Asks again and again until the answer is true; false after `seconds`. */
-  until(seconds: number, isThere: () => Promise<boolean>, everyMs?: number): Promise<boolean>
+/** Waits, unless the attempt ends meanwhile. */
+const pause = ({ signal }: StepContext, ms: number): Promise<void> =>
+  sleep(ms, undefined, { signal, ref: false }).catch(() => {
+    throw new AttemptOver()
+  })
+
+/** Asks again and again until the answer is true; false after `seconds`. */
+export async function askUntil(
+  context: StepContext,
+  seconds: number,
+  isThere: () => Promise<boolean>,
+  everyMs = 1_000,
+): Promise<boolean> {
+  const { clock } = context.deps
+  const end = addSeconds(clock.now(), seconds)
+  for (;;) {
+    if (await isThere()) return true
+    if (clock.now() >= end) return false
+    await pause(context, everyMs)
+  }
 }
 
-export function stepNotices(attempt: Attempt, log: AttemptLog): StepNotices {
-  const { deps, partner, startedAt, patienceS, signal } = attempt
+function logReceived(
+  context: StepContext,
+  { id, path, reason, verified, wrong_path }: ReceivedCall,
+  found: Said | undefined,
+): Promise<void> {
+  const remark = found && { remark: context.maskSaid(found) }
+  if (reason === null) return context.append({ kind: 'notice', data: { notice_id: id, path, ...remark } })
+  const kind = wrong_path ? 'wrong-path' : verified ? 'rejected' : 'unverified'
+  return context.append({ kind, data: { call_id: id, path, reason, ...remark } })
+}
 
-  const pause = (ms: number) =>
-    sleep(ms, undefined, { signal, ref: false }).catch(() => {
-      throw new AttemptOver()
-    })
+/** Watches for a notice that may come or not; the step looks by itself. */
+export function watchNotices(context: StepContext, { path, other, open, since }: ExpectedNotice): NoticeWatch {
+  const { deps, partner, startedAt } = context
+  const seen = new Set<string>()
+  let decided: ReceivedCall | undefined
+  let [leftOpen, instead]: (Said | undefined)[] = []
+  let others = 0
 
-  const until: StepNotices['until'] = async (seconds, isThere, everyMs = 1_000) => {
-    const end = addSeconds(deps.clock.now(), seconds)
-    for (;;) {
-      if (await isThere()) return true
-      if (deps.clock.now() >= end) return false
-      await pause(everyMs)
+  /** Whether this call decides. */
+  const take = async (call: ReceivedCall): Promise<boolean> => {
+    if (!call.verified || call.wrong_path) {
+      instead = insteadOf(call)
+      if (++others <= MOST_OTHERS) await logReceived(context, call, undefined)
+      return false
     }
-  }
-
-  const logReceived = ({ id, path, reason, verified, wrong_path }: ReceivedCall, found: Said | undefined) => {
-    const remark = found && { remark: log.maskSaid(found) }
-    if (reason === null) return log.append({ kind: 'notice', data: { notice_id: id, path, ...remark } })
-    const kind = wrong_path ? 'wrong-path' : verified ? 'rejected' : 'unverified'
-    return log.append({ kind, data: { call_id: id, path, reason, ...remark } })
-  }
-
-  const watchNotices: StepNotices['watchNotices'] = ({ path, other, open, since }) => {
-    const seen = new Set<string>()
-    let decided: ReceivedCall | undefined
-    let [leftOpen, instead]: (Said | undefined)[] = []
-    let others = 0
-
-    /** Whether this call decides. */
-    const take = async (call: ReceivedCall): Promise<boolean> => {
-      if (!call.verified || call.wrong_path) {
-        instead = insteadOf(call)
-        if (++others <= MOST_OTHERS) await logReceived(call, undefined)
-        return false
-      }
-      const isAccepted = call.reason === null
-      const elsewhere = await other(call.body, isAccepted)
-      if (elsewhere) {
-        instead = said('only-about', { about: log.maskSaid(elsewhere) })
-        if (++others <= MOST_OTHERS) await logReceived(call, elsewhere)
-        return false
-      }
-      const lacking = isAccepted ? await open?.(call.body) : undefined
-      if (!lacking || ++others <= MOST_OTHERS) await logReceived(call, lacking)
-      if (!isAccepted)
-        await log.require('notice-accepted', false, { expected: 'code 200', actual: reasonDetail(call.reason ?? '') })
-      if (lacking) leftOpen = lacking
-      return lacking === undefined
+    const isAccepted = call.reason === null
+    const elsewhere = await other(call.body, isAccepted)
+    if (elsewhere) {
+      instead = said('only-about', { about: context.maskSaid(elsewhere) })
+      if (++others <= MOST_OTHERS) await logReceived(context, call, elsewhere)
+      return false
     }
+    const lacking = isAccepted ? await open?.(call.body) : undefined
+    if (!lacking || ++others <= MOST_OTHERS) await logReceived(context, call, lacking)
+    if (!isAccepted)
+      await context.require('notice-accepted', false, { expected: 'code 200', actual: reasonDetail(call.reason ?? '') })
+    if (lacking) leftOpen = lacking
+    return lacking === undefined
+  }
 
-    const look = async () => {
-      if (decided) return decided
-      const times = { accepted: since ?? startedAt, refused: startedAt }
-      const filter = { partnerId: partner.partner_id, path, ...times, seen: [...seen] }
-      for (const call of await receivedSince(deps, filter)) {
-        seen.add(call.id)
-        if (!(await take(call))) continue
-        decided = call
-        await log.check('notice-accepted', true)
-        for (const { id, passed, ...more } of noticeEnvelopeFindings(call.warnings, partner.stage)) {
-          await log.check(id, passed, more)
-        }
-        break
+  const look = async () => {
+    if (decided) return decided
+    const times = { accepted: since ?? startedAt, refused: startedAt }
+    const filter = { partnerId: partner.partner_id, path, ...times, seen: [...seen] }
+    for (const call of await receivedSince(deps, filter)) {
+      seen.add(call.id)
+      if (!(await take(call))) continue
+      decided = call
+      await context.check('notice-accepted', true)
+      for (const { id, passed, ...more } of noticeEnvelopeFindings(call.warnings, partner.stage)) {
+        await context.check(id, passed, more)
       }
-      return decided
+      break
     }
-    return { look, leftOpen: () => leftOpen, instead: () => instead }
+    return decided
   }
+  return { look, leftOpen: () => leftOpen, instead: () => instead }
+}
 
-  return {
-    until,
-    watchNotices,
-    waitForNotice: async (expected) => {
-      const { path, tooLate } = expected
-      const end = addSeconds(deps.clock.now(), patienceS)
-      // Ids and codes of the partner are in it, and may be anything.
-      const about = Object.fromEntries(Object.entries(expected.about).map(([name, value]) => [name, log.mask(value)]))
-      const notice = log.mask(stringifyLossless(expected.notice))
-      await log.append({ kind: 'waiting', data: { path, until: end.toISOString(), about, notice } })
-      const watch = watchNotices(expected)
-      let found: ReceivedCall | undefined
-      const isThere = async () => {
-        found = await watch.look()
-        return found !== undefined
-      }
-      await until(patienceS, isThere, LOOK_EVERY_MS)
-      const leftOpen = watch.leftOpen()
-      if (!found && leftOpen) await tooLate?.(leftOpen)
-      const details = { expected: `POST ${path}`, actual: found?.path ?? watch.instead() ?? said('nothing') }
-      await log.require('notice-arrived', found !== undefined, details)
-      return found as ReceivedCall
-    },
+/**
+ * Waits for the partner's notice, which the platform has accepted and acted on when this returns. The first right one
+ * decides. One that was refused fails the step at once, with the reason, unless it is about something else. One that
+ * anybody may have sent is only logged: a stranger must not be able to end a partner's step. So is one to a path that
+ * does not exist. `notice` is the whole one as it would be right. When time is over, `tooLate` may make a check of its own of what the last notice left open.
+ */
+export async function waitForNotice(
+  context: StepContext,
+  expected: ExpectedNotice & Pick<Waiting, 'about'> & { readonly notice: object; readonly tooLate?: TooLate },
+): Promise<ReceivedCall> {
+  const { path, tooLate } = expected
+  const { deps, patienceS } = context
+  const end = addSeconds(deps.clock.now(), patienceS)
+  // Ids and codes of the partner are in it, and may be anything.
+  const about = Object.fromEntries(Object.entries(expected.about).map(([name, value]) => [name, context.mask(value)]))
+  const notice = context.mask(stringifyLossless(expected.notice))
+  await context.append({ kind: 'waiting', data: { path, until: end.toISOString(), about, notice } })
+  const watch = watchNotices(context, expected)
+  let found: ReceivedCall | undefined
+  const isThere = async () => {
+    found = await watch.look()
+    return found !== undefined
   }
+  await askUntil(context, patienceS, isThere, LOOK_EVERY_MS)
+  const leftOpen = watch.leftOpen()
+  if (!found && leftOpen) await tooLate?.(leftOpen)
+  const details = { expected: `POST ${path}`, actual: found?.path ?? watch.instead() ?? said('nothing') }
+  await context.require('notice-arrived', found !== undefined, details)
+  return found as ReceivedCall
 }
 
 const insteadOf = ({ wrong_path, path, reason: why }: ReceivedCall): Said => {

@@ -1,6 +1,7 @@
 import { jsonFields } from '../../checks/index.ts'
 import { type Detail, said } from '../../lib/said.ts'
 import { showOrder } from '../../orders/index.ts'
+import { waitForNotice } from '../step-notices.ts'
 import { fieldIn, fieldsIn, listIn } from './notice-body.ts'
 import { otherOrder } from './other-order.ts'
 import type { Step } from './step.ts'
@@ -22,7 +23,7 @@ export const productChange: Step = {
   expects: { 'notice-arrived': 'error', 'notice-accepted': 'error' },
   async perform(context) {
     const { main } = context.choice.products
-    await context.waitForNotice({
+    await waitForNotice(context, {
       path: '/mtp/api/deal/change/notice',
       about: { partnerDealId: main, status: CHANGED },
       notice: wantedProductChange(context, main, CHANGED),
@@ -64,7 +65,7 @@ export const consumption: Step = {
     const bought = await buyTestOrder(context, 'consumption', main, { idBits: LARGE_ID_BITS })
     const { order_id: orderId, quantity } = bought
     const details = (used: Detail) => ({ path: 'body.usedQuantity', expected: String(quantity), actual: used })
-    const notice = await context.waitForNotice({
+    const notice = await waitForNotice(context, {
       path: '/mtp/api/order/consume/notice',
       about: {
         orderId: String(orderId),

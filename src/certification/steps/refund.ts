@@ -6,6 +6,7 @@ import { type RefundState, refundOrder, showOrder, tellRefunded } from '../../or
 import { offers } from '../../test-plan/index.ts'
 import type { OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
+import { waitForNotice } from '../step-notices.ts'
 import { fieldIn } from './notice-body.ts'
 import { otherOrder } from './other-order.ts'
 import type { Step } from './step.ts'
@@ -50,7 +51,7 @@ export const refundNotice: Step = {
     const orderId = await orderUnderReview(context)
     const { order } = await showOrder(context.deps, orderId)
     const refundId = order.refunds[0]?.refund_id ?? ''
-    await context.waitForNotice({
+    await waitForNotice(context, {
       path: '/mtp/api/order/refund/notice',
       about: { code: '200', orderId: String(orderId), partnerOrderId: order.partner_order_id ?? '', refundId },
       notice: wantedApproval(context, order, refundId),

@@ -8,6 +8,7 @@ import { createOrder, payOrder, queryOrder, showOrder, storedOrders } from '../.
 import { type OrderOptions, runOrderInput } from '../order-input.ts'
 import { linkedOrders, type OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
+import { askUntil, watchNotices } from '../step-notices.ts'
 import { otherOrder } from './other-order.ts'
 
 export type Order = OutputOf<typeof createOrder>['order']
@@ -70,14 +71,15 @@ export async function payTestOrder(
 
 async function issuedLater(context: StepContext, orderId: bigint): Promise<Order> {
   const isPaying = async () => (await showOrder(context.deps, orderId)).order.state === 'paying'
-  const notices = context.watchNotices({
+  const notices = watchNotices(context, {
     path: MOUNT + PATH.pay,
     other: (body) => otherOrder(orderId, body),
     // A notice may say that the codes come later (asyReturnVoucher), so the state of the order decides.
     open: async () => ((await isPaying()) ? said('codes-follow') : undefined),
   })
   const ask = (deps: StepContext['deps']) => queryOrder(deps, orderId, OPERATOR)
-  await context.until(
+  await askUntil(
+    context,
     ISSUED_WITHIN_S,
     async () => {
       if (await notices.look()) return true

@@ -3,6 +3,7 @@ import { OPERATOR } from '../../../history/index.ts'
 import { createOrder, issuedCodes, payOrder, queryOrder, showOrder } from '../../../orders/index.ts'
 import { runOrderInput } from '../../order-input.ts'
 import type { StepContext } from '../../step-context.ts'
+import { askUntil } from '../../step-notices.ts'
 import type { Step } from '../step.ts'
 import { ASK_EVERY_MS, ISSUED_WITHIN_S, type Order } from '../test-order.ts'
 import { checkSameVouchers } from '../vouchers.ts'
@@ -40,7 +41,8 @@ export const lostAnswer: Step = {
 async function payWithLostAnswer(context: StepContext, orderId: bigint): Promise<Order> {
   const pay = (deps: Deps) => payOrder(deps, orderId, OPERATOR)
   await context.loseAnswer('order-pay', pay)
-  await context.until(
+  await askUntil(
+    context,
     ISSUED_WITHIN_S,
     async () => {
       const { order } = await context.operate('order-query', (deps) => queryOrder(deps, orderId, OPERATOR))

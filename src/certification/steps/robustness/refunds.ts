@@ -6,6 +6,7 @@ import { beijingTime } from '../../../lib/time-zone.ts'
 import { codesIn, refundOrder, showOrder } from '../../../orders/index.ts'
 import { type RequestOf, statedNow } from '../../../partner-calls/index.ts'
 import type { StepContext } from '../../step-context.ts'
+import { waitForNotice } from '../../step-notices.ts'
 import { otherOrder } from '../other-order.ts'
 import { ASKED, checkRefund } from '../refund.ts'
 import type { Step } from '../step.ts'
@@ -47,7 +48,7 @@ export const refundOfRest: Step = {
 /** The order once the partner has said that one ticket is used. */
 async function oneUsed(context: StepContext, orderId: bigint): Promise<Order> {
   const bought = (await showOrder(context.deps, orderId)).order
-  await context.waitForNotice({
+  await waitForNotice(context, {
     path: '/mtp/api/order/consume/notice',
     about: { orderId: String(orderId), quantity: String(bought.quantity), usedQuantity: '1' },
     notice: wantedConsumption(context, bought, 1),

@@ -5,14 +5,22 @@ import type { Log } from '../lib/log.ts'
 import { reasonDetail } from '../lib/reason-said.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
 import { findPartner } from '../partners/index.ts'
-import { faultsUnder, NO_CONDITIONS, saidOf } from '../test-plan/index.ts'
+import { faultsUnder, saidOf } from '../test-plan/index.ts'
 import { countUse } from '../throttle/index.ts'
 import { AttemptOver, StepFailed } from './attempt-log.ts'
-import { appendEvent, endAttempt, findOpenAttempt, insertAttempt, keepAlive } from './attempt-store.ts'
-import { interruptStaleAttempt, type Run, stepsOf } from './run.ts'
+import {
+  appendEvent,
+  endAttempt,
+  findOpenAttempt,
+  findStaleAttempt,
+  insertAttempt,
+  keepAlive,
+} from './attempt-store.ts'
+import type { Run } from './run.ts'
 import { noSuchRun, notTheCurrentStep, passedAlready, runIsOver } from './run-errors.ts'
 import { lockRun } from './run-store.ts'
 import { stepContext } from './step-context.ts'
+import { STEPS, stepsOf } from './steps/index.ts'
 import type { Step } from './steps/step.ts'
 
 const ALIVE_S = 12
@@ -35,8 +43,8 @@ export async function startStep(deps: Deps, log: Log, { partnerId, runId, stepId
     if (!run) throw noSuchRun()
     if (run.superseded_at !== null) throw runIsOver()
     if (run.passed_at !== null) throw passedAlready()
-    const step = stepsOf(run).find(({ id }) => id === stepId)
-    if (!step || run.current_step !== stepId) throw notTheCurrentStep()
+    const step = run.current_step === stepId ? STEPS.find(({ id }) => id === stepId) : undefined
+    if (!step) throw notTheCurrentStep()
     await interruptStaleAttempt({ ...deps, db }, runId)
     const open = await findOpenAttempt(db, runId)
     if (open) return { attemptId: open.attempt_id }
@@ -107,8 +115,8 @@ function runInBackground(deps: Deps, log: Log, begun: Begun): void {
 
 async function perform(real: Deps, begun: Begun, signal: AbortSignal): Promise<void> {
   const { attemptId, number, run, step, startedAt } = begun
-  const { conditions = NO_CONDITIONS } = run.choice
-  const deps: Deps = { ...real, calls: { ...real.calls, faults: faultsUnder(conditions) } }
+  const { conditions } = run.choice
+  const deps: Deps = conditions ? { ...real, calls: { ...real.calls, faults: faultsUnder(conditions) } } : real
   const partner = await findPartner(deps, run.partner_id)
   if (!partner) return
   const { choice, run_id: runId } = run
@@ -118,7 +126,7 @@ async function perform(real: Deps, begun: Begun, signal: AbortSignal): Promise<v
     ...{ deps, partner, runId, attemptId, number, choice, expects, advisory, startedAt, patienceS, signal },
   })
   try {
-    for (const fault of saidOf(conditions)) await context.append({ kind: 'fault', data: { fault } })
+    for (const fault of conditions ? saidOf(conditions) : []) await context.append({ kind: 'fault', data: { fault } })
     await step.perform(context)
   } catch (error) {
     if (error instanceof AttemptOver) return interrupt(deps, attemptId)
@@ -135,4 +143,16 @@ async function perform(real: Deps, begun: Begun, signal: AbortSignal): Promise<v
 
 async function interrupt({ db, clock }: Deps, attemptId: string): Promise<void> {
   await endAttempt(db, attemptId, { outcome: 'interrupted' }, clock.now())
+}
+
+/** Interrupts a run's attempt whose process has died. Nobody else does it, so whoever looks at the run calls this first. */
+export async function interruptStaleAttempt(deps: Deps, runId: string): Promise<void> {
+  const stale = await findStaleAttempt(deps.db, runId, deps.clock.now())
+  if (stale) await interrupt(deps, stale.attempt_id)
+}
+
+/** Interrupts a run's attempt that is being made; its process notices with the next line that it writes. */
+export async function interruptOpenAttempt(deps: Deps, runId: string): Promise<void> {
+  const open = await findOpenAttempt(deps.db, runId)
+  if (open) await interrupt(deps, open.attempt_id)
 }

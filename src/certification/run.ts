@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { lockPartner } from '../partners/index.ts'
-import { type Choice, type Conditions, offers } from '../test-plan/index.ts'
-import {
-  type AttemptRow,
-  attemptsOf,
-  endAttempt,
-  findOpenAttempt,
-  findStaleAttempt,
-  warningsOf,
-} from './attempt-store.ts'
+import type { Choice, Conditions } from '../test-plan/index.ts'
+import { interruptOpenAttempt, interruptStaleAttempt } from './attempt.ts'
+import { type AttemptRow, attemptsOf, warningsOf } from './attempt-store.ts'
 import {
   noRunYet,
   noSuchRun,
@@ -20,7 +14,7 @@ import {
   stepRunning,
 } from './run-errors.ts'
 import * as store from './run-store.ts'
-import { STEPS } from './steps/index.ts'
+import { stepsFor, stepsOf } from './steps/index.ts'
 import type { Step } from './steps/step.ts'
 
 export type Run = store.RunRow
@@ -46,17 +40,6 @@ export interface RunView {
   /** Undefined once the last step was left. */
   readonly current: StepProgress | undefined
 }
-
-/** The steps of a new run with this choice, in order. */
-const stepsFor = (choice: Choice): Step[] => STEPS.filter(({ needs }) => offers(choice, ...needs))
-
-/**
- * The steps that a run began with, in order. A step that was added since is no part of it: a run that has passed all of
- * its own would be stranded. A step that no longer exists is left out.
- */
-export const stepsOf = ({ steps, choice }: Run): Step[] =>
-  // A run that a process of the version before has begun keeps no list.
-  steps === null ? stepsFor(choice) : steps.flatMap((id) => STEPS.find((step) => step.id === id) ?? [])
 
 /**
  * Starts a run with this choice. A run that is there already is overwritten: it stays readable in the history, and a
@@ -156,15 +139,3 @@ export const lockRun = async ({ db }: Deps, { partner_id, run_id }: Run): Promis
 /** Whether no step of the run was tried yet. */
 export const isUntouched = async ({ db }: Deps, { run_id }: Run): Promise<boolean> =>
   (await attemptsOf(db, run_id)).length === 0
-
-/** Interrupts a run's attempt whose process has died. Nobody else does it, so whoever looks at the run calls this first. */
-export async function interruptStaleAttempt({ db, clock }: Deps, runId: string): Promise<void> {
-  const stale = await findStaleAttempt(db, runId, clock.now())
-  if (stale) await endAttempt(db, stale.attempt_id, { outcome: 'interrupted' }, clock.now())
-}
-
-/** Interrupts a run's attempt that is being made; its process notices with the next line that it writes. */
-async function interruptOpenAttempt({ db, clock }: Deps, runId: string): Promise<void> {
-  const open = await findOpenAttempt(db, runId)
-  if (open) await endAttempt(db, open.attempt_id, { outcome: 'interrupted' }, clock.now())
-}

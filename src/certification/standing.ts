@@ -1,7 +1,8 @@
 import type { Deps } from '../deps.ts'
 import { passedSteps } from './attempt-store.ts'
-import { findPresentRun, type Run, type RunView, stepsOf } from './run.ts'
+import { findPresentRun, type Run, type RunView } from './run.ts'
 import * as store from './run-store.ts'
+import { stepsOf } from './steps/index.ts'
 
 /** Where runs stand. Pages, the headless API and the command line all ask here, so that none contradicts another. */
 

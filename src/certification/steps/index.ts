@@ -1,3 +1,5 @@
+import { type Choice, offers } from '../../test-plan/index.ts'
+import type { Run } from '../run.ts'
 import {
   balanceQuery,
   heartbeat,
@@ -63,3 +65,14 @@ export const STEPS: readonly Step[] = [
   refundAfterUse,
   foreignCode,
 ]
+
+/** The steps of a new run with this choice, in order. */
+export const stepsFor = (choice: Choice): Step[] => STEPS.filter(({ needs }) => offers(choice, ...needs))
+
+/**
+ * The steps that a run began with, in order. A step that was added since is no part of it: a run that has passed all of
+ * its own would be stranded. A step that no longer exists is left out.
+ */
+export const stepsOf = ({ steps, choice }: Run): Step[] =>
+  // A run that a process of the version before has begun keeps no list.
+  steps === null ? stepsFor(choice) : steps.flatMap((id) => STEPS.find((step) => step.id === id) ?? [])

@@ -6,6 +6,7 @@ import type { Translate } from '../lib/web/locale.ts'
 import { ORDER_STATES, REFUND_STATES } from '../orders/index.ts'
 import type { FunctionId } from '../test-plan/index.ts'
 import { interfaceName } from './interface-title.ts'
+import { explainMistake } from './mistake-texts.ts'
 
 /** The texts of what the test engine knows by an id: their keys in views/locales follow from the id. */
 
@@ -27,15 +28,26 @@ export const functionAbout = (id: FunctionId, t: Translate): string => t(`sandbo
 
 export const refusalText = (reason: RunRefusal['reason'], t: Translate): string => t(`sandbox.refusal.${reason}`)
 
+/** Reasons that are one mistake each, of the same name. */
+const MISTAKES_ALONE: readonly string[] = ['partner-id-missing', 'query-signed']
+
 /** A detail in words. One whose text only a newer process knows is shown by its values. */
 export function saidText({ text, values }: Said, t: Translate): string {
+  if (MISTAKES_ALONE.includes(text)) return explainMistake(t.locale, text)
   const told = Object.fromEntries(
-    Object.entries(values).map(([name, value]) => {
-      const shown = detailText(value, t)
-      return [name, name === 'interface' ? interfaceName(shown, t) : shown]
-    }),
+    Object.entries(values).map(([name, value]) => [name, shownValueOf(name, detailText(value, t), t)]),
   )
   return SAID_IDS.includes(text) ? t(`sandbox.said.${keyPart(text)}`, told) : Object.values(told).join(', ')
+}
+
+/** Interfaces are named, and mistakes of a signature explained; other values stay as they are. */
+function shownValueOf(name: string, value: string, t: Translate): string {
+  if (name === 'interface') return interfaceName(value, t)
+  if (name !== 'mistakes') return value
+  return value
+    .split(', ')
+    .map((mistake) => explainMistake(t.locale, mistake))
+    .join(' ')
 }
 
 /** A detail in the reader's language. */

@@ -30,10 +30,11 @@ const code = readdirSync(new URL('../../src/', import.meta.url), { recursive: tr
 /** Keys that the OpenAPI document of area A asks for: those of each endpoint and of each field. */
 function ofOpenApi(): string[] {
   const asked = new Set<string>()
-  openApi(readConfig({}), (key) => {
+  const ask = (key: string): string => {
     asked.add(key)
     return key
-  })
+  }
+  openApi(readConfig({}), Object.assign(ask, { locale: 'en' } as const))
   return [...asked]
 }
 

@@ -2,8 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { reasonDetail } from '../../src/lib/reason-said.ts'
 import { REASONS } from '../../src/lib/reasons.ts'
+import { said } from '../../src/lib/said.ts'
 import { translator } from '../../src/lib/web/locale.ts'
-import { detailText } from '../../src/sandbox/texts.ts'
+import { explainMistake } from '../../src/sandbox/mistake-texts.ts'
+import { detailText, reasonText } from '../../src/sandbox/texts.ts'
+import { trafficTexts } from '../../src/sandbox/traffic/texts.ts'
 
 /** What the platform says of refused and failed calls is worded for its reader. */
 
@@ -30,7 +33,6 @@ const clauses = [...code.matchAll(MADE)]
 const SAID = [
   'Authorization: no colon between clientId and signature',
   'Date: no such date or time',
-  'the signature does not match: newline-missing, full-url-signed',
   'Date differs from our clock by 412 seconds',
   'Date: the weekday is Tue, not Mon',
   'no such path; the nearest path is POST /mtp/api/order/consume/notice',
@@ -74,6 +76,26 @@ describe('the reasons of refused and failed calls', () => {
       Object.fromEntries([...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, `{${name}}`]))
     for (const [id, template] of Object.entries(REASONS)) {
       expect(en(`sandbox.said.${id.replaceAll('-', '_')}`, names(template))).toBe(template)
+    }
+  })
+
+  it('explain the mistakes of a signature, wherever they are shown', () => {
+    const unfit = 'the signature does not match: newline-missing, full-url-signed'
+    for (const [locale, t, begin] of [
+      ['en', en, 'the signature does not match: '],
+      ['zh-CN', zh, '签名不匹配：'],
+    ] as const) {
+      const [line, url, missing] = (['newline-missing', 'full-url-signed', 'partner-id-missing'] as const).map((name) =>
+        explainMistake(locale, name),
+      )
+      expect(reasonText(unfit, t)).toBe(`${begin}${line} ${url}`)
+      expect(reasonText('PartnerId is missing: partner-id-missing', t)).toBe(missing)
+      expect(detailText(said('only-unverified', { reason: reasonDetail(unfit) }), t)).toContain(
+        `${begin}${line} ${url}`,
+      )
+      for (const reason of [unfit, 'PartnerId is missing: partner-id-missing', 'partnerId is required']) {
+        expect(trafficTexts(locale).reason(reason)).toBe(reasonText(reason, t))
+      }
     }
   })
 

@@ -42,14 +42,18 @@ const read = (locale: Locale): Texts =>
 const TEXTS = Object.fromEntries(LOCALE_CODES.map((code) => [code, read(code)])) as Record<Locale, Texts>
 
 /** Looks a text up and fills its `{names}`; a key that does not exist throws (a test holds views and texts together). */
-export type Translate = (key: string, values?: Readonly<Record<string, string>>) => string
+export interface Translate {
+  (key: string, values?: Readonly<Record<string, string>>): string
+  readonly locale: Locale
+}
 
 export function translator(locale: Locale): Translate {
-  return (key, values = {}) => {
+  const translate = (key: string, values: Readonly<Record<string, string>> = {}): string => {
     const text = TEXTS[locale][key]
     if (text === undefined) throw new Error(`no text '${key}' in ${locale}`)
     return text.replace(/\{(\w+)\}/g, (_whole, name: string) => values[name] ?? '')
   }
+  return Object.assign(translate, { locale })
 }
 
 /** "in 12 minutes", "12 分钟后": whole minutes, never fewer than one. */

@@ -144,7 +144,7 @@ function ourCall(
 }
 
 /** A clause about the signature ends with the names of the mistakes: `…: newline-missing, date-signed-in-local-time`. */
-export const mistakesIn = (reason: string): string[] => {
+const mistakesIn = (reason: string): string[] => {
   const words = new Set(reason.slice(reason.lastIndexOf(': ') + 2).split(', '))
   return MISTAKES.map(({ name }) => name).filter((name) => words.has(name))
 }

@@ -1,11 +1,10 @@
 import { type Locale, translator } from '../../lib/web/locale.ts'
-import { SIGNATURE_UNFIT } from '../../mws/index.ts'
 import { docsTexts } from '../docs/texts.ts'
 import type { NotReplayable } from '../errors.ts'
 import { explainMistake } from '../mistake-texts.ts'
 import { reasonText, stepName } from '../texts.ts'
 import type { TrafficKind, TrafficSummary } from '../traffic-store.ts'
-import { mistakesIn, type TrafficEntry } from './entry.ts'
+import type { TrafficEntry } from './entry.ts'
 import type { OutcomeName, TrafficOutcome } from './outcome.ts'
 import type { ReplayedOne } from './wire.ts'
 
@@ -58,13 +57,6 @@ const LEFT_OUT_UNVERIFIED = {
 /** Texts of the traffic pages for the values that operations return. */
 export function trafficTexts(locale: Locale, reader: Reader = 'partner') {
   const t = translator(locale)
-  const mistake = (name: string): string => explainMistake(locale, name)
-  /** Mistakes of a signature are explained, not named. */
-  const reason = (given: string): string => {
-    const mistakes = mistakesIn(given).map(mistake).join(' ')
-    if (mistakes === '') return reasonText(given, t)
-    return given.startsWith(SIGNATURE_UNFIT) ? t('sandbox.said.signature_mistakes', { mistakes }) : mistakes
-  }
   return {
     kind: ({ kind, verified, isUnsigned }: Pick<TrafficEntry, 'kind' | 'verified' | 'isUnsigned'>): string =>
       verified ? t(KINDS[kind]) : t(isUnsigned ? 'sandbox.traffic.kind_unsigned' : 'sandbox.traffic.kind_unverified'),
@@ -80,7 +72,7 @@ export function trafficTexts(locale: Locale, reader: Reader = 'partner') {
     name: docsTexts(locale).title,
     step: (id: string): string => stepName(id, t),
     /** Why a call failed or was refused, or what is wrong with one of its fields. */
-    reason,
-    mistake,
+    reason: (given: string): string => reasonText(given, t),
+    mistake: (name: string): string => explainMistake(locale, name),
   }
 }

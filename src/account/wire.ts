@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { filterText, momentKey, pageInput } from '../db/page.ts'
 import { sha256 } from '../lib/crypto/digest.ts'
-import { visibleLine } from '../lib/json/input.ts'
+import { readingReason, visibleLine } from '../lib/json/input.ts'
 import { webUrl } from '../lib/web/web-url.ts'
 
 const passport = visibleLine(128)
@@ -28,14 +28,13 @@ export type UserKey = z.output<typeof userKey>
 /** 0 to 65535; leads every row about a user, so each hot statement stays on one shard (DECISIONS "Tokens and secrets"). */
 export const routingKeyOf = (cid: number, userId: string): number => sha256(`${cid}:${userId}`).readUInt16BE(0)
 
-const reason = z.string().trim().min(3).max(500)
 /** With a reason the personal data is shown, and the audit log keeps both. */
-export const shownUser = userKey.extend({ reason: reason.optional() })
+export const shownUser = userKey.extend({ reason: readingReason.optional() })
 export type ShownUser = z.output<typeof shownUser>
 export const oneUser = z.strictObject({
   cid: z.coerce.number().int().min(0).max(2_147_483_647),
   user_id: userKey.shape.user_id,
-  reason: reason.optional(),
+  reason: readingReason.optional(),
 })
 
 /** A user to be created. Names are those of the wire, and of the table's columns. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseInput } from '../../lib/json/input.ts'
+import { parseInput, readingReason } from '../../lib/json/input.ts'
 import {
   keptText,
   maskedBody,
@@ -134,7 +134,7 @@ const headersOf = (
       ]
     : []
 
-const reasonInput = z.object({ reason: z.string().min(3).max(500) })
+const reasonInput = z.object({ reason: readingReason })
 
 /** The bodies as they came, secrets masked; who asked and why is kept first. */
 export const unmask: Action = {

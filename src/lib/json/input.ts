@@ -104,3 +104,6 @@ export const visibleLine = (longest: number) =>
     .min(1)
     .max(longest)
     .refine((text) => !INVISIBLE.test(text), 'must not contain control characters or marks of text direction')
+
+/** Why an operator reads what is masked otherwise; the audit log keeps it. */
+export const readingReason = z.string().trim().min(3).max(500)

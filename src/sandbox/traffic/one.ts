@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { recordAudit } from '../../audit/index.ts'
 import type { Deps } from '../../deps.ts'
+import { readingReason } from '../../lib/json/input.ts'
 import { noSuchEntry } from '../errors.ts'
 import { findPlace } from '../traffic-entry-store.ts'
 import { showEntry, type TrafficEntry } from './entry.ts'
@@ -9,7 +10,7 @@ import { maskedBody } from './masked-body.ts'
 import { keptText, type ShownText } from './text.ts'
 
 /** With a reason bodies are shown as they came, and the audit log keeps it. */
-export const shownTraffic = z.strictObject({ id: z.guid(), reason: z.string().trim().min(3).max(500).optional() })
+export const shownTraffic = z.strictObject({ id: z.guid(), reason: readingReason.optional() })
 export type ShownTraffic = z.output<typeof shownTraffic>
 
 /** A body of which no field may hold personal data; empty where it is no JSON, which may hold anything. */

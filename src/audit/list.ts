@@ -1,10 +1,12 @@
 import type { Deps } from '../deps.ts'
+import { operation } from '../lib/json/input.ts'
 import { findEvents } from './store.ts'
 import {
   type AuditCursor,
   type AuditExport,
   type AuditFilter,
   type AuditPage,
+  auditPage,
   cursorOf,
   type ShownEvent,
   shownEvent,
@@ -17,12 +19,15 @@ export interface AuditAnswer {
 }
 
 /** The newest first. */
-export async function listAudit({ db }: Deps, { limit, after, ...filter }: AuditPage): Promise<AuditAnswer> {
-  const found = await findEvents(db, filter, after, limit + 1)
-  const page = found.slice(0, limit)
-  const last = page.at(-1)
-  return { events: page.map(shownEvent), next: found.length > limit && last ? cursorOf(last) : null }
-}
+export const listAudit = operation(
+  auditPage,
+  async ({ db }: Deps, { limit, after, ...filter }: AuditPage): Promise<AuditAnswer> => {
+    const found = await findEvents(db, filter, after, limit + 1)
+    const page = found.slice(0, limit)
+    const last = page.at(-1)
+    return { events: page.map(shownEvent), next: found.length > limit && last ? cursorOf(last) : null }
+  },
+)
 
 const EXPORTED_AT_ONCE = 500
 

@@ -7,7 +7,7 @@ import { answerLossless, answerSuccess } from '../lib/web/envelope.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { exportAudit, listAudit } from './list.ts'
 import { verifyAuditInTime } from './verify.ts'
-import { auditExport, auditPage, verification } from './wire.ts'
+import { auditExport, verification } from './wire.ts'
 
 const TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson; charset=utf-8' } as const
 
@@ -16,7 +16,7 @@ export function auditRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
   const ownQuery = { config: { readsQuery: true } }
 
   app.get('/audit', ownQuery, async (request, reply) => {
-    const { events, next } = await listAudit(as(request), parseInput(auditPage, request.query))
+    const { events, next } = await listAudit(as(request), parseInput(listAudit.input, request.query))
     const shown = seesPeople(request) ? events : events.map((event) => ({ ...event, address: null }))
     return answerSuccess(request, reply, { events: shown, next })
   })

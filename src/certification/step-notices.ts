@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Finding, type Stage, strictness } from '../checks/index.ts'
 import { addSeconds } from '../lib/clock.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { reasonDetail } from '../lib/reason-said.ts'
 import { type Said, said } from '../lib/said.ts'
-import { type ReceivedCall, receivedSince } from '../mtp/index.ts'
+import { receivedSince } from '../mtp/index.ts'
 import { WARNINGS } from '../mws/index.ts'
 import { AttemptOver } from './attempt-log.ts'
 import type { Waiting } from './event.ts'
 import type { StepContext } from './step-context.ts'
+
+type ReceivedCall = OutputOf<typeof receivedSince>[number]
 
 /** A notice that a step waits for. */
 interface ExpectedNotice {

@@ -1,15 +1,7 @@
 import { once } from 'node:events'
 import type { Command } from 'commander'
-import {
-  auditExport,
-  auditPage,
-  exportAudit,
-  listAudit,
-  type ShownEvent,
-  type Verified,
-  verification,
-  verifyAudit,
-} from '../audit/index.ts'
+import { auditExport, exportAudit, listAudit, verification, verifyAudit } from '../audit/index.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import type { CliContext } from './context.ts'
 import { runs, takes } from './operation.ts'
 import { streamRemote } from './remote.ts'
@@ -38,7 +30,7 @@ export function auditCommands(program: Command, context: CliContext): void {
     .option('--limit <number>', 'show at most this many (default: 100)')
     .option('--after <cursor>', 'go on after an earlier page: its next')
   runs(list, context, {
-    input: auditPage,
+    input: listAudit.input,
     typed: ({ limit, after, ...options }) => ({ ...typedFilter(options), limit, after }),
     run: listAudit,
     text: ({ events, next }) => [table(events), ...(next ? ['', `more: --after ${next}`] : [])].join('\n'),
@@ -74,7 +66,7 @@ function exportCommand(audit: Command, context: CliContext): void {
   })
 }
 
-function table(events: readonly ShownEvent[]): string {
+function table(events: Readonly<OutputOf<typeof listAudit>['events']>): string {
   if (events.length === 0) return 'no events'
   const rows = events.map(({ at, actor, action, target, outcome, detail }) => [
     readable(at),
@@ -87,7 +79,7 @@ function table(events: readonly ShownEvent[]): string {
   return aligned([['AT', 'ACTOR', 'ACTION', 'TARGET', 'OUTCOME', 'DETAIL'], ...rows])
 }
 
-const verifiedText = ({ intact, problems, head, ...counts }: Verified): string =>
+const verifiedText = ({ intact, problems, head, ...counts }: OutputOf<typeof verifyAudit>): string =>
   [
     aligned([
       ['intact', readable(intact)],

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { listNotices, noticeFilter, type ReceivedNotice } from '../mtp/index.ts'
+import type { OutputOf } from '../lib/json/input.ts'
+import { listNotices } from '../mtp/index.ts'
 import { NOTICE_PATHS } from '../mws/index.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
@@ -11,7 +12,7 @@ export function noticesCommand(command: Command, context: CliContext): void {
     .option('--kind <kind>', `only ${Object.keys(NOTICE_PATHS).join(', ')}`)
     .option('--limit <number>', 'show at most this many (default: 50)')
   runs(command, context, {
-    input: noticeFilter,
+    input: listNotices.input,
     typed: ({ kind, limit }, partner_id) => ({ partner_id, kind, limit }),
     run: async (deps, filter) => ({ notices: await listNotices(deps, filter) }),
     text: ({ notices }) => table(notices),
@@ -23,7 +24,7 @@ const SHOWN_OF_BODY = 200
 
 const brief = (text: string): string => (text.length > SHOWN_OF_BODY ? `${text.slice(0, SHOWN_OF_BODY)}…` : text)
 
-function table(notices: readonly ReceivedNotice[]): string {
+function table(notices: Readonly<OutputOf<typeof listNotices>>): string {
   if (notices.length === 0) return 'no notices'
   const rows = notices.map(({ received_at, path, refused, body }) => [
     readable(received_at),

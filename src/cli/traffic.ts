@@ -1,16 +1,12 @@
 import type { Command } from 'commander'
-import {
-  allTrafficFilter,
-  type LineOfAll,
-  listAllTraffic,
-  type OneOfTraffic,
-  shownTraffic,
-  showTraffic,
-} from '../sandbox/index.ts'
+import type { OutputOf } from '../lib/json/input.ts'
+import { listAllTraffic, showTraffic } from '../sandbox/index.ts'
 import type { CliContext } from './context.ts'
 import { lists } from './list.ts'
 import { runs } from './operation.ts'
 import { aligned, readable, withPeriod } from './text.ts'
+
+type OneOfTraffic = OutputOf<typeof showTraffic>
 
 /** `gatehouse traffic list` and `show`: calls and notices of all partners, as over /admin/v1/traffic. */
 export function trafficCommands(program: Command, context: CliContext): void {
@@ -23,7 +19,7 @@ export function trafficCommands(program: Command, context: CliContext): void {
     .option('--code <code>', 'only those with this code')
   lists(withPeriod(list), context, {
     plural: 'traffic',
-    input: allTrafficFilter,
+    input: listAllTraffic.input,
     typed: ({ partnerId, path, code, from, to }) => ({ partner_id: partnerId, path, code, from, to }),
     page: listAllTraffic,
     table,
@@ -36,7 +32,7 @@ export function trafficCommands(program: Command, context: CliContext): void {
     .usage('<id> [options]')
     .option('--reason <text>', 'why its bodies are read as they came; the audit log keeps it')
   runs(show, context, {
-    input: shownTraffic,
+    input: showTraffic.input,
     // As the list names it, with its kind, or alone.
     typed: ({ reason }, id) => ({ id: id?.split('/').at(-1), reason }),
     run: showTraffic,
@@ -67,7 +63,7 @@ const messageText = (title: string, { headers = [], body, cut_from }: Message, i
     body === '' ? '-' : body,
   ].join('\n')
 
-function table(lines: readonly LineOfAll[]): string {
+function table(lines: Readonly<OutputOf<typeof listAllTraffic>['traffic']>): string {
   if (lines.length === 0) return 'no calls'
   const rows = lines.map((line) => [
     readable(line.at),

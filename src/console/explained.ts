@@ -1,5 +1,6 @@
-import type { AuditRow } from '../audit/index.ts'
+import type { auditBetween } from '../audit/index.ts'
 import type { ExplainedRefusal, ExplainedRequest } from '../explain/index.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import { trafficTexts } from '../sandbox/index.ts'
 import type { Asking, Cell, Fact, Table } from './shown.ts'
 import { at, code, link, orDash, text, time, yesNo } from './texts.ts'
@@ -138,7 +139,7 @@ export const rejectedTable = (
   ]),
 })
 
-export const followedTable = (rows: readonly AuditRow[], { t }: Asking): Table => ({
+export const followedTable = (rows: Readonly<OutputOf<typeof auditBetween>>, { t }: Asking): Table => ({
   title: t('console.explain.followed_audit'),
   none: t('console.explain.nothing_followed'),
   head: [t('console.field.at'), t('console.field.what'), t('console.field.who'), t('console.field.person')],

@@ -3,7 +3,7 @@ import type { OutputOf } from '../lib/json/input.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
 import { beijingTime } from '../lib/time-zone.ts'
 import type { showOrder } from '../orders/index.ts'
-import { exchangesSince, type RecordedCall } from '../sandbox/index.ts'
+import { exchangesSince } from '../sandbox/index.ts'
 
 /** The fields that are shown, in this order. */
 const TOLD = [
@@ -55,7 +55,7 @@ const lines = (speaker: string, words: string, details: readonly string[]): stri
 ]
 
 /** One call as a conversation: who asks whom for what, and the response. */
-function conversation({ speaker, url, request, answer, failure }: RecordedCall): string[] {
+function conversation({ speaker, url, request, answer, failure }: OutputOf<typeof exchangesSince>[number]): string[] {
   const other = speaker === 'platform' ? 'partner' : 'platform'
   const [question, reply] = [read(request), read(answer)]
   const asked = [gist(question.body), codeOf(question)]

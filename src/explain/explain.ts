@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { findPeople, routingKeyOf } from '../account/index.ts'
-import { type AuditRow, auditBetween } from '../audit/index.ts'
+import { auditBetween } from '../audit/index.ts'
 import { isBigint } from '../db/page.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { InvalidInput, type OutputOf } from '../lib/json/input.ts'
 import { invalidRequest, RESCODES, Refusal } from '../lib/web/rescode.ts'
-import { findNotice, type NoticeSummary } from '../mtp/index.ts'
+import { findNotice } from '../mtp/index.ts'
 import { findRejectedCall, type RejectedCallSummary, rejectedOfClient } from '../mws/index.ts'
 import { listGrants, tokensOf } from '../oauth/index.ts'
 import { showOrder } from '../orders/index.ts'
@@ -40,9 +40,12 @@ export interface ExplainedRefusal extends RefusedRow {
 export interface ExplainedRequest {
   readonly refusal?: ExplainedRefusal
   /** What the same app, or somebody with the same token, was refused in the ten minutes after it, and what the audit log has of it. */
-  readonly followed?: { readonly refusals: readonly ExplainedRefusal[]; readonly audit: readonly AuditRow[] }
+  readonly followed?: {
+    readonly refusals: readonly ExplainedRefusal[]
+    readonly audit: Readonly<OutputOf<typeof auditBetween>>
+  }
   readonly rejected_call?: RejectedCallSummary
-  readonly notice?: NoticeSummary
+  readonly notice?: OutputOf<typeof findNotice>
 }
 
 /** What is known of whatever was asked about; only what there is. */

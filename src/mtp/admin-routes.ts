@@ -4,7 +4,6 @@ import { parseInput } from '../lib/json/input.ts'
 import { forOperatorsOnly } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { listNotices } from './received.ts'
-import { noticeFilter } from './wire.ts'
 
 interface OnePartner {
   Params: { partner_id: string }
@@ -14,7 +13,7 @@ interface OnePartner {
 export const noticeRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   forOperatorsOnly(app)
   app.get<OnePartner>('/partners/:partner_id/notices', { config: { readsQuery: true } }, async (request, reply) => {
-    const filter = parseInput(noticeFilter, { ...(request.query as object), ...request.params })
+    const filter = parseInput(listNotices.input, { ...(request.query as object), ...request.params })
     return answerLossless(request, reply, { notices: await listNotices(deps, filter) })
   })
 }

@@ -1,12 +1,4 @@
-export { listNotices, type ReceivedCall, type ReceivedNotice, receivedSince } from './received.ts'
+export { listNotices, receivedSince } from './received.ts'
 export { noticeEndpoint, replayNotice } from './replay.ts'
-export { findNotice, NOTICE_RETENTION, type NoticeSummary } from './store.ts'
-export {
-  consumeNotice,
-  dealChangeNotice,
-  levelPriceNotice,
-  noticeFilter,
-  payNotice,
-  refundNotice,
-  rescheduleNotice,
-} from './wire.ts'
+export { findNotice, NOTICE_RETENTION } from './store.ts'
+export { consumeNotice, dealChangeNotice, levelPriceNotice, payNotice, refundNotice, rescheduleNotice } from './wire.ts'

@@ -1,11 +1,12 @@
 import { MOUNT, spellings } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
+import { operation } from '../lib/json/input.ts'
 import { NOTICE_PATHS } from '../mws/index.ts'
 import { existingPartner } from '../partner-calls/index.ts'
 import { secretTexts } from '../partners/index.ts'
 import * as store from './received-store.ts'
-import type { NoticeFilter } from './wire.ts'
+import { type NoticeFilter, noticeFilter } from './wire.ts'
 
 /** Characters of a body that an operator is shown. */
 const SHOWN_OF_BODY = 16_384
@@ -13,27 +14,28 @@ const SHOWN_OF_BODY = 16_384
 /** More is read and cut off after masking, so that no part of a secret at the end remains. */
 const LONGER_THAN_SECRETS = 4_096
 
-export type { ReceivedCall, ReceivedNotice } from './received-store.ts'
-
 /**
  * The newest notices of a partner for its operator to read, accepted and refused ones, with 16 KiB of each body. The
  * partner sees the same in Traffic. Throws for a partner that does not exist.
  */
-export async function listNotices(deps: Deps, filter: NoticeFilter): Promise<store.ReceivedNotice[]> {
-  const { db, config } = deps
-  const { partner_id, kind, limit } = filter
-  const partner = await existingPartner(deps, partner_id)
-  const mask = masker(secretTexts(partner))
-  const paths = kind && spellings(config.MTP_PATH_PREFIXES, NOTICE_PATHS[kind])
-  const found = await store.listReceived(db, {
-    partnerId: partner_id,
-    clientId: partner.client_id,
-    paths,
-    limit,
-    bodyChars: SHOWN_OF_BODY + LONGER_THAN_SECRETS,
-  })
-  return found.map((one) => ({ ...one, path: mask(one.path), body: mask(one.body).slice(0, SHOWN_OF_BODY) }))
-}
+export const listNotices = operation(
+  noticeFilter,
+  async (deps: Deps, filter: NoticeFilter): Promise<store.ReceivedNotice[]> => {
+    const { db, config } = deps
+    const { partner_id, kind, limit } = filter
+    const partner = await existingPartner(deps, partner_id)
+    const mask = masker(secretTexts(partner))
+    const paths = kind && spellings(config.MTP_PATH_PREFIXES, NOTICE_PATHS[kind])
+    const found = await store.listReceived(db, {
+      partnerId: partner_id,
+      clientId: partner.client_id,
+      paths,
+      limit,
+      bodyChars: SHOWN_OF_BODY + LONGER_THAN_SECRETS,
+    })
+    return found.map((one) => ({ ...one, path: mask(one.path), body: mask(one.body).slice(0, SHOWN_OF_BODY) }))
+  },
+)
 
 /**
  * Calls that name a partner, accepted and refused, to an endpoint (`/mtp/api/order/consume/notice`) under every prefix, and

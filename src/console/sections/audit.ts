@@ -1,17 +1,12 @@
-import {
-  auditPage,
-  listAudit,
-  type ShownEvent,
-  type Verified,
-  verification,
-  verifyAuditInTime,
-} from '../../audit/index.ts'
-import { parseInput } from '../../lib/json/input.ts'
+import { listAudit, verification, type verifyAudit, verifyAuditInTime } from '../../audit/index.ts'
+import { type OutputOf, parseInput } from '../../lib/json/input.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { requestLink } from '../explained.ts'
 import { mayDo, PERSONAL_DATA } from '../permissions.ts'
 import type { Action, Asking, Cell, Fact, Section, Table } from '../shown.ts'
 import { at, code, count, stateCell, text, time } from '../texts.ts'
+
+type ShownEvent = OutputOf<typeof listAudit>['events'][number]
 
 const ON_A_PAGE = 50
 
@@ -54,14 +49,14 @@ export const eventTable = (events: readonly ShownEvent[], asking: Asking): Table
   }
 }
 
-const noteOf = ({ intact, unverifiable }: Verified, t: Translate): string => {
+const noteOf = ({ intact, unverifiable }: OutputOf<typeof verifyAudit>, t: Translate): string => {
   if (intact) return t('console.audit.intact')
   return unverifiable ? t('console.audit.unverifiable') : t('console.audit.broken')
 }
 
 const readPage = async (asking: Asking) => {
   const { deps, fields } = asking
-  const { events, next } = await listAudit(deps, parseInput(auditPage, { limit: ON_A_PAGE, ...fields }))
+  const { events, next } = await listAudit(deps, parseInput(listAudit.input, { limit: ON_A_PAGE, ...fields }))
   return { table: eventTable(events, asking), next }
 }
 

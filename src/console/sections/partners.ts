@@ -1,7 +1,7 @@
 import { type OutputOf, parseInput } from '../../lib/json/input.ts'
 import { maskedMail } from '../../lib/web/admin-auth.ts'
 import { listMembers } from '../../members/index.ts'
-import { listNotices, noticeFilter } from '../../mtp/index.ts'
+import { listNotices } from '../../mtp/index.ts'
 import { CONTACT_ROLES, listPartners, type showPartner } from '../../partners/index.ts'
 import { trafficLink } from '../explained.ts'
 import { mayDo, PERSONAL_DATA } from '../permissions.ts'
@@ -44,7 +44,10 @@ const SHOWN_NOTICES = 20
 async function readOne(asking: Asking) {
   const { deps, t } = asking
   const partner = await partnerOf(asking)
-  const notices = await listNotices(deps, parseInput(noticeFilter, { partner_id: idOf(asking), limit: SHOWN_NOTICES }))
+  const notices = await listNotices(
+    deps,
+    parseInput(listNotices.input, { partner_id: idOf(asking), limit: SHOWN_NOTICES }),
+  )
   return {
     title: partner.name,
     facts: factsOf(partner, asking),

@@ -1,4 +1,4 @@
-import { auditPage, listAudit } from '../../audit/index.ts'
+import { listAudit } from '../../audit/index.ts'
 import { type ExplainedRequest, explainRequest, oneRequest } from '../../explain/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { noSuchPath, RescodeError } from '../../lib/web/rescode.ts'
@@ -15,7 +15,7 @@ export async function knownRequest({ deps }: Asking, id: string) {
       if (error instanceof RescodeError && error.failure.status === 404) return {}
       throw error
     }),
-    listAudit(deps, parseInput(auditPage, { request_id: id, limit: MOST_EVENTS })),
+    listAudit(deps, parseInput(listAudit.input, { request_id: id, limit: MOST_EVENTS })),
   ])
   return Object.keys(found).length > 0 || events.length > 0 ? { found, events } : undefined
 }

@@ -1,20 +1,20 @@
 import { z } from 'zod'
-import { parseInput, readingReason } from '../../lib/json/input.ts'
+import { type OutputOf, parseInput, readingReason } from '../../lib/json/input.ts'
 import {
   keptText,
   maskedBody,
   oneOfAllTraffic,
   recordReading,
-  type ShownText,
   showEntry,
   shownText,
-  type TrafficEntry,
   trafficTexts,
 } from '../../sandbox/index.ts'
 import { partnerLink, trafficLink } from '../explained.ts'
 import { PERSONAL_DATA } from '../permissions.ts'
 import type { Action, Asking, Cell, DetailPage, Fact, Table, TextBlock, Tone } from '../shown.ts'
 import { at, code, link, orDash, text, time } from '../texts.ts'
+
+type TrafficEntry = OutputOf<typeof showEntry>
 
 /** One call or notice of a partner. */
 
@@ -30,7 +30,7 @@ export const wayOf = (direction: 'in' | 'out', { t }: Asking): string =>
 
 const idOf = ({ params }: Asking) => parseInput(oneOfAllTraffic, params)
 
-const bodyOf = (body: ShownText, title: string, t: Asking['t'], isMasked: boolean): TextBlock => {
+const bodyOf = (body: OutputOf<typeof shownText>, title: string, t: Asking['t'], isMasked: boolean): TextBlock => {
   const shown = isMasked && body.text !== '' ? maskedBody(body.text) : body.text
   const notes = [
     ...(body.encrypted ? [t('console.traffic.encrypted')] : []),

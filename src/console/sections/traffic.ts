@@ -1,5 +1,5 @@
 import { parseInput } from '../../lib/json/input.ts'
-import { allTrafficFilter, listAllTraffic, trafficTexts } from '../../sandbox/index.ts'
+import { listAllTraffic, trafficTexts } from '../../sandbox/index.ts'
 import { partnerLink, trafficLink } from '../explained.ts'
 import type { Asking, Cell, Section } from '../shown.ts'
 import { link, orDash, text, time } from '../texts.ts'
@@ -7,7 +7,7 @@ import { entryPage, outcomeCell, unmask, wayOf } from './traffic-entry.ts'
 
 const readPage = async (asking: Asking) => {
   const { deps, t, locale, fields } = asking
-  const { traffic, next } = await listAllTraffic(deps, parseInput(allTrafficFilter, fields))
+  const { traffic, next } = await listAllTraffic(deps, parseInput(listAllTraffic.input, fields))
   const texts = trafficTexts(locale, 'operator')
   return {
     table: {

@@ -3,6 +3,7 @@ import { filterText, momentKey, pageInput, pageOf, periodInput } from '../../db/
 import type { Deps } from '../../deps.ts'
 import { masker } from '../../lib/crypto/masking.ts'
 import { positiveId } from '../../lib/json/fields.ts'
+import { operation } from '../../lib/json/input.ts'
 import { findPartner, secretTexts } from '../../partners/index.ts'
 import { listOfAll, type PlaceOfAll, windowOfAll } from '../traffic-all-store.ts'
 import type { TrafficSearch } from '../traffic-search-store.ts'
@@ -12,7 +13,7 @@ import { trafficEntryParams } from './wire.ts'
 const place = z.tuple([momentKey, z.guid()])
 
 /** The query of operators' list of calls; `path` and `code` are looked for in a thousand calls a page. */
-export const allTrafficFilter = z.strictObject({
+const allTrafficFilter = z.strictObject({
   partner_id: positiveId.optional(),
   /** A part of the path of a partner's call, or of the URL of ours. */
   path: filterText(128).optional(),
@@ -35,26 +36,29 @@ export interface LineOfAll extends TrafficLine {
  * Calls in both directions of all partners, newest first. A search by path or code looks at a thousand calls at a time, so
  * a page may have few rows, or none, and still a `next`: no index is paid for with every notice.
  */
-export async function listAllTraffic(
-  deps: Deps,
-  { partner_id, path, code, from, to, limit, after }: AllTrafficFilter,
-): Promise<{ readonly traffic: LineOfAll[]; readonly next: string | null }> {
-  const searches: TrafficSearch[] = [
-    ...(path === undefined ? [] : [{ by: 'path', value: path } as const]),
-    ...(code === undefined ? [] : [{ by: 'code', value: code } as const]),
-  ]
-  const filter = { partnerId: partner_id, searches, from, to }
-  const window = searches.length > 0 ? await windowOfAll(deps.db, filter, after) : undefined
-  const until: PlaceOfAll | undefined = window === undefined ? undefined : place.parse(JSON.parse(window))
-  const { rows, next } = pageOf(await listOfAll(deps.db, filter, after, until, limit + 1), limit)
-  const masks = await masksOf(deps, [...new Set(rows.map((row) => row.partner_id))])
-  const traffic = rows.map((row) => ({
-    ...lineOf(deps, row, masks.get(row.partner_id) ?? ((text) => text)),
-    partner_id: row.partner_id,
-  }))
-  // A search that has not come to the end of its window goes on from what it has found, else from that end.
-  return { traffic, next: next ?? (window === undefined ? null : Buffer.from(window).toString('base64url')) }
-}
+export const listAllTraffic = operation(
+  allTrafficFilter,
+  async (
+    deps: Deps,
+    { partner_id, path, code, from, to, limit, after }: AllTrafficFilter,
+  ): Promise<{ readonly traffic: LineOfAll[]; readonly next: string | null }> => {
+    const searches: TrafficSearch[] = [
+      ...(path === undefined ? [] : [{ by: 'path', value: path } as const]),
+      ...(code === undefined ? [] : [{ by: 'code', value: code } as const]),
+    ]
+    const filter = { partnerId: partner_id, searches, from, to }
+    const window = searches.length > 0 ? await windowOfAll(deps.db, filter, after) : undefined
+    const until: PlaceOfAll | undefined = window === undefined ? undefined : place.parse(JSON.parse(window))
+    const { rows, next } = pageOf(await listOfAll(deps.db, filter, after, until, limit + 1), limit)
+    const masks = await masksOf(deps, [...new Set(rows.map((row) => row.partner_id))])
+    const traffic = rows.map((row) => ({
+      ...lineOf(deps, row, masks.get(row.partner_id) ?? ((text) => text)),
+      partner_id: row.partner_id,
+    }))
+    // A search that has not come to the end of its window goes on from what it has found, else from that end.
+    return { traffic, next: next ?? (window === undefined ? null : Buffer.from(window).toString('base64url')) }
+  },
+)
 
 const masksOf = async (deps: Deps, ids: readonly bigint[]): Promise<Map<bigint, (text: string) => string>> =>
   new Map(

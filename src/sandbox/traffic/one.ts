@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { recordAudit } from '../../audit/index.ts'
 import type { Deps } from '../../deps.ts'
-import { readingReason } from '../../lib/json/input.ts'
+import { operation, readingReason } from '../../lib/json/input.ts'
 import { noSuchEntry } from '../errors.ts'
 import { findPlace } from '../traffic-entry-store.ts'
 import { showEntry, type TrafficEntry } from './entry.ts'
@@ -10,7 +10,7 @@ import { maskedBody } from './masked-body.ts'
 import { keptText, type ShownText } from './text.ts'
 
 /** With a reason bodies are shown as they came, and the audit log keeps it. */
-export const shownTraffic = z.strictObject({ id: z.guid(), reason: readingReason.optional() })
+const shownTraffic = z.strictObject({ id: z.guid(), reason: readingReason.optional() })
 export type ShownTraffic = z.output<typeof shownTraffic>
 
 /** A body of which no field may hold personal data; empty where it is no JSON, which may hold anything. */
@@ -22,15 +22,18 @@ export type OneOfTraffic = ReturnType<typeof lineOf> & { readonly partner_id: bi
  * One call or notice, of whichever partner, with its headers and bodies (64 KiB of each at most) and no secrets. Throws
  * 20007 (404) for an id that no call has.
  */
-export async function showTraffic(deps: Deps, { id, reason }: ShownTraffic): Promise<OneOfTraffic> {
-  const place = await findPlace(deps.db, id)
-  if (!place) throw noSuchEntry()
-  const { partner_id, kind } = place
-  const masked = reason === undefined
-  const entry = await showEntry(deps, partner_id, { kind, id }, masked ? withoutPeople : keptText)
-  if (!masked) await recordReading(deps, partner_id, { kind, id }, reason)
-  return { ...lineOf(entry), partner_id, masked }
-}
+export const showTraffic = operation(
+  shownTraffic,
+  async (deps: Deps, { id, reason }: ShownTraffic): Promise<OneOfTraffic> => {
+    const place = await findPlace(deps.db, id)
+    if (!place) throw noSuchEntry()
+    const { partner_id, kind } = place
+    const masked = reason === undefined
+    const entry = await showEntry(deps, partner_id, { kind, id }, masked ? withoutPeople : keptText)
+    if (!masked) await recordReading(deps, partner_id, { kind, id }, reason)
+    return { ...lineOf(entry), partner_id, masked }
+  },
+)
 
 /** The audit log keeps who has read the bodies of a call or notice, and why. */
 export const recordReading = (

@@ -11,7 +11,7 @@ const LONGEST = [
   'races.test.ts',
   'console.browser.test.ts',
   'secret-key-rotation.test.ts',
-  'sandbox-headless.test.ts',
+  'headless.test.ts',
   'careless-seller.browser.test.ts',
   'bench.test.ts',
   'resource.test.ts',

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SECRET_KEY, type System, startSystem } from '../acceptance/system.ts'
 import { behindPgBouncer } from '../behind-pgbouncer.ts'
 import { gatehouseProcess } from '../cli-process.ts'
-import { junitProblems } from '../sandbox/junit.ts'
-import { SECRET_KEY, type System, startSystem } from './system.ts'
+import { gatehouse } from '../cli-runner.ts'
+import { junitProblems } from './junit.ts'
 
 /** The service as `npm start` starts it, and its command line as an operator and a partner's CI use it. */
 let system: System
@@ -21,18 +22,17 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const asOperator = (...args: string[]) =>
-  gatehouseProcess(
-    behindPgBouncer({ DATABASE_URL: system.databaseUrl, SECRET_KEY, PUBLIC_URL: system.origin }),
-    'sandbox',
-    ...args,
-  )
+/** A command in a process of its own, or in this one (`gatehouse`): that costs no start, and shows the same texts. */
+type Run = typeof gatehouse
+
+const asOperator = (run: Run, ...args: string[]) =>
+  run(behindPgBouncer({ DATABASE_URL: system.databaseUrl, SECRET_KEY, PUBLIC_URL: system.origin }), 'sandbox', ...args)
 
 const SECRET = 'demo-partner-secret-local-use-only'
 /** Without a database, on a machine of the partner. */
-const asPartner = (secret: string, ...args: string[]) =>
-  gatehouseProcess(
-    { CLIENT_SECRET: secret },
+const asPartner = (run: Run, secret: string, ...args: string[]) =>
+  run(
+    { CLIENT_SECRET: secret, PATH: process.env.PATH ?? '' },
     'sandbox',
     ...args,
     '--client-id',
@@ -55,7 +55,16 @@ const mistakes = async (...names: string[]) => {
 describe('gatehouse sandbox', () => {
   it('passes everything with the demo partner, and writes JUnit', async () => {
     const junit = join(folder, 'reports', 'out.xml')
-    const { code, stdout, stderr } = await asOperator('run', '--partner', '7001', '--all', '--demo', '--junit', junit)
+    const { code, stdout, stderr } = await asOperator(
+      gatehouseProcess,
+      'run',
+      '--partner',
+      '7001',
+      '--all',
+      '--demo',
+      '--junit',
+      junit,
+    )
     expect(stderr).toBe('')
     const lines = stdout.trimEnd().split('\n')
     const steps = Number(/^run 1 of demo-partner \([\da-f-]{36}\): (\d+) steps$/.exec(lines[0] ?? '')?.[1])
@@ -76,7 +85,7 @@ describe('gatehouse sandbox', () => {
     expect(xml).toContain(`tests="${steps + 1}" failures="0" errors="0" skipped="0"`)
     const [run] = await system.query('select passed_at, number from sandbox_run')
     expect(run?.passed_at).not.toBeNull()
-    const shown = await asOperator('show', '--partner', '7001')
+    const shown = await asOperator(gatehouse, 'show', '--partner', '7001')
     expect(shown.stdout).toMatch(/^run 1 {2}\S+ {2}passed {2}since /)
     expect(shown.stdout).toMatch(new RegExp(`^ +${steps} +product-status +passed +1 +Product status message$`, 'm'))
   })
@@ -85,7 +94,7 @@ describe('gatehouse sandbox', () => {
     await mistakes('answer-missing-field')
     const junit = join(folder, 'failed.xml')
     const wish = ['--function', 'product-pull,pay-at-once,refund-at-once', '--product', 'DEMO-OPEN']
-    const { code, stdout } = await asPartner(SECRET, 'run', ...wish, '--junit', junit)
+    const { code, stdout } = await asPartner(gatehouseProcess, SECRET, 'run', ...wish, '--junit', junit)
     await mistakes()
     expect(code).toBe(1)
     const failed = 'Invalid field: body[0].title: expected is required, got missing'
@@ -93,11 +102,11 @@ describe('gatehouse sandbox', () => {
     const xml = readFileSync(junit, 'utf8')
     expect(await junitProblems(xml)).toEqual([])
     expect(xml).toContain(`<failure message="${failed}" type="failure">`)
-    expect(await asPartner(SECRET, 'run', ...wish)).toMatchObject({
+    expect(await asPartner(gatehouse, SECRET, 'run', ...wish)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^run \S+ is in progress: 0 of 12 steps passed; send "overwrite": true/),
     })
-    const { stdout: runs } = await asPartner(SECRET, 'list')
+    const { stdout: runs } = await asPartner(gatehouse, SECRET, 'list')
     expect(runs).toMatch(/^# +RUN_ID .*\n2 .* at product-pull\n1 .* passed\n$/)
   })
 
@@ -118,7 +127,15 @@ describe('gatehouse sandbox', () => {
       '--overwrite',
     ]
     const command = `OFFICE=${await officeUrl()}; . ${script}`
-    const { code, stdout, stderr } = await asPartner(SECRET, 'run', ...wish, '--json', '--on-wait', command)
+    const { code, stdout, stderr } = await asPartner(
+      gatehouseProcess,
+      SECRET,
+      'run',
+      ...wish,
+      '--json',
+      '--on-wait',
+      command,
+    )
     expect(stderr).toContain('\nconsumption /mtp/api/order/consume/notice hidden\n')
     expect(stderr).toContain('\nPASSED\n')
     const report = JSON.parse(stdout)
@@ -137,7 +154,7 @@ describe('gatehouse sandbox', () => {
       '--overwrite',
     ]
     const command = 'exec >&2; yes filler | head -n 10000; echo "status $STATUS"; echo "no shop today"; exit 7'
-    const { code, stdout } = await asPartner(SECRET, 'run', ...wish, '--timeout', '50', '--on-wait', command)
+    const { code, stdout } = await asPartner(gatehouse, SECRET, 'run', ...wish, '--timeout', '50', '--on-wait', command)
     expect(stdout).toMatch(
       /notice: status 2, partnerDealId DEMO-OPEN\n {2}the --on-wait command ended with 7:\n(.*\n)+ +status 2\n +no shop today\nstopped waiting: nothing will send the notice\nNOT PASSED\n$/,
     )
@@ -155,7 +172,7 @@ describe('gatehouse sandbox', () => {
       '12',
       '--overwrite',
     ]
-    const { code, stdout } = await asPartner(SECRET, 'run', ...wish)
+    const { code, stdout } = await asPartner(gatehouse, SECRET, 'run', ...wish)
     expect(stdout).toMatch(
       /waiting until \S+ for your call to POST \/mtp\/api\/order\/consume\/notice: .*\nnot finished after 12 s \(--timeout\)\nNOT PASSED\n$/,
     )
@@ -163,11 +180,12 @@ describe('gatehouse sandbox', () => {
   })
 
   it('shows and sets the contacts that acceptance needs, without a database', async () => {
-    const { stdout: before } = await asPartner(SECRET, 'contacts')
+    const { stdout: before } = await asPartner(gatehouse, SECRET, 'contacts')
     expect(before).toBe(
       'product   Product manager   product@lakeside.example\nbusiness  Business contact  business@lakeside.example\n',
     )
     const { stdout, code } = await asPartner(
+      gatehouse,
       SECRET,
       ...['contacts', '--product-name', 'Lin', '--product-mail', 'lin@example.com', '--json'],
     )
@@ -175,7 +193,9 @@ describe('gatehouse sandbox', () => {
       0,
       { contacts: { product: { name: 'Lin', mail: 'lin@example.com' }, business: {} }, missing_contacts: [] },
     ])
-    expect(await asPartner(SECRET, 'contacts', '--business-mail', 'bo', '--product-name', 'Lin')).toMatchObject({
+    expect(
+      await asPartner(gatehouse, SECRET, 'contacts', '--business-mail', 'bo', '--product-name', 'Lin'),
+    ).toMatchObject({
       code: 2,
       stderr: [
         '--business-mail  must be a mail address: someone@example.com',
@@ -185,21 +205,24 @@ describe('gatehouse sandbox', () => {
     })
     await system.query('delete from partner_contact where partner_id = 7001')
     const wish = ['--function', 'product-pull,pay-at-once,refund-at-once', '--product', 'DEMO-OPEN', '--overwrite']
-    const run = await asOperator('run', '--partner', '7001', '--demo', ...wish)
+    const run = await asOperator(gatehouse, 'run', '--partner', '7001', '--demo', ...wish)
     expect(run.stdout).toMatch(/^acceptance will need a product and a business contact: gatehouse sandbox contacts/)
     expect(run.stdout).toMatch(/\nacceptance needs a product and a business contact, .*\nNOT PASSED\n$/)
     expect(run.code).toBe(1)
   })
 
   it('says what is wrong with who asks', async () => {
-    expect(await asPartner('wrong', 'list')).toEqual({
+    expect(await asPartner(gatehouse, 'wrong', 'list')).toEqual({
       code: 1,
       stdout: '',
       stderr:
         'BA verification failed; check clientId, clientSecret, PartnerId (--partner-id) and the clock of this machine\n',
     })
-    expect(await asOperator('list', '--partner', '9')).toMatchObject({ code: 1, stderr: 'partner 9 does not exist\n' })
-    expect(await asPartner(SECRET, 'show', 'no-run')).toMatchObject({ code: 1, stderr: 'no such run\n' })
+    expect(await asOperator(gatehouse, 'list', '--partner', '9')).toMatchObject({
+      code: 1,
+      stderr: 'partner 9 does not exist\n',
+    })
+    expect(await asPartner(gatehouse, SECRET, 'show', 'no-run')).toMatchObject({ code: 1, stderr: 'no such run\n' })
   })
 })
 

@@ -75,7 +75,7 @@ describe.each([
   ['standard', standardCode],
   ['contract', contractCode],
 ])('a code of the %s dialect, exchanged 200 times at once at two processes in both dialects', (_name, make) => {
-  it.each([0, 1, 2])('has one winner, whose token works in both at both (%i)', async () => {
+  it('has one winner, whose token works in both at both', async () => {
     const answers = await race(await make(places[0]))
     const winners = answers.filter((answer) => 'access_token' in answer)
     expect(winners).toHaveLength(1)

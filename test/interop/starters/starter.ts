@@ -22,6 +22,9 @@ export interface Language {
   readonly command: readonly [program: string, ...argv: string[]]
 }
 
+/** Each command is a process of its own, over before the second compiler of Java has paid. */
+const JAVA = ['java', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', 'Seller'] as const
+
 export const LANGUAGES: readonly Language[] = [
   {
     file: 'seller.py',
@@ -33,8 +36,8 @@ export const LANGUAGES: readonly Language[] = [
     file: 'Seller.java',
     needs: ['java', 'javac'],
     compile: ['javac', 'Seller.java'],
-    serve: () => ['java', 'Seller'],
-    command: ['java', 'Seller'],
+    serve: () => JAVA,
+    command: JAVA,
   },
   {
     file: 'seller.php',

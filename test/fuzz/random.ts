@@ -30,9 +30,9 @@ export function randomAt(seed: number, place: number): Random {
  */
 export const fuzzSettings = () => ({
   seed: seedFrom(process.env.FUZZ_SEED ?? '1'),
-  requests: Number(process.env.FUZZ_REQUESTS ?? 5_000),
-  answers: Number(process.env.FUZZ_ANSWERS ?? 5_000),
-  pulls: Number(process.env.FUZZ_PULLS ?? 1_500),
+  requests: Number(process.env.FUZZ_REQUESTS ?? 2_500),
+  answers: Number(process.env.FUZZ_ANSWERS ?? 2_500),
+  pulls: Number(process.env.FUZZ_PULLS ?? 1_000),
 })
 
 const seedFrom = (text: string): number => (text === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(text))

@@ -196,12 +196,15 @@ describe('a start with several processes', () => {
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    onTestFinished(() => void child.kill('SIGKILL')) // where it has not ended
     let output = ''
     child.stdout.on('data', (text) => {
       output += text
     })
     const pids = () => pidsIn(output, 'a server process is ready')
+    onTestFinished(() => {
+      child.kill('SIGKILL') // where it has not ended
+      for (const pid of pids().filter(isAlive)) process.kill(pid, 'SIGKILL')
+    })
     await until(() => pids().length === 2)
     const origins = new Set([...output.matchAll(/listening at (\S+)/g)].map(([, origin]) => origin))
     expect(origins.size).toBe(1)
@@ -215,7 +218,7 @@ describe('a start with several processes', () => {
 
     process.kill(pids()[2] ?? 0, 'SIGSTOP')
     child.kill('SIGTERM')
-    expect(await once(child, 'close')).toEqual([0, null])
+    expect(await once(child, 'exit')).toEqual([0, null])
     expect(pids().filter(isAlive)).toEqual([])
   })
 

@@ -30,6 +30,11 @@ export interface Demo {
   stop(): Promise<void>
 }
 
+/** Loads what the demo runs: where there is one, and before anything is served that this would hold up. */
+export const loadDemo = async (): Promise<void> => {
+  await Promise.all([import('./micro-app/index.ts'), import('./partner/index.ts')])
+}
+
 /** Starts the demo micro-app and the demo partner beside the service, which listens already. */
 export async function startDemo(deps: Deps, log: Log): Promise<Demo> {
   const apps: FastifyInstance[] = []
@@ -64,7 +69,7 @@ async function startMicroApp(deps: Deps, log: Log, apps: FastifyInstance[]) {
     redirectUri: '',
     signedOutUri: '',
   }
-  const { buildMicroApp } = await import('./micro-app/index.ts') // where a demo runs
+  const { buildMicroApp } = await import('./micro-app/index.ts')
   const app = await buildMicroApp(client, oidc, log)
   apps.push(app)
   closeInTime(app, config.SHUTDOWN_GRACE_S)

@@ -5,7 +5,7 @@ import { checkSessions } from '../db/check-sessions.ts'
 import { type EmbeddedServer, startEmbedded } from '../db/embedded/server.ts'
 import { migrate } from '../db/migrate.ts'
 import { connectionSettings } from '../db/pool.ts'
-import { type Demo, refuseDemoRows, seedDemo, startDemo } from '../demo/index.ts'
+import { type Demo, loadDemo, refuseDemoRows, seedDemo, startDemo } from '../demo/index.ts'
 import { type JobWorker, startWorker } from '../jobs/index.ts'
 import { type Log, openLog } from '../lib/log.ts'
 import { checkPorts, freePort, type WantedPort } from '../lib/web/listen.ts'
@@ -59,6 +59,7 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
     const { deps } = running.opened
     await checkSecretKey(deps)
     if (config.NODE_ENV === 'production') await refuseDemoRows(deps)
+    if (config.DEMO) await loadDemo()
     if (config.DEMO) await seedDemo(deps) // before anybody can be told that we are ready
     const metrics = new MetricsOfProcesses(() => deps.meters.registry.getMetricsAsJSON())
     const several = config.HTTP_PROCESSES > 1

@@ -30,7 +30,7 @@ export const playOrderRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
   app.post('/play/orders', async (request, reply) => {
     const partner = await existingPartner(deps, partnerOf(request).partnerId)
     const read = playOrderForm.safeParse(request.body ?? {})
-    const again = async (problems: readonly (typeof PLAY_ORDER_FIELDS)[number][], alert: string) => {
+    const again = async (problems: readonly (typeof PLAY_ORDER_FIELDS)[number][], alert = '') => {
       const typed = { values: asTyped.parse(request.body), problems }
       const page = await playPage(deps, partner, localeOfRequest(request), typed)
       return sendSandboxPage(request, reply.code(400), 'sandbox/play', { page, alert }, PLAY_PAGE)
@@ -38,7 +38,7 @@ export const playOrderRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     if (!read.success) {
       const wrong = new Set(read.error.issues.map(({ path }) => path[0]))
       const fields = PLAY_ORDER_FIELDS.filter((field) => wrong.has(field))
-      return again(fields, textsOf(request)('sandbox.play.correct_fields'))
+      return again(fields)
     }
     try {
       return leadOn(reply, await makeOrder(deps, partner, read.data), PLAY)

@@ -64,9 +64,15 @@ export function valueText(id: CheckId, detail: Detail, t: Translate): string {
 }
 
 function stateText(id: CheckId, state: string, t: Translate): string | undefined {
-  if (id === 'order-state' && state in ORDER_STATES) return t(`sandbox.order_state.${state}`)
-  return id === 'refund-state' && state in REFUND_STATES ? t(`sandbox.refund_state.${state}`) : undefined
+  const record = id === 'order-state' ? 'order' : id === 'refund-state' ? 'refund' : undefined
+  return record && state in STATES[record] ? recordStateText(record, state, t) : undefined
 }
+
+const STATES = { order: ORDER_STATES, refund: REFUND_STATES } as const
+
+/** What the state of an order or refund is called; one that only a newer process knows as it is. */
+export const recordStateText = (record: keyof typeof STATES, state: string, t: Translate): string =>
+  state in STATES[record] ? t(`sandbox.${record}_state.${state}`) : state
 
 /** Why a call was refused or failed, in the reader's language; what somebody else said in it stays as it is. */
 export const reasonText = (reason: string, t: Translate): string => detailText(reasonDetail(reason), t)

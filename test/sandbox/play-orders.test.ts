@@ -53,9 +53,13 @@ describe('an order of Play', () => {
     expect(await newestCall()).toMatchObject({ interface: 'order-refund', verdict: 'passed', by_hand: false })
     const shown = await engineer.open(`${ORDERS}/${orderId}`)
     expect(textOf(shown)).toContain(`Order ${orderId}`)
+    expect(textOf(shown)).toContain('paid, tickets issued')
+    expect(shown.body).not.toContain('<code>paid</code>')
     expect(shown.body).toContain('max="1"')
     expect((await engineer.open(`/sandbox/traffic/orders/${orderId}`)).statusCode).toBe(200)
-    expect((await engineer.open('/sandbox/play')).body).toContain(`${ORDERS}/${orderId}"`)
+    const list = await engineer.open('/sandbox/play')
+    expect(list.body).toContain(`${ORDERS}/${orderId}"`)
+    expect(textOf(list)).toContain('paid, tickets issued')
   })
 
   it('is closed, for a dated product too', async () => {
@@ -118,6 +122,9 @@ describe('the form of an order', () => {
     const page = await engineer.send(ORDERS, fields)
     expect(page.statusCode).toBe(400)
     expect(page.body).toContain(`id="order-${field}-problem"`)
+    const [, summary = ''] = /<section class="alert summary" role="alert"([\s\S]*?)<\/section>/.exec(page.body) ?? []
+    expect([...summary.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id)).toEqual([`order-${field}`])
+    expect(page.body).toContain(`id="order-${field}"`)
     expect(page.body.match(/aria-invalid/g)).toHaveLength(1)
     expect(page.body).not.toContain('value="<script>"')
   })

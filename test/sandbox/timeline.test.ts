@@ -28,7 +28,7 @@ describe('the timeline of an order', () => {
     const answer = await me.open(page())
     expect(answer.statusCode).toBe(200)
     const text = textOf(answer)
-    const places = ['Order create', 'Order pay', 'Consumption notice', 'paid → consumed'].map((what) =>
+    const places = ['Order create', 'Order pay', 'Consumption notice', 'paid, tickets issued → used'].map((what) =>
       text.indexOf(what),
     )
     expect(

@@ -78,6 +78,3 @@ export const livesOf = (locale: Locale): Life[] => [
   lifeOf<OrderState>('order', ORDER_STATES, ORDER_PLACES, ORDER_ZH, locale),
   lifeOf<RefundState>('refund', REFUND_STATES, REFUND_PLACES, REFUND_ZH, locale),
 ]
-
-export const orderStateMeaning = (state: OrderState, locale: Locale): string =>
-  locale === 'en' ? ORDER_STATES[state].means : ORDER_ZH[state]

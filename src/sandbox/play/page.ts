@@ -5,11 +5,11 @@ import { type Locale, translator } from '../../lib/web/locale.ts'
 import { findTrialOrder, trialOrders } from '../../orders/index.ts'
 import type { PartnerWithSecrets } from '../../partners/index.ts'
 import { docsLink } from '../docs/anchor.ts'
-import { orderStateMeaning } from '../docs/states.ts'
 import { noSuchEntry } from '../errors.ts'
 import { interfaceTitle } from '../interface-title.ts'
 import { findExchange } from '../pages/exchange.ts'
 import { checkLine } from '../pages/log-line.ts'
+import { recordStateText } from '../texts.ts'
 import { editable, firstBody, firstOrder, ownExample } from './example.ts'
 import { coveredInterfaces } from './interfaces.ts'
 import { actionsFor, ticketsLeft } from './orders.ts'
@@ -25,8 +25,7 @@ export function shownOrder(order: OutputOf<typeof trialOrders>[number], locale: 
   return {
     id: String(order.order_id),
     product: order.partner_deal_id,
-    state: order.state,
-    means: orderStateMeaning(order.state, locale),
+    state: recordStateText('order', order.state, t),
     madeAt: order.created_at.toISOString(),
     quantity: order.quantity,
     used: order.used_quantity,

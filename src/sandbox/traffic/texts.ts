@@ -2,7 +2,7 @@ import { type Locale, translator } from '../../lib/web/locale.ts'
 import { docsTexts } from '../docs/texts.ts'
 import type { NotReplayable } from '../errors.ts'
 import { explainMistake } from '../mistake-texts.ts'
-import { reasonText, stepName } from '../texts.ts'
+import { reasonText, recordStateText, stepName } from '../texts.ts'
 import type { TrafficKind, TrafficSummary } from '../traffic-store.ts'
 import type { TrafficEntry } from './entry.ts'
 import type { OutcomeName, TrafficOutcome } from './outcome.ts'
@@ -71,6 +71,7 @@ export function trafficTexts(locale: Locale, reader: Reader = 'partner') {
     replayed: (outcome: ReplayedOne['outcome']): string => t(REPLAYED[outcome]),
     name: docsTexts(locale).title,
     step: (id: string): string => stepName(id, t),
+    state: (record: 'order' | 'refund', state: string): string => recordStateText(record, state, t),
     /** Why a call failed or was refused, or what is wrong with one of its fields. */
     reason: (given: string): string => reasonText(given, t),
     mistake: (name: string): string => explainMistake(locale, name),

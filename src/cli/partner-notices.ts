@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { OutputOf } from '../lib/json/input.ts'
 import { listNotices } from '../mtp/index.ts'
-import { NOTICE_PATHS } from '../mws/index.ts'
+import { NOTICE_PATHS } from '../mws-wire/index.ts'
 import type { CliContext } from './context.ts'
 import { runs } from './operation.ts'
 import { aligned, readable } from './text.ts'

@@ -5,20 +5,22 @@ import { flushRepliesPerTick } from '../lib/web/load.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import {
+  noticeSignature,
+  type RefusalPolicy,
+  readSignedCall,
+  refuseInEnvelope,
+  signatureTestRoutes,
+  signedRoutes,
+} from '../mws/index.ts'
+import {
   CallRejected,
   methodNotAllowed,
   NOTICE_PATHS,
   noSuchPath,
-  noticeSignature,
   PATH,
-  type RefusalPolicy,
-  readSignedCall,
   refusalCode,
-  refuseInEnvelope,
   rejectionCode,
-  signatureTestRoutes,
-  signedRoutes,
-} from '../mws/index.ts'
+} from '../mws-wire/index.ts'
 import { LEVEL_PRICES } from './level-price-notice.ts'
 import {
   acceptNotice,

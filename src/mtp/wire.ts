@@ -3,7 +3,7 @@ import { credential, issuedTickets, levelPrice, voucherState, voucherType } from
 import { date, dateTime, idText, int64, maybe, numericText, oneOf, positiveId, smallInt } from '../lib/json/fields.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
 import { listOf } from '../lib/json/shape.ts'
-import { NOTICE_PATHS } from '../mws/index.ts'
+import { NOTICE_PATHS } from '../mws-wire/index.ts'
 
 // The shape of the notices (DECISIONS "Payloads"). What their numbers mean together is the operations' business.
 

@@ -2,9 +2,9 @@ import type { Deps } from '../deps.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
 import { authorizationHeader, parseHttpDate } from '../lib/crypto/signing.ts'
 import { decodedPath, pathAsSent } from '../lib/web/request-target.ts'
+import { baFailed, baFailedThoughVerified } from '../mws-wire/index.ts'
 import { findPartnerByClientId, notePartnerSecretUse, type PartnerWithSecrets } from '../partners/index.ts'
 import { requireJson } from './body-guard.ts'
-import { baFailed, baFailedThoughVerified } from './errors.ts'
 
 /** A partner's call before it is authenticated. */
 export interface PartnerCall {

@@ -6,7 +6,7 @@ import { beginsAsJson, parseLossless, placeText } from '../lib/json/lossless.ts'
 import { problemsText, readShape } from '../lib/json/shape.ts'
 import { dropRest, HeldBody, hasBody, readBody, releaseWhenAnswered } from '../lib/web/read-body.ts'
 import { echo, unavailable } from '../lib/web/rescode.ts'
-import { bodyRejected } from './errors.ts'
+import { bodyRejected } from '../mws-wire/index.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

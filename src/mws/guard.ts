@@ -1,10 +1,10 @@
 import type { FastifyRequest, onRequestAsyncHookHandler, preHandlerHookHandler } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { noteForLog } from '../lib/web/observe.ts'
+import { type Answer, BaFailed } from '../mws-wire/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { authenticateCall, type PartnerCall, toleratedIn } from './authenticate.ts'
 import { noticeBytes } from './body-guard.ts'
-import { type Answer, BaFailed } from './errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

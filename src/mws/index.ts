@@ -2,18 +2,6 @@ export { checkKeptCall, SIGNATURE_UNFIT } from './authenticate.ts'
 export { jsonBytes, readNotice } from './body-guard.ts'
 export { MISTAKES } from './diagnose/index.ts'
 export { WARNINGS } from './diagnose/warnings.ts'
-export { ENDPOINTS, NOTICE_PATHS, PATH, refusalCode } from './endpoints.ts'
-export {
-  BA_FAILED,
-  BaFailed,
-  bodyRejected,
-  CallRejected,
-  methodNotAllowed,
-  noSuchPath,
-  refused,
-  rejectionCode,
-  tooManyCalls,
-} from './errors.ts'
 export { accepted, callerOf, mwsSignature, noticeSignature, readSignedCall } from './guard.ts'
 export { isKeptWhole, keepRejectedOf, stopRejected } from './reject.ts'
 export {

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 
 import type { Deps } from '../deps.ts'
 import { ENCRYPTION_STATUS } from '../lib/crypto/aes-body.ts'
 import { noteForLog } from '../lib/web/observe.ts'
+import { PATH } from '../mws-wire/index.ts'
 import { jsonBytes } from './body-guard.ts'
-import { PATH } from './endpoints.ts'
 import { callOf } from './guard.ts'
 import { testSignature } from './signature-test.ts'
 

@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
 import type { Rates } from '../lib/rates.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
+import { type Answer, BA_FAILED, refused } from '../mws-wire/index.ts'
 import { findPartner, findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
 import { networkOf } from '../throttle/index.ts'
 import type { PartnerCall } from './authenticate.ts'
@@ -10,7 +11,6 @@ import { type Diagnosis, readLooseAuthorization } from './diagnose/index.ts'
 import { diagnoseUnproven, isBusy } from './diagnose/unproven.ts'
 import { contentWarnings, type SentContent } from './diagnose/warnings.ts'
 import { diagnoseCall, diagnoseIfProven, settingsOf } from './diagnose-call.ts'
-import { type Answer, BA_FAILED, refused } from './errors.ts'
 import { accepted } from './guard.ts'
 import { shortenedSignature } from './reject.ts'
 import * as store from './signature-test-store.ts'
@@ -31,7 +31,7 @@ const UNVERIFIED = { kind: 'signature test unverified', most: 20, windowS: 300 }
  */
 const ANSWERED_EVERY_MS = 250
 
-export interface SignatureAnswer extends Answer {
+export interface SignatureAnswer extends ReturnType<typeof refused> {
   /**
    * Names of problems for which a notice like this would be refused, or accepted with a warning from a live partner.
    */

@@ -5,15 +5,15 @@ import { failureAnswerOf, logFailure } from '../lib/web/envelope.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { hasBody } from '../lib/web/read-body.ts'
 import type { FailureAnswer } from '../lib/web/rescode.ts'
+import { BaFailed, CallRejected, refused } from '../mws-wire/index.ts'
 import { acceptRawBodies, readableBody, UNREAD_OF_WRONG_METHOD, UNREAD_OF_WRONG_PATH } from './body-guard.ts'
-import { BaFailed, CallRejected, type RefusalCode, refused } from './errors.ts'
 import { callOf } from './guard.ts'
 import { keepRejected, keepWrongPath } from './reject.ts'
 
 /** How the refusals of one group of routes differ. */
 export interface RefusalPolicy {
   /** The code of the answer; `rejected` is undefined for a request that cannot be read and for a fault of ours. */
-  code(rejected: CallRejected | undefined, url: string): RefusalCode
+  code(rejected: CallRejected | undefined, url: string): 300 | 400 | 404
   /** Whether a refused call is kept for its partner to look at. */
   isKept(rejected: CallRejected): boolean
   /** Describe and HTTP status for a request that cannot be read. */

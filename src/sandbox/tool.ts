@@ -2,14 +2,8 @@ import { mountsOf } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
 import { formatHttpDate, parseHttpDate } from '../lib/crypto/signing.ts'
 import type { Locale } from '../lib/web/locale.ts'
-import {
-  ENDPOINTS,
-  hasPassedSignatureTool,
-  listSignatureTests,
-  PATH,
-  type SignatureTest,
-  testPastedSignature,
-} from '../mws/index.ts'
+import { hasPassedSignatureTool, listSignatureTests, type SignatureTest, testPastedSignature } from '../mws/index.ts'
+import { ENDPOINTS, PATH } from '../mws-wire/index.ts'
 import { explainMistake } from './mistake-texts.ts'
 import type { SignedInPartner } from './session.ts'
 import { type Snippet, snippetsFor } from './snippets.ts'

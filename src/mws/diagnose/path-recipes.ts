@@ -1,5 +1,5 @@
 import { MOUNT } from '../../config/mounts.ts'
-import { PATH } from '../endpoints.ts'
+import { PATH } from '../../mws-wire/index.ts'
 import type { Evidence, Mistake, Recipe } from './recipe.ts'
 
 /** Splits `/rhone/mtp/api/…` into prefix and endpoint; undefined for any other path. */

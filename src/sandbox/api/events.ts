@@ -1,6 +1,6 @@
 import { type RunEvent, showRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
-import { tooManyCalls } from '../../mws/index.ts'
+import { tooManyCalls } from '../../mws-wire/index.ts'
 import type { EventsQuery } from './wire.ts'
 
 export interface Lines {

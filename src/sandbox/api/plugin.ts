@@ -1,17 +1,8 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { decodedPath, pathAsSent } from '../../lib/web/request-target.ts'
-import {
-  BaFailed,
-  callerOf,
-  methodNotAllowed,
-  mwsSignature,
-  noSuchPath,
-  passSignatureTool,
-  type RefusalPolicy,
-  signedRoutes,
-  tooManyCalls,
-} from '../../mws/index.ts'
+import { callerOf, mwsSignature, passSignatureTool, type RefusalPolicy, signedRoutes } from '../../mws/index.ts'
+import { BaFailed, methodNotAllowed, noSuchPath, tooManyCalls } from '../../mws-wire/index.ts'
 import { limitRate } from '../../throttle/index.ts'
 import { apiRoutes } from './routes.ts'
 

@@ -3,7 +3,7 @@ import type { PartnerInterface } from '../../interfaces/index.ts'
 import { prettyLossless } from '../../lib/json/lossless.ts'
 import { problemsText, readShape } from '../../lib/json/shape.ts'
 import { type Locale, translator } from '../../lib/web/locale.ts'
-import { BA_FAILED, refusalCode } from '../../mws/index.ts'
+import { BA_FAILED, refusalCode } from '../../mws-wire/index.ts'
 import { codeMeaning, exampleFor } from './meanings/index.ts'
 
 /** A response that reports a failure, or that the result is still to come. */

@@ -8,7 +8,7 @@ import {
   refundNotice,
   rescheduleNotice,
 } from '../../mtp/index.ts'
-import { PATH } from '../../mws/index.ts'
+import { PATH } from '../../mws-wire/index.ts'
 import type { NoticeName } from './anchor.ts'
 
 /** The notices of partners: their paths without a prefix, and the schemas that they are read with. */

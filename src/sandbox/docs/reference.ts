@@ -3,7 +3,7 @@ import { INTERFACES, type InterfaceName, type PartnerInterface, readAnswer, SUCC
 import { numericText, oneOf, smallInt } from '../../lib/json/fields.ts'
 import { prettyLossless } from '../../lib/json/lossless.ts'
 import type { Locale } from '../../lib/web/locale.ts'
-import { refusalCode } from '../../mws/index.ts'
+import { refusalCode } from '../../mws-wire/index.ts'
 import { type Direction, docsAnchor, type NoticeName } from './anchor.ts'
 import { conditionOf } from './conditions.ts'
 import { type FailureExample, ourRefusals, partnerFailures } from './failures.ts'

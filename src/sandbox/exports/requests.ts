@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { MOUNT } from '../../config/mounts.ts'
 import { prettyLossless } from '../../lib/json/lossless.ts'
 import type { Translate } from '../../lib/web/locale.ts'
-import { PATH } from '../../mws/index.ts'
+import { PATH } from '../../mws-wire/index.ts'
 import type { ReferenceSection } from '../docs/reference.ts'
 
 /** A request of a collection: to the platform below {{baseUrl}}, or to the seller's own server below {{partnerUrl}}. */

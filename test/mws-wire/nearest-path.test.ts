@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nearestPath } from '../../src/mws/nearest-path.ts'
+import { nearestPath } from '../../src/mws-wire/index.ts'
 
 it.each([
   ['/mtp/api/order/consume', '/mtp/api/order/consume/notice'],

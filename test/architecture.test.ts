@@ -9,7 +9,7 @@ import { ARROWS, BELOW_ALL, foreignTables, OWNERS, tablesOfMigrations } from './
 const SHARED = ['src/deps.ts']
 const MOST_LINES = 200
 /** Names that a door exports, types among them: the widest one as it is. Aim at twenty; lower this when you can. */
-const MOST_NAMES = 46
+const MOST_NAMES = 36
 
 /** Sources by path, such as `src/oauth/routes.ts`. */
 type Sources = Readonly<Record<string, string>>

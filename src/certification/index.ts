@@ -1,10 +1,10 @@
-export { type Acceptance, acceptanceOf, checkAcceptance } from './acceptance.ts'
+export { acceptanceOf, checkAcceptance } from './acceptance.ts'
 export { startStep, stopStep } from './attempt.ts'
-export { type AttemptRow, eventsOfAttempt, failedChecksOf, findAttempt } from './attempt-store.ts'
+export { eventsOfAttempt, failedChecksOf, findAttempt } from './attempt-store.ts'
 export type { Outcome, RunEvent, Waiting } from './event.ts'
 export { LogFollowers } from './follow.ts'
 export { orderInput } from './order-input.ts'
-export { type LogPlace, placesInRun } from './places-store.ts'
+export { placesInRun } from './places-store.ts'
 export {
   type Attempted,
   changeConditions,
@@ -14,21 +14,11 @@ export {
   nextStep,
   presentRun,
   type Run,
-  type RunView,
-  type StepProgress,
   showRun,
   startRun,
 } from './run.ts'
 export { startAll } from './run-all.ts'
 export { noSuchRun, REFUSAL_REASONS, RunRefusal } from './run-errors.ts'
 export { RunningAttempts } from './running-attempts.ts'
-export {
-  findAcceptedRun,
-  listRuns,
-  type PresentState,
-  presentStanding,
-  type RunState,
-  type Standing,
-  standingOf,
-} from './standing.ts'
+export { findAcceptedRun, listRuns, presentStanding, type Standing, standingOf } from './standing.ts'
 export { STEPS } from './steps/index.ts'

@@ -20,7 +20,7 @@ import type { Step } from './steps/step.ts'
 export type Run = store.RunRow
 
 /** A step as it stands in a run. `state` is that of its last attempt that has ended. */
-export interface StepProgress {
+interface StepProgress {
   readonly step: Step
   readonly state: 'passed' | 'failed' | 'interrupted' | 'open'
   /** Of that attempt. */

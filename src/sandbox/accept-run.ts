@@ -1,6 +1,7 @@
-import { type Acceptance, checkAcceptance } from '../certification/index.ts'
+import { checkAcceptance } from '../certification/index.ts'
 import type { Config } from '../config/index.ts'
 import type { Deps } from '../deps.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import { tellContacts } from './notify/tell-contacts.ts'
 
 /** Where everybody who knows the address can read and verify the report. */
@@ -8,7 +9,7 @@ export const reportUrl = ({ config }: { readonly config: Pick<Config, 'PUBLIC_UR
   `${config.PUBLIC_URL}/sandbox/verify/${reportId}`
 
 /** The acceptance check. The contacts of a run that has just passed are told: the messages are committed with it. */
-export const acceptRun = (deps: Deps, partnerId: bigint, runId: string): Promise<Acceptance> =>
+export const acceptRun = (deps: Deps, partnerId: bigint, runId: string): Promise<OutputOf<typeof checkAcceptance>> =>
   deps.db.tx(async (db) => {
     const inside: Deps = { ...deps, db }
     const found = await checkAcceptance(inside, partnerId, runId)

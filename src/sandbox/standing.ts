@@ -1,6 +1,9 @@
-import { findAcceptedRun, type PresentState, presentStanding, type Standing } from '../certification/index.ts'
+import { findAcceptedRun, presentStanding, type Standing } from '../certification/index.ts'
 import type { Deps } from '../deps.ts'
+import type { OutputOf } from '../lib/json/input.ts'
 import { hasPassedSignatureTool } from '../mws/index.ts'
+
+type PresentState = NonNullable<OutputOf<typeof presentStanding>>['state']
 
 /**
  * Where a seller stands: `locked` until the signature tool is passed, `no_run` before the first run, then as the run that

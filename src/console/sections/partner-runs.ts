@@ -1,21 +1,16 @@
 import { z } from 'zod'
-import {
-  listRuns,
-  type RunState,
-  type Standing,
-  type StepProgress,
-  showRun,
-  standingOf,
-} from '../../certification/index.ts'
-import { parseInput } from '../../lib/json/input.ts'
+import { listRuns, type Standing, showRun, standingOf } from '../../certification/index.ts'
+import { type OutputOf, parseInput } from '../../lib/json/input.ts'
 import { trafficTexts } from '../../sandbox/index.ts'
 import type { Asking, Cell, DetailPage, Table, Tone } from '../shown.ts'
 import { code, link, text, time } from '../texts.ts'
 import { idOf, pageOf } from './partner-actions.ts'
 
+type StepProgress = OutputOf<typeof showRun>['steps'][number]
+
 /** Certification runs of a partner: what its people see in the sandbox, without the log. */
 
-const RUN_STATES: Readonly<Record<RunState, readonly [key: string, tone: Tone]>> = {
+const RUN_STATES: Readonly<Record<Standing['state'], readonly [key: string, tone: Tone]>> = {
   under_way: ['console.runs.under_way', 'plain'],
   all_passed: ['console.runs.all_passed', 'good'],
   accepted: ['console.runs.accepted', 'good'],

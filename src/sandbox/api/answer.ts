@@ -1,15 +1,14 @@
 import {
-  type Acceptance,
+  type checkAcceptance,
   type Outcome,
   type RunEvent,
-  type RunState,
-  type RunView,
   type Standing,
-  type StepProgress,
+  type showRun,
   standingOf,
   type Waiting,
 } from '../../certification/index.ts'
 import type { Finding } from '../../checks/index.ts'
+import type { OutputOf } from '../../lib/json/input.ts'
 import type { Said } from '../../lib/said.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import type { Choice } from '../../test-plan/index.ts'
@@ -21,7 +20,7 @@ import { checkText, detailText, reasonText, saidText, stepName } from '../texts.
 
 export interface RunSummary {
   readonly run_id: string
-  readonly state: RunState
+  readonly state: Standing['state']
   /** 1, 2, … of this partner. */
   readonly number: number
   readonly choice: Choice
@@ -68,12 +67,15 @@ export function runSummary(standing: Standing): RunSummary {
   }
 }
 
-export const runAnswer = (view: RunView, t: Translate): RunAnswer => ({
+export const runAnswer = (view: OutputOf<typeof showRun>, t: Translate): RunAnswer => ({
   ...runSummary(standingOf(view)),
   steps: view.steps.map((progress) => stepAnswer(progress, t)),
 })
 
-const stepAnswer = ({ step, state, running, current, attempts }: StepProgress, t: Translate): StepAnswer => ({
+const stepAnswer = (
+  { step, state, running, current, attempts }: OutputOf<typeof showRun>['steps'][number],
+  t: Translate,
+): StepAnswer => ({
   id: step.id,
   name: stepName(step.id, t),
   kind: step.kind,
@@ -126,7 +128,12 @@ export interface AcceptanceAnswer {
   readonly missing_contacts: readonly string[]
 }
 
-export const acceptanceAnswer = ({ passed, openSteps, proof, missingContacts }: Acceptance): AcceptanceAnswer => ({
+export const acceptanceAnswer = ({
+  passed,
+  openSteps,
+  proof,
+  missingContacts,
+}: OutputOf<typeof checkAcceptance>): AcceptanceAnswer => ({
   passed,
   open_steps: openSteps,
   consumed: proof.consumed.map(BigInt),

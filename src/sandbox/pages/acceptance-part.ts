@@ -1,5 +1,6 @@
-import { acceptanceOf, type RunView, standingOf } from '../../certification/index.ts'
+import { acceptanceOf, type showRun, standingOf } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
+import type { OutputOf } from '../../lib/json/input.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { reportOfRun } from '../../reports/index.ts'
 import { notificationsOf } from '../notify/notifications.ts'
@@ -31,7 +32,11 @@ export interface AcceptancePart {
   readonly mailFolder: string | null
 }
 
-export async function acceptancePart(deps: Deps, view: RunView, t: Translate): Promise<AcceptancePart> {
+export async function acceptancePart(
+  deps: Deps,
+  view: OutputOf<typeof showRun>,
+  t: Translate,
+): Promise<AcceptancePart> {
   const { run, steps } = view
   const { passed, openSteps, proof, missingContacts } = await acceptanceOf(deps, view)
   const { state } = standingOf(view)

@@ -1,16 +1,8 @@
-import {
-  type AttemptRow,
-  noSuchRun,
-  type RunState,
-  type RunView,
-  type Standing,
-  type StepProgress,
-  showRun,
-  standingOf,
-} from '../../certification/index.ts'
+import { noSuchRun, type Standing, showRun, standingOf } from '../../certification/index.ts'
 import type { CheckId } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
 import { addSeconds } from '../../lib/clock.ts'
+import type { OutputOf } from '../../lib/json/input.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { checkText, stepTodo } from '../texts.ts'
 import { type AcceptancePart, acceptancePart } from './acceptance-part.ts'
@@ -18,6 +10,9 @@ import { type ShownChoice, shownChoice } from './choice-shown.ts'
 import { type AttemptLink, attemptLink, eventsOf, type ShownLog, shownLog } from './shown-log.ts'
 import { type StepItem, stepHref, stepItem } from './step-item.ts'
 import { type ShownWaiting, waitingIn } from './waiting.ts'
+
+type RunView = OutputOf<typeof showRun>
+type StepProgress = RunView['steps'][number]
 
 /** Everything that the page of a run shows. */
 export interface RunPage {
@@ -39,7 +34,7 @@ interface ShownRun {
   readonly startedAt: string
   /** The same; null unless a newer run has replaced it. */
   readonly supersededAt: string | null
-  readonly state: RunState
+  readonly state: Standing['state']
   readonly passedSteps: number
   /** Whether any step is running, also one that this page does not show. */
   readonly running: boolean
@@ -115,7 +110,10 @@ function progressShown({ run, steps }: RunView, asked: string | undefined): Step
   return found
 }
 
-function attemptShown({ attempts }: StepProgress, asked: number | undefined): AttemptRow | undefined {
+function attemptShown(
+  { attempts }: StepProgress,
+  asked: number | undefined,
+): StepProgress['attempts'][number] | undefined {
   if (asked === undefined) return attempts.at(-1)
   const found = attempts.find(({ number }) => number === asked)
   if (!found) throw noSuchRun()

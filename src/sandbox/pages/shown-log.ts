@@ -1,8 +1,11 @@
-import { type Attempted, type AttemptRow, eventsOfAttempt, type RunEvent } from '../../certification/index.ts'
+import { type Attempted, eventsOfAttempt, type findAttempt, type RunEvent } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
+import type { OutputOf } from '../../lib/json/input.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { type LogLine, logLine, outcome, type Tone } from './log-line.ts'
 import { passedWith } from './step-item.ts'
+
+type AttemptRow = NonNullable<OutputOf<typeof findAttempt>>
 
 /** The log of one attempt as a page shows it. */
 export interface ShownLog {

@@ -1,7 +1,10 @@
-import type { StepProgress } from '../../certification/index.ts'
+import type { showRun } from '../../certification/index.ts'
+import type { OutputOf } from '../../lib/json/input.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { stepName } from '../texts.ts'
 import type { Tone } from './log-line.ts'
+
+type StepProgress = OutputOf<typeof showRun>['steps'][number]
 
 /** A step in the list of steps. */
 export interface StepItem {

@@ -1,10 +1,12 @@
-import { type LogPlace, placesInRun } from '../../certification/index.ts'
+import { placesInRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
 import { RescodeError } from '../../lib/web/rescode.ts'
 import { showOrder } from '../../orders/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { type TrafficLine, trafficAbout } from './list.ts'
+
+type LogPlace = OutputOf<typeof placesInRun>[number]
 
 type OrderStory = OutputOf<typeof showOrder>
 

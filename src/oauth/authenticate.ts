@@ -90,11 +90,11 @@ export async function verifyCredentials(
   const { config, db, clock, keys } = deps
   const now = clock.now()
   const subject = throttleKey(keys, 'client', `${appKey}\n${networkOf(address)}`)
-  const { app, failures } = await findAppWithFailures(deps, appKey, subject)
+  const { app, secrets, failures } = await findAppWithFailures(deps, appKey, subject)
   if (failures && failures.failures >= config.CLIENT_FAILURES) {
     throw refuse('too_many_requests', { retryAfterS: secondsUntil(failures.windowEndsAt, now) })
   }
-  const match = app && (findSecret(keys, app, appSecrets) ?? findBefore(keys, app, appSecrets))
+  const match = findSecret(keys, secrets, appSecrets) ?? findBefore(keys, secrets, appSecrets)
   if (!app || !match) {
     deps.meters.signInFailures.inc({ kind: 'client' })
     const counted = await countFailure(db, subject, now, CLIENT_WINDOW_S)
@@ -108,20 +108,20 @@ export async function verifyCredentials(
   return app
 }
 
-interface WithSecrets {
-  readonly secrets: readonly LiveSecret[]
-}
-
-function findSecret(keys: DerivedKeys, app: WithSecrets, secrets: readonly string[]): UsedSecret | undefined {
+function findSecret(
+  keys: DerivedKeys,
+  live: readonly LiveSecret[],
+  secrets: readonly string[],
+): UsedSecret | undefined {
   const presented = secrets.map((appSecret) => hashSecret(keys, appSecret))
-  return app.secrets.find(({ secret_hash }) => presented.some((one) => timingSafeEqual(secret_hash, one)))
+  return live.find(({ secret_hash }) => presented.some((one) => timingSafeEqual(secret_hash, one)))
 }
 
 /** Among hashes that other keys have made: only while SECRET_KEY is rotated. */
-function findBefore(keys: Keys, app: WithSecrets, secrets: readonly string[]): UsedSecret | undefined {
+function findBefore(keys: Keys, live: readonly LiveSecret[], secrets: readonly string[]): UsedSecret | undefined {
   for (const other of keys.others) {
     for (const secret of secrets) {
-      const found = findSecret(other, app, [secret])
+      const found = findSecret(other, live, [secret])
       if (found) return makesWithNewest(keys) ? { ...found, rehashed: hashSecret(keys, secret) } : found
     }
   }

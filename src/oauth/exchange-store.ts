@@ -24,6 +24,7 @@ export type FoundCode = z.infer<typeof FoundCode>
 export interface CodeExchange {
   readonly routingKey: number
   readonly codeHash: Buffer
+  readonly now: Date
   readonly appKey: string
   /** `valid_from` of the app. */
   readonly appValidFrom: Date | null
@@ -57,7 +58,7 @@ const exchangesOf = <Row extends FoundCode>(
   grant: Fragment,
   more: Fragment,
   shown: Fragment,
-): Batched<CodeExchange & { now: Date }, Row> => ({
+): Batched<CodeExchange, Row> => ({
   row,
   key: ({ codeHash }) => codeHash.toString('latin1'),
   duplicates: 'serialize',
@@ -125,11 +126,10 @@ export type SpentCode = FoundCode & { readonly signIn?: SignInBehindGrant }
 export async function spendAuthorizationCode(
   db: Db,
   exchange: CodeExchange,
-  now: Date,
   withSignIn: boolean,
 ): Promise<SpentCode | undefined> {
-  if (!withSignIn) return (await db.batch(exchanges, { ...exchange, now }))[0]
-  const [found] = await db.batch(exchangesWithSignIn, { ...exchange, now })
+  if (!withSignIn) return (await db.batch(exchanges, exchange))[0]
+  const [found] = await db.batch(exchangesWithSignIn, exchange)
   return found && { ...found, signIn: found }
 }
 

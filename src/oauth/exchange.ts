@@ -60,13 +60,13 @@ export async function exchangeCode(deps: Deps, app: CallingApp, input: ExchangeI
   if (!code) throw refuse('code_forged', { value: input.code })
 
   const now = deps.clock.now()
-  const { exchange, issued } = prepare(deps, app, input, code, now)
-  const found = await spendAuthorizationCode(deps.db, exchange, now, input.withSignIn)
+  const { exchange, accessToken, refreshToken } = prepare(deps, app, input, code, now)
+  const found = await spendAuthorizationCode(deps.db, exchange, input.withSignIn)
   if (!found) throw refuse('code_unknown', { value: input.code })
   if (!found.spent) throw await refusal(deps, app, input, exchange, found)
   deps.meters.tokensIssued.authorization_code++
   const { scopes, grant_id: grantId, signIn } = found
-  return { ...issued, ...(signIn && { signIn }), scopes, grantId, issuedAt: now }
+  return { accessToken, refreshToken, scopes, grantId, issuedAt: now, signIn }
 }
 
 const s256 = (verifier: string): string => sha256(verifier).toString('base64url')
@@ -77,7 +77,7 @@ function prepare(
   input: ExchangeInput,
   { routingKey, hash: codeHash }: OpaqueToken,
   now: Date,
-): { exchange: CodeExchange; issued: Pick<IssuedTokens, 'accessToken' | 'refreshToken'> } {
+): Pick<IssuedTokens, 'accessToken' | 'refreshToken'> & { exchange: CodeExchange } {
   const accessToken = issueToken(keys, {
     prefix: PREFIX.accessToken,
     routingKey,
@@ -92,6 +92,7 @@ function prepare(
   const exchange: CodeExchange = {
     routingKey,
     codeHash,
+    now,
     appKey: app.app_key,
     appValidFrom: app.valid_from,
     redirectUri: input.redirectUri,
@@ -103,7 +104,7 @@ function prepare(
     refreshExpiresAt: refreshToken.expiresAt,
     refreshScope: input.refreshScope,
   }
-  return { exchange, issued: { accessToken, refreshToken } }
+  return { exchange, accessToken, refreshToken }
 }
 
 /** Rows 10–15 in their order, for a code that was found but not spent. */

@@ -73,12 +73,13 @@ export const refreshFixed = async (db: Db, refresh: Refresh): Promise<FoundRefre
   (await db.batch(extensions, refresh))[0]
 
 export interface RefreshRotation extends Refresh {
+  readonly now: Date
   readonly successorHash: Buffer
   readonly successorExpiresAt: Date
 }
 
 /** Marks each valid refresh token as rotated and issues its successors; the other columns say why not. */
-const rotations: Batched<RefreshRotation & { now: Date }, FoundRefresh> = {
+const rotations: Batched<RefreshRotation, FoundRefresh> = {
   row: FoundRefresh,
   key: ({ refreshHash }) => refreshHash.toString('latin1'),
   duplicates: 'serialize',
@@ -121,8 +122,8 @@ const rotations: Batched<RefreshRotation & { now: Date }, FoundRefresh> = {
 }
 
 /** Policy rotating: of simultaneous calls exactly one marks the token as rotated and issues its successors. */
-export const rotateRefresh = async (db: Db, rotation: RefreshRotation, now: Date): Promise<FoundRefresh | undefined> =>
-  (await db.batch(rotations, { ...rotation, now }))[0]
+export const rotateRefresh = async (db: Db, rotation: RefreshRotation): Promise<FoundRefresh | undefined> =>
+  (await db.batch(rotations, rotation))[0]
 
 const TokensOfKey = z.object({ routing_key: z.number(), tokens: z.number() })
 

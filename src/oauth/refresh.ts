@@ -102,21 +102,22 @@ async function rotate(deps: RefreshDeps, { app, presented, scopes }: CheckedRefr
   const { db, clock } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
-  const issued = successorsOf(deps, deps.keys, app, presented, now)
+  const { accessToken, refreshToken } = successorsOf(deps, deps.keys, app, presented, now)
   const rotation = {
     routingKey,
     refreshHash: hash,
+    now,
     appScopes: scopes,
-    accessHash: issued.accessToken.hash,
-    accessExpiresAt: issued.accessToken.expiresAt,
+    accessHash: accessToken.hash,
+    accessExpiresAt: accessToken.expiresAt,
     appValidFrom: app.valid_from,
-    successorHash: issued.refreshToken.hash,
-    successorExpiresAt: issued.refreshToken.expiresAt,
+    successorHash: refreshToken.hash,
+    successorExpiresAt: refreshToken.expiresAt,
   }
-  const found = await rotateRefresh(db, rotation, now)
+  const found = await rotateRefresh(db, rotation)
   if (!found?.issued) return repeatRotation(deps, app, presented)
   deps.tokenCap.refreshed(routingKey)
-  return { ...issued, scopes: found.scopes, grantId: found.grant_id, issuedAt: now }
+  return { accessToken, refreshToken, scopes: found.scopes, grantId: found.grant_id, issuedAt: now }
 }
 
 /**

@@ -57,7 +57,7 @@ export interface IssuedTokens {
   readonly grantId: string
   readonly issuedAt: Date
   /** Where the exchange was asked for it. */
-  readonly signIn?: SignInBehindGrant
+  readonly signIn?: SignInBehindGrant | undefined
 }
 
 export const tokenSet = ({ accessToken, refreshToken, scopes, issuedAt }: IssuedTokens): TokenSet => ({

@@ -19,12 +19,17 @@ export interface NewSecret {
   readonly now: Date
 }
 
-export const secretOfApp = z.object({
-  secret_hash: z.instanceof(Buffer).nullable(),
-  secret_created_at: z.date().nullable(),
-  ends_at: z.date().nullable(),
-  last_used_at: z.date().nullable(),
-})
+/** Undefined of an app that has no secret. */
+export const secretOfApp = z
+  .object({
+    secret_hash: z.instanceof(Buffer).nullable(),
+    secret_created_at: z.date().nullable(),
+    ends_at: z.date().nullable(),
+    last_used_at: z.date().nullable(),
+  })
+  .transform(({ secret_hash, secret_created_at: created_at, ends_at, last_used_at }): LiveSecret | undefined =>
+    secret_hash && created_at ? { secret_hash, created_at, ends_at, last_used_at } : undefined,
+  )
 
 /** A statement's columns for `secretOfApp`, and its join with the secrets of `app`. */
 export const SECRET_COLUMNS = sql.part`secret.secret_hash, secret.created_at as secret_created_at, secret.ends_at,
@@ -37,11 +42,9 @@ export const liveSecrets = (
   rows: readonly { readonly secret: z.output<typeof secretOfApp> }[],
   now: Date,
 ): LiveSecret[] =>
-  rows.flatMap(({ secret: { secret_hash, secret_created_at, ends_at, last_used_at } }) =>
-    secret_hash && secret_created_at && (ends_at === null || ends_at > now)
-      ? [{ secret_hash, created_at: secret_created_at, ends_at, last_used_at }]
-      : [],
-  )
+  rows
+    .map(({ secret }) => secret)
+    .filter((secret): secret is LiveSecret => secret !== undefined && (secret.ends_at === null || secret.ends_at > now))
 
 /** The app that a caller claims to be. */
 interface Caller {
@@ -78,7 +81,8 @@ const callers: Batched<Caller, z.output<typeof callerRow>> = {
 }
 
 export interface AppWithFailures {
-  readonly app: (CallingApp & { secrets: LiveSecret[] }) | undefined
+  readonly app: CallingApp | undefined
+  readonly secrets: readonly LiveSecret[]
   /** Failures of the running window, if there are any. */
   readonly failures: Failures | undefined
 }
@@ -87,7 +91,8 @@ export async function findAppWithFailures(db: Db, caller: Caller, now: Date): Pr
   const rows = await db.batch(callers, caller)
   const [{ app, failures = null, window_ends_at: windowEndsAt = null } = {}] = rows
   return {
-    app: app && { ...app, secrets: liveSecrets(rows, now) },
+    app,
+    secrets: liveSecrets(rows, now),
     failures:
       failures === null || windowEndsAt === null
         ? undefined

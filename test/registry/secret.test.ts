@@ -98,11 +98,11 @@ describe('findAppWithFailures', () => {
   it('gives app and failures, each whether or not there is the other', async () => {
     const { app_key } = await create()
     const subject = subjectOf('each')
-    expect(await find(app_key, subject)).toMatchObject({ failures: undefined, app: { app_key } })
+    expect(await find(app_key, subject)).toMatchObject({ failures: undefined, app: { app_key }, secrets: [{}] })
     const failures = await failed(subject, 2)
     expect(await find(app_key, subject)).toMatchObject({ failures, app: { app_key } })
     for (const appKey of ['unknown', '', 'with\u0000nul', '\ud800']) {
-      expect(await find(appKey, subject), appKey).toEqual({ app: undefined, failures })
+      expect(await find(appKey, subject), appKey).toEqual({ app: undefined, secrets: [], failures })
     }
   })
 
@@ -110,7 +110,7 @@ describe('findAppWithFailures', () => {
     const { app_key } = await create()
     const { app } = await find(app_key, subjectOf('least'))
     expect(Object.keys(app ?? {}).sort()).toEqual([
-      ...['app_key', 'id_token_alg', 'refresh_days', 'refresh_policy', 'scopes', 'secrets', 'status'],
+      ...['app_key', 'id_token_alg', 'refresh_days', 'refresh_policy', 'scopes', 'status'],
       'token_auth_methods',
       'valid_from',
     ])
@@ -120,9 +120,9 @@ describe('findAppWithFailures', () => {
     const subject = subjectOf('over')
     const failures = await failed(subject, 1)
     world.clock.advance(WINDOW_S - 1)
-    expect(await find('unknown', subject)).toEqual({ app: undefined, failures })
+    expect(await find('unknown', subject)).toEqual({ app: undefined, secrets: [], failures })
     world.clock.advance(1)
-    expect(await find('unknown', subject)).toEqual({ app: undefined, failures: undefined })
+    expect(await find('unknown', subject)).toEqual({ app: undefined, secrets: [], failures: undefined })
   })
 
   it('gives each of many at once its own', async () => {
@@ -130,9 +130,9 @@ describe('findAppWithFailures', () => {
     const { app_secret: second } = await rotate(one.app_key)
     const [guessed, fresh] = [subjectOf('guessed'), subjectOf('new')]
     const failures = await failed(guessed, 3)
-    const hashes = (found?: { secrets: { secret_hash: Buffer }[] }) => found?.secrets.map((each) => each.secret_hash)
+    const hashes = (secrets: readonly { secret_hash: Buffer }[] = []) => secrets.map((each) => each.secret_hash)
     const asked = await Promise.all([
-      findMicroAppForAuthentication(world.deps, one.app_key).then((app) => ({ app, failures: undefined })),
+      findMicroAppForAuthentication(world.deps, one.app_key).then((app) => ({ ...app, failures: undefined })),
       find(one.app_key, guessed),
       find(one.app_key, fresh),
       find(other.app_key, guessed),
@@ -140,12 +140,12 @@ describe('findAppWithFailures', () => {
       find(one.app_key, guessed),
     ])
     const [ofOne, ofOther] = [[hashOf(second), hashOf(one.app_secret)], [hashOf(other.app_secret)]]
-    expect(asked.map((found) => [hashes(found.app), found.failures])).toEqual([
+    expect(asked.map((found) => [hashes(found.secrets), found.failures])).toEqual([
       [ofOne, undefined],
       [ofOne, failures],
       [ofOne, undefined],
       [ofOther, failures],
-      [undefined, failures],
+      [[], failures],
       [ofOne, failures],
     ])
   })

@@ -10,7 +10,7 @@ import { type CodeExchange, countFailedTry, type FoundCode, spendAuthorizationCo
 import { refuse } from './failures.ts'
 import { type RefreshDeps, refreshTokens } from './refresh.ts'
 import { revokeGrant } from './store.ts'
-import { type IssuedTokens, type Parameters, required, type TokenSet, tokenSet } from './wire.ts'
+import { type IssuedTokens, type Parameters, required, type TokenCaller, type TokenSet, tokenSet } from './wire.ts'
 
 const TRIES = 3
 const DAY_S = 86_400
@@ -30,16 +30,16 @@ export interface ExchangeInput {
 /** A2 row 8: which of the two grants the authenticated app asks for. */
 export async function answerTokenRequest(
   deps: RefreshDeps,
-  app: CallingApp,
+  caller: TokenCaller,
   parameters: Parameters,
 ): Promise<TokenSet> {
   const grantType = required(parameters, 'grant_type')
   if (grantType === 'authorization_code') {
-    return tokenSet(await exchangeCode(deps, app, readExchange(parameters)))
+    return tokenSet(await exchangeCode(deps, caller, readExchange(parameters)))
   }
   if (grantType === 'refresh_token') {
-    const refresh = () => ({ refreshToken: required(parameters, 'refresh_token'), policy: app.refresh_policy })
-    return tokenSet(await refreshTokens(deps, app, refresh))
+    const refresh = () => ({ refreshToken: required(parameters, 'refresh_token'), policy: caller.app.refresh_policy })
+    return tokenSet(await refreshTokens(deps, caller, refresh))
   }
   throw refuse('grant_type_unsupported', { value: grantType })
 }
@@ -55,15 +55,15 @@ const readExchange = (parameters: Parameters): ExchangeInput => ({
 })
 
 /** A2 rows 10–15: spends a code for tokens. */
-export async function exchangeCode(deps: Deps, app: CallingApp, input: ExchangeInput): Promise<IssuedTokens> {
+export async function exchangeCode(deps: Deps, caller: TokenCaller, input: ExchangeInput): Promise<IssuedTokens> {
   const code = parseToken(deps.keys, PREFIX.authorizationCode, input.code)
   if (!code) throw refuse('code_forged', { value: input.code })
 
   const now = deps.clock.now()
-  const { exchange, accessToken, refreshToken } = prepare(deps, app, input, code, now)
+  const { exchange, accessToken, refreshToken } = prepare(deps, caller.app, input, code, now)
   const found = await spendAuthorizationCode(deps.db, exchange, input.withSignIn)
   if (!found) throw refuse('code_unknown', { value: input.code })
-  if (!found.spent) throw await refusal(deps, app, input, exchange, found)
+  if (!found.spent) throw await refusal(deps, caller, input, exchange, found)
   deps.meters.tokensIssued.authorization_code++
   const { scopes, grant_id: grantId, signIn } = found
   return { accessToken, refreshToken, scopes, grantId, issuedAt: now, signIn }
@@ -110,17 +110,17 @@ function prepare(
 /** Rows 10–15 in their order, for a code that was found but not spent. */
 async function refusal(
   deps: Deps,
-  app: CallingApp,
+  caller: TokenCaller,
   input: ExchangeInput,
   exchange: CodeExchange,
   found: FoundCode,
 ): Promise<NamedFailure> {
   const now = deps.clock.now()
   if (found.used_at) {
-    await answerReplay(deps, app, exchange, found, found.used_at)
+    await answerReplay(deps, caller, exchange, found, found.used_at)
     return refuse('code_used', { value: input.code })
   }
-  if (found.app_key !== app.app_key) return refuse('code_of_another_app', { value: input.code })
+  if (found.app_key !== caller.app.app_key) return refuse('code_of_another_app', { value: input.code })
   if (found.expires_at <= now) return refuse('code_expired', { value: input.code })
 
   const mismatch = findMismatch(exchange, found)
@@ -141,7 +141,13 @@ function findMismatch(exchange: CodeExchange, found: FoundCode): NamedFailure | 
 }
 
 /** Double callbacks are common, so the same app may send a code twice within the window; any other replay is taken for theft. */
-async function answerReplay(deps: Deps, app: CallingApp, exchange: CodeExchange, found: FoundCode, usedAt: Date) {
+async function answerReplay(
+  deps: Deps,
+  { app, actor }: TokenCaller,
+  exchange: CodeExchange,
+  found: FoundCode,
+  usedAt: Date,
+) {
   const { config, db, clock } = deps
   const now = clock.now()
   const duplicate = found.app_key === app.app_key && now < addSeconds(usedAt, config.CODE_DUPLICATE_WINDOW_S)
@@ -152,7 +158,7 @@ async function answerReplay(deps: Deps, app: CallingApp, exchange: CodeExchange,
       { ...deps, db: tx },
       {
         event: 'code_replayed',
-        actor: { ...deps.actor, kind: 'app', name: app.app_key },
+        actor,
         routingKey: exchange.routingKey,
         appKey: found.app_key,
         detail: { grant_id: found.grant_id, presented_by: app.app_key },

@@ -11,7 +11,7 @@ import { refuse } from './failures.ts'
 import { accessTokenScopes, type FoundRefresh, findRefresh, refreshFixed, rotateRefresh } from './refresh-store.ts'
 import { revokeGrant } from './store.ts'
 import type { TokenCap } from './token-cap.ts'
-import type { IssuedTokens } from './wire.ts'
+import type { IssuedTokens, TokenCaller } from './wire.ts'
 
 export interface RefreshDeps extends Deps {
   readonly tokenCap: TokenCap
@@ -30,7 +30,7 @@ export interface RefreshInput {
  */
 export async function refreshTokens(
   deps: RefreshDeps,
-  app: CallingApp,
+  { app, actor }: TokenCaller,
   readInput: () => RefreshInput,
 ): Promise<IssuedTokens> {
   limitRefreshes(deps, app)
@@ -39,15 +39,19 @@ export async function refreshTokens(
   if (!presented) throw refuse('refresh_token_forged')
   if (presented.expiresAt <= deps.clock.now()) throw await expired(deps, presented)
   const allowed = grantableScopes(app.scopes)
-  const refresh = { app, presented, scopes: scopes ? allowed.filter((scope) => scopes.includes(scope)) : allowed }
+  const refresh = {
+    app,
+    actor,
+    presented,
+    scopes: scopes ? allowed.filter((scope) => scopes.includes(scope)) : allowed,
+  }
   if (scopes) await refuseBeyondGrant(deps, presented, scopes)
   const issued = await (policy === 'rotating' ? rotate(deps, refresh) : extend(deps, refresh))
   deps.meters.tokensIssued.refresh_token++
   return issued
 }
 
-interface CheckedRefresh {
-  readonly app: CallingApp
+interface CheckedRefresh extends TokenCaller {
   readonly presented: OpaqueToken
   readonly scopes: readonly string[]
 }
@@ -98,7 +102,8 @@ async function extend(deps: RefreshDeps, { app, presented, scopes }: CheckedRefr
 }
 
 /** Policy rotating: successors with the same end; the predecessor, sent again at once, gets the same answer again. */
-async function rotate(deps: RefreshDeps, { app, presented, scopes }: CheckedRefresh): Promise<IssuedTokens> {
+async function rotate(deps: RefreshDeps, refresh: CheckedRefresh): Promise<IssuedTokens> {
+  const { app, presented, scopes } = refresh
   const { db, clock } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
@@ -115,7 +120,7 @@ async function rotate(deps: RefreshDeps, { app, presented, scopes }: CheckedRefr
     successorExpiresAt: refreshToken.expiresAt,
   }
   const found = await rotateRefresh(db, rotation)
-  if (!found?.issued) return repeatRotation(deps, app, presented)
+  if (!found?.issued) return repeatRotation(deps, refresh)
   deps.tokenCap.refreshed(routingKey)
   return { accessToken, refreshToken, scopes: found.scopes, grantId: found.grant_id, issuedAt: now }
 }
@@ -145,14 +150,15 @@ function successorsOf({ config }: Deps, keys: DerivedKeys, app: CallingApp, pres
 }
 
 /** Not rotated by this call: read again, since another worker may have done it a moment ago. */
-async function repeatRotation(deps: Deps, app: CallingApp, presented: OpaqueToken): Promise<IssuedTokens> {
+async function repeatRotation(deps: Deps, refresh: CheckedRefresh): Promise<IssuedTokens> {
+  const { app, presented } = refresh
   const { config, db, clock } = deps
   const { routingKey, hash } = presented
   const now = clock.now()
   const found = await findRefresh(db, routingKey, hash, grantableScopes(app.scopes))
   if (!found?.rotated_at || found.revoked_at || found.user_status !== 'active') throw refusal(found)
   if (now >= addSeconds(found.rotated_at, config.REFRESH_DUPLICATE_WINDOW_S)) {
-    await revokeForReuse(deps, app, presented, found)
+    await revokeForReuse(deps, refresh, found)
     throw refuse('refresh_token_reused')
   }
   for (const key of everyKey(deps.keys)) {
@@ -163,14 +169,15 @@ async function repeatRotation(deps: Deps, app: CallingApp, presented: OpaqueToke
   throw refuse('refresh_answer_gone')
 }
 
-async function revokeForReuse(deps: Deps, app: CallingApp, { routingKey }: OpaqueToken, found: FoundRefresh) {
+async function revokeForReuse(deps: Deps, { app, actor, presented }: CheckedRefresh, found: FoundRefresh) {
+  const { routingKey } = presented
   await deps.db.tx(async (tx) => {
     if (!(await revokeGrant(tx, routingKey, found.grant_id, deps.clock.now()))) return
     await recordAudit(
       { ...deps, db: tx },
       {
         event: 'refresh_token_reused',
-        actor: { ...deps.actor, kind: 'app', name: app.app_key },
+        actor,
         routingKey,
         appKey: app.app_key,
         detail: { grant_id: found.grant_id },

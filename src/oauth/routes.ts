@@ -106,7 +106,7 @@ export async function tokenRoutes(app: FastifyInstance, { deps }: { deps: Deps }
       hasBody: hasBody(request),
     })
     noteForLog(request, { appKey: client.app_key })
-    const acting = { ...withCap, actor: actorOf(request, 'app', client.app_key) }
-    return answerSuccess(request, reply, await answerTokenRequest(acting, client, parameters))
+    const caller = { app: client, actor: actorOf(request, 'app', client.app_key) }
+    return answerSuccess(request, reply, await answerTokenRequest(withCap, caller, parameters))
   })
 }

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { userKey } from '../account/index.ts'
+import type { Actor } from '../audit/index.ts'
 import { filterText, momentKey, pageInput } from '../db/page.ts'
 import { secondsLeft } from '../lib/clock.ts'
 import type { OpaqueToken } from '../lib/crypto/opaque-token.ts'
 import { contractNames } from '../lib/scope.ts'
 import { parseQuery, queryOf } from '../lib/web/request-target.ts'
+import type { CallingApp } from '../registry/index.ts'
 import { refuse } from './failures.ts'
 import type { SignInBehindGrant } from './grant-store.ts'
 
@@ -47,6 +49,12 @@ export const tokenSetShape = z.object({
   token_type: z.literal('bearer'),
 })
 export type TokenSet = Readonly<z.output<typeof tokenSetShape>>
+
+/** Whom tokens are issued to, and who that is in the audit log. Beside Deps, not in a copy of them: every request has one. */
+export interface TokenCaller {
+  readonly app: CallingApp
+  readonly actor: Actor
+}
 
 /** What an exchange or a refresh has issued. */
 export interface IssuedTokens {

@@ -36,10 +36,6 @@ export async function standardTokenRoutes(
     noteForLog(request, { appKey: client.app.app_key, ...(client.isPublic ? { isAppOnlyNamed: true } : {}) })
     return client
   }
-  const actingFor = (request: FastifyRequest, { app_key }: Client['app']): TokenDeps => ({
-    ...deps,
-    actor: actorOf(request, 'app', app_key),
-  })
 
   await app.register(async (open) => {
     allowRegisteredOrigins(open, origins)
@@ -49,17 +45,15 @@ export async function standardTokenRoutes(
     open.post('/token', async (request, reply) => {
       const parameters = readKnown(formOf(request.body), TOKEN_PARAMETERS)
       const client = await clientOf(request, parameters)
-      return answerStandard(
-        reply,
-        200,
-        await answerStandardTokenRequest(actingFor(request, client.app), client, parameters),
-      )
+      const actor = actorOf(request, 'app', client.app.app_key)
+      return answerStandard(reply, 200, await answerStandardTokenRequest(deps, client, actor, parameters))
     })
 
     open.post('/revoke', async (request, reply) => {
       const parameters = readKnown(formOf(request.body), ABOUT_A_TOKEN)
       const { app: client } = await clientOf(request, parameters)
-      await revokeToken(actingFor(request, client), client, required(parameters, 'token'))
+      const acting = { ...deps, actor: actorOf(request, 'app', client.app_key) }
+      await revokeToken(acting, client, required(parameters, 'token'))
       return answerStandard(reply, 200, {})
     })
 

@@ -1,3 +1,4 @@
+import type { Actor } from '../audit/index.ts'
 import { secondsLeft } from '../lib/clock.ts'
 import { standardNames, withContractScopes } from '../lib/scope.ts'
 import {
@@ -26,35 +27,45 @@ const REFRESH_SCOPE = 'offline_access'
 export async function answerStandardTokenRequest(
   deps: TokenDeps,
   client: Client,
+  actor: Actor,
   parameters: Parameters,
 ): Promise<TokenAnswer> {
   const grantType = required(parameters, 'grant_type')
-  if (grantType === 'authorization_code') return exchange(deps, client, parameters)
-  if (grantType === 'refresh_token') return refresh(deps, client, parameters)
+  if (grantType === 'authorization_code') return exchange(deps, client, actor, parameters)
+  if (grantType === 'refresh_token') return refresh(deps, client, actor, parameters)
   throw refuseOauth('grant_type_unsupported', { value: grantType })
 }
 
-async function exchange(deps: TokenDeps, { app, isPublic }: Client, parameters: Parameters): Promise<TokenAnswer> {
+async function exchange(
+  deps: TokenDeps,
+  { app, isPublic }: Client,
+  actor: Actor,
+  parameters: Parameters,
+): Promise<TokenAnswer> {
   // The code of a request without a challenge fits no verifier, so a public client can never use one.
   const codeVerifier = isPublic ? required(parameters, 'code_verifier') : parameters.get('code_verifier')
-  const issued = await exchangeCode(deps, app, {
-    code: required(parameters, 'code'),
-    redirectUri: required(parameters, 'redirect_uri'),
-    state: null,
-    codeVerifier,
-    refreshScope: REFRESH_SCOPE,
-    withSignIn: true,
-  })
+  const issued = await exchangeCode(
+    deps,
+    { app, actor },
+    {
+      code: required(parameters, 'code'),
+      redirectUri: required(parameters, 'redirect_uri'),
+      state: null,
+      codeVerifier,
+      refreshScope: REFRESH_SCOPE,
+      withSignIn: true,
+    },
+  )
   const idToken = issued.scopes.includes('openid') ? await issueIdToken(deps, app, issued, true) : undefined
   return answerOf(issued, issued.scopes.includes(REFRESH_SCOPE), idToken)
 }
 
-async function refresh(deps: TokenDeps, { app }: Client, parameters: Parameters): Promise<TokenAnswer> {
+async function refresh(deps: TokenDeps, { app }: Client, actor: Actor, parameters: Parameters): Promise<TokenAnswer> {
   const asked = parameters
     .get('scope')
     ?.split(' ')
     .filter((scope) => scope !== '')
-  const issued = await refreshTokens(deps, app, () => ({
+  const issued = await refreshTokens(deps, { app, actor }, () => ({
     refreshToken: required(parameters, 'refresh_token'),
     policy: 'rotating',
     ...(asked?.length ? { scopes: withContractScopes(asked) } : {}),

@@ -26,6 +26,14 @@ export interface FailureRow {
   readonly standard?: StandardAnswer
 }
 
+/** A row of a table *order of checks* of DECISIONS. */
+interface CheckRow {
+  readonly check: string
+  /** The failures with which it refuses; that of a missing parameter with its name: `parameter_missing state`. */
+  readonly failures: readonly string[]
+}
+export type CheckOrder = Readonly<Record<number, CheckRow>>
+
 export interface FailureFacts {
   /** What the caller sent, or the parameter's name: the answer repeats it, the log does not. */
   readonly value?: string

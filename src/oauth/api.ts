@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type ApiOperation, failuresOf } from '../lib/web/api-operation.ts'
+import { type ApiOperation, failuresIn, failuresOf } from '../lib/web/api-operation.ts'
+import { OAUTH_CHECKS } from './check-orders.ts'
 import { OAUTH_FAILURES } from './failures.ts'
 import { tokenSetShape } from './wire.ts'
 
@@ -69,36 +70,9 @@ export const OAUTH_API: readonly ApiOperation[] = [
     query: [exchangeQuery, refreshQuery],
     caller: 'client',
     answers: { 200: { json: tokenSetShape } },
-    failures: failuresOf(OAUTH_FAILURES, [
-      ...PARAMETERS,
-      'credentials_missing',
-      'credentials_wrong',
-      'app_unknown',
-      'credentials_in_body',
-      'basic_malformed',
-      'basic_contradicts_query',
-      'app_not_approved',
-      'too_many_requests',
-      'grant_type_unsupported',
-      'code_forged',
-      'code_unknown',
-      'code_used',
-      'code_of_another_app',
-      'code_expired',
-      'code_spent_meanwhile',
-      'redirect_uri_differs',
-      'state_differs',
-      'code_verifier_wrong',
-      'user_blocked',
-      'grant_withdrawn',
-      'refresh_token_forged',
-      'refresh_token_unknown',
-      'refresh_token_revoked',
-      'refresh_token_rotated',
-      'refresh_token_reused',
-      'refresh_answer_gone',
-      'refresh_token_expired',
-      'no_scope_left',
-    ]),
+    failures: {
+      ...failuresOf(OAUTH_FAILURES, ['app_unknown']),
+      ...failuresIn(OAUTH_FAILURES, [OAUTH_CHECKS.A2, OAUTH_CHECKS.A3]),
+    },
   },
 ]

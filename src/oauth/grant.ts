@@ -20,12 +20,15 @@ export const listGrants = operation(
   },
 )
 
-/** Of one micro-app: what a change of it touches. A hundred thousand are counted at most. */
-export const liveGrantsOfApp = ({ db }: Deps, appKey: string): Promise<LiveGrants> => countGrantsOfApp(db, appKey)
-
-/** Of one user. */
-export const liveGrantsOfUser = ({ db }: Deps, cid: number, userId: string): Promise<LiveGrants> =>
-  countGrantsOfUser(db, { routingKey: routingKeyOf(cid, userId), cid, userId })
+/** Of one user or one micro-app: what a change of it touches. A hundred thousand are counted at most. */
+export const liveGrantsOf = (
+  { db }: Deps,
+  whose: { readonly app_key: string } | { readonly cid: number; readonly user_id: string },
+): Promise<LiveGrants> => {
+  if ('app_key' in whose) return countGrantsOfApp(db, whose.app_key)
+  const { cid, user_id: userId } = whose
+  return countGrantsOfUser(db, { routingKey: routingKeyOf(cid, userId), cid, userId })
+}
 
 /** Withdraws a grant: its code, access tokens and refresh tokens stop working at once. Doing it again changes nothing. */
 export const withdrawGrant = operation(grantReference, async (deps: Deps, reference: GrantReference): Promise<void> => {

@@ -1,6 +1,7 @@
 export { OAUTH_API } from './api.ts'
 export { readBasic, verifyCredentials } from './authenticate.ts'
 export { type AuthorizationRequest, checkPkce } from './authorize.ts'
+export { OAUTH_CHECKS } from './check-orders.ts'
 export { decideConsent, issueCode } from './consent.ts'
 export { sealConsentForm } from './consent-form.ts'
 export { rememberedScopes } from './consent-store.ts'
@@ -8,7 +9,7 @@ export { deleteGrantsOf } from './demo-store.ts'
 export { countAppEnding, countUserEnding } from './ending.ts'
 export { exchangeCode } from './exchange.ts'
 export { OAUTH_FAILURES, refuse as refuseOauth } from './failures.ts'
-export { listGrants, liveGrantsOfApp, liveGrantsOfUser, withdrawGrant } from './grant.ts'
+export { listGrants, liveGrantsOf, withdrawGrant } from './grant.ts'
 export {
   grantByKey,
   joinedAccessToken,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type ApiOperation, failuresOf } from '../lib/web/api-operation.ts'
-import { OAUTH_FAILURES } from '../oauth/index.ts'
+import { type ApiOperation, failuresIn, failuresOf } from '../lib/web/api-operation.ts'
+import { OAUTH_CHECKS, OAUTH_FAILURES } from '../oauth/index.ts'
 import { RESOURCE_FAILURES } from '../resource/index.ts'
 import { OIDC_FAILURES } from './failures.ts'
 import * as messages from './messages.ts'
@@ -58,28 +58,13 @@ const LOGOUT = {
   ]),
 }
 
-const GRANT = failuresOf(OAUTH_FAILURES, [
-  'grant_type_unsupported',
-  'code_forged',
-  'code_unknown',
-  'code_used',
-  'code_of_another_app',
-  'code_expired',
-  'code_spent_meanwhile',
-  'redirect_uri_differs',
-  'code_verifier_wrong',
-  'user_blocked',
-  'grant_withdrawn',
-  'refresh_token_forged',
-  'refresh_token_unknown',
-  'refresh_token_revoked',
-  'refresh_token_rotated',
-  'refresh_token_reused',
-  'refresh_answer_gone',
-  'refresh_token_expired',
-  'scope_beyond_grant',
-  'no_scope_left',
-])
+/** What is wrong with a grant; what lacks a column of this dialect, it cannot meet. */
+const GRANT = {
+  ...Object.fromEntries(
+    Object.entries(failuresIn(OAUTH_FAILURES, [OAUTH_CHECKS.A2, OAUTH_CHECKS.A3], 8)).filter(([, row]) => row.standard),
+  ),
+  ...failuresOf(OAUTH_FAILURES, ['scope_beyond_grant']),
+}
 
 const USERINFO = {
   ...READING,

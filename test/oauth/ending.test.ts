@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routingKeyOf } from '../../src/account/index.ts'
 import { rememberConsent, rememberedScopes } from '../../src/oauth/consent-store.ts'
-import { liveGrantsOfUser } from '../../src/oauth/index.ts'
+import { liveGrantsOf } from '../../src/oauth/index.ts'
 import type { Browser } from '../acceptance/browser.ts'
 import { type App, Client, dataOf, envelopeOf, type TokenSet, tokenSetOf, type User } from '../acceptance/client.ts'
 import { consentForm, signInForm } from '../acceptance/form.ts'
@@ -85,7 +85,7 @@ describe.each(['fixed', 'rotating'])('everything of a user (refresh tokens: %s)'
     const explained = await client.admin('GET', `/explain?about=${his.tokens.access_token.slice(0, 17)}`)
     const { issued } = explained.token as { issued: { user_id: string; revoked_at: string | null }[] }
     expect(issued.filter(({ user_id }) => user_id === user.user_id)).toMatchObject([{ revoked_at: expect.any(String) }])
-    expect(await liveGrantsOfUser(world.deps, user.cid, user.user_id)).toMatchObject({ grants: 0 })
+    expect(await liveGrantsOf(world.deps, user)).toMatchObject({ grants: 0 })
     world.clock.advance(1)
     await expectAlive(await held(user, app))
   })

@@ -1,6 +1,6 @@
 import { rotation } from '../../lib/crypto/made-secret.ts'
 import { parseInput } from '../../lib/json/input.ts'
-import { countAppEnding, liveGrantsOfApp } from '../../oauth/index.ts'
+import { countAppEnding, liveGrantsOf } from '../../oauth/index.ts'
 import {
   approveMicroApp,
   endTokensOfApp,
@@ -102,7 +102,7 @@ const approve: Action = {
   title: 'console.apps.approve',
   ask: async (asking) => {
     const app = await appOf(asking)
-    const { grants, people } = await liveGrantsOfApp(asking.deps, app.app_key)
+    const { grants, people } = await liveGrantsOf(asking.deps, app)
     const numbers = { name: app.name, grants: countedGrants(grants), people: countedGrants(people) }
     return { says: [asking.t('console.apps.approve_says', numbers)], back: pageOf(app.app_key) }
   },
@@ -118,7 +118,7 @@ const suspend: Action = {
   title: 'console.apps.suspend',
   ask: async (asking) => {
     const app = await appOf(asking)
-    const { grants, people } = await liveGrantsOfApp(asking.deps, app.app_key)
+    const { grants, people } = await liveGrantsOf(asking.deps, app)
     const numbers = { name: app.name, grants: countedGrants(grants), people: countedGrants(people) }
     return { says: [asking.t('console.apps.suspend_says', numbers)], back: pageOf(app.app_key) }
   },

@@ -1,7 +1,7 @@
 import { blockUser, endSessionsOfUser, listUsers, maskedUser, showUser, unblockUser } from '../../account/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { allows } from '../../lib/web/admin-auth.ts'
-import { countUserEnding, listGrants, liveGrantsOfUser } from '../../oauth/index.ts'
+import { countUserEnding, listGrants, liveGrantsOf } from '../../oauth/index.ts'
 import { PERSONAL_DATA } from '../permissions.ts'
 import type { Action, Asking, Section } from '../shown.ts'
 import { at, code, count, countedGrants, link, orDash, stateCell, stateChoices, text, time } from '../texts.ts'
@@ -91,7 +91,7 @@ const change = (what: 'block' | 'unblock'): Action => ({
   ask: async (asking) => {
     const key = keyOf(asking)
     const user = await showUser(asking.deps, key)
-    const { grants } = await liveGrantsOfUser(asking.deps, key.cid, key.user_id)
+    const { grants } = await liveGrantsOf(asking.deps, key)
     const numbers = { name: `${user.name} (${personOf(key)})`, grants: countedGrants(grants) }
     const said = what === 'block' ? 'console.users.block_says' : 'console.users.unblock_says'
     return { says: [asking.t(said, numbers)], back: pageOf(key) }

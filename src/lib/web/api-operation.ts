@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { FailureRow } from '../failure.ts'
+import type { CheckOrder, FailureRow } from '../failure.ts'
 
 /** What an answer is: a page, a redirect with the parameters that it adds, or JSON of this shape. */
 type ApiAnswer = 'page' | { readonly redirect: z.ZodObject } | { readonly json: z.ZodType }
@@ -42,3 +42,16 @@ export const failuresOf = <Table extends Readonly<Record<string, FailureRow>>>(
       return [name, row]
     }),
   )
+
+/** The failures with which these orders of checks refuse, from a row on. */
+export const failuresIn = (
+  table: Readonly<Record<string, FailureRow>>,
+  orders: readonly CheckOrder[],
+  from = 1,
+): Record<string, FailureRow> => {
+  const rows = orders.flatMap((order) => Object.entries(order).filter(([row]) => Number(row) >= from))
+  return failuresOf(
+    table,
+    rows.flatMap(([, { failures }]) => failures.map((name) => name.replace(/ .*/, ''))),
+  )
+}

@@ -17,6 +17,8 @@ export interface RecordField {
   /** How the option is read: by default as a text; a list by repeating it, a pair as `name=value`. */
   readonly reads?: 'number' | 'list' | 'words' | 'pairs' | 'switch'
   readonly help: string
+  /** It is read with every call of the app or partner, not only by pages and operators. */
+  readonly everyCall?: true
   /** What `--no-…` is for: a switch off, else the value `empty` in place of the one so far. */
   readonly without?: { readonly help: string; readonly empty?: unknown }
 }
@@ -36,6 +38,20 @@ export const shapeOf = <Described extends Fields, As extends Use>(fields: Descri
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]) => (field[use] ? [[name, field[use]]] : [])),
   ) as Shape<Described, As>
+
+type EveryCall<Described> = {
+  [Name in keyof Described as Described[Name] extends { everyCall: true } ? Name : never]: Described[Name] extends {
+    kept: infer Schema
+  }
+    ? Schema
+    : never
+}
+
+/** The schemas of the fields that are read with every call. */
+export const everyCallOf = <Described extends Fields>(fields: Described): EveryCall<Described> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, { everyCall, kept }]) => (everyCall ? [[name, kept]] : [])),
+  ) as EveryCall<Described>
 
 /** Between commas, each with what `write` makes of it. */
 function listed(names: readonly string[], write: (name: string) => Fragment): Fragment {

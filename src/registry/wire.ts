@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { shapeOf } from '../db/field.ts'
+import { everyCallOf, shapeOf } from '../db/field.ts'
 import { filterText, momentKey, pageInput } from '../db/page.ts'
 import type { Problem } from '../lib/web/rescode.ts'
 import { MICRO_APP_FIELDS } from './micro-app-fields.ts'
@@ -82,14 +82,5 @@ export type MicroAppFilter = z.output<typeof microAppFilter>
  * What a micro-app's own calls need of it: read with every token request, so not what only pages and operators ask for,
  * such as URIs and keys.
  */
-export const callingApp = microApp.pick({
-  app_key: true,
-  status: true,
-  scopes: true,
-  refresh_days: true,
-  refresh_policy: true,
-  token_auth_methods: true,
-  id_token_alg: true,
-  valid_from: true,
-})
+export const callingApp = z.object({ ...everyCallOf(MICRO_APP_FIELDS), valid_from: microApp.shape.valid_from })
 export type CallingApp = z.output<typeof callingApp>

@@ -27,11 +27,21 @@ function endProcess(id: number): void {
   }
 }
 
+/** The compiler has said what is wrong, which the runner's own report of a failed set-up would bury. */
+function build(): void {
+  try {
+    execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' })
+  } catch {
+    process.stderr.write('The program cannot be built, so nothing is tested.\n')
+    process.exit(1)
+  }
+}
+
 /** One real PostgreSQL for the whole run, with a migrated template that each test file clones; and the built program. */
 export default async function setup(project: TestProject) {
   const pgbouncer = process.env.TEST_PGBOUNCER === 'on' ? await import('./pgbouncer.ts') : undefined
   if (pgbouncer?.pgbouncerMissing) process.exit(0) // it has said so
-  execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' })
+  build()
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-test-'))
   chmodSync(folder, 0o755)
   const processesFolder = join(folder, 'processes')

@@ -77,7 +77,8 @@ describe('a link to a new password', () => {
     const { user } = await makePerson()
     const [first, second] = [await makeLink(user), await makeLink(user)]
     expect((await set(first)).status).toBe(404)
-    expect((await set(`${second.slice(0, -1)}_`)).status).toBe(404)
+    const forged = second.slice(0, -1) + (second.endsWith('_') ? 'A' : '_')
+    expect((await set(forged)).status).toBe(404)
     expect((await set('x')).status).toBe(404)
     const gone = await makePerson()
     const orphan = await makeLink(gone.user)

@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { PARTNER_LIMITS } from '../../src/config/call-limits.ts'
 import { reasonDetail } from '../../src/lib/reason-said.ts'
 import { REASONS } from '../../src/lib/reasons.ts'
 import { said } from '../../src/lib/said.ts'
 import { translator } from '../../src/lib/web/locale.ts'
+import { exceededLimit } from '../../src/outbound/exceeded.ts'
 import { explainMistake } from '../../src/sandbox/mistake-texts.ts'
 import { detailText, reasonText } from '../../src/sandbox/texts.ts'
 import { trafficTexts } from '../../src/sandbox/traffic/texts.ts'
@@ -18,7 +20,7 @@ const ENGLISH = /\b(?:the|is|not|of|does|must|was|and|has|have|more|by|to|within
 
 const src = new URL('../../src/', import.meta.url)
 const code = readdirSync(src, { recursive: true, encoding: 'utf8' })
-  .filter((path) => /^(?:mws|mtp|orders|catalogue|partner-calls|outbound)\/.*\.ts$/.test(path))
+  .filter((path) => /^(?:mws|mws-wire|mtp|orders|catalogue|partner-calls|outbound)\/.*\.ts$/.test(path))
   .map((path) => readFileSync(new URL(path, src), 'utf8'))
   .join('\n')
 
@@ -29,6 +31,10 @@ const clauses = [...code.matchAll(MADE)]
     text.replace(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, (value) => (/code|seconds/.test(value) ? '5' : 'x1')),
   )
   .filter((clause) => clause !== 'Authorization: x1')
+
+/** Each limit of a call, as a call tells that it was exceeded. */
+const CODES = [...code.matchAll(/case '((?:UND_ERR|Timeout)\w+)':/g)].map(([, found = '']) => found)
+const exceeded = CODES.map((found) => `${exceededLimit('connect', found, PARTNER_LIMITS)}: connect (${found})`)
 
 const SAID = [
   'Authorization: no colon between clientId and signature',
@@ -61,7 +67,8 @@ const SAID = [
 describe('the reasons of refused and failed calls', () => {
   it('are worded in English as they are made, and in Chinese without English words', () => {
     expect(clauses.length).toBeGreaterThan(40)
-    const all = [...clauses, ...SAID]
+    expect(exceeded.length).toBeGreaterThan(4)
+    const all = [...clauses, ...exceeded, ...SAID]
     expect(all.filter((reason) => typeof reasonDetail(reason) === 'string')).toEqual([])
     for (const reason of all) {
       const detail = reasonDetail(reason)

@@ -14,11 +14,14 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, FailureRow>>>> = {
 
 const withoutComments = (source: string): string => source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
 
-/** The sources of a room but its table. */
+/** Listed there is not used. */
+const LISTS = ['failures.ts', 'check-orders.ts']
+
+/** The sources of a room but its tables. */
 const sourcesOf = (room: string): [file: string, source: string][] => {
   const folder = new URL(`../../src/${room}/`, import.meta.url)
   return readdirSync(folder)
-    .filter((file) => file !== 'failures.ts')
+    .filter((file) => !LISTS.includes(file))
     .map((file) => [file, withoutComments(readFileSync(new URL(file, folder), 'utf8'))])
 }
 

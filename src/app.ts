@@ -1,13 +1,13 @@
-import { randomUUID } from 'node:crypto'
 import cookie from '@fastify/cookie'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import { accountRoom } from './account/plugin.ts'
 import { auditRoom } from './audit/plugin.ts'
 import { catalogueRoom } from './catalogue/plugin.ts'
 import type { Config } from './config/index.ts'
 import { consoleRoom } from './console/plugin.ts'
 import { databaseState } from './db/installation.ts'
-import type { Room } from './db/shares.ts'
+import type { ConnectionGroup } from './db/shares.ts'
+import { withShareOf } from './db/sql.ts'
 import type { Deps } from './deps.ts'
 import { developerRoom } from './developer/plugin.ts'
 import { openRefusalKeeper } from './explain/index.ts'
@@ -18,11 +18,12 @@ import { MOST_HEADER_BYTES, rawRequestError, unreadableRequest } from './lib/web
 import { closeInTime, drainingResponse } from './lib/web/drain.ts'
 import { failureAnswerOf } from './lib/web/envelope.ts'
 import { type Readiness, registerHealth } from './lib/web/health.ts'
-import { keepToHttps } from './lib/web/https-only.ts'
+import { enforceHttps } from './lib/web/https-only.ts'
 import { boundRequests } from './lib/web/load.ts'
-import { observeRequests, tellOfUntrustedProxy } from './lib/web/observe.ts'
+import { observeRequests, warnAboutUntrustedProxy } from './lib/web/observe.ts'
 import { registerPages, sendErrorPage } from './lib/web/page.ts'
 import { boundBodyMemory } from './lib/web/read-body.ts'
+import { requestLogging } from './lib/web/request-log.ts'
 import { noSuchPath } from './lib/web/rescode.ts'
 import { registerSecurityTxt } from './lib/web/security-txt.ts'
 import { traceRequests } from './lib/web/trace-requests.ts'
@@ -54,12 +55,14 @@ export interface AppParts {
   readonly isForOperators?: IsForOperators
 }
 
-/** What a room is given: its share of the connections to the database, and all else as it is. */
-const forRoom = (deps: Deps, room: Room): { deps: Deps } => ({ deps: { ...deps, db: deps.db.room(room) } })
-
 /** Whether what is for operators is answered to this machine only: `/metrics` asks for no token there. */
 const hasOwnLoopbackPort = ({ ADMIN_PORT, ADMIN_HOST }: Config): boolean =>
   ADMIN_PORT !== undefined && ['127.0.0.1', '::1', 'localhost'].includes(ADMIN_HOST)
+
+/** Zod reads what comes in, so no route has a schema: without this, every start would load compilers for them. */
+const noSchemas = () => {
+  throw new Error('a route has no schema here: zod reads what comes in')
+}
 
 /** The one Fastify app: what is global first, then the rooms in order. */
 export async function buildApp({
@@ -72,10 +75,9 @@ export async function buildApp({
   const { config } = deps
   const native = config.ENVELOPE_HTTP_STATUS === 'native'
   const app = Fastify({
-    loggerInstance: log as FastifyBaseLogger,
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' }),
-    genReqId: () => randomUUID(),
+    ...requestLogging(log),
     trustProxy: config.TRUST_PROXY.length > 0 ? [...config.TRUST_PROXY] : false,
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     exposeHeadRoutes: false,
     requestTimeout: 30_000,
     forceCloseConnections: 'idle',
@@ -93,13 +95,13 @@ export async function buildApp({
   app.removeAllContentTypeParsers() // no body is read where no room asks for it
   boundBodyMemory(app, config.BODY_MEMORY_MB)
   closeInTime(app, config.SHUTDOWN_GRACE_S)
-  const refusals = openRefusalKeeper({ ...deps, db: deps.db.room('operators') })
+  const refusals = openRefusalKeeper(withShareOf(deps, 'operators'))
   app.addHook('onClose', () => refusals.close())
   registerAccessLedger(app, deps)
   if (deps.tracing) traceRequests(app, deps.tracing)
   observeRequests(app, { log, config, meters: deps.meters, onRefused: refusals.keep })
-  keepToHttps(app, config.PUBLIC_URL)
-  if (config.TRUST_PROXY.length === 0) tellOfUntrustedProxy(app, log)
+  enforceHttps(app, config.PUBLIC_URL)
+  if (config.TRUST_PROXY.length === 0) warnAboutUntrustedProxy(app, log)
   const inProgress = boundRequests(app, config.MAX_REQUESTS)
   deps.meters.watch('gatehouse_http_requests_in_progress', 'Requests that are being answered', inProgress)
   registerSecurityTxt(app, config, deps.clock)
@@ -115,28 +117,29 @@ export async function buildApp({
   app.setNotFoundHandler({ preHandler: limitPages(app, config) }, (request, reply) =>
     sendErrorPage(request, reply, noSuchPath(), native),
   )
-  await app.register(registryRoom, forRoom(deps, 'operators'))
-  await app.register(partnersRoom, { ...forRoom(deps, 'operators'), testCallWith: heartbeatWith })
-  await app.register(membersRoom, forRoom(deps, 'operators'))
-  await app.register(accountRoom, forRoom(deps, 'oauth'))
-  await app.register(oauthRoom, forRoom(deps, 'oauth'))
-  await app.register(oidcRoom, forRoom(deps, 'oauth'))
-  await app.register(resourceRoom, forRoom(deps, 'resource'))
-  await app.register(peopleRoom, forRoom(deps, 'oauth'))
+  const givenTo = (group: ConnectionGroup) => ({ deps: withShareOf(deps, group) })
+  await app.register(registryRoom, givenTo('operators'))
+  await app.register(partnersRoom, { ...givenTo('operators'), testCallWith: heartbeatWith })
+  await app.register(membersRoom, givenTo('operators'))
+  await app.register(accountRoom, givenTo('oauth'))
+  await app.register(oauthRoom, givenTo('oauth'))
+  await app.register(oidcRoom, givenTo('oauth'))
+  await app.register(resourceRoom, givenTo('resource'))
+  await app.register(peopleRoom, givenTo('oauth'))
   await app.register(developerRoom, { deps })
-  await app.register(mtpRoom, forRoom(deps, 'notices'))
-  await app.register(partnerReachRoom, forRoom(deps, 'operators'))
-  await app.register(catalogueRoom, forRoom(deps, 'operators'))
-  await app.register(ordersRoom, forRoom(deps, 'operators'))
-  await app.register(sandboxRoom, forRoom(deps, 'sandbox'))
-  await app.register(jobsRoom, forRoom(deps, 'operators'))
-  await app.register(explainRoom, forRoom(deps, 'operators'))
+  await app.register(mtpRoom, givenTo('notices'))
+  await app.register(partnerReachRoom, givenTo('operators'))
+  await app.register(catalogueRoom, givenTo('operators'))
+  await app.register(ordersRoom, givenTo('operators'))
+  await app.register(sandboxRoom, givenTo('sandbox'))
+  await app.register(jobsRoom, givenTo('operators'))
+  await app.register(explainRoom, givenTo('operators'))
   const gather = gatherMetrics ?? (async () => [await deps.meters.registry.getMetricsAsJSON()])
   const forgetHour = keepLastHour(deps.meters, deps.clock)
   app.addHook('onClose', async () => forgetHour())
-  await app.register(metricsRoom, { ...forRoom(deps, 'operators'), gather, open: hasOwnLoopbackPort(config) })
-  await app.register(operatorsRoom, forRoom(deps, 'operators'))
-  await app.register(auditRoom, forRoom(deps, 'operators'))
-  await app.register(consoleRoom, { ...forRoom(deps, 'operators'), gather })
+  await app.register(metricsRoom, { ...givenTo('operators'), gather, open: hasOwnLoopbackPort(config) })
+  await app.register(operatorsRoom, givenTo('operators'))
+  await app.register(auditRoom, givenTo('operators'))
+  await app.register(consoleRoom, { ...givenTo('operators'), gather })
   return app
 }

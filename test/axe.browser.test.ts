@@ -25,6 +25,8 @@ it.each(LOOKS)('as %j', async (look) => {
     await page.setContent(greyIn(scheme))
     expect(await violations(page), scheme).toEqual(scheme === look.colorScheme ? BAD_CONTRAST : [])
     expect(await violationsInBothSchemes(page), scheme).toEqual(BAD_CONTRAST)
+    expect(await violations(page, 'h1'), scheme).toEqual([])
+    expect(await violations(page, 'p'), scheme).toEqual(scheme === look.colorScheme ? BAD_CONTRAST : [])
   }
   for (const width of [320, 360, 1280]) {
     await page.setContent(pageOf(`@media (width: ${width}px) { p { width: ${width + 100}px } }`))

@@ -19,16 +19,20 @@ async function prepare(page: Page): Promise<void> {
 }
 
 /** What is looked for is in the page itself: no style sheet is fetched again, nothing plays. */
-const run = (page: Page, options: axe.RunOptions = {}): Promise<axe.Result[]> =>
-  page.evaluate(async (chosen) => {
-    const { axe: checker } = globalThis as unknown as { axe: typeof axe }
-    return (await checker.run({ ...chosen, resultTypes: ['violations'], preload: false })).violations
-  }, options)
+const run = (page: Page, options: axe.RunOptions = {}, part?: string): Promise<axe.Result[]> =>
+  page.evaluate(
+    async ([chosen, selector]) => {
+      const { axe: checker } = globalThis as unknown as { axe: typeof axe }
+      const where = selector === undefined ? document : { include: [[selector]] }
+      return (await checker.run(where, { ...chosen, resultTypes: ['violations'], preload: false })).violations
+    },
+    [options, part] as const,
+  )
 
-/** Violations that axe calls serious or critical, in the page's colour scheme. */
-export async function violations(page: Page): Promise<string[]> {
+/** Violations that axe calls serious or critical, in the page's colour scheme; of a part alone if its selector is given. */
+export async function violations(page: Page, part?: string): Promise<string[]> {
   await prepare(page)
-  return worst(await run(page))
+  return worst(await run(page, {}, part))
 }
 
 /** For a page that is looked at once: also what axe has against the contrast in the other colour scheme. */

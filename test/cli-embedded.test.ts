@@ -7,8 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { gatehouseProcess } from './cli-process.ts'
+import { gatehouse } from './cli-runner.ts'
 import { SHORT_LIVED } from './start-options.ts'
 
+/** Commands run in this process but where several processes meet. */
 let settings: Record<string, string>
 beforeAll(() => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-cli-'))
@@ -18,22 +20,20 @@ beforeAll(() => {
 afterAll(() => rmSync(settings.DATA_DIR ?? '', { recursive: true, force: true }))
 
 const pidFile = () => join(settings.DATA_DIR ?? '', 'gatehouse.pid')
-const create = (name: string) =>
-  gatehouseProcess(
-    settings,
-    'app',
-    'create',
-    '--app-key',
-    name,
-    '--name',
-    name,
-    '--host',
-    'a.com',
-    '--scope',
-    'USER_INFO',
-  )
+const commandFor = (name: string) => [
+  'app',
+  'create',
+  '--app-key',
+  name,
+  '--name',
+  name,
+  '--host',
+  'a.com',
+  '--scope',
+  'USER_INFO',
+]
 const list = async () => {
-  const { stdout, stderr } = await gatehouseProcess(settings, 'app', 'list', '--json')
+  const { stdout, stderr } = await gatehouse(settings, 'app', 'list', '--json')
   expect(stderr).toBe('')
   return JSON.parse(stdout).apps.map((app: { app_key: string }) => app.app_key)
 }
@@ -47,16 +47,17 @@ async function startService(): Promise<ChildProcess> {
 }
 
 it('without a service, commands start its database for themselves and wait for each other', async () => {
-  expect(await create('first')).toMatchObject({ code: 0, stderr: '' })
+  expect(await gatehouse(settings, ...commandFor('first'))).toMatchObject({ code: 0, stderr: '' })
   expect(existsSync(pidFile())).toBe(false)
-  expect((await Promise.all([create('second'), create('third')])).map(({ code }) => code)).toEqual([0, 0])
+  const both = [gatehouseProcess(settings, ...commandFor('second')), gatehouse(settings, ...commandFor('third'))]
+  expect((await Promise.all(both)).map(({ code }) => code)).toEqual([0, 0])
   expect((await list()).sort()).toEqual(['first', 'second', 'third'])
 })
 
 it('beside a running service, commands use its database, also while it is starting', async () => {
   const service = await startService()
   try {
-    expect(await create('fourth')).toMatchObject({ code: 0, stderr: '' })
+    expect(await gatehouseProcess(settings, ...commandFor('fourth'))).toMatchObject({ code: 0, stderr: '' })
     expect(await list()).toContain('fourth')
     expect(service.exitCode).toBeNull()
   } finally {

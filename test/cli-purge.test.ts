@@ -21,7 +21,10 @@ it('gatehouse purge deletes what is over and says how much', async () => {
   await fill(2_500)
   expect(await purge()).toEqual({ code: 0, stdout: 'access_token  2500\n', stderr: '' })
   expect(await purge()).toEqual({ code: 0, stdout: 'nothing was deleted\n', stderr: '' })
+  const purgedAt = async () => (await world.pool.query('select purged_at from installation')).rows[0].purged_at
+  const before = await purgedAt()
   const { stdout } = await purge('--json')
+  expect((await purgedAt()).getTime()).toBeGreaterThan(before.getTime())
   expect(JSON.parse(stdout)).toEqual({ deleted: {}, total: 0, finished: true })
 })
 

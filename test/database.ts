@@ -15,17 +15,10 @@ export async function freshDatabase(): Promise<{ url: string; drop(): Promise<vo
     await client.connect()
     await client.query(statement).finally(() => client.end())
   }
-  await asAdmin(`create database ${name} template ${TEMPLATE}`)
-  const url = new URL(serverUrl)
-  url.pathname = name
-  // A pool that has ended still closes its connections: PostgreSQL waits five seconds for these. One that it ends by force
-  // meanwhile makes an error that nobody listens to any more.
-  const dropOnce = () =>
-    asAdmin(`drop database if exists ${name}`).catch(() => asAdmin(`drop database if exists ${name} with (force)`))
-  // PostgreSQL drops with a checkpoint of all databases, and the disk of a neighbour may be full (test/readiness.test.ts).
-  const drop = async () => {
-    await until(() =>
-      dropOnce().then(
+  // Both make a checkpoint of all databases, and the disk of a neighbour may be full (test/readiness.test.ts).
+  const whenDisksAllow = (attempt: () => Promise<void>) =>
+    until(() =>
+      attempt().then(
         () => true,
         (error: Error) => {
           if (error.message === 'checkpoint request failed') return false
@@ -33,6 +26,15 @@ export async function freshDatabase(): Promise<{ url: string; drop(): Promise<vo
         },
       ),
     )
+  await whenDisksAllow(() => asAdmin(`create database ${name} template ${TEMPLATE} strategy file_copy`))
+  const url = new URL(serverUrl)
+  url.pathname = name
+  // A pool that has ended still closes its connections: PostgreSQL waits five seconds for these. One that it ends by force
+  // meanwhile makes an error that nobody listens to any more.
+  const dropOnce = () =>
+    asAdmin(`drop database if exists ${name}`).catch(() => asAdmin(`drop database if exists ${name} with (force)`))
+  const drop = async () => {
+    await whenDisksAllow(dropOnce)
   }
   return { url: url.href, drop }
 }

@@ -36,6 +36,9 @@ function testClock(start = '2026-05-06T10:34:20Z'): TestClock {
   }
 }
 
+/** For tests of what many do at once. Other worlds get by with fewer connections: PostgreSQL makes them slowly. */
+export const MANY_CONNECTIONS = { DATABASE_POOL_SIZE: '10' }
+
 /** On a busy machine a queue may be slow. */
 const PATIENT = { ...BATCH_LIMITS, waitMs: 20_000 }
 
@@ -63,6 +66,7 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
     LOG_REQUESTS: 'all',
     PAGES_PER_MINUTE: '1000000',
     QUEUE_WAIT_MS: '20000',
+    DATABASE_POOL_SIZE: '4',
     MAX_REQUESTS: '10000',
     SIGN_IN_QUEUE: '10000',
     ...environment,

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openWorld, type World } from './harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from './harness.ts'
 
 /** More than can be done at once is refused at once, by 503 with Retry-After in the form of whoever is called. */
 
@@ -11,7 +11,12 @@ const WAITING = 1
 
 let world: World
 beforeAll(async () => {
-  world = await openWorld({ MAX_REQUESTS: String(MOST), SIGN_IN_QUEUE: String(WAITING), LOG_LEVEL: 'info' })
+  world = await openWorld({
+    ...MANY_CONNECTIONS,
+    MAX_REQUESTS: String(MOST),
+    SIGN_IN_QUEUE: String(WAITING),
+    LOG_LEVEL: 'info',
+  })
 })
 afterAll(() => world?.close())
 

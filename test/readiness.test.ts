@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { expect, inject, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { buildApp } from '../src/app.ts'
 import { databaseState } from '../src/db/installation.ts'
 import { openPool } from '../src/db/pool.ts'
@@ -12,6 +12,7 @@ import { deriveKeys } from '../src/lib/crypto/keys.ts'
 import { checkSecretKey } from '../src/partners/secret-key.ts'
 import { TEMPLATE } from './database.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'
+import { SHORT_LIVED } from './start-options.ts'
 
 /** `/readyz` says what is true: also of a database that takes no writes, has no room, or was made with another key. */
 
@@ -126,21 +127,35 @@ it('a database of an older version is not claimed by a key that does not open wh
   await checkSecretKey(opened.deps)
 })
 
-it.each([['.build/main.js'], ['.build/worker.js'], ['.build/cli.js', 'app', 'list']])(
-  '%s with another SECRET_KEY ends with a sentence',
-  async (...program) => {
-    const opened = await world()
-    const key = 'another secret key, as long as it has to be'
-    const { status, stderr } = spawnSync(process.execPath, program, {
-      cwd: new URL('..', import.meta.url).pathname,
-      env: { PATH: process.env.PATH, DATABASE_URL: opened.databaseUrl, SECRET_KEY: key, PORT: '0', LOG_LEVEL: 'error' },
-      encoding: 'utf8',
-    })
-    expect(stderr).toMatch(/this database was made with another SECRET_KEY/)
-    expect(stderr).not.toContain(key)
-    expect(status).toBe(1)
-  },
-)
+describe('with another SECRET_KEY', () => {
+  let opened: World
+  beforeAll(async () => {
+    opened = await openWorld()
+    await checkSecretKey(opened.deps)
+    return () => opened.close()
+  })
+
+  it.each([['.build/main.js'], ['.build/worker.js'], ['.build/cli.js', 'app', 'list']])(
+    '%s ends with a sentence',
+    (...program) => {
+      const key = 'another secret key, as long as it has to be'
+      const { status, stderr } = spawnSync(process.execPath, [...SHORT_LIVED, ...program], {
+        cwd: new URL('..', import.meta.url).pathname,
+        env: {
+          PATH: process.env.PATH,
+          DATABASE_URL: opened.databaseUrl,
+          SECRET_KEY: key,
+          PORT: '0',
+          LOG_LEVEL: 'error',
+        },
+        encoding: 'utf8',
+      })
+      expect(stderr).toMatch(/this database was made with another SECRET_KEY/)
+      expect(stderr).not.toContain(key)
+      expect(status).toBe(1)
+    },
+  )
+})
 
 /** A file system of 64 MB, which only root can make; undefined where that is not allowed. */
 function smallDisk(): string | undefined {

@@ -4,6 +4,8 @@ import { LongestFirst } from './longest-first.ts'
 import { unitTests } from './tiers.ts'
 
 const unit = unitTests()
+/** What needs another language: `npm run interop`. */
+const LANGUAGES = 'test/**/*.languages.test.ts'
 
 export default defineConfig({
   test: {
@@ -11,8 +13,8 @@ export default defineConfig({
     reporters: ['default', new HowToRun()],
     // Files of one worker share what they import: the app is loaded once a worker.
     isolate: false,
-    // One more than the cores of a small machine: tests also wait, for processes and for time to pass.
-    maxWorkers: 3,
+    // Twice the cores of a small machine: tests also wait, for processes and for time to pass.
+    maxWorkers: 4,
     setupFiles: ['test/record-stacks.ts'],
     sequence: { sequencer: LongestFirst },
     // These only end what hangs, on the busiest machine.
@@ -26,10 +28,11 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['test/**/*.test.ts'],
-          exclude: unit,
+          exclude: [...unit, LANGUAGES],
           globalSetup: ['test/global-setup.ts'],
         },
       },
+      { extends: true, test: { name: 'languages', include: [LANGUAGES], globalSetup: ['test/global-setup.ts'] } },
     ],
   },
 })

@@ -7,7 +7,7 @@ import type { Choice } from '../test-plan/index.ts'
 import { appendEvent } from './attempt-store.ts'
 import type { LogEntry } from './event.ts'
 
-/** The attempt was ended from outside: by a new run, or because its process was believed to be dead. */
+/** The attempt was ended from outside: by a new run, by *Stop waiting*, or because its process stops or seemed dead. */
 export class AttemptOver extends Error {
   override readonly name = 'AttemptOver'
 }
@@ -31,7 +31,7 @@ export interface Attempt {
   readonly advisory: boolean
   readonly startedAt: Date
   /** Seconds that a step waits for a notice. */
-  readonly patienceS: number
+  readonly noticeTimeoutS: number
   readonly signal: AbortSignal
 }
 

@@ -16,9 +16,8 @@ import {
   insertAttempt,
   keepAlive,
 } from './attempt-store.ts'
-import type { Run } from './run.ts'
 import { noSuchRun, notTheCurrentStep, passedAlready, runIsOver } from './run-errors.ts'
-import { lockRun } from './run-store.ts'
+import { lockRun, type RunRow } from './run-store.ts'
 import { stepContext } from './step-context.ts'
 import { STEPS, stepsOf } from './steps/index.ts'
 import type { Step } from './steps/step.ts'
@@ -77,12 +76,12 @@ export async function stopStep(deps: Deps, { partnerId, runId, stepId }: StepOfR
 interface Begun {
   readonly attemptId: string
   readonly number: number
-  readonly run: Run
+  readonly run: RunRow
   readonly step: Step
   readonly startedAt: Date
 }
 
-async function begin({ db, clock }: Deps, run: Run, step: Step): Promise<Begun> {
+async function begin({ db, clock }: Deps, run: RunRow, step: Step): Promise<Begun> {
   const [attemptId, startedAt] = [randomUUID(), clock.now()]
   const attempt = { attemptId, runId: run.run_id, stepId: step.id }
   const { number } = await insertAttempt(db, attempt, startedAt, addSeconds(startedAt, ALIVE_S))
@@ -120,10 +119,10 @@ async function perform(real: Deps, begun: Begun, signal: AbortSignal): Promise<v
   const partner = await findPartner(deps, run.partner_id)
   if (!partner) return
   const { choice, run_id: runId } = run
-  const patienceS = deps.config.SANDBOX_WAIT_S
+  const noticeTimeoutS = deps.config.SANDBOX_WAIT_S
   const { expects, advisory = false } = step
   const context = stepContext({
-    ...{ deps, partner, runId, attemptId, number, choice, expects, advisory, startedAt, patienceS, signal },
+    ...{ deps, partner, runId, attemptId, number, choice, expects, advisory, startedAt, noticeTimeoutS, signal },
   })
   try {
     for (const fault of conditions ? saidOf(conditions) : []) await context.append({ kind: 'fault', data: { fault } })

@@ -19,10 +19,11 @@ interface OwnRun {
 export async function startAll(deps: Deps, log: Log, run: OwnRun): Promise<void> {
   const first = await startNext(deps, log, run)
   if (first === undefined) return
-  deps.runningAttempts.goThrough(run.runId, () =>
+  deps.runningAttempts.runAll(run.runId, () =>
     goOn(deps, log, run, first).catch((error: unknown) => {
       // A person has gone on, begun another run, or starts too many steps: the page says so to whoever looks.
-      if (!(error instanceof RescodeError)) log.error({ err: error, run: run.runId }, 'the steps cannot go on')
+      if (!(error instanceof RescodeError))
+        log.error({ err: error, run: run.runId }, 'starting the steps one after the other ended with an error')
     }),
   )
 }

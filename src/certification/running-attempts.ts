@@ -7,13 +7,13 @@ interface RunningAttempt {
   readonly interrupt: () => Promise<void>
 }
 
-const LAST_WORDS_MS = 1_000
+const SHUTDOWN_GRACE_MS = 1_000
 
 /** The attempts that this process makes in the background. Made once a process. */
 export class RunningAttempts {
   readonly #running = new Map<string, RunningAttempt>()
   /** Runs whose steps are started one after the other. */
-  readonly #goingThrough = new Set<string>()
+  readonly #runningAll = new Set<string>()
   isClosed = false
 
   get size(): number {
@@ -33,15 +33,15 @@ export class RunningAttempts {
     await this.#running.get(attemptId)?.done
   }
 
-  isGoingThrough(runId: string): boolean {
-    return this.#goingThrough.has(runId)
+  isRunningAll(runId: string): boolean {
+    return this.#runningAll.has(runId)
   }
 
   /** Does the work of going through a run, once at a time. */
-  goThrough(runId: string, work: () => Promise<void>): void {
-    if (this.isGoingThrough(runId)) return
-    this.#goingThrough.add(runId)
-    void work().finally(() => this.#goingThrough.delete(runId))
+  runAll(runId: string, work: () => Promise<void>): void {
+    if (this.isRunningAll(runId)) return
+    this.#runningAll.add(runId)
+    void work().finally(() => this.#runningAll.delete(runId))
   }
 
   /** Ends the work on an attempt that has been ended in the database. Nothing happens if another process makes it. */
@@ -56,7 +56,7 @@ export class RunningAttempts {
       [...this.#running.values()].map(async ({ abort, done, interrupt }) => {
         await interrupt().catch(() => {})
         abort.abort()
-        await Promise.race([done, sleep(LAST_WORDS_MS, undefined, { ref: false })])
+        await Promise.race([done, sleep(SHUTDOWN_GRACE_MS, undefined, { ref: false })])
       }),
     )
   }

@@ -37,7 +37,7 @@ export interface StepCalls {
   ): Promise<Result>
   /** Runs an operation whose calls the step needs before its own. What fails in one of them is a warning. */
   prepare<Result>(operation: (deps: Deps) => Promise<Result>): Promise<Result>
-  /** The same, and the answer of that interface is lost on the way: the platform hangs up once it has asked. */
+  /** Runs an operation while the answer of that interface is lost on the way: the platform hangs up once it has asked. */
   loseAnswer<Result>(name: InterfaceName, operation: (deps: Deps) => Promise<Result>): Promise<Result>
   /** Sends the last call of that interface about an order once more, as the platform does when an answer was lost. */
   repeat<Name extends InterfaceName>(
@@ -131,7 +131,7 @@ export function stepCalls({ deps, partner, expects, advisory }: Attempt, log: At
       return observe((inside) =>
         operation({
           ...inside,
-          calls: { ...inside.calls, faults: { aheadS: deps.calls.faults?.aheadS ?? 0, loses: name } },
+          calls: { ...inside.calls, faults: { aheadS: deps.calls.faults?.aheadS ?? 0, dropsAnswerOf: name } },
         }),
       )
     },

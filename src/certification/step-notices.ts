@@ -136,8 +136,8 @@ export async function waitForNotice(
   expected: ExpectedNotice & Pick<Waiting, 'about'> & { readonly notice: object; readonly tooLate?: TooLate },
 ): Promise<ReceivedCall> {
   const { path, tooLate } = expected
-  const { deps, patienceS } = context
-  const end = addSeconds(deps.clock.now(), patienceS)
+  const { deps, noticeTimeoutS } = context
+  const end = addSeconds(deps.clock.now(), noticeTimeoutS)
   // Ids and codes of the partner are in it, and may be anything.
   const about = Object.fromEntries(Object.entries(expected.about).map(([name, value]) => [name, context.mask(value)]))
   const notice = context.mask(stringifyLossless(expected.notice))
@@ -148,7 +148,7 @@ export async function waitForNotice(
     found = await watch.look()
     return found !== undefined
   }
-  await askUntil(context, patienceS, isThere, LOOK_EVERY_MS)
+  await askUntil(context, noticeTimeoutS, isThere, LOOK_EVERY_MS)
   const leftOpen = watch.leftOpen()
   if (!found && leftOpen) await tooLate?.(leftOpen)
   const details = { expected: `POST ${path}`, actual: found?.path ?? watch.instead() ?? said('nothing') }

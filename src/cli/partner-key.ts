@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import type { Deps } from '../deps.ts'
 import { positiveId } from '../lib/json/fields.ts'
 import { makeAesKey, removeAesKey, setAesKey } from '../partners/index.ts'
 import type { CliContext } from './context.ts'
@@ -23,6 +24,21 @@ export const named = (partner: Command, name: string, description: string, next?
 
 export const second = (command: Command): string | undefined => command.args.filter((text) => !text.startsWith('-'))[1]
 
+/** Makes a command do something to the one partner that is named, and nothing else. */
+export const runsOnPartner = <Output>(
+  command: Command,
+  context: CliContext,
+  run: (deps: Deps, partnerId: bigint) => Promise<Output>,
+  text: (output: Output) => string,
+): Command =>
+  runs(command, context, {
+    input: one,
+    typed: (_, partner_id) => ({ partner_id }),
+    run: (deps, { partner_id }) => run(deps, partner_id),
+    text,
+    flags: NAMED,
+  })
+
 /** What bodies are encrypted with; over the admin API below /partners/:partner_id/aes-key. */
 export function keyCommands(partner: Command, context: CliContext): void {
   const set = named(partner, 'set-aes-key', 'set the AES key for encrypted bodies; typed or piped in').option(
@@ -45,18 +61,7 @@ export function keyCommands(partner: Command, context: CliContext): void {
     flags: NAMED,
   })
   const make = named(partner, 'make-aes-key', 'generate a new key that replaces the old one at once; shown once')
-  runs(make, context, {
-    input: one,
-    typed: (_, partner_id) => ({ partner_id }),
-    run: (deps, { partner_id }) => makeAesKey(deps, partner_id),
-    text: withAesKey,
-    flags: NAMED,
-  })
-  runs(named(partner, 'remove-aes-key', 'remove the key: bodies are no longer encrypted'), context, {
-    input: one,
-    typed: (_, partner_id) => ({ partner_id }),
-    run: (deps, { partner_id }) => removeAesKey(deps, partner_id),
-    text: details,
-    flags: NAMED,
-  })
+  runsOnPartner(make, context, makeAesKey, withAesKey)
+  const remove = named(partner, 'remove-aes-key', 'remove the key: bodies are no longer encrypted')
+  runsOnPartner(remove, context, removeAesKey, details)
 }

@@ -3,8 +3,7 @@ import type { OutputOf } from '../lib/json/input.ts'
 import { listBreakers, listCertificates, resetBreaker } from '../partner-reach/index.ts'
 import type { CliContext } from './context.ts'
 import { lists } from './list.ts'
-import { runs } from './operation.ts'
-import { NAMED, named, one } from './partner-key.ts'
+import { named, runsOnPartner } from './partner-key.ts'
 import { aligned, readable } from './text.ts'
 
 /** `gatehouse partner breakers`, `reset-breaker` and `certificates`: how partners can be reached. */
@@ -19,14 +18,10 @@ export function reachCommands(partner: Command, context: CliContext): void {
     page: listBreakers,
     table: breakerTable,
   })
-  runs(named(partner, 'reset-breaker', 'let every process call it again at once'), context, {
-    input: one,
-    typed: (_, partner_id) => ({ partner_id }),
-    run: (deps, { partner_id }) => resetBreaker(deps, partner_id),
-    text: ({ partner_id, processes }) =>
-      processes === 0 ? `no process left partner ${partner_id} alone` : `reset in ${processes} processes`,
-    flags: NAMED,
-  })
+  const reset = named(partner, 'reset-breaker', 'let every process call it again at once')
+  runsOnPartner(reset, context, resetBreaker, ({ partner_id, processes }) =>
+    processes === 0 ? `no process left partner ${partner_id} alone` : `reset in ${processes} processes`,
+  )
   const certificates = partner
     .command('certificates')
     .description('when the TLS certificates of partners end, the next one first')

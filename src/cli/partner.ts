@@ -24,7 +24,7 @@ import type { CliContext } from './context.ts'
 import { fieldsFrom, flagsOf, withFieldOptions } from './field-options.ts'
 import { lists } from './list.ts'
 import { runs } from './operation.ts'
-import { keyCommands, NAMED, named, one, second } from './partner-key.ts'
+import { keyCommands, NAMED, named, one, runsOnPartner, second } from './partner-key.ts'
 import { memberCommands } from './partner-members.ts'
 import { noticesCommand } from './partner-notices.ts'
 import { reachCommands } from './partner-reach.ts'
@@ -43,14 +43,7 @@ export function partnerCommands(program: Command, context: CliContext, testCallW
     name: string,
     description: string,
     run: (deps: Deps, id: bigint) => Promise<OutputOf<typeof showPartner>>,
-  ) =>
-    runs(named(partner, name, description), context, {
-      input: one,
-      typed: (_, partner_id) => ({ partner_id }),
-      run: (deps, { partner_id }) => run(deps, partner_id),
-      text: details,
-      flags: NAMED,
-    })
+  ) => runsOnPartner(named(partner, name, description), context, run, details)
   simple('show', 'one partner and the dates of its secrets', showPartner)
   updateCommand(partner, context)
   rotateSecretCommand(partner, context)

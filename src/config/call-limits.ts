@@ -1,5 +1,6 @@
 /**
- * How long a call to a partner may take, and all that has to outlast it. Change `PARTNER_LIMITS`; the rest follows.
+ * How long a call to a partner may take, and all that has to outlast it. Change `PARTNER_LIMITS`; the rest follows, but for
+ * the preflight of the sandbox, which is shorter (src/sandbox/preflight/probe.ts).
  * test/outbound/http-call.test.ts ("the limits of partner calls") shows each limit.
  */
 

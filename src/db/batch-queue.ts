@@ -50,7 +50,7 @@ const QUEUE = 'the database'
 /** How exactly deadlines are kept. A timer for each request would cost more. */
 const CHECK_EVERY_MS = 100
 
-const overdue = (): Overloaded => new Overloaded(QUEUE)
+const overloaded = (): Overloaded => new Overloaded(QUEUE)
 
 /**
  * The waiting requests of one statement; their number and their waiting time are limited. A request that has waited too
@@ -74,7 +74,7 @@ export class BatchQueue<Item, Outcome> {
   }
 
   join(item: Item): Promise<Outcome> {
-    if (this.#waiting.length >= this.#limits.length) return Promise.reject(overdue())
+    if (this.#waiting.length >= this.#limits.length) return Promise.reject(overloaded())
     const until = performance.now() + this.#limits.waitMs
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, key: this.#policy.key(item), until, resolve, reject })
@@ -97,9 +97,9 @@ export class BatchQueue<Item, Outcome> {
   #refuseOverdue(): void {
     const now = performance.now()
     const inTime = this.#waiting.findIndex(({ until }) => until > now)
-    for (const { reject } of this.#waiting.splice(0, inTime < 0 ? this.#waiting.length : inTime)) reject(overdue())
+    for (const { reject } of this.#waiting.splice(0, inTime < 0 ? this.#waiting.length : inTime)) reject(overloaded())
     for (const batch of this.#runningReads) {
-      for (const entry of batch) for (const { until, reject } of entry) if (until <= now) reject(overdue())
+      for (const entry of batch) for (const { until, reject } of entry) if (until <= now) reject(overloaded())
     }
   }
 
@@ -153,8 +153,8 @@ export const alone = <Item, Outcome>(perform: Perform<Item, Outcome>, item: Item
 
 /**
  * Answers everybody in the batch; never throws. An error of the database has changed nothing, so each half is tried again
- * until only the items that fail alone have failed, or all deadlines have passed. A lost connection is different: the
- * batch may have been committed, so it is not repeated, and nobody is told of a success.
+ * until only the items that fail alone have failed, or the first deadline has passed. A lost connection is different:
+ * the batch may have been committed, so it is not repeated, and nobody is told of a success.
  */
 async function settle<Item, Outcome>(
   perform: Perform<Item, Outcome>,

@@ -39,19 +39,13 @@ export const shapeOf = <Described extends Fields, As extends Use>(fields: Descri
     Object.entries(fields).flatMap(([name, field]) => (field[use] ? [[name, field[use]]] : [])),
   ) as Shape<Described, As>
 
-type EveryCall<Described> = {
-  [Name in keyof Described as Described[Name] extends { everyCall: true } ? Name : never]: Described[Name] extends {
-    kept: infer Schema
-  }
-    ? Schema
-    : never
+type OfEveryCall<Described> = {
+  [Name in keyof Described as Described[Name] extends { everyCall: true } ? Name : never]: Described[Name]
 }
 
-/** The schemas of the fields that are read with every call. */
-export const everyCallOf = <Described extends Fields>(fields: Described): EveryCall<Described> =>
-  Object.fromEntries(
-    Object.entries(fields).flatMap(([name, { everyCall, kept }]) => (everyCall ? [[name, kept]] : [])),
-  ) as EveryCall<Described>
+/** The fields that are read with every call. */
+export const ofEveryCall = <Described extends Fields>(fields: Described): OfEveryCall<Described> =>
+  Object.fromEntries(Object.entries(fields).filter(([, { everyCall }]) => everyCall)) as OfEveryCall<Described>
 
 /** Between commas, each with what `write` makes of it. */
 function listed(names: readonly string[], write: (name: string) => Fragment): Fragment {

@@ -1,21 +1,22 @@
 import { type QueueLimits, Turns } from '../lib/turns.ts'
 
 /**
- * Bulkheads: how many of a process's connections each room's statements hold at once, so that a table which is slow or
- * locked stops the rooms that need it and no other. Beyond its share a room's work waits in a queue of its own.
+ * Bulkheads: how many of a process's connections the statements of each group of rooms hold at once, so that a table
+ * which is slow or locked stops the groups that need it and no other. Beyond its share the work waits in a queue of its
+ * own.
  *
  * Of nine connections (ten, less the one that /readyz has): partners' rooms together hold six, notices four of them;
  * sign-in and tokens hold eight; so A4 and A5 always find one, and tokens two more.
  */
-export type Room = 'resource' | 'oauth' | 'notices' | 'sandbox' | 'operators' | 'jobs'
+export type ConnectionGroup = 'resource' | 'oauth' | 'notices' | 'sandbox' | 'operators' | 'jobs'
 
 export interface Shares {
   readonly all: Turns
-  readonly of: (room: Room) => Turns
-  /** The one connection that belongs to no room. */
+  readonly of: (group: ConnectionGroup) => Turns
+  /** The one connection that belongs to no group. */
   readonly reserved: Turns
-  /** How much work waits for a connection, by room. */
-  waiting(): Readonly<Record<Room, number>>
+  /** How much work waits for a connection, by group. */
+  waiting(): Readonly<Record<ConnectionGroup, number>>
 }
 
 export function connectionShares(poolSize: number, limits: QueueLimits): Shares {
@@ -25,7 +26,7 @@ export function connectionShares(poolSize: number, limits: QueueLimits): Shares 
   const all = part('this process', connections)
   const exceptReads = part('all rooms but A4 and A5', connections - 1, all)
   const partners = part('all rooms of partners', (connections * 2) / 3, exceptReads)
-  const rooms: Readonly<Record<Room, Turns>> = {
+  const groups: Readonly<Record<ConnectionGroup, Turns>> = {
     resource: all,
     oauth: exceptReads,
     notices: part('notices', connections / 2, partners),
@@ -36,10 +37,10 @@ export function connectionShares(poolSize: number, limits: QueueLimits): Shares 
   const waiting = () => ({
     resource: all.waiting,
     oauth: exceptReads.waiting,
-    notices: rooms.notices.waiting,
-    sandbox: rooms.sandbox.waiting,
-    operators: rooms.operators.waiting,
-    jobs: rooms.jobs.waiting,
+    notices: groups.notices.waiting,
+    sandbox: groups.sandbox.waiting,
+    operators: groups.operators.waiting,
+    jobs: groups.jobs.waiting,
   })
-  return { all, of: (room) => rooms[room], reserved: part('/readyz', 1), waiting }
+  return { all, of: (group) => groups[group], reserved: part('/readyz', 1), waiting }
 }

@@ -14,7 +14,7 @@ import {
   workOneByOne,
 } from './batch.ts'
 import { CUSTOM_PLAN_VALUES, PLAN_SETTINGS } from './planning.ts'
-import { connectionShares, type Room, type Shares } from './shares.ts'
+import { type ConnectionGroup, connectionShares, type Shares } from './shares.ts'
 import { type Statement, sql } from './statement.ts'
 
 export { type Fragment, type Statement, sql } from './statement.ts'
@@ -39,8 +39,8 @@ export interface Db {
   tx<T>(work: (db: Db) => Promise<T>): Promise<T>
   /** As `tx`, for work that no request waits for: each statement may take `seconds`. Inside a transaction the same as `tx`. */
   slowTx<T>(seconds: number, work: (db: Db) => Promise<T>): Promise<T>
-  /** The same database, limited to the share of connections of this room (shares.ts); inside a transaction, itself. */
-  room(name: Room): Db
+  /** The same database, limited to the share of connections of this group (shares.ts); inside a transaction, itself. */
+  withShareOf(name: ConnectionGroup): Db
   /** The same database over the one connection that is reserved for `/readyz`. */
   reserved(): Db
 }
@@ -51,11 +51,17 @@ const useCustomPlans = (): Statement =>
 const allowedToTake = (seconds: number): Statement =>
   sql`select set_config('statement_timeout', ${`${seconds}s`}, true)`
 
+/** What operations are given, with the share of connections of this group. */
+export const withShareOf = <Given extends { readonly db: Db }>(given: Given, group: ConnectionGroup): Given => ({
+  ...given,
+  db: given.db.withShareOf(group),
+})
+
 type Run = (statement: Statement, until?: number) => Promise<QueryResult>
 type InTx = <T>(work: (db: Db) => Promise<T>, until?: number) => Promise<T>
 
 type Batching = (run: Run, tx: InTx) => Pick<Db, 'batch' | 'batchWork'>
-type Views = Pick<Db, 'room' | 'reserved' | 'slowTx'>
+type Views = Pick<Db, 'withShareOf' | 'reserved' | 'slowTx'>
 
 function dbOver(run: Run, tx: InTx, batching: Batching, views: Views): Db {
   const many: Db['many'] = async (row, statement) => (await run(statement)).rows.map((found) => row.parse(found))
@@ -116,9 +122,9 @@ const inTxOf =
     let committing = false
     try {
       const run = traced(runInside(client, seconds === undefined ? undefined : seconds * 1_000 + MARGIN_MS), tracing)
-      // A transaction inside a transaction is part of it, whatever room it is for.
+      // A transaction inside a transaction is part of it, whatever group it is for.
       const same = () => inside
-      const views: Views = { room: same, reserved: same, slowTx: (_seconds, inner) => inner(inside) }
+      const views: Views = { withShareOf: same, reserved: same, slowTx: (_seconds, inner) => inner(inside) }
       const inside: Db = dbOver(run, (inner) => inner(inside), byItself, views)
       const begun = client.query('begin') // goes out together with the first statement
       const allowed = seconds === undefined ? undefined : inside.exec(allowedToTake(seconds))
@@ -149,11 +155,11 @@ export function dbOf(
   const run = traced(runByItself(pool), tracing)
   const inTx = inTxOf(pool, tracing)
   const batching: Batching = (by, tx) => ({ batch: batchOver(by, limits), batchWork: batchWorkOver(tx, limits) })
-  const rooms = new Map<Room, Db>()
+  const groups = new Map<ConnectionGroup, Db>()
   const views = {
-    room: (name: Room) => {
-      const known = rooms.get(name) ?? viewBy(shares.of(name))
-      rooms.set(name, known)
+    withShareOf: (name: ConnectionGroup) => {
+      const known = groups.get(name) ?? viewBy(shares.of(name))
+      groups.set(name, known)
       return known
     },
     reserved: () => viewBy(shares.reserved),

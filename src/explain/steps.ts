@@ -15,7 +15,7 @@ const RESOURCE: CheckOrder = {
   1: { check: 'not POST', failures: [] },
   2: {
     check: 'access_token missing or empty',
-    failures: ['parameter_missing access_token', 'url_too_long', 'parameter_undecodable', 'parameter_repeated'],
+    failures: ['parameter_missing access_token', ...OAUTH_CHECKS.A2[2].failures],
   },
   3: { check: 'malformed, unknown, or a refresh token', failures: ['token_forged', 'token_unknown'] },
   4: { check: 'expired', failures: ['token_expired'] },

@@ -17,8 +17,8 @@ class LeaseLost extends Error {
 }
 
 /**
- * A worker's word that it lives. Its end is judged by the database's clock; here it is known from how long ago the last
- * renewal was sent, on a clock that no one sets. Nothing is begun that could outlast it.
+ * The lease that a living worker renews. Its end is judged by the database's clock; here it is known from how long ago
+ * the last renewal was sent, on a clock that no one sets. Nothing is begun that could outlast it.
  */
 export class WorkerLease {
   /** Resolves when the lease is lost for good: the worker has to begin anew under another name. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job, Logger, Runner, RunnerOptions, TaskList, WorkerEvents } from 'graphile-worker'
 import { SEAL_EVERY_MS, sealAudit } from '../audit/index.ts'
 import { connectionSettings, openPool } from '../db/pool.ts'
-import { type Db, dbOf } from '../db/sql.ts'
+import { type Db, dbOf, withShareOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import type { Log } from '../lib/log.ts'
 import { afterFailure } from './after-failure.ts'
@@ -34,7 +34,7 @@ interface Incarnation {
 
 /** Runs durable jobs until it is stopped, and frees those that a dead worker has left behind. */
 export async function startWorker(given: Deps, log: Log, databaseUrl: string): Promise<JobWorker> {
-  const deps = { ...given, db: given.db.room('jobs') }
+  const deps = withShareOf(given, 'jobs')
   const connection = { ...connectionSettings(deps.config, databaseUrl), genericPlan: false }
   const pool = openPool({ ...connection, size: CONCURRENCY + 1 }, log)
   // The lease has a connection of its own: it is renewed however busy the others are.

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { mountsOf, prefixOf } from '../config/mounts.ts'
+import { withShareOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { stopRejected } from '../mws/index.ts'
 import { tooManyCalls } from '../mws-wire/index.ts'
@@ -16,7 +17,7 @@ const TESTS_PER_MINUTE = 60
 export const mtpRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   // The last entries are written before the pool closes.
   app.addHook('onClose', () => stopRejected(deps))
-  const operators = { ...deps, db: deps.db.room('operators') }
+  const operators = withShareOf(deps, 'operators')
   await app.register(noticeRoutes, { deps: operators, prefix: '/admin/v1' })
   // One count per address, whatever the prefix.
   const limitTests = limitRate(app, { kind: 'signature test', perMinute: TESTS_PER_MINUTE, refuse: tooManyCalls })

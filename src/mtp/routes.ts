@@ -60,7 +60,7 @@ export async function partnerRoutes(app: FastifyInstance, { deps, limitTests }: 
   })
 
   const guarded = noticeSignature(deps)
-  /** The body of a success, which the handler returns (as in lib/envelope.ts). */
+  /** The body of a success, which the handler returns (as in lib/web/envelope.ts). */
   const success = (request: FastifyRequest, reply: FastifyReply, answer: string): string => {
     noteForLog(request, { code: 200 })
     reply.headers(HEADERS)

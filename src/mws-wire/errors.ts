@@ -45,7 +45,7 @@ export class CallRejected extends Error {
 export const BA_FAILED = 'BA verification failed'
 
 /** A call that did not pass authentication. */
-export class BaFailed extends CallRejected {
+export class NotAuthenticated extends CallRejected {
   /** Whether it was signed with a live secret and a current Date, so that something else is wrong. */
   readonly verified: boolean
 
@@ -55,10 +55,10 @@ export class BaFailed extends CallRejected {
   }
 }
 
-export const baFailed = (reason: string): BaFailed => new BaFailed(reason, false)
+export const notAuthenticated = (reason: string): NotAuthenticated => new NotAuthenticated(reason, false)
 
 /** Signature and Date prove who sent the call, but it is refused for another reason. */
-export const baFailedThoughVerified = (reason: string): BaFailed => new BaFailed(reason, true)
+export const rejectedThoughVerified = (reason: string): NotAuthenticated => new NotAuthenticated(reason, true)
 
 /** Problems of a body may quote it, including vouchers and names: none of that is logged. */
 export const bodyRejected = (describe: string, reason = describe): CallRejected =>
@@ -77,5 +77,5 @@ export const tooManyCalls = (seconds: number): CallRejected =>
 /** The code of the answer that refuses a call to that URL. */
 export function rejectionCode(rejected: CallRejected, url: string): RefusalCode {
   if (rejected.status === 404) return 404
-  return rejected instanceof BaFailed ? 300 : refusalCode(url)
+  return rejected instanceof NotAuthenticated ? 300 : refusalCode(url)
 }

@@ -4,14 +4,14 @@ export { ENDPOINTS, NOTICE_PATHS, PATH, refusalCode } from './endpoints.ts'
 export {
   type Answer,
   BA_FAILED,
-  BaFailed,
-  baFailed,
-  baFailedThoughVerified,
   bodyRejected,
   CallRejected,
   methodNotAllowed,
+  NotAuthenticated,
   noSuchPath,
+  notAuthenticated,
   refused,
+  rejectedThoughVerified,
   rejectionCode,
   tooManyCalls,
 } from './errors.ts'

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { equalSecrets } from '../lib/crypto/keys.ts'
 import { authorizationHeader, parseHttpDate } from '../lib/crypto/signing.ts'
 import { decodedPath, pathAsSent } from '../lib/web/request-target.ts'
-import { baFailed, baFailedThoughVerified } from '../mws-wire/index.ts'
+import { notAuthenticated, rejectedThoughVerified } from '../mws-wire/index.ts'
 import { findPartnerByClientId, notePartnerSecretUse, type PartnerWithSecrets } from '../partners/index.ts'
 import { requireJson } from './body-guard.ts'
 
@@ -31,27 +31,27 @@ export async function authenticateCall(deps: Deps, call: PartnerCall): Promise<P
   const partner = await findCaller(deps, authorization)
   const used = verify({ ...call, authorization, date }, partner.client_id, secretsOf(partner))
   const secret = used === null ? undefined : partner.secrets[used]
-  if (!secret) throw baFailed(SIGNATURE_UNFIT)
+  if (!secret) throw notAuthenticated(SIGNATURE_UNFIT)
   const wrongDate = dateProblem(deps, date)
-  if (wrongDate !== undefined) throw baFailed(wrongDate)
+  if (wrongDate !== undefined) throw notAuthenticated(wrongDate)
   if (partner.stage === 'sandbox') refuseTolerated(toleratedIn(partner, call))
-  checkStanding(partner, call.partnerId)
+  checkPartnerStatus(partner, call.partnerId)
   await notePartnerSecretUse(deps, secret)
   return partner
 }
 
 function requireHeaders({ authorization, date, doubled }: PartnerCall): { authorization: string; date: string } {
-  for (const name of doubled) throw baFailed(`${name} came more than once`)
-  if (!authorization) throw baFailed('Authorization is missing')
-  if (!date) throw baFailed('Date is missing')
+  for (const name of doubled) throw notAuthenticated(`${name} came more than once`)
+  if (!authorization) throw notAuthenticated('Authorization is missing')
+  if (!date) throw notAuthenticated('Date is missing')
   return { authorization, date }
 }
 
 async function findCaller(deps: Deps, authorization: string): Promise<PartnerWithSecrets> {
   const parsed = parseAuthorization(authorization)
-  if ('problem' in parsed) throw baFailed(`Authorization: ${parsed.problem}`)
+  if ('problem' in parsed) throw notAuthenticated(`Authorization: ${parsed.problem}`)
   const partner = await findPartnerByClientId(deps, parsed.clientId)
-  if (!partner) throw baFailed('no partner has this clientId')
+  if (!partner) throw notAuthenticated('no partner has this clientId')
   return partner
 }
 
@@ -88,7 +88,7 @@ export function toleratedIn(partner: PartnerWithSecrets, call: PartnerCall): (ke
 }
 
 function refuseTolerated([name]: readonly (keyof typeof TOLERATED)[]): void {
-  if (name !== undefined) throw baFailedThoughVerified(TOLERATED[name])
+  if (name !== undefined) throw rejectedThoughVerified(TOLERATED[name])
 }
 
 /** A kept call that is processed again: all checks but those of signature and Date. `headers` are undefined if none were kept. */
@@ -99,16 +99,16 @@ export function checkKeptCall(
   if (headers && partner.stage === 'sandbox' && headers.partnerid === undefined) {
     refuseTolerated(['partner-id-missing'])
   }
-  checkStanding(partner, headers?.partnerid)
+  checkPartnerStatus(partner, headers?.partnerid)
   if (headers) requireJson(headers['content-type'])
 }
 
 /** The checks after the signature. */
-function checkStanding(partner: PartnerWithSecrets, partnerId: string | undefined): void {
+function checkPartnerStatus(partner: PartnerWithSecrets, partnerId: string | undefined): void {
   if (partnerId !== undefined && !namesPartner(partnerId, partner.partner_id)) {
-    throw baFailedThoughVerified('PartnerId does not belong to the clientId')
+    throw rejectedThoughVerified('PartnerId does not belong to the clientId')
   }
-  if (partner.status !== 'active') throw baFailedThoughVerified('the partner is suspended')
+  if (partner.status !== 'active') throw rejectedThoughVerified('the partner is suspended')
 }
 
 /**

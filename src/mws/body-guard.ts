@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Config } from '../config/index.ts'
 import { ENCRYPTION_STATUS, KEY_DOES_NOT_FIT, openBody } from '../lib/crypto/aes-body.ts'
-import { beginsAsJson, parseLossless, placeText } from '../lib/json/lossless.ts'
+import { parseLossless, placeText } from '../lib/json/lossless.ts'
 import { problemsText, readShape } from '../lib/json/shape.ts'
 import { dropRest, HeldBody, hasBody, readBody, releaseWhenAnswered } from '../lib/web/read-body.ts'
 import { echo, unavailable } from '../lib/web/rescode.ts'
@@ -75,9 +75,7 @@ export function jsonBytes({ body, headers }: FastifyRequest): Buffer {
 
 /** The same of a body that may be encrypted, from a caller that has proved who it is. */
 export function noticeBytes(request: FastifyRequest, key: string | null): { bytes: Buffer; decrypted: boolean } {
-  const bytes = jsonBytes(request)
-  if (beginsAsJson(bytes)) return { bytes, decrypted: false }
-  const opened = openBody(bytes, request.headers[ENCRYPTION_STATUS], key)
+  const opened = openBody(jsonBytes(request), request.headers[ENCRYPTION_STATUS], key)
   if ('problem' in opened) throw bodyRejected(opened.problem)
   if (opened.decrypted) {
     request.decryptedBody = opened.bytes

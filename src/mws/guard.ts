@@ -1,7 +1,7 @@
 import type { FastifyRequest, onRequestAsyncHookHandler, preHandlerHookHandler } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { noteForLog } from '../lib/web/observe.ts'
-import { type Answer, BaFailed } from '../mws-wire/index.ts'
+import { type Answer, NotAuthenticated } from '../mws-wire/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { authenticateCall, type PartnerCall, toleratedIn } from './authenticate.ts'
 import { noticeBytes } from './body-guard.ts'
@@ -10,7 +10,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: PartnerWithSecrets | null
     /** Why a correctly signed call is refused, kept until its body has been read. */
-    laterRefusal: BaFailed | null
+    laterRefusal: NotAuthenticated | null
   }
 }
 
@@ -44,7 +44,7 @@ export function noticeSignature(deps: Deps): {
       try {
         await check.call(this, request, reply)
       } catch (error) {
-        if (!(error instanceof BaFailed && error.verified)) throw error
+        if (!(error instanceof NotAuthenticated && error.verified)) throw error
         request.laterRefusal = error
       }
     },

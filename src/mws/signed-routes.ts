@@ -5,7 +5,7 @@ import { failureAnswerOf, logFailure } from '../lib/web/envelope.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { hasBody } from '../lib/web/read-body.ts'
 import type { FailureAnswer } from '../lib/web/rescode.ts'
-import { BaFailed, CallRejected, refused } from '../mws-wire/index.ts'
+import { CallRejected, NotAuthenticated, refused } from '../mws-wire/index.ts'
 import { acceptRawBodies, readableBody, UNREAD_OF_WRONG_METHOD, UNREAD_OF_WRONG_PATH } from './body-guard.ts'
 import { callOf } from './guard.ts'
 import { keepRejected, keepWrongPath } from './reject.ts'
@@ -91,7 +91,7 @@ function keepWithoutBody(deps: Deps, request: FastifyRequest, rejected: CallReje
 /** A caller that has not proved who it is does not wait: the time would reveal whether its clientId exists. */
 async function keep(deps: Deps, request: FastifyRequest, rejected: CallRejected, answer: string): Promise<void> {
   const { caller, headers, ip: address } = request
-  const verified = caller !== null || (rejected instanceof BaFailed && rejected.verified)
+  const verified = caller !== null || (rejected instanceof NotAuthenticated && rejected.verified)
   // A body decrypted with a wrong key is not shown.
   if (rejected.describe === KEY_DOES_NOT_FIT) request.decryptedBody = undefined
   const decrypted = request.decryptedBody !== undefined

@@ -5,12 +5,12 @@ import type { CheckOrder } from '../lib/failure.ts'
  * each failure is refused: what `gatehouse explain` tells, and what the documents of the API list.
  */
 
-const UNREADABLE: CheckOrder[number] = {
+const UNREADABLE = {
   check: 'a parameter twice, or one that cannot be decoded; a URL over 8 KiB',
   failures: ['url_too_long', 'parameter_undecodable', 'parameter_repeated'],
 }
 
-const A1: CheckOrder = {
+const A1 = {
   1: { check: 'not GET (the consent form posts to a path of its own)', failures: [] },
   2: UNREADABLE,
   3: {
@@ -54,9 +54,9 @@ const A1: CheckOrder = {
     check: 'too many requests of one address (`AUTHORIZE_PER_MINUTE`; looked at first)',
     failures: ['too_many_requests'],
   },
-}
+} satisfies CheckOrder
 
-const WHO_CALLS: CheckOrder = {
+const WHO_CALLS = {
   1: { check: 'not POST', failures: [] },
   2: UNREADABLE,
   3: {
@@ -78,9 +78,9 @@ const WHO_CALLS: CheckOrder = {
     check: 'grant_type missing; unknown',
     failures: ['parameter_missing grant_type', 'grant_type_unsupported'],
   },
-}
+} satisfies CheckOrder
 
-const A2: CheckOrder = {
+const A2 = {
   ...WHO_CALLS,
   9: {
     check: 'code, state or redirect_uri missing',
@@ -105,9 +105,9 @@ const A2: CheckOrder = {
   },
   14: { check: 'user blocked since', failures: ['user_blocked'] },
   15: { check: 'grant withdrawn since', failures: ['grant_withdrawn'] },
-}
+} satisfies CheckOrder
 
-const A3: CheckOrder = {
+const A3 = {
   ...WHO_CALLS,
   9: { check: 'refresh_token missing', failures: ['parameter_missing refresh_token'] },
   10: {
@@ -127,6 +127,6 @@ const A3: CheckOrder = {
     failures: ['no_scope_left'],
   },
   13: { check: 'user blocked', failures: ['user_blocked'] },
-}
+} satisfies CheckOrder
 
 export const OAUTH_CHECKS = { A1, A2, A3 }

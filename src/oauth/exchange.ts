@@ -1,4 +1,5 @@
 import { recordAudit } from '../audit/index.ts'
+import { DAY_S } from '../db/retention.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds, wholeSecondsAfter } from '../lib/clock.ts'
 import { sha256 } from '../lib/crypto/digest.ts'
@@ -13,7 +14,6 @@ import { revokeGrant } from './store.ts'
 import { type IssuedTokens, type Parameters, required, type TokenCaller, type TokenSet, tokenSet } from './wire.ts'
 
 const TRIES = 3
-const DAY_S = 86_400
 
 export interface ExchangeInput {
   readonly code: string

@@ -76,7 +76,6 @@ export const tokenSet = ({ accessToken, refreshToken, scopes, issuedAt }: Issued
   token_type: 'bearer',
 })
 
-/** Whose grants an operator means: cid and user_id, only together (DECISIONS "Credentials"). */
 /** The grants of one user, by both halves of the key, or to one micro-app; and which page of them. */
 export const grantFilter = z
   .strictObject({

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { withShareOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { operatorRoutes } from '../lib/web/admin-auth.ts'
 import { allowedMethods } from '../lib/web/request-target.ts'
@@ -21,7 +22,7 @@ export const oidcRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps: 
   const origins = new RegisteredOrigins(deps)
   const tokenCap = new TokenCap(deps.db, deps.config, app.sampledLog)
   app.addHook('onClose', async () => tokenCap.close())
-  await app.register(operatorRoutes(signingKeyRoutes), { deps: { ...given, db: given.db.room('operators') } })
+  await app.register(operatorRoutes(signingKeyRoutes), { deps: withShareOf(given, 'operators') })
   await app.register(discoveryRoutes, { deps, origins })
   await app.register(
     async (room) => {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { recordAudit } from '../audit/index.ts'
+import { withShareOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { allows, operatorOf, type Role } from '../lib/web/admin-auth.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
@@ -21,7 +22,7 @@ export type IsForOperators = FastifyInstance['isForOperators']
 
 /** Gives the app its gate for operators; called once, before the rooms. */
 export function registerOperators(app: FastifyInstance, given: Deps, isForOperators: IsForOperators): void {
-  const deps = { ...given, db: given.db.room('operators') }
+  const deps = withShareOf(given, 'operators')
   app.decorateRequest('operator', null)
   app.decorate('isForOperators', isForOperators)
   const limit = limitPages(app, deps.config)

@@ -90,24 +90,19 @@ export const setOperatorRole = operation(
     }),
 )
 
+const setStatus = (status: ShownOperator['status'], event: 'operator_disabled' | 'operator_enabled') =>
+  operation(
+    oneOperator,
+    (deps: Deps, { name }: OneOperator): Promise<ShownOperator> =>
+      changeOperator(deps, name, event, async (db, operator) => {
+        if (operator.status === status) return undefined
+        await store.setStatus(db, operator.operator_id, status)
+        return { before: { status: operator.status }, after: { status } }
+      }),
+  )
+
 /** Tokens are refused and sessions over, at once. */
-export const disableOperator = operation(
-  oneOperator,
-  (deps: Deps, { name }: OneOperator): Promise<ShownOperator> =>
-    changeOperator(deps, name, 'operator_disabled', async (db, operator) => {
-      if (operator.status === 'disabled') return undefined
-      await store.setStatus(db, operator.operator_id, 'disabled')
-      return { before: { status: 'active' }, after: { status: 'disabled' } }
-    }),
-)
+export const disableOperator = setStatus('disabled', 'operator_disabled')
 
 /** Tokens that have not expired are accepted again. */
-export const enableOperator = operation(
-  oneOperator,
-  (deps: Deps, { name }: OneOperator): Promise<ShownOperator> =>
-    changeOperator(deps, name, 'operator_enabled', async (db, operator) => {
-      if (operator.status === 'active') return undefined
-      await store.setStatus(db, operator.operator_id, 'active')
-      return { before: { status: 'disabled' }, after: { status: 'active' } }
-    }),
-)
+export const enableOperator = setStatus('active', 'operator_enabled')

@@ -12,8 +12,8 @@ import {
 import { orderMayMove } from './states.ts'
 
 /**
- * The only function that changes a locked order: it refuses transitions that src/orders/states.ts does not have, writes
- * the differences with their history, and writes nothing if there are none.
+ * Changes a locked order: refuses transitions that src/orders/states.ts does not have, writes the differences with their
+ * history, and writes nothing if there are none. Consumption notices, many at once, do the same with `orderSave`.
  */
 export async function changeOrder(
   deps: Deps,

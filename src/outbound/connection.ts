@@ -5,10 +5,19 @@ import { buildConnector, Client } from 'undici'
 import type { CallLimits } from '../config/call-limits.ts'
 import { fromEpochMilliseconds } from '../lib/clock.ts'
 import { type AddressGuard, AddressRefused, PortRefused } from './address-guard.ts'
-import type { CallProgress, ConnectPhase } from './call-progress.ts'
 import { HEADER_BYTES } from './exceeded.ts'
 
 /** The connection of one call. The only file here that needs undici, which is loaded with the first call. */
+
+/** What a connection is waiting for. */
+export type ConnectPhase = 'dns' | 'connect' | 'tls'
+
+/** How a connection comes about. */
+interface ConnectionEvents {
+  readonly onPhase: (phase: ConnectPhase) => void
+  /** It stands; `certificateEnds` is null without TLS. */
+  readonly onConnected: (certificateEnds: Date | null) => void
+}
 
 /** OpenSSL writes `May  5 06:11:34 2027 GMT`. */
 function certificateEnd(socket: unknown): Date | null {
@@ -17,26 +26,18 @@ function certificateEnd(socket: unknown): Date | null {
   return Number.isNaN(end) ? null : fromEpochMilliseconds(end)
 }
 
-/** For one call; `progress` is told how the connection comes about. */
+/** For one call. */
 export function openClient(
   origin: string,
   guard: AddressGuard,
   limits: CallLimits,
-  progress: CallProgress,
-  onConnected: () => void,
+  { onPhase, onConnected }: ConnectionEvents,
 ): Client {
-  const connect = guardedConnector(guard, limits.connectMs, (phase) => {
-    progress.phase = phase
-  })
+  const connect = guardedConnector(guard, limits.connectMs, onPhase)
   return new Client(origin, {
     connect: (options, callback) =>
       connect(options, (...result) => {
-        if (result[0] === null) {
-          progress.phase = null
-          progress.connected = progress.elapsed()
-          progress.certificateEnds = certificateEnd(result[1])
-          onConnected()
-        }
+        if (result[0] === null) onConnected(certificateEnd(result[1]))
         callback(...result)
       }),
     headersTimeout: limits.headersMs,

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CallLimits, PARTNER_LIMITS } from '../config/call-limits.ts'
 import { type AddressGuard, AddressRefused } from './address-guard.ts'
-import { CallProgress, type CallTimings, type ConnectPhase } from './call-progress.ts'
+import type { ConnectPhase } from './connection.ts'
 import { exceededLimit } from './exceeded.ts'
 
 /**
@@ -13,6 +13,37 @@ import { exceededLimit } from './exceeded.ts'
 export type CallFailure = 'address' | ConnectPhase | 'timeout' | 'too-large' | 'broken'
 
 const NEVER_SENT: readonly CallFailure[] = ['address', 'dns', 'connect', 'tls']
+
+/** Milliseconds from the start of the call; null for what it did not come to. */
+export interface CallTimings {
+  readonly connected: number | null
+  readonly headers: number | null
+  readonly total: number
+}
+
+/** How far a call has come. */
+class CallProgress {
+  readonly #start = performance.now()
+  /** What the connection waits for; null once it stands. */
+  phase: ConnectPhase | null = 'dns'
+  connected: number | null = null
+  headers: number | null = null
+  certificateEnds: Date | null = null
+
+  connectionMade(certificateEnds: Date | null): void {
+    this.phase = null
+    this.connected = this.elapsed()
+    this.certificateEnds = certificateEnds
+  }
+
+  elapsed(): number {
+    return Math.round(performance.now() - this.#start)
+  }
+
+  timings(): CallTimings {
+    return { connected: this.connected, headers: this.headers, total: this.elapsed() }
+  }
+}
 
 /** A call without an HTTP answer. The message names kind and system code, never an address or a header. */
 export class HttpCallError extends Error {
@@ -116,13 +147,17 @@ async function send(
   // Not by AbortSignal.any and AbortSignal.timeout: Node 20 collects them (lib/within.ts), and nothing would end the call.
   const over = new AbortController()
   const hungUp = () => new HttpCallError('broken', progress.timings(), limits, HUNG_UP)
-  const onConnected = () => {
+  const onPhase = (phase: ConnectPhase) => {
+    progress.phase = phase
+  }
+  const onConnected = (certificateEnds: Date | null) => {
+    progress.connectionMade(certificateEnds)
     if (request.hangUp) setTimeout(() => over.abort(hungUp()), HANG_UP_MS)
   }
   const timer = setTimeout(() => over.abort(new DOMException('the call took too long', 'TimeoutError')), limits.totalMs)
   const { pauseMs = 0 } = request
   const slowly = pauseMs > 0 ? Buffer.from(request.body ?? '') : undefined
-  const client = openClient(url.origin, guard, limits, progress, onConnected)
+  const client = openClient(url.origin, guard, limits, { onPhase, onConnected })
   try {
     const answer = await client.request({
       method,

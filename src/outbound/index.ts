@@ -1,7 +1,7 @@
 export { addressGuard } from './address-guard.ts'
-export type { CallTimings } from './call-progress.ts'
 export {
   type CallFailure,
+  type CallTimings,
   get,
   type HttpAnswer,
   HttpCallError,

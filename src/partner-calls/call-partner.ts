@@ -16,8 +16,9 @@ export type RequestOf<Name extends InterfaceName> = z.input<Entry<Name>['request
 export type AnswerOf<Name extends InterfaceName> = z.output<Entry<Name>['answer']>
 
 /**
- * One signed call to a partner. It is made once, never inside of a transaction, and recorded with its secrets masked.
- * Whatever the partner does wrong is a result; only errors of our own throw.
+ * One signed call to a partner, never made inside of a transaction, and recorded with its secrets masked. It is repeated
+ * only where a test run asks for that (faults.ts). Whatever the partner does wrong is a result; only errors of our own
+ * throw.
  */
 export async function callPartner<Name extends InterfaceName>(
   deps: Deps,

@@ -123,7 +123,7 @@ async function send(
   })
   if (request.url === '') return notTried('address', `no URL is registered for ${entry.name}`)
   deps.assertMayCall?.()
-  const hangUp = deps.calls.faults?.loses === entry.name
+  const hangUp = deps.calls.faults?.dropsAnswerOf === entry.name
   const pauseMs = deps.calls.faults?.slow && !hangUp ? SLOW_MS : 0
   const allowed = await mayCall(deps, partner_id, background)
   if (allowed !== true) return notTried('breaker', allowed.refused)

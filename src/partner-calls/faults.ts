@@ -6,7 +6,7 @@ import { type CallRecord, lastCallAbout } from './call-store.ts'
 /** Faults of the platform that a test run makes on purpose. */
 export interface CallFaults {
   /** The answers of this interface are lost: the connection is closed once the request has been sent. */
-  readonly loses?: InterfaceName
+  readonly dropsAnswerOf?: InterfaceName
   /** Each call is sent twice; the second answer is reported, and nothing else is done with it. */
   readonly twice?: boolean
   /** After a call about an order, the one before it arrives once more, as when a network holds a request back. */

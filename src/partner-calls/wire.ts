@@ -12,7 +12,7 @@ import {
   openBody,
 } from '../lib/crypto/aes-body.ts'
 import { authorizationHeader, formatHttpDate } from '../lib/crypto/signing.ts'
-import { beginsAsJson, isRounded, parseLossless, placeText } from '../lib/json/lossless.ts'
+import { isRounded, parseLossless, placeText } from '../lib/json/lossless.ts'
 import { problemsText, type ShapeProblem } from '../lib/json/shape.ts'
 import { echo } from '../lib/web/rescode.ts'
 import type { HttpAnswer } from '../outbound/index.ts'
@@ -73,7 +73,6 @@ export interface ReadableAnswer extends HttpAnswer {
 
 /** Partners that have a key answer in either form, whatever was asked. */
 export function readableAnswer(answer: HttpAnswer, key: string | null): ReadableAnswer {
-  if (beginsAsJson(answer.body)) return { ...answer, decrypted: false }
   const opened = openBody(answer.body, answer.headers[ENCRYPTION_STATUS], key)
   if ('problem' in opened) return { ...answer, decrypted: false, problem: opened.problem }
   return { ...answer, body: opened.bytes, decrypted: opened.decrypted }

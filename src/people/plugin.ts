@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { withShareOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { operatorRoutes } from '../lib/web/admin-auth.ts'
 import { accountRoutes } from './account-routes.ts'
@@ -7,5 +8,5 @@ import { peopleRoutes } from './admin-routes.ts'
 /** What concerns one person in all rooms: what apps know of them, all there is about them, its erasure. */
 export const peopleRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   await app.register(accountRoutes, { deps })
-  await app.register(operatorRoutes(peopleRoutes), { deps: { ...deps, db: deps.db.room('operators') } })
+  await app.register(operatorRoutes(peopleRoutes), { deps: withShareOf(deps, 'operators') })
 }

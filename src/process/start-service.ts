@@ -76,12 +76,10 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
 
 /** Chosen before anything is told its address: PUBLIC_URL and PARTNER_ADDRESS_ALLOW hold the ports. */
 async function withFreePorts(config: Config): Promise<Config> {
-  const port = config.PORT || (await freePort())
-  let demoPartnerPort = config.DEMO_PARTNER_PORT
-  if (config.DEMO && demoPartnerPort === 0) {
-    do demoPartnerPort = await freePort()
-    while (demoPartnerPort === port)
-  }
+  const { ADMIN_PORT, DEMO_PORT, DEMO_PARTNER_PORT } = config
+  const port = config.PORT || (await freePort([ADMIN_PORT, DEMO_PORT, DEMO_PARTNER_PORT]))
+  const demoPartnerPort =
+    config.DEMO && DEMO_PARTNER_PORT === 0 ? await freePort([port, ADMIN_PORT, DEMO_PORT]) : DEMO_PARTNER_PORT
   return withPorts(config, { port, demoPartnerPort })
 }
 

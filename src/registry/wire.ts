@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { everyCallOf, shapeOf } from '../db/field.ts'
+import { ofEveryCall, shapeOf } from '../db/field.ts'
 import { filterText, momentKey, pageInput } from '../db/page.ts'
 import type { Problem } from '../lib/web/rescode.ts'
 import { MICRO_APP_FIELDS } from './micro-app-fields.ts'
@@ -82,5 +82,8 @@ export type MicroAppFilter = z.output<typeof microAppFilter>
  * What a micro-app's own calls need of it: read with every token request, so not what only pages and operators ask for,
  * such as URIs and keys.
  */
-export const callingApp = z.object({ ...everyCallOf(MICRO_APP_FIELDS), valid_from: microApp.shape.valid_from })
+export const callingApp = z.object({
+  ...shapeOf(ofEveryCall(MICRO_APP_FIELDS), 'kept'),
+  valid_from: microApp.shape.valid_from,
+})
 export type CallingApp = z.output<typeof callingApp>

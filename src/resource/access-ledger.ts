@@ -14,7 +14,7 @@ interface TokenOf {
 
 /** Counts which app reads which user's data, in memory; writes it many at a time, a minute after the first at most. */
 export interface AccessLedger {
-  /** Quick: one look into a map for all that a request reads. No request waits for a write. */
+  /** Quick: one look-up for all that a request reads. No request waits for a write. */
   count(token: TokenOf, ...kinds: readonly AccessKind[]): void
   /** Writes what waits. */
   flush(): Promise<void>
@@ -57,64 +57,76 @@ export function openAccessLedger(
   bounds: Partial<LedgerBounds> = {},
 ): AccessLedger {
   const { everyMs, most, batch } = { ...BOUNDS, ...bounds }
-  let waiting = new Map<string, Entry>()
+  /** By user id: a look-up needs no key made of several parts, which would cost more than all the rest. */
+  let waiting = new Map<string, Entry[]>()
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
-  /** Of `waiting` and what is being written. */
-  let held = 0
+  let entriesWaiting = 0
+  let entriesBeingWritten = 0
 
-  const enter = (key: string, entry: Entry): void => {
-    const known = waiting.get(key)
+  const waitingLike = ({ user_id, app_key, cid }: TokenOf, hour: number): Entry | undefined =>
+    waiting.get(user_id)?.find((entry) => entry.app_key === app_key && entry.hour === hour && entry.cid === cid)
+
+  const enter = (entry: Entry): void => {
+    const known = waitingLike(entry, entry.hour)
     if (known) {
       for (const { kind, ...reads } of readsOf(entry)) add(known, kind, reads)
-    } else if (held >= most) {
+    } else if (entriesWaiting + entriesBeingWritten >= most) {
       for (const { reads } of readsOf(entry)) meters.accessesLeftOut.inc(reads)
     } else {
-      waiting.set(key, entry)
-      held++
+      const ofUser = waiting.get(entry.user_id)
+      if (ofUser) ofUser.push(entry)
+      else waiting.set(entry.user_id, [entry])
+      entriesWaiting++
       timer ??= setTimeout(() => void flush(), everyMs).unref()
     }
   }
-  const write = async (entries: [string, Entry][]): Promise<void> => {
+  const write = async (entries: Entry[]): Promise<void> => {
     let reachable = true // after a failure the rest waits for the next time; the requests log that the database is away
     while (entries.length > 0) {
       const some = entries.splice(0, batch)
       if (reachable) reachable = await isWritten(db, some)
-      held -= some.length
-      if (!reachable) for (const [key, entry] of some) enter(key, entry)
+      entriesBeingWritten -= some.length
+      if (!reachable) some.forEach(enter)
     }
   }
   const flush = (): Promise<void> => {
     clearTimeout(timer)
     timer = undefined
-    const entries = [...waiting].sort(([one], [other]) => (one < other ? -1 : 1)) // all processes in one order
+    const entries = inOneOrder([...waiting.values()].flat())
     waiting = new Map()
+    entriesWaiting = 0
+    entriesBeingWritten += entries.length
     if (entries.length > 0) writing = writing.then(() => write(entries))
     return writing
   }
 
   return {
-    count: ({ cid, user_id, app_key }, ...kinds) => {
+    count: (token, ...kinds) => {
       if (kinds.length === 0) return
       const lastAt = clock.now().getTime()
       const hour = Math.floor(lastAt / HOUR_MS)
-      const key = `${hour} ${app_key} ${cid} ${user_id}`
-      const known = waiting.get(key)
+      const known = waitingLike(token, hour)
+      const { cid, user_id, app_key } = token
       const entry: Entry = known ?? { cid, user_id, app_key, hour }
       for (const kind of kinds) add(entry, kind, { reads: 1, lastAt })
       if (known) return
-      enter(key, entry)
-      if (waiting.size >= most / 2) void flush()
+      enter(entry)
+      if (entriesWaiting >= most / 2) void flush()
     },
     flush,
   }
 }
 
-const isWritten = (db: Deps['db'], entries: readonly [string, Entry][]): Promise<boolean> =>
-  addReads(
-    db,
-    entries.flatMap(([, entry]) => rowsOf(entry)),
-  ).then(
+/** All processes write in the order of the keys: none waits for one that waits for it. */
+const inOneOrder = (entries: readonly Entry[]): Entry[] =>
+  entries
+    .map((entry) => ({ entry, key: `${entry.hour} ${entry.app_key} ${entry.cid} ${entry.user_id}` }))
+    .sort(({ key: one }, { key: other }) => (one < other ? -1 : 1))
+    .map(({ entry }) => entry)
+
+const isWritten = (db: Deps['db'], entries: readonly Entry[]): Promise<boolean> =>
+  addReads(db, entries.flatMap(rowsOf)).then(
     () => true,
     () => false,
   )

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { withShareOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { operatorRoutes } from '../lib/web/admin-auth.ts'
 import { type AccessLedger, openAccessLedger } from './access-ledger.ts'
@@ -12,7 +13,7 @@ declare module 'fastify' {
 
 /** Lets routes count what they give away; called once, before the rooms. What waits is written when the app closes. */
 export function registerAccessLedger(app: FastifyInstance, deps: Deps): void {
-  const ledger = openAccessLedger({ ...deps, db: deps.db.room('operators') })
+  const ledger = openAccessLedger(withShareOf(deps, 'operators'))
   app.decorate('accessLedger', ledger)
   app.addHook('onClose', () => ledger.flush())
 }
@@ -23,5 +24,5 @@ export const resourceRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     deps,
     prefix: '/oauth/v2/api/resource',
   })
-  await app.register(operatorRoutes(accessRoutes), { deps: { ...deps, db: deps.db.room('operators') } })
+  await app.register(operatorRoutes(accessRoutes), { deps: withShareOf(deps, 'operators') })
 }

@@ -24,7 +24,9 @@ const references = new Map<Locale, ReturnType<typeof makeReference>>()
 
 /** Made when it is first read, which takes 30 ms that a start need not wait for; it never changes. */
 function referenceIn(locale: Locale): ReturnType<typeof makeReference> {
-  const made = references.get(locale) ?? makeReference(locale)
+  const kept = references.get(locale)
+  if (kept) return kept
+  const made = makeReference(locale)
   references.set(locale, made)
   return made
 }

@@ -1,9 +1,42 @@
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
+import { hmacSha256 } from '../lib/crypto/digest.ts'
+import type { Keys } from '../lib/crypto/keys.ts'
 import { tooManyRequests } from '../lib/web/rescode.ts'
 import { countFailure, readFailures } from './attempts-store.ts'
-import { type ThrottleKind, throttleKey } from './subject.ts'
+
+/**
+ * Kinds keep a passport, an app_key and a clientId (`partner`) of the same spelling apart. `member` is somebody of a
+ * partner, `forgotten` a request for a new password, `mail-…` a mail that is sent.
+ */
+type ThrottleKind =
+  | 'passport'
+  | 'passport-network'
+  | 'partner'
+  | 'partner-network'
+  | 'device'
+  | 'address'
+  | 'client'
+  | 'replay'
+  | 'preflight'
+  | 'start'
+  | 'contacts'
+  | 'play'
+  | 'export'
+  | 'rotation'
+  | 'member'
+  | 'operator'
+  | 'operator-network'
+  | 'member-network'
+  | 'forgotten'
+  | 'forgotten-network'
+  | 'mail-address'
+  | 'mail-partner'
+
+/** What failures are counted by, as the only form of it that is stored. */
+export const throttleKey = (keys: Keys, kind: ThrottleKind, value: string): Buffer =>
+  hmacSha256(keys.storage, `${kind}\n${value}`)
 
 /** How often one subject may fail within a window. */
 export interface Limit {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 
 import type { Config } from '../config/index.ts'
 import type { Rates } from '../lib/rates.ts'
 import { tooManyRequests } from '../lib/web/rescode.ts'
-import { networkOf, siteOf } from './subject.ts'
+import { networkOf, siteOf } from './network.ts'
 
 const MINUTE_S = 60
 /** How much more than one network (/64) the whole site (/48) of an IPv6 address may do: it can change between 65,536. */

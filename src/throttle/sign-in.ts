@@ -1,8 +1,8 @@
 import type { Deps } from '../deps.ts'
-import { exhaustedUntil, failedOnce, type Limit } from './attempts.ts'
+import { exhaustedUntil, failedOnce, type Limit, throttleKey } from './attempts.ts'
 import { clearFailures } from './attempts-store.ts'
 import { type Account, knownDevice } from './device.ts'
-import { networkOf, siteOf, subnetOf, throttleKey } from './subject.ts'
+import { networkOf, siteOf, subnetOf } from './network.ts'
 
 /**
  * How often signing in may fail: for one account from one network, for one account from anywhere (higher, so that a

@@ -20,9 +20,9 @@ async function sendAll({ client, endpoints }: Walked): Promise<number> {
 const READ = ['user_profile', 'user_credential', 'browser_session', 'micro_app', 'access_token', 'authorization_code']
 
 /** Each table is taken away for a while, so that every statement fails once with its values in hand. */
-export async function failAtReading(system: System, walked: Walked): Promise<number> {
+export async function failAtReading(system: System, walked: Walked, tables = READ): Promise<number> {
   let failures = 0
-  for (const table of READ) {
+  for (const table of tables) {
     await system.query(`alter table ${table} rename to ${table}_gone`)
     failures += await sendAll(walked)
     await system.query(`alter table ${table}_gone rename to ${table}`)
@@ -33,10 +33,15 @@ export async function failAtReading(system: System, walked: Walked): Promise<num
 const WRITTEN = [...READ, 'refresh_token', 'user_grant', 'audit_event', 'failed_attempt', 'micro_app_secret']
 
 /** Each table refuses every row for a while: PostgreSQL then quotes the whole row in its error's detail. */
-export async function failAtWriting(system: System, canaries: Canaries, walked: Walked): Promise<number> {
+export async function failAtWriting(
+  system: System,
+  canaries: Canaries,
+  walked: Walked,
+  tables = WRITTEN,
+): Promise<number> {
   const { client, app, browser } = walked
   let failures = 0
-  for (const table of WRITTEN) {
+  for (const table of tables) {
     const unused = await client.getCode(browser, app, { state: canaries.plant(`a row of ${table}: state`) })
     const { refresh_token } = await client.getTokens(browser, app)
     const forms = [client.request(app), client.request(app)].map((request) => client.consentFormFor(browser, request))

@@ -34,12 +34,22 @@ const HEADERS = [
 
 type Send = (method: string, path: string, headers?: Record<string, string>, body?: string) => Promise<unknown>
 
+/** Read by nobody but operators and balancers: what they do not know is treated alike, and planted in one request. */
+const KNOWS_ITS_OWN = /^\/(?:admin\/|healthz|readyz|$)/
+
+/** Names that are planted together; `own` are those that the endpoint knows for certain. */
+function groupsOf(path: string, own: readonly string[]): string[][] {
+  const names = [...new Set([...PARAMETERS, ...own])]
+  if (!KNOWS_ITS_OWN.test(path)) return names.map((name) => [name])
+  return [...own.map((name) => [name]), names.filter((name) => !own.includes(name))]
+}
+
 async function plantInQuery(canaries: Canaries, { method, path, query, headers }: Endpoint, send: Send): Promise<void> {
   const where = `${method} ${path}`
-  for (const name of PARAMETERS) {
-    const planted = canaries.plant(`${where}: query ${name}`)
-    await send(method, `${path}?${queryOf({ ...query, [name]: planted })}`, { ...headers })
-    await send(method, `${path}?${queryOf(query)}&${name}=${planted}&${name}=${planted}`, { ...headers })
+  for (const names of groupsOf(path, Object.keys(query))) {
+    const planted = Object.fromEntries(names.map((name) => [name, canaries.plant(`${where}: query ${name}`)]))
+    await send(method, `${path}?${queryOf({ ...query, ...planted })}`, { ...headers })
+    await send(method, `${path}?${queryOf(query)}&${queryOf(planted)}&${queryOf(planted)}`, { ...headers })
   }
   const raw = canaries.plant(`${where}: query, undecodable, too long, as a name`)
   for (const text of [
@@ -75,6 +85,8 @@ async function plantInHeaders(
   }
 }
 
+const AS_VALUES = [(text: string) => text, (text: string) => [text], (text: string) => ({ [text]: text })]
+
 async function plantInBody(
   canaries: Canaries,
   { method, path, query, headers, form, json }: Endpoint,
@@ -84,12 +96,14 @@ async function plantInBody(
   const target = `${path}?${queryOf(query)}`
   const asForm = { ...headers, 'content-type': 'application/x-www-form-urlencoded' }
   const asJson = { ...headers, 'content-type': 'application/json' }
-  for (const name of new Set([...PARAMETERS, ...Object.keys(form ?? {}), ...Object.keys(json ?? {})])) {
-    const planted = canaries.plant(`${method} ${path}: body ${name}`)
-    await send(method, target, asForm, queryOf({ ...form, [name]: planted }))
-    for (const value of [planted, [planted], { [planted]: planted }]) {
-      // An app_key is no secret: it may be logged.
-      if (name !== 'app_key') await send(method, target, asJson, JSON.stringify({ ...json, [name]: value }))
+  for (const names of groupsOf(path, Object.keys({ ...form, ...json }))) {
+    const planted = names.map((name) => [name, canaries.plant(`${method} ${path}: body ${name}`)] as const)
+    await send(method, target, asForm, queryOf({ ...form, ...Object.fromEntries(planted) }))
+    // An app_key is no secret: it may be logged.
+    const secret = planted.filter(([name]) => name !== 'app_key')
+    for (const asValue of AS_VALUES) {
+      const values = Object.fromEntries(secret.map(([name, text]) => [name, asValue(text)]))
+      if (secret.length > 0) await send(method, target, asJson, JSON.stringify({ ...json, ...values }))
     }
   }
   const planted = canaries.plant(`${method} ${path}: body, malformed`)

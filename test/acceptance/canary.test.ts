@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Canaries, formsOf } from './canaries.ts'
 import { failAtReading, failAtWriting } from './canary-failures.ts'
+import { plantInNotices } from './canary-notices.ts'
 import { plantEverywhere } from './canary-planting.ts'
 import { walk } from './canary-walk.ts'
 import { Client } from './client.ts'
@@ -16,17 +17,23 @@ import {
   unmarkDemo,
 } from './system.ts'
 
-/** Issue 2, "Log canary": every endpoint is driven with planted secrets; then all output is searched for them. */
+/**
+ * Issue 2, "Log canary", and that of area B: every endpoint is driven with planted secrets; then all output is searched for
+ * them. Production gets everything; what is printed in development is made of the same lines, by pino-pretty, so that a
+ * few endpoints, paths and tables are enough there.
+ */
 
 let system: System
-const canaries = new Canaries()
+const [canaries, ofNotices] = [new Canaries(), new Canaries()]
 
 beforeAll(async () => {
   system = await startSystem({ LOG_LEVEL: 'trace' })
   await unmarkDemo(system)
   await system.add({ ...PRODUCTION, LOG_LEVEL: 'trace' })
-  canaries.guard('SECRET_KEY', SECRET_KEY)
-  canaries.guard('ADMIN_TOKEN', ADMIN_TOKEN)
+  for (const each of [canaries, ofNotices]) {
+    each.guard('SECRET_KEY', SECRET_KEY)
+    each.guard('ADMIN_TOKEN', ADMIN_TOKEN)
+  }
   canaries.guard('password of the database', new URL(system.databaseUrl).password)
 })
 afterAll(() => system?.stop())
@@ -61,17 +68,23 @@ describe('the search', () => {
   })
 })
 
+/** What is enough in development. */
+const SOME_PATHS = ['/oauth/v2/api/token', '/oauth/v2/consent', '/admin/v1/apps']
+const SOME_TABLES = ['user_credential']
+
 describe('no output holds a secret', () => {
-  it('whatever is sent, wherever, and whatever fails', async () => {
-    let failures = 0
-    for (const running of system.processes) {
-      const walked = await walk(clientOf(running), canaries)
-      await plantEverywhere(canaries, walked, running.origin)
-      failures += (await failAtReading(system, walked)) + (await failAtWriting(system, canaries, walked))
-    }
-    expect(failures, 'the errors of the database were seen').toBeGreaterThan(20)
-    const [development] = system.processes
-    const demo = new Client(httpWire(development?.demoOrigin ?? ''), development?.demoOrigin ?? '')
+  it('of area A, whatever is sent, wherever, and whatever fails', async () => {
+    const [development, production] = system.processes as [RunningProcess, RunningProcess]
+    const whole = await walk(clientOf(production), canaries)
+    await plantEverywhere(canaries, whole, production.origin)
+    let failures = (await failAtReading(system, whole)) + (await failAtWriting(system, canaries, whole))
+    const all = await walk(clientOf(development), canaries)
+    const some = { ...all, endpoints: all.endpoints.filter(({ path }) => SOME_PATHS.includes(path)) }
+    await plantEverywhere(canaries, some, development.origin)
+    failures += await failAtReading(system, all, SOME_TABLES)
+    failures += await failAtWriting(system, canaries, all, SOME_TABLES)
+    expect(failures, 'the errors of the database were seen').toBeGreaterThan(60)
+    const demo = new Client(httpWire(development.demoOrigin), development.demoOrigin)
     for (const path of ['/', '/callback', '/refresh', '/forget', '/sign-in', '/x', '/%zz']) {
       const planted = canaries.plant(`demo ${path}`)
       for (const method of ['GET', 'POST']) {
@@ -83,25 +96,44 @@ describe('no output holds a secret', () => {
         )
       }
     }
+    process.stdout.write(
+      [
+        `canary: ${canaries.places.length} planted texts, ${canaries.guarded.length} kinds of real secrets, ${failures} forced server errors`,
+        `  secrets: ${canaries.guarded.join('; ')}`,
+        ...summaryOf(canaries.places),
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it('of area B: clientSecrets, signatures, and what is in the bodies of notices', async () => {
+    const { databaseUrl } = system
+    const driven = []
+    for (const [index, { origin }] of system.processes.entries()) {
+      driven.push(await plantInNotices(ofNotices, { databaseUrl, origin, whole: index === 1 }))
+    }
+    const [few, many] = driven
+    expect(few?.failures, 'the errors of the database were seen').toBeGreaterThan(10)
+    expect(many?.failures, 'the errors of the database were seen').toBeGreaterThan(100)
+    process.stdout.write(
+      `canary of area B: ${ofNotices.places.length} planted texts in ${Number(few?.calls) + Number(many?.calls)} calls\n`,
+    )
+  })
+
+  it('written until the end, when connections to the database break', async () => {
     await system.query(
       'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
     )
     await sleep(200)
     await Promise.all(system.processes.map((running) => running.stop()))
-
     for (const { output } of system.processes) {
       expect(output().length).toBeGreaterThan(100_000)
       expect(canaries.search(output())).toEqual([])
+      expect(ofNotices.search(output())).toEqual([])
     }
     const size = system.processes.map(({ output }) => `${Math.round(output().length / 1024)} KiB`)
     process.stdout.write(
-      [
-        `canary: ${canaries.places.length} planted texts, ${canaries.guarded.length} kinds of real secrets, ${failures} forced server errors`,
-        `  searched: ${size.join(' and ')} of output (development and production, level trace); raw, URL-encoded, JSON, hex, Base64`,
-        `  secrets: ${canaries.guarded.join('; ')}`,
-        ...summaryOf(canaries.places),
-        '',
-      ].join('\n'),
+      `searched: ${size.join(' and ')} of output (development and production, level trace); raw, URL-encoded, JSON, hex, Base64\n`,
     )
   })
 })

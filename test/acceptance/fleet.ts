@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'pg'
 import { seedOrder } from '../orders/orders.ts'
+import { until } from '../until.ts'
 import { type App, Client, dataOf, type TokenSet, tokenSetOf } from './client.ts'
 import { httpWire, type Wire } from './http.ts'
 import { consumption, makeSeller, type Seller, send, success } from './seller.ts'
@@ -10,6 +11,7 @@ import type { RunningProcess, System } from './system.ts'
 export class Fleet {
   readonly #live: RunningProcess[]
   #turn = 0
+  #starting = false
 
   constructor(live: readonly RunningProcess[]) {
     this.#live = [...live]
@@ -21,11 +23,19 @@ export class Fleet {
     return this.#live[this.#turn]?.origin ?? ''
   }
 
+  /** While it starts, callers leave the processor to it. */
+  get isStarting(): boolean {
+    return this.#starting
+  }
+
   readonly wire: Wire = (call) => httpWire(this.origin)(call)
 
   /** The next one gets requests before the one so far, which is the first that gets no more. Ends with its exit code. */
   async replaceFirst(start: () => Promise<RunningProcess>): Promise<number | null> {
-    const next = await start()
+    this.#starting = true
+    const next = await start().finally(() => {
+      this.#starting = false
+    })
     const [first] = this.#live.splice(0, 1)
     this.#live.push(next)
     return (await first?.stop()) ?? null
@@ -34,7 +44,7 @@ export class Fleet {
 
 /** What callers of all kinds do again and again, with what they had in the beginning and with what they get meanwhile. */
 export interface Traffic {
-  /** Rounds that were answered as they should be, by kind. */
+  /** By kind, the number of the last round that was answered as it should be. */
   readonly answered: Readonly<Record<string, number>>
   readonly failures: readonly string[]
   /** Each kind has made a round from its beginning to its end since it was called. */
@@ -50,8 +60,9 @@ interface Caller {
 
 type Round = () => Promise<unknown>
 
-/** Callers leave most of the time to the processes that start meanwhile. */
-const PAUSE_MS = 150
+/** Between two rounds of a kind: short, so that something is always under way when a process gives place to the next. */
+const PAUSE_MS = 200
+const PAUSE_AT_START_MS = 1_000
 
 /** `home`: PUBLIC_URL of all processes. */
 export async function startTraffic(
@@ -80,7 +91,7 @@ export async function startTraffic(
     'sign-in': async () => readWith(client, await client.getTokens(await client.signedIn(user, fixed), fixed)),
     'signed notices': notices(fleet, seller, await soldOrder(databaseUrl, seller)),
   }
-  return goOn(kinds)
+  return goOn(fleet, kinds)
 }
 
 async function readWith(client: Client, { access_token }: TokenSet): Promise<void> {
@@ -118,19 +129,21 @@ function notices(fleet: Fleet, seller: Seller, orderId: bigint): Round {
   }
 }
 
-function goOn(kinds: Readonly<Record<string, Round>>): Traffic {
-  const answered = Object.fromEntries(Object.keys(kinds).map((kind) => [kind, 0]))
+function goOn(fleet: Fleet, kinds: Readonly<Record<string, Round>>): Traffic {
+  const names = Object.keys(kinds)
+  const [begun, answered] = [countsOf(names), countsOf(names)]
   const failures: string[] = []
   let over = false
   const going = Object.entries(kinds).map(async ([kind, round]) => {
     while (!over) {
+      begun[kind] = (begun[kind] ?? 0) + 1
       try {
         await round()
-        answered[kind] = (answered[kind] ?? 0) + 1
+        answered[kind] = begun[kind]
       } catch (error) {
         failures.push(`${kind}: ${error}`)
       }
-      await sleep(PAUSE_MS)
+      await sleep(fleet.isStarting ? PAUSE_AT_START_MS : PAUSE_MS)
     }
   })
   const stop = async () => {
@@ -138,14 +151,11 @@ function goOn(kinds: Readonly<Record<string, Round>>): Traffic {
     await Promise.all(going)
   }
   const goneRound = async () => {
-    const before = { ...answered }
-    // The round under way may have begun before.
-    while (
-      failures.length === 0 &&
-      Object.keys(kinds).some((kind) => (answered[kind] ?? 0) < (before[kind] ?? 0) + 2)
-    ) {
-      await sleep(PAUSE_MS)
-    }
+    const before = { ...begun } // the last of these may be under way
+    await until(() => failures.length > 0 || names.every((kind) => (answered[kind] ?? 0) > (before[kind] ?? 0)))
   }
   return { answered, failures, goneRound, stop }
 }
+
+const countsOf = (names: readonly string[]): Record<string, number> =>
+  Object.fromEntries(names.map((name) => [name, 0]))

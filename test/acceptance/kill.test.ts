@@ -1,102 +1,182 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ALICE, Client, DEMO_APP, dataOf, type TokenSet, tokenSetOf } from './client.ts'
+import { historyOf, recordOf } from '../orders/orders.ts'
+import { runningDatabaseUrl } from '../own-postgres.ts'
+import { until } from '../until.ts'
+import type { Browser } from './browser.ts'
+import { type App, Client, type Consented, dataOf, type TokenSet, tokenSetOf } from './client.ts'
 import { consentForm } from './form.ts'
 import { httpWire } from './http.ts'
+import {
+  type Exchanges,
+  makeOrders,
+  NOTICES,
+  type Notices,
+  orderIds,
+  startExchanges,
+  startNotices,
+  TICKETS,
+} from './kill-work.ts'
+import { isAlive, postgresPid, serverPids } from './process-ids.ts'
 import { type RunningProcess, startProcess } from './system.ts'
 
-/** Issue 2, "It shows" 7: the service with its own PostgreSQL is killed outright, and starts again. */
+/** The service with its own PostgreSQL is killed outright, and starts again. */
+
+const KILLS = 2
 
 let folder: string
 let running: RunningProcess
+let app: App
+let browser: Browser
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-kill-'))
   chmodSync(folder, 0o755)
-  running = await startProcess({ DATA_DIR: folder })
+  await start({ HTTP_PROCESSES: '2' })
+  const client = clientOf(running)
+  app = await client.makeApp()
+  browser = await client.signedIn(await client.makeUser(), app)
 })
 afterAll(async () => {
-  await running?.stop()
+  if (running?.child.exitCode === null && running.child.signalCode === null) await running.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 
-const clientOf = ({ origin }: RunningProcess) => new Client(httpWire(origin), origin)
-
-async function killAndStartAgain(): Promise<Client> {
-  await running.kill()
-  running = await startProcess({ DATA_DIR: folder })
-  return clientOf(running)
+async function start(settings: Record<string, string> = {}): Promise<void> {
+  running = await startProcess({ DATA_DIR: folder, DEMO: 'off', ...settings })
+  await until(() => serverPids(running).length === Number(settings.HTTP_PROCESSES ?? 0))
 }
 
-describe('after kill -9 and a new start', () => {
-  it('session, code and tokens that were acknowledged still work', async () => {
-    const before = clientOf(running)
-    const browser = await before.signedIn(ALICE)
-    const used = await before.getCode(browser, DEMO_APP)
-    const tokens = tokenSetOf(await before.exchange(DEMO_APP, used))
-    const unused = await before.getCode(browser, DEMO_APP)
-    const app = await before.makeApp()
+const clientOf = ({ origin }: RunningProcess) => new Client(httpWire(origin), origin)
 
-    const after = await killAndStartAgain()
-    const cookies = after.newBrowser()
-    for (const [name, value] of browser.cookies) cookies.cookies.set(name, value)
-    const page = await cookies.open(after.authorizePath(after.request(DEMO_APP)))
-    expect(consentForm(page.text), 'the session is alive: no sign-in').toBeDefined()
-    tokenSetOf(await after.exchange(DEMO_APP, unused))
-    expect((await after.exchange(DEMO_APP, used)).text).toContain('"rescode":20013')
-    dataOf(await after.userInfo(tokens.access_token))
-    dataOf(await after.phone(tokens.access_token))
-    tokenSetOf(await after.refresh(DEMO_APP, tokens.refresh_token))
-    tokenSetOf(await after.exchange(app, await after.getCode(cookies, app)))
-  })
-
-  it('whatever was answered in the midst of the work still holds', async () => {
-    const before = clientOf(running)
-    const browser = await before.signedIn(ALICE)
-    const acknowledged: TokenSet[] = []
-    const unanswered: { code: string; state: string }[] = []
-    let over = false
-    const worker = async () => {
-      while (!over) {
-        const consented = await before.getCode(browser, DEMO_APP).catch(() => undefined)
-        if (!consented) return
-        const answer = await before.exchange(DEMO_APP, consented).catch(() => undefined)
-        if (answer?.text.startsWith('{"rescode":0')) acknowledged.push(tokenSetOf(answer))
-        else unanswered.push(consented)
-      }
-    }
-    const workers = Array.from({ length: 8 }, worker)
-    while (acknowledged.length < 40) await new Promise((passed) => setTimeout(passed, 10))
-    const after = await killAndStartAgain()
-    over = true
-    await Promise.all(workers)
-    for (const { access_token } of acknowledged) dataOf(await after.userInfo(access_token))
-    for (const consented of unanswered) {
-      const { rescode } = JSON.parse((await after.exchange(DEMO_APP, consented)).text)
-      expect([0, 20013]).toContain(rescode)
-    }
-    process.stdout.write(
-      `kill -9 in the midst of work: ${acknowledged.length} acknowledged token sets alive, ${unanswered.length} exchanges cut off\n`,
-    )
-  })
-})
+/** The database of the running service. */
+async function withDatabase<Result>(work: (pool: pg.Pool) => Promise<Result>): Promise<Result> {
+  const pool = new pg.Pool({ connectionString: await runningDatabaseUrl(folder), max: 2 })
+  return work(pool).finally(() => pool.end())
+}
 
 describe('when its PostgreSQL alone is killed', () => {
   it('it comes back by itself', async () => {
     const client = clientOf(running)
-    const tokens = await client.getTokens(await client.signedIn(ALICE), DEMO_APP)
-    const pid = Number.parseInt(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8'), 10)
-    process.kill(pid, 'SIGKILL')
+    const tokens = await client.getTokens(browser, app)
+    process.kill(postgresPid(folder), 'SIGKILL')
     const statuses = new Set<number>()
     for (let waited = 0; waited < 200; waited++) {
       const answer = await client.userInfo(tokens.access_token)
       statuses.add(answer.status)
       if (answer.status === 200 && statuses.size > 1) break
       expect([200, 503]).toContain(answer.status)
-      await new Promise((passed) => setTimeout(passed, 50))
+      await sleep(50)
     }
     dataOf(await client.userInfo(tokens.access_token))
+  })
+})
+
+describe(`after kill -9 in the midst of work and a new start, ${KILLS} times`, () => {
+  let after: Client
+  let used: Consented
+  let unused: Consented
+  let tokens: TokenSet
+  let exchanges: Exchanges
+  let notices: Notices
+  /** Of the first kill. */
+  let killed: number[]
+  /** Of each kill, what was acknowledged before and then was not there once. */
+  const lost: string[][] = []
+
+  beforeAll(async () => {
+    const before = clientOf(running)
+    used = await before.getCode(browser, app)
+    tokens = tokenSetOf(await before.exchange(app, used))
+    unused = await before.getCode(browser, app)
+    const seller = await withDatabase((pool) => makeOrders(before, pool))
+    exchanges = startExchanges(before, browser, app)
+    await until(() => exchanges.acknowledged.length > 40)
+    notices = startNotices(() => running.origin, seller)
+    const cutOff: number[] = []
+    for (let kill = 1; kill <= KILLS; kill++) {
+      while (notices.acknowledged.length < (NOTICES * kill) / (KILLS + 1)) await sleep(5)
+      const pids = [...serverPids(running), postgresPid(folder)].filter(isAlive)
+      await running.kill()
+      const acknowledged = [...notices.acknowledged]
+      if (kill === 1) {
+        killed = pids
+        await until(() => pids.filter(isAlive).length === 0)
+      }
+      await start(kill === KILLS ? { HTTP_PROCESSES: '2', DEMO: 'on' } : {})
+      const kept = await withDatabase(timesKept)
+      lost.push(acknowledged.filter((body) => kept.get(body) !== 1))
+      cutOff.push(acknowledged.length)
+    }
+    await Promise.all([exchanges.ended, notices.ended])
+    after = clientOf(running)
+    process.stdout.write(
+      `kill -9 in the midst of work: ${exchanges.acknowledged.length} acknowledged token sets alive, ${exchanges.unanswered.length} exchanges cut off\n` +
+        `kill -9 after ${cutOff.join(', ')} of ${NOTICES} notices: every acknowledged one there once; ${notices.tries()} tries in all\n`,
+    )
+  })
+
+  it('nothing is left of the first service, whose server processes and PostgreSQL were not killed', () => {
+    expect(killed).toHaveLength(3)
+    expect(killed.filter(isAlive)).toEqual([])
+  })
+
+  it('session, code and tokens that were acknowledged still work', async () => {
+    const cookies = after.newBrowser()
+    for (const [name, value] of browser.cookies) cookies.cookies.set(name, value)
+    const page = await cookies.open(after.authorizePath(after.request(app)))
+    expect(consentForm(page.text), 'the session is alive: no sign-in').toBeDefined()
+    tokenSetOf(await after.exchange(app, unused))
+    expect((await after.exchange(app, used)).text).toContain('"rescode":20013')
+    dataOf(await after.userInfo(tokens.access_token))
+    dataOf(await after.phone(tokens.access_token))
+    tokenSetOf(await after.refresh(app, tokens.refresh_token))
+    tokenSetOf(await after.exchange(app, await after.getCode(cookies, app)))
+  })
+
+  it('whatever was answered in the midst of the work still holds', async () => {
+    for (const { access_token } of exchanges.acknowledged) dataOf(await after.userInfo(access_token))
+    for (const consented of exchanges.unanswered) {
+      const { rescode } = JSON.parse((await after.exchange(app, consented)).text)
+      expect([0, 20013]).toContain(rescode)
+    }
+  })
+
+  it('every acknowledged notice is in the database, exactly once', async () => {
+    expect(lost).toEqual(Array.from({ length: KILLS }, () => []))
+    expect(notices.acknowledged).toHaveLength(NOTICES)
+    await withDatabase(async (pool) => {
+      expect(await timesKept(pool)).toEqual(new Map(notices.bodies.map((body) => [body, 1])))
+      for (const orderId of orderIds) {
+        expect(await recordOf(pool, orderId)).toMatchObject({ state: 'consumed', used: TICKETS })
+        const steps = (await historyOf(pool, orderId)).flatMap((line) => /used_quantity (\d→\d)/.exec(line)?.[1] ?? [])
+        const ends = steps.map((step) => step.split('→'))
+        for (const [place, [before]] of ends.entries()) expect(before).toBe(ends[place - 1]?.[1] ?? '0')
+      }
+    })
+  })
+})
+
+const timesKept = (pool: pg.Pool): Promise<Map<string, number>> =>
+  pool
+    .query('select body, count(*)::int as times from notice group by body')
+    .then(({ rows }) => new Map(rows.map(({ body, times }) => [body, times])))
+
+describe('on Ctrl-C, which reaches every process', () => {
+  it('it ends at once, its PostgreSQL last', async () => {
+    const pids = [...serverPids(running), postgresPid(folder)]
+    expect(pids).toHaveLength(3)
+    const ended = once(running.child, 'close')
+    for (const pid of serverPids(running)) process.kill(pid, 'SIGINT')
+    running.child.kill('SIGINT')
+    expect(await ended).toEqual([0, null])
+    expect(pids.filter(isAlive)).toEqual([])
+    expect(running.output()).not.toContain('starting a new one')
+    expect(running.output()).not.toMatch(/^\[[\d:]+\] (ERROR|FATAL|WARN)/m)
   })
 })

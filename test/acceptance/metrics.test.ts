@@ -3,12 +3,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { Agent } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { gatehouseProcess } from '../cli-process.ts'
 import { expectRows, rowOf } from '../documents/document.ts'
 import { until } from '../until.ts'
 import { ALICE, Client, DEMO_APP, dataOf } from './client.ts'
 import { httpWire } from './http.ts'
-import { ADMIN_TOKEN, type RunningProcess, SECRET_KEY, type System, startSystem } from './system.ts'
+import { ADMIN_TOKEN, type RunningProcess, type System, startSystem } from './system.ts'
 
 /** `/metrics` of the real service with two server processes, and the dashboard and the alerts that are made of it. */
 
@@ -20,7 +19,6 @@ let running: RunningProcess
 beforeAll(async () => {
   system = await startSystem({ NODE_ENV: 'development', HTTP_PROCESSES: '2' })
   running = system.processes[0] as RunningProcess
-  await until(() => running.output().includes('Gatehouse is ready'))
 })
 afterAll(() => system?.stop())
 
@@ -102,9 +100,6 @@ it('says when a purge last came to its end, also one that another process has ma
   expect(beginning).toBeGreaterThan(0)
   await system.query("update installation set purged_at = '2026-01-01T00:00:00Z'")
   expect(await finished()).toBe(Date.parse('2026-01-01T00:00:00Z') / 1000)
-  const { code } = await gatehouseProcess({ DATABASE_URL: system.databaseUrl, SECRET_KEY }, 'purge')
-  expect(code).toBe(0)
-  expect(await finished()).toBeGreaterThanOrEqual(beginning)
 })
 
 describe('what is made of it', () => {

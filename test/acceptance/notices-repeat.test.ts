@@ -28,7 +28,7 @@ let pool: pg.Pool
 let seller: Seller
 
 beforeAll(async () => {
-  system = await startSystem({ JOBS: 'off' }, { JOBS: 'off' })
+  system = await startSystem({ JOBS: 'off', DEMO: 'off' }, { JOBS: 'off', DEMO: 'off' })
   pool = new pg.Pool({ connectionString: system.databaseUrl, max: 3 })
   seller = await makeSeller(new Client(httpWire(system.origin), system.origin))
 })

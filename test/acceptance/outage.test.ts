@@ -162,7 +162,7 @@ describe('stopped in mid-flight', () => {
       while (!over) {
         const consented = await client.getCode(alice, DEMO_APP).catch(() => undefined)
         if (!consented) {
-          await sleep(20)
+          await sleep(100)
           continue
         }
         const answer = await client.exchange(DEMO_APP, consented)

@@ -3,11 +3,15 @@ import { afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 import { freshDatabase } from '../database.ts'
 import { type PgBouncer, pgbouncerMissing, startPgBouncer } from '../pgbouncer.ts'
 import { SECRET_KEY } from '../secrets.ts'
+import { SHORT_LIVED } from '../start-options.ts'
 import { ALICE, Client, DEMO_APP, dataOf } from './client.ts'
 import { httpWire } from './http.ts'
 import { startProcess } from './system.ts'
 
-/** The built service behind Debian's PgBouncer. `npm run test:pgbouncer` runs all of test/acceptance behind it. */
+/**
+ * The built service behind Debian's PgBouncer. Other settings that are refused are in test/db/check-sessions.test.ts;
+ * `npm run test:pgbouncer` runs all of test/acceptance behind it.
+ */
 
 const ROOT = new URL('../../', import.meta.url).pathname
 const DROPS_OPTIONS = 'ignore_startup_parameters = extra_float_digits, options'
@@ -27,7 +31,7 @@ describe.skipIf(pgbouncerMissing)('behind PgBouncer', () => {
 
   /** What a program of ours says when it ends by itself. */
   const run = (program: readonly string[], environment: Record<string, string>) => {
-    const { status, stderr, signal } = spawnSync(process.execPath, program, {
+    const { status, stderr, signal } = spawnSync(process.execPath, [...SHORT_LIVED, ...program], {
       cwd: ROOT,
       env: { PATH: process.env.PATH, SECRET_KEY, PORT: '0', DEMO: 'off', LOG_LEVEL: 'error', ...environment },
       encoding: 'utf8',
@@ -46,30 +50,6 @@ describe.skipIf(pgbouncerMissing)('behind PgBouncer', () => {
       expect(status).toBe(1)
     },
   )
-
-  it('in statement mode the same', async () => {
-    const url = await begin('pool_mode = statement', DROPS_OPTIONS)
-    const { status, stderr } = run(['.build/main.js'], { DATABASE_URL: url, DATABASE_PLANNING: 'server' })
-    expect(stderr).toMatch(/set its pool_mode to session/)
-    expect(status).toBe(1)
-  })
-
-  it.each([
-    ['refused', []],
-    ['dropped without a word', [DROPS_OPTIONS]],
-  ])('startup options that are %s are found out', async (_how, settings) => {
-    const url = await begin('pool_mode = session', ...settings)
-    const { status, stderr } = run(['.build/main.js'], { DATABASE_URL: url })
-    expect(stderr).toMatch(/does not pass on startup options: set DATABASE_PLANNING=server/)
-    expect(status).toBe(1)
-  })
-
-  it('sessions that are handed over as they were left are found out', async () => {
-    const url = await begin('pool_mode = session', 'server_reset_query =')
-    const start = () => run(['.build/cli.js', 'app', 'list'], { DATABASE_URL: url, DATABASE_PLANNING: 'server' })
-    start()
-    expect(start().stderr).toMatch(/server_reset_query = DISCARD ALL/)
-  })
 
   it('in session mode it starts and works', async () => {
     const running = await startProcess({

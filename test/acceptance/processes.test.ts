@@ -1,38 +1,23 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { behindPgBouncer } from '../behind-pgbouncer.ts'
 import { freshDatabase } from '../database.ts'
-import { SHORT_LIVED } from '../start-options.ts'
+import { SHORT_LIVED, startOptions } from '../start-options.ts'
 import { until } from '../until.ts'
-import { ALICE, Client, DEMO_APP, dataOf, type TokenSet, tokenSetOf } from './client.ts'
+import { startBusyVisitors } from './busy-visitors.ts'
+import { type App, Client, dataOf, type TokenSet, tokenSetOf, type User } from './client.ts'
 import { httpWire } from './http.ts'
-import { type RunningProcess, SECRET_KEY, type System, startProcess, startSystem } from './system.ts'
+import { isAlive, pidsIn, serverPids } from './process-ids.ts'
+import { type RunningProcess, SECRET_KEY, type System, startSystem } from './system.ts'
 
 /** HTTP_PROCESSES=n: several real processes on one port, their deaths and their end. */
 
-/** The process ids in lines that end with `message`, in the order of the log. */
-const pidsIn = (output: string, message: string): number[] =>
-  [...output.matchAll(new RegExp(`\\((\\d+)\\): ${message}`, 'g'))].map(([, pid]) => Number(pid))
-/** Ready means that one of the processes answers; the line says that all do, and that signals are heeded. */
-const allReady = ({ output }: RunningProcess) => until(() => output().includes('Gatehouse is ready'))
-const serverPids = ({ output }: RunningProcess) => pidsIn(output(), 'a server process is ready')
 const answeringPids = ({ output }: RunningProcess) => new Set(pidsIn(output(), 'request'))
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return process.platform !== 'linux' || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  } catch {
-    return false
-  }
-}
 /** A client whose calls each make a connection of their own, so that they reach all processes. */
 function clientOf({ origin }: RunningProcess): Client {
   const wire = httpWire(origin, new Agent({ connections: 64, pipelining: 0 }))
@@ -42,17 +27,21 @@ function clientOf({ origin }: RunningProcess): Client {
 describe('HTTP_PROCESSES=3, one service from its start to its end', () => {
   let service: System
   let running: RunningProcess
+  let user: User
+  let app: App
   beforeAll(async () => {
-    service = await startSystem({ HTTP_PROCESSES: '3', SHUTDOWN_GRACE_S: '5' })
+    service = await startSystem({ HTTP_PROCESSES: '3', DEMO: 'off', SHUTDOWN_DELAY_S: '2', SHUTDOWN_GRACE_S: '30' })
     running = service.processes[0] as RunningProcess
-    await allReady(running)
+    const client = clientOf(running)
+    user = await client.makeUser()
+    app = await client.makeApp()
   })
   afterAll(() => service?.stop())
 
   it('answers from three processes, and runs durable jobs once', async () => {
-    expect(new Set(serverPids(running)).size).toBe(3)
+    await until(() => serverPids(running).length === 3)
     const client = clientOf(running)
-    const tokens = await client.getTokens(await client.signedIn(ALICE), DEMO_APP)
+    const tokens = await client.getTokens(await client.signedIn(user, app), app)
     const burst = async () => {
       const answers = await Promise.all(Array.from({ length: 40 }, () => client.userInfo(tokens.access_token)))
       for (const answer of answers) dataOf(answer)
@@ -60,23 +49,26 @@ describe('HTTP_PROCESSES=3, one service from its start to its end', () => {
     }
     for (let bursts = 0; bursts < 20 && !(await burst()); bursts++);
     expect([...answeringPids(running)].sort()).toEqual(serverPids(running).sort())
-    expect(await service.query('select worker_id from worker_lease')).toHaveLength(1)
+    const leases = () => service.query('select worker_id from worker_lease')
+    await until(async () => (await leases()).length > 0)
+    expect(await leases()).toHaveLength(1)
+    expect(new Set(serverPids(running)).size).toBe(3)
   })
 
   it('loses nothing that was acknowledged when one is killed, and starts another one', async () => {
     const client = clientOf(running)
-    const browser = await client.signedIn(ALICE)
+    const browser = await client.signedIn(user, app)
     const acknowledged: TokenSet[] = []
     const cutOff: unknown[] = []
     let over = false
     const visitor = async () => {
       while (!over) {
         try {
-          acknowledged.push(tokenSetOf(await client.exchange(DEMO_APP, await client.getCode(browser, DEMO_APP))))
+          acknowledged.push(tokenSetOf(await client.exchange(app, await client.getCode(browser, app))))
         } catch (error) {
           cutOff.push(error)
         }
-        await sleep(50) // leaves the processor to the process that starts meanwhile
+        await sleep(200) // leaves the processor to the process that starts meanwhile
       }
     }
     const visitors = Array.from({ length: 8 }, visitor)
@@ -99,7 +91,7 @@ describe('HTTP_PROCESSES=3, one service from its start to its end', () => {
     expect(answeringPids(running)).toContain(replacement)
   })
 
-  it('on SIGTERM lets requests in flight finish, and leaves no process', async () => {
+  it('on SIGTERM lets requests in flight finish, loses none of 64 busy connections, and leaves no process', async () => {
     const form = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 24'
     const open = async (): Promise<Socket> => {
       const { hostname, port } = new URL(running.origin)
@@ -108,65 +100,26 @@ describe('HTTP_PROCESSES=3, one service from its start to its end', () => {
       socket.write(`POST /sign-in HTTP/1.1\r\nHost: x\r\n${form}\r\n\r\npassport=`)
       return socket
     }
+    const endVisitors = startBusyVisitors(running.origin)
     const sockets = await Promise.all([open(), open(), open()])
-    await sleep(300)
+    await sleep(1_000)
     const answers = sockets.map((socket) => once(socket, 'data'))
     const end = running.stop()
-    await sleep(500)
+    await sleep(2_500) // beyond SHUTDOWN_DELAY_S
     for (const socket of sockets) socket.write('x&password=yyyy')
     for (const answer of answers) expect(String((await answer)[0])).toMatch(/^HTTP\/1\.1 403 /)
     expect(await end).toBe(0)
+    await endVisitors()
     for (const socket of sockets) socket.destroy()
     expect(serverPids(running).filter(isAlive)).toEqual([])
   })
 })
 
-describe('HTTP_PROCESSES=2, with a PostgreSQL of its own', () => {
-  let folder: string
-  let running: RunningProcess
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'gatehouse-processes-'))
-    chmodSync(folder, 0o755)
-  })
-  afterEach(async () => {
-    if (running?.child.exitCode === null && running.child.signalCode === null) await running.stop()
-  })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const ROOT = new URL('../../', import.meta.url).pathname
 
-  const start = async (): Promise<RunningProcess> => {
-    running = await startProcess({ DATA_DIR: folder, HTTP_PROCESSES: '2' })
-    await allReady(running)
-    return running
-  }
-  const postgresPid = () => Number.parseInt(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8'), 10)
-
-  it('ends at once on Ctrl-C, which reaches every process, its PostgreSQL last', async () => {
-    await start()
-    const pids = [...serverPids(running), postgresPid()]
-    const client = clientOf(running)
-    const tokens = await client.getTokens(await client.signedIn(ALICE), DEMO_APP)
-    dataOf(await client.userInfo(tokens.access_token))
-    const ended = once(running.child, 'close')
-    for (const pid of serverPids(running)) process.kill(pid, 'SIGINT')
-    running.child.kill('SIGINT')
-    expect(await ended).toEqual([0, null])
-    expect(pids.filter(isAlive)).toEqual([])
-    expect(running.output()).not.toContain('starting a new one')
-    expect(running.output()).not.toMatch(/^\[[\d:]+\] (ERROR|FATAL|WARN)/m)
-  })
-
-  it('leaves nothing when the first process is killed', async () => {
-    await start()
-    const pids = [...serverPids(running), postgresPid()]
-    expect(pids.filter(isAlive)).toHaveLength(3)
-    await running.kill()
-    await until(() => pids.filter(isAlive).length === 0)
-  })
-})
-
-/** A start that is not waited for, until its end. */
+/** A start that is not waited for, until its end; with the options of npm start, which node has to know. */
 async function run(settings: Record<string, string>): Promise<{ code: number; output: string }> {
-  const child = spawn(process.execPath, [...SHORT_LIVED, '.build/main.js'], {
+  const child = spawn(process.execPath, [...startOptions(ROOT), '.build/main.js'], {
     env: { PATH: process.env.PATH, ...behindPgBouncer(settings) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -43,7 +43,7 @@ async function open(): Promise<void> {
     },
   })
   const SMTP_URL = office.url.replace('//', `//gate:${canaries.guard('SMTP password', SMTP_PASSWORD)}@`)
-  system = await startSystem({ DEMO_PARTNER_PORT: '0', DATA_DIR: folder, SMTP_URL, LOG_LEVEL: 'trace' })
+  system = await startSystem({ DATA_DIR: folder, SMTP_URL, LOG_LEVEL: 'trace' })
   canaries.guard('clientSecret', PARTNER.clientSecret)
   canaries.guard('AES key', PARTNER.aesKey)
   canaries.guard('SECRET_KEY', SECRET_KEY)

@@ -13,19 +13,20 @@ import { type System, startSystem } from './system.ts'
 const MIB = 1_048_576
 const ANNOUNCED = MIB
 const SENT = Math.floor(0.94 * MIB)
-const CALLERS = 400
+const CALLERS = 250
 /**
- * If the bodies were kept it would be 380; what is read and dropped stays in memory until the next collection, which may be
+ * If the bodies were kept it would be 240; what is read and dropped stays in memory until the next collection, which may be
  * late on a busy machine.
  */
-const MOST_GROWTH_MB = 280
+const MOST_GROWTH_MB = 180
 const BODY_TIMEOUT_S = 3
 
 let system: System
 let seller: Seller
 let neighbour: Seller
 beforeAll(async () => {
-  system = await startSystem({ BODY_TIMEOUT_S: String(BODY_TIMEOUT_S), BODY_MEMORY_MB: '32', LOG_LEVEL: 'info' })
+  const settings = { BODY_TIMEOUT_S: String(BODY_TIMEOUT_S), BODY_MEMORY_MB: '32', LOG_LEVEL: 'info' }
+  system = await startSystem({ ...settings, DEMO: 'off', JOBS: 'off' })
   const client = new Client(httpWire(system.origin), system.origin)
   seller = await makeSeller(client)
   neighbour = await makeSeller(client)

@@ -1,14 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import pg from 'pg'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { gatehouseProcess } from '../cli-process.ts'
 import { freshDatabase } from '../database.ts'
 import { freePort } from '../free-port.ts'
 import { SECRET_KEY } from '../secrets.ts'
 import { SHORT_LIVED } from '../start-options.ts'
 import { until } from '../until.ts'
 
-/** Starts that cannot go on, or not yet: each says what is wrong and what to do. */
+/**
+ * Starts that cannot go on, or not yet, or go on without the demo: each says what is wrong and what to do. Each setting by
+ * itself is in test/config.test.ts, each trouble with a database in test/db/await-database.test.ts; here it is seen that
+ * the built programs say it.
+ */
 
 const servers: Server[] = []
 const running: Started[] = []
@@ -21,10 +27,15 @@ afterEach(async () => {
 })
 
 let databaseUrl: string
+let emptyUrl: string
 beforeAll(async () => {
-  const database = await freshDatabase()
+  const [database, empty] = [await freshDatabase(), await freshDatabase()]
   databaseUrl = database.url
-  return database.drop
+  emptyUrl = empty.url
+  return async () => {
+    await database.drop()
+    await empty.drop()
+  }
 })
 
 interface Started {
@@ -35,7 +46,7 @@ interface Started {
 
 function start(settings: Record<string, string>, program = 'main'): Started {
   const child = spawn(process.execPath, [...SHORT_LIVED, `.build/${program}.js`], {
-    env: { PATH: process.env.PATH, SECRET_KEY, DEMO: 'off', PORT: '0', ...settings },
+    env: { PATH: process.env.PATH, PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
@@ -53,16 +64,27 @@ async function listening(server: Server, port = 0): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
+/** Until it has printed this; then it is asked to stop. */
+async function endOnce(printed: string, { child, ended, output }: Started) {
+  await until(() => output().includes(printed) || child.exitCode !== null, output)
+  child.kill('SIGTERM')
+  return ended
+}
+
+/** On this database, without the demo unless it is asked for. */
+const on = (url: string, settings: Record<string, string> = {}) => ({
+  ...{ DATABASE_URL: url, SECRET_KEY, DEMO: 'off' },
+  ...settings,
+})
+
 const urlWith = (changes: Partial<Pick<URL, 'port' | 'password' | 'pathname'>>): string =>
   Object.assign(new URL(databaseUrl), changes).href
 
 describe('a database that', () => {
   it('accepts and says nothing is waited for, by each program, and named', async () => {
     const port = await listening(createServer())
-    const settings = { DATABASE_URL: urlWith({ port: String(port) }), DATABASE_WAIT_S: '5' }
-    const ends = await Promise.all(
-      [start(settings), start({ ...settings, MIGRATE: 'off' }), start(settings, 'worker')].map(({ ended }) => ended),
-    )
+    const settings = on(urlWith({ port: String(port) }), { DATABASE_WAIT_S: '5' })
+    const ends = await Promise.all([start(settings), start(settings, 'worker')].map(({ ended }) => ended))
     const name = `t_\\w+ on 127\\.0\\.0\\.1:${port}`
     for (const { code, output } of ends) {
       expect(code).toBe(1)
@@ -79,11 +101,9 @@ describe('a database that', () => {
 
   it('comes up later is used then, also with MIGRATE=off', async () => {
     const [port, http] = [await freePort(), await freePort()]
-    const { output, child } = start({
-      DATABASE_URL: urlWith({ port: String(port) }),
-      MIGRATE: 'off',
-      PORT: String(http),
-    })
+    const demo = { DEMO: 'on', DEMO_PORT: '0', DEMO_PARTNER_PORT: '0' } // what follows is about what it leaves there
+    const settings = { ...demo, MIGRATE: 'off', JOBS: 'off', PORT: String(http) }
+    const { output, child } = start(on(urlWith({ port: String(port) }), settings))
     await until(() => output().includes('nothing listens there (yet)'))
     const target = Number(new URL(databaseUrl).port)
     const forwarder = createServer((incoming) => {
@@ -103,22 +123,16 @@ describe('a database that', () => {
 
   it('does not pass by waiting is refused at once', async () => {
     const began = performance.now()
-    const wrong = await start({ DATABASE_URL: urlWith({ password: 'not-the-password' }) }).ended
-    const unknown = await start({ DATABASE_URL: urlWith({ pathname: '/nobody-made-it' }) }).ended
-    expect(wrong).toMatchObject({
-      code: 1,
-      output: expect.stringMatching(/cannot be used: the password in DATABASE_URL is wrong\n/),
-    })
-    expect(wrong.output).not.toContain('not-the-password')
-    expect(unknown.output).toMatch(
-      /nobody-made-it on 127.0.0.1:\d+ cannot be used: it does not exist on that server; create it/,
-    )
-    expect(performance.now() - began).toBeLessThan(120_000)
+    const { code, output } = await start(on(urlWith({ password: 'not-the-password' }))).ended
+    expect(code).toBe(1)
+    expect(output).toMatch(/cannot be used: the password in DATABASE_URL is wrong\n/)
+    expect(output).not.toContain('not-the-password')
+    expect(performance.now() - began).toBeLessThan(60_000)
   })
 
   it('is waited for can be waited for no longer: SIGTERM ends at once', async () => {
     const port = await listening(createServer())
-    const { child, ended, output } = start({ DATABASE_URL: urlWith({ port: String(port) }) })
+    const { child, ended, output } = start(on(urlWith({ port: String(port) })))
     await until(() => output().includes('waiting for the database'))
     const began = performance.now()
     child.kill('SIGTERM')
@@ -127,25 +141,84 @@ describe('a database that', () => {
   })
 })
 
-describe('ports', () => {
-  it('are all looked at before anything is started, and each that is taken is named', async () => {
-    const taken = [await listening(createServer()), await listening(createServer())] as const
-    const settings = { DATABASE_URL: databaseUrl, DEMO: 'on', PORT: String(await freePort()) }
-    const { code, output } = await start({
-      ...settings,
-      DEMO_PORT: String(taken[0]),
-      DEMO_PARTNER_PORT: String(taken[1]),
-    }).ended
-    expect({ code, output }).toEqual({
-      code: 1,
-      output: `Gatehouse cannot start:
-  DEMO_PORT ${taken[0]} on 127.0.0.1 cannot be used: the port is in use; choose another one
+it('ports are all looked at before anything is started, and each that cannot be used is named', async () => {
+  const taken = [await listening(createServer()), await listening(createServer())] as const
+  const port = String(await freePort())
+  const [ADMIN_PORT, DEMO_PARTNER_PORT] = [String(taken[0]), String(taken[1])]
+  const settings = on(databaseUrl, { DEMO: 'on', PORT: port, ADMIN_PORT, DEMO_PORT: port, DEMO_PARTNER_PORT })
+  const { code, output } = await start(settings).ended
+  expect({ code, output }).toEqual({
+    code: 1,
+    output: `Gatehouse cannot start:
+  ADMIN_PORT ${taken[0]} on 127.0.0.1 cannot be used: the port is in use; choose another one
+  DEMO_PORT is ${port}, as PORT is; choose another one
   DEMO_PARTNER_PORT ${taken[1]} on 127.0.0.1 cannot be used: the port is in use; choose another one
 `,
+  })
+})
+
+describe('settings', () => {
+  it('names everything that production lacks', async () => {
+    const settings = { NODE_ENV: 'production', DEMO: 'on', PUBLIC_URL: 'http://gate.example.com' }
+    expect(await start(settings).ended).toEqual({
+      code: 1,
+      output: `Gatehouse cannot start:
+  SECRET_KEY is required in production: set it to a value that you keep; generate one with: openssl rand -base64 48
+  PUBLIC_URL must be an https:// address in production; PUBLIC_URL_HTTP=on allows http:// anyway, but then passwords, sessions and codes travel unencrypted
+  DEMO must not be on in production: its passwords are public in the README
+`,
     })
-    const same = await start({ ...settings, DEMO_PORT: settings.PORT, DEMO_PARTNER_PORT: '0' }).ended
-    expect(same.output).toBe(
-      `Gatehouse cannot start:\n  DEMO_PORT is ${settings.PORT}, as PORT is; choose another one\n`,
+  })
+
+  it('names each exception of PARTNER_ADDRESS_ALLOW that it cannot read', async () => {
+    const settings = { PARTNER_ADDRESS_ALLOW: 'http://10.0.0.1,10.0.0.0/8,10.0.0.0/33' }
+    expect(await start(settings).ended).toEqual({
+      code: 1,
+      output: `Gatehouse cannot start:
+  PARTNER_ADDRESS_ALLOW has "http://10.0.0.1", which is not a host, address or network: write partner.internal, 10.1.2.3, 10.1.0.0/16 or [fd00::1], each with or without :port
+  PARTNER_ADDRESS_ALLOW has "10.0.0.0/33", which is not a host, address or network: write partner.internal, 10.1.2.3, 10.1.0.0/16 or [fd00::1], each with or without :port
+`,
+    })
+  })
+})
+
+describe('without the demo', () => {
+  it('it says why, and has put nothing of it into the database', async () => {
+    const started = start({ HOST: '0.0.0.0', DATABASE_URL: emptyUrl, SECRET_KEY, JOBS: 'off' })
+    const { code, output } = await endOnce('or set DEMO=on to start it anyway.\n', started)
+    expect(code).toBe(0)
+    expect(output).toContain(
+      "The demo is not started: HOST=0.0.0.0 lets other machines connect, and the demo's passwords are public in the README. For the demo leave HOST at 127.0.0.1, or set DEMO=on to start it anyway.",
     )
+    const client = new pg.Client({ connectionString: emptyUrl })
+    await client.connect()
+    const found = 'select from micro_app union all select from user_profile union all select from partner'
+    expect((await client.query(found)).rowCount).toBe(0)
+    await client.end()
+  })
+})
+
+describe('production on a database that holds the demo', () => {
+  const settings = () =>
+    on(databaseUrl, { NODE_ENV: 'production', PUBLIC_URL: 'https://gate.example.com', DEMO: '', LOG_LEVEL: 'info' })
+
+  it.each(['main', 'worker'] as const)('does not start (%s.js), and says what removes it', async (program) => {
+    const { code, output } = await start(settings(), program).ended
+    expect(code).toBe(1)
+    expect(output).toContain(
+      'the database contains the demo, whose passwords and secrets are public in the README: ' +
+        'micro-app demo-app (approved), micro-app demo-oidc (approved), micro-app demo-pending (pending), micro-app demo-phone-only (approved), ' +
+        'partner 7001 (active), user alice (active), user bob (active)',
+    )
+    expect(output).toContain('remove it with the same settings: npx gatehouse demo remove')
+  })
+
+  it('starts once it is removed', async () => {
+    expect(await gatehouseProcess(settings(), 'demo', 'remove')).toEqual({
+      code: 0,
+      stdout: 'removed: 4 micro-apps, 3 users, 1 partner\n',
+      stderr: '',
+    })
+    expect(await endOnce('running durable jobs', start(settings(), 'worker'))).toMatchObject({ code: 0 })
   })
 })

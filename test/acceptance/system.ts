@@ -2,13 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { behindPgBouncer } from '../behind-pgbouncer.ts'
 import { freshDatabase } from '../database.ts'
 import { freePort } from '../free-port.ts'
 import { ADMIN_TOKEN, SECRET_KEY } from '../secrets.ts'
-import { SHORT_LIVED, startOptions } from '../start-options.ts'
+import { SHORT_LIVED } from '../start-options.ts'
 import { until } from '../until.ts'
 
 /** The built service as a process, or several on one database, as an operator would run them. */
@@ -59,16 +60,17 @@ const SHIFTED_CLOCK = `data:text/javascript,${encodeURIComponent(`
   }
 `)}`
 
-/** Starts `node .build/main.js` as npm start does and waits until it is ready; `root` is the top level of its sources. */
+/** Starts `.build/main.js` as npm start does and waits until it is ready; `root` is the top level of its sources. */
 export async function startProcess(environment: Record<string, string>, root = ROOT): Promise<RunningProcess> {
-  const [port, demoPort] = [await freePort(), await freePort()]
+  const [port, demoPort, partnerPort] = [await freePort(), await freePort(), await freePort()]
   const origin = `http://127.0.0.1:${port}`
   const shifted = 'TEST_CLOCK_OFFSET_S' in environment
-  const child = spawn(process.execPath, [...SHORT_LIVED, ...startOptions(root), '.build/main.js'], {
+  const child = spawn(process.execPath, [...SHORT_LIVED, '.build/main.js'], {
     cwd: root,
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
+      TMPDIR: process.env.TMPDIR,
       NODE_ENV: 'development',
       DEMO: 'on', // with a database of its own it is left out otherwise
       PARTNER_ADDRESS_ALLOW: '127.0.0.1', // sellers of tests, and demo partners of other processes
@@ -76,7 +78,7 @@ export async function startProcess(environment: Record<string, string>, root = R
       LOG_REQUESTS: 'all',
       PORT: String(port),
       DEMO_PORT: String(demoPort),
-      DEMO_PARTNER_PORT: '0', // by default PORT + 2, which may be taken; the process would end after it was ready
+      DEMO_PARTNER_PORT: String(partnerPort),
       PUBLIC_URL: origin,
       ADMIN_TOKEN,
       ...GENEROUS,
@@ -91,6 +93,7 @@ export async function startProcess(environment: Record<string, string>, root = R
   }
   const output = () => written.join('')
   const ended = once(child, 'close').then(() => child.exitCode)
+  const demo = (environment.DEMO ?? 'on') === 'on'
   const running: RunningProcess = {
     origin,
     demoOrigin: `http://127.0.0.1:${demoPort}`,
@@ -105,15 +108,23 @@ export async function startProcess(environment: Record<string, string>, root = R
       await ended
     },
   }
-  await untilReady(running)
+  await untilReady(running, demo)
   return running
 }
 
-async function untilReady({ origin, child, output }: RunningProcess): Promise<void> {
-  await until(async () => {
+/** No start takes less. To ask earlier, or more often, would only take its processor. */
+const QUICKEST_START_MS = 500
+const ASK_EVERY_MS = 100
+
+/** The demo listens after the service. */
+async function untilReady({ origin, child, output }: RunningProcess, demo: boolean): Promise<void> {
+  await sleep(QUICKEST_START_MS)
+  const ready = async () => {
     if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}:\n${output()}`)
+    if (demo && !output().includes('Gatehouse is ready')) return false
     return (await fetch(`${origin}/readyz`).catch(() => undefined))?.status === 200
-  }, output).catch((error: unknown) => {
+  }
+  await until(ready, output, ASK_EVERY_MS).catch((error: unknown) => {
     child.kill('SIGKILL')
     throw error
   })
@@ -180,6 +191,9 @@ function endWithRun({ child }: RunningProcess): void {
   writeFileSync(join(inject('processesFolder'), String(child.pid)), '')
 }
 
+/** Of one more process, where the first does what is done once. */
+const BARE = { DEMO: 'off', JOBS: 'off', MIGRATE: 'off' }
+
 let shared: Promise<System> | undefined
 
 /**
@@ -187,7 +201,7 @@ let shared: Promise<System> | undefined
  * nothing that others may leave. What a test adds is not among its processes: the test ends it.
  */
 export async function sharedSystem(): Promise<System> {
-  shared ??= startSystem({}, { ENVELOPE_HTTP_STATUS: 'native' }).then((system) => {
+  shared ??= startSystem({}, { ENVELOPE_HTTP_STATUS: 'native', ...BARE }).then((system) => {
     const processes = [...system.processes]
     for (const running of processes) endWithRun(running)
     return { ...system, processes, stop: async () => {} }
@@ -201,7 +215,7 @@ const later = new Map<string, Promise<RunningProcess>>()
 export async function laterProcess(seconds: number, statuses: '200' | 'native' = '200'): Promise<RunningProcess> {
   const { add } = await sharedSystem()
   const start = async () => {
-    const running = await add({ TEST_CLOCK_OFFSET_S: '0', ENVELOPE_HTTP_STATUS: statuses, JOBS: 'off' })
+    const running = await add({ TEST_CLOCK_OFFSET_S: '0', ENVELOPE_HTTP_STATUS: statuses, ...BARE })
     endWithRun(running)
     return running
   }

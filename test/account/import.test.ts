@@ -6,7 +6,7 @@ import { hashPassword } from '../../src/lib/crypto/password.ts'
 import { Client } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { gatehouse, gatehouseWith } from '../cli-runner.ts'
-import { ADMIN_TOKEN, openWorld, SECRET_KEY, type World } from '../harness.ts'
+import { ADMIN_TOKEN, MANY_CONNECTIONS, openWorld, SECRET_KEY, type World } from '../harness.ts'
 
 /** Users come from files, in whatever state these are in. */
 
@@ -15,7 +15,7 @@ let client: Client
 let url: string
 const folder = mkdtempSync(join(tmpdir(), 'import-'))
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld(MANY_CONNECTIONS)
   client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
   url = await world.app.listen({ port: 0, host: '127.0.0.1' })
 })

@@ -3,7 +3,7 @@ import type { Browser } from '../acceptance/browser.ts'
 import { type App, Client, dataOf, type TokenSet, tokenSetOf, type User } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
 import { gatehouse } from '../cli-runner.ts'
-import { openWorld, SECRET_KEY, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, SECRET_KEY, type World } from '../harness.ts'
 import { FORM, form } from './people.ts'
 
 /** A new password, by a link of an operator's or by who knows the present one. */
@@ -12,7 +12,7 @@ let world: World
 let client: Client
 let app: App
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld(MANY_CONNECTIONS)
   client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
   app = await client.makeApp()
 })

@@ -8,12 +8,13 @@ import { deriveKeys } from '../../src/lib/crypto/keys.ts'
 import { hashPassword, verifyPassword } from '../../src/lib/crypto/password.ts'
 import { rememberDevice } from '../../src/throttle/device.ts'
 import { signInLimits } from '../../src/throttle/sign-in.ts'
-import { openWorld, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { ALICE, BOB } from './people.ts'
 
 let world: World
 beforeAll(async () => {
   world = await openWorld({
+    ...MANY_CONNECTIONS,
     SIGN_IN_FAILURES_PER_PASSPORT: '3',
     SIGN_IN_FAILURES_PER_PASSPORT_ANYWHERE: '7',
     SIGN_IN_FAILURES_PER_ADDRESS: '8',

@@ -3,12 +3,12 @@ import { signIn } from '../../src/account/sign-in.ts'
 import { blockUser, createUser, listUsers, unblockUser } from '../../src/account/user.ts'
 import { newUser, routingKeyOf, userFilter, userKey } from '../../src/account/wire.ts'
 import { InvalidInput, parseInput } from '../../src/lib/json/input.ts'
-import { openWorld, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { ALICE, BOB } from './people.ts'
 
 let world: World
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld(MANY_CONNECTIONS)
 })
 afterAll(() => world.close())
 

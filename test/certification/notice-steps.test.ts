@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { eventsAfter } from '../../src/certification/attempt-store.ts'
+import { eventsOfAttempt, findOpenAttempt } from '../../src/certification/attempt-store.ts'
 import { nextStep, showRun } from '../../src/certification/run.ts'
 import { showOrder } from '../../src/orders/show-order.ts'
 import { type Lab, type Made, openLab, walkTo } from '../sandbox/lab.ts'
@@ -21,12 +21,6 @@ const PRODUCT = '/mtp/api/deal/change/notice'
 const remarksIn = ({ events }: Made) =>
   events.flatMap(({ kind, data }) => ((kind === 'notice' || kind === 'rejected') && data.remark ? [data.remark] : []))
 
-const runAt = async (stepId: string): Promise<string> => {
-  const runId = await lab.run()
-  await walkTo(lab, runId, stepId)
-  return runId
-}
-
 /** Lets the wait of the step run out. */
 const outOfTime = async (runId: string): Promise<void> => {
   await lab.awaited(runId)
@@ -34,8 +28,14 @@ const outOfTime = async (runId: string): Promise<void> => {
 }
 
 describe('the consumption step', () => {
+  /** One run for all: each attempt has an order of its own, as is shown below. */
+  let runId: string
+  beforeAll(async () => {
+    runId = await lab.run()
+    await walkTo(lab, runId, 'consumption')
+  })
+
   it('waits on while only some tickets are used, and says so', async () => {
-    const runId = await runAt('consumption')
     const made = await lab.make(runId, 'consumption', async () => {
       await useTickets(lab, runId, 1)
       await useTickets(lab, runId, 1)
@@ -45,7 +45,6 @@ describe('the consumption step', () => {
   })
 
   it('names a partial notice that marks none of its codes as used', async () => {
-    const runId = await runAt('consumption')
     const made = await lab.make(runId, 'consumption', async () => {
       await lab.awaited(runId)
       const { order } = await showOrder(lab.world.deps, await orderOf(lab, runId, 'consumption'))
@@ -65,7 +64,6 @@ describe('the consumption step', () => {
   })
 
   it('fails with the number that was used when the rest is not used in time', async () => {
-    const runId = await runAt('consumption')
     const made = await lab.make(runId, 'consumption', async () => {
       await useTickets(lab, runId, 1)
       await outOfTime(runId)
@@ -75,7 +73,6 @@ describe('the consumption step', () => {
   })
 
   it('has an order of its own each time: nothing that came before can pass or fail it', async () => {
-    const runId = await runAt('consumption')
     await lab.make(runId, 'consumption', async () => {
       await useTickets(lab, runId, 1)
       await outOfTime(runId)
@@ -97,7 +94,6 @@ describe('the consumption step', () => {
   })
 
   it('is not failed by a refused notice about an order of before, which is named', async () => {
-    const runId = await runAt('consumption')
     const former = await orderOf(lab, runId, 'main')
     const made = await lab.make(runId, 'consumption', async () => {
       await lab.awaited(runId)
@@ -111,7 +107,6 @@ describe('the consumption step', () => {
   })
 
   it('is not failed by refused notices about orders that are not known, which are named', async () => {
-    const runId = await runAt('consumption')
     const unknown = ['4242424242', '18446744073709551617', 'ORDER-7']
     const made = await lab.make(runId, 'consumption', async () => {
       await lab.awaited(runId)
@@ -127,12 +122,15 @@ describe('the consumption step', () => {
   })
 
   it('says what came instead when nothing about its order comes in time', async () => {
-    const runId = await runAt('consumption')
     const made = await lab.make(runId, 'consumption', async () => {
       await lab.awaited(runId)
       const body = { orderId: 4242, partnerOrderId: 'P', quantity: 2, usedQuantity: 2, refundedQuantity: 0 }
       await lab.send(CONSUMPTION, { partnerId: 7001, body })
-      await until(async () => (await eventsAfter(lab.world.deps.db, runId, 0)).some(({ kind }) => kind === 'rejected'))
+      await until(async () => {
+        const open = await findOpenAttempt(lab.world.deps.db, runId)
+        const lines = await eventsOfAttempt(lab.world.deps.db, open?.attempt_id ?? '')
+        return lines.some(({ kind }) => kind === 'rejected')
+      })
       await outOfTime(runId)
     })
     const orderId = await orderOf(lab, runId, 'consumption')
@@ -179,13 +177,17 @@ describe('the product change step', () => {
 })
 
 describe('the refund notice step', () => {
-  it('asks for another refund when it is made again, and takes no notice of the former one', async () => {
-    const runId = await lab.run({
+  let runId: string
+  beforeAll(async () => {
+    runId = await lab.run({
       functions: ['product-pull', 'price-calendar', 'pay-at-once', 'refund-after-review'],
       products: { main: 'DEMO-BOAT', review: 'DEMO-TOWER' },
     })
-    const before = new Set<string>()
     await walkThrough(runId, 'refund-notice')
+  })
+
+  it('asks for another refund when it is made again, and takes no notice of the former one', async () => {
+    const before = new Set<string>()
     for (const _ of [1, 2]) {
       const ticking = setInterval(() => lab.world.clock.advance(1), 500)
       const made = await makeStep(lab, runId, 'refund-notice').finally(() => clearInterval(ticking))
@@ -197,17 +199,19 @@ describe('the refund notice step', () => {
   })
 
   it('is not decided by a late notice about a former refund', async () => {
-    const runId = await lab.run({
-      functions: ['product-pull', 'price-calendar', 'pay-at-once', 'refund-after-review'],
-      products: { main: 'DEMO-BOAT', review: 'DEMO-TOWER' },
+    /** Until the tickets are there that it asks to refund. */
+    const awaited = () => {
+      const ticking = setInterval(() => lab.world.clock.advance(1), 500)
+      return lab.awaited(runId).finally(() => clearInterval(ticking))
+    }
+    const first = await lab.make(runId, 'refund-notice', async () => {
+      await awaited()
+      await outOfTime(runId)
     })
-    await walkThrough(runId, 'refund-notice')
-    const first = await lab.make(runId, 'refund-notice', () => outOfTime(runId))
     expect(first).toMatchObject({ outcome: 'failed', failures: [{ id: 'notice-arrived' }] })
     const former = first.events.flatMap(({ kind, data }) => (kind === 'waiting' ? [data.about.refundId] : []))[0]
     const second = await lab.make(runId, 'refund-notice', async () => {
-      const ticking = setInterval(() => lab.world.clock.advance(1), 500)
-      const { about } = await lab.awaited(runId).finally(() => clearInterval(ticking))
+      const { about } = await awaited()
       await lab.control('decide-refund', { refundId: former, approve: false })
       await lab.control('decide-refund', { refundId: about.refundId, approve: true })
     })

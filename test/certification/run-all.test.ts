@@ -22,7 +22,7 @@ const page = (runId: string) => `/sandbox/run/${runId}`
 
 /** Where the run stands once no step is being made and none begins any more. */
 async function settled(runId: string) {
-  await until(() => !lab.world.deps.runningAttempts.isGoingThrough(runId))
+  await until(() => !lab.world.deps.runningAttempts.isRunningAll(runId))
   const { steps, current } = await view(runId)
   return { at: current?.step.id, state: current?.state, passed: steps.filter(({ state }) => state === 'passed').length }
 }

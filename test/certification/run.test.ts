@@ -19,6 +19,7 @@ import { STEPS } from '../../src/certification/steps/index.ts'
 import type { Step } from '../../src/certification/steps/step.ts'
 import { finishRejected } from '../../src/mws/reject.ts'
 import { waitingIn } from '../../src/sandbox/pages/waiting.ts'
+import { MANY_CONNECTIONS } from '../harness.ts'
 import { type Lab, openLab, SIMPLE, simpleChoice, walkTo } from '../sandbox/lab.ts'
 import { EVERYTHING, useTickets } from '../sandbox/walk.ts'
 import { signatureOf } from '../signer.ts'
@@ -26,7 +27,7 @@ import { until } from '../until.ts'
 
 let lab: Lab
 beforeAll(async () => {
-  lab = await openLab()
+  lab = await openLab(MANY_CONNECTIONS)
 })
 afterAll(() => lab.close())
 

@@ -165,9 +165,9 @@ describe('rooms', () => {
     const db = dbWith({ waitMs: 700 }) // four connections: one for /readyz, one for notices, one for tokens, one for reads
     const Nothing = z.object({})
     const hold = (from: Db, seconds: number) => from.one(Nothing, sql`select from pg_sleep(${seconds}::float8)`)
-    const notices = Array.from({ length: 5 }, () => hold(db.room('notices'), 2).catch((error: unknown) => error))
-    const tokens = Array.from({ length: 5 }, () => hold(db.room('oauth'), 2).catch((error: unknown) => error))
-    await Promise.all([hold(db.room('resource'), 0), hold(db.reserved(), 0)])
+    const notices = Array.from({ length: 5 }, () => hold(db.withShareOf('notices'), 2).catch((error: unknown) => error))
+    const tokens = Array.from({ length: 5 }, () => hold(db.withShareOf('oauth'), 2).catch((error: unknown) => error))
+    await Promise.all([hold(db.withShareOf('resource'), 0), hold(db.reserved(), 0)])
     for (const outcomes of [await Promise.all(notices), await Promise.all(tokens)]) {
       expect(outcomes.filter((outcome) => outcome instanceof Overloaded)).toHaveLength(4)
     }

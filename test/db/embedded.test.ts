@@ -135,10 +135,9 @@ describe('what PostgreSQL says', () => {
 const statusOf = async ({ origin }: RunningProcess): Promise<number | undefined> =>
   (await fetch(`${origin}/readyz`).catch(() => undefined))?.status
 
-async function startOn(folder: string) {
-  const running = await startProcess({ DATA_DIR: folder, LOG_LEVEL: 'info', ADMIN_TOKEN: '' })
+async function startOn(folder: string, settings: Record<string, string> = {}) {
+  const running = await startProcess({ DATA_DIR: folder, LOG_LEVEL: 'info', ADMIN_TOKEN: '', ...settings })
   service = running
-  await until(() => running.output().includes('Gatehouse is ready'), running.output)
   const cluster = realpathSync(join(folder, 'postgres'))
   const [pid, , , port] = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')
   const { password } = keptSecrets(folder)
@@ -185,7 +184,7 @@ describe('a PostgreSQL that is killed', () => {
   it('on a full disk is back when there is space again', async (test) => {
     const folder = smallDisk('full', 'size=180m,mode=755')
     if (!folder) return test.skip()
-    const { running, url } = await startOn(folder)
+    const { running, url } = await startOn(folder, { DEMO: 'off' })
     const filler = join(folder, 'filler')
     execFileSync('sh', ['-c', 'cat /dev/zero > "$1" || true', 'sh', filler], { stdio: 'ignore' })
     // PostgreSQL ends when it cannot write its log, and again whenever it tries to recover.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { openWorld, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { check } from './check-plans.ts'
 import { AT_ONCE, createSeller, hotOperations, OPERATIONS, times } from './hot-operations.ts'
 import { crowdDatabase, fillDatabase, growDatabase, type Size, stopStatistics } from './million.ts'
@@ -83,7 +83,7 @@ describe.each(Object.entries(BEFORE))('%s', (before, prepareTables) => {
   let analyzed: Promise<unknown> | undefined
 
   beforeAll(async () => {
-    world = await openWorld({ AUTHORIZE_PER_MINUTE: '1000000' })
+    world = await openWorld({ ...MANY_CONNECTIONS, AUTHORIZE_PER_MINUTE: '1000000' })
     plans = await watchPlans(world)
     await createSeller(world)
     operations = await prepareTables(world)

@@ -36,13 +36,14 @@ const SETTINGS = {
 /** Makes every connection of this database report its plans, whoever opens it, and returns what listens to them. */
 export async function watchPlans(world: World) {
   const seen: SeenPlan[] = []
+  let watching = false
   const { emit } = pg.Client.prototype
   pg.Client.prototype.emit = function (this: pg.Client, event: string | symbol, ...given: unknown[]): boolean {
     if (event === 'notice') hear(String((given[0] as { message?: string }).message))
     return emit.call(this, event as never, ...(given as never[]))
   }
   function hear(message: string): void {
-    if (!/^duration: .* plan:\n/.test(message)) return
+    if (!watching || !/^duration: .* plan:\n/.test(message)) return
     const { Plan, 'Query Text': text } = JSON.parse(message.slice(message.indexOf('{')))
     seen.push({ text, root: Plan })
   }
@@ -65,7 +66,10 @@ export async function watchPlans(world: World) {
     /** What was sent while `work` ran. */
     async during(work: () => Promise<unknown>): Promise<SeenPlan[]> {
       seen.length = 0
-      await work()
+      watching = true
+      await work().finally(() => {
+        watching = false
+      })
       return [...seen]
     },
     stop: () => {

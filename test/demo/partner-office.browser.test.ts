@@ -1,14 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { pullCatalogue } from '../../src/catalogue/pull-catalogue.ts'
 import { pullPrices } from '../../src/catalogue/pull-prices.ts'
 import { type Demo, startDemo } from '../../src/demo/index.ts'
 import { seedDemo } from '../../src/demo/seed.ts'
 import { OPERATOR } from '../../src/history/history.ts'
 import { addDays, beijingDate } from '../../src/lib/time-zone.ts'
-import { freePort } from '../../src/lib/web/listen.ts'
 import { createOrder } from '../../src/orders/create-order.ts'
 import { payOrder } from '../../src/orders/pay-order.ts'
 import { queryOrder } from '../../src/orders/query-order.ts'
@@ -17,6 +16,7 @@ import { showOrder } from '../../src/orders/show-order.ts'
 import { newOrder, newRefund } from '../../src/orders/wire.ts'
 import { violations } from '../axe.ts'
 import { sharedBrowser } from '../browser.ts'
+import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
 import { fits, LOOKS, type Look, visit } from '../sandbox/browse.ts'
 
@@ -31,9 +31,6 @@ let browser: Browser
 let office: string
 beforeAll(async () => {
   browser = await sharedBrowser()
-})
-
-beforeEach(async () => {
   const port = await freePort()
   world = await openWorld({
     PORT: String(port),
@@ -48,12 +45,14 @@ beforeEach(async () => {
   office = demo.officeUrl ?? ''
   await pullCatalogue(world.deps, { partner_id: 7001n })
 })
+afterAll(async () => {
+  await demo.stop()
+  await world.close()
+})
 // Chromium reports what the Content-Security-Policy blocked on the console.
 const complaints: string[] = []
 afterEach(async () => {
   for (const context of browser.contexts()) await context.close()
-  await demo.stop()
-  await world.close()
   expect(complaints.splice(0).filter((text) => /content security policy/i.test(text))).toEqual([])
 })
 
@@ -106,24 +105,6 @@ async function busyOffice(): Promise<void> {
 }
 
 describe('the back office in a browser', () => {
-  it('is accessible and fits, in every look', async () => {
-    await busyOffice()
-    for (const look of LOOKS) {
-      const page = await open(look)
-      const name = `${look.size}-${look.locale}`
-      expect(await page.getAttribute('html', 'lang'), name).toBe(look.locale)
-      expect(await page.textContent('#products'), name).toContain(LONG)
-      await shoot(page, name)
-      await page.evaluate(() => {
-        for (const details of document.querySelectorAll('details')) details.open = true
-      })
-      expect(await violations(page), name).toEqual([])
-      expect(await fits(page), name).toBe(true)
-      await shoot(page, `${name}-opened`)
-      await page.context().close()
-    }
-  })
-
   it('lets visitors in without JavaScript: the platform’s order is consumed', async () => {
     const orderId = await bought('DEMO-BOAT')
     const page = await open({ ...DESKTOP, javaScriptEnabled: false })
@@ -152,13 +133,13 @@ describe('the back office in a browser', () => {
 
   it('changes a product and tells the platform', async () => {
     const page = await open({ ...DESKTOP, locale: 'zh-CN' })
-    await page.click('text=修改 DEMO-BOAT')
+    await page.click('text=修改 DEMO-OPEN')
     const form = page.locator('details[open] form')
-    await form.getByLabel('标题').fill('新渡轮')
+    await form.getByLabel('标题').fill('新门票')
     await form.getByLabel('在售').selectOption('no')
     await form.getByRole('button').click()
     await page.waitForURL(/\?done=change-product/)
-    expect(await page.textContent('#products')).toMatch(/新渡轮[\s\S]*已下架/)
+    expect(await page.textContent('#products')).toMatch(/新门票[\s\S]*已下架/)
     expect((await page.textContent('#notices'))?.match(/产品变更/g)).toHaveLength(2)
     const { rows } = await world.pool.query(`select body from notice where path like '%deal/change%'`)
     expect(rows).toHaveLength(2)
@@ -197,6 +178,24 @@ describe('the back office in a browser', () => {
       await page.context().unroute(demo.url)
     }
     expect(await (await fetch(`${office}/control/mistakes`)).json()).toMatchObject({ mistakes: [] })
+  })
+
+  it('is accessible and fits, in every look', async () => {
+    await busyOffice()
+    for (const look of LOOKS) {
+      const page = await open(look)
+      const name = `${look.size}-${look.locale}`
+      expect(await page.getAttribute('html', 'lang'), name).toBe(look.locale)
+      expect(await page.textContent('#products'), name).toContain(LONG)
+      await shoot(page, name)
+      await page.evaluate(() => {
+        for (const details of document.querySelectorAll('details')) details.open = true
+      })
+      expect(await violations(page), name).toEqual([])
+      expect(await fits(page), name).toBe(true)
+      await shoot(page, `${name}-opened`)
+      await page.context().close()
+    }
   })
 })
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Demo, startDemo } from '../../src/demo/index.ts'
 import { orderTalk } from '../../src/demo/order-talk.ts'
 import { seedDemo } from '../../src/demo/seed.ts'
-import { freePort } from '../../src/lib/web/listen.ts'
 import { listOrders } from '../../src/orders/show-order.ts'
+import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
 
 let world: World

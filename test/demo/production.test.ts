@@ -9,7 +9,8 @@ import { createMicroApp, suspendMicroApp } from '../../src/registry/micro-app.ts
 import { newMicroApp } from '../../src/registry/wire.ts'
 import { Client, DEMO_APP } from '../acceptance/client.ts'
 import { injectWire } from '../acceptance/http.ts'
-import { openWorld, type World } from '../harness.ts'
+import { gatehouse } from '../cli-runner.ts'
+import { openWorld, SECRET_KEY, type World } from '../harness.ts'
 
 let world: World
 beforeEach(async () => {
@@ -84,6 +85,11 @@ describe('removeDemo', () => {
     expect(await count('user_credential')).toBe(1)
     expect(await count('micro_app')).toBe(1)
     expect(await count('partner_secret')).toBe(0)
+    expect(await gatehouse({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, 'demo', 'remove')).toEqual({
+      code: 0,
+      stdout: 'this database contains nothing of the demo\n',
+      stderr: '',
+    })
     expect(await removeDemo(world.deps)).toEqual({ micro_apps: 0, users: 0, partners: 0, partners_kept: 0 })
   })
 

@@ -151,7 +151,7 @@ describe('the README of the signature tool', () => {
   it('has a row for each warning', () => expectRows(path, 'warnings', rows(Object.values(WARNINGS))))
 })
 
-describe('the README of the registry', () => {
+describe('DECISIONS about the registry', () => {
   /** What a person would write for the value of a new one that is given none. */
   const atFirst = ({ created }: RecordField): string => {
     if (!created) return 'set later'
@@ -167,7 +167,7 @@ describe('the README of the registry', () => {
     const rows = Object.entries(fields).map(([name, field]) =>
       rowOf(`\`${name}\``, `\`${field.option}\``, atFirst(field), (field.changed ? '' : 'at creation: ') + field.help),
     )
-    expectRows('src/registry/README.md', `fields of ${what}`, rows)
+    expectRows(DECISIONS, `fields of ${what}`, rows)
   })
 })
 
@@ -211,8 +211,7 @@ describe('CONTRIBUTING', () => {
     expect(text).toContain(`gives ${given('ANSWERS')} answers`)
     expect(text).toContain(`${given('PULLS')} broken answers to pulls`)
     const { requests, answers, pulls } = fuzzSettings()
-    expect(requests).toBe(answers)
-    expect(text).toContain(`\`npm test\` does ${words(requests)} of the first two and ${words(pulls)} of the third`)
+    expect(text).toContain(`\`npm test\` does ${words(requests)}, ${words(answers)} and ${words(pulls)}`)
   })
 
   it('says how many programs of sellers are certified', () => {

@@ -18,6 +18,8 @@ beforeAll(async () => {
   partner = await openHostilePartner(seed)
   system = await startSystem({
     PARTNER_ADDRESS_ALLOW: new URL(partner.url).hostname,
+    NODE_ENV: 'test', // lines for machines
+    DEMO: 'off',
     LOG_LEVEL: 'info',
     SANDBOX_WAIT_S: '5',
   })

@@ -31,7 +31,7 @@ export function randomAt(seed: number, place: number): Random {
 export const fuzzSettings = () => ({
   seed: seedFrom(process.env.FUZZ_SEED ?? '1'),
   requests: Number(process.env.FUZZ_REQUESTS ?? 2_500),
-  answers: Number(process.env.FUZZ_ANSWERS ?? 2_500),
+  answers: Number(process.env.FUZZ_ANSWERS ?? 1_000),
   pulls: Number(process.env.FUZZ_PULLS ?? 1_000),
 })
 

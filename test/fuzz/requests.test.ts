@@ -21,7 +21,7 @@ let system: System
 let requests: Requests
 beforeAll(async () => {
   requests = new Requests(await everyRoute())
-  system = await startSystem({ TRUST_PROXY: '127.0.0.1', LOG_LEVEL: 'info' })
+  system = await startSystem({ NODE_ENV: 'test', DEMO: 'off', TRUST_PROXY: '127.0.0.1', LOG_LEVEL: 'info' })
 })
 afterAll(() => system.stop())
 

@@ -1,5 +1,6 @@
-import { accessSync, constants, mkdirSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { Browser } from '../acceptance/browser.ts'
 import { httpWire } from '../acceptance/http.ts'
 import { say, withEndings } from '../bench/command.ts'
@@ -7,6 +8,7 @@ import { ROOT } from '../bench/contestants/contestant.ts'
 import { newDataFolder, removeDataFolder } from '../bench/data-folder.ts'
 import { startService } from '../chaos/service.ts'
 import { freePort } from '../free-port.ts'
+import { isInstalled } from '../is-installed.ts'
 import { visit } from '../oidc/person.ts'
 import { LANGUAGES, type Language } from './languages.ts'
 import { OTHERS, type Outcome, runQuickstart } from './quickstart/quickstart.ts'
@@ -19,16 +21,6 @@ const CLIENT = { CLIENT_ID: 'demo-oidc', CLIENT_SECRET: 'demo-oidc-secret-for-lo
 const REDIRECT_URI = 'http://127.0.0.1:54321/callback'
 const FETCH_MS = 300_000
 const RUN_MS = 180_000
-
-const isInstalled = (program: string): boolean =>
-  (process.env.PATH ?? '').split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, program), constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
 
 const indented = (text: string): string => text.replace(/^/gm, '      ')
 
@@ -118,6 +110,8 @@ async function interop(names: readonly string[]): Promise<void> {
     say(`\n${sum('ran')} programs ran, ${sum('failed')} failed; languages that did not run: ${skipped}`)
     if (sum('failed') > 0) process.exitCode = 1
   })
+  // What sellers download and copy, in its languages.
+  if (names.length === 0) execFileSync('npm', ['run', '--silent', 'test:languages'], { cwd: ROOT, stdio: 'inherit' })
 }
 
 try {

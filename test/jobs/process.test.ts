@@ -14,7 +14,11 @@ import { until } from '../until.ts'
 /** `npm run worker` as a process of its own, and its sudden death. */
 
 const { world, seller, close } = await worldWithSeller()
-afterAll(close)
+const workers: ChildProcess[] = []
+afterAll(async () => {
+  for (const worker of workers) worker.kill('SIGKILL')
+  await close()
+})
 
 function startProcess(): ChildProcess {
   const program = fileURLToPath(new URL('../../.build/worker.js', import.meta.url))
@@ -24,15 +28,19 @@ function startProcess(): ChildProcess {
     PARTNER_ADDRESS_ALLOW: '127.0.0.1',
     LOG_LEVEL: 'error',
   }
-  return spawn(process.execPath, [...SHORT_LIVED, program], {
+  const worker = spawn(process.execPath, [...SHORT_LIVED, program], {
     env: { PATH: process.env.PATH, ...settings },
     stdio: 'inherit',
   })
+  workers.push(worker)
+  return worker
 }
 const stopped = async (worker: ChildProcess) => {
   worker.kill('SIGTERM')
   return once(worker, 'exit')
 }
+/** What the first test leaves running, for the second one. */
+let atWork: ChildProcess | undefined
 const jobsLeft = () => listJobs(world.deps.db, { failed: false, limit: 99 })
 const states = async () => (await jobsLeft()).map(({ state }) => state)
 
@@ -46,17 +54,12 @@ it('a job that its worker has not survived is done by the next one', async () =>
   expect(await states()).toEqual(['running'])
   // As if its lease of 30 s were over by the clock of the database.
   await world.pool.query('update worker_lease set ends_at = now()')
-  const next = startProcess()
-  try {
-    await until(async () => (await states()).length === 0)
-    expect(seller.calls).toHaveLength(2)
-    expect((await showProduct(world.deps, { partner_id: 7001n, partner_deal_id: 'd-1' })).product.title).toBe(
-      PRODUCT.title,
-    )
-  } finally {
-    next.kill('SIGTERM')
-  }
-  expect(await once(next, 'exit')).toEqual([0, null])
+  atWork = startProcess()
+  await until(async () => (await states()).length === 0)
+  expect(seller.calls).toHaveLength(2)
+  expect((await showProduct(world.deps, { partner_id: 7001n, partner_deal_id: 'd-1' })).product.title).toBe(
+    PRODUCT.title,
+  )
 })
 
 it('of two workers one is killed: no job runs twice at once, and none is lost', async () => {
@@ -95,7 +98,7 @@ it('of two workers one is killed: no job runs twice at once, and none is lost', 
     return rows[0] as { own: number; with_those_behind: number }
   }
 
-  const dying = startProcess()
+  const dying = atWork ?? startProcess()
   await until(async () => (await leases()).length === 1)
   const [dead = ''] = await leases()
   const living = startProcess()

@@ -6,7 +6,7 @@ import { type App, Client, type Consented, dataOf, type TokenSet, tokenSetOf, ty
 import { expectFailure } from '../acceptance/expectations.ts'
 import { signInForm } from '../acceptance/form.ts'
 import { injectWire } from '../acceptance/http.ts'
-import { openWorld, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { newSandboxPartner } from '../sandbox/partners.ts'
 
 /** What is over goes, and nobody who holds it is told anything else than before. */
@@ -19,7 +19,7 @@ let client: Client
 let app: App
 let user: User
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld(MANY_CONNECTIONS)
   client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
   app = await client.makeApp({ refresh_days: 30 })
   user = await client.makeUser()

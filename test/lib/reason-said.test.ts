@@ -25,7 +25,7 @@ const code = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .join('\n')
 
 /** The clauses in the code, with something in place of each value. */
-const MADE = /(?:RefusedRequest|bodyRejected|baFailed\w*)\(\s*(['`])(.*?)\1/gs
+const MADE = /(?:RefusedRequest|bodyRejected|notAuthenticated\w*)\(\s*(['`])(.*?)\1/gs
 const clauses = [...code.matchAll(MADE)]
   .map(([, , text = '']) =>
     text.replace(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, (value) => (/code|seconds/.test(value) ? '5' : 'x1')),

@@ -8,7 +8,7 @@ import { takeConsumption } from '../../src/mtp/consumption.ts'
 import { createPartner } from '../../src/partners/partner.ts'
 import { newPartner } from '../../src/partners/wire.ts'
 import { CONSUME, consumption, failure, type Seller, success } from '../acceptance/seller.ts'
-import { openWorld, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { historyOf, recordOf, seedOrder } from '../orders/orders.ts'
 import { signedHeaders } from '../signer.ts'
 
@@ -24,7 +24,7 @@ let world: World
 let admin: pg.Client
 
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld(MANY_CONNECTIONS)
   for (const { partnerId, clientId, clientSecret } of [SELLER, OTHER]) {
     const input = newPartner.parse({ partner_id: partnerId, client_id: clientId, name: 'Seller', stage: 'live' })
     await createPartner(world.deps, input, clientSecret)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { formatHttpDate } from '../../src/lib/crypto/signing.ts'
 import { createPartner } from '../../src/partners/partner.ts'
 import { newPartner } from '../../src/partners/wire.ts'
-import { openWorld, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { seedOrder } from '../orders/orders.ts'
 import { signedHeaders } from '../signer.ts'
 
@@ -13,7 +13,7 @@ const ORDER = 8985652356562370000n
 let world: World
 
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld(MANY_CONNECTIONS)
   const input = newPartner.parse({ partner_id: 7001, client_id: 'seller', name: 'Seller', stage: 'live' })
   await createPartner(world.deps, input, SECRET)
 })

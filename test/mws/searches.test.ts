@@ -1,8 +1,8 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { Searches } from '../../src/mws/diagnose/searches.ts'
 import { signatureOf } from '../signer.ts'
 import { CALL, PARTNER } from './diagnose/wrongly.ts'
@@ -51,7 +51,9 @@ describe('searching for the mistakes in a signature', () => {
   })
 
   it('goes on in another thread when one breaks', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'search-')), 'breaks.mjs')
+    const folder = mkdtempSync(join(tmpdir(), 'search-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'breaks.mjs')
     const found = '{ diagnosis: { mistakes: [] }, ms: 1 }'
     writeFileSync(file, `export default ({ call }) => (call.url === '/break' ? process.exit(1) : ${found})`)
     const searches = new Searches({ caller: AMPLE, partner: AMPLE }, PATIENT, file)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type App, Client, type Consented, dataOf, pkcePair, type TokenSet, tokenSetOf } from '../acceptance/client.ts'
 import { expectFailure } from '../acceptance/expectations.ts'
 import { type Answer, injectWire } from '../acceptance/http.ts'
-import { openWorld, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 
 /** Good, bad, expired, foreign and duplicate requests that share one statement: each gets its own right answer. */
 
@@ -16,7 +16,7 @@ let other: App
 let admin: pg.Client
 
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld(MANY_CONNECTIONS)
   client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
   app = await client.makeApp({ refresh_days: 7 })
   other = await client.makeApp()

@@ -5,7 +5,7 @@ import { type App, Client, dataOf, newState, tokenSetOf, type User } from '../ac
 import { expectFailure } from '../acceptance/expectations.ts'
 import { type Form, visibleText } from '../acceptance/form.ts'
 import { type Answer, header, injectWire } from '../acceptance/http.ts'
-import { openWorld, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 
 /** A consent form is decided once (DECISIONS "Decided about area A"). Whoever presses "refuse", first or later, ends up not granted. */
 
@@ -15,7 +15,7 @@ let app: App
 let user: User
 let browser: Browser
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld(MANY_CONNECTIONS)
   client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
   app = await client.makeApp()
   user = await client.makeUser()

@@ -7,14 +7,14 @@ import { type App, Client, dataOf, envelopeOf, type TokenSet, tokenSetOf, type U
 import { consentForm, signInForm } from '../acceptance/form.ts'
 import { type Answer, injectWire } from '../acceptance/http.ts'
 import { gatehouse } from '../cli-runner.ts'
-import { openWorld, SECRET_KEY, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, SECRET_KEY, type World } from '../harness.ts'
 
 /** Everything of a user, or of an app, is ended at once. */
 
 let world: World
 let client: Client
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld(MANY_CONNECTIONS)
   client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
 })
 afterAll(() => world.close())

@@ -3,7 +3,7 @@ import type { Browser } from '../acceptance/browser.ts'
 import { Client, pkcePair, type User } from '../acceptance/client.ts'
 import { consentForm, signInForm } from '../acceptance/form.ts'
 import { type Answer, header, injectWire, queryOf } from '../acceptance/http.ts'
-import { openWorld, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { bodyOf, CALLBACK, FORM, type Parameters, StandardApp } from './app.ts'
 import { visit } from './person.ts'
 
@@ -15,7 +15,7 @@ let rp: StandardApp
 let user: User
 let browser: Browser
 beforeAll(async () => {
-  world = await openWorld({ AUTHORIZE_PER_MINUTE: '1000000' })
+  world = await openWorld({ ...MANY_CONNECTIONS, AUTHORIZE_PER_MINUTE: '1000000' })
   client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
   rp = await StandardApp.make(client)
   user = await client.makeUser()

@@ -4,7 +4,7 @@ import { listSigningKeys, retireSigningKey, rotateSigningKeys } from '../../src/
 import { SigningKeys } from '../../src/oidc/signing-keys.ts'
 import { Client, type User } from '../acceptance/client.ts'
 import { header, injectWire } from '../acceptance/http.ts'
-import { openWorld, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { bodyOf, StandardApp } from './app.ts'
 
 /** Keys of id_tokens: published before they sign, and until the last id_token has expired. */
@@ -16,7 +16,7 @@ let world: World
 let client: Client
 let user: User
 beforeEach(async () => {
-  world = await openWorld({ AUTHORIZE_PER_MINUTE: '1000000', SIGNING_KEY_LEAD_S: String(LEAD_S) })
+  world = await openWorld({ ...MANY_CONNECTIONS, AUTHORIZE_PER_MINUTE: '1000000', SIGNING_KEY_LEAD_S: String(LEAD_S) })
   client = new Client(injectWire(world.app), world.deps.config.PUBLIC_URL)
   user = await client.makeUser()
 })

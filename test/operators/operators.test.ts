@@ -8,14 +8,14 @@ import {
   setOperatorPassword,
   setOperatorRole,
 } from '../../src/operators/index.ts'
-import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
+import { ADMIN_TOKEN, MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { until } from '../until.ts'
 
 /** Operators over the admin API: who is admitted, and what is kept of it. */
 
 let world: World
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld(MANY_CONNECTIONS)
 })
 afterAll(() => world.close())
 

@@ -12,13 +12,13 @@ import {
   signInOperator,
 } from '../../src/operators/index.ts'
 import { endOperatorSession } from '../../src/operators/session.ts'
-import { openWorld, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 
 /** Signing in with password and authenticator. */
 
 let world: World
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld(MANY_CONNECTIONS)
 })
 afterAll(() => world.close())
 

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { applyProductChange } from '../../src/catalogue/product-change.ts'
 import type { ConsumptionReport } from '../../src/orders/consumption.ts'
 import { applyRefundResult, type RefundResult } from '../../src/orders/refund-result.ts'
-import { openWorld, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { duePulls, historyOf, recordOf, seedOrder, seedPartner, seedRefund, waitingJobs } from './orders.ts'
 import { reportConsumption } from './report-consumption.ts'
 
 let world: World
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld(MANY_CONNECTIONS)
   await seedPartner(world.pool)
   await seedPartner(world.pool, 7002)
 })

@@ -1,8 +1,8 @@
 import { createSocket, type Socket } from 'node:dgram'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { PARTNER_LIMITS } from '../../src/config/call-limits.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { hashPassword } from '../../src/lib/crypto/password.ts'
@@ -48,8 +48,11 @@ const silence = () => nameServer(() => undefined)
 const nobody = async (): Promise<never> => {
   throw new Error('the system was asked')
 }
+const folder = mkdtempSync(join(tmpdir(), 'gatehouse-hosts-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+let hostsFiles = 0
 const hostsFile = (text: string): string => {
-  const path = join(mkdtempSync(join(tmpdir(), 'gatehouse-hosts-')), 'hosts')
+  const path = join(folder, String(hostsFiles++))
   writeFileSync(path, text)
   return path
 }

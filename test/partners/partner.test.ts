@@ -19,11 +19,11 @@ import {
 } from '../../src/partners/partner.ts'
 import { retireSecret, rotatePartnerSecret, switchSigning } from '../../src/partners/secret.ts'
 import { newPartner } from '../../src/partners/wire.ts'
-import { openWorld, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 
 let world: World
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld(MANY_CONNECTIONS)
 })
 afterAll(() => world.close())
 

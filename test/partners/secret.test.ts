@@ -11,11 +11,11 @@ import {
   type TestCall,
 } from '../../src/partners/secret.ts'
 import { newPartner } from '../../src/partners/wire.ts'
-import { openWorld, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 
 let world: World
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld(MANY_CONNECTIONS)
 })
 afterAll(() => world.close())
 

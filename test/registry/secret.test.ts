@@ -10,13 +10,13 @@ import {
   rotateSecret,
 } from '../../src/registry/secret.ts'
 import { newMicroApp } from '../../src/registry/wire.ts'
+import { throttleKey } from '../../src/throttle/attempts.ts'
 import { countFailure } from '../../src/throttle/attempts-store.ts'
-import { throttleKey } from '../../src/throttle/subject.ts'
-import { openWorld, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 
 let world: World
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld(MANY_CONNECTIONS)
 })
 afterAll(() => world.close())
 

@@ -8,6 +8,7 @@ import { reportOfRun } from '../../src/reports/report.ts'
 import type { RunAnswer } from '../../src/sandbox/api/answer.ts'
 import type { RunReport } from '../../src/sandbox/api/report.ts'
 import { NO_CONDITIONS } from '../../src/test-plan/conditions.ts'
+import { MANY_CONNECTIONS } from '../harness.ts'
 import { signedHeaders } from '../signer.ts'
 import { call, itself, type Who } from './caller.ts'
 import { junitProblems } from './junit.ts'
@@ -17,7 +18,7 @@ import { orderOf, walk } from './walk.ts'
 let lab: Lab
 let stranger: Who
 beforeAll(async () => {
-  lab = await openLab({ SANDBOX_WAIT_S: '60' })
+  lab = await openLab({ ...MANY_CONNECTIONS, SANDBOX_WAIT_S: '60' })
   const made = await createPartner(lab.world.deps, newPartner.parse({ name: 'Stranger', client_id: 'stranger' }))
   stranger = { partnerId: String(made.partner_id), clientId: 'stranger', clientSecret: made.client_secret }
 })
@@ -304,10 +305,10 @@ describe('who may ask', () => {
 
 describe('an outage', () => {
   it('is told as such, in the same envelope', async () => {
-    const broken = lab.world.deps.db.room('sandbox').maybe
-    Object.assign(lab.world.deps.db.room('sandbox'), { maybe: () => Promise.reject(new Error('for the test')) })
+    const broken = lab.world.deps.db.withShareOf('sandbox').maybe
+    Object.assign(lab.world.deps.db.withShareOf('sandbox'), { maybe: () => Promise.reject(new Error('for the test')) })
     const answer = await call(lab, 'GET', '/runs/present')
-    Object.assign(lab.world.deps.db.room('sandbox'), { maybe: broken })
+    Object.assign(lab.world.deps.db.withShareOf('sandbox'), { maybe: broken })
     expect(answer).toMatchObject({
       status: 500,
       code: 300,

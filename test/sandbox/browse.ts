@@ -93,7 +93,7 @@ export async function fits(page: Page): Promise<boolean> {
   const size = page.viewportSize() ?? SIZES.desktop
   const tooWide: number[] = []
   for (const width of new Set([size.width, 320, SIZES.phone.width, SIZES.desktop.width])) {
-    await page.setViewportSize({ width, height: size.height })
+    if (width !== size.width) await page.setViewportSize({ width, height: size.height })
     const fitting = await page.evaluate(
       () => document.documentElement.scrollWidth <= document.documentElement.clientWidth,
     )

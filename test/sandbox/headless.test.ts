@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { STEPS } from '../../src/certification/steps/index.ts'
 import { SECRET_KEY, type System, startSystem } from '../acceptance/system.ts'
 import { behindPgBouncer } from '../behind-pgbouncer.ts'
 import { gatehouseProcess } from '../cli-process.ts'
@@ -14,7 +15,7 @@ import { junitProblems } from './junit.ts'
 let system: System
 let folder: string
 beforeAll(async () => {
-  system = await startSystem({ DEMO_PARTNER_PORT: '0', SANDBOX_WAIT_S: '20' })
+  system = await startSystem({ SANDBOX_WAIT_S: '20' })
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-headless-'))
 })
 afterAll(async () => {
@@ -69,6 +70,8 @@ describe('gatehouse sandbox', () => {
     const lines = stdout.trimEnd().split('\n')
     const steps = Number(/^run 1 of demo-partner \([\da-f-]{36}\): (\d+) steps$/.exec(lines[0] ?? '')?.[1])
     expect(lines[1]).toBe(`step 1 of ${steps}: heartbeat (Heartbeat)`)
+    const made = lines.flatMap((line) => /^step \d+ of \d+: ([\w-]+) /.exec(line)?.[1] ?? [])
+    expect(made).toEqual(STEPS.filter(({ needs }) => !needs.includes('robustness')).map(({ id }) => id))
     expect(lines).toContainEqual(
       expect.stringMatching(
         /^ {2}waiting until \S+Z for your call to POST \/mtp\/api\/order\/refund\/notice: code 200, orderId \d{16}, refundId /,
@@ -94,7 +97,7 @@ describe('gatehouse sandbox', () => {
     await mistakes('answer-missing-field')
     const junit = join(folder, 'failed.xml')
     const wish = ['--function', 'product-pull,pay-at-once,refund-at-once', '--product', 'DEMO-OPEN']
-    const { code, stdout } = await asPartner(gatehouseProcess, SECRET, 'run', ...wish, '--junit', junit)
+    const { code, stdout } = await asPartner(gatehouse, SECRET, 'run', ...wish, '--junit', junit)
     await mistakes()
     expect(code).toBe(1)
     const failed = 'Invalid field: body[0].title: expected is required, got missing'

@@ -104,6 +104,8 @@ export async function openLab(environment: Record<string, string> = {}, { fresh 
   }
 
   const ended = async (runId: string, attemptId: string): Promise<Made> => {
+    // To ask the database all the time would be most of what a step costs that waits.
+    await deps.runningAttempts.endOf(attemptId)
     for (;;) {
       const attempt = (await attemptsOf(deps.db, runId)).find(({ attempt_id }) => attempt_id === attemptId)
       if (attempt?.outcome) {

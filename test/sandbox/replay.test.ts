@@ -8,7 +8,7 @@ import { showEntry } from '../../src/sandbox/traffic/entry.ts'
 import { listTraffic } from '../../src/sandbox/traffic/list.ts'
 import { type Replayed, replay } from '../../src/sandbox/traffic/replay.ts'
 import { trafficQuery } from '../../src/sandbox/traffic/wire.ts'
-import { openWorld, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { seedOrder } from '../orders/orders.ts'
 import { type FakeSeller, fakeSeller, ok, reset } from '../partner-calls/fake-seller.ts'
 import { consumption, type SentNotice, sendNotice } from './notices.ts'
@@ -22,7 +22,7 @@ let world: World
 let seller: FakeSeller
 let partnerId = 7100
 beforeAll(async () => {
-  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  world = await openWorld({ ...MANY_CONNECTIONS, PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
 })
 afterAll(() => world.close())
 beforeEach(async () => {

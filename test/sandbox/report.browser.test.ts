@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,11 +8,12 @@ import { promisify } from 'node:util'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { STEPS } from '../../src/certification/steps/index.ts'
-import { freePort } from '../../src/lib/web/listen.ts'
 import { storeReport } from '../../src/reports/report.ts'
 import type { StoredReport } from '../../src/reports/store.ts'
 import { sharedBrowser } from '../browser.ts'
+import { freePort } from '../free-port.ts'
 import { openWorld, type World } from '../harness.ts'
+import { fits, LOOKS, picture, visit } from './browse.ts'
 import { newSandboxPartner } from './partners.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -50,36 +51,19 @@ afterAll(async () => {
 })
 
 describe('the verify page', () => {
-  it.each([
-    ['phone', 'en-GB', { width: 375, height: 700 }, 'light'],
-    ['phone', 'zh-CN', { width: 320, height: 700 }, 'dark'],
-    ['desktop', 'zh-CN', { width: 1280, height: 900 }, 'light'],
-    ['desktop', 'en-GB', { width: 1280, height: 900 }, 'dark'],
-  ] as const)('is accessible and fits: %s, %s', async (device, locale, viewport, colorScheme) => {
-    const context = await browser.newContext({
-      locale,
-      viewport,
-      colorScheme,
-      bypassCSP: true,
-      javaScriptEnabled: true,
-    })
-    const page = await context.newPage()
-    for (const [name, path] of [
-      ['report', `/sandbox/verify/${kept.report_id}`],
-      ['form', '/sandbox/verify'],
-    ]) {
-      await page.goto(base + path)
-      await page.addScriptTag({ content: axe })
+  it.each(LOOKS)('is accessible and fits: %j', async (look) => {
+    const page = await (await visit(browser, look)).newPage()
+    for (const [name, path] of Object.entries({ report: `/${kept.report_id}`, form: '' })) {
+      await page.goto(`${base}/sandbox/verify${path}`)
+      await page.evaluate(axe)
       const problems = await page.evaluate(
         'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))',
       )
       expect(problems).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
-      if (!SCREENSHOTS) continue
-      mkdirSync(SCREENSHOTS, { recursive: true })
-      await page.screenshot({ path: join(SCREENSHOTS, `verify-${name}-${device}-${locale}.png`), fullPage: true })
+      expect(await fits(page)).toBe(true)
+      await picture(page, `verify-${name}`, look)
     }
-    await context.close()
+    await page.context().close()
   })
 
   it('judges what is pasted, without scripts, by keyboard', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findPartner } from '../../src/partners/partner.ts'
-import { openWorld, type World } from '../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../harness.ts'
 import { joined, memberSession } from '../members/people.ts'
 import { type FakeSeller, fakeSeller, ok, refusal } from '../partner-calls/fake-seller.ts'
 import { get, post, type SandboxPartner } from './partners.ts'
@@ -12,7 +12,7 @@ let owner: string
 let cookie: string
 let partnerId = 7300
 beforeAll(async () => {
-  world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
+  world = await openWorld({ ...MANY_CONNECTIONS, PARTNER_ADDRESS_ALLOW: '127.0.0.1' })
 })
 afterAll(() => world.close())
 beforeEach(async () => {

@@ -167,6 +167,19 @@ describe('traffic', () => {
     expect((await get(world, entry, cookie)).body).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
   })
 
+  it('shows the beginning of a long reason in the list, up to the end of a word', async () => {
+    const id = (await ourCall()).split('/').at(-1)
+    const reason = Array.from({ length: 9 }, (_, n) => `body[${n}].phoneLimitCount is required`).join('; ')
+    await world.pool.query(
+      "update partner_call set failure = 'schema', failure_detail = $2, verdict = 'failed' where call_id = $1",
+      [id, reason],
+    )
+    const { body } = await get(world, '/sandbox/traffic', cookie)
+    const [, shown = ''] = /<span class="why bad">([^<]+)</.exec(body) ?? []
+    expect(shown).toBe(`${reason.slice(0, reason.indexOf('; body[5]'))}…`)
+    expect((await get(world, await newest(), cookie)).body).toContain('body[8]')
+  })
+
   it('is not changed by words in its query that it does not know', async () => {
     for (const query of [
       '?direction=x&outcome=y',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { throttleKey } from '../../src/throttle/attempts.ts'
 import { countFailure } from '../../src/throttle/attempts-store.ts'
 import { openWorld, type World } from '../harness.ts'
 
@@ -24,4 +25,9 @@ it('a subject whose window is over starts anew', async () => {
   expect((await count('again')).failures).toBe(2)
   world.clock.advance(61)
   expect((await count('again')).failures).toBe(1)
+})
+
+it('keeps kinds of subjects apart', () => {
+  const { keys } = world.deps
+  expect(throttleKey(keys, 'client', 'x')).not.toEqual(throttleKey(keys, 'passport', 'x'))
 })

@@ -1,8 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, renameSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
@@ -20,16 +18,16 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export function buildLastRelease(): string | undefined {
   const { commit } = LAST_RELEASE
   if (spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT }).status !== 0) return undefined
-  // A checkout has one of its own: it shares the checkout's node_modules.
-  const checkout = createHash('sha256').update(ROOT).digest('hex').slice(0, 8)
-  const folder = join(tmpdir(), `gatehouse-release-${commit.slice(0, 12)}-${checkout}`)
+  const folder = join(ROOT, 'node_modules', '.cache', `release-${commit.slice(0, 12)}`)
   if (existsSync(folder)) return folder
+  mkdirSync(dirname(folder), { recursive: true })
   const making = mkdtempSync(`${folder}-`)
   const parts = ['src', 'migrations', 'views', 'package.json', 'tsconfig.json']
   const archive = execFileSync('git', ['archive', commit, ...parts], { cwd: ROOT, maxBuffer: 2 ** 28 })
   execFileSync('tar', ['-x', '-C', making], { input: archive })
   symlinkSync(join(ROOT, 'node_modules'), join(making, 'node_modules'))
-  execFileSync(join(ROOT, 'node_modules', '.bin', 'tsc'), { cwd: making })
+  // Its types were checked when it was made: this takes a tenth of the time.
+  execFileSync(join(ROOT, 'node_modules', '.bin', 'tsc'), ['--noCheck'], { cwd: making })
   renameSync(making, folder)
   return folder
 }

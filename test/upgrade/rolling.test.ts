@@ -1,42 +1,76 @@
-import { afterEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Fleet, startTraffic, type Traffic } from '../acceptance/fleet.ts'
-import { type System, startSystemOf } from '../acceptance/system.ts'
+import { SECRET_KEY, type System, startSystemOf } from '../acceptance/system.ts'
+import { gatehouse } from '../cli-runner.ts'
 import { buildLastRelease, LAST_RELEASE } from './last-release.ts'
 
-/** OPERATIONS "Upgrades": the schema comes first, then processes are replaced one by one, and nobody notices. */
+/**
+ * Two processes are replaced one by one under load, and nobody notices: OPERATIONS "Upgrades" (the schema comes first),
+ * then "Keys and secrets".
+ */
 
 const PUBLIC_URL = 'http://gatehouse.test'
+const COMMON = { PUBLIC_URL, DEMO: 'off' }
+const NEXT = 'the secret key that comes after the one of the tests'
 
-let system: System | undefined
+let lastRelease: string | undefined
+let system: System
+let fleet: Fleet
 let traffic: Traffic | undefined
-afterEach(async () => {
+
+beforeAll(async () => {
+  lastRelease = buildLastRelease()
+  system = await startSystemOf(lastRelease, [
+    { ...COMMON, MIGRATE: 'off' },
+    { ...COMMON, MIGRATE: 'off', JOBS: 'off' },
+  ])
+  fleet = new Fleet(system.processes)
+  traffic = await startTraffic(fleet, system, PUBLIC_URL)
+  await traffic.goneRound()
+})
+afterAll(async () => {
   await traffic?.stop()
   await system?.stop()
 })
 
+/** Each in its turn, by one with these settings. */
+async function replaceAll(settings: Record<string, string> = {}): Promise<void> {
+  for (const JOBS of ['on', 'off']) {
+    expect(await fleet.replaceFirst(() => system.add({ ...COMMON, JOBS, ...settings }))).toBe(0)
+    await traffic?.goneRound()
+  }
+}
+
+function expectNoFailures(): void {
+  expect(traffic?.failures).toEqual([])
+  expect(Math.min(...Object.values(traffic?.answered ?? {}))).toBeGreaterThan(2)
+}
+
 it('the last release serves on the schema of today, and is replaced under load: no request fails', async (context) => {
-  const root = buildLastRelease()
-  if (root === undefined) {
+  if (lastRelease === undefined) {
     process.stderr.write(
       `SKIPPED: upgrade from ${LAST_RELEASE.commit}, which this clone does not have (git fetch it)\n`,
     )
     return context.skip()
   }
-  const common = { PUBLIC_URL, DEMO: 'off' }
-  system = await startSystemOf(root, [
-    { ...common, MIGRATE: 'off' },
-    { ...common, MIGRATE: 'off', JOBS: 'off' },
-  ])
-  const { add } = system
-  const fleet = new Fleet(system.processes)
+  expect(traffic?.failures).toEqual([])
+  await replaceAll()
+  expectNoFailures()
+})
+
+it('SECRET_KEY is replaced while two processes serve: no request fails', async () => {
+  const both = { SECRET_KEY: NEXT, SECRET_KEYS_OLD: SECRET_KEY }
+  await replaceAll(both)
+  const { code, stdout, stderr } = await gatehouse({ DATABASE_URL: system.databaseUrl, ...both }, 'reseal', '--json')
+  expect(code, stderr).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ resealed: 1, unreadable: [], unused_secrets: { total: 0 } })
+  await traffic?.goneRound()
+  await traffic?.stop()
+  expectNoFailures()
+
+  // Once what the old key has made has ended: everybody has signed in again since.
   traffic = await startTraffic(fleet, system, PUBLIC_URL)
-  await traffic.goneRound()
-  expect(traffic.failures).toEqual([])
-  for (let process = 0; process < 2; process++) {
-    expect(await fleet.replaceFirst(() => add(common))).toBe(0)
-    await traffic.goneRound()
-  }
+  await replaceAll({ SECRET_KEY: NEXT })
   await traffic.stop()
-  expect(traffic.failures).toEqual([])
-  expect(Math.min(...Object.values(traffic.answered))).toBeGreaterThan(4)
+  expectNoFailures()
 })

@@ -9,8 +9,10 @@
 
   const RETRY_MS = 3_000
   let source
-  let loading
+  let loading // the page that is on its way
+  let asked // for once more after it: which regions, all where none are named
   let acted = 0 // forms sent and answered: a page that was asked for before knows less than the answer
+  let leaving = false // for another page: going there twice would break off the first way
   let sending = 0 // forms that wait for their answer, which shows the whole page anew
   let lastSeq = Number(run.dataset.seq ?? 0)
   /** Lines of the present attempt that the stream has brought. */
@@ -60,17 +62,27 @@
     return href ? document.querySelector(`#run a[href="${CSS.escape(href)}"]`) : null
   }
 
-  async function reload(only) {
-    // One at a time; whoever asks meanwhile gets the next one, which knows of everything.
-    while (loading) await loading
+  /** One at a time. Whoever asks meanwhile shares the next one, which knows of everything. */
+  function reload(only) {
+    if (asked) asked.only = asked.only && only && [...asked.only, ...only]
+    else {
+      asked = { only }
+      asked.done = loadNext()
+    }
+    return asked.done
+  }
+
+  async function loadNext() {
+    await loading
+    const { only } = asked
+    asked = undefined
     loading = load(only).catch(() => false)
-    const done = await loading
-    loading = undefined
     // The network is away, or the service: nothing is lost, it only comes later.
-    if (!done) setTimeout(() => reload(only), RETRY_MS)
+    if (!(await loading)) setTimeout(() => reload(only), RETRY_MS)
   }
 
   async function load(only) {
+    if (leaving) return true
     const before = acted
     const response = await fetch(location.href, { headers: { Accept: 'text/html' } })
     if (leads(response.url)) return true
@@ -82,14 +94,16 @@
   /** Leaves for another page, such as the sign-in, when that is where the answer came from. */
   function leads(url) {
     if (new URL(url).pathname.startsWith('/sandbox/run/')) return false
-    location.assign(location.href)
+    if (!leaving) location.reload()
+    leaving = true
+    stop()
     return true
   }
 
   /* --- lines as they happen --------------------------------------------------------------------------------------- */
 
   function follow() {
-    if (!run.dataset.follow || source || document.hidden) return
+    if (!run.dataset.follow || source || document.hidden || leaving) return
     source = new EventSource(`${run.dataset.follow}?after=${lastSeq}`)
     source.onmessage = ({ lastEventId, data }) => line(Number(lastEventId), JSON.parse(data))
     source.onerror = () => {
@@ -98,6 +112,12 @@
       stop()
       setTimeout(() => reload().then(follow), RETRY_MS)
     }
+  }
+
+  /** Whoever sees the page again did not leave it. */
+  function goOn() {
+    leaving = false
+    reload().then(follow)
   }
 
   function stop() {
@@ -142,6 +162,7 @@
     event.preventDefault()
     if (form.getAttribute('aria-busy')) return
     form.setAttribute('aria-busy', 'true')
+    leaving = false // whoever can still press a button did not leave
     acted++
     sending++
     const seqBefore = lastSeq
@@ -159,11 +180,12 @@
       // The person has acted: what to do now is where reading goes on.
       else document.getElementById(new URL(response.url).searchParams.has('checked') ? 'acceptance' : 'now').focus()
       form.removeAttribute('aria-busy')
+      follow()
       // Lines have come while the answer was on its way: it may be older than they are.
       if (lastSeq !== seqBefore) reload()
     } catch {
       form.removeAttribute('aria-busy')
-      location.reload()
+      if (!leaving) location.reload()
     } finally {
       sending--
     }
@@ -188,12 +210,9 @@
   }, 1_000)
 
   // A browser opens six connections to one place, so only the tab that is looked at holds one.
-  document.addEventListener('visibilitychange', () => {
-    if (document.hidden) stop()
-    else reload().then(follow)
-  })
+  document.addEventListener('visibilitychange', () => (document.hidden ? stop() : goOn()))
   window.addEventListener('pagehide', stop)
-  window.addEventListener('pageshow', ({ persisted }) => persisted && reload().then(follow))
+  window.addEventListener('pageshow', ({ persisted }) => persisted && goOn())
 
   improve()
   follow()

@@ -1,5 +1,5 @@
 import { type Choice, offers } from '../../test-plan/index.ts'
-import type { Run } from '../run.ts'
+import type { RunRow } from '../run-store.ts'
 import {
   balanceQuery,
   heartbeat,
@@ -73,6 +73,6 @@ export const stepsFor = (choice: Choice): Step[] => STEPS.filter(({ needs }) => 
  * The steps that a run began with, in order. A step that was added since is no part of it: a run that has passed all of
  * its own would be stranded. A step that no longer exists is left out.
  */
-export const stepsOf = ({ steps, choice }: Run): Step[] =>
+export const stepsOf = ({ steps, choice }: RunRow): Step[] =>
   // A run that a process of the version before has begun keeps no list.
   steps === null ? stepsFor(choice) : steps.flatMap((id) => STEPS.find((step) => step.id === id) ?? [])

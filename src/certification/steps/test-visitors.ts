@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { DAY_S } from '../../db/retention.ts'
 import { fromEpochMilliseconds } from '../../lib/clock.ts'
 import type { InputOf } from '../../lib/json/input.ts'
 import type { createOrder } from '../../orders/index.ts'
@@ -16,15 +17,18 @@ const TESTER = {
 const DISTRICT = '110100'
 const FIRST_BIRTHDAY = Date.UTC(1980, 0, 1)
 const BIRTHDAYS = 7_000
-const DAY_MS = 86_400_000
 /** GB 11643: the weight of each digit, and the check digit by what is left of their sum. */
 const WEIGHTS = [7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2]
 const CHECK_DIGITS = '10X98765432'
 
+const ORDINALS = 1_000
+let next = randomInt(BIRTHDAYS * ORDINALS)
+
 /** A well-formed id card number of somebody grown up; each time another one: a product may sell one order to a card. */
 function newIdCard(): string {
-  const birthday = fromEpochMilliseconds(FIRST_BIRTHDAY + randomInt(BIRTHDAYS) * DAY_MS)
-  const ordinal = String(randomInt(1_000)).padStart(3, '0')
+  next = (next + 1) % (BIRTHDAYS * ORDINALS)
+  const birthday = fromEpochMilliseconds(FIRST_BIRTHDAY + (next % BIRTHDAYS) * 1000 * DAY_S)
+  const ordinal = String(Math.floor(next / BIRTHDAYS)).padStart(3, '0')
   const digits = DISTRICT + birthday.toISOString().slice(0, 10).replaceAll('-', '') + ordinal
   const sum = WEIGHTS.reduce((total, weight, place) => total + weight * Number(digits[place]), 0)
   return digits + CHECK_DIGITS[sum % CHECK_DIGITS.length]

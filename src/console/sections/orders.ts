@@ -117,7 +117,7 @@ async function timeline(asking: Asking, partnerId: bigint, orderId: bigint): Pro
         time(moment.at),
         link(`${wayOf(line.direction, asking)}${texts.name(line.name)}`, trafficLink(partnerId, line.kind, line.id)),
         { ...outcome, text: `${outcome.text}${told}` },
-        text((line.detail ?? '').slice(0, 200)),
+        text(texts.reasonBegins(line.detail ?? '')),
       ]
     }),
     none: t('console.orders.nothing_yet'),

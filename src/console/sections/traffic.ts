@@ -30,7 +30,7 @@ const readPage = async (asking: Asking) => {
           : text(texts.leftOut(line)),
         outcomeCell(line.outcome, asking),
         orDash(line.code),
-        text(line.detail === null ? '' : texts.reason(line.detail).slice(0, 300)),
+        text(line.detail === null ? '' : texts.reasonBegins(line.detail)),
       ]),
       none: next === null ? t('console.traffic.none') : t('console.traffic.none_so_far'),
     },

@@ -14,7 +14,7 @@ export interface AttachedServer extends EmbeddedServer {
 /** The embedded server of `dataDir` for the length of one command: the running service's, or one started for it. */
 export async function attachEmbedded(dataDirectory: string, log: Log): Promise<AttachedServer> {
   const dataDir = resolve(dataDirectory)
-  const own = await startEmbedded(dataDir, log, 'command').catch((error: unknown) => {
+  const own = await startEmbedded(dataDir, log, { purpose: 'command' }).catch((error: unknown) => {
     if (holderOf(dataDir)?.purpose !== 'service') throw error
   })
   if (own) return { ...own, started: true }

@@ -13,7 +13,7 @@ const SUPERVISE = `
   exit "$code"
 `
 
-const LAST_WORDS_MS = 100
+const OUTPUT_GRACE_MS = 100
 
 /** A PostgreSQL that has been started, and maybe not yet ready. */
 export interface Launched {
@@ -42,7 +42,7 @@ export function launch(command: readonly string[], owner: ProcessOwner | undefin
       if (said.includes('ready to accept connections')) resolve(true)
     })
     // What it said last may still be on its way. Its pipe alone tells nothing: a backend that outlives it holds it open.
-    server.once('exit', () => setTimeout(resolve, LAST_WORDS_MS, false))
+    server.once('exit', () => setTimeout(resolve, OUTPUT_GRACE_MS, false))
     server.once('error', (error) => {
       said += `FATAL:  ${error.message}`
       resolve(false)

@@ -27,7 +27,7 @@ const sharedBuffersMb = (): number => {
 }
 
 /** Only start, stop and what is fatal reaches the server's log: its ERROR lines would quote values. */
-const serverArgs = (cluster: string, port: number): string[] => {
+const serverArgs = (cluster: string, port: number, settings: Readonly<Record<string, string>>): string[] => {
   const options = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
@@ -36,6 +36,7 @@ const serverArgs = (cluster: string, port: number): string[] => {
     log_error_verbosity: 'terse',
     max_connections: '200',
     shared_buffers: `${sharedBuffersMb()}MB`,
+    ...settings,
   }
   return [
     '-D',
@@ -46,11 +47,17 @@ const serverArgs = (cluster: string, port: number): string[] => {
   ]
 }
 
+interface EmbeddedOptions {
+  readonly purpose?: Purpose
+  /** Of PostgreSQL, in place of its own defaults and of ours. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
 /** Starts the PostgreSQL of `dataDir` (made on the first start) on a free port of the loopback address. */
 export async function startEmbedded(
   dataDirectory: string,
   log: Log,
-  purpose: Purpose = 'service',
+  { purpose = 'service', settings = {} }: EmbeddedOptions = {},
 ): Promise<EmbeddedServer> {
   const dataDir = resolve(dataDirectory)
   const release = await claimDataDir(dataDir, purpose)
@@ -63,7 +70,7 @@ export async function startEmbedded(
     })
     await awaitPredecessor(cluster)
     const port = await freePort()
-    const command = [binaries.postgres, ...serverArgs(cluster, port)]
+    const command = [binaries.postgres, ...serverArgs(cluster, port, settings)]
     const stop = await keepRunning(() => launch(command, owner, log), dataDir, log)
     return {
       databaseUrl: databaseUrlOf(password, port),

@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
-import { beginsAsJson } from '../json/lossless.ts'
 
 /**
  * HTTP bodies as some partners encrypt them: AES-128-CBC with PKCS#7, as bare standard Base64. The scheme is theirs. Its
@@ -48,9 +47,9 @@ export const KEY_DOES_NOT_FIT = 'the encrypted body does not decrypt to JSON wit
 /** A body that can be read as it came, one that was decrypted, or why it could not be. */
 export type OpenedBody = { readonly bytes: Buffer; readonly decrypted: boolean } | { readonly problem: string }
 
-/** Reads a body in either form; `status` is its X-Encryption-Status. What begins as JSON stays as it is. */
+/** Reads a body in either form; `status` is its X-Encryption-Status. JSON begins with a brace, and costs no more than that. */
 export function openBody(bytes: Buffer, status: unknown, key: string | null): OpenedBody {
-  if (beginsAsJson(bytes)) return { bytes, decrypted: false }
+  if (isPlain(bytes)) return { bytes, decrypted: false }
   const text = bytes.toString('latin1').trim()
   const promised = text !== '' && String(status).trim().toLowerCase() === 'encrypted'
   if (!BASE64.test(text)) return promised ? { problem: NOT_BASE64 } : { bytes, decrypted: false }
@@ -70,3 +69,12 @@ export function openBody(bytes: Buffer, status: unknown, key: string | null): Op
 const BASE64 = /^[A-Za-z0-9+/\r\n]+={0,2}$/
 /** One block. Shorter texts are words that somebody answers with. */
 const SHORTEST = Math.ceil(BLOCK / 3) * 4
+
+const SPACES: readonly (number | undefined)[] = [0x20, 0x09, 0x0a, 0x0d]
+const BRACES: readonly (number | undefined)[] = [0x7b, 0x5b]
+
+function isPlain(bytes: Buffer): boolean {
+  let at = 0
+  while (SPACES.includes(bytes[at])) at++
+  return BRACES.includes(bytes[at])
+}

@@ -91,16 +91,6 @@ function inspectJson(json: string, most = MOST_VALUES): JsonObjection | undefine
   return undefined
 }
 
-const SPACES: readonly (number | undefined)[] = [0x20, 0x09, 0x0a, 0x0d]
-const BRACES: readonly (number | undefined)[] = [0x7b, 0x5b]
-
-/** Whether the first character that is no white space opens an object or a list. */
-export function beginsAsJson(bytes: Uint8Array): boolean {
-  let at = 0
-  while (SPACES.includes(bytes[at])) at++
-  return BRACES.includes(bytes[at])
-}
-
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Why a text cannot be read as JSON, and where, each from 1. */

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 const HSTS = 'max-age=31536000'
 
 /** Tells browsers that reach the service over https to use only https from then on (RFC 6797), with each response. */
-export function keepToHttps(app: FastifyInstance, publicUrl: string): void {
+export function enforceHttps(app: FastifyInstance, publicUrl: string): void {
   if (!publicUrl.startsWith('https:')) return
   app.addHook('onRequest', (_request, reply, done) => {
     reply.header('Strict-Transport-Security', HSTS)

@@ -61,11 +61,11 @@ async function failureToListen(host: string, port: number): Promise<string | und
 const PORTS = { from: 20_000, to: 32_000 }
 const TRIES = 100
 
-/** A port of the loopback address that nobody listens on. */
-export async function freePort(): Promise<number> {
+/** A port of the loopback address that nobody listens on, and that is none of those which are wanted for something else. */
+export async function freePort(wanted: readonly (number | undefined)[] = []): Promise<number> {
   for (let tried = 0; tried < TRIES; tried++) {
     const port = randomInt(PORTS.from, PORTS.to)
-    if ((await failureToListen('127.0.0.1', port)) === undefined) return port
+    if (!wanted.includes(port) && (await failureToListen('127.0.0.1', port)) === undefined) return port
   }
   throw new Error(`none of ${TRIES} ports between ${PORTS.from} and ${PORTS.to} is free`)
 }

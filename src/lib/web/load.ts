@@ -7,7 +7,7 @@ import { unavailable } from './rescode.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     /** For a response that only waits for events (a stream, a long poll): it no longer counts. */
-    workIsOver(reply: FastifyReply): void
+    stopCounting(reply: FastifyReply): void
   }
 }
 
@@ -25,27 +25,27 @@ const HEALTH: readonly string[] = ['/healthz', '/readyz']
  * how many there are.
  */
 export function boundRequests(app: FastifyInstance, most: number): () => number {
-  let atWork = 0
+  let inProgress = 0
   const over = new WeakSet<ServerResponse>()
   function closed(this: ServerResponse): void {
-    if (!over.has(this)) atWork--
+    if (!over.has(this)) inProgress--
   }
-  app.decorate('workIsOver', ({ raw, request }: FastifyReply) => {
+  app.decorate('stopCounting', ({ raw, request }: FastifyReply) => {
     request.staysOpen = true
     if (over.has(raw) || raw.closed) return
     over.add(raw)
-    atWork--
+    inProgress--
   })
   app.addHook('onRequest', (request, reply, done) => {
-    if (atWork >= most && !HEALTH.includes(request.routeOptions.url ?? '')) {
+    if (inProgress >= most && !HEALTH.includes(request.routeOptions.url ?? '')) {
       pauseAfter(request.raw, reply.raw)
       return done(unavailable('too many requests in progress'))
     }
-    atWork++
+    inProgress++
     reply.raw.once('close', closed)
     done()
   })
-  return () => atWork
+  return () => inProgress
 }
 
 /** Reads no further request of this connection for a while, once this one has been answered and read to its end. */

@@ -164,7 +164,7 @@ function lineOf({ route }: RouteMeter, request: FastifyRequest, status: number, 
 /**
  * Where TRUST_PROXY is empty: logs once that requests come through a proxy, whose address then counts for every caller.
  */
-export function tellOfUntrustedProxy(app: FastifyInstance, log: Log): void {
+export function warnAboutUntrustedProxy(app: FastifyInstance, log: Log): void {
   let told = false
   app.addHook('onRequest', (request, _reply, done) => {
     if (!told && request.headers['x-forwarded-for'] !== undefined) {

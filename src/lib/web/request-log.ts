@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { type FastifyBaseLogger, LogController } from 'fastify'
 import type { Log } from '../log.ts'
 import type { Meters } from '../meters.ts'
 
@@ -12,6 +14,13 @@ const SUMMARY_EVERY_MS = 60_000
 /** Kinds of refusals that a summary tells apart, and how many of them it names. */
 const MOST_KINDS = 200
 const NAMED_KINDS = 10
+
+/** Options of Fastify: each request has an id, under which its lines are found; Fastify writes none itself. */
+export const requestLogging = (log: Log) => ({
+  loggerInstance: log as FastifyBaseLogger,
+  logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' }),
+  genReqId: () => randomUUID(),
+})
 
 export interface RequestLine {
   readonly level: 'info' | 'warn'

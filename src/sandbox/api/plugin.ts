@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastif
 import type { Deps } from '../../deps.ts'
 import { decodedPath, pathAsSent } from '../../lib/web/request-target.ts'
 import { callerOf, mwsSignature, passSignatureTool, type RefusalPolicy, signedRoutes } from '../../mws/index.ts'
-import { BaFailed, methodNotAllowed, noSuchPath, tooManyCalls } from '../../mws-wire/index.ts'
+import { methodNotAllowed, NotAuthenticated, noSuchPath, tooManyCalls } from '../../mws-wire/index.ts'
 import { limitRate } from '../../throttle/index.ts'
 import { apiRoutes } from './routes.ts'
 
@@ -13,7 +13,7 @@ const RUNS_PER_MINUTE = 30
 /** Only calls with a wrong signature are kept among the rejected calls; other refusals explain themselves. */
 const REFUSALS: RefusalPolicy = {
   code: () => 300,
-  isKept: (rejected) => rejected instanceof BaFailed,
+  isKept: (rejected) => rejected instanceof NotAuthenticated,
   unreadable: ({ message, failure: { what = message, status = 200 } }) => ({ describe: what, status }),
 }
 

@@ -130,7 +130,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }):
     const runId = await runIdOf(request)
     const { events, lastSeq } = await waits.during(partnerId, (leaving) => {
       reply.raw.once('close', () => leaving.abort())
-      if (query.wait > 0) app.workIsOver(reply)
+      if (query.wait > 0) app.stopCounting(reply)
       return linesAfter(deps, partnerId, runId, query, leaving.signal)
     })
     const texts = { t: textsFor(request), curlOf: (waiting: Waiting) => noticeCurl(deps, caller, waiting) }

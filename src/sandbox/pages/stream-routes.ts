@@ -31,7 +31,7 @@ export const streamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     const start = streamStart.parse({ ...request.headers, after: (request.query as { after?: string }).after })
     const { signal, close } = streams.open(sessionHash.toString('base64'), partnerId)
     reply.raw.once('close', close)
-    app.workIsOver(reply)
+    app.stopCounting(reply)
     const following: Following = {
       deps,
       partnerId,

@@ -54,6 +54,16 @@ const LEFT_OUT_UNVERIFIED = {
   operator: 'console.traffic.left_out_unverified',
 } as const satisfies Record<Reader, string>
 
+const MOST_OF_LINE = 200
+
+/** Whole words where there are any, with an ellipsis for what is left out. */
+function beginning(text: string): string {
+  const characters = [...text]
+  if (characters.length <= MOST_OF_LINE) return text
+  const begun = characters.slice(0, MOST_OF_LINE - 1).join('')
+  return `${begun.replace(/[\s;,]+\S{0,30}$/, '')}…`
+}
+
 /** Texts of the traffic pages for the values that operations return. */
 export function trafficTexts(locale: Locale, reader: Reader = 'partner') {
   const t = translator(locale)
@@ -74,6 +84,8 @@ export function trafficTexts(locale: Locale, reader: Reader = 'partner') {
     state: (record: 'order' | 'refund', state: string): string => recordStateText(record, state, t),
     /** Why a call failed or was refused, or what is wrong with one of its fields. */
     reason: (given: string): string => reasonText(given, t),
+    /** The same for a line of a list. */
+    reasonBegins: (given: string): string => beginning(reasonText(given, t)),
     mistake: (name: string): string => explainMistake(locale, name),
   }
 }

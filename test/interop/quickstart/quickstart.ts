@@ -1,9 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { accessSync, constants, cpSync, mkdirSync, writeFileSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { SERVER_LANGUAGES, type SnippetValues, snippetOf } from '../../../src/developer/quickstart.ts'
+import { isInstalled } from '../../is-installed.ts'
 
 /** The programs of "Connect in five minutes", each run as a developer would run it. */
 
@@ -108,16 +109,6 @@ export interface Outcome {
 
 const FETCH_MS = 300_000
 const START_MS = 60_000
-
-const isInstalled = (program: string): boolean =>
-  (process.env.PATH ?? '').split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, program), constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
 
 const run = promisify(execFile)
 

@@ -1,9 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { accessSync, constants, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { freePort } from '../../free-port.ts'
+import { isInstalled } from '../../is-installed.ts'
 import { until } from '../../until.ts'
 import type { Walker } from '../partners/certify.ts'
 import { type Credentials, type Json, PartnerProgram } from '../partners/program.ts'
@@ -48,18 +49,7 @@ export const LANGUAGES: readonly Language[] = [
 ]
 
 /** The first program of a language that this machine does not have. */
-export const missingFrom = ({ needs }: Language): string | undefined =>
-  needs.find(
-    (program) =>
-      !(process.env.PATH ?? '').split(delimiter).some((folder) => {
-        try {
-          accessSync(join(folder, program), constants.X_OK)
-          return true
-        } catch {
-          return false
-        }
-      }),
-  )
+export const missingFrom = ({ needs }: Language): string | undefined => needs.find((program) => !isInstalled(program))
 
 /** What each starter sells, and everything that the sandbox can test. */
 const WALK = {

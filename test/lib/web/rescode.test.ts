@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { RESCODES } from '../../../src/lib/web/rescode.ts'
 
-/** The error codes of area A: three lists of them say the same; the README's table is compared in test/readme.test.ts. */
+/** The error codes of area A: three lists of them say the same; the README's table is compared in test/documents/tables.test.ts. */
 
 /** The contract's names, copied (DECISIONS "Errors of area A"). */
 const SOURCE: Readonly<Record<number, string>> = {

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { SMTPServerOptions } from 'smtp-server'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openWorld, SECRET_KEY, type World } from '../../harness.ts'
 import { SHORT_LIVED } from '../../start-options.ts'
@@ -48,50 +49,46 @@ function startProcess(smtpUrl: string): ChildProcess {
   return worker
 }
 
-const tls = () => ({ key: readFileSync(file('key.pem')), cert: readFileSync(file('cert.pem')) })
-
-it.each([
-  ['smtp', 'STARTTLS', { disabledCommands: [] }],
-  ['smtps', 'TLS from the start', { secure: true }],
-])('signs in over %s: %s', async (scheme, _what, smtp) => {
-  const office = await postOffice({
+/** Takes mail of those who sign in over TLS; `ask` is told of a mail before it is accepted. */
+const safeOffice = (smtp: SMTPServerOptions, ask: () => Promise<void> | void = () => {}) =>
+  postOffice({
     smtp: {
-      ...tls(),
+      ...{ key: readFileSync(file('key.pem')), cert: readFileSync(file('cert.pem')), authOptional: false },
       ...smtp,
-      authOptional: false,
       onAuth: ({ username, password }, _session, done) =>
         password === 'p@ss' ? done(null, { user: String(username) }) : done(new Error('no')),
     },
+    onMail: ask,
   })
-  const { shown } = await oneMail(world)
-  const worker = startProcess(`${scheme}://gate:p%40ss@localhost:${office.port}`)
-  await until(async () => (await shown()).state === 'sent')
-  expect(office.mails).toMatchObject([{ secure: true, user: 'gate', recipients: ['lin@example.com'] }])
-  worker.kill('SIGTERM')
-  await once(worker, 'exit')
-  await office.close()
-})
 
-it('a mail whose worker is killed before the server has it is sent by the next one, once', async () => {
-  let talking = 0
-  const office = await postOffice({
-    onMail: () => {
-      talking++
-      return talking === 1 ? new Promise<void>(() => {}) : undefined
-    },
+it('signs in over TLS from the start and over STARTTLS; a mail whose worker is killed is sent by the next one, once', async () => {
+  let answers: Promise<void> | undefined
+  let asked = 0
+  const secure = await safeOffice({ secure: true }, () => {
+    asked++
+    return answers
   })
-  const { shown } = await oneMail(world)
-  const first = startProcess(office.url)
-  await until(() => talking === 1)
+  const sent = await oneMail(world)
+  const first = startProcess(`smtps://gate:p%40ss@localhost:${secure.port}`)
+  await until(async () => (await sent.shown()).state === 'sent')
+  expect(secure.mails).toMatchObject([{ secure: true, user: 'gate', recipients: ['lin@example.com'] }])
+
+  answers = new Promise<void>(() => {})
+  const { shown } = await oneMail(world, 'chen@example.com', 'Chen')
+  await until(() => asked === 2)
   first.kill('SIGKILL')
   await once(first, 'exit')
   expect(await shown()).toMatchObject({ state: 'waiting', attempts: 1, next_attempt_at: null })
   await world.pool.query('update worker_lease set ends_at = now()') // as 30 s later
-  const next = startProcess(office.url)
+
+  const upgraded = await safeOffice({ disabledCommands: [] })
+  const next = startProcess(`smtp://gate:p%40ss@localhost:${upgraded.port}`)
   await until(async () => (await shown()).state === 'sent')
-  expect(office.mails).toHaveLength(1)
+  expect(upgraded.mails).toMatchObject([{ secure: true, user: 'gate', recipients: ['chen@example.com'] }])
+  expect(secure.mails).toHaveLength(1)
   expect(await shown()).toMatchObject({ attempts: 2 })
   next.kill('SIGTERM')
   await once(next, 'exit')
-  await office.close()
+  await secure.close()
+  await upgraded.close()
 })

@@ -3,7 +3,7 @@ import { listJobs } from '../../../src/db/jobs-store.ts'
 import { type JobWorker, startWorker } from '../../../src/jobs/worker.ts'
 import { notificationsOf } from '../../../src/sandbox/notify/notifications.ts'
 import { tellContacts } from '../../../src/sandbox/notify/tell-contacts.ts'
-import { openWorld, type World } from '../../harness.ts'
+import { MANY_CONNECTIONS, openWorld, type World } from '../../harness.ts'
 import { until } from '../../until.ts'
 import { hook, type PostOffice, postOffice } from './post-office.ts'
 import { passedRun } from './told.ts'
@@ -16,6 +16,7 @@ beforeAll(async () => {
   office = await postOffice()
   webhook = await hook(200)
   world = await openWorld({
+    ...MANY_CONNECTIONS,
     SMTP_URL: office.url,
     PUBLIC_URL: 'https://gate.example',
     PARTNER_ADDRESS_ALLOW: '127.0.0.1',

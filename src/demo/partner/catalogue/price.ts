@@ -45,7 +45,7 @@ export function queryLevelPrices(shop: Shop, body: Fields): Answer {
   return { partnerDealId, body: levelEntries(shop, product, range) }
 }
 
-/** A year of them: sellers plan no further ahead. */
+/** A year of notices at most, however long a range is asked for. */
 const MOST_NOTICES = 37
 /** One notice for so many days that its entries are no more than it may have. */
 const DAYS_A_NOTICE = 10

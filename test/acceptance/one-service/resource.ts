@@ -1,10 +1,21 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Browser } from './browser.ts'
-import { ALICE, type App, BOB, BOTH_SCOPES, Client, DEMO_APP, dataOf, type TokenSet, type User } from './client.ts'
-import { expectFailure, expectJson } from './expectations.ts'
-import { httpWire, queryOf } from './http.ts'
-import { addRaw, callOf, type Defect, type Draft, defect, draftOf, illegal, pairsOf, set, useMethod } from './ladder.ts'
-import { laterProcess, type RunningProcess, type System, sharedSystem } from './system.ts'
+import type { Browser } from '../browser.ts'
+import { ALICE, type App, BOB, BOTH_SCOPES, Client, DEMO_APP, dataOf, type TokenSet, type User } from '../client.ts'
+import { expectFailure, expectJson } from '../expectations.ts'
+import { httpWire, queryOf } from '../http.ts'
+import {
+  addRaw,
+  callOf,
+  type Defect,
+  type Draft,
+  defect,
+  draftOf,
+  illegal,
+  pairsOf,
+  set,
+  useMethod,
+} from '../ladder.ts'
+import { laterProcess, type RunningProcess, type System, sharedSystem } from '../system.ts'
 
 /** A4 and A5 rows 1–9 (DECISIONS "A4 and A5: order of checks"). */
 

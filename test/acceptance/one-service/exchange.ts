@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser } from './browser.ts'
-import { ALICE, type App, BOTH_SCOPES, Client, dataOf, newState, pkcePair, tokenSetOf, type User } from './client.ts'
-import { expectFailure, expectJson } from './expectations.ts'
-import { consentForm, type Form } from './form.ts'
-import { httpWire, queryOf } from './http.ts'
-import { callOf, type Defect, type Draft, defect, draftOf, illegal, pairsOf, set } from './ladder.ts'
-import { laterProcess, type RunningProcess, type System, sharedSystem } from './system.ts'
-import { basic, clientDefects, representativesOf, type TokenWorld } from './token-ladder.ts'
+import type { Browser } from '../browser.ts'
+import { ALICE, type App, BOTH_SCOPES, Client, dataOf, newState, pkcePair, tokenSetOf, type User } from '../client.ts'
+import { expectFailure, expectJson } from '../expectations.ts'
+import { consentForm, type Form } from '../form.ts'
+import { httpWire, queryOf } from '../http.ts'
+import { callOf, type Defect, type Draft, defect, draftOf, illegal, pairsOf, set } from '../ladder.ts'
+import { laterProcess, type System, sharedSystem } from '../system.ts'
+import { basic, clientDefects, representativesOf, type TokenWorld } from '../token-ladder.ts'
 
-/** A2 rows 1–15 (DECISIONS "A2: order of checks"). */
+/** A2 rows 1–15 (DECISIONS "A2: order of checks"); row 7 and other windows are in area-a-settings.test.ts. */
 
 const PATH = '/oauth/v2/api/token'
 const MODES = ['200', 'native'] as const
@@ -233,43 +233,6 @@ describe('Authorization: Basic', () => {
   })
 })
 
-describe('row 7: too many failed authentications', () => {
-  let strict: RunningProcess
-  let limited: Client
-  beforeAll(async () => {
-    strict = await system.add({ CLIENT_FAILURES: '3' })
-    limited = new Client(httpWire(strict.origin), strict.origin)
-  })
-  afterAll(() => strict?.stop())
-
-  it('answer 20003 to this app from this address, whatever the secret, and to nobody else', async () => {
-    const [app, other] = [await client.makeApp(), await client.makeApp()]
-    const consented = await client.getCode(alice, app)
-    const wrong = () => limited.exchange(app, consented, { app_secret: 'wrong' })
-    for (let tries = 0; tries < 3; tries++) expectFailure(await wrong(), { rescode: 20001 })
-    for (const answer of [await wrong(), await limited.exchange(app, consented)]) {
-      expectFailure(answer, { rescode: 20003, status: 429 })
-      const wait = Number(answer.headers['retry-after'])
-      expect(wait).toBeGreaterThan(0)
-      expect(wait).toBeLessThanOrEqual(300)
-    }
-    expectFailure(await limited.refresh(app, 'x'), { rescode: 20003, status: 429 })
-    tokenSetOf(await limited.exchange(other, await client.getCode(alice, other)))
-    const afterwards = await system.add({ CLIENT_FAILURES: '3', TEST_CLOCK_OFFSET_S: '301' })
-    expectFailure(await new Client(httpWire(afterwards.origin), afterwards.origin).refresh(app, 'x'), {
-      rescode: 20006,
-    })
-    await afterwards.stop()
-  })
-
-  it('are forgotten by nobody who succeeds in between', async () => {
-    const app = await client.makeApp()
-    const wrong = () => limited.refresh(app, 'x', { app_secret: 'wrong' })
-    for (let tries = 0; tries < 2; tries++) expectFailure(await wrong(), { rescode: 20001 })
-    expectFailure(await limited.refresh(app, 'x'), { rescode: 20006 })
-  })
-})
-
 describe('rows 11 to 13: a mismatch', () => {
   const MISMATCHES = { redirect_uri: ELSEWHERE, state: 'another', code_verifier: 'w'.repeat(43) }
 
@@ -358,24 +321,6 @@ describe('a code sent again', () => {
     expect(await isAlive(tokens.access_token)).toBe(true)
     tokenSetOf(await client.refresh(app, tokens.refresh_token))
     expect(await events(app)).toEqual(before)
-  })
-
-  it.each([
-    ['after the window of 1 s', '1', 1_300],
-    ['at once, with a window of 0 s', '0', 0],
-  ])('%s is refused, the grant is revoked, and the audit log says so', async (_name, window, wait) => {
-    const short = await system.add({ CODE_DUPLICATE_WINDOW_S: window })
-    const there = new Client(httpWire(short.origin), short.origin)
-    const app = await client.makeApp()
-    const consented = await client.getCode(alice, app)
-    const tokens = tokenSetOf(await there.exchange(app, consented))
-    const before = await events(app)
-    await new Promise((passed) => setTimeout(passed, wait))
-    expectFailure(await there.exchange(app, consented), INVALID_CODE(consented.code))
-    expectFailure(await there.userInfo(tokens.access_token), { rescode: 20009 })
-    expectFailure(await there.refresh(app, tokens.refresh_token), { rescode: 20006 })
-    expect((await events(app)).length).toBe(before.length + 1)
-    await short.stop()
   })
 
   it('within the window with a wrong state is refused, and nothing else happens', async () => {

@@ -1,27 +1,28 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { signatureOf } from '../signer.ts'
-import { Client } from './client.ts'
-import { type Answer, header, httpWire } from './http.ts'
-import { makeSeller, type Seller, type Sending, SIGNATURE_TEST, send, success } from './seller.ts'
-import { type System, startSystem } from './system.ts'
+import { signatureOf } from '../../signer.ts'
+import { Client } from '../client.ts'
+import { type Answer, header, httpWire } from '../http.ts'
+import { makeSeller, type Seller, type Sending, SIGNATURE_TEST, send, success } from '../seller.ts'
+import { type RunningProcess, sharedSystem } from '../system.ts'
 
 /** The signature tool: 200 for a right call, 300 and a diagnosis for a wrong one, limited per address. */
 
-let system: System
+let running: RunningProcess
 let client: Client
 let seller: Seller
 
 beforeAll(async () => {
-  system = await startSystem({ TRUST_PROXY: '127.0.0.1' })
-  client = new Client(httpWire(system.origin), system.origin)
-  seller = await makeSeller(client, { client_id: 'seller', partner_id: 7201 })
+  const { add } = await sharedSystem()
+  running = await add({ TRUST_PROXY: '127.0.0.1', DEMO: 'off', JOBS: 'off' })
+  client = new Client(httpWire(running.origin), running.origin)
+  seller = await makeSeller(client, { client_id: 'learner', partner_id: 7201 })
 })
-afterAll(() => system?.stop())
+afterAll(() => running?.stop())
 
 let address = 0
 /** Each call comes from an address of its own, so that the limit is not in the way. */
 const test = (sending: Sending = {}, by = seller, path = SIGNATURE_TEST): Promise<Answer> =>
-  send(system.origin, by, {
+  send(running.origin, by, {
     path,
     body: '{}',
     ...sending,
@@ -89,7 +90,7 @@ describe('mistakes', () => {
   const longAgo = 'Tue, 05 May 2015 06:11:34 GMT'
 
   it.each<[string, () => Sending, string[]]>([
-    ['the full URL', () => ({ signed: { path: `${system.origin}${SIGNATURE_TEST}` } }), ['full-url-signed']],
+    ['the full URL', () => ({ signed: { path: `${running.origin}${SIGNATURE_TEST}` } }), ['full-url-signed']],
     [
       'the path of another prefix',
       () => ({ signed: { path: `/rhone${SIGNATURE_TEST}` } }),
@@ -134,7 +135,7 @@ describe('mistakes', () => {
   it('what the notices refuse is not right here', async () => {
     const date = new Date().toUTCString()
     const signature = signatureOf({ path: SIGNATURE_TEST, date, secret: seller.clientSecret })
-    const right = `MWS seller:${signature}`
+    const right = `MWS ${seller.clientId}:${signature}`
     for (const headers of [
       { Authorization: [right, right] },
       { Date: [date, date] },

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CORPUS_APPS, REDIRECT_CORPUS } from '../redirect-corpus.ts'
-import { type App, Client } from './client.ts'
-import { expectedStatus, expectFailure, expectHeaders } from './expectations.ts'
-import { signInForm, visibleText } from './form.ts'
-import { type Answer, header, httpWire, queryOf } from './http.ts'
+import { CORPUS_APPS, REDIRECT_CORPUS } from '../../redirect-corpus.ts'
+import { type App, Client } from '../client.ts'
+import { expectedStatus, expectFailure, expectHeaders } from '../expectations.ts'
+import { signInForm, visibleText } from '../form.ts'
+import { type Answer, header, httpWire, queryOf } from '../http.ts'
 import {
   addRaw,
   callOf,
@@ -16,8 +16,8 @@ import {
   set,
   setRaw,
   useMethod,
-} from './ladder.ts'
-import { type System, sharedSystem } from './system.ts'
+} from '../ladder.ts'
+import { type System, sharedSystem } from '../system.ts'
 
 /** A1 rows 1–10 (DECISIONS "A1: order of checks"). */
 

@@ -2,22 +2,21 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import bruLang from '@usebruno/lang'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type System, startSystem } from '../acceptance/system.ts'
-import { type Postman, type Ran, runBruno, runPostman, unzipped, type Variables } from './collections.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Postman, type Ran, runBruno, runPostman, unzipped, type Variables } from '../../sandbox/collections.ts'
+import { type System, sharedSystem } from '../system.ts'
 
 /** The downloads of the field reference, used as a seller's tools use them: with the built service and the demo partner. */
 let system: System
 let variables: Variables
 beforeAll(async () => {
-  system = await startSystem()
+  system = await sharedSystem()
   const [partner] = await system.query('select base_url from partner where partner_id = 7001')
   variables = {
     ...{ baseUrl: system.origin, partnerUrl: String(partner?.base_url), clientId: 'demo-partner', partnerId: '7001' },
     clientSecret: 'demo-partner-secret-local-use-only',
   }
 })
-afterAll(() => system.stop())
 
 const download = (name: string, language = 'en') =>
   fetch(`${system.origin}/sandbox/docs/${name}`, { headers: { 'Accept-Language': language } })

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { historyOf, recordOf, seedOrder, seedRefund } from '../orders/orders.ts'
-import { Client } from './client.ts'
-import { httpWire } from './http.ts'
-import { CONSUME, consumption, decision, makeSeller, REFUND, type Seller, send, success } from './seller.ts'
-import { type System, startSystem } from './system.ts'
+import { historyOf, recordOf, seedOrder, seedRefund } from '../../orders/orders.ts'
+import { Client } from '../client.ts'
+import { httpWire } from '../http.ts'
+import { CONSUME, consumption, decision, makeSeller, REFUND, type Seller, send, success } from '../seller.ts'
+import { type System, sharedSystem } from '../system.ts'
 
 /**
  * Issue 3: notices of random orders, duplicated, shuffled and in parallel to two processes; the final state equals the
@@ -20,14 +20,11 @@ let pool: pg.Pool
 let seller: Seller
 
 beforeAll(async () => {
-  system = await startSystem({ JOBS: 'off' }, { JOBS: 'off' })
+  system = await sharedSystem()
   pool = new pg.Pool({ connectionString: system.databaseUrl, max: 2 })
   seller = await makeSeller(new Client(httpWire(system.origin), system.origin))
 })
-afterAll(async () => {
-  await pool?.end()
-  await system?.stop()
-})
+afterAll(() => pool?.end())
 
 /** What becomes of a ticket. The tickets of one refund are decided about together. */
 const FATES = ['unused', 'used', 'refunded', 'refunded too', 'refund refused', 'refund refused, then used'] as const

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser } from './browser.ts'
-import { ALICE, Client, DEMO_APP, envelopeOf, MALLORY, PENDING_APP, PHONE_ONLY_APP } from './client.ts'
-import { ERROR_TABLE } from './expectations.ts'
-import { signInForm, visibleText } from './form.ts'
-import { type Answer, httpWire } from './http.ts'
-import { laterProcess, type RunningProcess, type System, sharedSystem } from './system.ts'
+import type { Browser } from '../browser.ts'
+import { ALICE, Client, DEMO_APP, envelopeOf, MALLORY, PENDING_APP, PHONE_ONLY_APP } from '../client.ts'
+import { ERROR_TABLE } from '../expectations.ts'
+import { signInForm, visibleText } from '../form.ts'
+import { type Answer, httpWire } from '../http.ts'
+import { laterProcess, type RunningProcess, type System, sharedSystem } from '../system.ts'
 
 /** The error codes of area A: every one can be reached. */
 
@@ -24,7 +24,7 @@ describe('every error code is reached', () => {
 
   beforeAll(async () => {
     system = await sharedSystem()
-    limited = await system.add({ CLIENT_FAILURES: '1' })
+    limited = await system.add({ CLIENT_FAILURES: '1', DEMO: 'off', JOBS: 'off' })
     ;[client, future, strict] = [at(system.processes[0]), at(await laterProcess(8 * 86_400)), at(limited)]
     alice = await client.signedIn(ALICE)
   })

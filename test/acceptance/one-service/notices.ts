@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { seedOrder } from '../orders/orders.ts'
-import { signatureOf } from '../signer.ts'
-import { Client } from './client.ts'
-import { type Answer, header, httpWire } from './http.ts'
+import { seedOrder } from '../../orders/orders.ts'
+import { signatureOf } from '../../signer.ts'
+import { Client } from '../client.ts'
+import { type Answer, header, httpWire } from '../http.ts'
 import {
   BA_FAILED,
   CONSUME,
@@ -14,33 +14,33 @@ import {
   type Sending,
   send,
   success,
-} from './seller.ts'
-import { type System, startSystem } from './system.ts'
+} from '../seller.ts'
+import { laterProcess, sharedSystem } from '../system.ts'
 
 /** Issue 3, "Bad input": headers, signatures, dates and content types, against a process whose clock says 6 May 2026. */
 
 const OFFSET_S = Math.round((Date.UTC(2026, 4, 6, 10, 34, 20) - Date.now()) / 1000)
 const clock = (secondsLater = 0): Date => new Date(Date.now() + (OFFSET_S + secondsLater) * 1000)
 
-let system: System
+let origin: string
 let pool: pg.Pool
 let client: Client
 let seller: Seller
 let other: Seller
 
 beforeAll(async () => {
-  system = await startSystem({ TEST_CLOCK_OFFSET_S: String(OFFSET_S), ENVELOPE_HTTP_STATUS: 'native' })
-  pool = new pg.Pool({ connectionString: system.databaseUrl, max: 1 })
-  client = new Client(httpWire(system.origin), system.origin)
+  const { databaseUrl } = await sharedSystem()
+  origin = (await laterProcess(OFFSET_S, 'native')).origin
+  pool = new pg.Pool({ connectionString: databaseUrl, max: 1 })
+  client = new Client(httpWire(origin), origin)
   seller = await makeSeller(client, { client_id: 'seller' })
   other = await makeSeller(client, { client_id: 'other' })
 })
 afterAll(async () => {
   await pool?.end()
-  await system?.stop()
 })
 
-let last = 8985652356562370000n
+let last = 8985652356562390000n
 async function newOrder(): Promise<bigint> {
   const orderId = ++last
   await seedOrder(pool, { orderId, partnerId: Number(seller.partnerId), quantity: 3 })
@@ -51,7 +51,7 @@ const usedOf = async (orderId: bigint): Promise<number> =>
   (await pool.query('select used_quantity from ticket_order where order_id = $1', [String(orderId)])).rows[0]
     .used_quantity
 
-const post = (sending: Sending, by = seller): Promise<Answer> => send(system.origin, by, sending, clock())
+const post = (sending: Sending, by = seller): Promise<Answer> => send(origin, by, sending, clock())
 
 function expectAnswer(answer: Answer, text: string, status = 200): void {
   expect(answer.text).toBe(text)

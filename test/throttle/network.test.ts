@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { deriveKeys } from '../../src/lib/crypto/keys.ts'
-import { networkOf, siteOf, subnetOf, throttleKey } from '../../src/throttle/subject.ts'
+import { networkOf, siteOf, subnetOf } from '../../src/throttle/network.ts'
 
 describe('the network that failures are counted by', () => {
   it.each([
@@ -28,9 +27,4 @@ it.each([
   ['unknown', 'unknown', undefined],
 ])('%s is in the subnet %s and the site %s', (address, subnet, site) => {
   expect([subnetOf(address), siteOf(address)]).toEqual([subnet, site])
-})
-
-it('keeps kinds of subjects apart', () => {
-  const keys = deriveKeys('a secret key that is used by tests and by nothing else')
-  expect(throttleKey(keys, 'client', 'x')).not.toEqual(throttleKey(keys, 'passport', 'x'))
 })

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser } from './browser.ts'
-import { ALICE, type App, BOTH_SCOPES, Client, dataOf, type TokenSet, tokenSetOf, type User } from './client.ts'
-import { expectFailure, expectJson } from './expectations.ts'
-import { httpWire } from './http.ts'
-import { callOf, type Defect, type Draft, defect, draftOf, illegal, pairsOf, set } from './ladder.ts'
-import { laterProcess, type RunningProcess, type System, sharedSystem } from './system.ts'
-import { clientDefects, representativesOf, type TokenWorld } from './token-ladder.ts'
+import type { Browser } from '../browser.ts'
+import { ALICE, type App, BOTH_SCOPES, Client, dataOf, type TokenSet, tokenSetOf, type User } from '../client.ts'
+import { expectFailure, expectJson } from '../expectations.ts'
+import { httpWire } from '../http.ts'
+import { callOf, type Defect, type Draft, defect, draftOf, illegal, pairsOf, set } from '../ladder.ts'
+import { laterProcess, type RunningProcess, type System, sharedSystem } from '../system.ts'
+import { clientDefects, representativesOf, type TokenWorld } from '../token-ladder.ts'
 
 /** A3 rows 9–13 after A2 rows 1–8 (DECISIONS "A3: order of checks"). */
 
@@ -242,24 +242,6 @@ describe('policy rotating', () => {
     expect(again.access_token).toBe(first.access_token)
     expect(first.expires_in - again.expires_in).toBeGreaterThanOrEqual(39)
     expect(first.expires_in - again.expires_in).toBeLessThan(100)
-  })
-
-  it.each([
-    ['after the window of 1 s', '1', 1_300],
-    ['at once, with a window of 0 s', '0', 0],
-  ])('%s refuses the previous one and revokes the grant', async (_name, window, wait) => {
-    const short = await system.add({ REFRESH_DUPLICATE_WINDOW_S: window })
-    const there = at(short)
-    const app = await rotating()
-    const tokens = await client.getTokens(alice, app)
-    const successor = tokenSetOf(await there.refresh(app, tokens.refresh_token))
-    await new Promise((passed) => setTimeout(passed, wait))
-    expectFailure(await there.refresh(app, tokens.refresh_token), { rescode: 20006 })
-    expectFailure(await there.refresh(app, successor.refresh_token), { rescode: 20006 })
-    for (const token of [tokens.access_token, successor.access_token]) {
-      expectFailure(await there.userInfo(token), { rescode: 20009 })
-    }
-    await short.stop()
   })
 
   it('refuses the previous one to another app, and nothing else happens', async () => {

@@ -1,37 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { seedOrder, seedRefund } from '../orders/orders.ts'
-import { ALICE, Client, DEMO_APP } from './client.ts'
-import { httpWire } from './http.ts'
-import { decision, makeSeller, REFUND, type Seller, send } from './seller.ts'
-import { type System, startSystem } from './system.ts'
+import { seedOrder, seedRefund } from '../../orders/orders.ts'
+import { ALICE, Client, DEMO_APP } from '../client.ts'
+import { httpWire } from '../http.ts'
+import { decision, makeSeller, REFUND, type Seller, send } from '../seller.ts'
+import { type RunningProcess, sharedSystem } from '../system.ts'
 
 /** A table that is locked stops the room that needs it, and no other. */
 
 const NOTICES = 40
 const READS = 60
 
-let system: System
+let running: RunningProcess
 let pool: pg.Pool
 let client: Client
 let seller: Seller
 beforeAll(async () => {
-  system = await startSystem({ LOG_LEVEL: 'info', QUEUE_WAIT_MS: '3000' })
-  pool = new pg.Pool({ connectionString: system.databaseUrl, max: 2 })
-  client = new Client(httpWire(system.origin), system.origin)
+  const { add, databaseUrl } = await sharedSystem()
+  running = await add({ LOG_LEVEL: 'info', QUEUE_WAIT_MS: '3000', DEMO: 'off', JOBS: 'off' })
+  pool = new pg.Pool({ connectionString: databaseUrl, max: 2 })
+  client = new Client(httpWire(running.origin), running.origin)
   seller = await makeSeller(client)
 })
 afterAll(async () => {
   await pool?.end()
-  await system?.stop()
+  await running?.stop()
 })
 
 describe('while the table of refunds is locked and notices about refunds come in', () => {
   it('user data is read, codes are exchanged and /readyz says ready', async () => {
     const alice = await client.signedIn(ALICE)
     const { access_token } = await client.getTokens(alice, DEMO_APP)
-    const orderId = 8_985_652_356_562_370_100n
+    const orderId = 8_985_652_356_562_395_000n
     const partnerId = Number(seller.partnerId)
     await seedOrder(pool, { orderId, partnerId, quantity: 3 })
     for (let n = 0; n < NOTICES; n++) await seedRefund(pool, { refundId: `R${n}`, orderId, partnerId })
@@ -39,7 +40,7 @@ describe('while the table of refunds is locked and notices about refunds come in
     const lock = await pool.connect()
     await lock.query('begin; lock table refund')
     const notices = Array.from({ length: NOTICES }, (_, n) =>
-      send(system.origin, seller, { path: REFUND, body: decision(orderId, `R${n}`, 200) }),
+      send(running.origin, seller, { path: REFUND, body: decision(orderId, `R${n}`, 200) }),
     )
     await sleep(300)
     const seen: Record<string, number> = {}

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CORPUS_APPS, REDIRECT_CORPUS } from '../redirect-corpus.ts'
-import type { Browser } from './browser.ts'
-import { ALICE, type App, BOB, Client, DEMO_APP, newState, tokenSetOf } from './client.ts'
-import { expectedStatus, expectHeaders } from './expectations.ts'
-import { consentForm, type Form, signInForm, visibleText } from './form.ts'
-import { type Answer, header, httpWire } from './http.ts'
-import { laterProcess, type System, sharedSystem } from './system.ts'
+import { CORPUS_APPS, REDIRECT_CORPUS } from '../../redirect-corpus.ts'
+import type { Browser } from '../browser.ts'
+import { ALICE, type App, BOB, Client, DEMO_APP, newState, tokenSetOf } from '../client.ts'
+import { expectedStatus, expectHeaders } from '../expectations.ts'
+import { consentForm, type Form, signInForm, visibleText } from '../form.ts'
+import { type Answer, header, httpWire } from '../http.ts'
+import { laterProcess, type System, sharedSystem } from '../system.ts'
 
-/** A1 rows 11–15: the sign-in page, the consent form, what comes back. */
+/** A1 rows 11–14: the sign-in page, the consent form, what comes back; row 15 is in area-a-settings.test.ts. */
 
 let system: System
 let client: Client
@@ -385,24 +385,5 @@ describe('row 14: refusal', () => {
     expect(events).toHaveLength(1)
     expect(JSON.stringify(events)).toContain('20019')
     expect(events[0]).toMatchObject({ cid: user.cid })
-  })
-})
-
-describe('row 15: too many requests', () => {
-  it('get 20003 with 429 and the time to wait', async () => {
-    const strict = await system.add({ AUTHORIZE_PER_MINUTE: '5' })
-    const limited = new Client(httpWire(strict.origin), strict.origin)
-    const path = limited.authorizePath(limited.request(app, { response_type: 'token' }))
-    const statuses: number[] = []
-    for (let sent = 0; sent < 7; sent++) statuses.push((await limited.call('GET', path)).status)
-    expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429])
-    const answer = await limited.call('GET', path, { accept: 'application/json' })
-    expect(JSON.parse(answer.text)).toEqual({ rescode: 20003, data: { message: 'Request forbidden' } })
-    expect(Number(header(answer, 'retry-after'))).toBeGreaterThan(0)
-    expect(Number(header(answer, 'retry-after'))).toBeLessThanOrEqual(60)
-    expectHeaders(answer)
-    const page = await limited.newBrowser().send('GET', path)
-    expect(visibleText(page.text)).toContain('20003')
-    await strict.stop()
   })
 })

@@ -1,19 +1,18 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type System, startSystem } from './system.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { type System, sharedSystem } from '../system.ts'
 
 let system: System
 
 beforeAll(async () => {
-  system = await startSystem()
+  system = await sharedSystem()
 })
-afterAll(() => system.stop())
 
 /** What the README's block after this marker prints when it is run as it stands. */
 async function run(marker: string, environment: Record<string, string>): Promise<string> {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
   const [, after = ''] = readme.split(`<!-- ${marker}: a test runs this block word for word -->\n\`\`\`sh\n`)
   const [script = ''] = after.split('```', 1)
   const env = { PATH: process.env.PATH, ...environment }

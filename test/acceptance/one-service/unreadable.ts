@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectFailure } from './expectations.ts'
-import type { Answer } from './http.ts'
-import { type System, sharedSystem } from './system.ts'
+import { expectFailure } from '../expectations.ts'
+import type { Answer } from '../http.ts'
+import { type System, sharedSystem } from '../system.ts'
 
 /** What is hardly HTTP, or not at all: sent byte by byte, and answered with the envelope all the same. */
 

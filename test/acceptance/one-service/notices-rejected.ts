@@ -2,11 +2,11 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { seedOrder } from '../orders/orders.ts'
-import { Client } from './client.ts'
-import { httpWire } from './http.ts'
-import { CONSUME, consumption, makeSeller, type Seller, type Sending, send, success } from './seller.ts'
-import { type System, startSystem } from './system.ts'
+import { seedOrder } from '../../orders/orders.ts'
+import { Client } from '../client.ts'
+import { httpWire } from '../http.ts'
+import { CONSUME, consumption, makeSeller, type Seller, type Sending, send, success } from '../seller.ts'
+import { type System, sharedSystem } from '../system.ts'
 
 /** Decisions, section 3: rejected calls are kept with reason, headers (signature shortened) and body. */
 
@@ -16,13 +16,12 @@ let client: Client
 let seller: Seller
 
 beforeAll(async () => {
-  system = await startSystem({})
+  system = await sharedSystem()
   pool = new pg.Pool({ connectionString: system.databaseUrl, max: 1 })
   client = new Client(httpWire(system.origin), system.origin)
 })
 afterAll(async () => {
   await pool?.end()
-  await system?.stop()
 })
 
 // A partner of its own for each test: only so many calls of one are kept.
@@ -165,6 +164,8 @@ describe('whoever knows a clientId', () => {
 
 it('a client that hangs up in the middle of its body is no error of ours', async () => {
   const { hostname, port } = new URL(system.origin)
+  const printed = () => system.processes[0]?.output() ?? ''
+  const before = printed().length
   const socket = connect(Number(port), hostname)
   socket.write(
     `POST ${CONSUME} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"body`,
@@ -173,5 +174,5 @@ it('a client that hangs up in the middle of its body is no error of ours', async
   socket.destroy()
   await sleep(100)
   await post({})
-  expect(system.processes[0]?.output()).not.toMatch(/unexpected failure|ERROR/)
+  expect(printed().slice(before)).not.toMatch(/unexpected failure|ERROR/)
 })

@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { historyOf, recordOf, seedOrder, seedRefund } from '../orders/orders.ts'
-import { Client } from './client.ts'
-import { httpWire } from './http.ts'
+import { historyOf, recordOf, seedOrder, seedRefund } from '../../orders/orders.ts'
+import { Client } from '../client.ts'
+import { httpWire } from '../http.ts'
 import {
   BA_FAILED,
   CONSUME,
@@ -16,8 +16,8 @@ import {
   type Sending,
   send,
   success,
-} from './seller.ts'
-import { type System, sharedSystem } from './system.ts'
+} from '../seller.ts'
+import { type System, sharedSystem } from '../system.ts'
 
 /** Issue 3, "Bad input": each body signed right and signed wrong. An unsigned caller learns nothing about the body. */
 

@@ -1,38 +1,4 @@
 import { isIPv4, isIPv6 } from 'node:net'
-import { hmacSha256 } from '../lib/crypto/digest.ts'
-import type { Keys } from '../lib/crypto/keys.ts'
-
-/**
- * Kinds keep a passport, an app_key and a clientId (`partner`) of the same spelling apart. `member` is somebody of a
- * partner, `forgotten` a request for a new password, `mail-…` a mail that is sent.
- */
-export type ThrottleKind =
-  | 'passport'
-  | 'passport-network'
-  | 'partner'
-  | 'partner-network'
-  | 'device'
-  | 'address'
-  | 'client'
-  | 'replay'
-  | 'preflight'
-  | 'start'
-  | 'contacts'
-  | 'play'
-  | 'export'
-  | 'rotation'
-  | 'member'
-  | 'operator'
-  | 'operator-network'
-  | 'member-network'
-  | 'forgotten'
-  | 'forgotten-network'
-  | 'mail-address'
-  | 'mail-partner'
-
-/** What failures are counted by, as the only form of it that is stored. */
-export const throttleKey = (keys: Keys, kind: ThrottleKind, value: string): Buffer =>
-  hmacSha256(keys.storage, `${kind}\n${value}`)
 
 /** The eight groups of an IPv6 address as numbers; undefined for any other address. */
 function groupsOf(address: string): number[] | undefined {

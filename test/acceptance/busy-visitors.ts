@@ -1,0 +1,32 @@
+import { expect } from 'vitest'
+import { startVisitors } from '../chaos/load/visitors.ts'
+
+/** 64 busy keep-alive connections, which open no new one while the service is not ready, as a balancer does. */
+
+const READ =
+  'POST /oauth/v2/api/resource/get_userinfo?access_token=none HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'
+
+/** The function returned ends them, once the service has ended, and sees that no request was lost. */
+export function startBusyVisitors(origin: string): () => Promise<void> {
+  let ready = true
+  const visitors = startVisitors({
+    port: Number(new URL(origin).port),
+    connections: 64,
+    request: () => READ,
+    pauseMs: 100,
+    mayConnect: () => ready,
+    onRefused: 'end',
+  })
+  const looking = setInterval(async () => {
+    ready = (await fetch(`${origin}/readyz`).catch(() => undefined))?.status === 200
+  }, 200)
+  return async () => {
+    clearInterval(looking)
+    visitors.stop()
+    ready = true
+    await visitors.ended
+    const { answered, reset, failed, reasons } = visitors.counts
+    expect(answered).toBeGreaterThan(100)
+    expect({ reset, failed, reasons: [...reasons] }).toEqual({ reset: 0, failed: 0, reasons: [] })
+  }
+}

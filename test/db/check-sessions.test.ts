@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { gatehouse } from '../cli-runner.ts'
+import { freshDatabase, SECRET_KEY } from '../harness.ts'
+import { pgbouncerMissing, startPgBouncer } from '../pgbouncer.ts'
+
+/** What a command says of a PgBouncer that cannot be used; test/acceptance/pgbouncer.test.ts has all built programs. */
+
+const DROPS_OPTIONS = 'ignore_startup_parameters = extra_float_digits, options'
+const SERVER = { DATABASE_PLANNING: 'server' }
+
+describe.skipIf(pgbouncerMissing)('behind PgBouncer', () => {
+  let database: Awaited<ReturnType<typeof freshDatabase>>
+  beforeAll(async () => {
+    database = await freshDatabase()
+  })
+  afterAll(() => database.drop())
+
+  const commandBehind = async (settings: readonly string[], environment: Record<string, string>) => {
+    const pooler = await startPgBouncer(inject('serverUrl'), settings)
+    onTestFinished(() => pooler.stop())
+    return () => gatehouse({ DATABASE_URL: pooler.through(database.url), SECRET_KEY, ...environment }, 'app', 'list')
+  }
+
+  it.each([
+    ['statement mode', ['pool_mode = statement', DROPS_OPTIONS], SERVER, /set its pool_mode to session/],
+    [
+      'startup options that are refused',
+      ['pool_mode = session'],
+      {},
+      /does not pass on startup options: set DATABASE_PLANNING=server/,
+    ],
+    [
+      'startup options that are dropped without a word',
+      ['pool_mode = session', DROPS_OPTIONS],
+      {},
+      /does not pass on startup options: set DATABASE_PLANNING=server/,
+    ],
+  ])('%s: found out', async (_how, settings, environment, sentence) => {
+    const command = await commandBehind(settings, environment)
+    expect(await command()).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(sentence) })
+  })
+
+  it('sessions that are handed over as they were left are found out', async () => {
+    const command = await commandBehind(['pool_mode = session', 'server_reset_query ='], SERVER)
+    await command()
+    expect((await command()).stderr).toMatch(/server_reset_query = DISCARD ALL/)
+  })
+})

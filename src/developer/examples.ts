@@ -71,7 +71,7 @@ const STANDARD: Readonly<Record<string, unknown>> = {
 const NOT_SENT = ['request_uri', 'token_type', 'id_token']
 
 /** What takes the place of the demo's values where it is not seeded. */
-const WITHOUT_DEMO: Readonly<Record<string, string>> = {
+export const WITHOUT_DEMO: Readonly<Record<string, string>> = {
   app_key: 'your-app-key',
   app_secret: 'your-app-secret',
   client_id: 'your-client-id',

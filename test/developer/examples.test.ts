@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { exampleOf, WITHOUT_DEMO } from '../../src/developer/examples.ts'
 import { OPERATIONS } from '../../src/developer/reference.ts'
 import { ALICE, Client } from '../acceptance/client.ts'
 import { httpWire } from '../acceptance/http.ts'
@@ -25,11 +26,22 @@ const queryExample = (operation: Json): Values =>
     (operation.parameters ?? []).flatMap(({ name, example }: Json) => (example === undefined ? [] : [[name, example]])),
   )
 
+const dialectOf = (id: string) => (id.startsWith('contract_') ? 'contract' : 'standard')
+
+/** With the demo's values where a document without the demo asks its reader for their own. */
+const filledIn = (id: string, shown: Values): Values =>
+  Object.fromEntries(
+    Object.entries(shown).map(([name, value]) => [
+      name,
+      value === WITHOUT_DEMO[name] ? String(exampleOf(dialectOf(id), name)) : value,
+    ]),
+  )
+
 /** Each kind of request that the operation shows. */
 function requestsOf(operation: Json): Values[] {
   const form = operation.requestBody?.content['application/x-www-form-urlencoded']
-  if (form) return Object.values<Json>(form.examples).map(({ value }) => value)
-  const given = queryExample(operation)
+  if (form) return Object.values<Json>(form.examples).map(({ value }) => filledIn(operation.operationId, value))
+  const given = filledIn(operation.operationId, queryExample(operation))
   if (operation.operationId !== 'contract_token') return [given]
   // Of both grants at once, which share their parameters' list.
   const { code = '', state = '', redirect_uri = '', refresh_token = '', ...client } = given
@@ -74,11 +86,10 @@ describe.each([0, 1])('called as it says, on process %i', (at) => {
   async function live(id: string, example: Values): Promise<Values> {
     const needs = ['code', 'refresh_token', 'access_token', 'token'].filter((name) => name in example)
     if (needs.length === 0) return example
-    const [authorize, exchange] = id.startsWith('contract_')
-      ? ['contract_authorize', 'contract_token']
-      : ['authorize', 'token']
+    const [authorize, exchange] =
+      dialectOf(id) === 'contract' ? ['contract_authorize', 'contract_token'] : ['authorize', 'token']
     const [route, operation] = operationOf(authorize ?? '')
-    const query = new URLSearchParams(queryExample(operation))
+    const query = new URLSearchParams(requestsOf(operation)[0])
     const { location } = await visit(client.newBrowser(), `${route.split(' ')[1]}?${query}`, { user: ALICE })
     const code = location.searchParams.get('code') ?? ''
     if (needs.includes('code')) return { ...example, code }

@@ -2,11 +2,12 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { CALL_TIMES, type CallLimits, callTimes, PARTNER_LIMITS } from '../../src/config/call-limits.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { addressGuard } from '../../src/outbound/address-guard.ts'
 import { HttpCallError, post } from '../../src/outbound/http-call.ts'
+import { acceptAnyCertificate } from '../any-certificate.ts'
 import { SELF_SIGNED } from '../sandbox/certificates.ts'
 
 const guardWith = (allow: string) => addressGuard(readConfig({ DEMO: 'off', PARTNER_ADDRESS_ALLOW: allow }))
@@ -48,8 +49,7 @@ it('tells when the certificate of the other side ends, and nothing without TLS',
   const url = await partner((_request, response) => response.end('{}'))
   expect((await call(url)).certificateEnds).toBeNull()
   const server = createHttpsServer(SELF_SIGNED, (_request, response) => response.end('{}'))
-  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
-  opened.push(() => vi.unstubAllEnvs())
+  opened.push(acceptAnyCertificate())
   const answer = await call(`https://127.0.0.1:${await listening(server)}/`)
   expect(answer.certificateEnds).toEqual(new Date('2126-10-28T05:50:02Z'))
 })

@@ -1,9 +1,10 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { callPartner, existingPartner } from '../../src/partner-calls/index.ts'
 import { createPartner } from '../../src/partners/partner.ts'
 import { newPartner } from '../../src/partners/wire.ts'
+import { acceptAnyCertificate } from '../any-certificate.ts'
 import { openWorld, type World } from '../harness.ts'
 import { SELF_SIGNED } from '../sandbox/certificates.ts'
 
@@ -13,8 +14,9 @@ const SECRET = '123456ce8b61f8e608eaf2e9702864a9'
 const server = createServer(SELF_SIGNED, (_request, response) => response.end('{}'))
 let world: World
 let origin: string
+let rejectAgain: () => void
 beforeAll(async () => {
-  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+  rejectAgain = acceptAnyCertificate()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
   world = await openWorld({ PARTNER_ADDRESS_ALLOW: '127.0.0.0/8' })
@@ -22,7 +24,7 @@ beforeAll(async () => {
   await createPartner(world.deps, newPartner.parse(given), SECRET)
 })
 afterAll(async () => {
-  vi.unstubAllEnvs()
+  rejectAgain()
   server.close()
   await world.close()
 })

@@ -31,7 +31,7 @@ function welcome({ config, demoUrl, officeUrl }: Service): string {
   return `
   Gatehouse is ready.
 
-    Open    ${demoUrl}   the demo micro-app: click "Sign in"
+    Open    ${demoUrl}   the demo micro-app: click "Sign in with Gatehouse"
     as      alice / alice-password   or   bob / bob-password
     API     ${config.API_URL}   app_key demo-app, app_secret demo-secret-for-local-use-only
 ${officeUrl ? partnerLines(config.PUBLIC_URL, officeUrl) : ''}${consoleLines(config)}    Stop    Ctrl-C
@@ -53,7 +53,7 @@ function consoleLines({ PUBLIC_URL, ADMIN_PORT, ADMIN_TOKEN }: Config): string {
   if (ADMIN_TOKEN !== DEMO_ADMIN_TOKEN) return ''
   const origin = ADMIN_PORT === undefined ? PUBLIC_URL : `http://localhost:${ADMIN_PORT}`
   return `\
-    Console ${origin}/console   where operators see and change all of it
+    Console ${origin}/console   where operators manage everything
     as      ADMIN_TOKEN ${DEMO_ADMIN_TOKEN}
 `
 }

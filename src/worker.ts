@@ -31,6 +31,6 @@ async function start() {
 }
 
 await start().catch((error: Error) => {
-  process.stderr.write(`The worker has ended:\n${error.message.replace(/^/gm, '  ')}\n`)
+  process.stderr.write(`The worker cannot run:\n${error.message.replace(/^/gm, '  ')}\n`)
   process.exit(1)
 })

@@ -50,7 +50,7 @@ describe('gatehouse order', () => {
     const refused = await run('order', 'refund', ORDER, '--quantity', '1', '--refund-id', 'r-1')
     expect(refused.code).toBe(1)
     expect(refused.stdout).toMatch(
-      /The call failed: partner-code \(the partner refused\)\n {2}606 \(count wrong or refused\): too few\n$/,
+      /The call failed: partner-code \(the partner refused\)\n {2}606 \(not enough tickets, or refund refused\): too few\n$/,
     )
     expect(await runJson('order', 'refund', ORDER)).toMatchObject({ code: 0, order: { state: 'consumed' } })
     const { code, stdout } = await run('order', 'show', ORDER)

@@ -69,8 +69,8 @@ describe('gatehouse partner create', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr.split('\n')).toEqual([
       '--colour         is not an option',
-      '--partner-id     must be a 64-bit integer, as number or text',
-      '--client-id      must have 1 to 64 visible ASCII characters, without white space and colons',
+      '--partner-id     must be a 64-bit integer, as a number or string',
+      '--client-id      must have 1 to 64 visible ASCII characters, without whitespace or colons',
       '--name           is required',
       '--base-url       must not have a query',
       '--interface-url  "poi" must be an absolute http:// or https:// URL',
@@ -138,7 +138,7 @@ describe('gatehouse partner', () => {
 
   it.each([
     [['show', '7'], 1, 'no such partner'],
-    [['show', 'abc'], 2, 'partner_id  must be a 64-bit integer, as number or text'],
+    [['show', 'abc'], 2, 'partner_id  must be a 64-bit integer, as a number or string'],
     [['suspend'], 2, 'partner_id  is required'],
     [['stage', '7001', 'test'], 2, 'stage  must be sandbox or live'],
     [['stage', '7001'], 2, 'stage  is required'],

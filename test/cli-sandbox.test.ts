@@ -67,7 +67,7 @@ describe('gatehouse sandbox run', () => {
     [
       'functions beside all',
       [...GOOD, '--all'],
-      /^--function {2}or --all, not both, but for extra tests \(robustness\)\n$/,
+      /^--function {2}or --all, not both \(only robustness may be combined with --all\)\n$/,
     ],
     ['too many days', [...GOOD, '--days-ahead', '31'], /^--days-ahead .*30/],
     [

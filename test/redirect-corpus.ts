@@ -155,7 +155,7 @@ export const REDIRECT_CORPUS: readonly CorpusEntry[] = [
     'https:/\\good.com/cb',
     'https://good.com/a\\b',
     'https://good.com/cb?a=\\',
-    // control characters and white space, inside and around
+    // control characters and whitespace, inside and around
     'https://good.com/c\tb',
     'https://good.com/c\nb',
     'https://good.com/c\rb',

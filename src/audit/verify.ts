@@ -109,7 +109,7 @@ export async function verifyAudit(deps: Deps, { head }: Verification = {}, until
   const { events, waiting, sealed } = await countEvents(db)
   if (!headSeen) {
     const nowhere = { seal_no: BigInt(headNo ?? 0), first_at: clock.now(), last_at: clock.now(), audit_id: null }
-    problems.push({ ...nowhere, problem: 'the chain does not hold the head that was given' })
+    problems.push({ ...nowhere, problem: 'the given head is not in the chain' })
   }
   const { sealed: _, missing, ...told } = tally
   return {

@@ -13,7 +13,7 @@ import { type EntryProblem, MOST_ENTRY_PROBLEMS } from './entries.ts'
 import { usualPrices } from './price-store.ts'
 import { type Entry, findProduct, type ProductKey } from './product-store.ts'
 
-const BEFORE = 'the median of what is stored of this product'
+const BEFORE = 'the median of the stored prices of this product'
 
 /**
  * What looks like a mistake in the entries of an answer, by themselves and beside what is stored of their products
@@ -56,7 +56,10 @@ async function besideProducts(
     if (entry.mtPrice === undefined) continue
     const key: ProductKey = { partnerId, partnerDealId: String(entry.partnerDealId) }
     const known = await findProduct(db, key)
-    if (known) doubts.push(...scaleDoubts([entry], pricesOf(known.details), 'before').map((one) => ({ ...one, place })))
+    if (known)
+      doubts.push(
+        ...scaleDoubts([entry], pricesOf(known.details), 'the previous price').map((one) => ({ ...one, place })),
+      )
   }
   return doubts
 }

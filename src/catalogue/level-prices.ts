@@ -50,7 +50,7 @@ export async function applyLevelPrices(
     await keepPrices({ ...deps, db }, { ...key, ...range, level: true, prices, complete: false }, cause)
     const { most } = LIST_LIMITS.prices
     if ((await countPrices(db, key, first)) > most) {
-      throw new RefusedRequest(`body must not bring product ${echo(partnerDealId)} to more than ${most} entries`)
+      throw new RefusedRequest(`with this body, product ${echo(partnerDealId)} would have more than ${most} entries`)
     }
   })
 }

@@ -155,7 +155,7 @@ function typeFinding(headers: object | null): Finding {
  */
 const ALIKE = ['address', 'dns', 'connect']
 
-const UNREACHABLE = 'the URL cannot be reached, or leads to an address or port that is not called'
+const UNREACHABLE = 'the URL cannot be reached, or points to an address or port that the platform does not call'
 
 /**
  * Whether a failure of this kind is shown as `unreachable`. In production blocked, refused and unreachable look the

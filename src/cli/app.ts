@@ -68,8 +68,8 @@ function listCommand(app: Command, context: CliContext): void {
   const command = app
     .command('list')
     .description('micro-apps, oldest first')
-    .option('--app-key <beginning>', 'whose app_key begins so')
-    .option('--name <beginning>', 'whose name begins so')
+    .option('--app-key <beginning>', 'only those whose app_key begins with this')
+    .option('--name <beginning>', 'only those whose name begins with this')
     .option('--status <status>', 'approved, pending or suspended')
   lists(command, context, {
     plural: 'apps',

@@ -25,10 +25,10 @@ const typedFilter = ({ actor, action, target, requestId, from, to }: Readonly<Re
 
 /** `gatehouse audit …`: who did what; as over /admin/v1/audit. */
 export function auditCommands(program: Command, context: CliContext): void {
-  const audit = program.command('audit').description('who did what, and whether the log of it is whole')
+  const audit = program.command('audit').description('who did what, and whether the log is intact')
   const list = filters(audit.command('list').description('the newest events'))
     .option('--limit <number>', 'show at most this many (default: 100)')
-    .option('--after <cursor>', 'go on after an earlier page: its next')
+    .option('--after <cursor>', 'next page: the `next` value of the previous page')
   runs(list, context, {
     input: listAudit.input,
     typed: ({ limit, after, ...options }) => ({ ...typedFilter(options), limit, after }),

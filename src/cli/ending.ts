@@ -12,7 +12,7 @@ import { readable } from './text.ts'
 const sure = { yes: z.boolean().default(false) }
 /** Only GET without --yes. */
 const methodFor = (yes: unknown): string => (yes === true ? 'POST' : 'GET')
-const YES = 'do it; without it the command says what would end'
+const YES = 'carry it out; without --yes the command only lists what would end'
 
 /** `gatehouse user end-sessions`: ends everything of a person at once. */
 export function endSessionsCommand(user: Command, context: CliContext): void {
@@ -26,7 +26,7 @@ export function endSessionsCommand(user: Command, context: CliContext): void {
     text: (output) =>
       'valid_from' in output
         ? ended(output)
-        : asked(`${output.sessions} browser sessions, and ${output.tokens} tokens of ${output.apps} apps`),
+        : asked(`${output.sessions} browser sessions, and ${output.tokens} tokens of ${output.apps} micro-apps`),
   })
 }
 
@@ -53,5 +53,5 @@ interface Ended {
   readonly valid_from: Date | null
 }
 
-const asked = (what: string): string => `ends ${what}; with --yes it is done`
+const asked = (what: string): string => `would end ${what}; repeat with --yes to do it`
 const ended = ({ valid_from }: Ended): string => `nothing from before ${readable(valid_from)} works any more`

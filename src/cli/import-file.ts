@@ -79,7 +79,7 @@ async function* csvRecords(text: Readable): AsyncGenerator<FileRecord> {
     skip_empty_lines: true,
     skip_records_with_error: true,
     on_skip: (error) => {
-      broken.push({ line: Number(error?.lines ?? 0), problem: `is no CSV: ${whatIsWrong(error)}` })
+      broken.push({ line: Number(error?.lines ?? 0), problem: `is not valid CSV: ${whatIsWrong(error)}` })
       return undefined
     },
   })
@@ -90,7 +90,8 @@ async function* csvRecords(text: Readable): AsyncGenerator<FileRecord> {
     const value = Object.fromEntries(
       cells.map(([name, cell]) => [name, name === 'cid' && /^\d{1,10}$/.test(cell) ? Number(cell) : cell]),
     )
-    const left = info.error instanceof CsvError ? { problem: 'has another number of cells than the first line' } : {}
+    const left =
+      info.error instanceof CsvError ? { problem: 'has a different number of cells from the first line' } : {}
     yield { line: info.lines, value, ...left }
   }
   yield* broken.splice(0)

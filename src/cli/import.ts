@@ -61,7 +61,7 @@ export function importCommand(user: Command, context: CliContext): void {
 const text = ({ created, new: wanted, identical, refused }: Imported): string =>
   [
     wanted > 0 ? `would be created: ${wanted}` : `created: ${created}`,
-    `there already: ${identical}`,
+    `already present: ${identical}`,
     `lines with problems: ${refused}`,
   ].join('\n')
 

@@ -29,7 +29,7 @@ export function lists<Filter extends object, Plural extends string, Row>(
 ): Command {
   command
     .option('--limit <number>', `rows of a page, at most 1000 (default: ${usual})`)
-    .option('--after <cursor>', 'the page after this one: what `next` said')
+    .option('--after <cursor>', 'next page: the `next` value of the previous page')
     .option('--all', 'every page, a line of JSON a row')
   const withPage: typeof typed = async (options, argument) => ({
     ...(await typed(options, argument)),

@@ -30,7 +30,7 @@ export function operatorCommands(program: Command, context: CliContext): void {
   const create = operator
     .command('create')
     .description('add an operator; shows the first token once')
-    .option('--name <name>', 'how the audit log calls them')
+    .option('--name <name>', 'name shown in the audit log')
     .option('--role <role>', ROLE)
     .option('--days <number>', 'life of the token (default: 90)', numberIfOne)
   runs(create, context, {
@@ -117,7 +117,7 @@ function credentialCommands(operator: Command, context: CliContext): void {
     text: ({ name }) => `${name} signs in with this password now; sessions from before are over`,
     flags: NAMED,
   })
-  runs(named(operator, 'reset-totp', 'take a lost authenticator away; the next sign-in adds a new one'), context, {
+  runs(named(operator, 'reset-totp', 'remove a lost authenticator app; the next sign-in adds a new one'), context, {
     input: resetTotp.input,
     typed: (_, name) => ({ name }),
     run: resetTotp,

@@ -178,7 +178,7 @@ function listCommand(order: Command, context: CliContext): void {
     .option('--state <state>', 'only orders in this state')
     .option('--live', 'only orders of customers')
     .option('--sandbox', 'only orders of test runs')
-    .option('--partner-order-id <beginning>', "whose partner's own id begins so")
+    .option('--partner-order-id <beginning>', "only those whose partner's own id begins with this")
   lists(withPeriod(command, 'made '), context, {
     plural: 'orders',
     usual: 50,

@@ -10,7 +10,7 @@ const FLAGS = { partner_id: 'partner_id' }
 
 /** `gatehouse partner members …`: who signs in to the sandbox; as over /admin/v1/partners/:partner_id/members. */
 export function memberCommands(partner: Command, context: CliContext): void {
-  const members = partner.command('members').description('who signs in to the sandbox by themselves')
+  const members = partner.command('members').description('people who sign in to the sandbox with their own password')
   runs(named(members, 'list', 'everybody who has joined or is invited'), context, {
     input: one,
     typed: (_, partner_id) => ({ partner_id }),

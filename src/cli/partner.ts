@@ -79,8 +79,8 @@ function listCommand(partner: Command, context: CliContext): void {
   const command = partner
     .command('list')
     .description('partners, oldest first')
-    .option('--name <beginning>', 'whose name begins so')
-    .option('--client-id <beginning>', 'whose clientId begins so')
+    .option('--name <beginning>', 'only those whose name begins with this')
+    .option('--client-id <beginning>', 'only those whose clientId begins with this')
     .option('--stage <stage>', 'sandbox or live')
     .option('--status <status>', 'active or suspended')
   lists(command, context, {

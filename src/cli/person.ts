@@ -59,7 +59,7 @@ const rowsText = ({ rows }: Erasable): string =>
   aligned(Object.entries(rows).map(([what, count]) => [what.replaceAll('_', ' '), String(count)]))
 
 const erasableText = (found: Erasable): string =>
-  `would be deleted for good; with --yes it is done\n\n${rowsText(found)}`
+  `would be permanently deleted; repeat with --yes to do it\n\n${rowsText(found)}`
 
 const receiptText = (receipt: Receipt): string =>
   [

@@ -10,7 +10,7 @@ import { readable } from './text.ts'
 export function resealCommand(program: Command, context: CliContext): void {
   const command = program
     .command('reseal')
-    .description('after SECRET_KEY was replaced everywhere: use it, and seal anew what SECRET_KEYS_OLD has sealed')
+    .description('after SECRET_KEY was replaced everywhere: re-encrypt what was encrypted with SECRET_KEYS_OLD')
   runs(command, context, {
     input: z.strictObject({}),
     typed: () => ({}),
@@ -25,11 +25,11 @@ export function resealCommand(program: Command, context: CliContext): void {
 const text = (done: Resealed): string =>
   [
     `values are made with SECRET_KEY since ${readable(done.replaced_at)}`,
-    `sealed anew: ${done.resealed}; sealed with it before: ${done.sealed_before}`,
+    `re-encrypted: ${done.resealed}; already encrypted with it: ${done.sealed_before}`,
     ...unreadable(done.unreadable),
     ...unused(done.unused_secrets),
     `the last token or session of an old key ends ${readable(done.tokens_end_at)}`,
-    `SECRET_KEYS_OLD can be emptied from ${readable(done.droppable_at)} on; nobody notices`,
+    `SECRET_KEYS_OLD can be emptied after ${readable(done.droppable_at)} without any effect`,
   ].join('\n')
 
 const unreadable = (rows: readonly string[]): string[] =>

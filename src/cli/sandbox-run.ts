@@ -45,7 +45,7 @@ export const sandboxRun = z
     const problem = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
     if (!input.all && input.functions === undefined) problem('functions', 'or --all is required')
     if (input.all && input.functions?.some((id) => OFFERED_FUNCTIONS.includes(id))) {
-      problem('functions', 'or --all, not both, but for extra tests (robustness)')
+      problem('functions', 'or --all, not both (only robustness may be combined with --all)')
     }
     if (input.functions?.length === 0) problem('functions', 'names no function')
     const typed = readProducts(input.products ?? [])

@@ -3,7 +3,7 @@ import { aligned, readable } from './text.ts'
 
 function stateOf({ state, current_step }: ShownSummary): string {
   if (state === 'under_way') return `at ${current_step}`
-  return { all_passed: 'steps done', accepted: 'passed', replaced: 'overwritten' }[state]
+  return { all_passed: 'all steps passed', accepted: 'passed', replaced: 'overwritten' }[state]
 }
 
 export function runText({ steps, ...run }: ShownRun): string {

@@ -24,9 +24,9 @@ export function userCommands(program: Command, context: CliContext): void {
   const list = user
     .command('list')
     .description('users, oldest first')
-    .option('--passport <beginning>', 'whose passport begins so (not with other filters)')
-    .option('--name <beginning>', 'whose name begins so')
-    .option('--phone-number <beginning>', 'whose phone number begins so')
+    .option('--passport <beginning>', 'only those whose passport begins with this (not with other filters)')
+    .option('--name <beginning>', 'only those whose name begins with this')
+    .option('--phone-number <beginning>', 'only those whose phone number begins with this')
     .option('--status <status>', 'active or blocked')
   lists(list, context, {
     plural: 'users',

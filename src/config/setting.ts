@@ -70,7 +70,7 @@ export const ports = list
   .refine((items) => items.every((item) => port.safeParse(item).success), 'must be ports, separated by commas')
   .transform((items) => items.map(Number))
 
-/** RFC 9116 wants URIs, and https rather than http. No white space: each becomes a line of its own. */
+/** RFC 9116 wants URIs, and https rather than http. No whitespace: each becomes a line of its own. */
 const CONTACT = /^(?:mailto:[^\s@,]+@[^\s@,]+|https:\/\/[^\s,]+)$/
 export const contactUris = list.refine(
   (items) => items.every((item) => CONTACT.test(item)),

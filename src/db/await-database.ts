@@ -67,8 +67,8 @@ async function tryOnce(connectionString: string): Promise<Trouble | undefined> {
 
 const PASSING: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there (yet)',
-  ECONNRESET: 'it breaks off the connection',
-  EPIPE: 'it breaks off the connection',
+  ECONNRESET: 'it closes the connection',
+  EPIPE: 'it closes the connection',
   ETIMEDOUT: 'its host does not answer',
   EHOSTUNREACH: 'its host cannot be reached',
   ENETUNREACH: 'its network cannot be reached',
@@ -90,8 +90,8 @@ function troubleOf(error: Error & { code?: string }): Trouble {
   const passing = PASSING[error.code ?? '']
   if (passing) return { sentence: passing, passes: true }
   if (/timeout|timed out/i.test(error.message))
-    return { sentence: 'it accepts the connection and says nothing', passes: true }
-  if (/Connection terminated/i.test(error.message)) return { sentence: 'it breaks off the connection', passes: true }
+    return { sentence: 'it accepts the connection but does not respond', passes: true }
+  if (/Connection terminated/i.test(error.message)) return { sentence: 'it closes the connection', passes: true }
   return { sentence: LASTING[error.code ?? ''] ?? error.message, passes: false }
 }
 

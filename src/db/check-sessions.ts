@@ -8,11 +8,11 @@ import { type ConnectionSettings, connectionConfig, prepareSession, requestedSet
  */
 
 const USE_SESSIONS =
-  'the pooler that DATABASE_URL leads to gives each transaction another session of PostgreSQL: set its pool_mode to session, or connect to PostgreSQL directly'
+  'the pooler that DATABASE_URL points to gives each transaction another session of PostgreSQL: set its pool_mode to session, or connect to PostgreSQL directly'
 const CLEAR_SESSIONS =
-  'the pooler that DATABASE_URL leads to hands over sessions with what was prepared in them: let it clear them (PgBouncer: server_reset_query = DISCARD ALL)'
+  'the pooler that DATABASE_URL points to does not clear prepared statements between clients: make it reset sessions (PgBouncer: server_reset_query = DISCARD ALL)'
 const NO_OPTIONS =
-  'the pooler that DATABASE_URL leads to does not pass on startup options: set DATABASE_PLANNING=server'
+  'the pooler that DATABASE_URL points to does not pass on startup options: set DATABASE_PLANNING=server'
 
 const ROUNDS = 3
 const PREPARED = { name: 'gatehouse_check_sessions', text: 'select pg_backend_pid() as pid' }

@@ -67,7 +67,7 @@ export const scaleDoubts = (entries: readonly Entry[], known: UsualPrices, whose
     const far = placesWhere(entries, (entry) => isFarFrom(expected, numberIn(entry, field)))
     return firstOf(far, field, (place) => {
       const given = numberIn(entries[place] as Entry, field)
-      return `is ${given}; ${whose} is ${expected}. Prices are yuan, not cents`
+      return `is ${given}; ${whose} is ${expected}. Prices are in yuan, not cents`
     })
   })
 

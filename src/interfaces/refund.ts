@@ -39,7 +39,7 @@ export const orderRefund = partnerInterface({
   failures: {
     601: 'already refunded',
     604: 'wrong type of code',
-    606: 'count wrong or refused',
+    606: 'not enough tickets, or refund refused',
     607: 'product not refundable',
     699: 'other refund error',
   },

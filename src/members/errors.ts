@@ -5,7 +5,7 @@ const REFUSALS = {
   taken: 'this address belongs to a member already, or is invited',
   full: 'the partner has as many members and invitations as it may have',
   invitations: 'too many invitations are open: remove some, or wait until they are used',
-  mails: 'too many mails were sent today to this address or for this partner',
+  mails: 'too many emails were sent today to this address or for this partner',
   owner_first: 'the first member must be an owner',
   last_owner: 'the partner needs an owner: make somebody else one first',
   not_owner: 'only an owner may do this',

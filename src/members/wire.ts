@@ -10,7 +10,7 @@ export const memberMail = z
   .string()
   .trim()
   .max(254)
-  .regex(z.regexes.email, 'must be a mail address: someone@example.com')
+  .regex(z.regexes.email, 'must be an email address: someone@example.com')
 
 /** The mail address as it is unique within a partner: in lower case. Addresses are ASCII (above). */
 export const mailKeyOf = (mail: string): string => mail.toLowerCase()

@@ -79,7 +79,7 @@ const LONGEST_RESCHEDULE = 65_536
 /** The problem of the body of a reschedule notice, whose content is not read here; undefined if there is none. */
 function rescheduleProblem(body: unknown): string | undefined {
   if (body === undefined) return 'is required'
-  if (typeof body !== 'string' && !isSingle(body)) return 'must be a text or an object'
+  if (typeof body !== 'string' && !isSingle(body)) return 'must be a string or an object'
   if (body === '') return 'must not be empty'
   const text = typeof body === 'string' ? body : stringifyLossless(body as object)
   return text.length > LONGEST_RESCHEDULE ? `must have at most ${LONGEST_RESCHEDULE} characters` : undefined

@@ -41,7 +41,7 @@ export async function authenticateCall(deps: Deps, call: PartnerCall): Promise<P
 }
 
 function requireHeaders({ authorization, date, doubled }: PartnerCall): { authorization: string; date: string } {
-  for (const name of doubled) throw notAuthenticated(`${name} came more than once`)
+  for (const name of doubled) throw notAuthenticated(`${name} was sent more than once`)
   if (!authorization) throw notAuthenticated('Authorization is missing')
   if (!date) throw notAuthenticated('Date is missing')
   return { authorization, date }
@@ -74,8 +74,8 @@ export function isProven(deps: Deps, partner: PartnerWithSecrets, call: PartnerC
 
 /** Some long-running programs do this, so live partners are only warned. */
 const TOLERATED = {
-  'partner-id-missing': 'PartnerId is missing: partner-id-missing',
-  'query-signed': 'the query was signed: query-signed',
+  'partner-id-missing': 'the PartnerId header is missing',
+  'query-signed': 'the query was signed; sign only the path',
 } as const
 
 /** Names of deviations that are accepted from a live partner, with a warning, and refused in stage sandbox. */

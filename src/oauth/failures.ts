@@ -79,7 +79,7 @@ export const OAUTH_FAILURES = {
   basic_contradicts_query: { rescode: 20005 },
   app_not_approved: {
     rescode: 20014,
-    standard: { error: 'unauthorized_client', status: 400, description: 'this client may not do that' },
+    standard: { error: 'unauthorized_client', status: 400, description: 'the client is not approved, or is suspended' },
   },
 
   // The authorization request (A1 rows 3–12)

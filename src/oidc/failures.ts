@@ -33,7 +33,7 @@ export const OIDC_FAILURES = {
   request_uri_unusable: row('invalid_request_uri', 'request_uri is unknown, used or expired'),
   registration: row('registration_not_supported', 'registration is not supported'),
   challenge_missing: row('invalid_request', 'code_challenge is missing'),
-  prompt_contradictory: row('invalid_request', 'prompt is not one that is known, or none beside another'),
+  prompt_contradictory: row('invalid_request', 'prompt has an unknown value, or combines none with another value'),
   continuation_unusable: row('invalid_request', 'the page is too old; go back to the app and start again'),
   login_required: row('login_required', 'the person has to sign in'),
   consent_required: row('consent_required', 'the person has to be asked'),

@@ -11,7 +11,7 @@ export const roleAboveOperator = (role: Role): InvalidInput =>
   new InvalidInput([{ field: 'role', problem: `must not be above the operator's own, ${role}` }])
 
 export const lastAdmin = (): RescodeError =>
-  invalidRequest('nobody else is an active admin who can sign in; make another one first, or set ADMIN_TOKEN')
+  invalidRequest('this is the last active admin who can sign in; create another admin first, or set ADMIN_TOKEN')
 
 /** Who asks is known, and may not do this. */
 export const roleNeeded = (operation: string, needed: Role, has: Role): RescodeError =>

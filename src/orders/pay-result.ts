@@ -56,7 +56,7 @@ async function issue(
   cause: Cause,
 ): Promise<void> {
   if (code !== undefined && code >= FIRST_FAILURE) {
-    throw new RefusedRequest(`code is ${code} and issueType 1: issued, and failed`)
+    throw new RefusedRequest(`code ${code} reports a failure, but issueType 1 reports success`)
   }
   // An earlier failure may have been about another payment, and the tickets exist.
   const waits = WAITING.includes(order.state) || order.state === 'pay_failed'

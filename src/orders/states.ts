@@ -16,7 +16,7 @@ export const ORDER_STATES = {
     next: ['created', 'create_failed', 'creating'],
   },
   create_failed: {
-    means: 'the partner refused or was not reached; it may be sent again',
+    means: 'the partner refused or could not be reached; order create may be sent again',
     next: ['creating', 'closing'],
   },
   created: {
@@ -32,7 +32,7 @@ export const ORDER_STATES = {
     next: ['paid', 'pay_failed', 'created', 'paying', 'consumed', 'refunded'],
   },
   pay_failed: {
-    means: 'the partner refused to issue tickets; it may be paid again',
+    means: 'the partner refused to issue tickets; order pay may be sent again',
     next: ['paying', 'paid', 'closing'],
   },
   paid: {
@@ -59,7 +59,7 @@ export const ORDER_STATES = {
 
 export const REFUND_STATES = {
   requested: {
-    means: 'the partner was not reached; it may be sent again',
+    means: 'the partner could not be reached; order refund may be sent again',
     next: ['asking', 'refunded', 'refused'],
   },
   asking: {

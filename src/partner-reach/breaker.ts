@@ -66,7 +66,7 @@ export class CircuitBreakers {
     const circuit = this.#circuitOf(partnerId)
     const now = this.#clock.now()
     if (background && slowMsAt(circuit, now) > MOST_SLOW_MS) {
-      return { refused: 'its last responses were slow; the next pull has to wait', isKept: false }
+      return { refused: 'the partner’s last responses were slow; the next pull has to wait', isKept: false }
     }
     if (circuit.retryAt === null) return true
     if (now < circuit.retryAt) {

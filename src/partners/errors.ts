@@ -23,10 +23,10 @@ export const noAesKey = (): RescodeError => invalidRequest('that partner has no 
 
 /** Calls cannot be encrypted without a key. */
 export const nothingToEncryptWith = (): RescodeError =>
-  new InvalidInput([{ field: 'encrypts_calls', problem: 'needs an AES key; set-aes-key or make-aes-key comes first' }])
+  new InvalidInput([{ field: 'encrypts_calls', problem: 'needs an AES key; run set-aes-key or make-aes-key first' }])
 
 export const noOldSecret = (): RescodeError =>
   invalidRequest('there is no old secret, only the one that signs our calls')
 
 export const oldSecretSigns = (): RescodeError =>
-  invalidRequest('the old secret still signs our calls; switch-signing comes first')
+  invalidRequest('the old secret still signs our calls; run switch-signing first')

@@ -30,7 +30,7 @@ export const PARTNER_FIELDS = {
   client_id: {
     created: z
       .string()
-      .regex(CLIENT_ID, 'must have 1 to 64 visible ASCII characters, without white space and colons')
+      .regex(CLIENT_ID, 'must have 1 to 64 visible ASCII characters, without whitespace or colons')
       .optional(),
     kept: z.string(),
     option: '--client-id <id>',
@@ -66,6 +66,6 @@ export const PARTNER_FIELDS = {
     option: '--encrypt-calls',
     reads: 'switch',
     help: 'encrypt our calls with its AES key',
-    without: { help: 'send them readable' },
+    without: { help: 'send them unencrypted' },
   },
 } as const satisfies Fields

@@ -20,7 +20,7 @@ export const readPartnerId = (text: string): bigint => (/^\d{1,19}$/.test(text) 
 /** Whom to tell about the integration, by mail and, if there is one, over a webhook. */
 export const contact = z.strictObject({
   name: visibleLine(100),
-  mail: z.string().max(254).regex(z.regexes.email, 'must be a mail address: someone@example.com'),
+  mail: z.string().max(254).regex(z.regexes.email, 'must be an email address: someone@example.com'),
   webhook_url: endpointUrl.nullable().default(null),
 })
 export type Contact = z.output<typeof contact>

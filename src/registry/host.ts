@@ -7,7 +7,7 @@ export type HostEntry = { readonly entry: string } | { readonly problem: string 
 // Checked before parsing: the URL parser silently drops tabs and newlines and turns `\` into `/`.
 const REFUSED: readonly (readonly [RegExp, string])[] = [
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  [/[\s\u0000-\u001f\u007f-\u009f]/, 'must not contain white space or control characters'],
+  [/[\s\u0000-\u001f\u007f-\u009f]/, 'must not contain whitespace or control characters'],
   [/:\/\//, 'must be the host alone, without a scheme: example.com'],
   [/@/, 'must be the host alone, without a user name'],
   [/[/\\?#]/, 'must be the host alone, without path, query or fragment'],
@@ -30,7 +30,7 @@ export function parseHostEntry(text: string): HostEntry {
   const rest = wildcard ? text.slice(2) : text
   if (rest.includes('*')) return { problem: 'may have one "*" only, at the start and followed by a dot: *.example.com' }
   const [, name = '', port] = HOST_AND_PORT.exec(rest) ?? []
-  if (name === '') return { problem: 'must be a host such as example.com; an IPv6 address stands in brackets: [::1]' }
+  if (name === '') return { problem: 'must be a host such as example.com; put an IPv6 address in brackets: [::1]' }
   const host = canonicalHost(name)
   if (!host) return { problem: 'is not a valid host name' }
   if (!wildcard) return withPort(host, port)

@@ -102,7 +102,7 @@ export const MICRO_APP_FIELDS = {
     everyCall: true,
     option: '--refresh-days <days>',
     reads: 'number',
-    help: 'life of a refresh token: 7, 30, 60 or 90 (at first 30)',
+    help: 'life of a refresh token: 7, 30, 60 or 90 (initially 30)',
   },
   refresh_policy: {
     created: refreshPolicy.default('fixed'),
@@ -110,7 +110,7 @@ export const MICRO_APP_FIELDS = {
     kept: refreshPolicy,
     everyCall: true,
     option: '--refresh-policy <policy>',
-    help: 'fixed or rotating (at first fixed)',
+    help: 'fixed or rotating (initially fixed)',
   },
   http_allowed: {
     created: z.boolean().default(true),
@@ -118,7 +118,7 @@ export const MICRO_APP_FIELDS = {
     kept: z.boolean(),
     option: '--http',
     reads: 'switch',
-    help: 'allow redirect URIs without TLS (as at first)',
+    help: 'allow redirect URIs without TLS (initial setting)',
     without: { help: 'https only; loopback hosts excepted' },
   },
   ...STANDARD_FIELDS,

@@ -62,7 +62,10 @@ const arrivesUnaltered = (text: string): boolean => {
   return protocol === 'https:' || isLoopbackHost(hostname)
 }
 const jwksUri = endpointUrl
-  .refine((text) => !URL.canParse(text) || arrivesUnaltered(text), 'must begin with https://, but for this machine')
+  .refine(
+    (text) => !URL.canParse(text) || arrivesUnaltered(text),
+    'must begin with https://, except for loopback addresses',
+  )
   .nullable()
 
 export const STANDARD_FIELDS = {
@@ -106,8 +109,8 @@ export const STANDARD_FIELDS = {
     kept: z.boolean(),
     option: '--require-pkce',
     reads: 'switch',
-    help: 'demand PKCE in OAuth 2.0 (as at first)',
-    without: { help: 'let it go without PKCE in OAuth 2.0; public clients never can' },
+    help: 'demand PKCE in OAuth 2.0 (initial setting)',
+    without: { help: 'do not require PKCE in OAuth 2.0; public clients always need it' },
   },
   always_ask: {
     created: z.boolean().default(false),
@@ -116,7 +119,7 @@ export const STANDARD_FIELDS = {
     option: '--always-ask',
     reads: 'switch',
     help: 'ask users each time, also for what they have allowed before',
-    without: { help: 'remember in OAuth 2.0 what users have allowed (as at first)' },
+    without: { help: 'remember in OAuth 2.0 what users have allowed (initial setting)' },
   },
   cors_origins: {
     created: corsOrigins.default([]),
@@ -133,6 +136,6 @@ export const STANDARD_FIELDS = {
     kept: idTokenAlg,
     everyCall: true,
     option: '--id-token-alg <alg>',
-    help: 'what signs its id_tokens: RS256 or ES256 (at first RS256)',
+    help: 'what signs its id_tokens: RS256 or ES256 (initially RS256)',
   },
 } as const satisfies Fields

@@ -25,7 +25,7 @@ const RULES = [
   {
     fields: ['jwks', 'jwks_uri'],
     told: 'jwks_uri',
-    problem: 'cannot be set beside jwks',
+    problem: 'cannot be combined with jwks',
     holds: ({ jwks, jwks_uri }: Whole) => !jwks || !jwks_uri,
   },
 ] as const

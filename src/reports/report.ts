@@ -51,7 +51,7 @@ export type Verdict =
   | { readonly verdict: 'forged' | 'unreadable' }
 
 /**
- * Verifies a report whatever its layout: white space and the order of names do not matter. A name that appears twice in
+ * Verifies a report whatever its layout: whitespace and the order of names do not matter. A name that appears twice in
  * one object is refused, because nobody could know which of the two values was signed.
  */
 export async function examineReport(deps: ReportDeps, text: string, signature: string): Promise<Verdict> {

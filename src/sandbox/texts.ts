@@ -47,7 +47,7 @@ function shownValueOf(name: string, value: string, t: Translate): string {
   return value
     .split(', ')
     .map((mistake) => explainMistake(t.locale, mistake))
-    .join(' ')
+    .join(t.locale === 'zh-CN' ? '' : ' ')
 }
 
 /** A detail in the reader's language. */

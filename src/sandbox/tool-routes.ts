@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { AREA_A_HEADERS } from '../lib/web/envelope.ts'
-import { type Locale, translator } from '../lib/web/locale.ts'
+import { amountOfTime, type Locale, translator } from '../lib/web/locale.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import { tooManyRequests } from '../lib/web/rescode.ts'
 import { limitRate } from '../throttle/index.ts'
@@ -60,19 +60,6 @@ function clockNote({ mistakes, aheadS, clock }: SignatureVerdict, locale: Locale
   const wrong = mistakes.some((name) => name.startsWith('clock-') || name === 'date-local-time-labelled-gmt')
   if (!wrong || aheadS === null) return ''
   const t = translator(locale)
-  const amount = durationOf(Math.abs(aheadS), locale)
+  const amount = amountOfTime(locale, Math.abs(aheadS))
   return aheadS > 0 ? t('sandbox.signature.ahead', { amount, clock }) : t('sandbox.signature.behind', { amount, clock })
 }
-
-/** The largest unit that fits, rounded. */
-function durationOf(seconds: number, locale: Locale): string {
-  const [unit, size] = UNITS.find(([, each]) => seconds >= 1.5 * each) ?? (['second', 1] as const)
-  const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 })
-  return format.format(seconds / size)
-}
-
-const UNITS = [
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
-] as const

@@ -29,7 +29,7 @@ function segmentOf(character: string): Segment {
   return { text: code, sign: 'other', label: code }
 }
 
-/** The text with a sign for each white space; the character at `differsAt` (counted in code points) is marked. */
+/** The text with a sign for each whitespace; the character at `differsAt` (counted in code points) is marked. */
 export function segmentsOf(text: string, differsAt?: number): Segment[] {
   const segments: Segment[] = []
   const characters = [...text]

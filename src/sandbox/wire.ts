@@ -8,7 +8,7 @@ const secretText = z
   .max(1024)
   .refine((text) => !text.includes('\0'))
 
-// People paste clientId and clientSecret, so white space around them is dropped: issued values have none.
+// People paste clientId and clientSecret, so whitespace around them is dropped: issued values have none.
 const clientId = visibleLine(64)
 
 /**

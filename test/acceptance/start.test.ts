@@ -89,11 +89,11 @@ describe('a database that', () => {
     for (const { code, output } of ends) {
       expect(code).toBe(1)
       expect(output).toMatch(
-        new RegExp(`waiting for the database ${name}: it accepts the connection and says nothing; for \\d+ s more`),
+        new RegExp(`waiting for the database ${name}: it accepts the connection but does not respond; for \\d+ s more`),
       )
       expect(output).toMatch(
         new RegExp(
-          `\\n  the database ${name} has not been there for \\d+ s: it accepts the connection and says nothing; start it, or correct DATABASE_URL\\n$`,
+          `\\n  the database ${name} could not be reached for \\d+ s: it accepts the connection but does not respond; start it, or correct DATABASE_URL\\n$`,
         ),
       )
     }

@@ -90,12 +90,12 @@ describe('gatehouse user import', () => {
     const remote = await gatehouse(settings, 'user', 'import', name)
     expect(remote).toEqual({
       code: 1,
-      stdout: 'created: 2\nthere already: 0\nlines with problems: 2\n',
+      stdout: 'created: 2\nalready present: 0\nlines with problems: 2\n',
       stderr: 'line 4: is not JSON\nline 5: body must be a JSON object\n',
     })
     expect((await run(name)).done).toMatchObject({ identical: 2, created: 0 })
     const piped = await gatehouseWith(`${one('c3')}\n${one('c1')}`, direct(), 'user', 'import', '-')
-    expect(piped.stdout).toMatch(/^created: 1\nthere already: 1\n/)
+    expect(piped.stdout).toMatch(/^created: 1\nalready present: 1\n/)
   })
 
   it('names every problem with its line, and repeats no value', async () => {
@@ -133,8 +133,8 @@ describe('gatehouse user import', () => {
       '8 user_id is that of line 7, in the same cid',
       '9 passport is already taken by another user',
       '9 user_id is already taken in this cid, by a user with other data',
-      '10 has another number of cells than the first line',
-      '11 is no CSV: invalid closing quote',
+      '10 has a different number of cells from the first line',
+      '11 is not valid CSV: invalid closing quote',
     ])
     expect(stderr.trim().split('\n')).toHaveLength(told.length)
     expect(JSON.stringify(done) + stderr).not.toMatch(/short|a long password|\$2b|99999999/)

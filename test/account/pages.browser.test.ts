@@ -32,10 +32,10 @@ const APPS = {
     {
       name: 'Star Theatre Tickets',
       logoUrl: LOGO,
-      may: 'May learn: Your phone number',
+      may: 'Can see: Your phone number',
       reads: ['Read your phone number 12 times, last on May 6, 2026'],
     },
-    { name: 'W'.repeat(60), logoUrl: null, may: 'Has no access any more', reads: ['Has not read anything'] },
+    { name: 'W'.repeat(60), logoUrl: null, may: 'No longer has access', reads: ['Has not read anything'] },
   ],
 }
 const PASSWORD = { token: '', passport: '', alert: 'The present password is wrong.', done: false, refused: false }

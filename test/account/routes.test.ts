@@ -125,7 +125,7 @@ describe('POST /sign-in', () => {
   ])('takes %j as bad input', async (payload) => {
     const { statusCode, body } = await post('/sign-in', payload)
     expect(statusCode).toBe(400)
-    expect(body).toContain('Enter your passport and your password.')
+    expect(body).toContain('Enter your username and your password.')
   })
 
   it('ignores a return_to that comes twice or leads away', async () => {

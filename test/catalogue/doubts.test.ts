@@ -54,7 +54,7 @@ describe('values that look like mistakes', () => {
     const cents = ['2026-06-01', '2026-06-02', '2026-06-03'].map((date) => day(date, 10_000))
     seller.on(CALENDAR, ok(cents))
     const problem = expect.stringMatching(
-      /^is 10000; the median of what is stored .* is 99\. Prices are yuan, not cents; 2 more/,
+      /^is 10000; the median of the stored prices .* is 99\. Prices are in yuan, not cents; 2 more/,
     )
     const like = {
       text: 'like-this',

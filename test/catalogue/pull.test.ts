@@ -81,10 +81,10 @@ describe('pullProduct', () => {
 describe('a field that bends', () => {
   const soft = { orderCancelTime: 30, getInAddresses: ['', 'East gate', 7], servicePhones: null, subTitle: ['x'] }
   const warnings = [
-    { path: 'subTitle', problem: 'must be a text' },
+    { path: 'subTitle', problem: 'must be a string' },
     { path: 'servicePhones', problem: 'must be an array' },
     { path: 'getInAddresses[0]', problem: 'must not be empty' },
-    { path: 'getInAddresses[2]', problem: 'must be a text' },
+    { path: 'getInAddresses[2]', problem: 'must be a string' },
     { path: 'orderCancelTime', problem: 'must be more than 30 and at most 120 minutes' },
   ]
 

@@ -58,7 +58,7 @@ describe('all steps', () => {
     await me.send(`${page(runId)}/start-all`)
     expect(await settled(runId)).toEqual({ at: 'product-pull', state: 'failed', passed: 0 })
     await lab.mistakes()
-    expect(textOf(await me.open(page(runId)))).toContain('Run again what failed, then the rest')
+    expect(textOf(await me.open(page(runId)))).toContain('Retry the failed step, then run the rest')
     await me.send(`${page(runId)}/start-all`)
     await lab.awaited(runId)
     await me.send(`${page(runId)}/steps/consumption/stop`)

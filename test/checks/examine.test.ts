@@ -148,13 +148,13 @@ describe('the envelope of an answer', () => {
   })
 
   it.each([
-    [{ code: '200' }, ['code', 'an integer, not a text', '"200"']],
-    [{ describe: undefined }, ['describe', 'a text that is not empty', 'missing']],
-    [{ describe: null }, ['describe', 'a text that is not empty', 'null']],
-    [{ describe: '' }, ['describe', 'a text that is not empty', '""']],
-    [{ describe: 5 }, ['describe', 'a text that is not empty', 'the number 5, not a text']],
-    [{ partnerId: undefined }, ['partnerId', 'a text, such as "7001"', 'missing']],
-    [{ partnerId: 7001 }, ['partnerId', 'a text, such as "7001"', 'the number 7001, not a text']],
+    [{ code: '200' }, ['code', 'an integer, not a string', '"200"']],
+    [{ describe: undefined }, ['describe', 'a non-empty string', 'missing']],
+    [{ describe: null }, ['describe', 'a non-empty string', 'null']],
+    [{ describe: '' }, ['describe', 'a non-empty string', '""']],
+    [{ describe: 5 }, ['describe', 'a non-empty string', 'the number 5, not a string']],
+    [{ partnerId: undefined }, ['partnerId', 'a string, such as "7001"', 'missing']],
+    [{ partnerId: 7001 }, ['partnerId', 'a string, such as "7001"', 'the number 7001, not a string']],
   ])('of which %j is an error in stage sandbox and a warning of a live partner', (change, told) => {
     expect(envelopes({ ...whole, ...change })).toEqual([['error', ...told]])
     expect(envelopes({ ...whole, ...change }, 'live')).toEqual([['warning', ...told]])

@@ -67,7 +67,7 @@ describe('a change', () => {
     const both = [await admin.hidden(path), await admin.hidden(path)]
     const [first, second] = [await admin.post(path, both[0]), await admin.post(path, both[1])]
     expect([first.status, second.status]).toEqual([303, 400])
-    expect(second.text).toContain('is what it is already; nothing was changed')
+    expect(second.text).toContain('is already set to this; nothing was changed')
     expect(await stage()).not.toBe(before)
     const { stage: _, ...without } = await admin.hidden(path)
     expect((await admin.post(path, without)).status).toBe(400)
@@ -119,7 +119,7 @@ describe('a change', () => {
 
   it('ends everything of a user or an app at once, and says before how much that is', async () => {
     const asked = await support.get(addressOf('/users/end-sessions', filled))
-    expect(asked.text).toContain('0 browser sessions, and 0 tokens of 0 apps')
+    expect(asked.text).toContain('0 browser sessions, and 0 tokens of 0 micro-apps')
     expect((await change('/users/end-sessions', {}, support)).rows).toMatchObject([
       { event: 'user_sessions_ended', user_id: USER.user_id },
     ])

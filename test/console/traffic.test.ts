@@ -35,10 +35,10 @@ describe('the list', () => {
     expect(text).toContain('Platform → partner: Order query')
     expect(text).toContain(`/console/traffic/${filled.partner_id}/call/${filled.id}`)
     expect(text).toContain(`/console/traffic/${filled.partner_id}/rejected/`)
-    expect((await viewer.get('/console/traffic?partner_id=1')).text).toContain('No call fits the filter.')
+    expect((await viewer.get('/console/traffic?partner_id=1')).text).toContain('No call matches the filter.')
     expect((await viewer.get('/console/traffic?code=300')).text).toContain('/rejected/')
     expect((await viewer.get('/console/traffic?code=300')).text).not.toContain('/call/')
-    expect((await viewer.get('/console/traffic?to=2020-01-01')).text).toContain('No call fits the filter.')
+    expect((await viewer.get('/console/traffic?to=2020-01-01')).text).toContain('No call matches the filter.')
     const today = world.clock.now().toISOString().slice(0, 10)
     expect((await viewer.get(`/console/traffic?from=${today}&to=${today}`)).text).toContain('/call/')
     expect((await viewer.get('/console/traffic?code=x')).status).toBe(400)
@@ -106,8 +106,8 @@ describe('a call', () => {
   it.each([
     ['the signature does not match: signature-unrecognised', '签名不匹配：该签名不符合任何一种已知错误'],
     ['the signature does not match: newline-missing, base64-twice', 'Base64'],
-    ['PartnerId is missing: partner-id-missing', '缺少'],
-    ['the query was signed: query-signed', '查询'],
+    ['the PartnerId header is missing', '缺少'],
+    ['the query was signed; sign only the path', '查询'],
   ])('whose signature has mistakes has them explained, not named: %s', async (reason, told) => {
     const { call_id, client_id } = (
       await world.pool.query(

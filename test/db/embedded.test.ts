@@ -56,7 +56,7 @@ function smallDisk(name: string, options: string): string | undefined {
 }
 
 describe('a data folder', () => {
-  const restore = 'restore it from a backup; to begin anew, set DATA_DIR to an empty folder'
+  const restore = 'restore it from a backup; to start from scratch, set DATA_DIR to an empty folder'
   it('whose secrets.json is lost, cut or unreadable is refused, and nothing is put in its place', async () => {
     const folder = usedFolder('secrets')
     const file = join(folder, 'secrets.json')
@@ -87,7 +87,7 @@ describe('a data folder', () => {
   it("with another PostgreSQL version's data is refused", async () => {
     const folder = usedFolder('version', '17')
     await expect(startEmbedded(folder, log)).rejects.toThrow(
-      `DATA_DIR ${folder} holds data of PostgreSQL 17, and this Gatehouse brings 18: carry it over with pg_dump of 17, or set DATA_DIR to another folder`,
+      `DATA_DIR ${folder} holds data of PostgreSQL 17, and this Gatehouse includes PostgreSQL 18: migrate it with pg_dump 17, or set DATA_DIR to another folder`,
     )
   })
 
@@ -225,7 +225,7 @@ describe('a PostgreSQL that is killed', () => {
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
       level: 60,
       reason: 'the disk that holds /data is full; free some space on it',
-      msg: 'the embedded PostgreSQL does not come back; Gatehouse ends',
+      msg: 'the embedded PostgreSQL could not be restarted; Gatehouse is stopping',
     })
   })
 })

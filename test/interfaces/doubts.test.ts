@@ -35,7 +35,7 @@ describe('a price calendar', () => {
       expect.objectContaining({
         place: 4,
         path: 'mtPrice',
-        problem: expect.stringContaining('is 99.5. Prices are yuan'),
+        problem: expect.stringContaining('is 99.5. Prices are in yuan'),
       }),
       expect.objectContaining({ place: 4, path: 'settlementPrice', problem: expect.stringContaining('is 80.') }),
     ])

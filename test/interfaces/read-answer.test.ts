@@ -42,7 +42,7 @@ describe('an answer of a partner', () => {
     [orderCreate, 300, 'failed', 'error'],
     [orderCreate, 598, 'failed', 'pay error'],
     [orderQuery, 301, 'failed', 'no such order'],
-    [orderRefund, 606, 'failed', 'count wrong or refused'],
+    [orderRefund, 606, 'failed', 'not enough tickets, or refund refused'],
     [priceCalendar, 299, 'failed', 'other price error'],
     [orderPay, 0, 'failed', 'unknown error'],
     [heartbeat, 999, 'failed', 'unknown error'],
@@ -60,7 +60,7 @@ describe('an answer of a partner', () => {
       { ...ok, body: { orderStatus: 9, orderQuantity: 'two', usedQuantity: 1 } },
       [
         ['body.orderStatus', 'must be one of 2, 3, 4, 5, 6'],
-        ['body.orderQuantity', 'must be a 32-bit integer, as number or text'],
+        ['body.orderQuantity', 'must be a 32-bit integer, as a number or string'],
         ['body.refundedQuantity', 'is required'],
       ],
     ],
@@ -70,8 +70,8 @@ describe('an answer of a partner', () => {
       orderPay,
       { ...ok, describe: 7, body: { orderId: 'x', vouchers: 'V-1' } },
       [
-        ['describe', 'must be a text'],
-        ['body.orderId', 'must be a 64-bit integer, as number or text'],
+        ['describe', 'must be a string'],
+        ['body.orderId', 'must be a 64-bit integer, as a number or string'],
         ['body.vouchers', 'must be an array'],
         ['body.voucherType', 'is required because asyReturnVoucher is not true'],
       ],
@@ -88,7 +88,7 @@ describe('an answer of a partner', () => {
       [
         ['body[0].title', 'must not be empty'],
         ['body[0].partlyRefund', 'must be true or false'],
-        ['body[0].stock', 'must be a 32-bit integer, as number or text'],
+        ['body[0].stock', 'must be a 32-bit integer, as a number or string'],
         ...['marketPrice', 'mtPrice', 'settlementPrice', 'voucherDateBegin', 'voucherDateEnd', 'validWeekRule'].map(
           (field): [string, string] => [`body[0].${field}`, 'is required because useDateMode is 0'],
         ),

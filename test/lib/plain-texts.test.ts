@@ -41,6 +41,7 @@ const STAYS = [
   'gatehouse user import',
   'AES-128-CBC',
   'OpenID Connect',
+  'JSON Schema',
   'alice / alice-password',
   'bob / bob-password',
 ]
@@ -93,7 +94,7 @@ const STOPPED_AT = [
   'not the step where',
   'for everybody to verify',
   'use all tickets of the order',
-  'white space too much',
+  'whitespace too much',
   'micro-app’s server heard',
   'told apart',
   'by nobody',

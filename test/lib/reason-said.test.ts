@@ -43,7 +43,7 @@ const SAID = [
   'Date: the weekday is Tue, not Mon',
   'no such path; the nearest path is POST /mtp/api/order/consume/notice',
   'method not allowed: GET; use POST',
-  'body.usedQuantity must be a 32-bit integer, as number or text',
+  'body.usedQuantity must be a 32-bit integer, as a number or string',
   'body.quantity is required; body.voucherList[0].voucher must not be empty; and more',
   'the JSON value must be an object',
   'partnerId is required',
@@ -60,7 +60,7 @@ const SAID = [
   'the partner says "stock is out"; body[0].title is required',
   'body.orderId is 12; the call was about 13: it was rounded, so the partner reads ids as doubles',
   '420 (out of stock): nothing left',
-  'is 19900; the median of this calendar is 199. Prices are yuan, not cents; 3 more entries like this',
+  'is 19900; the median of this calendar is 199. Prices are in yuan, not cents; 3 more entries like this',
   'names a day that does not exist: 2026-02-30',
 ]
 
@@ -95,12 +95,12 @@ describe('the reasons of refused and failed calls', () => {
       const [line, url, missing] = (['newline-missing', 'full-url-signed', 'partner-id-missing'] as const).map((name) =>
         explainMistake(locale, name),
       )
-      expect(reasonText(unfit, t)).toBe(`${begin}${line} ${url}`)
-      expect(reasonText('PartnerId is missing: partner-id-missing', t)).toBe(missing)
+      expect(reasonText(unfit, t)).toBe(`${begin}${line}${locale === 'en' ? ' ' : ''}${url}`)
+      expect(reasonText('the PartnerId header is missing', t)).toBe(missing)
       expect(detailText(said('only-unverified', { reason: reasonDetail(unfit) }), t)).toContain(
-        `${begin}${line} ${url}`,
+        `${begin}${line}${locale === 'en' ? ' ' : ''}${url}`,
       )
-      for (const reason of [unfit, 'PartnerId is missing: partner-id-missing', 'partnerId is required']) {
+      for (const reason of [unfit, 'the PartnerId header is missing', 'partnerId is required']) {
         expect(trafficTexts(locale).reason(reason)).toBe(reasonText(reason, t))
       }
     }

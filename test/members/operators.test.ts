@@ -107,7 +107,7 @@ describe('gatehouse partner members', () => {
 
   it('says what is wrong', async () => {
     expect((await run('invite', id(), '--mail', 'x')).stderr).toMatch(
-      /^--mail +must be a mail address.*\n--role +is required/,
+      /^--mail +must be an email address.*\n--role +is required/,
     )
     expect(await run('invite', id(), '--mail', 'dev@example.com', '--role', 'developer')).toMatchObject({
       code: 1,

@@ -224,7 +224,7 @@ describe('a level price notice', () => {
     world.clock.advance(60)
     expect(await post(notice([entry(FIRST), entry(FIRST, 'B')]))).toEqual({
       ...{ code: 300, partnerId: '7001' },
-      describe: `body must not bring product ${deal} to more than 10000 entries`,
+      describe: `with this body, product ${deal} would have more than 10000 entries`,
     })
     expect(await storedRows()).toHaveLength(10_000)
     world.clock.advance(60)

@@ -57,8 +57,8 @@ describe('a reschedule notice', () => {
 
   it.each([
     [{ partnerId: 7001 }, 'body is required'],
-    [{ partnerId: 7001, body: 5 }, 'body must be a text or an object'],
-    [{ partnerId: 7001, body: [SEALED] }, 'body must be a text or an object'],
+    [{ partnerId: 7001, body: 5 }, 'body must be a string or an object'],
+    [{ partnerId: 7001, body: [SEALED] }, 'body must be a string or an object'],
     [{ partnerId: 7001, body: '' }, 'body must not be empty'],
     [{ partnerId: 7001, body: { text: 'A'.repeat(65_537) } }, 'body must have at most 65536 characters'],
     [{ partnerId: 7001, body: 'A'.repeat(65_537) }, 'body must have at most 65536 characters'],

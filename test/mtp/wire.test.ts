@@ -25,7 +25,7 @@ describe('a product change notice', () => {
   it.each([
     [[], 'body must have at least one entry'],
     [[{ status: 1 }], 'body[0].partnerDealId is required'],
-    [{ partnerDealId: 'D', status: 'on' }, 'body[0].status must be a 32-bit integer, as number or text'],
+    [{ partnerDealId: 'D', status: 'on' }, 'body[0].status must be a 32-bit integer, as a number or string'],
     [[{ partnerDealId: 'D', status: 3 }], 'body[0].status must be one of 0, 1, 2, 5'],
     [[{ partnerDealId: '', status: 1 }], 'body[0].partnerDealId must not be empty'],
   ])('%j: %s', (value, problem) => {
@@ -63,10 +63,10 @@ describe('a consumption notice', () => {
 
   it.each([
     [{ orderId: undefined }, 'body.orderId is required'],
-    [{ orderId: 1.5 }, 'body.orderId must be a 64-bit integer, as number or text'],
-    [{ orderId: '18446744073709551616' }, 'body.orderId must be a 64-bit integer, as number or text'],
-    [{ quantity: 'two' }, 'body.quantity must be a 32-bit integer, as number or text'],
-    [{ quantity: null }, 'body.quantity must be a 32-bit integer, as number or text'],
+    [{ orderId: 1.5 }, 'body.orderId must be a 64-bit integer, as a number or string'],
+    [{ orderId: '18446744073709551616' }, 'body.orderId must be a 64-bit integer, as a number or string'],
+    [{ quantity: 'two' }, 'body.quantity must be a 32-bit integer, as a number or string'],
+    [{ quantity: null }, 'body.quantity must be a 32-bit integer, as a number or string'],
     [{ useStartDate: '2026-02-30' }, 'body.useStartDate must be a date, yyyy-MM-dd'],
     [{ voucherList: {} }, 'body.voucherList must be an array'],
     [{ voucherList: [7] }, 'body.voucherList[0] must be an object'],
@@ -100,7 +100,7 @@ describe('what is no notice', () => {
     ['{}', /^body /],
     ['{"body":"{}"}', 'body must be an object'],
     ['{"body":{},"body":{}}', 'HTTP body: the name "body" appears twice in one object'],
-    ['{"partnerId":"shop","body":{}}', /^partnerId must be digits, as number or text; body\.orderId is required; /],
+    ['{"partnerId":"shop","body":{}}', /^partnerId must be digits, as a number or string; body\.orderId is required; /],
     ['['.repeat(10_000), 'HTTP body: nested deeper than 32 levels'],
   ])('%.30s', (text, problem) => {
     const result = read(consumeNotice, text)

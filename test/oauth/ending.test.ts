@@ -175,7 +175,7 @@ it('the commands say what would end, do it with --yes, and leave a row in the au
   const key = ['--cid', String(user.cid), '--user-id', user.user_id]
   // The clock of these commands is the real one, for which the tokens of this test have ended.
   expect((await run('user', 'end-sessions', ...key)).stdout).toBe(
-    'ends 0 browser sessions, and 0 tokens of 0 apps; with --yes it is done\n',
+    'would end 0 browser sessions, and 0 tokens of 0 micro-apps; repeat with --yes to do it\n',
   )
   expect((await run('app', 'end-tokens', app.app_key)).stdout).toMatch(/^ends \d tokens of \d people; with --yes/)
   const events = async () =>

@@ -214,9 +214,9 @@ describe('the registry', () => {
 
   it('takes keys or a URL, never both', async () => {
     const [jwks, jwks_uri] = [{ keys: [await jwkOf('one')] }, 'https://app.example.com/jwks']
-    expect(await problems({ jwks, jwks_uri })).toContain('cannot be set beside jwks')
+    expect(await problems({ jwks, jwks_uri })).toContain('cannot be combined with jwks')
     const rp = await StandardApp.make(client, { jwks })
-    await expect(client.update(rp.app, { jwks_uri })).rejects.toThrow('cannot be set beside jwks')
+    await expect(client.update(rp.app, { jwks_uri })).rejects.toThrow('cannot be combined with jwks')
     expect(await client.update(rp.app, { jwks: null, jwks_uri })).toMatchObject({ jwks: null, jwks_uri })
   })
 })

@@ -170,7 +170,7 @@ describe('the last admin', () => {
       await newOperatorToken(deps, { name: 'lesser', role: 'viewer', token_name: 'low', days: 1 })
       const last = await of('last')
       await revokeOperatorToken(deps, { name: 'lesser', token_id: lesser.token_id })
-      const refused = { message: expect.stringContaining('nobody else is an active admin who can sign in') }
+      const refused = { message: expect.stringContaining('this is the last active admin who can sign in') }
       await expect(disableOperator(deps, { name: 'last' })).rejects.toMatchObject(refused)
       await expect(setOperatorRole(deps, { name: 'last', role: 'editor' })).rejects.toMatchObject(refused)
       const revoke = () => revokeOperatorToken(deps, { name: 'last', token_id: last.token_id })

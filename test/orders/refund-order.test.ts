@@ -204,7 +204,7 @@ describe('refundOrder', () => {
 
   it.each([
     [601, 'already refunded'],
-    [606, 'count wrong or refused'],
+    [606, 'not enough tickets, or refund refused'],
     [607, 'product not refundable'],
   ])('refused by the partner (%i) leaves the tickets for another refund', async (code, meaning) => {
     seller.on('/order/refund', refusal(code), ok({}))

@@ -132,7 +132,7 @@ describe('a call to a partner', () => {
       failure: {
         problems: [
           { path: 'body.orderStatus', problem: 'must be one of 2, 3, 4, 5, 6' },
-          { path: 'body.orderQuantity', problem: 'must be a 32-bit integer, as number or text' },
+          { path: 'body.orderQuantity', problem: 'must be a 32-bit integer, as a number or string' },
         ],
       },
     })

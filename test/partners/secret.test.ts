@@ -182,7 +182,7 @@ describe('retireSecret', () => {
     const { partner_id, client_secret: first } = await create()
     const { client_secret: second } = await rotate(partner_id)
     await expect(retireSecret(world.deps, partner_id)).rejects.toMatchObject(
-      message('the old secret still signs our calls; switch-signing comes first'),
+      message('the old secret still signs our calls; run switch-signing first'),
     )
     expect(await live(partner_id)).toEqual([second, `${first} signs`])
   })

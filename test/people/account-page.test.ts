@@ -29,10 +29,10 @@ it('says beside each app what it may learn, how often it has read it and when', 
   await world.app.accessLedger.flush()
   const page = await browser.open('/account')
   expect(page.text).toContain('Star &amp; Theatre')
-  expect(page.text).toContain('May learn: Your basic information, Your phone number')
+  expect(page.text).toContain('Can see: Your basic information, Your phone number')
   expect(page.text).toMatch(/Read your phone number 12 times, last on May 6, 2026 at 10:34\sAM/)
   expect(page.text).toMatch(
-    /Yesterday<\/h2>\s*<p>Has no access any more<\/p>\s*<p><small>Read your basic information once, /,
+    /Yesterday<\/h2>\s*<p>No longer has access<\/p>\s*<p><small>Read your basic information once, /,
   )
   const chinese = await browser.open('/account?ui_locales=zh-CN')
   expect(chinese.text).toContain('读取您的手机号码 12 次，最近一次：2026年5月6日 10:34')

@@ -174,7 +174,7 @@ describe('an erasure', () => {
   it('on the command line says the numbers first, and prints a receipt', async () => {
     const { user } = await makePerson()
     const first = await cli('user', 'erase', ...keyOf(user))
-    expect(first.stdout).toMatch(/^would be deleted for good; with --yes it is done\n\ncodes +2\n/)
+    expect(first.stdout).toMatch(/^would be permanently deleted; repeat with --yes to do it\n\ncodes +2\n/)
     const done = await cli('user', 'erase', ...keyOf(user), '--yes')
     expect(done.stdout).toMatch(
       /^receipt [0-9a-f-]{36}: .* was erased at .*\n\nwent:\ncodes +2\n[\s\S]*\nstays:\naudit log: /,

@@ -35,7 +35,7 @@ describe('a registered host', () => {
     ['*.github.io', /public suffix/],
     ['*.s3.amazonaws.com', /public suffix/],
     ['*.公司.cn', /public suffix/],
-    [' example.com', /white space/],
+    [' example.com', /whitespace/],
     ['exam\tple.com', /control/],
     ['example.com\n', /control/],
     ['exam\u0000ple.com', /control/],

@@ -57,7 +57,7 @@ describe('contacts over the headless API', () => {
     [{}, 'must have product or business'],
     [{ product: { name: 'Lin' } }, 'body.product.mail'],
     [{ product: { name: '', mail: 'lin@example.com' } }, 'body.product.name'],
-    [{ product: { ...PRODUCT, mail: 'lin' } }, 'body.product.mail must be a mail address'],
+    [{ product: { ...PRODUCT, mail: 'lin' } }, 'body.product.mail must be an email address'],
     [{ product: { ...PRODUCT, name: 'Lin\r\nBcc: all@example.com' } }, 'control characters'],
     [{ product: { ...PRODUCT, webhook_url: 'https://hooks.example' } }, 'webhook_url'],
     [{ sales: PRODUCT }, 'sales'],

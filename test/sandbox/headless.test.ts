@@ -201,7 +201,7 @@ describe('gatehouse sandbox', () => {
     ).toMatchObject({
       code: 2,
       stderr: [
-        '--business-mail  must be a mail address: someone@example.com',
+        '--business-mail  must be an email address: someone@example.com',
         '--product-mail   is required too',
         '--business-name  is required too\n',
       ].join('\n'),

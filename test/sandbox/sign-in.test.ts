@@ -74,7 +74,7 @@ describe('signing in to the sandbox', () => {
     }
   })
 
-  it('takes white space around what was pasted', async () => {
+  it('takes whitespace around what was pasted', async () => {
     const padded = { client_id: ` ${partner.client_id}\t`, client_secret: ` ${partner.client_secret} ` }
     expect((await signIn(world, padded)).statusCode).toBe(303)
   })

@@ -88,7 +88,7 @@ const sentBy = (by: SandboxPartner, path = TOOL, url = path) =>
   )
 
 const pass = (id: bigint) => hasPassedSignatureTool(world.deps, id)
-/** Tags away and white space together: what a person reads. */
+/** Tags away and whitespace together: what a person reads. */
 const readable = (html: string): string =>
   html
     .replace(/<[^>]*>/g, '')

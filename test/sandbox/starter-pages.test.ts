@@ -23,7 +23,7 @@ const page = (path: string, language = 'en') => get(world, path, cookie, { 'acce
 
 describe('the page', () => {
   it.each([
-    ['en', 'Starters', 'Product with delayed tickets'],
+    ['en', 'Starter programs', 'Product with delayed tickets'],
     ['zh-CN', '入门程序', '出票'],
   ])('offers every file, in %s', async (language, title, role) => {
     const { statusCode, body } = await page('/sandbox/starters', language)

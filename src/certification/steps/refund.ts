@@ -104,7 +104,7 @@ export const refundedMessage: Step = {
   expects: { 'order-state': 'error' },
   async perform(context) {
     const { order_id } = await buyTestOrder(context, 'message', context.choice.products.main)
-    const message = tellRefunded.input.parse({ order_id, type: 1, reason: 'Sandbox 测试' })
+    const message = tellRefunded.input.parse({ order_id, type: 1, reason: '沙箱测试' })
     await context.operate('order-refunded', (deps) => tellRefunded(deps, message, OPERATOR))
   },
 }

@@ -86,7 +86,10 @@ const verify: Action = {
         : [
             {
               name: t('console.audit.problems'),
-              cells: found.problems.map(({ problem, first_at }) => text(`${time(first_at).text}: ${problem}`)),
+              cells: found.problems.map(({ problem, first_at }) => ({
+                text: `${time(first_at).text}: ${problem}`,
+                isEnglish: true,
+              })),
             },
           ]
     return {

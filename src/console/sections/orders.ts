@@ -26,7 +26,7 @@ const readPage = async ({ deps, t, fields }: Asking) => {
         link(String(order.order_id), pageOf(order.order_id)),
         orDash(order.partner_order_id),
         partnerLink(order.partner_id),
-        text(order.sandbox ? `${order.state} (${stateCell('sandbox', t).text})` : order.state),
+        text(order.sandbox ? t('console.orders.of_sandbox', { state: order.state }) : order.state),
         text(`${order.quantity} / ${order.used_quantity} / ${order.refunded_quantity}`),
         text(order.total_price.toFixed(2)),
         time(order.created_at),

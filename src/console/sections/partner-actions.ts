@@ -88,7 +88,7 @@ const moveStage: Action = {
   run: async (asking) => {
     const change = parseInput(setStage.input, { stage: asking.fields.stage })
     if (change.stage !== otherStage(await partnerOf(asking)))
-      throw new InvalidInput([{ field: 'stage', problem: 'is what it is already; nothing was changed' }])
+      throw new InvalidInput([{ field: 'stage', problem: 'is already set to this; nothing was changed' }])
     await setStage(asking.deps, idOf(asking), change)
     return undefined
   },

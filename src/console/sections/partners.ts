@@ -58,7 +58,14 @@ async function readOne(asking: Asking) {
         rows: CONTACT_ROLES.flatMap((role) => {
           const contact = partner.contacts[role]
           return contact
-            ? [[text(role), text(contact.name), mailCell(contact.mail, asking), orDash(contact.webhook_url)]]
+            ? [
+                [
+                  text(t(`sandbox.told.${role}`)),
+                  text(contact.name),
+                  mailCell(contact.mail, asking),
+                  orDash(contact.webhook_url),
+                ],
+              ]
             : []
         }),
         none: t('console.partners.no_contacts'),
@@ -111,7 +118,11 @@ async function membersOf({ partner_id }: ShownPartner, asking: Asking) {
   return {
     title: t('console.partners.members'),
     head: [t('console.field.mail'), t('console.field.role'), t('console.field.joined')],
-    rows: members.map((member) => [mailCell(member.mail, asking), text(member.role), time(member.joined_at)]),
+    rows: members.map((member) => [
+      mailCell(member.mail, asking),
+      text(t(`sandbox.members.role.${member.role}`)),
+      time(member.joined_at),
+    ]),
     none: t('console.partners.no_members'),
   }
 }

@@ -54,7 +54,7 @@ export async function ensureCluster(
 function refuseOtherVersion(dataDir: string, found: string, ours: string): void {
   if (found === ours) return
   throw new Error(
-    `DATA_DIR ${dataDir} holds data of PostgreSQL ${found}, and this Gatehouse brings ${ours}: carry it over with pg_dump of ${found}, or set DATA_DIR to another folder`,
+    `DATA_DIR ${dataDir} holds data of PostgreSQL ${found}, and this Gatehouse includes PostgreSQL ${ours}: migrate it with pg_dump ${found}, or set DATA_DIR to another folder`,
   )
 }
 

@@ -26,7 +26,7 @@ const KNOWN: readonly Known[] = [
   ],
   [
     /wrong ownership|Permission denied|invalid permissions/,
-    (dataDir) => `the files in ${dataDir} do not belong to the user that runs PostgreSQL; give them back to it`,
+    (dataDir) => `the files in ${dataDir} are not owned by the user that runs PostgreSQL; change their owner`,
   ],
   [
     /could not locate a valid checkpoint record|invalid magic number|incorrect checksum|could not find WAL file|invalid page/,

@@ -70,7 +70,7 @@ export async function keepRunning(
     throw new Error(`the embedded PostgreSQL does not start: ${error.message}`)
   })
   startAgainWheneverItEnds().catch((error: Error) => {
-    log.fatal({ reason: error.message }, 'the embedded PostgreSQL does not come back; Gatehouse ends')
+    log.fatal({ reason: error.message }, 'the embedded PostgreSQL could not be restarted; Gatehouse is stopping')
     process.exit(1)
   })
   return async () => {

@@ -6,7 +6,7 @@ import { z } from 'zod'
 const secrets = z.object({ password: z.string().min(1), secretKey: z.string().min(32) })
 type KeptSecrets = z.output<typeof secrets>
 
-const MEND = 'restore it from a backup; to begin anew, set DATA_DIR to an empty folder'
+const MEND = 'restore it from a backup; to start from scratch, set DATA_DIR to an empty folder'
 
 /** The database's password and the default SECRET_KEY, made on the first start of `dataDir` and kept in it. */
 export function keptSecrets(dataDir: string): KeptSecrets {

@@ -31,18 +31,20 @@ const integer = <Out>(min: bigint, max: bigint, problem: string, convert: (integ
 
 /** An id of 64 bits, as number or numeric text; a `bigint` afterwards. */
 export const int64 = () =>
-  integer(INT64.min, INT64.max, 'must be a 64-bit integer, as number or text', (exact) => exact).meta({ wire: 'int64' })
+  integer(INT64.min, INT64.max, 'must be a 64-bit integer, as a number or string', (exact) => exact).meta({
+    wire: 'int64',
+  })
 
 /** The same from 1: of a partner or an order. */
 export const positiveId = int64().refine((id) => id > 0n, 'must be at least 1')
 
 /** A count, code or state of 32 bits, as number or numeric text; a `number` afterwards. */
 export const smallInt = () =>
-  integer(INT32.min, INT32.max, 'must be a 32-bit integer, as number or text', Number).meta({ wire: 'int' })
+  integer(INT32.min, INT32.max, 'must be a 32-bit integer, as a number or string', Number).meta({ wire: 'int' })
 
 /** Digits as number or text (a PartnerId); text without leading zeros afterwards, so `7001` and `"7001"` are equal. */
 export const numericText = () =>
-  integer(0n, INT64.max, 'must be digits, as number or text', String).meta({ wire: 'digits' })
+  integer(0n, INT64.max, 'must be digits, as a number or string', String).meta({ wire: 'digits' })
 
 /** A field that a partner may leave out; null and empty text count as left out, as many clients send them. */
 export const maybe = <Schema extends z.ZodType>(schema: Schema) =>
@@ -62,7 +64,7 @@ export const sentText = () => z.string().default('')
 /** An id that is text; some clients send it as a number, which must not have been rounded on the way. */
 export const idText = () =>
   z
-    .union([z.string(), z.int(), z.bigint()], 'must be a text')
+    .union([z.string(), z.int(), z.bigint()], 'must be a string')
     .transform(String)
     .pipe(z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters'))
     .meta({ wire: 'id' })

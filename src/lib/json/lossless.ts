@@ -54,7 +54,7 @@ const isName = (json: string, end: number): boolean => {
 }
 
 function textProblem(text: string, names: Set<string> | null): string | undefined {
-  if (!STORABLE.test(text)) return 'a text contains U+0000 or half of a surrogate pair'
+  if (!STORABLE.test(text)) return 'a string contains U+0000 or half of a surrogate pair'
   if (names?.has(text)) return `the name ${JSON.stringify(text.slice(0, 64))} appears twice in one object`
   names?.add(text)
   return undefined

@@ -31,7 +31,7 @@ export function readShape<Schema extends z.ZodType>(
 }
 
 const TYPES: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   boolean: 'true or false',
   array: 'an array',
   object: 'an object',

@@ -8,7 +8,7 @@ function beginningOf(header: string): string {
   return header.slice(0, Math.max(0, header.lastIndexOf(',', READ_CHARACTERS)))
 }
 
-/** Without white space: negotiator 1.0.0 overlooks the weight in `en; q=0.5`. */
+/** Without whitespace: negotiator 1.0.0 overlooks the weight in `en; q=0.5`. */
 const plain = (header: string): string => beginningOf(header).replace(/\s+/g, '').toLowerCase()
 
 /** The media types of an Accept header, lower-cased, most wanted first; refused ones (`q=0`) left out. */

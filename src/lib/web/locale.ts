@@ -56,11 +56,27 @@ export function translator(locale: Locale): Translate {
   return Object.assign(translate, { locale })
 }
 
+/** Between a number and a Chinese word stands a space, as in all texts; Intl leaves it out. */
+const spaced = (text: string): string => text.replace(/(?<=\d)(?=\p{Script=Han})/u, ' ')
+
 /** "in 12 minutes", "12 分钟后": whole minutes, never fewer than one. */
 export const inMinutes = (locale: Locale, seconds: number): string =>
-  new Intl.RelativeTimeFormat(locale, { numeric: 'always' })
-    .format(Math.max(1, Math.ceil(seconds / 60)), 'minute')
-    .replace(/(?<=\d)(?=\p{Script=Han})/u, ' ')
+  spaced(
+    new Intl.RelativeTimeFormat(locale, { numeric: 'always' }).format(Math.max(1, Math.ceil(seconds / 60)), 'minute'),
+  )
+
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const
+
+/** "90 seconds", "7 minutes", "8 hours", "199 days": the largest unit of which there are two, rounded. */
+export function amountOfTime(locale: Locale, seconds: number): string {
+  const [unit, size] = UNITS.find(([, each]) => seconds >= 2 * each) ?? (['second', 1] as const)
+  const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 })
+  return spaced(format.format(seconds / size))
+}
 
 export interface LanguageLink {
   readonly code: Locale

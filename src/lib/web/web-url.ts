@@ -4,7 +4,7 @@ import { z } from 'zod'
 const NOT_IN_URLS = /[\s\\\u0000-\u001f\u007f-\u009f]/
 
 function webUrlProblem(text: string): string | undefined {
-  if (NOT_IN_URLS.test(text)) return 'must not contain white space, backslashes or control characters'
+  if (NOT_IN_URLS.test(text)) return 'must not contain whitespace, backslashes or control characters'
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return 'must be an absolute http:// or https:// URL'
   const { username, password } = new URL(text)
   return username || password ? 'must not contain a user name or password' : undefined

@@ -4,7 +4,7 @@ import type { Mistake } from './recipe.ts'
 export const CREDENTIAL_MISTAKES = {
   headerDoubled: {
     name: 'header-doubled',
-    explanation: 'Authorization, Date or PartnerId came more than once; send each exactly once.',
+    explanation: 'Authorization, Date or PartnerId was sent more than once; send each exactly once.',
   },
   clientIdUnknown: {
     name: 'client-id-unknown',

@@ -21,8 +21,8 @@ export const DATE_MISTAKES = {
     name: 'date-local-time-labelled-gmt',
     explanation: 'The Date holds local time but is labelled GMT; convert it to GMT.',
   },
-  fast: { name: 'clock-fast', explanation: 'The Date is too far ahead of our clock; set yours by NTP.' },
-  slow: { name: 'clock-slow', explanation: 'The Date is too far behind our clock; set yours by NTP.' },
+  fast: { name: 'clock-fast', explanation: 'The Date is too far ahead of our clock; synchronise yours with NTP.' },
+  slow: { name: 'clock-slow', explanation: 'The Date is too far behind our clock; synchronise yours with NTP.' },
 } as const satisfies Record<string, Mistake>
 
 const M = DATE_MISTAKES

@@ -186,7 +186,8 @@ export function diagnose(
   return {
     mistakes: mistakes.map(({ name }) => name),
     explanation:
-      mistakes.map(({ explanation }) => explanation).join(' ') || 'The signature is right and the Date is in time.',
+      mistakes.map(({ explanation }) => explanation).join(' ') ||
+      'The signature is correct and the Date is within the limit.',
     stringToSign: right,
     ...(signedInstead === undefined || signedInstead === right ? {} : { signedInstead }),
     warnings: [...partnerIdWarnings, ...signature.warnings].map(({ name }) => name),

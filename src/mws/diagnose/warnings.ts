@@ -32,12 +32,12 @@ export const WARNINGS = {
   voucherListMissing: {
     name: 'voucher-list-missing',
     explanation:
-      'The order has one code per ticket, but its consumption notice has no voucherList: codes are marked by count, and only where the count leaves no choice. Until the partner is live, such a notice is refused.',
+      'The order has one code per ticket, but its consumption notice has no voucherList: the platform then knows only how many tickets are used, and marks vouchers only when all of them must be. Until the partner is live, such a notice is refused.',
   },
   implausible: {
     name: 'implausible-prices',
     explanation:
-      'Prices look like mistakes: far from the median of this calendar (yuan, not cents), settlement above sale, or a day that occurs again with other prices. They are stored as they came.',
+      'Prices look like mistakes: far from the median of this calendar (yuan, not cents), settlement above sale, or a day that occurs again with other prices. They are stored as received.',
   },
   partnerIdMissing: CREDENTIAL_MISTAKES.partnerIdMissing,
   querySigned: QUERY_SIGNED,

@@ -95,14 +95,24 @@ function caseOfAcceptance({ acceptance }: RunReport, t: Translate): Case {
   const { passed, open_steps, consumed, refunded, missing_contacts } = acceptance
   if (passed) return caseOf('acceptance', 0, 'passed')
   if (open_steps.length > 0)
-    return caseOf('acceptance', 0, 'skipped', t('sandbox.junit.open_steps', { steps: open_steps.join(', ') }))
+    return caseOf(
+      'acceptance',
+      0,
+      'skipped',
+      t('sandbox.junit.open_steps', { steps: open_steps.join(t('sandbox.list.separator')) }),
+    )
   const lacking = [
     ...(consumed.length > 0 ? [] : [t('sandbox.junit.no_consumption')]),
     ...(refunded.length > 0 ? [] : [t('sandbox.junit.no_refund')]),
   ]
-  if (lacking.length > 0) return caseOf('acceptance', 0, 'failure', lacking.join('; '))
+  if (lacking.length > 0) return caseOf('acceptance', 0, 'failure', lacking.join(t('sandbox.list.separator')))
   if (missing_contacts.length > 0) {
-    return caseOf('acceptance', 0, 'failure', t('sandbox.junit.contacts', { contacts: missing_contacts.join(', ') }))
+    return caseOf(
+      'acceptance',
+      0,
+      'failure',
+      t('sandbox.junit.contacts', { contacts: missing_contacts.join(t('sandbox.list.separator')) }),
+    )
   }
   return caseOf('acceptance', 0, 'skipped', t('sandbox.junit.not_accepted'))
 }

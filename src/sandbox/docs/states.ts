@@ -27,7 +27,7 @@ const REFUND_PLACES: Places<RefundState> = {
 }
 
 const ORDER_ZH: Readonly<Record<OrderState, string>> = {
-  creating: '正在向合作方创建订单',
+  creating: '正在请求合作方创建订单',
   create_unknown: '创建订单的响应丢失；平台先查询订单，再做其他操作',
   create_failed: '合作方拒绝或无法连接；可以重新发送',
   created: '合作方已有该订单，未支付',

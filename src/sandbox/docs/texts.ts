@@ -40,14 +40,16 @@ const isDirection = (text: string): text is Direction => text in DIRECTIONS
 export function docsTexts(locale: Locale) {
   const t = translator(locale)
   return {
-    /** `number`, `list of id, at most 1,000`, `number: 1, 2`. */
+    /** `number`, `list of id, at most 1,000 entries`, `number: 1, 2`. */
     kind: ({ kind, list, values, most }: SchemaField): string => {
       const one =
         values.length > 0
-          ? t('sandbox.docs.kind_values', { kind: t(KINDS[kind]), values: values.join(', ') })
+          ? t('sandbox.docs.kind_values', { kind: t(KINDS[kind]), values: values.join(t('sandbox.list.separator')) })
           : t(KINDS[kind])
       const shown = list ? t('sandbox.docs.list', { of: one }) : one
-      return most === undefined ? shown : t('sandbox.docs.at_most', { kind: shown, most: most.toLocaleString('en') })
+      if (most === undefined) return shown
+      const key = list ? 'sandbox.docs.most_entries' : 'sandbox.docs.most_characters'
+      return t(key, { kind: shown, most: most.toLocaleString('en') })
     },
     functionName: (id: FunctionId): string => functionName(id, t),
     functionAbout: (id: FunctionId): string => functionAbout(id, t),

@@ -64,7 +64,7 @@ async function writeLetter(folder: string, id: string, letter: Letter): Promise<
     await rename(`${file}.part`, file)
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException
-    throw new NotSent('the mail could not be written', `MAIL_FOLDER: ${code ?? 'failed'} (${syscall ?? '?'})`)
+    throw new NotSent('the email could not be written', `MAIL_FOLDER: ${code ?? 'failed'} (${syscall ?? '?'})`)
   }
 }
 

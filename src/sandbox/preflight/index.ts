@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import type { Deps } from '../../deps.ts'
 import { INTERFACES, type InterfaceName } from '../../interfaces/index.ts'
-import { type Locale, translator } from '../../lib/web/locale.ts'
+import { amountOfTime, type Locale, translator } from '../../lib/web/locale.ts'
 import { webUrl } from '../../lib/web/web-url.ts'
 import { countUse } from '../../throttle/index.ts'
 import { interfaceTitle } from '../interface-title.ts'
@@ -93,19 +93,4 @@ function told(findings: Findings, locale: Locale): Pick<InterfacePreflight, 'out
   })
   const outcome = (['failed', 'warning'] as const).find((worst) => checks.some((check) => check.outcome === worst))
   return { outcome: outcome ?? 'ok', checks }
-}
-
-/** `90 seconds`, `7 minutes`, `8 hours`, `199 days`. */
-function amountOfTime(locale: Locale, seconds: number): string {
-  const [amount, unit] =
-    seconds < 120
-      ? ([seconds, 'second'] as const)
-      : seconds < 7_200
-        ? ([seconds / 60, 'minute'] as const)
-        : seconds < 172_800
-          ? ([seconds / 3_600, 'hour'] as const)
-          : ([seconds / 86_400, 'day'] as const)
-  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 }).format(
-    amount,
-  )
 }

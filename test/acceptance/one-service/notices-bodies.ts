@@ -74,12 +74,12 @@ const voucher = (text: string, status = 1, quantity: number | string = 1) =>
   `{"voucher":${text},"voucherInvalidTime":"2026-12-31 23:59:59","quantity":${quantity},"status":${status}}`
 const withVouchers = (...list: string[]) => told({ more: `,"voucherList":[${list.join(',')}]` })
 const inside = (members: string) => () => consumption({ orderId }).replace('"body":{', `"body":{${members},`)
-const int64 = 'must be a 64-bit integer, as number or text'
-const int32 = 'must be a 32-bit integer, as number or text'
+const int64 = 'must be a 64-bit integer, as a number or string'
+const int32 = 'must be a 32-bit integer, as a number or string'
 
 const READING: Case[] = [
   { name: 'empty', body: () => '', refused: 'HTTP body: empty' },
-  { name: 'white space', body: () => ' \r\n\t', refused: 'HTTP body: empty' },
+  { name: 'whitespace', body: () => ' \r\n\t', refused: 'HTTP body: empty' },
   { name: 'not JSON', body: () => 'hello', refused: /^HTTP body: not JSON: / },
   { name: 'a form', body: () => `body=${orderId}`, refused: /^HTTP body: not JSON: / },
   { name: 'JSON cut off', body: () => consumption({ orderId }).slice(0, -1), refused: /^HTTP body: not JSON: / },

@@ -46,7 +46,7 @@ describe('an encrypted body', () => {
     },
   )
 
-  it('may have line breaks in its Base64, and white space around it', () => {
+  it('may have line breaks in its Base64, and whitespace around it', () => {
     expect(opened(` ${VECTOR.slice(0, 20)}\r\n${VECTOR.slice(20)}\n`)).toEqual([TEXT, true])
   })
 

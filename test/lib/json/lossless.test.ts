@@ -44,7 +44,7 @@ describe('lossless JSON', () => {
     expect(parsed('9'.repeat(500_000))).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('skips a byte order mark and white space', () => {
+  it('skips a byte order mark and whitespace', () => {
     expect(parsed('\ufeff {"a":1}\r\n')).toEqual({ a: 1 })
   })
 
@@ -71,8 +71,8 @@ describe('lossless JSON', () => {
     ['the name "body" appears twice in one object', '{"body":[],"body":{}}'],
     ['the name "a" appears twice in one object', '{"a":1,"\\u0061" :2}'],
     ['the name "__proto__" appears twice in one object', '[{"x":{"__proto__":1,"__proto__":1}}]'],
-    ['a text contains U+0000 or half of a surrogate pair', '{"a":"x\\u0000"}'],
-    ['a text contains U+0000 or half of a surrogate pair', '{"\\ud83d":1}'],
+    ['a string contains U+0000 or half of a surrogate pair', '{"a":"x\\u0000"}'],
+    ['a string contains U+0000 or half of a surrogate pair', '{"\\ud83d":1}'],
     ['empty', ''],
     ['empty', ' \n'],
   ])('says: %s', (problem, text) => {

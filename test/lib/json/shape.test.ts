@@ -16,7 +16,7 @@ describe('problems of a shape', () => {
     expect(result).toEqual({
       problems: [
         { path: 'list[1].count', problem: 'is required' },
-        { path: 'list[1].name', problem: 'must be a text' },
+        { path: 'list[1].name', problem: 'must be a string' },
         { path: 'list[1].kind', problem: 'must be one of 1, 2' },
       ],
     })
@@ -25,7 +25,7 @@ describe('problems of a shape', () => {
   it('are told as one sentence of at most five', () => {
     const result = readShape(z.array(smallInt()), ['a', 'b', 'c', 'd', 'e', 'f', 'g'])
     const text = problemsText('problems' in result ? result.problems : [])
-    expect(text).toMatch(/^\[0\] must be a 32-bit integer, as number or text; \[1\] .*; \[4\] .*; and more$/)
+    expect(text).toMatch(/^\[0\] must be a 32-bit integer, as a number or string; \[1\] .*; \[4\] .*; and more$/)
   })
 
   it('of the value itself have words too', () => {

@@ -36,7 +36,7 @@ describe('the signature tool', () => {
   it('finds nothing wrong with a right signature', () => {
     expect(diagnosed({})).toEqual({
       mistakes: [],
-      explanation: 'The signature is right and the Date is in time.',
+      explanation: 'The signature is correct and the Date is within the limit.',
       stringToSign: `POST ${CALL.path}\n${CALL.date}`,
       warnings: ['partner-id-missing'],
       proven: true,

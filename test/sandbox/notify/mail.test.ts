@@ -298,7 +298,7 @@ describe('without an SMTP server', () => {
     const { shown } = await oneMail(world)
     const { failure } = await sendNotification(world.deps, (await shown()).notification_id)
     expect(failure).toMatch(/^MAIL_FOLDER: ENOTDIR \(mkdir\)$/)
-    expect(await shown()).toMatchObject({ state: 'waiting', last_error: 'the mail could not be written' })
+    expect(await shown()).toMatchObject({ state: 'waiting', last_error: 'the email could not be written' })
   })
 })
 

@@ -49,13 +49,13 @@ describe('contacts', () => {
     expect(mail?.mail).toMatchObject({
       from: { name: 'Gatehouse', address: 'no-reply@gate.example' },
       to: [{ name: '林工', address: 'lin@example.com' }],
-      subject: '湖畔 Tickets 的接入测试已通过 / 湖畔 Tickets: integration passed',
+      subject: '湖畔 Tickets 的联调测试已通过 / 湖畔 Tickets: integration passed',
       messageId: `<${notifications[0]?.notification_id}@gate.example>`,
       date: world.clock.now().toISOString(),
     })
     const text = String(mail?.mail.text)
     expect(text).toContain(
-      '林工，您好：\n\n湖畔 Tickets 已通过沙箱测试：第 3 次测试，时间 2026-05-06 18:34（北京时间）。',
+      '林工，您好：\n\n湖畔 Tickets 已通过联调测试：第 3 次测试，时间 2026-05-06 18:34（北京时间）。',
     )
     expect(text).toContain('run 3, on 2026-05-06 10:34 (UTC).')
     expect(text.split('\n').filter((line) => line === passed.reportUrl)).toHaveLength(2)

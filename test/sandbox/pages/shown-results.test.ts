@@ -61,7 +61,7 @@ describe('the log of a step', () => {
     await lab.mistakes()
     const failed = textOf(await me.open(`/sandbox/run/${other}?step=order-create`))
     expect(failed).toContain('created (created, not paid)')
-    expect(failed).toContain('create_failed (you refused it, or were not reached)')
+    expect(failed).toContain('create_failed (you refused it, or we could not reach you)')
     expect(failed).toContain('Field reference: Order create · Response · code')
   })
 })

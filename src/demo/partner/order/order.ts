@@ -31,7 +31,7 @@ export interface Ticket {
   state: 'unused' | 'held' | 'used' | 'refunded'
 }
 
-/** credentialType: 0 id card, 1 passport, 2 officer card, 3 Taiwan compatriot permit, 4 HK/Macau pass, 5 mainland permit. */
+/** credentialType: 0 ID card, 1 passport, 2 military officer ID, 3 Taiwan compatriot permit, 4 HK/Macau pass, 5 mainland permit. */
 export interface Credential {
   readonly credentialType: number
   readonly credentialNo: string

@@ -6,13 +6,13 @@ const OUR_CODE: Meaning = ['Result', '结果', 200]
 export const CATALOGUE_MEANINGS: Meanings = {
   partnerId: ['Your PartnerId', '合作方 PartnerId', 7001],
   'notice.partnerId': ['Your PartnerId; required until you are live', '合作方 PartnerId；正式上线前必填', 7001],
-  'answer.partnerId': ['Your PartnerId, as text', '合作方 PartnerId（文本）', '7001'],
+  'answer.partnerId': ['Your PartnerId, as text', '合作方 PartnerId（字符串）', '7001'],
   body: ['The business fields', '业务字段'],
-  code: ['200 success; the other codes are listed below', '200 成功；其他代码见下表', 200],
+  code: ['200 success; the other codes are listed below', '200 成功；其他返回码见下表', 200],
   'deal-change.notice.code': ['Not needed; ignored', '不需要；忽略', 200],
   'pay.notice.code': [
     '200 issued; for a failure, the code that order pay would have had. Here or in body',
-    '200 出票成功；失败时为订单支付的失败代码。可放在此处或 body 中',
+    '200 出票成功；失败时为订单支付的失败码。可放在此处或 body 中',
     200,
   ],
   'pay.notice.body.code': ['The same, where it is not at the top level', '同上，用于未放在顶层时', 200],

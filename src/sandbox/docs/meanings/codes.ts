@@ -19,7 +19,7 @@ export const CODES_ZH: Readonly<Record<string, string>> = {
   'under review': '审核中',
   'already refunded': '已退款',
   'wrong type of code': '凭证码类型错误',
-  'count wrong or refused': '数量错误或拒绝退款',
+  'not enough tickets, or refund refused': '票数不足或拒绝退款',
   'product not refundable': '产品不可退',
   'other refund error': '其他退款错误',
 }

@@ -4,7 +4,7 @@ import type { Meanings } from './meaning.ts'
 export const ORDER_MEANINGS: Meanings = {
   orderId: [
     'Platform order id; may exceed 2^53, so read it as a 64-bit integer or as text',
-    '平台订单号；可能大于 2^53，请按 64 位整数或文本读取',
+    '平台订单号；可能大于 2^53，请按 64 位整数或字符串读取',
     9007199254740993n,
   ],
   'order-create.request.body.orderId': [
@@ -14,12 +14,12 @@ export const ORDER_MEANINGS: Meanings = {
   ],
   partnerOrderId: ['Your order id', '合作方订单号', 'P-20260506-1'],
   'consume.notice.body.partnerOrderId': [
-    'Your order id, exactly as in your answer to order create',
+    'Your order id, exactly as in your response to order create',
     '合作方订单号，与创建订单时返回的完全一致',
     'P-20260506-1',
   ],
   'refund.notice.body.partnerOrderId': [
-    'Your order id, exactly as in your answer to order create',
+    'Your order id, exactly as in your response to order create',
     '合作方订单号，与创建订单时返回的完全一致',
     'P-20260506-1',
   ],
@@ -30,7 +30,7 @@ export const ORDER_MEANINGS: Meanings = {
   totalPrice: ['Sale price of the whole order, yuan', '订单总售价，元', 200],
   quantity: ['Number of tickets', '票数', 2],
   'voucherList.quantity': ['Tickets that this code is valid for', '该凭证对应的票数', 1],
-  travelDate: ['Day of the visit; "" for open-date tickets', '游玩日期；不约定日期的票为空文本 ""', '2026-06-01'],
+  travelDate: ['Day of the visit; "" for open-date tickets', '出行日期；不约定日期的票为空字符串 ""', '2026-06-01'],
   visitors: [
     'Visitors, as the product requires them; [] if it requires none',
     '游客信息，按产品要求提供；不需要时为 []',
@@ -41,10 +41,10 @@ export const ORDER_MEANINGS: Meanings = {
   mobile: ['Mobile number', '手机号', '13800000000'],
   address: ['Address', '地址', '北京市朝阳区示例路 1 号'],
   postCode: ['Post code', '邮编', '100000'],
-  email: ['Mail address', '邮箱', 'visitor@example.com'],
+  email: ['Email address', '邮箱', 'visitor@example.com'],
   gender: ['Gender', '性别', 1],
   credentials: [
-    'Documents: type → number. Types: 0 id card, 1 passport, 2 officer card, 3 Taiwan compatriot permit, 4 HK/Macau pass, 5 mainland permit to Taiwan',
+    'Documents: type → number. Types: 0 ID card, 1 passport, 2 military officer ID, 3 Taiwan compatriot permit, 4 HK/Macau pass, 5 mainland permit to Taiwan',
     '证件：类型 → 号码。类型：0 身份证，1 护照，2 军官证，3 台胞证，4 港澳通行证，5 大陆居民往来台湾通行证',
     { 0: '110101199001011234' },
   ],
@@ -77,7 +77,7 @@ export const ORDER_MEANINGS: Meanings = {
     ['https://partner.example/v/1001.png'],
   ],
   'voucherList.voucherPics': ['Picture of the code', '凭证码图片', 'https://partner.example/v/1001.png'],
-  realNameType: ['Whether the order has real names', '是否实名', 1],
+  realNameType: ['Whether it is a real-name order', '是否实名', 1],
   credentialList: [
     'Documents and the codes that belong to them, for real-name orders',
     '证件与其对应的凭证码，用于实名订单',
@@ -111,8 +111,8 @@ export const ORDER_MEANINGS: Meanings = {
   closeType: ['Why the order is closed', '关闭原因', 1],
   rescheduleType: ['Kind of change', '改签类型', 1],
   rescheduleNo: ['Platform serial of the change', '平台改签流水号', 'R-1'],
-  originDate: ['Booked day', '原游玩日期', '2026-06-01'],
-  targetDate: ['New day', '目标游玩日期', '2026-06-02'],
+  originDate: ['Booked day', '原出行日期', '2026-06-01'],
+  targetDate: ['New day', '目标出行日期', '2026-06-02'],
   rescheduleVisitors: ['Visitors to change', '变更的游客'],
   originVisitor: ['Visitor before', '原游客'],
   targetVisitor: ['Visitor after', '新游客'],

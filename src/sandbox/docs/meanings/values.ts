@@ -38,7 +38,7 @@ export const VALUES: Readonly<Record<string, Values>> = {
     9: ['given up', '放弃'],
   },
   method: { page: ['by page', '分页'], multi: ['by ids', '按 ID'] },
-  asyncType: { 0: ['answer now', '立即返回'], 1: ['answer later (code 999)', '稍后返回（代码 999）'] },
+  asyncType: { 0: ['answer now', '立即返回'], 1: ['answer later (code 999)', '稍后返回（code 999）'] },
   locType: {
     0: ['GCJ-02', 'GCJ-02（国测局）'],
     1: ['WGS-84', 'WGS-84（GPS）'],
@@ -57,7 +57,7 @@ export const VALUES: Readonly<Record<string, Values>> = {
   credentialType: {
     0: ['id card', '身份证'],
     1: ['passport', '护照'],
-    2: ['officer card', '军官证'],
+    2: ['military officer ID', '军官证'],
     3: ['Taiwan compatriot permit', '台胞证'],
     4: ['HK/Macau pass', '港澳通行证'],
     5: ['mainland permit to Taiwan', '大陆居民往来台湾通行证'],
@@ -65,7 +65,7 @@ export const VALUES: Readonly<Record<string, Values>> = {
   'voucherList.status': VOUCHER_STATUS,
   'credentialList.status': VOUCHER_STATUS,
   issueType: {
-    0: ['failed, in an old program', '出票失败（旧程序）'],
+    0: ['failed (legacy value)', '出票失败（旧程序）'],
     1: ['issued', '出票成功'],
     2: ['failed', '出票失败'],
   },
@@ -102,7 +102,7 @@ export const VALUES: Readonly<Record<string, Values>> = {
   },
   'refund.notice.code': {
     200: ['refunded', '已退款'],
-    606: ['not enough tickets, or refused', '票数不足或拒绝'],
+    606: ['not enough tickets, or refund refused', '票数不足或拒绝退款'],
     699: ['refused, or another failure', '拒绝或其他失败'],
   },
   'deal-change.answer.code': OUR_CODES,

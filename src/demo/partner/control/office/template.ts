@@ -31,7 +31,7 @@ const HEAD = `<!doctype html>
 <% if (it.done) { %><p class="good" role="status" id="said" tabindex="-1"><%= it.done %></p><% } %>
 <% if (it.mistaken.length > 0) { %>
 <form class="alert" method="post" action="/office/mistakes">
-<strong><%= it.t.mistaken %>:</strong> <% for (const name of it.mistaken) { %><code><%= name %></code> <% } %>
+<strong><%= it.t.mistaken %></strong> <% for (const name of it.mistaken) { %><code><%= name %></code> <% } %>
 <button class="second" type="submit"><%= it.t.honest %></button>
 </form>
 <% } %>`

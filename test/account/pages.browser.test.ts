@@ -189,7 +189,7 @@ describe('the sign-in page', () => {
     }
     await page.fill('#passport', 'alice')
     await attempt()
-    expect(await page.getByRole('alert').textContent()).toContain('The passport or the password is wrong.')
+    expect(await page.getByRole('alert').textContent()).toContain('The username or the password is wrong.')
     expect(await page.title()).toBe('Not signed in – Gatehouse')
     expect(await page.inputValue('#passport')).toBe('alice')
     expect(await page.inputValue('#password')).toBe('')

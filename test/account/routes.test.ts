@@ -85,7 +85,7 @@ describe('POST /sign-in', () => {
     expect(wrong.statusCode).toBe(403)
     expect(wrong.headers['set-cookie']).toBeUndefined()
     expect(wrong.body).toContain('role="alert"')
-    expect(wrong.body).toContain('The passport or the password is wrong.')
+    expect(wrong.body).toContain('The username or the password is wrong.')
     expect(wrong.body).toContain('value="/oauth/v2/authorize?x=1"')
     expect(wrong.body).toContain('href="?return_to=%2Foauth%2Fv2%2Fauthorize%3Fx%3D1&amp;ui_locales=zh-CN"')
     expect(wrong.body).not.toContain('wrong-password')

@@ -1,5 +1,6 @@
 import Fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
+import type { z } from 'zod'
 import { readConfig } from '../../src/config/index.ts'
 import { settings } from '../../src/config/schema.ts'
 import type { Fields, RecordField } from '../../src/db/field.ts'
@@ -52,6 +53,18 @@ describe('OPERATIONS', () => {
 })
 
 describe('DECISIONS', () => {
+  it('names the fields that a product must have', () => {
+    const [, listed = ''] = /required are ([\s\S]*?)\. Of a product without/.exec(read(DECISIONS)) ?? []
+    const named = listed.replace(/\s*\([^)]*\)/g, '').split(/,\s+|\s+and\s+/)
+    const answer = INTERFACES.find(({ name }) => name === 'product-pull')?.answer as z.ZodObject<{
+      body: z.ZodArray<z.ZodObject>
+    }>
+    const required = Object.entries(answer.shape.body.element.shape).filter(
+      ([, field]) => !(field as z.ZodType).safeParse(undefined).success,
+    )
+    expect(named.map((name) => name.trim()).sort()).toEqual(required.map(([name]) => name).sort())
+  })
+
   it('has a row for each rescode', () => {
     const rows = Object.entries(RESCODES).map(([rescode, { name, status, message }]) =>
       rowOf(rescode, name, status, message),

@@ -74,8 +74,8 @@ export function isProven(deps: Deps, partner: PartnerWithSecrets, call: PartnerC
 
 /** Some long-running programs do this, so live partners are only warned. */
 const TOLERATED = {
-  'partner-id-missing': 'the PartnerId header is missing',
-  'query-signed': 'the query was signed; sign only the path',
+  'partner-id-missing': 'PartnerId is missing: partner-id-missing',
+  'query-signed': 'the query was signed: query-signed',
 } as const
 
 /** Names of deviations that are accepted from a live partner, with a warning, and refused in stage sandbox. */

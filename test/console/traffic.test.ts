@@ -106,8 +106,8 @@ describe('a call', () => {
   it.each([
     ['the signature does not match: signature-unrecognised', '签名不匹配：该签名不符合任何一种已知错误'],
     ['the signature does not match: newline-missing, base64-twice', 'Base64'],
-    ['the PartnerId header is missing', '缺少'],
-    ['the query was signed; sign only the path', '查询'],
+    ['PartnerId is missing: partner-id-missing', '缺少'],
+    ['the query was signed: query-signed', '查询'],
   ])('whose signature has mistakes has them explained, not named: %s', async (reason, told) => {
     const { call_id, client_id } = (
       await world.pool.query(

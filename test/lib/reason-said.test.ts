@@ -96,11 +96,11 @@ describe('the reasons of refused and failed calls', () => {
         explainMistake(locale, name),
       )
       expect(reasonText(unfit, t)).toBe(`${begin}${line}${locale === 'en' ? ' ' : ''}${url}`)
-      expect(reasonText('the PartnerId header is missing', t)).toBe(missing)
+      expect(reasonText('PartnerId is missing: partner-id-missing', t)).toBe(missing)
       expect(detailText(said('only-unverified', { reason: reasonDetail(unfit) }), t)).toContain(
         `${begin}${line}${locale === 'en' ? ' ' : ''}${url}`,
       )
-      for (const reason of [unfit, 'the PartnerId header is missing', 'partnerId is required']) {
+      for (const reason of [unfit, 'PartnerId is missing: partner-id-missing', 'partnerId is required']) {
         expect(trafficTexts(locale).reason(reason)).toBe(reasonText(reason, t))
       }
     }

@@ -105,7 +105,7 @@ function caseOfAcceptance({ acceptance }: RunReport, t: Translate): Case {
     ...(consumed.length > 0 ? [] : [t('sandbox.junit.no_consumption')]),
     ...(refunded.length > 0 ? [] : [t('sandbox.junit.no_refund')]),
   ]
-  if (lacking.length > 0) return caseOf('acceptance', 0, 'failure', lacking.join(t('sandbox.list.separator')))
+  if (lacking.length > 0) return caseOf('acceptance', 0, 'failure', lacking.join(t('sandbox.list.clauses')))
   if (missing_contacts.length > 0) {
     return caseOf(
       'acceptance',

@@ -37,8 +37,10 @@ interface Walk {
   readonly lab: Lab
   readonly page: Page
   readonly origin: string
-  /** Looks at the page as it stands, and keeps a picture of it where that is asked for. */
+  /** Looks at the page as it is, and keeps a picture of it where that is asked for. */
   seen(name: string): Promise<void>
+  /** Every page that the browser got. */
+  readonly pages: Promise<string>[]
 }
 
 /** Sentences in English on the page, beside what is code, and what came over the wire. */
@@ -57,6 +59,11 @@ async function arrive(look: Look): Promise<Walk> {
   onTestFinished(() => lab.close())
   const origin = lab.url.replace('127.0.0.1', 'localhost')
   const page = await browser.open(`${origin}/sandbox`, look)
+  const pages: Promise<string>[] = []
+  page.on('response', (response) => {
+    const isPage = response.ok() && response.headers()['content-type']?.startsWith('text/html')
+    if (isPage) pages.push(response.text().catch(() => '')) // a page that was left before it was there
+  })
   const seen = async (name: string) => {
     expect(await page.getAttribute('html', 'lang'), name).toBe(look.locale)
     if (look.locale === 'zh-CN') expect(await englishOn(page), name).toEqual([])
@@ -66,7 +73,7 @@ async function arrive(look: Look): Promise<Walk> {
     expect(await fits(page), name).toBe(true)
     await picture(page, `careless-${name}`, look)
   }
-  return { lab, page, origin, seen }
+  return { lab, page, origin, seen, pages }
 }
 
 /** Looked at for barriers: the others are, in all looks, in access, traffic, report and pages/run.browser.test.ts. */
@@ -165,6 +172,7 @@ async function goThroughSteps(walk: Walk): Promise<void> {
   walk.lab.world.clock.advance(60)
   await page.click(all)
   await page.waitForSelector('.waiting')
+  await page.reload() // changes nothing
   await sendWrongly(walk)
   await scanTickets(walk)
   const consumption = await stepName(page)
@@ -239,5 +247,8 @@ describe.each(process.env.SCREENSHOTS ? [...LOOKS, ...OTHERS] : LOOKS)('a carele
     await goThroughSteps(walk)
     await beAccepted(walk)
     await readTraffic(walk)
+    const pages = await Promise.all(walk.pages)
+    expect(pages.filter((text) => text !== '').length).toBeGreaterThan(15)
+    expect(pages.filter((text) => text.includes(walk.lab.secret))).toEqual([])
   })
 })

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { INTERFACES, type InterfaceName } from '../../src/interfaces/index.ts'
 import { RescodeError } from '../../src/lib/web/rescode.ts'
 import { type InterfacePreflight, type PreflightCheck, preflight } from '../../src/sandbox/preflight/index.ts'
+import { probe } from '../../src/sandbox/preflight/probe.ts'
 import { verdict } from '../../src/sandbox/preflight/verdict.ts'
 import { openWorld, type World } from '../harness.ts'
 import { DISGUISES } from '../outbound/disguises.ts'
@@ -337,4 +338,30 @@ it('is refused when one partner asks too often, and not another', async () => {
   expect(answers[12]).toBeInstanceOf(RescodeError)
   partnerId++
   expect(await ask()).toBe('done')
+})
+
+describe('the time that is left for all URLs', () => {
+  it('is spent: a URL is not called, and the person learns why', async () => {
+    let requests = 0
+    const url = await http((_request, response) => {
+      requests++
+      response.end('{}')
+    })
+    const found = await probe(world.deps, url, 299)
+    expect(found).toEqual({ outcome: 'no-time' })
+    expect(verdict(url, found).answers).toEqual({ outcome: 'not_tried', reason: 'no-time' })
+    expect(requests).toBe(0)
+    expect(await probe(world.deps, url, 3_000)).toMatchObject({ outcome: 'answered' })
+  })
+
+  it('ends a call that hangs before the limit of one call does', async () => {
+    const url = await http(() => {})
+    const ended: string[] = []
+    const [failed] = await Promise.all([
+      probe(world.deps, url, 60_000).finally(() => ended.push('with time left')),
+      probe(world.deps, url, 1_000).finally(() => ended.push('with a second left')),
+    ])
+    expect(failed).toMatchObject({ outcome: 'failed' })
+    expect(ended).toEqual(['with a second left', 'with time left'])
+  })
 })

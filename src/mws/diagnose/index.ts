@@ -28,7 +28,7 @@ export interface DiagnosedCall {
   readonly date?: string | undefined
   readonly authorization?: string | undefined
   readonly partnerId?: string | undefined
-  /** Names of signature headers that came more than once. */
+  /** Names of signature headers that were sent more than once. */
   readonly doubled?: readonly string[]
 }
 

@@ -74,7 +74,7 @@ describe('a refused call is kept', () => {
   it.each<[string, Sending, string]>([
     ['a signature that does not fit', { signed: { newline: '' } }, 'the signature does not match'],
     ['no Date', { headers: { Date: undefined } }, 'Date is missing'],
-    ['a Date doubled', { headers: { Date: ['x', 'y'] } }, 'date came more than once'],
+    ['a Date doubled', { headers: { Date: ['x', 'y'] } }, 'date was sent more than once'],
     ['a Date that is none', { date: 'today' }, 'Date: not of the form "Tue, 05 May 2015 06:11:34 GMT"'],
     ['a Date of long ago', { date: 'Tue, 05 May 2015 06:11:34 GMT' }, 'Date differs from our clock by'],
     ['the PartnerId of another', { headers: { PartnerId: '1' } }, 'PartnerId does not belong to the clientId'],

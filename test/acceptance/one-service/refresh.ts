@@ -145,7 +145,7 @@ describe.each(MODES)('row 11: an expired refresh token, statuses %s', (mode) => 
   })
 })
 
-describe('a refresh token lives as long as the app is set to, counted from the consent', () => {
+describe('a refresh token lives as long as the app is set to, counted from its issue', () => {
   it.each([7, 30, 60, 90])('%i days', async (days) => {
     const app = await client.makeApp({ refresh_days: days })
     const tokens = await client.getTokens(alice, app)

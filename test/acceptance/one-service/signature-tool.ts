@@ -60,6 +60,7 @@ describe.each(['', '/rhone'])('under the prefix "%s"', (prefix) => {
     ['{"partnerId":7201,"body":{}', 'application/json', ['body-not-json']],
     ['['.repeat(10_000), 'text/json; charset=gbk', ['content-type-not-json', 'body-not-json']],
     ['{"partnerId":7201,"body":{}}', 'text/plain', ['content-type-not-json']],
+    ['{"partnerId":7201,"body":{}}', 'application/', ['content-type-not-json']],
     ['{"body":{}}', 'application/json', ['body-partner-id-missing']],
     ['{"partnerId":"7202","body":{}}', 'application/json', ['body-partner-id-mismatch']],
     [`{"x":"${'x'.repeat(2 ** 21)}"}`, 'application/json', ['body-too-long']],

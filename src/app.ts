@@ -33,7 +33,7 @@ import { metricsRoom } from './metrics/plugin.ts'
 import { mtpRoom } from './mtp/plugin.ts'
 import { oauthRoom } from './oauth/plugin.ts'
 import { oidcRoom } from './oidc/plugin.ts'
-import { type IsForOperators, isFirstOperator, registerOperators } from './operators/index.ts'
+import { hasAdminToken, type IsForOperators, registerOperators } from './operators/index.ts'
 import { operatorsRoom } from './operators/plugin.ts'
 import { ordersRoom } from './orders/plugin.ts'
 import { heartbeatWith } from './partner-calls/index.ts'
@@ -107,7 +107,7 @@ export async function buildApp({
   registerSecurityTxt(app, config, deps.clock)
   registerHealth(app, readiness, log, {
     databaseState: databaseState(deps.db.reserved(), deps.keys),
-    isOperator: (request) => isForOperators(request) && isFirstOperator(config, request.headers.authorization),
+    isOperator: (request) => isForOperators(request) && hasAdminToken(config, request.headers.authorization),
   })
   await app.register(cookie)
   await registerPages(app, config.PUBLIC_URL)

@@ -26,7 +26,7 @@ export const takeUnsealed = (db: Db, limit: number): Promise<z.output<typeof wai
 const seal = z.object({
   seal_no: z.string().transform(BigInt),
   before_at: z.date().nullable(),
-  /** Code of the seal before; empty in the first one of all, null in those of a release that did not keep it. */
+  /** MAC of the seal before; empty in the first one of all, null in those of a release that did not keep it. */
   before_chain: z.instanceof(Buffer).nullable(),
   first_at: z.date(),
   last_at: z.date(),

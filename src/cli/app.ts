@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { rotation, type SecretDates } from '../lib/crypto/made-secret.ts'
+import { rotation, type SecretDates } from '../lib/crypto/generated-secret.ts'
 import {
   approveMicroApp,
   createMicroApp,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
-import { rotation } from '../lib/crypto/made-secret.ts'
+import { rotation } from '../lib/crypto/generated-secret.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import {
   activatePartner,

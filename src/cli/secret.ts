@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { checkSecret, type SecretCheck } from '../lib/crypto/made-secret.ts'
+import { checkSecret, type SecretCheck } from '../lib/crypto/generated-secret.ts'
 import type { CliContext } from './context.ts'
 import { takes } from './operation.ts'
 import { readSecret } from './read-secret.ts'

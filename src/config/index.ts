@@ -22,7 +22,7 @@ export type Config = Readonly<
 > & {
   readonly SHUTDOWN_DELAY_S: number
   readonly DEMO: boolean
-  /** Why the demo is not started although nobody has said so; a sentence with the mend. */
+  /** Why the demo is not started although nobody has said so; a sentence that says how to change that. */
   readonly demoLeftOut: string | undefined
   /** Settings that were given under a former name; one sentence each. */
   readonly renamed: readonly string[]
@@ -38,7 +38,7 @@ export type Config = Readonly<
   readonly MAIL_FROM: string
 }
 
-/** An unusable setting: one line a problem, each with the variable's name and the mend. */
+/** An unusable setting: one line a problem, each with the variable's name and how to fix it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -49,9 +49,9 @@ const EMBEDDED_CONNECTIONS = 180
 const mandatory = (config: Settings): string[] => {
   const problems: string[] = []
   const missingKey = config.SECRET_KEY === undefined
-  const mend = 'set it to a value that you keep; generate one with: openssl rand -base64 48'
-  if (config.NODE_ENV === 'production' && missingKey) problems.push(`SECRET_KEY is required in production: ${mend}`)
-  else if (config.DATABASE_URL && missingKey) problems.push(`SECRET_KEY is required with DATABASE_URL: ${mend}`)
+  const remedy = 'set it to a value that you keep; generate one with: openssl rand -base64 48'
+  if (config.NODE_ENV === 'production' && missingKey) problems.push(`SECRET_KEY is required in production: ${remedy}`)
+  else if (config.DATABASE_URL && missingKey) problems.push(`SECRET_KEY is required with DATABASE_URL: ${remedy}`)
   if (config.NODE_ENV === 'production') problems.push(...mandatoryInProduction(config))
   const { HTTP_PROCESSES, DATABASE_POOL_SIZE } = config
   if (!config.DATABASE_URL && HTTP_PROCESSES * DATABASE_POOL_SIZE > EMBEDDED_CONNECTIONS) {

@@ -45,7 +45,7 @@ const LEAST = 2
 /** Between bars, of a bar's share. */
 const GAP = 0.2
 
-interface Drawn {
+interface ChartInput {
   readonly id: string
   readonly title: string
   readonly summary: string
@@ -58,7 +58,7 @@ interface Drawn {
 
 const clockText = (at: Date): string => time(at).text.slice(11, 16)
 
-export function chartOf({ since, spanS, spans, mostOf, ...said }: Drawn): Chart {
+export function chartOf({ since, spanS, spans, mostOf, ...labels }: ChartInput): Chart {
   const most = Math.max(1, ...spans.map(({ all }) => all))
   const pitch = WIDTH / spans.length
   const heightOf = (count: number) => (count === 0 ? 0 : Math.max(LEAST, Math.round((count / most) * HEIGHT)))
@@ -80,5 +80,5 @@ export function chartOf({ since, spanS, spans, mostOf, ...said }: Drawn): Chart 
   })
   const end = addSeconds(since, spans.length * spanS)
   const ends = { from: clockText(since), to: clockText(end) }
-  return { ...said, ...ends, most: mostOf(most), width: WIDTH, height: HEIGHT, bars }
+  return { ...labels, ...ends, most: mostOf(most), width: WIDTH, height: HEIGHT, bars }
 }

@@ -7,9 +7,9 @@ import { listOrders, showOrder } from '../orders/index.ts'
 import { listPartners } from '../partners/index.ts'
 import { listMicroApps } from '../registry/index.ts'
 import { refusalTable, rejectedTable, userLink } from './explained.ts'
+import type { Cell, PageContext, Table } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import { knownRequest } from './sections/requests.ts'
-import type { Asking, Cell, Table } from './shown.ts'
 import { at, code, link, stateCell, text, time } from './texts.ts'
 
 /**
@@ -29,9 +29,9 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const MOST = 5
 const LONGEST = 128
 
-type Finds = (asking: Asking, query: string) => Promise<readonly { kind: string; link: Cell }[]>
+type Finder = (context: PageContext, query: string) => Promise<readonly { kind: string; link: Cell }[]>
 
-const orderById: Finds = async ({ deps, t }, query) => {
+const orderById: Finder = async ({ deps, t }, query) => {
   if (!isBigint(query)) return []
   const found = await showOrder(deps, BigInt(query)).catch((error: unknown) => {
     if (error instanceof RescodeError) return undefined
@@ -40,7 +40,7 @@ const orderById: Finds = async ({ deps, t }, query) => {
   return found ? [{ kind: t('console.search.order'), link: link(query, at('orders', query)) }] : []
 }
 
-const orderOfPartner: Finds = async ({ deps, t }, query) => {
+const orderOfPartner: Finder = async ({ deps, t }, query) => {
   const { orders } = await listOrders(deps, parseInput(listOrders.input, { partner_order_id: query, limit: MOST }))
   return orders.map(({ order_id, partner_order_id }) => ({
     kind: t('console.search.order'),
@@ -48,7 +48,7 @@ const orderOfPartner: Finds = async ({ deps, t }, query) => {
   }))
 }
 
-const partner: Finds = async ({ deps, t }, query) => {
+const partner: Finder = async ({ deps, t }, query) => {
   const { partners } = await listPartners(deps, parseInput(listPartners.input, { client_id: query, limit: MOST }))
   return partners.map(({ partner_id, name, client_id }) => ({
     kind: t('console.search.partner'),
@@ -56,7 +56,7 @@ const partner: Finds = async ({ deps, t }, query) => {
   }))
 }
 
-const microApp: Finds = async ({ deps, t }, query) => {
+const microApp: Finder = async ({ deps, t }, query) => {
   const { apps } = await listMicroApps(deps, parseInput(listMicroApps.input, { app_key: query, limit: MOST }))
   return apps.map(({ app_key, name }) => ({
     kind: t('console.search.app'),
@@ -64,7 +64,7 @@ const microApp: Finds = async ({ deps, t }, query) => {
   }))
 }
 
-const person: Finds = async ({ deps, t }, query) => {
+const person: Finder = async ({ deps, t }, query) => {
   const { users } = await listUsers(deps, parseInput(listUsers.input, { passport: query, limit: MOST }))
   return users.map(({ cid, user_id, passport }) => ({
     kind: t('console.search.user'),
@@ -72,32 +72,32 @@ const person: Finds = async ({ deps, t }, query) => {
   }))
 }
 
-const request: Finds = async (asking, query) => {
-  if (!UUID.test(query) || !(await knownRequest(asking, query))) return []
-  return [{ kind: asking.t('console.search.request'), link: link(query, at('requests', query)) }]
+const request: Finder = async (context, query) => {
+  if (!UUID.test(query) || !(await knownRequest(context, query))) return []
+  return [{ kind: context.t('console.search.request'), link: link(query, at('requests', query)) }]
 }
 
-const ALL: readonly Finds[] = [request, orderById, orderOfPartner, partner, microApp, person]
+const ALL: readonly Finder[] = [request, orderById, orderOfPartner, partner, microApp, person]
 
 /** At most five of a kind, by the beginning of what each is known by. */
-export async function searchFor(asking: Asking): Promise<Found> {
-  const query = (asking.fields.q ?? '').slice(0, LONGEST)
+export async function searchFor(context: PageContext): Promise<Found> {
+  const query = (context.fields.q ?? '').slice(0, LONGEST)
   if (query === '') return { query, found: [], tables: [] }
   const [explained, ...byKind] = await Promise.all([
-    explainedFor(asking, query),
-    ...ALL.map((finds) => quiet(finds(asking, query))),
+    explainedFor(context, query),
+    ...ALL.map((find) => quiet(find(context, query))),
   ])
   const found = [
-    ...new Map([...byKind.flat(), ...people(explained, asking)].map((one) => [one.link.href, one])).values(),
+    ...new Map([...byKind.flat(), ...people(explained, context)].map((one) => [one.link.href, one])).values(),
   ]
-  const tables = tablesOf(explained, asking)
+  const tables = tablesOf(explained, context)
   const [only, ...others] = found
   const isOnly = others.length === 0 && tables.length === 0
   return { query, found, tables, ...(only?.link.href && isOnly ? { href: only.link.href } : {}) }
 }
 
 /** Of an order and a request their own pages say the same. */
-async function explainedFor({ deps, role }: Asking, query: string): Promise<Explained> {
+async function explainedFor({ deps, role }: PageContext, query: string): Promise<Explained> {
   if (UUID.test(query) || !mayDo(role, 'GET /explain')) return {}
   return explain(deps, query).catch((error: unknown) => {
     if (error instanceof RescodeError) return {}
@@ -105,20 +105,20 @@ async function explainedFor({ deps, role }: Asking, query: string): Promise<Expl
   })
 }
 
-const people = ({ people = [] }: Explained, { t }: Asking) =>
+const people = ({ people = [] }: Explained, { t }: PageContext) =>
   people.map(({ cid, user_id }) => ({ kind: t('console.search.user'), link: userLink(cid, user_id) }))
 
-function tablesOf({ token, app, partner, people = [] }: Explained, asking: Asking): Table[] {
-  const { t } = asking
+function tablesOf({ token, app, partner, people = [] }: Explained, context: PageContext): Table[] {
+  const { t } = context
   const none = t('console.explain.no_refusals')
   const refusals = (of: string) => ({ title: t('console.explain.refusals', { of }), none })
   return [
-    ...(token ? [tokenTable(token, asking), refusalTable(token.refusals, refusals(token.begins), asking)] : []),
-    ...(app ? [refusalTable(app.refusals, refusals(app.app_key), asking)] : []),
+    ...(token ? [tokenTable(token, context), refusalTable(token.refusals, refusals(token.begins), context)] : []),
+    ...(app ? [refusalTable(app.refusals, refusals(app.app_key), context)] : []),
     ...(partner
-      ? [rejectedTable(partner.rejected_calls, t('console.explain.rejected', { of: partner.client_id }), asking)]
+      ? [rejectedTable(partner.rejected_calls, t('console.explain.rejected', { of: partner.client_id }), context)]
       : []),
-    ...people.map((one) => refusalTable(one.refusals, refusals(`${one.cid}/${one.user_id}`), asking)),
+    ...people.map((one) => refusalTable(one.refusals, refusals(`${one.cid}/${one.user_id}`), context)),
   ]
 }
 
@@ -128,7 +128,7 @@ const TOKEN_KINDS: Readonly<Record<string, string>> = {
   code: 'console.explain.kind_code',
 }
 
-function tokenTable({ begins, kind, expires_at, issued }: NonNullable<Explained['token']>, { t }: Asking): Table {
+function tokenTable({ begins, kind, expires_at, issued }: NonNullable<Explained['token']>, { t }: PageContext): Table {
   return {
     title: t('console.explain.token_of', {
       begins,

@@ -1,6 +1,6 @@
 import type { Role } from '../lib/web/admin-auth.ts'
 import type { Translate } from '../lib/web/locale.ts'
-import type { Cell, Tone } from './shown.ts'
+import type { Cell, Tone } from './page-model.ts'
 
 const ROLE_TEXTS: Readonly<Record<Role, string>> = {
   viewer: 'console.role.viewer',

@@ -9,9 +9,6 @@ export const signInQuery = z
   .object({ return_to: optional, ended: optional, first: optional })
   .catch({ return_to: undefined, ended: undefined, first: undefined })
 
-/** The name by which failed sign-ins with ADMIN_TOKEN are counted. */
-export const FIRST_OPERATOR_FORM = 'ADMIN_TOKEN'
-
 const byToken = z.object({ token: z.string().trim().min(1).max(1_024) }).transform(({ token }) => ({ token, name: '' }))
 const byPassword = z.object({
   name: z.string().trim().min(1).max(64),

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg'
-import { Overloaded, type QueueLimits } from '../lib/turns.ts'
+import { Overloaded, type QueueLimits } from '../lib/concurrency-limit.ts'
 
 /** The queue in front of a batched statement (batch.ts), and how everybody in a batch gets an answer. */
 

@@ -10,7 +10,7 @@ import { type Db, sql } from './sql.ts'
 const fact = z.object({ secret_key_fingerprint: z.instanceof(Buffer) })
 
 /**
- * Whether one of the keys is the one that the database says to make values with, which is what `keys` does from then on;
+ * Whether one of the keys is the one that the database calls current, which `keys` takes as the current one from then on;
  * undefined while it does not say.
  */
 export async function isSecretKey(db: Db, keys: Keys): Promise<boolean | undefined> {
@@ -30,18 +30,18 @@ export const keepPurged = (db: Db, now: Date): Promise<number> =>
 export const lastPurge = async (db: Db): Promise<Date | undefined> =>
   (await db.maybe(z.object({ purged_at: z.date() }), sql`select purged_at from installation`))?.purged_at
 
-/** Seconds after which every process makes values with the key that the database says. */
+/** Seconds after which every process has adopted the current key of the database. */
 export const KEY_FOLLOWED_WITHIN_S = 5
 
-/** Lets all processes make values with SECRET_KEY from now on; false where they do already. */
+/** Makes SECRET_KEY the current key of all processes; false if it is already. */
 export const replaceKey = async (db: Db, { newest }: Keys, now: Date): Promise<boolean> =>
   (await db.exec(
     sql`update installation set secret_key_fingerprint = ${fingerprintOf(newest)}, makes_since = ${now}
         where secret_key_fingerprint <> ${fingerprintOf(newest)}`,
   )) === 1
 
-/** Since when values are made with the present key, by this process too; null: since the database was made. */
-export async function makingSince(db: Db, keys: Keys): Promise<Date | null> {
+/** Since when the current key is used, by this process too; null: since the database was created. */
+export async function currentKeySince(db: Db, keys: Keys): Promise<Date | null> {
   await isSecretKey(db, keys)
   const { makes_since } = await db.one(
     z.object({ makes_since: z.date().nullable() }),

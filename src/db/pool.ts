@@ -13,7 +13,7 @@ export interface ConnectionSettings {
 }
 
 /** How long a client waits for an answer. */
-const PATIENCE_MS = 10_000
+const QUERY_TIMEOUT_MS = 10_000
 /** PostgreSQL gives up before the client does, so that of what is reported as failed nothing is done afterwards. */
 const LIMITS: ServerSettings = { statement_timeout: '8s', lock_timeout: '3s' }
 
@@ -62,7 +62,7 @@ export function connectionConfig(settings: ConnectionSettings): ClientConfig {
   return {
     ...address,
     connectionTimeoutMillis: 2_000,
-    query_timeout: PATIENCE_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
     application_name: 'gatehouse',
     types: { getTypeParser },
   }

@@ -70,7 +70,7 @@ const changeJob = (
     const job = await findJob(inside, jobId)
     if (!job) throw noSuchJob(jobId)
     if (touched === 0) throw invalidRequest(`job ${jobId} is running`)
-    const told = { task: job.task, key: job.key, ...detail }
-    await recordAudit({ ...deps, db: inside }, { event, target: `job:${jobId}`, detail: told })
+    const auditDetail = { task: job.task, key: job.key, ...detail }
+    await recordAudit({ ...deps, db: inside }, { event, target: `job:${jobId}`, detail: auditDetail })
     return job
   })

@@ -92,7 +92,7 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   'member-password': memberPasswordTask,
 }
 
-/** What is queued by the time of day, in UTC. */
-export const TIMETABLE: readonly { readonly task: TaskName; readonly match: string }[] = [
+/** What is queued by the clock, in UTC. */
+export const CRON_TASKS: readonly { readonly task: TaskName; readonly match: string }[] = [
   { task: 'purge', match: '17 * * * *' },
 ]

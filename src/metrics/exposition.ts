@@ -21,8 +21,8 @@ export const LAST_HOUR = 'gatehouse_http_requests_last_hour'
 /** The text of `/metrics`: what the processes count, summed, and what the database says of itself and of the queue. */
 export async function metricsText(deps: Deps, gather: GatherMetrics): Promise<string> {
   const [processes, facts] = await Promise.all([gather(), databaseMetrics(deps)])
-  const told = processes.map((process) => process.filter(({ name }) => name !== LAST_HOUR))
-  return `${await sumOf(told).metrics()}\n${await facts.metrics()}`
+  const exposed = processes.map((process) => process.filter(({ name }) => name !== LAST_HOUR))
+  return `${await sumOf(exposed).metrics()}\n${await facts.metrics()}`
 }
 
 export const sumOf = (processes: readonly ProcessMetrics[]): Registry => AggregatorRegistry.aggregate([...processes])

@@ -2,7 +2,7 @@ import { Secret, TOTP } from 'otpauth'
 import { recordAudit } from '../audit/index.ts'
 import type { SealedColumn } from '../db/sealed.ts'
 import type { Deps } from '../deps.ts'
-import { open, seal } from '../lib/crypto/keys.ts'
+import { decryptSecret, encryptSecret } from '../lib/crypto/keys.ts'
 import { operation } from '../lib/json/input.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { noSuchOperator, OperatorSignInRefused } from './errors.ts'
@@ -44,7 +44,11 @@ export async function enrolTotp(deps: Deps, session: SignedInOperator): Promise<
   if (!session.pending) throw new OperatorSignInRefused()
   const secret = new Secret({ size: SECRET_BYTES })
   const { operatorId, name } = session
-  const isSet = await store.setTotp(deps.db, operatorId, seal(deps.keys, secret.base32, sealingContext(operatorId)))
+  const isSet = await store.setTotp(
+    deps.db,
+    operatorId,
+    encryptSecret(deps.keys, secret.base32, sealingContext(operatorId)),
+  )
   if (isSet === 0) throw new OperatorSignInRefused()
   return { secret: secret.base32, url: totpOf(secret, name).toString() }
 }
@@ -78,7 +82,7 @@ export async function confirmTotp(
 export async function spendCode({ db, keys, clock }: Deps, of: store.Credential, code: string): Promise<boolean> {
   if (of.totp_sealed === null) return false
   const now = clock.now()
-  const secret = Secret.fromBase32(open(keys, of.totp_sealed, sealingContext(of.operator_id)))
+  const secret = Secret.fromBase32(decryptSecret(keys, of.totp_sealed, sealingContext(of.operator_id)))
   const delta = totpOf(secret).validate({ token: code.replaceAll(' ', ''), timestamp: now.getTime(), window: WINDOW })
   if (delta === null) return false
   const step = Math.floor(now.getTime() / 1000 / PERIOD_S) + delta

@@ -66,7 +66,7 @@ export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: D
   }
 }
 
-/** While SECRET_KEY is rotated: makes values with the key that the database says, soon after it says so. */
+/** During a rotation of SECRET_KEY: adopts the current key soon after the database names it. */
 function followKey(db: Db, keys: Keys): NodeJS.Timeout | undefined {
   if (keys.others.length === 0) return undefined
   const look = () => void isSecretKey(db, keys).catch(() => {}) // /readyz says that the database cannot be reached

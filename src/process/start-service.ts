@@ -26,8 +26,8 @@ export interface Service {
   stop(): Promise<void>
 }
 
-/** What the database's connections get to close. */
-const LET_GO_MS = 2_000
+/** How long the database's connections may take to close. */
+const CLOSE_TIMEOUT_MS = 2_000
 
 interface Running {
   embedded?: EmbeddedServer
@@ -50,7 +50,7 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
   const stop = async () => {
     await Promise.all([running.demo?.stop(), running.serving?.stop(), running.worker?.stop()]) // each may take SHUTDOWN_GRACE_S
     // A statement that hangs must not keep the process: nobody waits for its answer any more.
-    await Promise.race([running.opened?.close(), sleep(LET_GO_MS)])
+    await Promise.race([running.opened?.close(), sleep(CLOSE_TIMEOUT_MS)])
     await running.embedded?.stop()
   }
   try {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { recordAudit } from '../audit/index.ts'
-import { KEY_FOLLOWED_WITHIN_S, makingSince, replaceKey } from '../db/installation.ts'
+import { currentKeySince, KEY_FOLLOWED_WITHIN_S, replaceKey } from '../db/installation.ts'
 import type { SealedColumn } from '../db/sealed.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { type Keys, reseal } from '../lib/crypto/keys.ts'
+import { type Keys, reencryptSecret } from '../lib/crypto/keys.ts'
 import { invalidRequest } from '../lib/web/rescode.ts'
 import { LONGEST_REFRESH_S } from '../oauth/index.ts'
 import { OIDC_SEALED } from '../oidc/index.ts'
@@ -23,7 +23,7 @@ const BATCH_ROWS = 100
 const NAMED = 20
 
 export interface Resealed {
-  /** From when on values are made with SECRET_KEY. */
+  /** Since when SECRET_KEY is the current key. */
   readonly replaced_at: Date
   readonly resealed: number
   /** Sealed with SECRET_KEY already. */
@@ -55,7 +55,7 @@ export async function resealEverything(deps: Deps, onProgress: (progress: Reseal
     if (await replaceKey(tx, keys, clock.now()))
       await recordAudit({ ...deps, db: tx }, { event: 'secret_key_replaced' })
   })
-  const replaced_at = (await makingSince(db, keys)) ?? clock.now()
+  const replaced_at = (await currentKeySince(db, keys)) ?? clock.now()
   const followedAt = addSeconds(replaced_at, KEY_FOLLOWED_WITHIN_S)
   await sleep(Math.max(0, followedAt.getTime() - clock.now().getTime()))
   await keepReportKeys(deps)
@@ -105,7 +105,7 @@ const resealBatch = ({ db, keys }: Deps, column: SealedColumn, after: readonly s
 
 function resealed(keys: Keys, sealed: Buffer, context: string): Buffer | Exclude<keyof Counts, 'resealed'> {
   try {
-    return reseal(keys, sealed, context) ?? 'sealed_before'
+    return reencryptSecret(keys, sealed, context) ?? 'sealed_before'
   } catch {
     return 'unreadable'
   }

@@ -76,13 +76,13 @@ async function initialise(folder: string, password: string, binaries: Binaries, 
     '--locale=C',
   ]
   const initdb = spawn(binaries.initdb, args, { ...owner, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] })
-  let complaint = ''
+  let errorOutput = ''
   initdb.stderr.on('data', (chunk: Buffer) => {
-    complaint += chunk.toString()
+    errorOutput += chunk.toString()
   })
   try {
     const [code] = await once(initdb, 'close')
-    if (code !== 0) throw new Error(`initdb failed in ${folder}: ${complaint.trim()}`)
+    if (code !== 0) throw new Error(`initdb failed in ${folder}: ${errorOutput.trim()}`)
   } finally {
     rmSync(passwordFile, { force: true })
   }

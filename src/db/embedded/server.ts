@@ -82,12 +82,12 @@ export async function startEmbedded(
     }
   } catch (error) {
     release()
-    // An error of ours tells its mend already.
+    // Our own errors already say how to fix it.
     throw 'code' in (error as Error) ? explained(error as Error, dataDir) : error
   }
 }
 
 function explained(error: Error, dataDir: string): Error {
-  const trouble = diagnoseFolder(error.message, dataDir)
-  return trouble === undefined ? error : new Error(trouble)
+  const message = diagnoseFolder(error.message, dataDir)
+  return message === undefined ? error : new Error(message)
 }

@@ -55,10 +55,10 @@ export const seesPeople = (request: FastifyRequest): boolean => allows(operatorO
 export const maskedMail = (mail: string): string => mail.replace(/^(.).*(@[^@]*)$/u, '$1***$2')
 
 /** What an operation is given on behalf of the operator who asks: the audit log says who it was. */
-export type ActingFor<Deps> = (request: FastifyRequest) => Deps
+export type DepsFor<Deps> = (request: FastifyRequest) => Deps
 
-export const actingOperator =
-  <Deps extends object>(deps: Deps): ActingFor<Deps> =>
+export const operatorDepsFor =
+  <Deps extends object>(deps: Deps): DepsFor<Deps> =>
   (request) => ({ ...deps, actor: actorOf(request, 'operator', operatorOf(request).name) })
 
 const NO_QUERY = z.strictObject({})
@@ -82,13 +82,13 @@ export function forOperatorsOnly(app: FastifyInstance): void {
 /** The plugin that has these routes below /admin/v1, for operators only. */
 export const operatorRoutes =
   <Deps extends object>(
-    routes: (app: FastifyInstance, as: ActingFor<Deps>) => void,
+    routes: (app: FastifyInstance, depsFor: DepsFor<Deps>) => void,
   ): FastifyPluginAsync<{ deps: Deps }> =>
   async (app, { deps }) => {
     await app.register(
       async (admin) => {
         forOperatorsOnly(admin)
-        routes(admin, actingOperator(deps))
+        routes(admin, operatorDepsFor(deps))
       },
       { prefix: '/admin/v1' },
     )

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { Overloaded } from '../concurrency-limit.ts'
 import { contractAnswer, NamedFailure } from '../failure.ts'
 import { stringifyLossless } from '../json/lossless.ts'
-import { Overloaded } from '../turns.ts'
 import { noteForLog } from './observe.ts'
 import { type FailureAnswer, invalidRequest, type Problem, RescodeError, serverError, unavailable } from './rescode.ts'
 import { DatabaseUnavailable } from './unavailable.ts'

@@ -39,7 +39,7 @@ export function registerHealth(app: FastifyInstance, readiness: Readiness, log: 
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (request, reply) => {
     const { status, why } = await check()
-    const told = why !== undefined && checks.isOperator(request) ? { why } : {}
-    return reply.code(status === 'ok' ? 200 : 503).send({ status, ...told })
+    const details = why !== undefined && checks.isOperator(request) ? { why } : {}
+    return reply.code(status === 'ok' ? 200 : 503).send({ status, ...details })
   })
 }

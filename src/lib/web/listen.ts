@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-const MENDS: Readonly<Record<string, string>> = {
+const REMEDIES: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the port is in use; choose another one',
   EACCES: 'this user may not use that port; choose a port above 1023',
   EADDRNOTAVAIL: 'HOST is not an address of this machine',
@@ -41,10 +41,10 @@ export async function checkPorts(wanted: readonly WantedPort[]): Promise<void> {
 
 /** What to say of a port that could not be listened on. */
 export const unusablePort = (setting: string, host: string, port: number, error: NodeJS.ErrnoException): string =>
-  unusable(setting, host, port, error.code && error.code in MENDS ? error.code : error.message)
+  unusable(setting, host, port, error.code && error.code in REMEDIES ? error.code : error.message)
 
 const unusable = (setting: string, host: string, port: number, reason: string): string =>
-  `${setting} ${port} on ${host} cannot be used: ${MENDS[reason] ?? reason}`
+  `${setting} ${port} on ${host} cannot be used: ${REMEDIES[reason] ?? reason}`
 
 async function failureToListen(host: string, port: number): Promise<string | undefined> {
   // Not by way of node:cluster, which would share the port with other processes.

@@ -9,7 +9,7 @@ import { z } from 'zod'
  */
 
 const PREFIXES = { ghas: 'app_secret', ghcs: 'clientSecret' } as const
-type MadePrefix = keyof typeof PREFIXES
+type SecretPrefix = keyof typeof PREFIXES
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_DIGITS = 43
@@ -28,14 +28,14 @@ const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECK_DIG
 export const randomDigits = (length: number): string =>
   base62(BigInt(`0x${randomBytes(length).toString('hex')}`), length)
 
-export function makeSecret(prefix: MadePrefix): string {
+export function generateSecret(prefix: SecretPrefix): string {
   const random = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), RANDOM_DIGITS)
   const text = `${prefix}_${random}`
   return text + checksum(text)
 }
 
 export type SecretCheck =
-  | { readonly kind: (typeof PREFIXES)[MadePrefix]; readonly verdict: 'intact' | 'mistyped' }
+  | { readonly kind: (typeof PREFIXES)[SecretPrefix]; readonly verdict: 'intact' | 'mistyped' }
   | { readonly verdict: 'unknown' }
 
 /** What a text is by its form alone; secrets made before they had a prefix, and those of others, are unknown. */

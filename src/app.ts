@@ -43,7 +43,7 @@ import { peopleRoom } from './people/plugin.ts'
 import { registryRoom } from './registry/plugin.ts'
 import { registerAccessLedger, resourceRoom } from './resource/plugin.ts'
 import { sandboxRoom } from './sandbox/plugin.ts'
-import { limitPages, registerRates } from './throttle/index.ts'
+import { limitPages, registerRateLimiter } from './throttle/index.ts'
 
 export interface AppParts {
   readonly deps: Deps
@@ -99,11 +99,11 @@ export async function buildApp({
   app.addHook('onClose', () => refusals.close())
   registerAccessLedger(app, deps)
   if (deps.tracing) traceRequests(app, deps.tracing)
-  observeRequests(app, { log, config, meters: deps.meters, onRefused: refusals.keep })
+  observeRequests(app, { log, config, metrics: deps.metrics, onRefused: refusals.keep })
   enforceHttps(app, config.PUBLIC_URL)
   if (config.TRUST_PROXY.length === 0) warnAboutUntrustedProxy(app, log)
   const inProgress = boundRequests(app, config.MAX_REQUESTS)
-  deps.meters.watch('gatehouse_http_requests_in_progress', 'Requests that are being answered', inProgress)
+  deps.metrics.watch('gatehouse_http_requests_in_progress', 'Requests that are being answered', inProgress)
   registerSecurityTxt(app, config, deps.clock)
   registerHealth(app, readiness, log, {
     databaseState: databaseState(deps.db.reserved(), deps.keys),
@@ -111,7 +111,7 @@ export async function buildApp({
   })
   await app.register(cookie)
   await registerPages(app, config.PUBLIC_URL)
-  registerRates(app, deps.rates)
+  registerRateLimiter(app, deps.rateLimiter)
   registerOperators(app, deps, isForOperators)
   // Fastify's own would repeat the URL, and so the secrets in its query.
   app.setNotFoundHandler({ preHandler: limitPages(app, config) }, (request, reply) =>
@@ -134,8 +134,8 @@ export async function buildApp({
   await app.register(sandboxRoom, givenTo('sandbox'))
   await app.register(jobsRoom, givenTo('operators'))
   await app.register(explainRoom, givenTo('operators'))
-  const gather = gatherMetrics ?? (async () => [await deps.meters.registry.getMetricsAsJSON()])
-  const forgetHour = keepLastHour(deps.meters, deps.clock)
+  const gather = gatherMetrics ?? (async () => [await deps.metrics.registry.getMetricsAsJSON()])
+  const forgetHour = keepLastHour(deps.metrics, deps.clock)
   app.addHook('onClose', async () => forgetHour())
   await app.register(metricsRoom, { ...givenTo('operators'), gather, open: hasOwnLoopbackPort(config) })
   await app.register(operatorsRoom, givenTo('operators'))

@@ -4,8 +4,8 @@ import type { Config } from './config/index.ts'
 import type { Db } from './db/sql.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Keys } from './lib/crypto/keys.ts'
-import type { Meters } from './lib/meters.ts'
-import type { Rates } from './lib/rates.ts'
+import type { Metrics } from './lib/metrics.ts'
+import type { RateLimiter } from './lib/rate-limiter.ts'
 import type { Tracing } from './lib/tracing.ts'
 import type { CallFaults, CallRecord, SentAgain } from './partner-calls/index.ts'
 import type { CircuitBreakers, KnownCertificates } from './partner-reach/index.ts'
@@ -16,8 +16,8 @@ export interface Deps {
   readonly db: Db
   readonly clock: Clock
   readonly keys: Keys
-  readonly rates: Rates
-  readonly meters: Meters
+  readonly rateLimiter: RateLimiter
+  readonly metrics: Metrics
   /** Undefined unless traces are sent. */
   readonly tracing?: Tracing | undefined
   readonly calls: {

@@ -9,10 +9,10 @@ import type { Deps } from '../deps.ts'
 import { systemClock } from '../lib/clock.ts'
 import { deriveKeys } from '../lib/crypto/keys.ts'
 import { openLog } from '../lib/log.ts'
-import { openMeters } from '../lib/meters.ts'
+import { openMetrics } from '../lib/metrics.ts'
 import { CircuitBreakers, KnownCertificates } from '../partner-reach/index.ts'
 import { checkSecretKey } from '../partners/index.ts'
-import { openRates } from '../throttle/index.ts'
+import { openRateLimiter } from '../throttle/index.ts'
 import { OnlyOnTheMachine, type Remote, remoteOf } from './remote.ts'
 
 /** What a command reads from and writes to, and what it ends with: `process`, or a stand-in for tests. */
@@ -77,8 +77,8 @@ export function openContext(terminal: Terminal): CliContext {
           db,
           clock: systemClock,
           keys,
-          rates: openRates(db, keys),
-          meters: openMeters(),
+          rateLimiter: openRateLimiter(db, keys),
+          metrics: openMetrics(),
           calls: { breakers: new CircuitBreakers(systemClock), certificates: new KnownCertificates(systemClock) },
           runningAttempts: new RunningAttempts(),
           logFollowers: new LogFollowers(db),

@@ -22,7 +22,7 @@ export interface OpenedFile {
 /** Characters of one record. */
 const LONGEST = 65_536
 
-/** A file of users: NDJSON where it begins with `{`, otherwise CSV with a line of names. `-` is standard input. */
+/** A file of users: NDJSON where it begins with `{`, otherwise CSV with a header row. `-` is standard input. */
 export async function openUsersFile(name: string, { stdin }: Pick<Terminal, 'stdin'>): Promise<OpenedFile> {
   const total = name === '-' ? undefined : (await stat(name)).size
   let read = 0

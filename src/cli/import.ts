@@ -8,14 +8,14 @@ import { type InputOf, InvalidInput, type OutputOf, parseInput } from '../lib/js
 import { LIST_LIMITS } from '../lib/json/shape.ts'
 import type { CliContext } from './context.ts'
 import type { FileRecord } from './import-file.ts'
-import { takes } from './operation.ts'
+import { defineCustomCommand } from './operation.ts'
 import { askRemote } from './remote.ts'
 import { print, progressBar } from './report.ts'
 
 type FileUser = z.output<typeof fileUser>
 
 /** Users of one file: their keys and passports are kept, to find those that come twice. */
-const MOST = 1_000_000
+const MAX_USERS = 1_000_000
 /** Of these the output with --json has the text; standard error has all. */
 const MOST_TOLD = 1_000
 
@@ -41,13 +41,16 @@ type Send = (some: InputOf<typeof importUsers>) => Promise<OutputOf<typeof impor
 export function importCommand(user: Command, context: CliContext): void {
   const command = user
     .command('import')
-    .description('create the users of a file: CSV with a line of names, or a line of JSON each; - is standard input')
+    .description('create users from a file: CSV with a header row, or NDJSON; - reads standard input')
     .argument('[file]')
     .usage('<file> [options]')
     .option('--dry-run', 'say what would be done, and every problem')
   const input = z.strictObject({ file: z.string(), dry_run: z.boolean().default(false) })
-  const typed = ({ dryRun }: Readonly<Record<string, unknown>>, file: string | undefined) => ({ file, dry_run: dryRun })
-  takes(command, { input, typed, flags: { file: 'file' } }, async ({ file, dry_run }, json) => {
+  const inputFrom = ({ dryRun }: Readonly<Record<string, unknown>>, file: string | undefined) => ({
+    file,
+    dry_run: dryRun,
+  })
+  defineCustomCommand(command, { input, inputFrom, flags: { file: 'file' } }, async ({ file, dry_run }, json) => {
     const { remote, terminal } = context
     const through = (send: Send) => importFile(context, { file, dry_run, send })
     const done = remote
@@ -100,10 +103,10 @@ async function importFile(
   }
   const { openUsersFile } = await import('./import-file.ts') // and with it csv-parse, for this command alone
   const opened = await openUsersFile(file, terminal)
-  const judge = rowReader(refuse)
+  const readRow = rowReader(refuse)
   let waiting: Row[] = []
   for await (const record of opened.records) {
-    const row = judge(record)
+    const row = readRow(record)
     if (row) waiting.push(row)
     if (waiting.length < LIST_LIMITS.users.most) continue
     await flush(waiting)
@@ -126,7 +129,7 @@ function rowReader(refuse: (line: number, problems: readonly string[]) => void) 
   const lines = { passport: new Map<string, number>(), user_id: new Map<string, number>() }
   return ({ line, value, problem }: FileRecord): Row | undefined => {
     if (problem !== undefined) return void refuse(line, [problem])
-    if (lines.passport.size >= MOST) throw new Error(`the file has more than ${MOST} users; split it`)
+    if (lines.passport.size >= MAX_USERS) throw new Error(`the file has more than ${MAX_USERS} users; split it`)
     const user = userOf(value)
     if (Array.isArray(user)) return void refuse(line, user)
     const key = `${user.cid} ${user.user_id}`

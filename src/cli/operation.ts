@@ -12,7 +12,7 @@ type Options = Readonly<Record<string, unknown>>
 export interface Operation<Input, Output> {
   readonly input: z.ZodType<Input>
   /** The input's fields from what was typed; undefined for what was not typed. */
-  readonly typed: (options: Options, argument: string | undefined) => Options | Promise<Options>
+  readonly inputFrom: (options: Options, argument: string | undefined) => Options | Promise<Options>
   readonly run: (deps: Deps, input: Input) => Promise<Output>
   /** The output for a person; with --json it goes out as it is. */
   readonly text: (output: Output) => string
@@ -25,12 +25,12 @@ export interface Operation<Input, Output> {
 }
 
 /** Makes a command check its input, run one operation and print its output. Adds `--json`. */
-export function runs<Input, Output>(
+export function defineCommand<Input, Output>(
   command: Command,
   context: CliContext,
   operation: Operation<Input, Output>,
 ): Command {
-  return takes(command, operation, async (input, json, typed) => {
+  return defineCustomCommand(command, operation, async (input, json, typed) => {
     const running = context.remote
       ? askRemote<Output>(context.remote, operation.route?.(typed) ?? { route: routeOf(command), fields: typed })
       : context.withDeps((deps) => operation.run(deps, input))
@@ -45,9 +45,9 @@ export function runs<Input, Output>(
 }
 
 /** Makes a command check its input and passes it on; for commands that need no database, or print as they go. */
-export function takes<Input>(
+export function defineCustomCommand<Input>(
   command: Command,
-  { input: schema, typed: read, flags = {} }: Pick<Operation<Input, unknown>, 'input' | 'typed' | 'flags'>,
+  { input: schema, inputFrom: read, flags = {} }: Pick<Operation<Input, unknown>, 'input' | 'inputFrom' | 'flags'>,
   act: (input: Input, json: boolean, typed: Options) => Promise<void>,
 ): Command {
   const times = countOptions(command.option('--json', 'print JSON'))

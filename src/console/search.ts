@@ -26,7 +26,7 @@ export interface Found {
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-const MOST = 5
+const MAX_FOUND = 5
 const LONGEST = 128
 
 type Finder = (context: PageContext, query: string) => Promise<readonly { kind: string; link: Cell }[]>
@@ -41,7 +41,7 @@ const orderById: Finder = async ({ deps, t }, query) => {
 }
 
 const orderOfPartner: Finder = async ({ deps, t }, query) => {
-  const { orders } = await listOrders(deps, parseInput(listOrders.input, { partner_order_id: query, limit: MOST }))
+  const { orders } = await listOrders(deps, parseInput(listOrders.input, { partner_order_id: query, limit: MAX_FOUND }))
   return orders.map(({ order_id, partner_order_id }) => ({
     kind: t('console.search.order'),
     link: link(`${order_id} (${partner_order_id})`, at('orders', String(order_id))),
@@ -49,7 +49,7 @@ const orderOfPartner: Finder = async ({ deps, t }, query) => {
 }
 
 const partner: Finder = async ({ deps, t }, query) => {
-  const { partners } = await listPartners(deps, parseInput(listPartners.input, { client_id: query, limit: MOST }))
+  const { partners } = await listPartners(deps, parseInput(listPartners.input, { client_id: query, limit: MAX_FOUND }))
   return partners.map(({ partner_id, name, client_id }) => ({
     kind: t('console.search.partner'),
     link: link(`${name} (${client_id})`, at('partners', String(partner_id))),
@@ -57,7 +57,7 @@ const partner: Finder = async ({ deps, t }, query) => {
 }
 
 const microApp: Finder = async ({ deps, t }, query) => {
-  const { apps } = await listMicroApps(deps, parseInput(listMicroApps.input, { app_key: query, limit: MOST }))
+  const { apps } = await listMicroApps(deps, parseInput(listMicroApps.input, { app_key: query, limit: MAX_FOUND }))
   return apps.map(({ app_key, name }) => ({
     kind: t('console.search.app'),
     link: link(`${name} (${app_key})`, at('apps', app_key)),
@@ -65,7 +65,7 @@ const microApp: Finder = async ({ deps, t }, query) => {
 }
 
 const person: Finder = async ({ deps, t }, query) => {
-  const { users } = await listUsers(deps, parseInput(listUsers.input, { passport: query, limit: MOST }))
+  const { users } = await listUsers(deps, parseInput(listUsers.input, { passport: query, limit: MAX_FOUND }))
   return users.map(({ cid, user_id, passport }) => ({
     kind: t('console.search.user'),
     link: link(passport, `${at('users', 'user')}?${new URLSearchParams({ cid: String(cid), user_id })}`),

@@ -74,7 +74,7 @@ interface Watch {
  * Each batch commits by itself: stopped at any moment, the next purge goes on from there. Several at once are safe.
  */
 export async function purge(
-  { db, clock, config, meters }: Deps,
+  { db, clock, config, metrics }: Deps,
   { seconds = Number.POSITIVE_INFINITY }: PurgeOptions,
   { onProgress, signal }: Watch = {},
 ): Promise<Purged> {
@@ -98,7 +98,7 @@ export async function purge(
     if (rows === 0) continue
     total += rows
     deleted[what] = (deleted[what] ?? 0) + rows
-    meters.purgedRows.inc({ table: what }, rows)
+    metrics.purgedRows.inc({ table: what }, rows)
     onProgress?.({ deleted, total, finished: false })
     if (rows === BATCH_ROWS) pending.push({ ...next, batch: { ...batch, from: last ?? batch.from } })
     await sleep((performance.now() - began) * REST_FACTOR, undefined, { signal }).catch(() => {})

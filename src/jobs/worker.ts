@@ -162,10 +162,10 @@ function settleFailures(deps: Deps, log: Log, events: WorkerEvents): () => Promi
   const deciding = new Set<Promise<void>>()
   events.on('job:complete', ({ job, error }) => {
     const { id, key, task_identifier: task, attempts } = job
-    if (!error) return deps.meters.jobsFinished.inc({ task, outcome: 'done' })
+    if (!error) return deps.metrics.jobsFinished.inc({ task, outcome: 'done' })
     const decided = afterFailure(deps, { id, key }, error)
       .then((verdict) => {
-        deps.meters.jobsFinished.inc({ task, outcome: verdict })
+        deps.metrics.jobsFinished.inc({ task, outcome: verdict })
         const note = { job: id, task, attempts, reason: String((error as Error).message) }
         if (verdict === 'failed') log.error(note, 'a job failed permanently; see: gatehouse job list --failed')
         else

@@ -1,6 +1,6 @@
 import { Gauge } from 'prom-client'
 import { type Clock, epochSeconds, fromEpochSeconds } from '../lib/clock.ts'
-import type { Meters } from '../lib/meters.ts'
+import type { Metrics } from '../lib/metrics.ts'
 import { type GatherMetrics, LAST_HOUR, sumOf } from './exposition.ts'
 
 const MINUTE_S = 60
@@ -17,7 +17,7 @@ const OUTCOMES = ['ok', 'refused', 'failed'] as const
  * looked at now and then, so that no request does anything for it. The console asks all processes for theirs in the way
  * of /metrics, which leaves this out. Returns what ends it.
  */
-export function keepLastHour({ registry, requests }: Meters, clock: Clock): () => void {
+export function keepLastHour({ registry, requests }: Metrics, clock: Clock): () => void {
   const minutes = new Map<number, Counts>()
   let seen = requests.totals()
   const sample = (): void => {

@@ -96,7 +96,7 @@ export async function verifyCredentials(
   }
   const match = findSecret(keys, secrets, appSecrets) ?? findBefore(keys, secrets, appSecrets)
   if (!app || !match) {
-    deps.meters.signInFailures.inc({ kind: 'client' })
+    deps.metrics.signInFailures.inc({ kind: 'client' })
     const counted = await countFailure(db, subject, now, CLIENT_WINDOW_S)
     // Guesses that passed the check above at the same time are refused alike.
     if (counted.failures > config.CLIENT_FAILURES) {

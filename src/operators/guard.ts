@@ -50,7 +50,7 @@ export function registerOperators(app: FastifyInstance, given: Deps, isForOperat
 async function requireRole(deps: Deps, request: FastifyRequest, needed: Role | undefined, operation: string) {
   const { name, role } = operatorOf(request)
   if (needed !== undefined && allows(role, needed)) return
-  if (!deps.rates.count(ROWS_OF_OPERATOR, name).exceeded) {
+  if (!deps.rateLimiter.count(ROWS_OF_OPERATOR, name).exceeded) {
     await recordAudit(deps, {
       event: 'operator_refused',
       actor: actorOf(request, 'operator', name),
@@ -75,7 +75,7 @@ async function refuseBearer(deps: Deps, request: FastifyRequest, tried: boolean)
   const wrong = wrongBearer(deps.config.ADMIN_TOKEN !== undefined)
   if (!tried) return wrong
   const network = networkOf(request.ip)
-  const { exceeded, endsInMs } = deps.rates.count(FAILURES, network)
+  const { exceeded, endsInMs } = deps.rateLimiter.count(FAILURES, network)
   request.server.sampledLog.write(
     {
       level: 'warn',
@@ -96,5 +96,5 @@ async function refuseBearer(deps: Deps, request: FastifyRequest, tried: boolean)
   return exceeded ? tooManyRequests(Math.ceil(endsInMs / 1000)) : wrong
 }
 
-const mayRecord = ({ rates }: Deps, network: string): boolean =>
-  !rates.count(ROWS_OF_NETWORK, network).exceeded && !rates.count(ROWS_OF_ALL, '').exceeded
+const mayRecord = ({ rateLimiter }: Deps, network: string): boolean =>
+  !rateLimiter.count(ROWS_OF_NETWORK, network).exceeded && !rateLimiter.count(ROWS_OF_ALL, '').exceeded

@@ -39,7 +39,7 @@ async function start({ port, demoPartnerPort, ...database }: Handover): Promise<
   const { deps, close } = openDeps(config, log, database, await openTracing(config, log))
   stops.unshift(close)
   await checkSecretKey(deps)
-  const { gather, take } = metricsOfAll(() => deps.meters.registry.getMetricsAsJSON())
+  const { gather, take } = metricsOfAll(() => deps.metrics.registry.getMetricsAsJSON())
   takeMetrics = take
   const { stop } = await serve(deps, log, gather)
   stops.unshift(stop)

@@ -61,7 +61,7 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
     if (config.NODE_ENV === 'production') await refuseDemoRows(deps)
     if (config.DEMO) await loadDemo()
     if (config.DEMO) await seedDemo(deps) // before anybody can be told that we are ready
-    const metrics = new MetricsOfProcesses(() => deps.meters.registry.getMetricsAsJSON())
+    const metrics = new MetricsOfProcesses(() => deps.metrics.registry.getMetricsAsJSON())
     const several = config.HTTP_PROCESSES > 1
     running.serving = await (several ? serveInProcesses(config, database, log, metrics) : serve(deps, log))
     if (config.JOBS) running.worker = await startWorker(deps, log, database.databaseUrl)

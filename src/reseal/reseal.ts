@@ -28,9 +28,9 @@ export interface Resealed {
   readonly resealed: number
   /** Sealed with SECRET_KEY already. */
   readonly sealed_before: number
-  /** Rows that none of the keys opens, as `table key`, a few of them. */
+  /** Rows that no key decrypts, as `table key`, a few of them. */
   readonly unreadable: readonly string[]
-  /** app_secrets that have not been used since: only an old key knows them. */
+  /** app_secrets still hashed with an old key, which are rehashed when they are used. */
   readonly unused_secrets: { readonly total: number; readonly app_keys: readonly string[] }
   /** When the last token and session has ended that an old key has made. */
   readonly tokens_end_at: Date

@@ -58,7 +58,7 @@ export async function signInLimits(deps: Deps, attempt: SignInAttempt): Promise<
   return {
     exhausted: () => exhaustedOf(limits),
     failed: () => {
-      deps.meters.signInFailures.inc({ kind: attempt.kind })
+      deps.metrics.signInFailures.inc({ kind: attempt.kind })
       return failedOnce(db, limits, clock.now(), WINDOW_S)
     },
     forget: async () => {

@@ -185,6 +185,6 @@ it('the commands say what would end, do it with --yes, and leave a row in the au
     ['user', 'end-sessions', ...key],
     ['app', 'end-tokens', app.app_key],
   ])
-    expect((await run(...args, '--yes')).stdout).toMatch(/^nothing from before 20\S+Z works any more\n$/)
+    expect((await run(...args, '--yes')).stdout).toMatch(/^everything issued before 20\S+Z is revoked\n$/)
   expect((await events()).map(({ event }) => event).sort()).toEqual(['app_tokens_ended', 'user_sessions_ended'])
 })

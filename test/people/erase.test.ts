@@ -177,7 +177,7 @@ describe('an erasure', () => {
     expect(first.stdout).toMatch(/^would be permanently deleted; repeat with --yes to do it\n\ncodes +2\n/)
     const done = await cli('user', 'erase', ...keyOf(user), '--yes')
     expect(done.stdout).toMatch(
-      /^receipt [0-9a-f-]{36}: .* was erased at .*\n\nwent:\ncodes +2\n[\s\S]*\nstays:\naudit log: /,
+      /^receipt [0-9a-f-]{36}: .* was erased at .*\n\ndeleted:\ncodes +2\n[\s\S]*\nkept:\naudit log: /,
     )
     expect(await cli('user', 'erase', ...keyOf(user), '--yes')).toMatchObject({ code: 1, stderr: 'no such user\n' })
   })

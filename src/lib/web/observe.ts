@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../log.ts'
-import type { Meters } from '../meters.ts'
+import type { Metrics } from '../metrics.ts'
 import { openSampledLog, type SampledLog } from '../sampled-log.ts'
 import type { Span } from '../tracing.ts'
 import { RequestLog } from './request-log.ts'
@@ -66,7 +66,7 @@ export interface ReportedRefusal {
 export interface Observation {
   readonly log: Log
   readonly config: { readonly LOG_REQUESTS: 'failures' | 'all' | 'off'; readonly SLOW_MS: number }
-  readonly meters: Meters
+  readonly metrics: Metrics
   /** Is told of each request whose code is no success. Must be quick. */
   readonly onRefused?: (refused: ReportedRefusal) => void
 }
@@ -82,12 +82,12 @@ export const actorOf = <Kind extends string>({ ip, id }: FastifyRequest, kind: K
  * Counts every request by its route pattern (the URL itself may hold secrets), and writes the request log: what was
  * refused, failed or slow, or with `LOG_REQUESTS=all` every request. A success costs two comparisons and a few additions.
  */
-export function observeRequests(app: FastifyInstance, { log, config, meters, onRefused }: Observation): void {
+export function observeRequests(app: FastifyInstance, { log, config, metrics, onRefused }: Observation): void {
   app.decorateRequest('logNote', null)
   app.decorateRequest('staysOpen', false)
   const sampled = openSampledLog(log)
   app.decorate('sampledLog', sampled)
-  const requestLog = new RequestLog(log, meters.linesLeftOut)
+  const requestLog = new RequestLog(log, metrics.linesLeftOut)
   app.addHook('onClose', async () => {
     requestLog.summarize()
     sampled.close()
@@ -128,7 +128,7 @@ export function observeRequests(app: FastifyInstance, { log, config, meters, onR
 
   // A hook of the route itself: looking the route up for each request would cost more than counting it.
   app.addHook('onRoute', (route) => {
-    const meter = meters.requests.route([route.method].flat().join(), route.url, route.config?.notice)
+    const meter = metrics.requests.route([route.method].flat().join(), route.url, route.config?.notice)
     route.onResponse = [
       (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
         finished(meter, request, reply)
@@ -138,7 +138,7 @@ export function observeRequests(app: FastifyInstance, { log, config, meters, onR
     ]
   })
   app.addHook('onResponse', (request, reply, done) => {
-    if (request.is404) finished(meters.requests.unknown, request, reply)
+    if (request.is404) finished(metrics.requests.unknown, request, reply)
     done()
   })
 }

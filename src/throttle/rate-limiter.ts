@@ -1,8 +1,8 @@
 import type { Db } from '../db/sql.ts'
 import { hmacSha256, sha256 } from '../lib/crypto/digest.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
-import type { Rates } from '../lib/rates.ts'
-import { addUses, deleteOverCounts } from './rates-store.ts'
+import type { RateLimiter } from '../lib/rate-limiter.ts'
+import { addUses, deleteOverCounts } from './rate-limiter-store.ts'
 
 interface Entry {
   readonly windowS: number
@@ -31,7 +31,7 @@ const UNSHARED_PART = 50
 const OVER_AT_ONCE = 10_000
 const LONGEST_SUBJECT = 64
 
-export function openRates(db: Db, keys: Pick<Keys, 'storage'>, bounds: Partial<RateBounds> = {}): Rates {
+export function openRateLimiter(db: Db, keys: Pick<Keys, 'storage'>, bounds: Partial<RateBounds> = {}): RateLimiter {
   const { everyMs, subjects, batch, tidyEveryMs } = { ...BOUNDS, ...bounds }
   const entries = new Map<string, Entry>()
   const unshared = new Map<string, Entry>()

@@ -91,7 +91,7 @@ describe('gatehouse secret check', () => {
     const secret = generateSecret('ghas')
     expect(await check(`${secret}\n`)).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('app_secret without typing mistakes'),
+      stdout: expect.stringContaining('this app_secret has no typing mistakes'),
     })
     const wrong = await check(secret.slice(0, -1))
     expect(wrong).toMatchObject({ code: 1, stdout: expect.stringContaining('mistyped') })

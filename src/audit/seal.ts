@@ -2,8 +2,9 @@ import canonicalize from 'canonicalize'
 import type { Deps } from '../deps.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
+import type { EventRow } from './event.ts'
 import { hasUnsealed, insertSeal, lastSeal, lockChain, type Seal, takeUnsealed } from './seal-store.ts'
-import { type EventRow, findEventsById } from './store.ts'
+import { findEventsById } from './store.ts'
 
 /**
  * The chain of the audit log. Whoever writes an event waits for nobody: a row is noted as unsealed, and every

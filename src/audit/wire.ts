@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { filterText, periodInput } from '../db/page.ts'
 import { fromEpochMilliseconds } from '../lib/clock.ts'
-import type { EventRow } from './store.ts'
+import type { EventRow } from './event.ts'
 
 /** The inputs and answers of the audit log's operations. */
 

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { Fields, RecordField } from '../db/field.ts'
+import type { Fields, RecordField } from '../db/record-fields.ts'
 import { collect, collectWords, numberIfOne } from './text.ts'
 
 /** The options of fields that the registry describes, and what was typed with them. */

@@ -9,7 +9,7 @@ import { SandboxClient } from './sandbox-client.ts'
 import { contactsAnswer, type ShownContacts } from './sandbox-wire.ts'
 import { aligned } from './text.ts'
 
-const PATIENCE_MS = 30_000
+const RESPONSE_TIMEOUT_MS = 30_000
 
 const { name, mail } = setContact.input.shape
 const input = z
@@ -50,7 +50,7 @@ export function contactsCommand(sandbox: Command, context: CliContext): void {
     business_mail: options.businessMail,
   })
   defineCustomCommand(command, { input, inputFrom }, async (given, json) => {
-    const client = new SandboxClient(await credentialsOf(context, given), AbortSignal.timeout(PATIENCE_MS))
+    const client = new SandboxClient(await credentialsOf(context, given), AbortSignal.timeout(RESPONSE_TIMEOUT_MS))
     const person = (who?: string, where?: string) => (who && where ? { name: who, mail: where } : undefined)
     const product = person(given.product_name, given.product_mail)
     const business = person(given.business_name, given.business_mail)

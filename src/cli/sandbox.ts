@@ -12,7 +12,7 @@ import { runTable, runText } from './sandbox-text.ts'
 import { runAnswer, runsAnswer } from './sandbox-wire.ts'
 import { collect, collectWords, numberIfOne } from './text.ts'
 
-const PATIENCE_MS = 30_000
+const RESPONSE_TIMEOUT_MS = 30_000
 const FLAGS = { run_id: 'run_id', functions: '--function', products: '--product' }
 
 /** `gatehouse sandbox …`: a partner's test run, over the headless API of a running service. */
@@ -55,7 +55,7 @@ export function sandboxCommands(program: Command, context: CliContext, demo: Dem
     callerOptions(show).argument('[run_id]'),
     { input: one, inputFrom: (options, run_id) => ({ ...typedCaller(options), run_id }), flags: FLAGS },
     async (input, json) => {
-      const client = new SandboxClient(await credentialsOf(context, input), AbortSignal.timeout(PATIENCE_MS))
+      const client = new SandboxClient(await credentialsOf(context, input), AbortSignal.timeout(RESPONSE_TIMEOUT_MS))
       const { run: shown } = await client.get(runAnswer, `/runs/${encodeURIComponent(input.run_id)}`)
       print(context.terminal, json, shown, runText)
     },
@@ -64,7 +64,7 @@ export function sandboxCommands(program: Command, context: CliContext, demo: Dem
   const all = z.strictObject(callerFields).superRefine(oneCaller)
   const list = sandbox.command('list').description('the runs of a partner, newest first')
   defineCustomCommand(callerOptions(list), { input: all, inputFrom: typedCaller }, async (input, json) => {
-    const client = new SandboxClient(await credentialsOf(context, input), AbortSignal.timeout(PATIENCE_MS))
+    const client = new SandboxClient(await credentialsOf(context, input), AbortSignal.timeout(RESPONSE_TIMEOUT_MS))
     const { runs } = await client.get(runsAnswer, '/runs')
     print(context.terminal, json, { runs }, () => runTable(runs))
   })

@@ -16,6 +16,7 @@ import { type ConsoleOperator, findConsoleSession } from '../operators/index.ts'
 import { mayDo, roleFor } from './permissions.ts'
 import { SECTIONS } from './sections/index.ts'
 import { roleText } from './texts.ts'
+import { markedForm } from './wire.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -81,9 +82,9 @@ export const refuseForgedForms =
   (deps: Deps): preHandlerAsyncHookHandler =>
   async (request) => {
     if (request.method !== 'POST') return
-    const { form_mark } = Object(request.body ?? {}) as { form_mark?: unknown }
     const mark = formMark(deps, whoIs(request))
-    if (typeof form_mark === 'string' && equalSecrets(form_mark, mark)) return
+    const form = markedForm.safeParse(request.body)
+    if (form.success && equalSecrets(form.data.form_mark, mark)) return
     throw new RescodeError(20003, { detail: 'a form that is not of this session' })
   }
 

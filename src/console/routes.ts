@@ -14,7 +14,7 @@ import type { Action, ActionLink, DetailPage, Field, ListPage, PageContext, Sect
 import { mayDo } from './permissions.ts'
 import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
-import { fieldsOf } from './wire.ts'
+import { doneQuery, fieldsOf, pathParams } from './wire.ts'
 
 type ContextOf = (request: FastifyRequest) => PageContext
 
@@ -31,7 +31,7 @@ const contextFrom =
 
 /** Of the path. What the database cannot hold names nothing. */
 function paramsOf({ params }: FastifyRequest): Record<string, string> {
-  const given = Object(params) as Record<string, string>
+  const given = pathParams.parse(params)
   if (Object.values(given).some((value) => value.includes('\0'))) throw noSuchPath()
   return given
 }
@@ -39,7 +39,7 @@ function paramsOf({ params }: FastifyRequest): Record<string, string> {
 const allowedTo = ({ role }: PageContext, links: readonly ActionLink[]): ActionLink[] =>
   links.filter(({ operation }) => mayDo(role, operation))
 
-const isDone = (request: FastifyRequest): boolean => (Object(request.query) as { done?: unknown }).done === '1'
+const isDone = ({ query }: FastifyRequest): boolean => doneQuery.safeParse(query).success
 
 interface Options {
   readonly deps: Deps
@@ -93,7 +93,7 @@ function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section,
   })
 }
 
-/** A filter that cannot be meant is told beside the form, above an empty list. */
+/** The problems of a filter that cannot be read are shown with the form, above an empty list. */
 async function readList(page: ListPage, context: PageContext) {
   try {
     return { ...(await page.read(context)), problems: [] }
@@ -156,13 +156,13 @@ function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, se
   })
 }
 
-/** What was typed before; the hidden part belongs to what the page says now. */
+/** What was typed before; a hidden field always has the page's present value. */
 function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext): string {
   if (kind === 'password') return ''
   return kind === 'hidden' ? value : (fields[name] ?? value)
 }
 
-/** What the person can do something about: it is told beside the form. */
+/** Problems that the operator can fix; the page shows them above its form. */
 function problemsOf(error: unknown): readonly Problem[] | undefined {
   if (error instanceof InvalidInput) return error.problems
   if (!(error instanceof RescodeError) || error.rescode !== 20007 || error.failure.status === 404) return undefined

@@ -27,6 +27,14 @@ export const codeForm = z
   .transform(({ code }) => ({ code: code.replace(/\s/g, '') }))
   .catch({ code: '' })
 
+/** What every form of a session carries. */
+export const markedForm = z.object({ form_mark: z.string() })
+
+/** Of the page to which a change leads back. */
+export const doneQuery = z.object({ done: z.literal('1') })
+
+export const pathParams = z.record(z.string(), z.string())
+
 /** Of a form or an address: each field once, as text, without NUL, which the database cannot hold. Empty ones count as not given. */
 export const fieldsOf = (given: unknown): Record<string, string> =>
   Object.fromEntries(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { adoptKey, fingerprintOf, type Keys } from '../lib/crypto/keys.ts'
-import { DatabaseUnavailable } from '../lib/web/unavailable.ts'
+import { DatabaseUnavailable } from '../lib/database-errors.ts'
 import { pendingMigrations } from './migrate.ts'
 import { type Db, sql } from './sql.ts'
 

@@ -1,8 +1,8 @@
 import type { Pool, PoolClient, QueryResult } from 'pg'
 import type { z } from 'zod'
 import type { ConcurrencyLimit } from '../lib/concurrency-limit.ts'
+import { isStalePlan, keepsConnection, rethrowUnavailable } from '../lib/database-errors.ts'
 import type { Tracing } from '../lib/tracing.ts'
-import { isStalePlan, keepsConnection, rethrowUnavailable } from '../lib/web/unavailable.ts'
 import {
   BATCH_LIMITS,
   type BatchLimits,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Batched } from '../db/batch.ts'
-import { assignmentsOf, columnsOf, valuesOf } from '../db/field.ts'
+import { assignmentsOf, columnsOf, valuesOf } from '../db/record-fields.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { decryptSecret, encryptSecret, type Keys } from '../lib/crypto/keys.ts'
 import {

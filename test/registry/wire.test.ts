@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Fields } from '../../src/db/field.ts'
+import type { Fields } from '../../src/db/record-fields.ts'
 import { rotation } from '../../src/lib/crypto/generated-secret.ts'
 import { InvalidInput, parseInput } from '../../src/lib/json/input.ts'
 import { failureEnvelope } from '../../src/lib/web/envelope.ts'

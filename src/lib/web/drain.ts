@@ -3,7 +3,7 @@ import { type Server, type Socket, Server as TcpServer } from 'node:net'
 import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Readiness } from './health.ts'
-import { UNREAD_MS } from './load.ts'
+import { UNREAD_MS } from './request-limit.ts'
 
 /** How an HTTP server stops without cutting off a request that has been sent to it. */
 

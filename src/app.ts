@@ -51,7 +51,7 @@ export interface AppParts {
   readonly readiness: Readiness
   /** The metrics of all processes that answer on this port; without it, this one's. */
   readonly gatherMetrics?: GatherMetrics | undefined
-  /** Where operators have a listener of their own: whether a request came by that one. */
+  /** With ADMIN_PORT: whether a request came in on that listener. */
   readonly isForOperators?: IsForOperators
 }
 

@@ -10,7 +10,7 @@ import type { Tracing } from './lib/tracing.ts'
 import type { CallFaults, CallRecord, SentAgain } from './partner-calls/index.ts'
 import type { CircuitBreakers, KnownCertificates } from './partner-reach/index.ts'
 
-/** What operations are given; they find nothing by themselves. */
+/** Everything that operations depend on, passed in. */
 export interface Deps {
   readonly config: Config
   readonly db: Db
@@ -23,9 +23,9 @@ export interface Deps {
   readonly calls: {
     readonly breakers: CircuitBreakers
     readonly certificates: KnownCertificates
-    /** Is given every call to a partner once it is recorded: what an operation asked is reported, not found out. `sentAgain`: what was sent again after it, on purpose. */
+    /** Called with every recorded call to a partner, so that nobody has to search for it. `sentAgain`: what was deliberately sent again after it. */
     readonly onCall?: (call: CallRecord, sentAgain: readonly SentAgain[]) => void
-    /** What goes wrong with calls, on purpose: of the test run only. */
+    /** Deliberate failures of calls; test runs only. */
     readonly faults?: CallFaults
   }
   readonly runningAttempts: RunningAttempts
@@ -33,7 +33,7 @@ export interface Deps {
   /** On whose behalf, for the audit log; the service's own if nobody is named. */
   readonly actor?: Actor
   /**
-   * For work that may be given to somebody else (a durable job): throws once it has been, or may be soon. Asked right before
+   * For work that another worker may take over (a durable job): throws once it has, or may soon. Called right before
    * something is sent that must not be sent twice.
    */
   readonly assertMayCall?: () => void

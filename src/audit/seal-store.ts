@@ -4,7 +4,7 @@ import { type Db, sql } from '../db/sql.ts'
 // Any number that nothing else in this database uses as an advisory lock.
 const SEALING = 7_001_004
 
-/** Whether this transaction is the one that seals; one at a time makes the chain. */
+/** Whether this transaction may seal; only one at a time extends the chain. */
 export const lockChain = async (db: Db): Promise<boolean> =>
   (await db.one(z.object({ locked: z.boolean() }), sql`select pg_try_advisory_xact_lock(${SEALING}) as locked`)).locked
 

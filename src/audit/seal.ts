@@ -7,7 +7,7 @@ import { hasUnsealed, insertSeal, lastSeal, lockChain, type Seal, takeUnsealed }
 import { findEventsById } from './store.ts'
 
 /**
- * The chain of the audit log. Whoever writes an event waits for nobody: a row is noted as unsealed, and every
+ * The chain of the audit log. Writing an event waits for no lock: a row is noted as unsealed, and every
  * SEAL_EVERY_MS the worker seals what is there. A seal holds a digest of each row, and a MAC over these and the MAC of the
  * seal before, with a key that is derived from SECRET_KEY. DECISIONS "Tokens and secrets".
  */
@@ -16,10 +16,10 @@ import { findEventsById } from './store.ts'
 export const SEAL_EVERY_MS = 5_000
 const ROWS_PER_SEAL = 500
 export const ROW_DIGEST_BYTES = 16
-/** Of a row that was gone before it was sealed. */
+/** The digest of a row that was deleted before it was sealed. */
 const GONE = Buffer.alloc(ROW_DIGEST_BYTES)
 
-/** The one text of an object (RFC 8785). */
+/** The canonical text of an object (RFC 8785). */
 const canonicalJson = (value: object): string => canonicalize(value) ?? ''
 
 /** Identifies the SECRET_KEY of a seal, and reveals nothing of it. */
@@ -51,7 +51,7 @@ export const sealMac = ({ audit }: Pick<Keys, 'audit'>, before: Buffer, seal: Co
     }),
   )
 
-/** Seals every row that waits for it; returns how many. Nothing is done while another process is at it. */
+/** Seals every row that waits for it; returns how many. Does nothing while another process is sealing. */
 export async function sealAudit(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<number> {
   if (!(await hasUnsealed(deps.db))) return 0
   for (let sealed = 0; ; ) {

@@ -5,7 +5,7 @@ import { addSeconds } from '../lib/clock.ts'
 import { type EventRow, eventRow } from './event.ts'
 import type { AuditCursor, AuditFilter } from './wire.ts'
 
-/** What is kept of the audit log, and its chain: AUDIT_DAYS; 0 keeps it for good. */
+/** How long the audit log and its chain are kept: AUDIT_DAYS; 0 keeps them forever. */
 const AUDIT_KEPT: Retention['keptS'] = ({ AUDIT_DAYS }) =>
   AUDIT_DAYS === 0 ? Number.POSITIVE_INFINITY : AUDIT_DAYS * DAY_S
 
@@ -15,7 +15,7 @@ export const AUDIT_RETENTION: readonly Retention[] = [
   { table: 'audit_seal', column: 'last_at', keptS: AUDIT_KEPT, mayBeForbidden: true },
 ]
 
-/** Kinds of those who do something. */
+/** Kinds of actors. */
 export const ACTOR_KINDS = ['operator', 'cli', 'app', 'user', 'partner', 'job', 'system'] as const
 
 export interface NewRow {
@@ -35,7 +35,7 @@ export interface NewRow {
   readonly detail: object
 }
 
-/** The row, and that no seal covers it yet. */
+/** Writes the row, and notes it as unsealed. */
 export const insertEvent = (db: Db, row: NewRow): Promise<number> =>
   db.exec(
     sql`with written as (
@@ -56,7 +56,7 @@ const COLUMNS = sql.part`e.routing_key, e.audit_id, e.at, e.event, e.actor, e.ac
 function conditions(filter: AuditFilter, after: AuditCursor | undefined): Fragment {
   const { actor, action, target, request_id, from, to } = filter
   const none = sql.part``
-  // One condition with an index of its own: with both, the log would be read until enough of it fits.
+  // One condition, which has an index of its own: with both, the log would be scanned until enough rows match.
   const isKind = ACTOR_KINDS.some((kind) => kind === actor)
   const whose = isKind ? sql.part` and e.actor = ${actor}` : sql.part` and e.actor_name = ${actor}`
   const byActor = actor ? whose : none
@@ -127,7 +127,7 @@ interface About {
   readonly userId: string | null
 }
 
-/** What the audit log has of a short time about an app or a user, oldest first. */
+/** Events of a short period about an app or a user, oldest first. */
 export const auditBetween = (db: Db, { from, until, appKey, cid, userId }: About, limit: number): Promise<AuditRow[]> =>
   db.listWithCustomPlan(
     auditRow,

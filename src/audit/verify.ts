@@ -27,7 +27,7 @@ export interface Verified {
   /** Rows that are as they were when they were sealed. */
   readonly rows: number
   readonly seals: number
-  /** Rows of the last seconds, which nothing protects yet. */
+  /** Rows of the last seconds, which no seal covers yet. */
   readonly unsealed: number
   /** Rows that no seal names: written by an earlier release during a rolling upgrade, or by hand. */
   readonly outside: number

@@ -49,7 +49,7 @@ export type AuditPage = z.output<typeof auditPage>
 export const auditExport = auditFilter.extend({ format: z.enum(['csv', 'ndjson']).default('ndjson') })
 export type AuditExport = z.output<typeof auditExport>
 
-/** `17:9f2c…`, the head of the chain as an earlier verification has told it. */
+/** `17:9f2c…`, the head of the chain as an earlier verification has printed it. */
 export const verification = z.strictObject({
   head: z
     .string()

@@ -17,7 +17,7 @@ import { OnlyOnTheMachine, type Remote, remoteOf } from './remote.ts'
 
 /** What a command reads from and writes to, and what it ends with: `process`, or a stand-in for tests. */
 export interface Terminal {
-  /** A person's where `isTTY` is set: only then is anything asked. */
+  /** With `isTTY` a person types: only then are questions asked. */
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   /** For the output of commands. */
   readonly stdout: NodeJS.WritableStream
@@ -47,7 +47,7 @@ function userOfMachine(): string | undefined {
   }
 }
 
-/** Standard output belongs to the commands; what little there is to log goes to standard error. */
+/** Standard output is for the commands' output, so the log goes to standard error. */
 export function openContext(terminal: Terminal): CliContext {
   const log = openLog({ level: 'fatal', pretty: false }, terminal.stderr)
 

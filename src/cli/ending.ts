@@ -14,7 +14,7 @@ const sure = { yes: z.boolean().default(false) }
 const methodFor = (yes: unknown): string => (yes === true ? 'POST' : 'GET')
 const YES = 'carry it out; without --yes the command only lists what would end'
 
-/** `gatehouse user end-sessions`: ends everything of a person at once. */
+/** `gatehouse user end-sessions`: ends all sessions, grants and tokens of a person at once. */
 export function endSessionsCommand(user: Command, context: CliContext): void {
   const command = user.command('end-sessions').description('end all sessions, grants and tokens of a user at once')
   defineCommand(keyed(command).option('--yes', YES), context, {
@@ -30,7 +30,7 @@ export function endSessionsCommand(user: Command, context: CliContext): void {
   })
 }
 
-/** `gatehouse app end-tokens`: ends everything that people have given an app. */
+/** `gatehouse app end-tokens`: ends all grants and tokens of an app at once. */
 export function endTokensCommand(app: Command, context: CliContext): void {
   const command = app
     .command('end-tokens')

@@ -74,7 +74,7 @@ const parsedRecord = z.object({
   info: z.object({ lines: z.number(), error: z.unknown() }),
 })
 
-/** Cells that are empty count as not given; a number where the cell has only digits and a number is meant. */
+/** Cells that are empty count as not given; `cid` is a number where the cell has only digits. */
 async function* csvRecords(text: Readable): AsyncGenerator<FileRecord> {
   const broken: FileRecord[] = []
   const parser = parse({

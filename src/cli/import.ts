@@ -14,9 +14,9 @@ import { print, progressBar } from './report.ts'
 
 type FileUser = z.output<typeof fileUser>
 
-/** Users of one file: their keys and passports are kept, to find those that come twice. */
+/** Users of one file; their keys and passports are kept in memory, to find duplicates. */
 const MAX_USERS = 1_000_000
-/** Of these the output with --json has the text; standard error has all. */
+/** Problems in the output with --json; standard error has all of them. */
 const MOST_TOLD = 1_000
 
 interface Imported {
@@ -37,7 +37,7 @@ interface Row {
 
 type Send = (some: InputOf<typeof importUsers>) => Promise<OutputOf<typeof importUsers>>
 
-/** `gatehouse user import FILE`: CSV or NDJSON. What is there already with the same data is passed over, so it can be run again. */
+/** `gatehouse user import FILE`: CSV or NDJSON. Users that exist with the same data are skipped, so it can be run again. */
 export function importCommand(user: Command, context: CliContext): void {
   const command = user
     .command('import')
@@ -101,7 +101,7 @@ async function importFile(
       else refuse(line, (outcome ?? []).map(takenText))
     }
   }
-  const { openUsersFile } = await import('./import-file.ts') // and with it csv-parse, for this command alone
+  const { openUsersFile } = await import('./import-file.ts') // loads csv-parse, which only this command needs
   const opened = await openUsersFile(file, terminal)
   const readRow = rowReader(refuse)
   let waiting: Row[] = []

@@ -18,7 +18,7 @@ export interface Operation<Input, Output> {
   readonly text: (output: Output) => string
   /** What a field is called on the command line; by default `refresh_days` is `--refresh-days`. */
   readonly flags?: Readonly<Record<string, string>>
-  /** The route of the admin API, where the table of permissions does not say it by the command alone. */
+  /** The route of the admin API, if PERMISSIONS does not give it for the command. */
   readonly route?: (typed: Options) => RemoteCall
   /** What is done with the output besides printing it: a warning, an exit code. */
   readonly after?: (output: Output) => void
@@ -65,7 +65,7 @@ export function defineCustomCommand<Input>(
 const given = (fields: Options): Options =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
-/** Unknown options are let through by commander, so that they are reported together with all other problems. */
+/** Commander lets unknown options through, so that they are reported together with all other problems. */
 function check<Input>(
   command: Command,
   schema: z.ZodType<Input>,
@@ -94,7 +94,7 @@ function countOptions(command: Command): Map<string, number> {
 }
 
 /**
- * What commander takes without a word: an option that has swallowed the next one as its value (`--junit --json`), and one
+ * What commander accepts silently: an option that has swallowed the next one as its value (`--junit --json`), and one
  * that is typed twice, of which the last would count.
  */
 function misread(command: Command, times: ReadonlyMap<string, number>): Problem[] {

@@ -131,7 +131,7 @@ function stageCommand(partner: Command, context: CliContext): void {
   })
 }
 
-/** Checked before; in a path it is one of these. */
+/** The schema has checked it. */
 const roleIn = (role: unknown): string => z.enum(CONTACT_ROLES).parse(role)
 
 function contactCommand(partner: Command, context: CliContext): void {

@@ -56,7 +56,7 @@ export function routeOf(command: Command): string {
 /** Long enough for the pull of a whole catalogue. */
 const RESPONSE_TIMEOUT_MS = 600_000
 
-/** Throws where the address is none, or the token would go to another machine for all on the way to read. */
+/** Throws if the address is invalid, or the token would go to another machine unencrypted. */
 function checkRemote({ url, token, overHttp }: Remote): void {
   const { error } = webUrl.safeParse(url) // its problems do not repeat the address, which may hold a password
   if (error) throw new Error(`GATEHOUSE_URL ${error.issues[0]?.message}`)
@@ -120,7 +120,7 @@ function dataOf(url: string, text: string): unknown {
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** JSON has no dates: what was one becomes one again. */
+/** JSON has no dates: texts in the form of a date become dates again. */
 function withDates(value: unknown): unknown {
   if (typeof value === 'string') return MOMENT.test(value) ? fromEpochMilliseconds(Date.parse(value)) : value
   if (Array.isArray(value)) return value.map(withDates)
@@ -129,8 +129,8 @@ function withDates(value: unknown): unknown {
 }
 
 /**
- * The output of an operation as its route answers it. The service is expected to be of the
- * same release, so the shape is not checked again: operations have no schema of their output.
+ * The output of an operation as its route answers it. The service is expected to be of the same release, so the shape is
+ * not checked again: operations have no schema of their output.
  */
 export async function askRemote<Output>(remote: Remote, call: RemoteCall): Promise<Output> {
   const { body } = await send(remote, call)

@@ -7,7 +7,7 @@ import { readSecret } from './read-secret.ts'
 import { print } from './report.ts'
 
 /**
- * `gatehouse secret check`: whether a secret was copied completely, which no response on the wire tells. Needs no
+ * `gatehouse secret check`: whether a secret was copied completely, which no response on the wire reveals. Needs no
  * database.
  */
 export function secretCommands(program: Command, { terminal }: CliContext): void {

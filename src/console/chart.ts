@@ -24,11 +24,11 @@ interface Bar {
   readonly x: number
   readonly width: number
   readonly label: string
-  /** One on top of the other, from the foot. */
+  /** From the bottom up. */
   readonly parts: readonly { readonly kind: Kind; readonly y: number; readonly height: number }[]
 }
 
-/** How a part is coloured: the foot is what failed. */
+/** The colour of a part; failures are at the bottom. */
 type Kind = 'failed' | 'refused' | 'all'
 
 /** What happened in one span of time. */
@@ -40,9 +40,9 @@ interface Span {
 
 const WIDTH = 240
 const HEIGHT = 80
-/** What happened at all is seen, however small. */
+/** The height of the smallest count above zero, so that it is visible. */
 const LEAST = 2
-/** Between bars, of a bar's share. */
+/** The space between bars, as a part of a bar's share of the width. */
 const GAP = 0.2
 
 interface ChartInput {

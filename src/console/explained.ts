@@ -26,7 +26,7 @@ const appLink = (key: string | null): Cell => (key === null ? text('–') : link
 /** The tables of DECISIONS are English, and point to other parts of that document. */
 const english = (check: string): Cell => ({ text: check.replace(/ \(\[below\]\([^)]*\)\)/, ''), isEnglish: true })
 
-/** In which row of which order of checks, then what that row looks at; the failure by its name where it is in none. */
+/** The row of an order of checks in DECISIONS and what it checks; the failure's name if no row has it. */
 function whyCells({ endpoint, step, failure, detail }: ExplainedRefusal, { t }: PageContext): Cell[] {
   const found = detail === null ? [] : [code(detail)]
   if (!step) return [orDash(failure), ...found]

@@ -12,7 +12,7 @@ import type { Cell, Fact, PageContext } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import { at, count, link, text, time } from './texts.ts'
 
-/** What needs an eye now: jobs, partners that do not answer, certificates that end, requests and calls of the last hour. */
+/** What needs attention now: jobs, partners that do not answer, certificates that end, requests and calls of the last hour. */
 
 const HOUR_S = 3_600
 const SPAN_S = 300
@@ -23,7 +23,7 @@ const MOST_NAMED = 20
 export async function homePage(context: PageContext, gather: GatherMetrics) {
   const { deps, t, role } = context
   const now = deps.clock.now()
-  // A call of this very moment is of the last span, not of one more.
+  // A call of this moment belongs to the last span; it must not open another one.
   const since = addSeconds(now, 1 - HOUR_S)
   const [jobs, spans, minutes, waiting, certificates, refused] = await Promise.all([
     jobCounts(deps),

@@ -108,7 +108,7 @@ interface Confirmation {
   /** In numbers, where there are many. */
   readonly facts?: readonly Fact[]
   readonly fields?: readonly Field[]
-  /** Where to go afterwards, and when it is not made. */
+  /** Where to go after the change, or if it is cancelled. */
   readonly back: string
   /** What may be done instead. */
   readonly other?: ActionLink

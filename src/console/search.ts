@@ -13,8 +13,8 @@ import { knownRequest } from './sections/requests.ts'
 import { at, code, link, stateCell, text, time } from './texts.ts'
 
 /**
- * What one text may mean: a request id, an order, a partner, a micro-app or a person; for support and above with what
- * `gatehouse explain` knows of it, and so by a phone number and by the beginning of a token too.
+ * Finds a request id, an order, a partner, a micro-app or a person. The role support and those above also see what
+ * `gatehouse explain` knows, and can search by phone number and by the beginning of a token.
  */
 
 export interface Found {
@@ -96,7 +96,7 @@ export async function searchFor(context: PageContext): Promise<Found> {
   return { query, found, tables, ...(only?.link.href && isOnly ? { href: only.link.href } : {}) }
 }
 
-/** Of an order and a request their own pages say the same. */
+/** Not for a request or an order: their own pages show the same. */
 async function explainedFor({ deps, role }: PageContext, query: string): Promise<Explained> {
   if (UUID.test(query) || !mayDo(role, 'GET /explain')) return {}
   return explain(deps, query).catch((error: unknown) => {
@@ -153,7 +153,7 @@ function tokenTable({ begins, kind, expires_at, issued }: NonNullable<Explained[
   }
 }
 
-/** What cannot be an id of this kind finds nothing of it. */
+/** A text that is refused as input of one kind finds nothing of that kind. */
 const quiet = async <T>(finding: Promise<readonly T[]>): Promise<readonly T[]> =>
   finding.catch((error: unknown) => {
     if (error instanceof RescodeError) return []

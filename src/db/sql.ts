@@ -37,7 +37,7 @@ export interface Db {
   readonly batchWork: RunBatchWork<Db>
   /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
   tx<T>(work: (db: Db) => Promise<T>): Promise<T>
-  /** As `tx`, for work that no request waits for: each statement may take `seconds`. Inside a transaction the same as `tx`. */
+  /** Like `tx`, for work that no request waits for: each statement may take `seconds`. Inside a transaction the same as `tx`. */
   slowTx<T>(seconds: number, work: (db: Db) => Promise<T>): Promise<T>
   /** The same database, limited to the share of connections of this group (shares.ts); inside a transaction, itself. */
   withShareOf(name: ConnectionGroup): Db

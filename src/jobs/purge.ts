@@ -57,7 +57,7 @@ export const purgeOptions = z.strictObject({
 export type PurgeOptions = z.output<typeof purgeOptions>
 
 export interface Purged {
-  /** Rows deleted, by table, or rows that have lost something, by what it is; only where there were any. */
+  /** Rows deleted by table, or rows cleared by what was removed from them; only counts above zero. */
   readonly deleted: Readonly<Record<string, number>>
   readonly total: number
   /** False when the time was over or the purge was stopped before nothing was left. */

@@ -9,7 +9,7 @@ import { sendMemberMail, sendNotification } from '../sandbox/index.ts'
 import { purgeTask } from './purge.ts'
 import { GiveUp, type Task } from './task.ts'
 
-/** A partner of which some calls have failed is left alone for so long. */
+/** How long a partner is not called after some calls have failed. */
 const PAUSE_S = 10
 
 const ofPartner = z.object({ partnerId: int64() })
@@ -26,7 +26,7 @@ const pullDueTask: Task = async (deps, payload, { signal }) => {
 
 const ofProduct = z.object({ partnerId: int64(), partnerDealId: z.string() })
 
-/** Until 2026-11-22 each product had a job of its own; what of these is left becomes due like everything else. */
+/** Until 2026-11-22 each product had a job of its own; those that are left make their product due like any other. */
 const pullOneTask =
   (status: 2 | 5): Task =>
   async (deps, payload, { id }) => {

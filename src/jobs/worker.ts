@@ -181,7 +181,7 @@ function settleFailures(deps: Deps, log: Log, events: WorkerEvents): () => Promi
   return () => Promise.all(deciding)
 }
 
-/** The queue's own log is for debugging it; messages only, since what comes beside them are whole jobs. */
+/** The queue's own log is for debugging it; messages only, since their metadata holds whole jobs. */
 const quietly =
   (log: Log): ConstructorParameters<typeof Logger>[0] =>
   () =>

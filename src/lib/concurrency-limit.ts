@@ -1,6 +1,6 @@
 import { Refusal } from './web/rescode.ts'
 
-/** There is more work than can be done in time. Nothing of the request was done. */
+/** There is more work than can be done in time. The request has changed nothing. */
 export class Overloaded extends Refusal {
   override readonly name = 'Overloaded'
   constructor(queue: string) {
@@ -47,7 +47,7 @@ export class ConcurrencyLimit {
     return this.#waiting.length
   }
 
-  /** `until`, on performance's clock: when the work is of no use any more; by default `waitMs` from now. */
+  /** `until`, on performance's clock: when nobody needs the work any more; by default `waitMs` from now. */
   async run<Result>(work: () => Promise<Result>, until = performance.now() + this.#options.waitMs): Promise<Result> {
     const { most, within } = this.#options
     if (this.#running < most) this.#running++

@@ -62,7 +62,7 @@ export function openMetrics() {
       labelNames: ['table'],
       registers,
     }),
-    /** A figure that is read when it is asked for; in place of an earlier one of that name. */
+    /** A gauge that is read at each scrape; replaces an earlier one of that name. */
     watch: (name: string, help: string, read: () => number): void => {
       registry.removeSingleMetric(name)
       new Gauge({

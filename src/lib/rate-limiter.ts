@@ -16,8 +16,8 @@ interface Counted {
 
 /**
  * Limits rates over all processes of a database. Each counts in its memory and answers at once; once a second it adds
- * what it has counted to what the others have, with one statement for all subjects, and takes the sums along. So for a
- * second a process may let through what others have counted meanwhile. Without a database each goes on with its own counts.
+ * its counts to those of the others, with one statement for all subjects, and reads the sums. So for a second a process does
+ * not know what others have counted meanwhile. Without a database each continues with its own counts.
  */
 export interface RateLimiter {
   /** Counts one use by `subject`: an address, an app_key, a PartnerId. */

@@ -1,6 +1,6 @@
 /**
  * Traces (OpenTelemetry), as the rooms see them. There are none unless OTEL_EXPORTER_OTLP_ENDPOINT is set: then
- * src/metrics/otlp-tracing.ts does what is said here, and is not even loaded otherwise.
+ * src/metrics/otlp-tracing.ts implements this, and is not even loaded otherwise.
  */
 
 export type SpanAttributes = Readonly<Record<string, string | number>>
@@ -22,7 +22,7 @@ export interface Tracing {
   call<T>(name: string, work: (span: Span) => Promise<T>, attributesOf: (result: T) => SpanAttributes): Promise<T>
   /** A statement as a span of its own, where there is something that it belongs to. */
   statement<T>(text: string, work: () => Promise<T>): Promise<T>
-  /** Work that nobody has asked for, such as a durable job, as a trace of its own. */
+  /** Work without a request, such as a durable job, as a trace of its own. */
   job<T>(name: string, work: () => Promise<T>): Promise<T>
   /** Sends what is left. */
   close(): Promise<void>

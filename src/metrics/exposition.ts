@@ -12,13 +12,13 @@ export type ProcessMetrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 /** The metrics of all processes that answer requests on this port, and of the one that started them. */
 export type GatherMetrics = () => Promise<readonly ProcessMetrics[]>
 
-/** A scrape must not wait for a database that is away: the rest of the metrics says so. */
+/** A scrape does not wait longer for a database that does not answer; it gets the other metrics. */
 const DATABASE_MS = 2_000
 
-/** Sixty minutes are for the console; Prometheus makes them of the counters. */
+/** For the console alone: Prometheus has the counters. */
 export const LAST_HOUR = 'gatehouse_http_requests_last_hour'
 
-/** The text of `/metrics`: what the processes count, summed, and what the database says of itself and of the queue. */
+/** The text of `/metrics`: what the processes count, summed, and the statistics of the database and of the queue. */
 export async function metricsText(deps: Deps, gather: GatherMetrics): Promise<string> {
   const [processes, database] = await Promise.all([gather(), databaseMetrics(deps)])
   const exposed = processes.map((process) => process.filter(({ name }) => name !== LAST_HOUR))
@@ -27,7 +27,7 @@ export async function metricsText(deps: Deps, gather: GatherMetrics): Promise<st
 
 export const sumOf = (processes: readonly ProcessMetrics[]): Registry => AggregatorRegistry.aggregate([...processes])
 
-/** Of metrics that add up over the whole life of processes, and so must not go back when one has ended. */
+/** The metrics that only grow: their sum must not decrease when a process has ended. */
 export const lastingOf = (metrics: ProcessMetrics): ProcessMetrics =>
   metrics.filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram')
 

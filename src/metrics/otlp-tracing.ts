@@ -70,7 +70,7 @@ export function openOtlpTracing(endpoint: string, config: Config, log: Log): Tra
   const begin = (name: string, kind: SpanKind, parent: Context): OurSpan =>
     spanOf(tracer.startSpan(name, { kind }, parent), parent)
 
-  /** `end` says how it went. */
+  /** Ends the span with the outcome of `work`. */
   const run = async <T>(
     name: string,
     span: OurSpan,

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
 
-/** What is read from a process when it is asked. */
+/** Gauges of a process, read at each scrape. */
 export interface ProcessGauges {
   /** Connections of its pool. */
   readonly pool: () => { readonly total: number; readonly idle: number }
@@ -12,7 +12,7 @@ export interface ProcessGauges {
   readonly certificates: () => number
 }
 
-/** Adds to a process's metrics what is read when they are asked for: the process itself, its pool, circuit breakers. */
+/** Adds to a process's metrics what is read at each scrape: the process itself, its pool, circuit breakers. */
 export function measureProcess(registry: Registry, { pool, waiting, breakers, certificates }: ProcessGauges): void {
   const registers = [registry]
   collectDefaultMetrics({ register: registry })

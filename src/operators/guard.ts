@@ -11,7 +11,7 @@ import { ROUTE_ROLES } from './permissions.ts'
 import { bearerOf, findOperator } from './token.ts'
 
 const MINUTE_S = 60
-/** Wrong tokens of one network in a minute before it has to wait; a right one is admitted all the same. */
+/** Wrong tokens of one network in a minute before it has to wait; a right token is accepted even then. */
 const FAILURES = { kind: 'operator token refused', most: 30, windowS: MINUTE_S } as const
 /** Rows in the audit log in a minute: about what one operator was refused, and about wrong tokens of one network and of all. */
 const ROWS_OF_OPERATOR = { kind: 'operator refusal recorded', most: 300, windowS: MINUTE_S } as const
@@ -46,7 +46,7 @@ export function registerOperators(app: FastifyInstance, given: Deps, isForOperat
   )
 }
 
-/** What is in no table is allowed to nobody. */
+/** A route without an entry in PERMISSIONS is refused to everybody. */
 async function requireRole(deps: Deps, request: FastifyRequest, needed: Role | undefined, operation: string) {
   const { name, role } = operatorOf(request)
   if (needed !== undefined && allows(role, needed)) return
@@ -70,7 +70,7 @@ async function requireRole(deps: Deps, request: FastifyRequest, needed: Role | u
   throw roleNeeded(operation, needed ?? 'admin', role)
 }
 
-/** A caller without a token is no attempt to sign in: it is refused, and leaves its line among the refused requests. */
+/** A request without a token is no attempt to sign in: it is refused and logged, and not counted. */
 async function refuseBearer(deps: Deps, request: FastifyRequest, tried: boolean): Promise<Error> {
   const wrong = wrongBearer(deps.config.ADMIN_TOKEN !== undefined)
   if (!tried) return wrong

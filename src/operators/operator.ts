@@ -30,7 +30,7 @@ export async function listOperators({ db, clock }: Pick<Deps, 'db' | 'clock'>): 
   }))
 }
 
-/** A new operator with a first token, which no later call can show again. A name that is taken is bad input (20007). */
+/** A new operator with a first token, which no later call can show again. A name in use is bad input (20007). */
 export const createOperator = operation(
   newOperator,
   (deps: Deps, { name, role, days }: NewOperator): Promise<ShownOperator & IssuedOperatorToken> =>
@@ -62,7 +62,7 @@ export const showOperator = operation(
   (deps: Deps, { name }: OneOperator): Promise<ShownOperator> => shown(deps, name),
 )
 
-/** `change` does it and says what was before and is now; undefined where nothing changes. */
+/** `change` returns what was before and is now; undefined if nothing changes. */
 const changeOperator = (
   deps: Deps,
   name: string,

@@ -21,10 +21,10 @@ interface OneOperatorRoute {
   Params: { name: string }
 }
 
-/** The body's fields; the path's name counts. */
+/** The body's fields with the name of the path. */
 const withName = ({ body, params }: FastifyRequest<OneOperatorRoute>): object => ({ ...Object(body ?? {}), ...params })
 
-/** Operators about operators, and the settings of the process that answers; below /admin/v1. */
+/** Management of operators, and the settings of this process; below /admin/v1. */
 export function operatorAdminRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
   app.get('/settings', async (request, reply) =>
     answerSuccess(request, reply, settingsInForce(depsFor(request).config)),

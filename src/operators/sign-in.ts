@@ -31,8 +31,8 @@ export interface OperatorSignedIn {
 
 /**
  * Opens a session for name, password and a code of the authenticator; throws OperatorSignInRefused, which does not say
- * which of them was wrong. Failures are counted as in src/throttle/sign-in.ts, codes and passwords together: of guesses
- * that race, no more are answered than the limits allow.
+ * which of them was wrong. Failures are counted as in src/throttle/sign-in.ts, codes and passwords together:
+ * simultaneous guesses get no more answers than the limits allow.
  */
 export const signInOperator = (deps: Deps, input: OperatorSignIn): Promise<OperatorSignedIn> =>
   withPasswordSlot(deps.config, () => attemptSignIn(deps, input))
@@ -66,7 +66,7 @@ async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<Operato
   })
 }
 
-/** As many rows as the limits let attempts through. A name that nobody has is not kept: it may be a password. */
+/** The limits of attempts also limit these rows. A name that no operator has is not kept: it may be a password. */
 const recordFailure = (deps: Deps, name: string | undefined, locked: boolean) =>
   recordAudit(deps, {
     event: locked ? 'operator_sign_in_locked' : 'operator_sign_in_failed',
@@ -76,7 +76,7 @@ const recordFailure = (deps: Deps, name: string | undefined, locked: boolean) =>
     detail: { by: 'password' },
   })
 
-/** Sets a password; sessions from before are over. */
+/** Sets a password and ends the operator's sessions. */
 export const setOperatorPassword = operation(
   newPassword,
   async (deps: Deps, { name, password }: NewPassword): Promise<{ name: string }> => {

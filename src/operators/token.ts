@@ -27,7 +27,7 @@ const TOUCH_EVERY_S = 60
 
 const BEARER = /^Bearer +(\S+) *$/i
 
-/** The token of an Authorization header; undefined where it is none of a bearer. */
+/** The token of an Authorization header; undefined if it is no bearer token. */
 export const bearerOf = (authorization = ''): string | undefined => BEARER.exec(authorization)?.[1]
 
 const isAdminToken = ({ ADMIN_TOKEN }: Pick<Config, 'ADMIN_TOKEN'>, bearer: string): boolean =>
@@ -41,7 +41,7 @@ export function hasAdminToken(config: Pick<Config, 'ADMIN_TOKEN'>, authorization
 
 const lower = (one: Role, other: Role): Role => (allows(one, other) ? other : one)
 
-/** Who holds this bearer token: ADMIN_TOKEN, or a token of an operator. Anything forged costs no statement. */
+/** Who holds this bearer token: ADMIN_TOKEN, or a token of an operator. A forged token costs no statement. */
 export async function findOperator({ config, db, keys, clock }: Deps, bearer: string): Promise<Operator | undefined> {
   if (isAdminToken(config, bearer)) return { name: ADMIN_TOKEN_NAME, role: 'admin' }
   const now = clock.now()
@@ -90,7 +90,7 @@ export const newOperatorToken = operation(
     }),
 )
 
-/** Ends a token at once; not the last one by which an admin can get in. */
+/** Revokes a token at once, except the last one with which an admin could sign in. */
 export const revokeOperatorToken = operation(
   oneToken,
   (deps: Deps, { name, token_id }: OneToken): Promise<{ token_id: string }> =>

@@ -20,7 +20,7 @@ const SECRET_BYTES = 20
 
 const sealingContext = (operatorId: string): string => `operator_totp ${operatorId}`
 
-/** What this room keeps sealed. */
+/** The encrypted columns of this room. */
 export const OPERATORS_SEALED: readonly SealedColumn[] = [
   {
     table: 'operator',
@@ -39,7 +39,7 @@ export interface TotpEnrolment {
   readonly url: string
 }
 
-/** A new authenticator for an operator without one; it counts once `confirmTotp` was given a code of it. */
+/** A new authenticator for an operator without one; in force once `confirmTotp` was given one of its codes. */
 export async function enrolTotp(deps: Deps, session: SignedInOperator): Promise<TotpEnrolment> {
   if (!session.pending) throw new OperatorSignInRefused()
   const secret = new Secret({ size: SECRET_BYTES })
@@ -54,8 +54,8 @@ export async function enrolTotp(deps: Deps, session: SignedInOperator): Promise<
 }
 
 /**
- * A first code of the authenticator: from now on signing in needs one. Returns the id of a session that may do everything,
- * in place of the one so far. Throws OperatorSignInRefused; wrong codes count as failed sign-ins.
+ * A first code of the authenticator: from now on signing in needs one. Returns the id of a full session, which
+ * replaces the present one. Throws OperatorSignInRefused; wrong codes count as failed sign-ins.
  */
 export async function confirmTotp(
   deps: Deps,
@@ -89,7 +89,7 @@ export async function spendCode({ db, keys, clock }: Deps, of: store.Credential,
   return (await store.spendTotpStep(db, of, step, now)) > 0
 }
 
-/** Takes the authenticator away, for somebody who has lost it: the next sign-in adds a new one. */
+/** Removes the authenticator of an operator who has lost it: the next sign-in adds a new one. */
 export const resetTotp = operation(
   oneOperator,
   (deps: Deps, { name }: OneOperator): Promise<{ name: string }> =>
@@ -97,7 +97,7 @@ export const resetTotp = operation(
       const found = await store.lockOperator(db, name)
       if (!found) throw noSuchOperator()
       await store.removeTotp(db, found.operator_id)
-      await store.setStatus(db, found.operator_id, found.status) // sessions from before are over
+      await store.setStatus(db, found.operator_id, found.status) // ends their sessions
       await recordAudit({ ...deps, db }, { event: 'operator_totp_reset', target: `operator:${found.name}` })
       return { name: found.name }
     }),

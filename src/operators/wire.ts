@@ -45,7 +45,7 @@ export type NewToken = z.output<typeof newToken>
 export const oneToken = oneOperator.extend({ token_id: z.uuid('must be the id of a token') })
 export type OneToken = z.output<typeof oneToken>
 
-/** Longer than what people of partners need: an operator can do more harm. */
+/** Longer than for partners' members: an operator can do more harm. */
 export const newPassword = oneOperator.extend({ password: z.string().min(12).max(1024) })
 export type NewPassword = z.output<typeof newPassword>
 
@@ -76,7 +76,7 @@ export interface ShownOperator extends Omit<OperatorRow, 'operator_id'> {
   readonly tokens: readonly OperatorToken[]
 }
 
-/** The only time that a token is told. */
+/** The token is shown only this once. */
 export interface IssuedOperatorToken {
   readonly token: string
   readonly token_id: string

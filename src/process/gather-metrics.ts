@@ -7,11 +7,11 @@ import { type GatherMetrics, lastingOf, type ProcessMetrics, sumOf } from '../me
  * process that does not answer in time is missing from this scrape: `gatehouse_processes` says how many there were.
  */
 
-/** From a server process: `askMetrics` for those of all; `ownMetrics` is its answer when it was asked. */
+/** From a server process: `askMetrics` requests those of all processes; `ownMetrics` replies to a `metricsRequest`. */
 export type MetricsFromServer =
   | { readonly askMetrics: number }
   | { readonly ownMetrics: ProcessMetrics; readonly id: number }
-/** To a server process: what it asked for, or a question. */
+/** To a server process: what it asked for, or a request for its own. */
 export type MetricsToServer =
   | { readonly allMetrics: ProcessMetrics[]; readonly id: number }
   | { readonly metricsRequest: number }
@@ -45,7 +45,7 @@ export class MetricsOfProcesses {
   readonly #own: Own
   readonly #last = new Map<Worker, ProcessMetrics>()
   readonly #pending = new PendingReplies<ProcessMetrics>()
-  /** What processes had counted that have ended: a sum must not go back, or rates would show what never was. */
+  /** The counts of processes that have ended: a sum must not decrease, or rates would show values that never were. */
   #ended: ProcessMetrics = []
 
   constructor(own: Own) {

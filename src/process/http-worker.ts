@@ -7,7 +7,7 @@ import { type MetricsToServer, metricsOfAll } from './gather-metrics.ts'
 import type { FromServer, Handover, ToServer } from './http-cluster.ts'
 import { openDeps, serve } from './http-server.ts'
 
-/** One of the HTTP_PROCESSES processes. What is done once for all of them, the process that has started this one does. */
+/** One of the HTTP_PROCESSES processes. The process that has started it does what is done once for all of them. */
 
 const settings = readConfig()
 const stops: (() => Promise<void>)[] = []

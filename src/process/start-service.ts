@@ -60,7 +60,7 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
     await checkSecretKey(deps)
     if (config.NODE_ENV === 'production') await refuseDemoRows(deps)
     if (config.DEMO) await loadDemo()
-    if (config.DEMO) await seedDemo(deps) // before anybody can be told that we are ready
+    if (config.DEMO) await seedDemo(deps) // before the service reports that it is ready
     const metrics = new MetricsOfProcesses(() => deps.metrics.registry.getMetricsAsJSON())
     const several = config.HTTP_PROCESSES > 1
     running.serving = await (several ? serveInProcesses(config, database, log, metrics) : serve(deps, log))
@@ -74,7 +74,7 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
   }
 }
 
-/** Chosen before anything is told its address: PUBLIC_URL and PARTNER_ADDRESS_ALLOW hold the ports. */
+/** Ports are chosen first: PUBLIC_URL and PARTNER_ADDRESS_ALLOW contain them. */
 async function withFreePorts(config: Config): Promise<Config> {
   const { ADMIN_PORT, DEMO_PORT, DEMO_PARTNER_PORT } = config
   const port = config.PORT || (await freePort([ADMIN_PORT, DEMO_PORT, DEMO_PARTNER_PORT]))

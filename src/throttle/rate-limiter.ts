@@ -20,7 +20,7 @@ interface RateBounds {
   readonly subjects: number
   /** Subjects that are shared by one statement; others wait for the next. */
   readonly batch: number
-  /** How often windows that are over are taken away. */
+  /** How often windows that are over are deleted. */
   readonly tidyEveryMs: number
 }
 
@@ -95,7 +95,7 @@ export function openRateLimiter(db: Db, keys: Pick<Keys, 'storage'>, bounds: Par
       tidiedAt = performance.now()
       await deleteOverCounts(db, OVER_AT_ONCE)
     } catch {
-      // The requests log that the database is away. Counting continues, and the counts are shared next time.
+      // The requests log that the database does not answer. Counting continues, and the counts are shared next time.
       const now = performance.now()
       for (const [key, entry] of some) if (entries.get(key) === entry && entry.endsAt > now) unshared.set(key, entry)
     }

@@ -60,7 +60,7 @@ const readPage = async (context: PageContext) => {
   return { table: eventTable(events, context), next }
 }
 
-/** It reads the whole log, so it is asked for; it changes nothing. */
+/** An action because it reads the whole log; it changes nothing. */
 const verify: Action = {
   path: '/audit/verify',
   operation: 'GET /audit/verify',

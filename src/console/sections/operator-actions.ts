@@ -66,7 +66,7 @@ const change = (
   run,
 })
 
-/** Of a change that has nothing to tell. */
+/** A change without a result to show. */
 const silently = (run: (context: PageContext) => Promise<unknown>) => async (context: PageContext) => {
   await run(context)
   return undefined

@@ -6,9 +6,9 @@ import { accessFilter, listAccesses } from '../../resource/index.ts'
 import type { Action, Fact, ListPage, PageContext } from '../page-model.ts'
 import { at, code, count, link, text, time } from '../texts.ts'
 
-/** One person: who has read what of them, all there is about them, a new password, the end of it all. */
+/** One person: accesses, export, password link, erasure. */
 
-/** An id may hold anything, a slash too, so it stands in the query. */
+/** An id may hold anything, a slash too, so it is in the query. */
 export const pageOf = ({ cid, user_id }: UserKey, what = 'user'): string =>
   `${at('users', what)}?${new URLSearchParams({ cid: String(cid), user_id })}`
 
@@ -32,7 +32,7 @@ export const personLinks = (key: UserKey, { t }: PageContext) => [
 
 const ON_A_PAGE = 50
 
-/** Looking at it is in the audit log. */
+/** The audit log records each look. */
 export const accesses: ListPage = {
   path: '/users/accesses',
   operation: ACCESSES,

@@ -8,7 +8,7 @@ import { at, code, count, countedGrants, link, orDash, stateCell, stateChoices, 
 import { grantTable } from './grants.ts'
 import { accesses, keyOf, pageOf, personActions, personLinks, personOf } from './people.ts'
 
-/** Whom a number belongs to, or a name that is masked, is not for viewers: they would learn it letter by letter. */
+/** Viewers may not search by phone number or by masked names: they could guess them letter by letter. */
 const SUPPORT_ONLY = ['name', 'phone_number']
 
 const readPage = async ({ deps, t, fields, role }: PageContext) => {

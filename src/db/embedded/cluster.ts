@@ -45,7 +45,7 @@ export async function ensureCluster(
   makeForEverybody(clusters)
   const elsewhere = join(clusters, randomBytes(8).toString('hex'))
   await initialise(elsewhere, password, binaries, owner)
-  // For people only: a data folder that is gone from there may have been moved, so nothing is ever deleted for it.
+  // For people only: a data folder that is missing may have been moved, so its cluster is never deleted.
   writeFileSync(`${elsewhere}.owner`, cluster)
   symlinkSync(elsewhere, cluster)
   return elsewhere

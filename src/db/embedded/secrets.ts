@@ -29,7 +29,7 @@ function generateSecrets(file: string): void {
     password: randomBytes(24).toString('hex'),
     secretKey: randomBytes(48).toString('base64'),
   }
-  // On the disk before the name points to it: a power cut must not leave an empty file beside a database.
+  // On the disk before the name points to it: a power cut must not leave an empty file and a database.
   writeFileSync(`${file}.new`, JSON.stringify(fresh), { mode: 0o600, flush: true })
   renameSync(`${file}.new`, file)
 }

@@ -12,7 +12,7 @@ import { keptSecrets } from './secrets.ts'
 
 export interface EmbeddedServer {
   readonly databaseUrl: string
-  /** A key kept beside the data, for when SECRET_KEY is not set. */
+  /** The SECRET_KEY kept in the data folder, used if SECRET_KEY is not set. */
   readonly secretKey: string
   stop(): Promise<void>
 }
@@ -49,7 +49,7 @@ const serverArgs = (cluster: string, port: number, settings: Readonly<Record<str
 
 interface EmbeddedOptions {
   readonly purpose?: Purpose
-  /** Of PostgreSQL, in place of its own defaults and of ours. */
+  /** Settings of PostgreSQL that override its defaults and ours. */
   readonly settings?: Readonly<Record<string, string>>
 }
 

@@ -3,9 +3,9 @@ import { hmacSha256, sha256 } from './digest.ts'
 
 /** Keys for separate purposes, all derived from one SECRET_KEY, so that no value made for one purpose passes for another. */
 export interface DerivedKeys {
-  /** Authenticates tokens, codes and session ids that we hand out, and makes the form in which they are stored. */
+  /** Authenticates tokens, codes and session ids that we issue, and hashes them for storage. */
   readonly token: Buffer
-  /** Turns an app_secret, and who is counted for failed attempts, into the only form in which they are stored. */
+  /** Hashes app_secrets, and the subjects of counted attempts, for storage. */
   readonly storage: Buffer
   /** Authenticates forms that come back from a browser. */
   readonly form: Buffer

@@ -84,7 +84,7 @@ export const LIST_LIMITS = {
 
 type ListName = keyof typeof LIST_LIMITS
 
-/** For `superRefine` of an object: it is asked while fields are wrong, too, so that all is told in one round. */
+/** For `superRefine` of an object: it also runs while fields are wrong, so that all problems are reported at once. */
 export const EVEN_IF_WRONG = {
   when: ({ value }: z.core.ParsePayload): boolean => typeof value === 'object' && value !== null,
 }

@@ -45,14 +45,14 @@ const openConnections = (server: Server): Promise<number> =>
 
 /** How long open connections may still bring requests once there are no new ones: balancers hold a pool of them. */
 const LAST_REQUESTS_MS = 1_000
-/** The same without a delay, where somebody at a terminal waits: only what is on its way, or not read yet. */
+/** The same without a delay, for somebody at a terminal: only requests on their way or not read yet. */
 const LAST_REQUESTS_AT_ONCE_MS = UNREAD_MS + 50
 const LOOK_EVERY_MS = 20
 
 /**
  * Makes a server that still answers ready to be closed. For `delaySeconds` everything is served, so that balancers notice
- * that this process is not ready, and answers end their connections. Then it listens no more; what open connections bring
- * for a moment is served too.
+ * that this process is not ready, and answers end their connections. Then it stops listening and, for a moment, still serves requests of
+ * open connections.
  *
  * In the last part of the delay answers leave connections open again. A balancer that does not look at readiness, as
  * nginx, would otherwise be opening one for each request when the listener closes, and the system resets those that it

@@ -85,7 +85,7 @@ export function sendFailure(error: FailureAnswer, request: FastifyRequest, reply
   reply.header('Content-Type', JSON_TYPE).send(JSON.stringify(failureEnvelope(error)))
 }
 
-/** An error handler that does so with whatever was thrown. */
+/** An error handler that answers whatever was thrown with the envelope. */
 export const envelopeErrorHandler =
   (native: boolean) =>
   (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void =>

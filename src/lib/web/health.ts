@@ -22,7 +22,7 @@ interface Checks {
 
 /**
  * `/healthz`: the process answers. `/readyz`: it can serve; otherwise the status that says why not, which is also logged
- * when it changes, with what the database said. An operator is told that too.
+ * when it changes, with the database's message. An operator gets that message too.
  */
 export function registerHealth(app: FastifyInstance, readiness: Readiness, log: Log, checks: Checks): void {
   let last = 'ok'

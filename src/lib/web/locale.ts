@@ -56,7 +56,7 @@ export function translator(locale: Locale): Translate {
   return Object.assign(translate, { locale })
 }
 
-/** Between a number and a Chinese word stands a space, as in all texts; Intl leaves it out. */
+/** A space between a number and a Chinese word, as in all texts; Intl leaves it out. */
 const spaced = (text: string): string => text.replace(/(?<=\d)(?=\p{Script=Han})/u, ' ')
 
 /** "in 12 minutes", "12 分钟后": whole minutes, never fewer than one. */

@@ -12,11 +12,11 @@ import { FAILED, OK, REFUSED, type RequestOutcome, type RouteMeter } from './req
  */
 export interface LogNote {
   appKey?: string
-  /** Nothing has shown that the caller is that app; not logged. */
+  /** The caller names that app and is not authenticated; not logged. */
   isAppOnlyNamed?: true
   partnerId?: string
   clientId?: string
-  /** Of one who asks at /admin/v1. */
+  /** Who calls /admin/v1. */
   operator?: string
   /** rescode of area A, code of area B */
   code?: number
@@ -50,7 +50,7 @@ export function noteForLog(request: FastifyRequest, note: LogNote): void {
   request.logNote = Object.assign(request.logNote ?? {}, note)
 }
 
-/** A request that was not answered as the caller wanted, as it is told to whoever keeps it. */
+/** A refused request, as it is passed to `onRefused`. */
 export interface ReportedRefusal {
   readonly id: string
   readonly method: string
@@ -67,7 +67,7 @@ export interface Observation {
   readonly log: Log
   readonly config: { readonly LOG_REQUESTS: 'failures' | 'all' | 'off'; readonly SLOW_MS: number }
   readonly metrics: Metrics
-  /** Is told of each request whose code is no success. Must be quick. */
+  /** Called with each request whose code is no success. Must be quick. */
   readonly onRefused?: (refused: ReportedRefusal) => void
 }
 /** Who asks, for the audit log: what it is called, where the request came from and its id. */

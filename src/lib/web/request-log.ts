@@ -76,7 +76,7 @@ export class RequestLog {
     this.#leftOut = leftOut
   }
 
-  /** Every request, before anything else is said of it. */
+  /** Counts every request; called before `write`. */
   seen(): void {
     this.#requests++
     this.#timer ??= setTimeout(() => this.summarize(), SUMMARY_EVERY_MS).unref()
@@ -94,7 +94,7 @@ export class RequestLog {
     }
   }
 
-  /** Says how many requests there were since the last summary; nothing where there were none. */
+  /** Logs how many requests there were since the last summary; nothing if there were none. */
   summarize(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined

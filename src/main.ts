@@ -5,7 +5,7 @@ import type { Service } from './process/index.ts'
 /** The process: start, say what to open, and close with grace on a signal or a fatal error, also while it starts. */
 const starting = new AbortController()
 const service = start().catch((error: Error) => {
-  if (starting.signal.aborted) process.exit(0) // told to end while it waited for its database
+  if (starting.signal.aborted) process.exit(0) // stopped while it waited for its database
   process.stderr.write(`Gatehouse cannot start:\n${error.message.replace(/^/gm, '  ')}\n`)
   process.exit(1)
 })

@@ -9,7 +9,7 @@ import { openTracing } from './metrics/index.ts'
 import { checkSecretKey } from './partners/index.ts'
 import { openDeps } from './process/index.ts'
 
-/** `npm run worker`: durable jobs in a process of their own, beside services with JOBS=off, on the same database. */
+/** `npm run worker`: durable jobs in a process of their own, for services with JOBS=off on the same database. */
 async function start() {
   const config = readConfig()
   const log = openLog({ level: config.LOG_LEVEL, pretty: config.NODE_ENV === 'development' })

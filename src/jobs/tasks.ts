@@ -58,7 +58,7 @@ const sendRefundedMessageTask: Task = async (deps, payload) => {
 
 const ofNotification = z.object({ notificationId: z.string() })
 
-/** An integration has passed, and a contact of the partner's is to be told over one channel. */
+/** Notifies a contact of a partner over one channel that an integration has passed. */
 const sendNotificationTask: Task = async (deps, payload) => {
   const { failure, givenUp } = await sendNotification(deps, ofNotification.parse(payload).notificationId)
   if (givenUp) throw new GiveUp(givenUp)

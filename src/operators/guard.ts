@@ -37,7 +37,7 @@ export function registerOperators(app: FastifyInstance, given: Deps, isForOperat
     request.operator = operator
     noteForLog(request, { operator: operator.name })
     const { url } = request.routeOptions
-    if (url === undefined) return // no such route, as the operator is about to be told
+    if (url === undefined) return // no such route, which the 404 handler answers
     const operation = `${request.method} ${url}`
     await requireRole(deps, request, ROUTE_ROLES.get(operation), operation)
   })

@@ -81,7 +81,7 @@ describe('an erasure', () => {
     expect(await client.admin('GET', path(user))).toEqual({ cid: user.cid, user_id: user.user_id, rows: ROWS })
     const receipt = await erase(user)
     expect(receipt).toMatchObject({ cid: user.cid, user_id: user.user_id, rows: ROWS, receipt_id: expect.any(String) })
-    expect(receipt.stays).toContainEqual({ what: 'orders', why: expect.stringContaining('accounts') })
+    expect(receipt.stays).toContainEqual({ what: 'orders', why: expect.stringContaining('accounting') })
     expectFailure(await client.userInfo(tokens.access_token), { rescode: 20009 })
     expectFailure(await client.phone(tokens.access_token), { rescode: 20009 })
     expectFailure(await client.refresh(app, tokens.refresh_token), { rescode: 20006 })

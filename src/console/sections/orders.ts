@@ -112,11 +112,11 @@ async function timeline(context: PageContext, partnerId: bigint, orderId: bigint
       }
       const { line } = moment
       const outcome = outcomeCell(line.outcome, context)
-      const told = line.code === null ? '' : ` · code ${line.code}`
+      const codeText = line.code === null ? '' : ` · code ${line.code}`
       return [
         time(moment.at),
         link(`${wayOf(line.direction, context)}${texts.name(line.name)}`, trafficLink(partnerId, line.kind, line.id)),
-        { ...outcome, text: `${outcome.text}${told}` },
+        { ...outcome, text: `${outcome.text}${codeText}` },
         text(texts.reasonBegins(line.detail ?? '')),
       ]
     }),

@@ -34,7 +34,7 @@ const KNOWN: readonly Known[] = [
   ],
 ]
 
-/** What clients are told at any time, and says nothing about the server's own state. */
+/** Errors of single clients, which can come at any time and have nothing to do with the server's own state. */
 const OF_CLIENTS =
   /^(the database system is|terminating connection|password authentication|database "|role "|no pg_hba)/
 

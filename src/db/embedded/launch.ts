@@ -33,7 +33,7 @@ export function launch(command: readonly string[], owner: ProcessOwner | undefin
     stdio: ['pipe', 'ignore', 'pipe'],
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
   })
-  server.stdin.on('error', () => {}) // of one that has ended before it was told to
+  server.stdin.on('error', () => {}) // of a server that has ended before it was stopped
   let output = ''
   const ready = new Promise<boolean>((resolve) => {
     server.stderr.on('data', (chunk: Buffer) => {

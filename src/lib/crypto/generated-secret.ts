@@ -4,8 +4,8 @@ import { z } from 'zod'
 
 /**
  * Secrets that we issue: `<prefix>_`, 43 characters of base62 (256 random bits) and 6 of a CRC-32, as GitHub's
- * tokens have it. So scanners find them in code and in logs, and a mistyped one can be told from a wrong one without
- * the database. No character of them changes when it is percent-encoded.
+ * tokens have it. So scanners find them in code and in logs, and a mistyped one can be distinguished from a wrong one
+ * without the database. No character of them changes when it is percent-encoded.
  */
 
 const PREFIXES = { ghas: 'app_secret', ghcs: 'clientSecret' } as const

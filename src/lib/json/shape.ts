@@ -57,7 +57,7 @@ export function problemsText(problems: readonly ShapeProblem[]): string {
 
 /**
  * The most entries of every list that comes over a network: notices, partners' answers, forms, /admin/v1. No real seller
- * comes near them; whoever sends more is told so at once. The table of DECISIONS "What one caller may send" is
+ * comes near them; more are refused at once. The table of DECISIONS "What one caller may send" is
  * compared with this one by a test.
  */
 export const LIST_LIMITS = {

@@ -53,7 +53,7 @@ export interface Failure {
   readonly status?: 404 | 405 | 429 | 500 | 503
   readonly nativeStatus?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** Goes out beside the message, for input with several problems. */
+  /** Sent with the message, for input with several problems. */
   readonly problems?: readonly Problem[]
 }
 

@@ -19,10 +19,10 @@ import { closeInTime, drainingResponse } from './lib/web/drain.ts'
 import { failureAnswerOf } from './lib/web/envelope.ts'
 import { type Readiness, registerHealth } from './lib/web/health.ts'
 import { enforceHttps } from './lib/web/https-only.ts'
-import { boundRequests } from './lib/web/load.ts'
 import { observeRequests, warnAboutUntrustedProxy } from './lib/web/observe.ts'
 import { registerPages, sendErrorPage } from './lib/web/page.ts'
 import { boundBodyMemory } from './lib/web/read-body.ts'
+import { boundRequests } from './lib/web/request-limit.ts'
 import { requestLogging } from './lib/web/request-log.ts'
 import { noSuchPath } from './lib/web/rescode.ts'
 import { registerSecurityTxt } from './lib/web/security-txt.ts'
@@ -33,7 +33,7 @@ import { metricsRoom } from './metrics/plugin.ts'
 import { mtpRoom } from './mtp/plugin.ts'
 import { oauthRoom } from './oauth/plugin.ts'
 import { oidcRoom } from './oidc/plugin.ts'
-import { type IsForOperators, isFirstOperator, registerOperators } from './operators/index.ts'
+import { hasAdminToken, type IsForOperators, registerOperators } from './operators/index.ts'
 import { operatorsRoom } from './operators/plugin.ts'
 import { ordersRoom } from './orders/plugin.ts'
 import { heartbeatWith } from './partner-calls/index.ts'
@@ -43,7 +43,7 @@ import { peopleRoom } from './people/plugin.ts'
 import { registryRoom } from './registry/plugin.ts'
 import { registerAccessLedger, resourceRoom } from './resource/plugin.ts'
 import { sandboxRoom } from './sandbox/plugin.ts'
-import { limitPages, registerRates } from './throttle/index.ts'
+import { limitPages, registerRateLimiter } from './throttle/index.ts'
 
 export interface AppParts {
   readonly deps: Deps
@@ -51,7 +51,7 @@ export interface AppParts {
   readonly readiness: Readiness
   /** The metrics of all processes that answer on this port; without it, this one's. */
   readonly gatherMetrics?: GatherMetrics | undefined
-  /** Where operators have a listener of their own: whether a request came by that one. */
+  /** With ADMIN_PORT: whether a request came in on that listener. */
   readonly isForOperators?: IsForOperators
 }
 
@@ -99,19 +99,19 @@ export async function buildApp({
   app.addHook('onClose', () => refusals.close())
   registerAccessLedger(app, deps)
   if (deps.tracing) traceRequests(app, deps.tracing)
-  observeRequests(app, { log, config, meters: deps.meters, onRefused: refusals.keep })
+  observeRequests(app, { log, config, metrics: deps.metrics, onRefused: refusals.keep })
   enforceHttps(app, config.PUBLIC_URL)
   if (config.TRUST_PROXY.length === 0) warnAboutUntrustedProxy(app, log)
   const inProgress = boundRequests(app, config.MAX_REQUESTS)
-  deps.meters.watch('gatehouse_http_requests_in_progress', 'Requests that are being answered', inProgress)
+  deps.metrics.watch('gatehouse_http_requests_in_progress', 'Requests that are being answered', inProgress)
   registerSecurityTxt(app, config, deps.clock)
   registerHealth(app, readiness, log, {
     databaseState: databaseState(deps.db.reserved(), deps.keys),
-    isOperator: (request) => isForOperators(request) && isFirstOperator(config, request.headers.authorization),
+    isOperator: (request) => isForOperators(request) && hasAdminToken(config, request.headers.authorization),
   })
   await app.register(cookie)
   await registerPages(app, config.PUBLIC_URL)
-  registerRates(app, deps.rates)
+  registerRateLimiter(app, deps.rateLimiter)
   registerOperators(app, deps, isForOperators)
   // Fastify's own would repeat the URL, and so the secrets in its query.
   app.setNotFoundHandler({ preHandler: limitPages(app, config) }, (request, reply) =>
@@ -134,8 +134,8 @@ export async function buildApp({
   await app.register(sandboxRoom, givenTo('sandbox'))
   await app.register(jobsRoom, givenTo('operators'))
   await app.register(explainRoom, givenTo('operators'))
-  const gather = gatherMetrics ?? (async () => [await deps.meters.registry.getMetricsAsJSON()])
-  const forgetHour = keepLastHour(deps.meters, deps.clock)
+  const gather = gatherMetrics ?? (async () => [await deps.metrics.registry.getMetricsAsJSON()])
+  const forgetHour = keepLastHour(deps.metrics, deps.clock)
   app.addHook('onClose', async () => forgetHour())
   await app.register(metricsRoom, { ...givenTo('operators'), gather, open: hasOwnLoopbackPort(config) })
   await app.register(operatorsRoom, givenTo('operators'))

@@ -5,7 +5,7 @@ import type { Service } from './process/index.ts'
 /** The process: start, say what to open, and close with grace on a signal or a fatal error, also while it starts. */
 const starting = new AbortController()
 const service = start().catch((error: Error) => {
-  if (starting.signal.aborted) process.exit(0) // told to end while it waited for its database
+  if (starting.signal.aborted) process.exit(0) // stopped while it waited for its database
   process.stderr.write(`Gatehouse cannot start:\n${error.message.replace(/^/gm, '  ')}\n`)
   process.exit(1)
 })
@@ -13,7 +13,7 @@ process.stdout.write(welcome(await service))
 
 async function start(): Promise<Service> {
   const config = readConfig()
-  // Longer than the processes of HTTP_PROCESSES are given to end.
+  // Longer than the processes of HTTP_PROCESSES may take to end.
   const { SHUTDOWN_DELAY_S, SHUTDOWN_GRACE_S } = config
   closeWithGrace({ delay: (SHUTDOWN_DELAY_S + SHUTDOWN_GRACE_S + 10) * 1000, logger: false }, async ({ err }) => {
     starting.abort()
@@ -21,7 +21,7 @@ async function start(): Promise<Service> {
     if (err) log.fatal({ err }, 'exiting because of an unexpected failure')
     await stop()
   })
-  // After the settings: what is wrong with them is said before most of the program is loaded.
+  // After the settings, so that their problems are reported before most of the program is loaded.
   const { startService } = await import('./process/index.ts')
   return startService(config, starting.signal)
 }
@@ -48,7 +48,7 @@ function partnerLines(publicUrl: string, officeUrl: string): string {
 `
 }
 
-/** A token that somebody has set is theirs to know. */
+/** A token set by the operator is not printed. */
 function consoleLines({ PUBLIC_URL, ADMIN_PORT, ADMIN_TOKEN }: Config): string {
   if (ADMIN_TOKEN !== DEMO_ADMIN_TOKEN) return ''
   const origin = ADMIN_PORT === undefined ? PUBLIC_URL : `http://localhost:${ADMIN_PORT}`

@@ -9,13 +9,13 @@ import { openTracing } from './metrics/index.ts'
 import { checkSecretKey } from './partners/index.ts'
 import { openDeps } from './process/index.ts'
 
-/** `npm run worker`: durable jobs in a process of their own, beside services with JOBS=off, on the same database. */
+/** `npm run worker`: durable jobs in a process of their own, for services with JOBS=off on the same database. */
 async function start() {
   const config = readConfig()
   const log = openLog({ level: config.LOG_LEVEL, pretty: config.NODE_ENV === 'development' })
   for (const text of config.renamed) log.warn(text)
   if (config.DATABASE_URL) await awaitDatabase(config.DATABASE_URL, { seconds: config.DATABASE_WAIT_S, log })
-  const { databaseUrl, secretKey, stop: letGo } = await findDatabase(config, log)
+  const { databaseUrl, secretKey, stop: closeDatabase } = await findDatabase(config, log)
   const { deps, close } = openDeps(config, log, { databaseUrl, secretKey }, await openTracing(config, log))
   await checkSecretKey(deps)
   if (config.NODE_ENV === 'production') await refuseDemoRows(deps)
@@ -24,7 +24,7 @@ async function start() {
     if (err) log.fatal({ err }, 'exiting because of an unexpected failure')
     await worker.stop()
     await close()
-    await letGo()
+    await closeDatabase()
   })
   log.info('running durable jobs')
   await worker.ended

@@ -129,7 +129,10 @@ describe('gatehouse partner', () => {
       stderr:
         'the test call with the new secret failed, so the old one still signs our calls: address: no URL is registered for heartbeat\n',
     })
-    expect(await run('retire-secret', id)).toMatchObject({ code: 1, stderr: expect.stringContaining('comes first') })
+    expect(await run('retire-secret', id)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('run switch-signing first'),
+    })
     const far = { ...world.deps, clock: { now: () => new Date() } }
     await switchSigning(far, BigInt(id), async () => ({ ok: true, detail: '' }))
     expect((await runJson('show', id)).secrets).toMatchObject([{ signs: true }, { ends_at: expect.any(String) }])

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { makeSecret } from '../src/lib/crypto/made-secret.ts'
+import { generateSecret } from '../src/lib/crypto/generated-secret.ts'
 import { PROGRAM } from './cli-process.ts'
 import { gatehouse } from './cli-runner.ts'
 
@@ -14,7 +14,7 @@ describe('the built program', () => {
   })
 
   it('reads standard input, prints to standard output and ends with the exit code of its command', () => {
-    const input = makeSecret('ghas').slice(0, -1)
+    const input = generateSecret('ghas').slice(0, -1)
     expect(spawnSync(PROGRAM, ['secret', 'check'], { input, encoding: 'utf8' })).toMatchObject({
       status: 1,
       stdout: expect.stringContaining('mistyped'),

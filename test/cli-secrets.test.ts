@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { signIn } from '../src/account/sign-in.ts'
-import { makeSecret } from '../src/lib/crypto/made-secret.ts'
+import { generateSecret } from '../src/lib/crypto/generated-secret.ts'
 import { findPartner } from '../src/partners/partner.ts'
 import { gatehouse, gatehouseWith } from './cli-runner.ts'
 import { openWorld, SECRET_KEY, type World } from './harness.ts'
@@ -88,10 +88,10 @@ describe('gatehouse secret check', () => {
   const check = (text: string) => gatehouseWith(text, {}, 'secret', 'check')
 
   it('tells a mistyped secret from a whole one, without a database', async () => {
-    const secret = makeSecret('ghas')
+    const secret = generateSecret('ghas')
     expect(await check(`${secret}\n`)).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('app_secret without typing mistakes'),
+      stdout: expect.stringContaining('this app_secret has no typing mistakes'),
     })
     const wrong = await check(secret.slice(0, -1))
     expect(wrong).toMatchObject({ code: 1, stdout: expect.stringContaining('mistyped') })

@@ -23,7 +23,7 @@ describe('the configuration', () => {
     expect(Object.isFrozen(config)).toBe(true)
   })
 
-  it('names each bad variable and its mend, all at once', () => {
+  it('names each bad variable and how to fix it, all at once', () => {
     const problems = problemsOf({ PORT: 'eighty', LOG_LEVEL: 'loud', SECRET_KEY: 'short', DATABASE_URL: 'mysql://x' })
     expect(problems.split('\n')).toEqual([
       'PORT must be a whole number',

@@ -12,10 +12,10 @@ import type { Deps } from '../src/deps.ts'
 import { addSeconds, type Clock } from '../src/lib/clock.ts'
 import { deriveKeys } from '../src/lib/crypto/keys.ts'
 import { type Log, openLog } from '../src/lib/log.ts'
-import { openMeters } from '../src/lib/meters.ts'
+import { openMetrics } from '../src/lib/metrics.ts'
 import { CircuitBreakers } from '../src/partner-reach/breaker.ts'
 import { KnownCertificates } from '../src/partner-reach/certificate.ts'
-import { openRates } from '../src/throttle/index.ts'
+import { openRateLimiter } from '../src/throttle/index.ts'
 import { freshDatabase } from './database.ts'
 import { ADMIN_TOKEN, SECRET_KEY } from './secrets.ts'
 
@@ -87,8 +87,8 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
     db,
     clock,
     keys,
-    rates: openRates(db, keys),
-    meters: openMeters(),
+    rateLimiter: openRateLimiter(db, keys),
+    metrics: openMetrics(),
     calls: { breakers: new CircuitBreakers(clock), certificates: new KnownCertificates(clock) },
     runningAttempts: new RunningAttempts(),
     logFollowers: new LogFollowers(db),
@@ -105,7 +105,7 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
     logged: () => lines.join(''),
     close: async () => {
       await app.close()
-      await deps.rates.close()
+      await deps.rateLimiter.close()
       await pool.end()
       await database.drop()
     },

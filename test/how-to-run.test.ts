@@ -3,7 +3,7 @@ import type { TestModule } from 'vitest/node'
 import { commandsFor } from './how-to-run.ts'
 
 const RUN = 'npx vitest run --config test/vitest.config.ts'
-const moduleId = new URL('./lib/turns.test.ts', import.meta.url).pathname
+const moduleId = new URL('./lib/concurrency-limit.test.ts', import.meta.url).pathname
 
 const module = { type: 'module', name: 'turns' }
 const suite = { type: 'suite', name: "a caller's turn (1)", parent: module }
@@ -16,11 +16,11 @@ it('names the command for each failing test, as a shell reads it', () => {
     { name: 'costs 5 $', parent: module },
   ]
   expect(commandsFor([file(false, failed), file(true, [])])).toEqual([
-    `${RUN} test/lib/turns.test.ts -t '^a caller'\\''s turn \\(1\\) comes$'`,
-    `${RUN} test/lib/turns.test.ts -t '^costs 5 \\$$'`,
+    `${RUN} test/lib/concurrency-limit.test.ts -t '^a caller'\\''s turn \\(1\\) comes$'`,
+    `${RUN} test/lib/concurrency-limit.test.ts -t '^costs 5 \\$$'`,
   ])
 })
 
 it('names the file when none of its tests failed, but something around them', () => {
-  expect(commandsFor([file(false, [])])).toEqual([`${RUN} test/lib/turns.test.ts`])
+  expect(commandsFor([file(false, [])])).toEqual([`${RUN} test/lib/concurrency-limit.test.ts`])
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { firstOperator } from './console/person.ts'
+import { adminTokenHolder } from './console/person.ts'
 import { ADMIN_TOKEN, openWorld, type World } from './harness.ts'
 
 /** Numbers and moments that PostgreSQL has no room for are bad input, never our failure. */
@@ -74,7 +74,7 @@ describe('an id', () => {
 })
 
 it('the search of the console, signature tests and shared links', async () => {
-  const operator = await firstOperator(world)
+  const operator = await adminTokenHolder(world)
   expect((await operator.get(`/console/search?q=${TOO_LARGE}`)).status).toBe(200)
   const tested = await world.app.inject({
     method: 'POST',

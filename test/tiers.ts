@@ -25,7 +25,7 @@ function withImports(file: string, found = new Map<string, string>()): Map<strin
 
 const needsSetup = (file: string): boolean => [...withImports(file).values()].some((text) => NEEDS_SETUP.test(text))
 
-/** Paths from the root, such as `test/lib/turns.test.ts`. */
+/** Paths from the root, such as `test/lib/concurrency-limit.test.ts`. */
 export function unitTests(): string[] {
   return readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts'))

@@ -14,7 +14,7 @@ import {
 
 export interface AuditAnswer {
   readonly events: readonly ShownEvent[]
-  /** Give it as `after` for the page that follows; null at the end. */
+  /** The `after` of the next page; null at the end. */
   readonly next: string | null
 }
 
@@ -42,7 +42,7 @@ async function* eventsOf({ db }: Deps, filter: AuditFilter): AsyncGenerator<Show
   }
 }
 
-/** All events of a filter as text, the newest first, a page at a time: as much is in memory as the reader has not taken. */
+/** All events of a filter as text, the newest first, a page at a time, so that memory holds no more than the reader is behind. */
 export async function* exportAudit(deps: Deps, { format, ...filter }: AuditExport): AsyncGenerator<string> {
   if (format === 'csv') yield `${CSV_COLUMNS.join(',')}\r\n`
   const line = format === 'csv' ? csvLine : (event: ShownEvent) => `${JSON.stringify(event)}\n`

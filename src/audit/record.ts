@@ -2,7 +2,7 @@ import type { Db } from '../db/sql.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type ACTOR_KINDS, insertEvent } from './store.ts'
 
-/** Who did it: an operator, somebody on the command line of the machine, an app, a user, a partner, a job, or the service by itself. */
+/** Who did it: an operator, a person on the machine's command line, an app, a user, a partner, a job, or the service itself. */
 export interface Actor {
   readonly kind: (typeof ACTOR_KINDS)[number]
   /** Which one: an operator's name, a partner's member by member_id, `ADMIN_TOKEN`. */
@@ -17,14 +17,14 @@ export interface AuditEvent {
   readonly event: string
   /** If it is not the one in Deps. */
   readonly actor?: Actor
-  /** What it was done to, where no key below says it. */
+  /** What was changed, if none of the keys below says it. */
   readonly target?: string
   readonly routingKey?: number
   readonly appKey?: string
   readonly partnerId?: bigint
   readonly cid?: number
   readonly userId?: string
-  /** Of what was not done. */
+  /** If it was not done. */
   readonly outcome?: 'refused' | 'failed'
   readonly detail?: object
 }
@@ -35,7 +35,7 @@ interface Recording {
   readonly actor?: Actor
 }
 
-/** Call it with the transaction of the change as `db`: after a crash either both are there, or neither. */
+/** Call it with the transaction of the change as `db`: after a crash either both exist or neither. */
 export function recordAudit({ db, clock, actor: acting }: Recording, event: AuditEvent): Promise<number> {
   const { kind, name, address, requestId } = event.actor ?? acting ?? { kind: 'system' }
   return insertEvent(db, {
@@ -57,8 +57,8 @@ export function recordAudit({ db, clock, actor: acting }: Recording, event: Audi
 }
 
 /**
- * The same for what an operator asks for, over the admin API or on the command line. What a job or a test run does by
- * itself has its traces in the history of the record and in the calls.
+ * The same, but only for operators, over the admin API or on the command line. What jobs and test runs do is recorded in
+ * the history of the record and in the calls.
  */
 export async function recordIfOperator(deps: Recording, event: AuditEvent): Promise<void> {
   if (deps.actor?.kind === 'operator' || deps.actor?.kind === 'cli') await recordAudit(deps, event)

@@ -4,7 +4,7 @@ import { type Db, sql } from '../db/sql.ts'
 // Any number that nothing else in this database uses as an advisory lock.
 const SEALING = 7_001_004
 
-/** Whether this transaction is the one that seals; one at a time makes the chain. */
+/** Whether this transaction may seal; only one at a time extends the chain. */
 export const lockChain = async (db: Db): Promise<boolean> =>
   (await db.one(z.object({ locked: z.boolean() }), sql`select pg_try_advisory_xact_lock(${SEALING}) as locked`)).locked
 
@@ -26,7 +26,7 @@ export const takeUnsealed = (db: Db, limit: number): Promise<z.output<typeof wai
 const seal = z.object({
   seal_no: z.string().transform(BigInt),
   before_at: z.date().nullable(),
-  /** Code of the seal before; empty in the first one of all, null in those of a release that did not keep it. */
+  /** MAC of the seal before; empty in the first one of all, null in those of a release that did not keep it. */
   before_chain: z.instanceof(Buffer).nullable(),
   first_at: z.date(),
   last_at: z.date(),

@@ -2,40 +2,41 @@ import canonicalize from 'canonicalize'
 import type { Deps } from '../deps.ts'
 import { hmacSha256 } from '../lib/crypto/digest.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
+import type { EventRow } from './event.ts'
 import { hasUnsealed, insertSeal, lastSeal, lockChain, type Seal, takeUnsealed } from './seal-store.ts'
-import { type EventRow, findEventsById } from './store.ts'
+import { findEventsById } from './store.ts'
 
 /**
- * The chain of the audit log. Whoever writes an event waits for nobody: a row is noted as unsealed, and every
- * SEAL_EVERY_MS the worker seals what is there. A seal holds a digest of each row, and a code over these and the code of
- * the seal before, made with a key that is derived from SECRET_KEY. DECISIONS "Tokens and secrets".
+ * The chain of the audit log. Writing an event waits for no lock: a row is noted as unsealed, and every
+ * SEAL_EVERY_MS the worker seals what is there. A seal holds a digest of each row, and a MAC over these and the MAC of the
+ * seal before, with a key that is derived from SECRET_KEY. DECISIONS "Tokens and secrets".
  */
 
 /** How often the worker seals. */
 export const SEAL_EVERY_MS = 5_000
 const ROWS_PER_SEAL = 500
 export const ROW_DIGEST_BYTES = 16
-/** Of a row that was gone before it was sealed. */
+/** The digest of a row that was deleted before it was sealed. */
 const GONE = Buffer.alloc(ROW_DIGEST_BYTES)
 
-/** The one text of an object (RFC 8785). */
+/** The canonical text of an object (RFC 8785). */
 const canonicalJson = (value: object): string => canonicalize(value) ?? ''
 
-/** Tells which SECRET_KEY a seal was made with, and nothing of it. */
+/** Identifies the SECRET_KEY of a seal, and reveals nothing of it. */
 export const keyIdOf = ({ audit }: Pick<Keys, 'audit'>): string => hmacSha256(audit, 'id').toString('hex', 0, 4)
 
 /** Of all columns as the database gives them back. */
 export const rowDigest = ({ audit }: Pick<Keys, 'audit'>, row: EventRow): Buffer =>
   hmacSha256(audit, canonicalJson({ ...row, at: row.at.toISOString() })).subarray(0, ROW_DIGEST_BYTES)
 
-export const CODE_BYTES = 32
+export const MAC_BYTES = 32
 /** Before the first seal of all. */
 export const NOTHING_BEFORE = Buffer.alloc(0)
 
 type Covered = Omit<Seal, 'chain' | 'before_chain'>
 
-/** `before`: the code of the seal before. Which key makes it decides what key_id may say, so that is not part of it. */
-export const chainOf = ({ audit }: Pick<Keys, 'audit'>, before: Buffer, seal: Covered): Buffer =>
+/** `before`: the MAC of the seal before. The key decides what key_id may say, so that is not part of it. */
+export const sealMac = ({ audit }: Pick<Keys, 'audit'>, before: Buffer, seal: Covered): Buffer =>
   hmacSha256(
     audit,
     before,
@@ -50,7 +51,7 @@ export const chainOf = ({ audit }: Pick<Keys, 'audit'>, before: Buffer, seal: Co
     }),
   )
 
-/** Seals every row that waits for it; returns how many. Nothing is done while another process is at it. */
+/** Seals every row that waits for it; returns how many. Does nothing while another process is sealing. */
 export async function sealAudit(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<number> {
   if (!(await hasUnsealed(deps.db))) return 0
   for (let sealed = 0; ; ) {
@@ -83,6 +84,6 @@ const sealSome = ({ db, keys, clock }: Pick<Deps, 'db' | 'keys' | 'clock'>): Pro
       key_id: keyIdOf(keys),
     }
     const before_chain = before?.chain ?? NOTHING_BEFORE
-    await insertSeal(inside, { ...seal, before_chain, chain: chainOf(keys, before_chain, seal) })
+    await insertSeal(inside, { ...seal, before_chain, chain: sealMac(keys, before_chain, seal) })
     return taken.length
   })

@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { DAY_S, type Retention } from '../db/retention.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 import { addSeconds } from '../lib/clock.ts'
+import { type EventRow, eventRow } from './event.ts'
 import type { AuditCursor, AuditFilter } from './wire.ts'
 
-/** What is kept of the audit log, and its chain: AUDIT_DAYS; 0 keeps it for good. */
+/** How long the audit log and its chain are kept: AUDIT_DAYS; 0 keeps them forever. */
 const AUDIT_KEPT: Retention['keptS'] = ({ AUDIT_DAYS }) =>
   AUDIT_DAYS === 0 ? Number.POSITIVE_INFINITY : AUDIT_DAYS * DAY_S
 
@@ -14,7 +15,7 @@ export const AUDIT_RETENTION: readonly Retention[] = [
   { table: 'audit_seal', column: 'last_at', keptS: AUDIT_KEPT, mayBeForbidden: true },
 ]
 
-/** Kinds of those who do something. */
+/** Kinds of actors. */
 export const ACTOR_KINDS = ['operator', 'cli', 'app', 'user', 'partner', 'job', 'system'] as const
 
 export interface NewRow {
@@ -34,7 +35,7 @@ export interface NewRow {
   readonly detail: object
 }
 
-/** The row, and that no seal covers it yet. */
+/** Writes the row, and notes it as unsealed. */
 export const insertEvent = (db: Db, row: NewRow): Promise<number> =>
   db.exec(
     sql`with written as (
@@ -48,25 +49,6 @@ export const insertEvent = (db: Db, row: NewRow): Promise<number> =>
         insert into audit_unsealed (routing_key, audit_id) select routing_key, audit_id from written`,
   )
 
-const eventRow = z.object({
-  routing_key: z.number(),
-  audit_id: z.string(),
-  at: z.date(),
-  event: z.string(),
-  actor: z.string(),
-  actor_name: z.string().nullable(),
-  target: z.string().nullable(),
-  app_key: z.string().nullable(),
-  partner_id: z.string().nullable(),
-  cid: z.number().nullable(),
-  user_id: z.string().nullable(),
-  address: z.string().nullable(),
-  request_id: z.string().nullable(),
-  outcome: z.string(),
-  detail: z.record(z.string(), z.unknown()),
-})
-export type EventRow = z.output<typeof eventRow>
-
 const COLUMNS = sql.part`e.routing_key, e.audit_id, e.at, e.event, e.actor, e.actor_name, e.target, e.app_key, e.partner_id,
   e.cid, e.user_id, e.address, e.request_id, e.outcome, e.detail`
 
@@ -74,7 +56,7 @@ const COLUMNS = sql.part`e.routing_key, e.audit_id, e.at, e.event, e.actor, e.ac
 function conditions(filter: AuditFilter, after: AuditCursor | undefined): Fragment {
   const { actor, action, target, request_id, from, to } = filter
   const none = sql.part``
-  // One condition with an index of its own: with both, the log would be read until enough of it fits.
+  // One condition, which has an index of its own: with both, the log would be scanned until enough rows match.
   const isKind = ACTOR_KINDS.some((kind) => kind === actor)
   const whose = isKind ? sql.part` and e.actor = ${actor}` : sql.part` and e.actor_name = ${actor}`
   const byActor = actor ? whose : none
@@ -124,3 +106,32 @@ export const countEvents = (db: Db): Promise<z.output<typeof counted>> =>
 /** Rows before this may have been purged. */
 export const keptSince = (now: Date, auditDays: number): Date | undefined =>
   auditDays === 0 ? undefined : addSeconds(now, -auditDays * DAY_S)
+
+const auditRow = z.object({
+  at: z.date(),
+  event: z.string(),
+  actor: z.string(),
+  app_key: z.string().nullable(),
+  cid: z.number().nullable(),
+  user_id: z.string().nullable(),
+  detail: z.record(z.string(), z.unknown()),
+})
+type AuditRow = z.output<typeof auditRow>
+
+interface About {
+  readonly from: Date
+  readonly until: Date
+  /** Events of this app, or of this user. */
+  readonly appKey: string | null
+  readonly cid: number | null
+  readonly userId: string | null
+}
+
+/** Events of a short period about an app or a user, oldest first. */
+export const auditBetween = (db: Db, { from, until, appKey, cid, userId }: About, limit: number): Promise<AuditRow[]> =>
+  db.listWithCustomPlan(
+    auditRow,
+    sql`select at, event, actor, app_key, cid, user_id, detail from audit_event
+        where at >= ${from} and at < ${until} and (app_key = ${appKey} or (cid = ${cid} and user_id = ${userId}))
+        order by at limit ${limit}`,
+  )

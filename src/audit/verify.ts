@@ -2,9 +2,9 @@ import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { type DerivedKeys, everyKey } from '../lib/crypto/keys.ts'
-import { longRead } from '../lib/turns.ts'
+import { longRead } from '../lib/long-read.ts'
 import { RescodeError } from '../lib/web/rescode.ts'
-import { CODE_BYTES, chainOf, keyIdOf, NOTHING_BEFORE, ROW_DIGEST_BYTES, rowDigest } from './seal.ts'
+import { keyIdOf, MAC_BYTES, NOTHING_BEFORE, ROW_DIGEST_BYTES, rowDigest, sealMac } from './seal.ts'
 import { type Seal, sealsAfter } from './seal-store.ts'
 import { countEvents, findEventsById, keptSince } from './store.ts'
 import type { Verification } from './wire.ts'
@@ -20,24 +20,24 @@ interface AuditProblem {
 }
 
 export interface Verified {
-  /** Every seal and every row could be judged, and none is missing or altered. */
+  /** Every seal and every row could be verified, and none is missing or altered. */
   readonly intact: boolean
-  /** Nothing is seen to be missing or altered, but some of it could not be judged. */
+  /** Nothing is known to be missing or altered, but some of it could not be verified. */
   readonly unverifiable: boolean
   /** Rows that are as they were when they were sealed. */
   readonly rows: number
   readonly seals: number
-  /** Rows of the last seconds, which nothing protects yet. */
+  /** Rows of the last seconds, which no seal covers yet. */
   readonly unsealed: number
-  /** Rows that no seal names: written by an earlier release while this one was being brought in, or by hand. */
+  /** Rows that no seal names: written by an earlier release during a rolling upgrade, or by hand. */
   readonly outside: number
   /** Rows that are gone and older than AUDIT_DAYS. */
   readonly purged: number
-  /** Seals made with a SECRET_KEY that is not known here, whose rows cannot be judged; `problems` names each such key. */
+  /** Seals made with a SECRET_KEY that is not known here, whose rows cannot be verified; `problems` names each such key. */
   readonly other_key: number
   /** The first hundred. */
   readonly problems: readonly AuditProblem[]
-  /** The end of the chain, `seal:code`: kept elsewhere, it shows later that nothing was cut off. Null without seals. */
+  /** The end of the chain, `seal:MAC`: kept elsewhere, it shows later that nothing was cut off. Null without seals. */
   readonly head: string | null
 }
 
@@ -53,10 +53,10 @@ interface Tally {
   missing: number
 }
 
-/** A service reads so long for one who asks over HTTP; on the command line it takes as long as it takes. */
+/** How long a verification over HTTP may take; on the command line there is no limit. */
 const VERIFIED_WITHIN_S = 120
 
-/** `verifyAudit` for whoever asks a service: one at a time (20003, 429), and 20013 (503) once the time is over. */
+/** `verifyAudit` over HTTP: one at a time (20003, 429), and 20013 (503) once the time is over. */
 export const verifyAuditInTime = (deps: Deps, given: Verification): Promise<Verified> =>
   longRead(deps.config, () => verifyAudit(deps, given, addSeconds(deps.clock.now(), VERIFIED_WITHIN_S)))
 
@@ -72,8 +72,8 @@ export async function verifyAudit(deps: Deps, { head }: Verification = {}, until
   const tally: Tally = { rows: 0, seals: 0, purged: 0, other_key: 0, sealed: 0, missing: 0 }
   const problems: AuditProblem[] = []
   const unknownKeys = new Set<string>()
-  let unjudged = 0
-  const [headNo, headCode] = head?.split(':') ?? []
+  let unverified = 0
+  const [headNo, headMac] = head?.split(':') ?? []
   let before: Seal | undefined
   let headSeen = head === undefined
   for (;;) {
@@ -81,26 +81,27 @@ export async function verifyAudit(deps: Deps, { head }: Verification = {}, until
     if (seals.length === 0) break
     for (const seal of seals) {
       if (until && clock.now() >= until) throw tookTooLong()
-      const tell = (problem: string, audit_id: string | null = null) => {
+      const report = (problem: string, audit_id: string | null = null) => {
         const { seal_no, first_at, last_at } = seal
         if (problems.length < MOST_PROBLEMS) problems.push({ seal_no, first_at, last_at, audit_id, problem })
       }
-      if (isMissingBefore(seal, before, purgedBefore)) tell('a seal before this one is missing')
-      if (String(seal.seal_no) === headNo && seal.chain.toString('hex') === headCode) headSeen = true
+      if (isMissingBefore(seal, before, purgedBefore)) report('a seal before this one is missing')
+      if (String(seal.seal_no) === headNo && seal.chain.toString('hex') === headMac) headSeen = true
       tally.seals++
       tally.sealed += seal.audit_ids.length
       const key = everyKey(keys).find((one) => keyIdOf(one) === seal.key_id)
-      const unjudgedFor = (why: string) => {
-        unjudged++
-        tell(`cannot be verified: ${why}`)
+      const unverifiedBecause = (why: string) => {
+        unverified++
+        report(`cannot be verified: ${why}`)
       }
-      const code = codeBefore(before, seal)
-      if (code === 'unknown') unjudgedFor('the seal before it is purged, and its code was not kept')
-      else if (code === 'wrong' || (key && !chainOf(key, code, seal).equals(seal.chain))) tell('the seal was altered')
-      if (key) await checkRows(db, key, seal, tally, purgedBefore, tell)
+      const mac = previousMac(before, seal)
+      if (mac === 'unknown') unverifiedBecause('the seal before it is purged, and its code was not kept')
+      else if (mac === 'wrong' || (key && !sealMac(key, mac, seal).equals(seal.chain))) report('the seal was altered')
+      if (key) await checkRows(db, key, seal, tally, purgedBefore, report)
       else {
         tally.other_key++
-        if (!unknownKeys.has(seal.key_id)) unjudgedFor(`key ${seal.key_id} is not among SECRET_KEY and SECRET_KEYS_OLD`)
+        if (!unknownKeys.has(seal.key_id))
+          unverifiedBecause(`key ${seal.key_id} is not among SECRET_KEY and SECRET_KEYS_OLD`)
         unknownKeys.add(seal.key_id)
       }
       before = seal
@@ -111,11 +112,11 @@ export async function verifyAudit(deps: Deps, { head }: Verification = {}, until
     const nowhere = { seal_no: BigInt(headNo ?? 0), first_at: clock.now(), last_at: clock.now(), audit_id: null }
     problems.push({ ...nowhere, problem: 'the given head is not in the chain' })
   }
-  const { sealed: _, missing, ...told } = tally
+  const { sealed: _, missing, ...counts } = tally
   return {
     intact: problems.length === 0,
-    unverifiable: unjudged > 0 && unjudged === problems.length,
-    ...told,
+    unverifiable: unverified > 0 && unverified === problems.length,
+    ...counts,
     unsealed: waiting,
     outside: Math.max(0, events - (sealed - missing - tally.purged) - waiting),
     problems,
@@ -123,7 +124,7 @@ export async function verifyAudit(deps: Deps, { head }: Verification = {}, until
   }
 }
 
-type Tell = (problem: string, audit_id?: string) => void
+type ReportProblem = (problem: string, audit_id?: string) => void
 
 /** The oldest seals go with their rows, once these are old enough. */
 function isMissingBefore(seal: Seal, before: Seal | undefined, purgedBefore: Date | undefined): boolean {
@@ -133,15 +134,15 @@ function isMissingBefore(seal: Seal, before: Seal | undefined, purgedBefore: Dat
 }
 
 /**
- * The code with which a seal's own begins. It counts as the seal keeps it, so that the first one that is left after a
- * purge can be judged like any other; where the seal before is there, it has to be the same.
+ * The MAC of the seal before, which a seal's own MAC covers. The seal keeps a copy, so that the first one left after a purge
+ * can be verified like any other; while the seal before exists, both have to be equal.
  */
-function codeBefore(before: Seal | undefined, { seal_no, before_chain: kept }: Seal): Buffer | 'unknown' | 'wrong' {
+function previousMac(before: Seal | undefined, { seal_no, before_chain: kept }: Seal): Buffer | 'unknown' | 'wrong' {
   const follows = before?.seal_no === seal_no - 1n
   const known = seal_no === 1n ? NOTHING_BEFORE : follows ? before?.chain : undefined
   if (known) return kept === null || kept.equals(known) ? known : 'wrong'
   if (kept === null) return 'unknown'
-  return kept.length === CODE_BYTES ? kept : 'wrong'
+  return kept.length === MAC_BYTES ? kept : 'wrong'
 }
 
 async function checkRows(
@@ -150,7 +151,7 @@ async function checkRows(
   seal: Seal,
   tally: Tally,
   purgedBefore: Date | undefined,
-  tell: Tell,
+  report: ReportProblem,
 ) {
   const found = await findEventsById(db, seal.routing_keys, seal.audit_ids)
   const digests = new Map(found.map((row) => [row.audit_id, rowDigest(key, row)]))
@@ -158,11 +159,11 @@ async function checkRows(
     const sealed = seal.row_digests.subarray(at * ROW_DIGEST_BYTES, (at + 1) * ROW_DIGEST_BYTES)
     const digest = digests.get(id)
     if (digest?.equals(sealed)) tally.rows++
-    else if (digest) tell('the row was altered', id)
+    else if (digest) report('the row was altered', id)
     else if (purgedBefore && seal.first_at < purgedBefore) tally.purged++
     else {
       tally.missing++
-      tell('the row is missing', id)
+      report('the row is missing', id)
     }
   }
 }

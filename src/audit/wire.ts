@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { filterText, periodInput } from '../db/page.ts'
 import { fromEpochMilliseconds } from '../lib/clock.ts'
-import type { EventRow } from './store.ts'
+import type { EventRow } from './event.ts'
 
 /** The inputs and answers of the audit log's operations. */
 
@@ -49,7 +49,7 @@ export type AuditPage = z.output<typeof auditPage>
 export const auditExport = auditFilter.extend({ format: z.enum(['csv', 'ndjson']).default('ndjson') })
 export type AuditExport = z.output<typeof auditExport>
 
-/** `17:9f2c…`, the head of the chain as an earlier verification has told it. */
+/** `17:9f2c…`, the head of the chain as an earlier verification has printed it. */
 export const verification = z.strictObject({
   head: z
     .string()

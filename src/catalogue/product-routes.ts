@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
-import type { ActingFor } from '../lib/web/admin-auth.ts'
+import type { DepsFor } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
 import { pullCatalogue } from './pull-catalogue.ts'
@@ -18,31 +18,31 @@ interface ProductRoute {
 }
 
 /** The operator's routes for products, below /admin/v1. */
-export function productRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
+export function productRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
   readBodiesExactly(app)
   const catalogue = '/partners/:partner_id/products'
   const product = `${catalogue}/:partner_deal_id`
 
   app.get<CatalogueRoute>(catalogue, async (request, reply) =>
     answerLossless(request, reply, {
-      products: await listProducts(as(request), parseInput(onePartner, request.params)),
+      products: await listProducts(depsFor(request), parseInput(onePartner, request.params)),
     }),
   )
 
   app.post<CatalogueRoute>(`${catalogue}/pull`, async (request, reply) =>
-    answerLossless(request, reply, await pullCatalogue(as(request), parseInput(onePartner, request.params))),
+    answerLossless(request, reply, await pullCatalogue(depsFor(request), parseInput(onePartner, request.params))),
   )
 
   app.get<ProductRoute>(product, async (request, reply) =>
-    answerLossless(request, reply, await showProduct(as(request), parseInput(oneProduct, request.params))),
+    answerLossless(request, reply, await showProduct(depsFor(request), parseInput(oneProduct, request.params))),
   )
 
   app.post<ProductRoute>(`${product}/pull`, async (request, reply) =>
-    answerLossless(request, reply, await pullProduct(as(request), parseInput(oneProduct, request.params))),
+    answerLossless(request, reply, await pullProduct(depsFor(request), parseInput(oneProduct, request.params))),
   )
 
   app.post<ProductRoute>(`${product}/pull-prices`, async (request, reply) => {
     const range = parseInput(priceRange, { ...((request.body ?? {}) as object), ...request.params })
-    return answerLossless(request, reply, await pullPrices(as(request), range))
+    return answerLossless(request, reply, await pullPrices(depsFor(request), range))
   })
 }

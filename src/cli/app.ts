@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { rotation, type SecretDates } from '../lib/crypto/made-secret.ts'
+import { rotation, type SecretDates } from '../lib/crypto/generated-secret.ts'
 import {
   approveMicroApp,
   createMicroApp,
@@ -15,8 +15,8 @@ import {
 import type { CliContext } from './context.ts'
 import { endTokensCommand } from './ending.ts'
 import { fieldsFrom, flagsOf, withFieldOptions } from './field-options.ts'
-import { lists } from './list.ts'
-import { runs } from './operation.ts'
+import { defineListCommand } from './list.ts'
+import { defineCommand } from './operation.ts'
 import { aligned, numberIfOne, readable } from './text.ts'
 
 const NAMED = { app_key: 'app_key' }
@@ -30,18 +30,18 @@ export function appCommands(program: Command, context: CliContext): void {
   listCommand(app, context)
   updateCommand(app, context)
   rotateSecretCommand(app, context)
-  const byKey = { input: one, typed: (_: unknown, app_key: string | undefined) => ({ app_key }), flags: NAMED }
-  runs(named(app, 'show', 'one micro-app and the dates of its secrets'), context, {
+  const byKey = { input: one, inputFrom: (_: unknown, app_key: string | undefined) => ({ app_key }), flags: NAMED }
+  defineCommand(withKeyArgument(app, 'show', 'one micro-app and the dates of its secrets'), context, {
     ...byKey,
     run: (deps, { app_key }) => showMicroApp(deps, app_key),
     text: details,
   })
-  runs(named(app, 'approve', 'let it ask users for consent; also ends a suspension'), context, {
+  defineCommand(withKeyArgument(app, 'approve', 'let it ask users for consent; also ends a suspension'), context, {
     ...byKey,
     run: (deps, { app_key }) => approveMicroApp(deps, app_key),
     text: details,
   })
-  runs(named(app, 'suspend', 'no consent, no tokens, no data until it is approved again'), context, {
+  defineCommand(withKeyArgument(app, 'suspend', 'no consent, no tokens, no data until it is approved again'), context, {
     ...byKey,
     run: (deps, { app_key }) => suspendMicroApp(deps, app_key),
     text: details,
@@ -49,15 +49,15 @@ export function appCommands(program: Command, context: CliContext): void {
 }
 
 // In brackets for commander, so that a missing key is reported together with all other problems.
-const named = (app: Command, name: string, description: string): Command =>
+const withKeyArgument = (app: Command, name: string, description: string): Command =>
   app.command(name).description(description).argument('[app_key]').usage('<app_key> [options]')
 
 function createCommand(app: Command, context: CliContext): void {
   const command = app.command('create').description('register a micro-app; shows its app_secret once')
   withFieldOptions(command, MICRO_APP_FIELDS, 'created')
-  runs(command, context, {
+  defineCommand(command, context, {
     input: createMicroApp.input,
-    typed: (options) => fieldsFrom(options, MICRO_APP_FIELDS, 'created'),
+    inputFrom: (options) => fieldsFrom(options, MICRO_APP_FIELDS, 'created'),
     run: (deps, input) => createMicroApp(deps, input),
     text: withSecret,
     flags: flagsOf(MICRO_APP_FIELDS),
@@ -71,21 +71,21 @@ function listCommand(app: Command, context: CliContext): void {
     .option('--app-key <beginning>', 'only those whose app_key begins with this')
     .option('--name <beginning>', 'only those whose name begins with this')
     .option('--status <status>', 'approved, pending or suspended')
-  lists(command, context, {
+  defineListCommand(command, context, {
     plural: 'apps',
     input: listMicroApps.input,
-    typed: ({ appKey, name, status }) => ({ app_key: appKey, name, status }),
+    inputFrom: ({ appKey, name, status }) => ({ app_key: appKey, name, status }),
     page: listMicroApps,
     table,
   })
 }
 
 function updateCommand(app: Command, context: CliContext): void {
-  const command = named(app, 'update', 'change the given fields; a list replaces the whole list')
+  const command = withKeyArgument(app, 'update', 'change the given fields; a list replaces the whole list')
   withFieldOptions(command, MICRO_APP_FIELDS, 'changed')
-  runs(command, context, {
+  defineCommand(command, context, {
     input: updateMicroApp.input.extend(one.shape),
-    typed: (options, app_key) => ({ ...fieldsFrom(options, MICRO_APP_FIELDS, 'changed'), app_key }),
+    inputFrom: (options, app_key) => ({ ...fieldsFrom(options, MICRO_APP_FIELDS, 'changed'), app_key }),
     run: (deps, { app_key, ...changes }) => updateMicroApp(deps, app_key, changes),
     text: details,
     flags: { ...flagsOf(MICRO_APP_FIELDS), ...NAMED },
@@ -93,14 +93,14 @@ function updateCommand(app: Command, context: CliContext): void {
 }
 
 function rotateSecretCommand(app: Command, context: CliContext): void {
-  const command = named(app, 'rotate-secret', 'issue a new app_secret; the old one keeps working for a while').option(
-    '--overlap <seconds>',
-    'how long the old one still works (default: 86400)',
-    numberIfOne,
-  )
-  runs(command, context, {
+  const command = withKeyArgument(
+    app,
+    'rotate-secret',
+    'issue a new app_secret; the old one keeps working for a while',
+  ).option('--overlap <seconds>', 'how long the old one still works (default: 86400)', numberIfOne)
+  defineCommand(command, context, {
     input: rotation.extend(one.shape),
-    typed: (options, app_key) => ({ overlap_s: options.overlap, app_key }),
+    inputFrom: (options, app_key) => ({ overlap_s: options.overlap, app_key }),
     run: (deps, { app_key, ...input }) => rotateSecret(deps, app_key, input),
     text: withSecret,
     flags: { ...NAMED, overlap_s: '--overlap' },

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { auditExport, exportAudit, listAudit, verification, verifyAudit } from '../audit/index.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import type { CliContext } from './context.ts'
-import { runs, takes } from './operation.ts'
+import { defineCommand, defineCustomCommand } from './operation.ts'
 import { streamRemote } from './remote.ts'
 import { aligned, readable, withPeriod } from './text.ts'
 
@@ -29,9 +29,9 @@ export function auditCommands(program: Command, context: CliContext): void {
   const list = filters(audit.command('list').description('the newest events'))
     .option('--limit <number>', 'show at most this many (default: 100)')
     .option('--after <cursor>', 'next page: the `next` value of the previous page')
-  runs(list, context, {
+  defineCommand(list, context, {
     input: listAudit.input,
-    typed: ({ limit, after, ...options }) => ({ ...typedFilter(options), limit, after }),
+    inputFrom: ({ limit, after, ...options }) => ({ ...typedFilter(options), limit, after }),
     run: listAudit,
     text: ({ events, next }) => [table(events), ...(next ? ['', `more: --after ${next}`] : [])].join('\n'),
   })
@@ -40,9 +40,9 @@ export function auditCommands(program: Command, context: CliContext): void {
     .command('verify')
     .description('recompute the chain; exits with 1 when a row is missing or altered')
     .option('--head <head>', 'as an earlier verification printed it: shows whether the end was cut off since')
-  runs(verify, context, {
+  defineCommand(verify, context, {
     input: verification,
-    typed: ({ head }) => ({ head }),
+    inputFrom: ({ head }) => ({ head }),
     run: verifyAudit,
     text: verifiedText,
     after: ({ intact }) => {
@@ -55,8 +55,8 @@ function exportCommand(audit: Command, context: CliContext): void {
   const command = filters(
     audit.command('export').description('all events to standard output, the newest first'),
   ).option('--format <format>', 'ndjson or csv (default: ndjson)')
-  const typed = ({ format, ...options }: Readonly<Record<string, unknown>>) => ({ ...typedFilter(options), format })
-  takes(command, { input: auditExport, typed }, async (input, _json, given) => {
+  const inputFrom = ({ format, ...options }: Readonly<Record<string, unknown>>) => ({ ...typedFilter(options), format })
+  defineCustomCommand(command, { input: auditExport, inputFrom }, async (input, _json, given) => {
     const write = async (parts: AsyncIterable<string | Buffer>) => {
       for await (const part of parts)
         if (!context.terminal.stdout.write(part)) await once(context.terminal.stdout, 'drain')

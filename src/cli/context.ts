@@ -9,15 +9,15 @@ import type { Deps } from '../deps.ts'
 import { systemClock } from '../lib/clock.ts'
 import { deriveKeys } from '../lib/crypto/keys.ts'
 import { openLog } from '../lib/log.ts'
-import { openMeters } from '../lib/meters.ts'
+import { openMetrics } from '../lib/metrics.ts'
 import { CircuitBreakers, KnownCertificates } from '../partner-reach/index.ts'
 import { checkSecretKey } from '../partners/index.ts'
-import { openRates } from '../throttle/index.ts'
+import { openRateLimiter } from '../throttle/index.ts'
 import { OnlyOnTheMachine, type Remote, remoteOf } from './remote.ts'
 
 /** What a command reads from and writes to, and what it ends with: `process`, or a stand-in for tests. */
 export interface Terminal {
-  /** A person's where `isTTY` is set: only then is anything asked. */
+  /** With `isTTY` a person types: only then are questions asked. */
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   /** For the output of commands. */
   readonly stdout: NodeJS.WritableStream
@@ -47,7 +47,7 @@ function userOfMachine(): string | undefined {
   }
 }
 
-/** Standard output belongs to the commands; what little there is to log goes to standard error. */
+/** Standard output is for the commands' output, so the log goes to standard error. */
 export function openContext(terminal: Terminal): CliContext {
   const log = openLog({ level: 'fatal', pretty: false }, terminal.stderr)
 
@@ -77,8 +77,8 @@ export function openContext(terminal: Terminal): CliContext {
           db,
           clock: systemClock,
           keys,
-          rates: openRates(db, keys),
-          meters: openMeters(),
+          rateLimiter: openRateLimiter(db, keys),
+          metrics: openMetrics(),
           calls: { breakers: new CircuitBreakers(systemClock), certificates: new KnownCertificates(systemClock) },
           runningAttempts: new RunningAttempts(),
           logFollowers: new LogFollowers(db),

@@ -6,7 +6,7 @@ import { countAppEnding, countUserEnding } from '../oauth/index.ts'
 import { endTokensOfApp } from '../registry/index.ts'
 import type { CliContext } from './context.ts'
 import { keyed, keyOf } from './field-options.ts'
-import { runs } from './operation.ts'
+import { defineCommand } from './operation.ts'
 import { readable } from './text.ts'
 
 const sure = { yes: z.boolean().default(false) }
@@ -14,12 +14,12 @@ const sure = { yes: z.boolean().default(false) }
 const methodFor = (yes: unknown): string => (yes === true ? 'POST' : 'GET')
 const YES = 'carry it out; without --yes the command only lists what would end'
 
-/** `gatehouse user end-sessions`: ends everything of a person at once. */
+/** `gatehouse user end-sessions`: ends all sessions, grants and tokens of a person at once. */
 export function endSessionsCommand(user: Command, context: CliContext): void {
   const command = user.command('end-sessions').description('end all sessions, grants and tokens of a user at once')
-  runs(keyed(command).option('--yes', YES), context, {
+  defineCommand(keyed(command).option('--yes', YES), context, {
     input: z.strictObject({ ...userKey.shape, ...sure }),
-    typed: (options) => ({ ...keyOf(options), yes: options.yes }),
+    inputFrom: (options) => ({ ...keyOf(options), yes: options.yes }),
     run: (deps, { yes, ...key }): Promise<OutputOf<typeof countUserEnding> | Ended> =>
       yes ? endSessionsOfUser(deps, key) : countUserEnding(deps, key),
     route: ({ yes, ...fields }) => ({ route: `${methodFor(yes)} /users/end-sessions`, fields }),
@@ -30,16 +30,16 @@ export function endSessionsCommand(user: Command, context: CliContext): void {
   })
 }
 
-/** `gatehouse app end-tokens`: ends everything that people have given an app. */
+/** `gatehouse app end-tokens`: ends all grants and tokens of an app at once. */
 export function endTokensCommand(app: Command, context: CliContext): void {
   const command = app
     .command('end-tokens')
     .description('end all grants and tokens of a micro-app at once')
     .argument('[app_key]')
     .usage('<app_key> [options]')
-  runs(command.option('--yes', YES), context, {
+  defineCommand(command.option('--yes', YES), context, {
     input: z.strictObject({ app_key: z.string(), ...sure }),
-    typed: ({ yes }, app_key) => ({ app_key, yes }),
+    inputFrom: ({ yes }, app_key) => ({ app_key, yes }),
     run: (deps, { yes, app_key }): Promise<OutputOf<typeof countAppEnding> | Ended> =>
       yes ? endTokensOfApp(deps, app_key) : countAppEnding(deps, app_key),
     route: ({ yes, ...fields }) => ({ route: `${methodFor(yes)} /apps/:app_key/end-tokens`, fields }),
@@ -54,4 +54,4 @@ interface Ended {
 }
 
 const asked = (what: string): string => `would end ${what}; repeat with --yes to do it`
-const ended = ({ valid_from }: Ended): string => `nothing from before ${readable(valid_from)} works any more`
+const ended = ({ valid_from }: Ended): string => `everything issued before ${readable(valid_from)} is revoked`

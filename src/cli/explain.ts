@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { aboutWhat, type Explained, type ExplainedRefusal, explain } from '../explain/index.ts'
 import type { CliContext } from './context.ts'
-import { runs } from './operation.ts'
+import { defineCommand } from './operation.ts'
 import { storyText } from './order-text.ts'
 import { aligned, readable } from './text.ts'
 
@@ -14,9 +14,9 @@ export function explainCommand(program: Command, context: CliContext): void {
     )
     .argument('[about]')
     .usage('<about> [options]')
-  runs(command, context, {
+  defineCommand(command, context, {
     input: aboutWhat,
-    typed: (_, about) => ({ about }),
+    inputFrom: (_, about) => ({ about }),
     run: (deps, { about }) => explain(deps, about),
     text: explainedText,
     flags: { about: 'about' },
@@ -37,7 +37,7 @@ function explainedText(found: Explained): string {
         aligned(followed.audit.map((row) => [readable(row.at), row.event, row.actor])),
       ),
     rejected_call && section('rejected call of a partner', fieldsOf(rejected_call)),
-    notice && section('notice that was taken', fieldsOf(notice)),
+    notice && section('notice that was accepted', fieldsOf(notice)),
     order && section('order', storyText(order)),
     token && section(token.kind, tokenText(token)),
     app && section('app', fieldsOf({ app_key: app.app_key, name: app.name, status: app.status })),
@@ -76,7 +76,7 @@ const refusalText = (refusal: ExplainedRefusal): string => {
     proved,
     token,
   } = refusal
-  const caller = app_key === null ? 'unknown' : `${app_key}${proved ? '' : ' (not proved)'}`
+  const caller = app_key === null ? 'unknown' : `${app_key}${proved ? '' : ' (not authenticated)'}`
   return fieldsOf({
     request_id,
     at,

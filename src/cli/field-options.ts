@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { Fields, RecordField } from '../db/field.ts'
+import type { Fields, RecordField } from '../db/record-fields.ts'
 import { collect, collectWords, numberIfOne } from './text.ts'
 
 /** The options of fields that the registry describes, and what was typed with them. */
@@ -24,7 +24,7 @@ export function withFieldOptions(command: Command, fields: Fields, use: Use): Co
     const option = new Option(field.option, field.help)
     const read = field.reads && READERS[field.reads]
     command.addOption(read ? option.argParser(read) : option)
-    // What is new has nothing yet to be taken away; a switch can be off from the start.
+    // A new record has nothing to unset, except a switch, which can be off from the start.
     if (!field.without || (use === 'created' && field.reads !== 'switch')) continue
     command.option(flagOf(field).replace('--', '--no-'), field.without.help)
   }

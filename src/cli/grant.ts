@@ -3,27 +3,27 @@ import type { OutputOf } from '../lib/json/input.ts'
 import { listGrants, withdrawGrant } from '../oauth/index.ts'
 import type { CliContext } from './context.ts'
 import { keyed, keyOf } from './field-options.ts'
-import { lists } from './list.ts'
-import { runs } from './operation.ts'
+import { defineListCommand } from './list.ts'
+import { defineCommand } from './operation.ts'
 import { aligned, readable } from './text.ts'
 
 /** `gatehouse grant …`: as over /admin/v1/grants. */
 export function grantCommands(program: Command, context: CliContext): void {
   const grant = program.command('grant').description('what users have allowed micro-apps')
   const list = keyed(grant.command('list').description('the grants of one user or to one micro-app, newest first'))
-  lists(list.option('--app-key <key>', 'those to this micro-app'), context, {
+  defineListCommand(list.option('--app-key <key>', 'those to this micro-app'), context, {
     plural: 'grants',
     input: listGrants.input,
-    typed: (options) => ({ ...keyOf(options), app_key: options.appKey }),
+    inputFrom: (options) => ({ ...keyOf(options), app_key: options.appKey }),
     page: listGrants,
     table,
   })
   const revoke = keyed(
     grant.command('revoke').description('withdraw a grant: its code and tokens stop working at once'),
   )
-  runs(revoke.option('--grant-id <id>', 'as listed'), context, {
+  defineCommand(revoke.option('--grant-id <id>', 'as listed'), context, {
     input: withdrawGrant.input,
-    typed: (options) => ({ ...keyOf(options), grant_id: options.grantId }),
+    inputFrom: (options) => ({ ...keyOf(options), grant_id: options.grantId }),
     run: async (deps, reference) => {
       await withdrawGrant(deps, reference)
       return { grant_id: reference.grant_id, revoked: true }

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
+import { z } from 'zod'
 import type { Terminal } from './context.ts'
 
 /** One record of a file, or why it cannot be read. */
@@ -22,7 +23,7 @@ export interface OpenedFile {
 /** Characters of one record. */
 const LONGEST = 65_536
 
-/** A file of users: NDJSON where it begins with `{`, otherwise CSV with a line of names. `-` is standard input. */
+/** A file of users: NDJSON where it begins with `{`, otherwise CSV with a header row. `-` is standard input. */
 export async function openUsersFile(name: string, { stdin }: Pick<Terminal, 'stdin'>): Promise<OpenedFile> {
   const total = name === '-' ? undefined : (await stat(name)).size
   let read = 0
@@ -67,7 +68,13 @@ function parsedLine(text: string): Pick<FileRecord, 'value' | 'problem'> {
   }
 }
 
-/** Cells that are empty count as not given; a number where the cell has only digits and a number is meant. */
+/** Of csv-parse with `columns` and `info`. */
+const parsedRecord = z.object({
+  record: z.record(z.string(), z.string()),
+  info: z.object({ lines: z.number(), error: z.unknown() }),
+})
+
+/** Cells that are empty count as not given; `cid` is a number where the cell has only digits. */
 async function* csvRecords(text: Readable): AsyncGenerator<FileRecord> {
   const broken: FileRecord[] = []
   const parser = parse({
@@ -84,9 +91,10 @@ async function* csvRecords(text: Readable): AsyncGenerator<FileRecord> {
     },
   })
   text.on('error', (error) => parser.destroy(error)).pipe(parser)
-  for await (const { record, info } of parser) {
+  for await (const parsed of parser) {
+    const { record, info } = parsedRecord.parse(parsed)
     yield* broken.splice(0)
-    const cells = Object.entries(record as Record<string, string>).filter(([, cell]) => cell !== '')
+    const cells = Object.entries(record).filter(([, cell]) => cell !== '')
     const value = Object.fromEntries(
       cells.map(([name, cell]) => [name, name === 'cid' && /^\d{1,10}$/.test(cell) ? Number(cell) : cell]),
     )

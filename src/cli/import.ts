@@ -8,15 +8,15 @@ import { type InputOf, InvalidInput, type OutputOf, parseInput } from '../lib/js
 import { LIST_LIMITS } from '../lib/json/shape.ts'
 import type { CliContext } from './context.ts'
 import type { FileRecord } from './import-file.ts'
-import { takes } from './operation.ts'
+import { defineCustomCommand } from './operation.ts'
 import { askRemote } from './remote.ts'
 import { print, progressBar } from './report.ts'
 
 type FileUser = z.output<typeof fileUser>
 
-/** Users of one file: their keys and passports are kept, to find those that come twice. */
-const MOST = 1_000_000
-/** Of these the output with --json has the text; standard error has all. */
+/** Users of one file; their keys and passports are kept in memory, to find duplicates. */
+const MAX_USERS = 1_000_000
+/** Problems in the output with --json; standard error has all of them. */
 const MOST_TOLD = 1_000
 
 interface Imported {
@@ -37,17 +37,20 @@ interface Row {
 
 type Send = (some: InputOf<typeof importUsers>) => Promise<OutputOf<typeof importUsers>>
 
-/** `gatehouse user import FILE`: CSV or NDJSON. What is there already with the same data is passed over, so it can be run again. */
+/** `gatehouse user import FILE`: CSV or NDJSON. Users that exist with the same data are skipped, so it can be run again. */
 export function importCommand(user: Command, context: CliContext): void {
   const command = user
     .command('import')
-    .description('create the users of a file: CSV with a line of names, or a line of JSON each; - is standard input')
+    .description('create users from a file: CSV with a header row, or NDJSON; - reads standard input')
     .argument('[file]')
     .usage('<file> [options]')
     .option('--dry-run', 'say what would be done, and every problem')
   const input = z.strictObject({ file: z.string(), dry_run: z.boolean().default(false) })
-  const typed = ({ dryRun }: Readonly<Record<string, unknown>>, file: string | undefined) => ({ file, dry_run: dryRun })
-  takes(command, { input, typed, flags: { file: 'file' } }, async ({ file, dry_run }, json) => {
+  const inputFrom = ({ dryRun }: Readonly<Record<string, unknown>>, file: string | undefined) => ({
+    file,
+    dry_run: dryRun,
+  })
+  defineCustomCommand(command, { input, inputFrom, flags: { file: 'file' } }, async ({ file, dry_run }, json) => {
     const { remote, terminal } = context
     const through = (send: Send) => importFile(context, { file, dry_run, send })
     const done = remote
@@ -98,12 +101,12 @@ async function importFile(
       else refuse(line, (outcome ?? []).map(takenText))
     }
   }
-  const { openUsersFile } = await import('./import-file.ts') // and with it csv-parse, for this command alone
+  const { openUsersFile } = await import('./import-file.ts') // loads csv-parse, which only this command needs
   const opened = await openUsersFile(file, terminal)
-  const judge = rowReader(refuse)
+  const readRow = rowReader(refuse)
   let waiting: Row[] = []
   for await (const record of opened.records) {
-    const row = judge(record)
+    const row = readRow(record)
     if (row) waiting.push(row)
     if (waiting.length < LIST_LIMITS.users.most) continue
     await flush(waiting)
@@ -126,7 +129,7 @@ function rowReader(refuse: (line: number, problems: readonly string[]) => void) 
   const lines = { passport: new Map<string, number>(), user_id: new Map<string, number>() }
   return ({ line, value, problem }: FileRecord): Row | undefined => {
     if (problem !== undefined) return void refuse(line, [problem])
-    if (lines.passport.size >= MOST) throw new Error(`the file has more than ${MOST} users; split it`)
+    if (lines.passport.size >= MAX_USERS) throw new Error(`the file has more than ${MAX_USERS} users; split it`)
     const user = userOf(value)
     if (Array.isArray(user)) return void refuse(line, user)
     const key = `${user.cid} ${user.user_id}`

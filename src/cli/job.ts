@@ -2,8 +2,8 @@ import type { Command } from 'commander'
 import type { Job } from '../db/jobs-store.ts'
 import { givenUpJob, giveUpJob, jobFilter, listJobs, oneJob, retryJob } from '../jobs/index.ts'
 import type { CliContext } from './context.ts'
-import { lists } from './list.ts'
-import { runs } from './operation.ts'
+import { defineListCommand } from './list.ts'
+import { defineCommand } from './operation.ts'
 import { aligned, readable } from './text.ts'
 
 /** `gatehouse job …`: durable jobs, as over /admin/v1/jobs. */
@@ -14,29 +14,33 @@ export function jobCommands(program: Command, context: CliContext): void {
     .description('unfinished jobs, newest first')
     .option('--failed', 'only those that failed permanently')
     .option('--task <task>', 'only those of this task')
-  lists(list, context, {
+  defineListCommand(list, context, {
     plural: 'jobs',
     input: jobFilter,
-    typed: ({ failed, task }) => ({ failed, task }),
+    inputFrom: ({ failed, task }) => ({ failed, task }),
     page: listJobs,
     table,
   })
   const retry = job.command('retry').description('run a job again, with all its attempts available again')
-  runs(retry.argument('[job_id]').usage('<job_id> [options]'), context, {
+  defineCommand(retry.argument('[job_id]').usage('<job_id> [options]'), context, {
     input: oneJob,
-    typed: (_, job_id) => ({ job_id }),
+    inputFrom: (_, job_id) => ({ job_id }),
     run: retryJob,
     text: (done) => table([done]),
     flags: { job_id: 'job_id' },
   })
   const giveUp = job.command('give-up').description('end the attempts of a job: it counts as failed for good')
-  runs(giveUp.argument('[job_id]').usage('<job_id> [options]').option('--reason <text>', 'kept with it'), context, {
-    input: givenUpJob,
-    typed: ({ reason }, job_id) => ({ job_id, reason }),
-    run: giveUpJob,
-    text: (done) => table([done]),
-    flags: { job_id: 'job_id' },
-  })
+  defineCommand(
+    giveUp.argument('[job_id]').usage('<job_id> [options]').option('--reason <text>', 'kept with it'),
+    context,
+    {
+      input: givenUpJob,
+      inputFrom: ({ reason }, job_id) => ({ job_id, reason }),
+      run: giveUpJob,
+      text: (done) => table([done]),
+      flags: { job_id: 'job_id' },
+    },
+  )
 }
 
 function table(jobs: readonly Job[]): string {

@@ -4,12 +4,12 @@ import { stringify } from 'lossless-json'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import type { CliContext } from './context.ts'
-import { type Operation, takes } from './operation.ts'
+import { defineCustomCommand, type Operation } from './operation.ts'
 import { askRemote, routeOf } from './remote.ts'
 import { print } from './report.ts'
 
 interface List<Filter, Plural extends string, Row>
-  extends Pick<Operation<Filter, unknown>, 'input' | 'typed' | 'flags' | 'route'> {
+  extends Pick<Operation<Filter, unknown>, 'input' | 'inputFrom' | 'flags' | 'route'> {
   /** What the rows are called in the output: `users`. */
   readonly plural: Plural
   readonly page: (deps: Deps, filter: Filter) => Promise<Record<Plural, Row[]> & { next: string | null }>
@@ -22,39 +22,43 @@ interface List<Filter, Plural extends string, Row>
  * Makes a command print a page of a list: `--limit` and `--after` choose it, and `next` (a line below the table) is the
  * `--after` of the following page. `--all` prints every row of every page as a line of JSON.
  */
-export function lists<Filter extends object, Plural extends string, Row>(
+export function defineListCommand<Filter extends object, Plural extends string, Row>(
   command: Command,
   context: CliContext,
-  { plural, page, table, usual = 100, input, typed, flags, route }: List<Filter, Plural, Row>,
+  { plural, page, table, usual = 100, input, inputFrom, flags, route }: List<Filter, Plural, Row>,
 ): Command {
   command
     .option('--limit <number>', `rows of a page, at most 1000 (default: ${usual})`)
     .option('--after <cursor>', 'next page: the `next` value of the previous page')
-    .option('--all', 'every page, a line of JSON a row')
-  const withPage: typeof typed = async (options, argument) => ({
-    ...(await typed(options, argument)),
+    .option('--all', 'print every page, one JSON object per line')
+  const withPage: typeof inputFrom = async (options, argument) => ({
+    ...(await inputFrom(options, argument)),
     limit: options.all ? (options.limit ?? '1000') : options.limit,
     after: options.after,
   })
-  return takes(command, { input, typed: withPage, ...(flags ? { flags } : {}) }, async (first, json, typedIn) => {
-    const all = command.opts().all === true
-    const printPages = async (read: (filter: Filter, fields: object) => ReturnType<typeof page>): Promise<void> => {
-      let [asked, fields]: [Filter, Readonly<Record<string, unknown>>] = [first, typedIn]
-      for (;;) {
-        const found = await read(asked, fields)
-        if (!all) return print(context.terminal, json, found, (shown) => pageText(table(shown[plural]), shown.next))
-        for (const row of found[plural]) await write(context, `${stringify(row)}\n`)
-        if (found.next === null) return
-        fields = { ...typedIn, after: found.next }
-        asked = parseInput(input, fields)
+  return defineCustomCommand(
+    command,
+    { input, inputFrom: withPage, ...(flags ? { flags } : {}) },
+    async (first, json, typedIn) => {
+      const all = command.opts().all === true
+      const printPages = async (read: (filter: Filter, fields: object) => ReturnType<typeof page>): Promise<void> => {
+        let [asked, fields]: [Filter, Readonly<Record<string, unknown>>] = [first, typedIn]
+        for (;;) {
+          const found = await read(asked, fields)
+          if (!all) return print(context.terminal, json, found, (shown) => pageText(table(shown[plural]), shown.next))
+          for (const row of found[plural]) await write(context, `${stringify(row)}\n`)
+          if (found.next === null) return
+          fields = { ...typedIn, after: found.next }
+          asked = parseInput(input, fields)
+        }
       }
-    }
-    const { remote } = context
-    if (!remote) return context.withDeps((deps) => printPages((filter) => page(deps, filter)))
-    await printPages((_filter, fields) =>
-      askRemote(remote, route?.({ ...fields }) ?? { route: routeOf(command), fields: { ...fields } }),
-    )
-  })
+      const { remote } = context
+      if (!remote) return context.withDeps((deps) => printPages((filter) => page(deps, filter)))
+      await printPages((_filter, fields) =>
+        askRemote(remote, route?.({ ...fields }) ?? { route: routeOf(command), fields: { ...fields } }),
+      )
+    },
+  )
 }
 
 const pageText = (text: string, next: string | null): string =>

@@ -12,25 +12,25 @@ type Options = Readonly<Record<string, unknown>>
 export interface Operation<Input, Output> {
   readonly input: z.ZodType<Input>
   /** The input's fields from what was typed; undefined for what was not typed. */
-  readonly typed: (options: Options, argument: string | undefined) => Options | Promise<Options>
+  readonly inputFrom: (options: Options, argument: string | undefined) => Options | Promise<Options>
   readonly run: (deps: Deps, input: Input) => Promise<Output>
   /** The output for a person; with --json it goes out as it is. */
   readonly text: (output: Output) => string
   /** What a field is called on the command line; by default `refresh_days` is `--refresh-days`. */
   readonly flags?: Readonly<Record<string, string>>
-  /** The route of the admin API, where the table of permissions does not say it by the command alone. */
+  /** The route of the admin API, if PERMISSIONS does not give it for the command. */
   readonly route?: (typed: Options) => RemoteCall
   /** What is done with the output besides printing it: a warning, an exit code. */
   readonly after?: (output: Output) => void
 }
 
 /** Makes a command check its input, run one operation and print its output. Adds `--json`. */
-export function runs<Input, Output>(
+export function defineCommand<Input, Output>(
   command: Command,
   context: CliContext,
   operation: Operation<Input, Output>,
 ): Command {
-  return takes(command, operation, async (input, json, typed) => {
+  return defineCustomCommand(command, operation, async (input, json, typed) => {
     const running = context.remote
       ? askRemote<Output>(context.remote, operation.route?.(typed) ?? { route: routeOf(command), fields: typed })
       : context.withDeps((deps) => operation.run(deps, input))
@@ -45,9 +45,9 @@ export function runs<Input, Output>(
 }
 
 /** Makes a command check its input and passes it on; for commands that need no database, or print as they go. */
-export function takes<Input>(
+export function defineCustomCommand<Input>(
   command: Command,
-  { input: schema, typed: read, flags = {} }: Pick<Operation<Input, unknown>, 'input' | 'typed' | 'flags'>,
+  { input: schema, inputFrom: read, flags = {} }: Pick<Operation<Input, unknown>, 'input' | 'inputFrom' | 'flags'>,
   act: (input: Input, json: boolean, typed: Options) => Promise<void>,
 ): Command {
   const times = countOptions(command.option('--json', 'print JSON'))
@@ -65,7 +65,7 @@ export function takes<Input>(
 const given = (fields: Options): Options =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
-/** Unknown options are let through by commander, so that they are reported together with all other problems. */
+/** Commander lets unknown options through, so that they are reported together with all other problems. */
 function check<Input>(
   command: Command,
   schema: z.ZodType<Input>,
@@ -94,7 +94,7 @@ function countOptions(command: Command): Map<string, number> {
 }
 
 /**
- * What commander takes without a word: an option that has swallowed the next one as its value (`--junit --json`), and one
+ * What commander accepts silently: an option that has swallowed the next one as its value (`--junit --json`), and one
  * that is typed twice, of which the last would count.
  */
 function misread(command: Command, times: ReadonlyMap<string, number>): Problem[] {

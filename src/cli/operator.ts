@@ -15,7 +15,7 @@ import {
   showOperator,
 } from '../operators/index.ts'
 import type { CliContext } from './context.ts'
-import { runs } from './operation.ts'
+import { defineCommand } from './operation.ts'
 import { readSecret } from './read-secret.ts'
 import { aligned, numberIfOne, readable } from './text.ts'
 
@@ -33,52 +33,56 @@ export function operatorCommands(program: Command, context: CliContext): void {
     .option('--name <name>', 'name shown in the audit log')
     .option('--role <role>', ROLE)
     .option('--days <number>', 'life of the token (default: 90)', numberIfOne)
-  runs(create, context, {
+  defineCommand(create, context, {
     input: createOperator.input,
-    typed: ({ name, role, days }) => ({ name, role, days }),
+    inputFrom: ({ name, role, days }) => ({ name, role, days }),
     run: createOperator,
     text: (made) => `${details(made)}\n\n${tokenText(made.token)}`,
   })
-  runs(operator.command('list').description('all operators and their tokens'), context, {
+  defineCommand(operator.command('list').description('all operators and their tokens'), context, {
     input: z.strictObject({}),
-    typed: () => ({}),
+    inputFrom: () => ({}),
     run: async (deps) => ({ operators: await listOperators(deps) }),
     text: ({ operators }) => table(operators),
   })
   const about = (name: string, description: string, run: typeof showOperator) =>
-    runs(named(operator, name, description), context, {
+    defineCommand(withKeyArgument(operator, name, description), context, {
       input: run.input,
-      typed: (_, called) => ({ name: called }),
+      inputFrom: (_, called) => ({ name: called }),
       run,
       text: details,
       flags: NAMED,
     })
   about('show', 'one operator', showOperator)
   about('disable', 'refuse their tokens and end their sessions, at once', disableOperator)
-  about('enable', 'admit them again', enableOperator)
-  runs(named(operator, 'set-role', 'what they may do from now on').option('--role <role>', ROLE), context, {
-    input: setOperatorRole.input,
-    typed: ({ role }, name) => ({ name, role }),
-    run: setOperatorRole,
-    text: details,
-    flags: NAMED,
-  })
+  about('enable', 'accept their tokens and sign-in again', enableOperator)
+  defineCommand(
+    withKeyArgument(operator, 'set-role', 'what they may do from now on').option('--role <role>', ROLE),
+    context,
+    {
+      input: setOperatorRole.input,
+      inputFrom: ({ role }, name) => ({ name, role }),
+      run: setOperatorRole,
+      text: details,
+      flags: NAMED,
+    },
+  )
   tokenCommands(operator, context)
   credentialCommands(operator, context)
 }
 
 // In brackets for commander, so that a missing name is reported together with all other problems.
-const named = (operator: Command, name: string, description: string): Command =>
+const withKeyArgument = (operator: Command, name: string, description: string): Command =>
   operator.command(name).description(description).argument('[name]').usage('<name> [options]')
 
 function tokenCommands(operator: Command, context: CliContext): void {
-  const more = named(operator, 'new-token', 'issue a further token; shown once')
+  const more = withKeyArgument(operator, 'new-token', 'issue a further token; shown once')
     .option('--token-name <name>', 'what it is for')
     .option('--role <role>', "not above the operator's own (default: the operator's own)")
     .option('--days <number>', 'how long it lasts (default: 90)', numberIfOne)
-  runs(more, context, {
+  defineCommand(more, context, {
     input: newOperatorToken.input,
-    typed: ({ tokenName, role, days }, name) => ({ name, token_name: tokenName, role, days }),
+    inputFrom: ({ tokenName, role, days }, name) => ({ name, token_name: tokenName, role, days }),
     run: newOperatorToken,
     text: ({ token, token_id, expires_at }) =>
       `${aligned([
@@ -87,10 +91,10 @@ function tokenCommands(operator: Command, context: CliContext): void {
       ])}\n\n${tokenText(token)}`,
     flags: NAMED,
   })
-  const revoke = named(operator, 'revoke-token', 'end a token at once').option('--token-id <id>', 'as listed')
-  runs(revoke, context, {
+  const revoke = withKeyArgument(operator, 'revoke-token', 'end a token at once').option('--token-id <id>', 'as listed')
+  defineCommand(revoke, context, {
     input: revokeOperatorToken.input,
-    typed: ({ tokenId }, name) => ({ name, token_id: tokenId }),
+    inputFrom: ({ tokenId }, name) => ({ name, token_id: tokenId }),
     run: revokeOperatorToken,
     text: ({ token_id }) => `token ${token_id} is revoked`,
     flags: NAMED,
@@ -98,13 +102,17 @@ function tokenCommands(operator: Command, context: CliContext): void {
 }
 
 function credentialCommands(operator: Command, context: CliContext): void {
-  const password = named(operator, 'set-password', 'set the password to sign in with; typed or piped in').option(
+  const password = withKeyArgument(
+    operator,
+    'set-password',
+    'set the password to sign in with; typed or piped in',
+  ).option(
     '--password-stdin',
     'read the password from standard input instead of asking for it (at least 12 characters)',
   )
-  runs(password, context, {
+  defineCommand(password, context, {
     input: setOperatorPassword.input,
-    typed: async ({ passwordStdin }, name) => ({
+    inputFrom: async ({ passwordStdin }, name) => ({
       name,
       password: await readSecret(context.terminal, {
         field: 'password',
@@ -117,17 +125,21 @@ function credentialCommands(operator: Command, context: CliContext): void {
     text: ({ name }) => `${name} signs in with this password now; sessions from before are over`,
     flags: NAMED,
   })
-  runs(named(operator, 'reset-totp', 'remove a lost authenticator app; the next sign-in adds a new one'), context, {
-    input: resetTotp.input,
-    typed: (_, name) => ({ name }),
-    run: resetTotp,
-    text: ({ name }) => `${name} adds a new authenticator at the next sign-in`,
-    flags: NAMED,
-  })
+  defineCommand(
+    withKeyArgument(operator, 'reset-totp', 'remove a lost authenticator app; the next sign-in adds a new one'),
+    context,
+    {
+      input: resetTotp.input,
+      inputFrom: (_, name) => ({ name }),
+      run: resetTotp,
+      text: ({ name }) => `${name} adds a new authenticator at the next sign-in`,
+      flags: NAMED,
+    },
+  )
 }
 
 const tokenText = (token: string): string =>
-  `token  ${token}\n\nThe token is shown only once. Use it as GATEHOUSE_TOKEN, or as bearer of /admin/v1.`
+  `token  ${token}\n\nThe token is shown only once. Use it as GATEHOUSE_TOKEN, or as bearer token for /admin/v1.`
 
 const tokenRows = ({ tokens }: ShownOperator): string[][] =>
   tokens.map(({ token_id, name, role, expires_at, last_used_at }) => [

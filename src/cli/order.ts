@@ -15,8 +15,8 @@ import {
   tellRefunded,
 } from '../orders/index.ts'
 import type { CliContext } from './context.ts'
-import { lists } from './list.ts'
-import { runs } from './operation.ts'
+import { defineListCommand } from './list.ts'
+import { defineCommand } from './operation.ts'
 import { answerText, orderTable, storyText } from './order-text.ts'
 import { collect, numberIfOne, withPeriod } from './text.ts'
 
@@ -34,9 +34,9 @@ export function orderCommands(program: Command, context: CliContext): void {
   refundCommand(order, context)
   refundedCommand(order, context)
   step(order, context, 'close', 'close an order that was not paid', closeOrder)
-  runs(named(order, 'show', 'an order with its history and its calls'), context, {
+  defineCommand(withKeyArgument(order, 'show', 'an order with its history and its calls'), context, {
     input: oneOrder,
-    typed: (_, order_id) => ({ order_id }),
+    inputFrom: (_, order_id) => ({ order_id }),
     run: (deps, { order_id }) => showOrder(deps, order_id),
     text: storyText,
     flags: NAMED,
@@ -45,7 +45,7 @@ export function orderCommands(program: Command, context: CliContext): void {
 }
 
 // In brackets for commander, so that a missing id is reported together with all other problems.
-const named = (order: Command, name: string, description: string): Command =>
+const withKeyArgument = (order: Command, name: string, description: string): Command =>
   order.command(name).description(description).argument('[order_id]').usage('<order_id> [options]')
 
 /** The exit code tells scripts that the call failed; the order is as shown. */
@@ -62,9 +62,9 @@ function step(
   description: string,
   run: (deps: Deps, orderId: bigint, cause: Cause) => Promise<OrderAnswer>,
 ): void {
-  runs(named(order, name, description), context, {
+  defineCommand(withKeyArgument(order, name, description), context, {
     input: oneOrder,
-    typed: (_, order_id) => ({ order_id }),
+    inputFrom: (_, order_id) => ({ order_id }),
     run: (deps, { order_id }) => run(deps, order_id, OPERATOR),
     after: exitCode(context),
     text: answerText,
@@ -98,9 +98,9 @@ function createCommand(order: Command, context: CliContext): void {
     .option('--contact-person <json>', 'same fields as a visitor', parseJsonOrText)
     .option('--partner-primary-key <key>', 'of a level price calendar')
     .option('--level-id <id>', 'of a level price calendar (repeat for more)', collect)
-  runs(command, context, {
+  defineCommand(command, context, {
     input: createOrder.input,
-    typed: (options) => ({
+    inputFrom: (options) => ({
       partner_id: options.partnerId,
       partner_deal_id: options.partnerDealId,
       order_id: options.orderId,
@@ -138,10 +138,10 @@ const ticketsOf = (options: Readonly<Record<string, unknown>>, order_id: string 
 })
 
 function refundCommand(order: Command, context: CliContext): void {
-  const command = ticketOptions(named(order, 'refund', 'ask the partner to refund tickets'))
-  runs(command.option('--refund-fee <yuan>', 'refund fee that is kept (default: 0)'), context, {
+  const command = ticketOptions(withKeyArgument(order, 'refund', 'ask the partner to refund tickets'))
+  defineCommand(command.option('--refund-fee <yuan>', 'refund fee that is kept (default: 0)'), context, {
     input: refundOrder.input,
-    typed: (options, order_id) => ({ ...ticketsOf(options, order_id), refund_fee: options.refundFee }),
+    inputFrom: (options, order_id) => ({ ...ticketsOf(options, order_id), refund_fee: options.refundFee }),
     run: (deps, input) => refundOrder(deps, input, OPERATOR),
     after: exitCode(context),
     text: answerText,
@@ -150,12 +150,14 @@ function refundCommand(order: Command, context: CliContext): void {
 }
 
 function refundedCommand(order: Command, context: CliContext): void {
-  const command = ticketOptions(named(order, 'refunded', 'refund tickets on the platform and notify the partner'))
+  const command = ticketOptions(
+    withKeyArgument(order, 'refunded', 'refund tickets on the platform and notify the partner'),
+  )
     .option('--type <number>', '1 by customer service, 2 payment never confirmed, 3 review timed out', numberIfOne)
     .option('--reason <text>', 'for the partner')
-  runs(command, context, {
+  defineCommand(command, context, {
     input: tellRefunded.input,
-    typed: (options, order_id) => ({
+    inputFrom: (options, order_id) => ({
       ...ticketsOf(options, order_id),
       ...{ type: options.type, reason: options.reason },
     }),
@@ -179,11 +181,11 @@ function listCommand(order: Command, context: CliContext): void {
     .option('--live', 'only orders of customers')
     .option('--sandbox', 'only orders of test runs')
     .option('--partner-order-id <beginning>', "only those whose partner's own id begins with this")
-  lists(withPeriod(command, 'made '), context, {
+  defineListCommand(withPeriod(command, 'made '), context, {
     plural: 'orders',
     usual: 50,
     input: listFilter,
-    typed: ({ partnerId, partnerOrderId, ...options }) => {
+    inputFrom: ({ partnerId, partnerOrderId, ...options }) => {
       const { state, live, sandbox, from, to } = options
       return { partner_id: partnerId, partner_order_id: partnerOrderId, state, live, sandbox, from, to }
     },

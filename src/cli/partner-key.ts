@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { positiveId } from '../lib/json/fields.ts'
 import { makeAesKey, removeAesKey, setAesKey } from '../partners/index.ts'
 import type { CliContext } from './context.ts'
-import { runs } from './operation.ts'
+import { defineCommand } from './operation.ts'
 import { details, withAesKey } from './partner-text.ts'
 import { readSecret } from './read-secret.ts'
 
@@ -16,7 +16,7 @@ export const one = z.strictObject({ partner_id: positiveId })
 export const NAMED = { partner_id: 'partner_id', stage: 'stage', role: 'role' }
 
 // In brackets for commander, so that a missing id is reported together with all other problems.
-export const named = (partner: Command, name: string, description: string, next?: string): Command => {
+export const withKeyArgument = (partner: Command, name: string, description: string, next?: string): Command => {
   const command = partner.command(name).description(description).argument('[partner_id]')
   if (next) command.argument(`[${next}]`)
   return command.usage(`<partner_id> ${next ? `<${next}> ` : ''}[options]`)
@@ -31,9 +31,9 @@ export const runsOnPartner = <Output>(
   run: (deps: Deps, partnerId: bigint) => Promise<Output>,
   text: (output: Output) => string,
 ): Command =>
-  runs(command, context, {
+  defineCommand(command, context, {
     input: one,
-    typed: (_, partner_id) => ({ partner_id }),
+    inputFrom: (_, partner_id) => ({ partner_id }),
     run: (deps, { partner_id }) => run(deps, partner_id),
     text,
     flags: NAMED,
@@ -41,13 +41,13 @@ export const runsOnPartner = <Output>(
 
 /** What bodies are encrypted with; over the admin API below /partners/:partner_id/aes-key. */
 export function keyCommands(partner: Command, context: CliContext): void {
-  const set = named(partner, 'set-aes-key', 'set the AES key for encrypted bodies; typed or piped in').option(
+  const set = withKeyArgument(partner, 'set-aes-key', 'set the AES key for encrypted bodies; typed or piped in').option(
     '--key-stdin',
     'read the key from standard input instead of asking for it (16 characters, or 32 hex digits)',
   )
-  runs(set, context, {
+  defineCommand(set, context, {
     input: setAesKey.input.extend(one.shape),
-    typed: async ({ keyStdin }, partner_id) => ({
+    inputFrom: async ({ keyStdin }, partner_id) => ({
       partner_id,
       aes_key: await readSecret(context.terminal, {
         field: 'aes-key',
@@ -60,8 +60,12 @@ export function keyCommands(partner: Command, context: CliContext): void {
     text: details,
     flags: NAMED,
   })
-  const make = named(partner, 'make-aes-key', 'generate a new key that replaces the old one at once; shown once')
+  const make = withKeyArgument(
+    partner,
+    'make-aes-key',
+    'generate a new key that replaces the old one at once; shown once',
+  )
   runsOnPartner(make, context, makeAesKey, withAesKey)
-  const remove = named(partner, 'remove-aes-key', 'remove the key: bodies are no longer encrypted')
+  const remove = withKeyArgument(partner, 'remove-aes-key', 'remove the key: bodies are no longer encrypted')
   runsOnPartner(remove, context, removeAesKey, details)
 }

@@ -2,8 +2,8 @@ import type { Command } from 'commander'
 import type { OutputOf } from '../lib/json/input.ts'
 import { inviteMember, listMembers, removeMemberByMail } from '../members/index.ts'
 import type { CliContext } from './context.ts'
-import { runs } from './operation.ts'
-import { named, one } from './partner-key.ts'
+import { defineCommand } from './operation.ts'
+import { one, withKeyArgument } from './partner-key.ts'
 import { aligned, readable } from './text.ts'
 
 const FLAGS = { partner_id: 'partner_id' }
@@ -11,19 +11,23 @@ const FLAGS = { partner_id: 'partner_id' }
 /** `gatehouse partner members …`: who signs in to the sandbox; as over /admin/v1/partners/:partner_id/members. */
 export function memberCommands(partner: Command, context: CliContext): void {
   const members = partner.command('members').description('people who sign in to the sandbox with their own password')
-  runs(named(members, 'list', 'everybody who has joined or is invited'), context, {
+  defineCommand(withKeyArgument(members, 'list', 'everybody who has joined or is invited'), context, {
     input: one,
-    typed: (_, partner_id) => ({ partner_id }),
+    inputFrom: (_, partner_id) => ({ partner_id }),
     run: async (deps, { partner_id }) => ({ members: await listMembers(deps, partner_id) }),
     text: ({ members: found }) => table(found),
     flags: FLAGS,
   })
-  const invite = named(members, 'invite', 'send a link with which somebody joins; the first one must be an owner')
+  const invite = withKeyArgument(
+    members,
+    'invite',
+    'send a link with which somebody joins; the first one must be an owner',
+  )
     .option('--mail <address>', 'where the link is sent, and what the member signs in with')
     .option('--role <role>', 'owner or developer')
-  runs(invite, context, {
+  defineCommand(invite, context, {
     input: inviteMember.input.extend(one.shape),
-    typed: ({ mail, role }, partner_id) => ({ partner_id, mail, role }),
+    inputFrom: ({ mail, role }, partner_id) => ({ partner_id, mail, role }),
     run: async (deps, { partner_id, ...who }) => {
       await inviteMember(deps, partner_id, who)
       return { members: await listMembers(deps, partner_id) }
@@ -31,14 +35,14 @@ export function memberCommands(partner: Command, context: CliContext): void {
     text: ({ members: found }) => table(found),
     flags: FLAGS,
   })
-  const remove = named(
+  const remove = withKeyArgument(
     members,
     'remove',
     'remove a member, whose sessions end, or an invitation; without any member the clientSecret signs in again',
   ).option('--mail <address>', 'whom')
-  runs(remove, context, {
+  defineCommand(remove, context, {
     input: removeMemberByMail.input.extend(one.shape),
-    typed: ({ mail }, partner_id) => ({ partner_id, mail }),
+    inputFrom: ({ mail }, partner_id) => ({ partner_id, mail }),
     run: async (deps, { partner_id, ...who }) => {
       await removeMemberByMail(deps, partner_id, who)
       return { members: await listMembers(deps, partner_id) }

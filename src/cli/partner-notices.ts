@@ -3,7 +3,7 @@ import type { OutputOf } from '../lib/json/input.ts'
 import { listNotices } from '../mtp/index.ts'
 import { NOTICE_PATHS } from '../mws-wire/index.ts'
 import type { CliContext } from './context.ts'
-import { runs } from './operation.ts'
+import { defineCommand } from './operation.ts'
 import { aligned, readable } from './text.ts'
 
 /** `gatehouse partner notices`, below a command for one partner. */
@@ -11,9 +11,9 @@ export function noticesCommand(command: Command, context: CliContext): void {
   command
     .option('--kind <kind>', `only ${Object.keys(NOTICE_PATHS).join(', ')}`)
     .option('--limit <number>', 'show at most this many (default: 50)')
-  runs(command, context, {
+  defineCommand(command, context, {
     input: listNotices.input,
-    typed: ({ kind, limit }, partner_id) => ({ partner_id, kind, limit }),
+    inputFrom: ({ kind, limit }, partner_id) => ({ partner_id, kind, limit }),
     run: async (deps, filter) => ({ notices: await listNotices(deps, filter) }),
     text: ({ notices }) => table(notices),
     flags: { partner_id: 'partner_id' },
@@ -29,7 +29,7 @@ function table(notices: Readonly<OutputOf<typeof listNotices>>): string {
   const rows = notices.map(({ received_at, path, refused, body }) => [
     readable(received_at),
     path,
-    refused === null ? 'taken' : `refused: ${refused}`,
+    refused === null ? 'accepted' : `refused: ${refused}`,
     brief(body.replaceAll(/\s+/g, ' ')),
   ])
   return aligned([['AT', 'PATH', 'OUTCOME', 'BODY'], ...rows])

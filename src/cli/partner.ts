@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import type { Deps } from '../deps.ts'
-import { rotation } from '../lib/crypto/made-secret.ts'
+import { rotation } from '../lib/crypto/generated-secret.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import {
   activatePartner,
@@ -22,9 +22,9 @@ import {
 } from '../partners/index.ts'
 import type { CliContext } from './context.ts'
 import { fieldsFrom, flagsOf, withFieldOptions } from './field-options.ts'
-import { lists } from './list.ts'
-import { runs } from './operation.ts'
-import { keyCommands, NAMED, named, one, runsOnPartner, second } from './partner-key.ts'
+import { defineListCommand } from './list.ts'
+import { defineCommand } from './operation.ts'
+import { keyCommands, NAMED, one, runsOnPartner, second, withKeyArgument } from './partner-key.ts'
 import { memberCommands } from './partner-members.ts'
 import { noticesCommand } from './partner-notices.ts'
 import { reachCommands } from './partner-reach.ts'
@@ -43,7 +43,7 @@ export function partnerCommands(program: Command, context: CliContext, testCallW
     name: string,
     description: string,
     run: (deps: Deps, id: bigint) => Promise<OutputOf<typeof showPartner>>,
-  ) => runsOnPartner(named(partner, name, description), context, run, details)
+  ) => runsOnPartner(withKeyArgument(partner, name, description), context, run, details)
   simple('show', 'one partner and the dates of its secrets', showPartner)
   updateCommand(partner, context)
   rotateSecretCommand(partner, context)
@@ -56,7 +56,7 @@ export function partnerCommands(program: Command, context: CliContext, testCallW
   stageCommand(partner, context)
   contactCommand(partner, context)
   webhookSecretCommand(partner, context)
-  noticesCommand(named(partner, 'notices', 'its newest notices, accepted and refused'), context)
+  noticesCommand(withKeyArgument(partner, 'notices', 'its newest notices, accepted and refused'), context)
   keyCommands(partner, context)
   memberCommands(partner, context)
   reachCommands(partner, context)
@@ -65,9 +65,9 @@ export function partnerCommands(program: Command, context: CliContext, testCallW
 function createCommand(partner: Command, context: CliContext): void {
   const command = partner.command('create').description('register a partner; shows its clientSecret once')
   withFieldOptions(command, PARTNER_FIELDS, 'created')
-  runs(command, context, {
+  defineCommand(command, context, {
     input: createPartner.input,
-    typed: (options) => fieldsFrom(options, PARTNER_FIELDS, 'created'),
+    inputFrom: (options) => fieldsFrom(options, PARTNER_FIELDS, 'created'),
     run: (deps, input) => createPartner(deps, input),
     after: (partner) => warned(context, partner),
     text: withSecret,
@@ -83,21 +83,21 @@ function listCommand(partner: Command, context: CliContext): void {
     .option('--client-id <beginning>', 'only those whose clientId begins with this')
     .option('--stage <stage>', 'sandbox or live')
     .option('--status <status>', 'active or suspended')
-  lists(command, context, {
+  defineListCommand(command, context, {
     plural: 'partners',
     input: listPartners.input,
-    typed: ({ name, clientId, stage, status }) => ({ name, client_id: clientId, stage, status }),
+    inputFrom: ({ name, clientId, stage, status }) => ({ name, client_id: clientId, stage, status }),
     page: listPartners,
     table,
   })
 }
 
 function updateCommand(partner: Command, context: CliContext): void {
-  const command = named(partner, 'update', 'change the given fields; a list replaces the whole list')
+  const command = withKeyArgument(partner, 'update', 'change the given fields; a list replaces the whole list')
   withFieldOptions(command, PARTNER_FIELDS, 'changed')
-  runs(command, context, {
+  defineCommand(command, context, {
     input: updatePartner.input.extend(one.shape),
-    typed: (options, partner_id) => ({ ...fieldsFrom(options, PARTNER_FIELDS, 'changed'), partner_id }),
+    inputFrom: (options, partner_id) => ({ ...fieldsFrom(options, PARTNER_FIELDS, 'changed'), partner_id }),
     run: (deps, { partner_id, ...changes }) => updatePartner(deps, partner_id, changes),
     after: (partner) => warned(context, partner),
     text: details,
@@ -106,14 +106,14 @@ function updateCommand(partner: Command, context: CliContext): void {
 }
 
 function rotateSecretCommand(partner: Command, context: CliContext): void {
-  const command = named(
+  const command = withKeyArgument(
     partner,
     'rotate-secret',
     'issue a new clientSecret beside the one that signs our calls',
   ).option('--overlap <seconds>', 'how long the old one works after switch-signing (default: 86400)', numberIfOne)
-  runs(command, context, {
+  defineCommand(command, context, {
     input: rotation.extend(one.shape),
-    typed: (options, partner_id) => ({ overlap_s: options.overlap, partner_id }),
+    inputFrom: (options, partner_id) => ({ overlap_s: options.overlap, partner_id }),
     run: (deps, { partner_id, ...input }) => rotatePartnerSecret(deps, partner_id, input),
     text: withSecret,
     flags: { ...NAMED, overlap_s: '--overlap' },
@@ -121,27 +121,27 @@ function rotateSecretCommand(partner: Command, context: CliContext): void {
 }
 
 function stageCommand(partner: Command, context: CliContext): void {
-  const command = named(partner, 'stage', 'move it to the sandbox or live', 'stage')
-  runs(command, context, {
+  const command = withKeyArgument(partner, 'stage', 'move it to the sandbox or live', 'stage')
+  defineCommand(command, context, {
     input: setStage.input.extend(one.shape),
-    typed: (_, partner_id) => ({ partner_id, stage: second(command) }),
+    inputFrom: (_, partner_id) => ({ partner_id, stage: second(command) }),
     run: (deps, { partner_id, ...change }) => setStage(deps, partner_id, change),
     text: details,
     flags: NAMED,
   })
 }
 
-/** Checked before; in a path it is one of these. */
+/** The schema has checked it. */
 const roleIn = (role: unknown): string => z.enum(CONTACT_ROLES).parse(role)
 
 function contactCommand(partner: Command, context: CliContext): void {
-  const command = named(partner, 'contact', 'set or replace its product or business contact', 'role')
+  const command = withKeyArgument(partner, 'contact', 'set or replace its product or business contact', 'role')
     .option('--name <name>', 'name of the person or team')
     .option('--mail <address>', 'email address for notifications')
     .option('--webhook-url <url>', 'URL that also gets the notifications')
-  runs(command, context, {
+  defineCommand(command, context, {
     input: contactOfOne,
-    typed: ({ name, mail, webhookUrl }, partner_id) => ({
+    inputFrom: ({ name, mail, webhookUrl }, partner_id) => ({
       partner_id,
       role: second(command),
       name,
@@ -158,10 +158,10 @@ function contactCommand(partner: Command, context: CliContext): void {
 
 function webhookSecretCommand(partner: Command, context: CliContext): void {
   const description = "issue a new secret that signs calls to a contact's webhook from now on; shown once"
-  const command = named(partner, 'rotate-webhook-secret', description, 'role')
-  runs(command, context, {
+  const command = withKeyArgument(partner, 'rotate-webhook-secret', description, 'role')
+  defineCommand(command, context, {
     input: one.extend({ role }),
-    typed: (_, partner_id) => ({ partner_id, role: second(command) }),
+    inputFrom: (_, partner_id) => ({ partner_id, role: second(command) }),
     route: ({ role, ...fields }) => ({
       route: `POST /partners/:partner_id/contacts/${roleIn(role)}/rotate-webhook-secret`,
       fields,

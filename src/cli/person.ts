@@ -6,8 +6,8 @@ import { countErasable, type Erasable, eraseUser, exportedUser, exportUser, type
 import { accessFilter, listAccesses } from '../resource/index.ts'
 import type { CliContext } from './context.ts'
 import { keyed, keyOf } from './field-options.ts'
-import { lists } from './list.ts'
-import { runs, takes } from './operation.ts'
+import { defineListCommand } from './list.ts'
+import { defineCommand, defineCustomCommand } from './operation.ts'
 import { streamRemote } from './remote.ts'
 import { aligned, readable } from './text.ts'
 
@@ -24,10 +24,10 @@ function accessesCommand(user: Command, context: CliContext): void {
     .description(
       'which apps have read the profile or phone number of a user, newest hour first; the audit log keeps it',
     )
-  lists(keyed(command), context, {
+  defineListCommand(keyed(command), context, {
     plural: 'accesses',
     input: accessFilter,
-    typed: keyOf,
+    inputFrom: keyOf,
     page: listAccesses,
     table: (accesses) => {
       if (accesses.length === 0) return 'nothing was read'
@@ -45,9 +45,9 @@ function accessesCommand(user: Command, context: CliContext): void {
 
 function eraseCommand(user: Command, context: CliContext): void {
   const command = user.command('erase').description('delete everything about a person for good; prints a receipt')
-  runs(keyed(command).option('--yes', 'do it; without it the command says what would go'), context, {
+  defineCommand(keyed(command).option('--yes', 'do it; without it the command says what would go'), context, {
     input: z.strictObject({ ...userKey.shape, yes: z.boolean().default(false) }),
-    typed: (options) => ({ ...keyOf(options), yes: options.yes }),
+    inputFrom: (options) => ({ ...keyOf(options), yes: options.yes }),
     run: (deps, { yes, ...key }): Promise<Erasable | Receipt> =>
       yes ? eraseUser(deps, key) : countErasable(deps, key),
     route: ({ yes, ...fields }) => ({ route: `${yes === true ? 'POST' : 'GET'} /users/erase`, fields }),
@@ -65,10 +65,10 @@ const receiptText = (receipt: Receipt): string =>
   [
     `receipt ${receipt.receipt_id}: ${receipt.cid}/${receipt.user_id} was erased at ${readable(receipt.erased_at)}`,
     '',
-    'went:',
+    'deleted:',
     rowsText(receipt),
     '',
-    'stays:',
+    'kept:',
     ...receipt.stays.map(({ what, why }) => `${what}: ${why}`),
   ].join('\n')
 
@@ -77,8 +77,8 @@ function exportCommand(user: Command, context: CliContext): void {
     .command('export')
     .description('everything that is kept about a person, as JSON on standard output')
     .option('--reason <text>', 'why it is read; the audit log keeps it')
-  const typed = (options: Readonly<Record<string, unknown>>) => ({ ...keyOf(options), reason: options.reason })
-  takes(keyed(command), { input: exportedUser, typed }, async (input, _json, fields) => {
+  const inputFrom = (options: Readonly<Record<string, unknown>>) => ({ ...keyOf(options), reason: options.reason })
+  defineCustomCommand(keyed(command), { input: exportedUser, inputFrom }, async (input, _json, fields) => {
     const write = async (parts: AsyncIterable<string | Buffer>) => {
       for await (const part of parts)
         if (!context.terminal.stdout.write(part)) await once(context.terminal.stdout, 'drain')

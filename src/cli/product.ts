@@ -3,7 +3,7 @@ import { listProducts, pullCatalogue, pullPrices, pullProduct, showProduct } fro
 import type { Deps } from '../deps.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import type { CliContext } from './context.ts'
-import { runs } from './operation.ts'
+import { defineCommand } from './operation.ts'
 import { failureText, historyText } from './order-text.ts'
 import { progressBar } from './report.ts'
 import { aligned, readable } from './text.ts'
@@ -17,16 +17,16 @@ export function productCommands(program: Command, context: CliContext): void {
   const product = program.command('product').description('products of partners, as pulled from them')
   pullCommand(product, context)
   pricesCommand(product, context)
-  runs(ofPartner(product.command('list').description('the products of a partner')), context, {
+  defineCommand(ofPartner(product.command('list').description('the products of a partner')), context, {
     input: listProducts.input,
-    typed: ({ partnerId }) => ({ partner_id: partnerId }),
+    inputFrom: ({ partnerId }) => ({ partner_id: partnerId }),
     run: async (deps, partner) => ({ products: await listProducts(deps, partner) }),
     text: ({ products }) => table(products),
   })
   const show = product.command('show').description('one product, its prices from today on and its history')
-  runs(ofPartner(show.argument('[partner_deal_id]').usage('<partner_deal_id> [options]')), context, {
+  defineCommand(ofPartner(show.argument('[partner_deal_id]').usage('<partner_deal_id> [options]')), context, {
     input: showProduct.input,
-    typed: ({ partnerId }, partner_deal_id) => ({ partner_id: partnerId, partner_deal_id }),
+    inputFrom: ({ partnerId }, partner_deal_id) => ({ partner_id: partnerId, partner_deal_id }),
     run: showProduct,
     text: storyText,
     flags: NAMED,
@@ -39,9 +39,9 @@ function pullCommand(product: Command, context: CliContext): void {
   const command = product
     .command('pull')
     .description('pull one product, or without partner_deal_id the whole catalogue')
-  runs(ofPartner(command.argument('[partner_deal_id]').usage('[partner_deal_id] [options]')), context, {
+  defineCommand(ofPartner(command.argument('[partner_deal_id]').usage('[partner_deal_id] [options]')), context, {
     input: pullCatalogue.input.extend({ partner_deal_id: pullProduct.input.shape.partner_deal_id.optional() }),
-    typed: ({ partnerId }, partner_deal_id) => ({ partner_id: partnerId, partner_deal_id }),
+    inputFrom: ({ partnerId }, partner_deal_id) => ({ partner_id: partnerId, partner_deal_id }),
     route: (fields) => ({
       route: `POST /partners/:partner_id/products/${fields.partner_deal_id === undefined ? '' : ':partner_deal_id/'}pull`,
       fields,
@@ -71,9 +71,9 @@ function pricesCommand(product: Command, context: CliContext): void {
     .option('--from <date>', 'first day, yyyy-MM-dd (default: today)')
     .option('--to <date>', 'last day (default: 90 days later)')
     .option('--level', 'the level price calendar (default: the kind that was pulled before)')
-  runs(ofPartner(command.argument('[partner_deal_id]').usage('<partner_deal_id> [options]')), context, {
+  defineCommand(ofPartner(command.argument('[partner_deal_id]').usage('<partner_deal_id> [options]')), context, {
     input: pullPrices.input,
-    typed: ({ partnerId, from, to, level }, partner_deal_id) => ({
+    inputFrom: ({ partnerId, from, to, level }, partner_deal_id) => ({
       ...{ partner_id: partnerId, partner_deal_id, from, to, level },
     }),
     run: (deps, range) => pullPrices(deps, range),

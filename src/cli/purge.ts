@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type Purged, purge, purgeOptions } from '../jobs/index.ts'
 import type { CliContext } from './context.ts'
-import { runs } from './operation.ts'
+import { defineCommand } from './operation.ts'
 import { progressBar } from './report.ts'
 import { aligned } from './text.ts'
 
@@ -11,9 +11,9 @@ export function purgeCommand(program: Command, context: CliContext): void {
     .command('purge')
     .description('delete expired tokens and sessions, and old codes, grants, notices and calls')
     .option('--seconds <number>', 'stop after this many seconds (default: when nothing is left)')
-  runs(command, context, {
+  defineCommand(command, context, {
     input: purgeOptions,
-    typed: ({ seconds }) => ({ seconds }),
+    inputFrom: ({ seconds }) => ({ seconds }),
     run: async (deps, options) => {
       const bar = progressBar(context.terminal.stderr)
       const onProgress = ({ total }: Purged) => bar.show(total, undefined)

@@ -53,10 +53,10 @@ export function routeOf(command: Command): string {
   return found.route
 }
 
-/** A pull of a whole catalogue takes its time. */
-const PATIENCE_MS = 600_000
+/** Long enough for the pull of a whole catalogue. */
+const RESPONSE_TIMEOUT_MS = 600_000
 
-/** Throws where the address is none, or the token would go to another machine for all on the way to read. */
+/** Throws if the address is invalid, or the token would go to another machine unencrypted. */
 function checkRemote({ url, token, overHttp }: Remote): void {
   const { error } = webUrl.safeParse(url) // its problems do not repeat the address, which may hold a password
   if (error) throw new Error(`GATEHOUSE_URL ${error.issues[0]?.message}`)
@@ -90,41 +90,37 @@ async function send(remote: Remote, { route, fields }: RemoteCall) {
       ...(body === null ? {} : { 'Content-Type': 'application/json' }),
     },
     body,
-    headersTimeout: PATIENCE_MS,
-    bodyTimeout: PATIENCE_MS,
+    headersTimeout: RESPONSE_TIMEOUT_MS,
+    bodyTimeout: RESPONSE_TIMEOUT_MS,
   }).catch((error: Error) => {
     throw new Error(`${url} does not respond: ${error.message}`, { cause: error })
   })
 }
 
-const answer = z.union([
-  z.object({ rescode: z.literal(0), data: z.record(z.string(), z.unknown()) }),
-  z.object({
-    rescode: z.number(),
-    data: z.object({
-      message: z.string(),
-      problems: z.array(z.object({ field: z.string(), problem: z.string() })).optional(),
-    }),
+const success = z.object({ rescode: z.literal(0), data: z.record(z.string(), z.unknown()) })
+const failure = z.object({
+  rescode: z.number(),
+  data: z.object({
+    message: z.string(),
+    problems: z.array(z.object({ field: z.string(), problem: z.string() })).optional(),
   }),
-])
+})
 
 function dataOf(url: string, text: string): unknown {
   const parsed = parseLossless(Buffer.from(text), Number.POSITIVE_INFINITY)
-  const read = answer.safeParse('value' in parsed ? parsed.value : undefined)
-  if (!read.success) throw new Error(`${url} responds, but not as the admin API of Gatehouse does`)
-  if (read.data.rescode === 0) return withDates(read.data.data)
-  const { message, problems } = z
-    .object({ message: z.string(), problems: z.custom<Problems>().optional() })
-    .parse(read.data.data)
+  const answer = 'value' in parsed ? parsed.value : undefined
+  const succeeded = success.safeParse(answer)
+  if (succeeded.success) return withDates(succeeded.data.data)
+  const failed = failure.safeParse(answer)
+  if (!failed.success) throw new Error(`${url} responds, but not as the admin API of Gatehouse does`)
+  const { message, problems } = failed.data.data
   if (problems) throw new InvalidInput(problems)
   throw new Error(message.replace(/^Invalid request: /, ''))
 }
 
-type Problems = InvalidInput['problems']
-
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** JSON has no dates: what was one becomes one again. */
+/** JSON has no dates: texts in the form of a date become dates again. */
 function withDates(value: unknown): unknown {
   if (typeof value === 'string') return MOMENT.test(value) ? fromEpochMilliseconds(Date.parse(value)) : value
   if (Array.isArray(value)) return value.map(withDates)
@@ -133,8 +129,8 @@ function withDates(value: unknown): unknown {
 }
 
 /**
- * The output of an operation as its route answers it. That the service is of the same release is taken for granted: the
- * shape is not checked again.
+ * The output of an operation as its route answers it. The service is expected to be of the same release, so the shape is
+ * not checked again: operations have no schema of their output.
  */
 export async function askRemote<Output>(remote: Remote, call: RemoteCall): Promise<Output> {
   const { body } = await send(remote, call)

@@ -16,7 +16,7 @@ export function print<Output>(
   stdout.write(`${json ? stringify(output, null, 2) : text(output)}\n`)
 }
 
-/** Writes a failure to standard error and returns the exit code: 2 for what was typed, 1 for what went wrong, 0 for help. */
+/** Writes a failure to standard error and returns the exit code: 2 for wrong usage, 1 for a failure, 0 for help. */
 export function reportFailure({ stderr }: Terminal, error: unknown, json: boolean): 0 | 1 | 2 {
   if (error instanceof CommanderError && error.exitCode === 0) return 0
   const typed = error instanceof CommanderError || error instanceof InvalidInput
@@ -54,7 +54,7 @@ export function progressLine(seen: number, total: number | undefined): string {
   return `[${'#'.repeat(filled)}${'-'.repeat(WIDTH - filled)}]  ${seen} of ${total}`
 }
 
-/** Draws progress on a terminal, over itself, and takes it away at the end; elsewhere it stays silent. */
+/** Draws a progress bar on a terminal and removes it at the end; draws nothing elsewhere. */
 export function progressBar(stream: Terminal['stderr']) {
   const clear = '\r\u001b[K'
   return {

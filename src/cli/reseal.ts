@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { type Resealed, type ResealProgress, resealEverything } from '../reseal/index.ts'
 import type { CliContext } from './context.ts'
-import { runs } from './operation.ts'
+import { defineCommand } from './operation.ts'
 import { progressBar } from './report.ts'
 import { readable } from './text.ts'
 
@@ -11,9 +11,9 @@ export function resealCommand(program: Command, context: CliContext): void {
   const command = program
     .command('reseal')
     .description('after SECRET_KEY was replaced everywhere: re-encrypt what was encrypted with SECRET_KEYS_OLD')
-  runs(command, context, {
+  defineCommand(command, context, {
     input: z.strictObject({}),
-    typed: () => ({}),
+    inputFrom: () => ({}),
     run: async (deps) => {
       const bar = progressBar(context.terminal.stderr)
       return await resealEverything(deps, ({ seen, total }: ResealProgress) => bar.show(seen, total)).finally(bar.end)
@@ -33,13 +33,13 @@ const text = (done: Resealed): string =>
   ].join('\n')
 
 const unreadable = (rows: readonly string[]): string[] =>
-  rows.length === 0 ? [] : ['none of the keys opens these; set them again:', ...rows.map((row) => `  ${row}`)]
+  rows.length === 0 ? [] : ['no key decrypts these; set them again:', ...rows.map((row) => `  ${row}`)]
 
 const unused = ({ total, app_keys }: Resealed['unused_secrets']): string[] =>
   total === 0
     ? []
     : [
-        `app_secrets that have not been used since: ${total}; used once, or rotated, they no longer need an old key:`,
+        `app_secrets still hashed with an old key: ${total}; they are rehashed on next use or rotation:`,
         ...app_keys.map((appKey) => `  ${appKey}`),
         ...(total > app_keys.length ? ['  …'] : []),
       ]

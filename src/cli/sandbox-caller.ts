@@ -49,7 +49,7 @@ export const typedCaller = (options: Readonly<Record<string, unknown>>) => ({
 })
 
 export interface FoundCredentials extends SandboxCaller {
-  /** Where the partner's interfaces are; only known to the database. */
+  /** Base URL of the partner's interfaces; only the database knows it. */
   readonly baseUrl: string | null
 }
 

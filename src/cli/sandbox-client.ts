@@ -74,7 +74,7 @@ export class SandboxClient {
   }
 
   async #send(method: 'GET' | 'POST', path: string, body: string | null, signal: AbortSignal) {
-    const { request } = await import('undici') // other commands do not ask over HTTP
+    const { request } = await import('undici') // other commands send no HTTP requests
     const { url, clientId, clientSecret, partnerId } = this.#caller
     const target = `${url.replace(/\/+$/, '')}/sandbox/api${path}`
     const date = formatHttpDate(systemClock.now())

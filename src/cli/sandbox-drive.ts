@@ -85,7 +85,7 @@ async function followAttempt(drive: Drive, path: string, attemptId: string, afte
     for (const event of events.filter(({ attempt_id }) => attempt_id === attemptId)) {
       seq = event.seq
       if (event.kind === 'ended') return endedData.parse(event.data).outcome
-      tell(drive, event, over)
+      printEvent(drive, event, over)
     }
     seq = last_seq
     return undefined
@@ -113,11 +113,11 @@ async function followAttempt(drive: Drive, path: string, attemptId: string, afte
 }
 
 /** The lines for a person who follows the run: what is awaited, and what went wrong. */
-function tell({ say, help }: Drive, { kind, data, step_id }: ShownRunEvent, over: AbortController): void {
+function printEvent({ say, help }: Drive, { kind, data, step_id }: ShownRunEvent, over: AbortController): void {
   if (kind === 'check') {
     const { passed, path, expected, actual, ...check } = checkData.parse(data)
-    const said = Object.entries({ path, expected, actual }).filter(([, value]) => value !== undefined)
-    if (!passed) say(`  ${checkLine({ ...check, ...Object.fromEntries(said) }, translator('en'))}`)
+    const details = Object.entries({ path, expected, actual }).filter(([, value]) => value !== undefined)
+    if (!passed) say(`  ${checkLine({ ...check, ...Object.fromEntries(details) }, translator('en'))}`)
   } else if (kind === 'rejected') {
     const { path, reason, remark } = rejectedData.parse(data)
     say(`  your call to POST ${path} was refused: ${reason}${remark ? `; ${remark}; still waiting` : ''}`)

@@ -60,7 +60,7 @@ type Input = z.output<typeof sandboxRun>
 /** A demo partner has a product for every role. */
 const ANY_PRODUCTS = { main: 'any', sold_out: 'any' }
 
-/** What the platform would refuse is said before anything is sent, with the names of the options. */
+/** Reports what the platform would refuse before anything is sent, with the names of the options. */
 function checkChoice(input: Omit<Input, 'partner'>, context: z.core.$RefinementCtx): void {
   try {
     parseInput(choice, choiceOf(input, ANY_PRODUCTS))

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { FUNCTION_IDS, MOST_DAYS_AHEAD } from '../test-plan/index.ts'
 import type { CliContext } from './context.ts'
-import { takes } from './operation.ts'
+import { defineCustomCommand } from './operation.ts'
 import { print } from './report.ts'
 import { callerFields, callerOptions, credentialsOf, oneCaller, typedCaller } from './sandbox-caller.ts'
 import { SandboxClient } from './sandbox-client.ts'
@@ -12,7 +12,7 @@ import { runTable, runText } from './sandbox-text.ts'
 import { runAnswer, runsAnswer } from './sandbox-wire.ts'
 import { collect, collectWords, numberIfOne } from './text.ts'
 
-const PATIENCE_MS = 30_000
+const RESPONSE_TIMEOUT_MS = 30_000
 const FLAGS = { run_id: 'run_id', functions: '--function', products: '--product' }
 
 /** `gatehouse sandbox …`: a partner's test run, over the headless API of a running service. */
@@ -43,7 +43,7 @@ export function sandboxCommands(program: Command, context: CliContext, demo: Dem
     .option('--demo', 'let the demo partner do its part')
     .option('--timeout <seconds>', 'give up after this many seconds (default: 1800)', numberIfOne)
     .option('--junit <file>', 'write the outcome as JUnit XML')
-  takes(run, { input: sandboxRun, typed: typedRun, flags: FLAGS }, (input, json) =>
+  defineCustomCommand(run, { input: sandboxRun, inputFrom: typedRun, flags: FLAGS }, (input, json) =>
     runSandbox(context, demo, input, json),
   )
 
@@ -51,11 +51,11 @@ export function sandboxCommands(program: Command, context: CliContext, demo: Dem
 
   const one = z.strictObject({ ...callerFields, run_id: z.string().default('present') }).superRefine(oneCaller)
   const show = sandbox.command('show').description('the current run, or one by its id, step by step')
-  takes(
+  defineCustomCommand(
     callerOptions(show).argument('[run_id]'),
-    { input: one, typed: (options, run_id) => ({ ...typedCaller(options), run_id }), flags: FLAGS },
+    { input: one, inputFrom: (options, run_id) => ({ ...typedCaller(options), run_id }), flags: FLAGS },
     async (input, json) => {
-      const client = new SandboxClient(await credentialsOf(context, input), AbortSignal.timeout(PATIENCE_MS))
+      const client = new SandboxClient(await credentialsOf(context, input), AbortSignal.timeout(RESPONSE_TIMEOUT_MS))
       const { run: shown } = await client.get(runAnswer, `/runs/${encodeURIComponent(input.run_id)}`)
       print(context.terminal, json, shown, runText)
     },
@@ -63,8 +63,8 @@ export function sandboxCommands(program: Command, context: CliContext, demo: Dem
 
   const all = z.strictObject(callerFields).superRefine(oneCaller)
   const list = sandbox.command('list').description('the runs of a partner, newest first')
-  takes(callerOptions(list), { input: all, typed: typedCaller }, async (input, json) => {
-    const client = new SandboxClient(await credentialsOf(context, input), AbortSignal.timeout(PATIENCE_MS))
+  defineCustomCommand(callerOptions(list), { input: all, inputFrom: typedCaller }, async (input, json) => {
+    const client = new SandboxClient(await credentialsOf(context, input), AbortSignal.timeout(RESPONSE_TIMEOUT_MS))
     const { runs } = await client.get(runsAnswer, '/runs')
     print(context.terminal, json, { runs }, () => runTable(runs))
   })

@@ -9,15 +9,15 @@ import {
   type SigningKey,
 } from '../oidc/index.ts'
 import type { CliContext } from './context.ts'
-import { runs } from './operation.ts'
+import { defineCommand } from './operation.ts'
 import { aligned, readable } from './text.ts'
 
 /** `gatehouse signing-key …`: the keys that sign id_tokens. */
 export function signingKeyCommands(program: Command, context: CliContext): void {
   const key = program.command('signing-key').description('keys that sign the id_tokens of OpenID Connect')
-  runs(key.command('list').description('the keys that are published'), context, {
+  defineCommand(key.command('list').description('the keys that are published'), context, {
     input: z.strictObject({}),
-    typed: () => ({}),
+    inputFrom: () => ({}),
     run: async (deps) => ({ keys: await listSigningKeys(deps) }),
     text: ({ keys }) => table(keys),
   })
@@ -25,21 +25,21 @@ export function signingKeyCommands(program: Command, context: CliContext): void 
     .command('rotate')
     .description('make new keys; they are published at once and sign after SIGNING_KEY_LEAD_S')
     .option('--alg <alg>', 'only RS256 or ES256 (default: both)')
-  runs(rotate, context, {
+  defineCommand(rotate, context, {
     input: rotationInput,
-    typed: ({ alg }) => ({ alg }),
+    inputFrom: ({ alg }) => ({ alg }),
     run: async (deps, input) => ({ keys: await rotateSigningKeys(deps, input) }),
     text: ({ keys }) => table(keys),
   })
   const retire = key
     .command('retire')
-    .description('let a key sign no longer; it stays published until its last id_token has expired')
+    .description('stop signing with a key; it stays published until its last id_token has expired')
     .argument('[kid]')
     .usage('<kid> [options]')
-    .option('--at-once', 'publish it no longer either: it has leaked')
-  runs(retire, context, {
+    .option('--at-once', 'also stop publishing it: for a leaked key')
+  defineCommand(retire, context, {
     input: retirementInput,
-    typed: ({ atOnce }, kid) => ({ kid, at_once: atOnce }),
+    inputFrom: ({ atOnce }, kid) => ({ kid, at_once: atOnce }),
     run: async (deps, input) => ({ keys: await retireSigningKey(deps, input) }),
     text: ({ keys }) => table(keys),
     flags: { kid: 'kid' },

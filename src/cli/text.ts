@@ -19,7 +19,7 @@ export function readable(value: unknown): string {
   return value === null || value === undefined ? '-' : String(value)
 }
 
-/** The value of `--number 5`, for the schema to judge: anything that is not a number stays text. */
+/** The value of `--number 5`, for the schema to check: anything that is not a number stays text. */
 export const numberIfOne = (text: string): number | string => (/^-?\d+$/.test(text) ? Number(text) : text)
 
 /** `--from` and `--to` of a list (`periodInput` reads them); `done`: what happened then, as `made `. */

@@ -2,8 +2,8 @@ import type { Command } from 'commander'
 import type { OutputOf } from '../lib/json/input.ts'
 import { listAllTraffic, showTraffic } from '../sandbox/index.ts'
 import type { CliContext } from './context.ts'
-import { lists } from './list.ts'
-import { runs } from './operation.ts'
+import { defineListCommand } from './list.ts'
+import { defineCommand } from './operation.ts'
 import { aligned, readable, withPeriod } from './text.ts'
 
 type OneOfTraffic = OutputOf<typeof showTraffic>
@@ -17,10 +17,10 @@ export function trafficCommands(program: Command, context: CliContext): void {
     .option('--partner-id <partner_id>', 'only those of this partner')
     .option('--path <text>', 'only those whose path or URL contains this')
     .option('--code <code>', 'only those with this code')
-  lists(withPeriod(list), context, {
+  defineListCommand(withPeriod(list), context, {
     plural: 'traffic',
     input: listAllTraffic.input,
-    typed: ({ partnerId, path, code, from, to }) => ({ partner_id: partnerId, path, code, from, to }),
+    inputFrom: ({ partnerId, path, code, from, to }) => ({ partner_id: partnerId, path, code, from, to }),
     page: listAllTraffic,
     table,
     usual: 50,
@@ -31,10 +31,10 @@ export function trafficCommands(program: Command, context: CliContext): void {
     .argument('[id]')
     .usage('<id> [options]')
     .option('--reason <text>', 'why its bodies are read as they came; the audit log keeps it')
-  runs(show, context, {
+  defineCommand(show, context, {
     input: showTraffic.input,
     // As the list names it, with its kind, or alone.
-    typed: ({ reason }, id) => ({ id: id?.split('/').at(-1), reason }),
+    inputFrom: ({ reason }, id) => ({ id: id?.split('/').at(-1), reason }),
     run: showTraffic,
     text: oneText,
     flags: { id: 'id' },

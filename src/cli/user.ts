@@ -5,8 +5,8 @@ import type { CliContext } from './context.ts'
 import { endSessionsCommand } from './ending.ts'
 import { keyed, keyOf } from './field-options.ts'
 import { importCommand } from './import.ts'
-import { lists } from './list.ts'
-import { runs } from './operation.ts'
+import { defineListCommand } from './list.ts'
+import { defineCommand } from './operation.ts'
 import { personCommands } from './person.ts'
 import { readSecret } from './read-secret.ts'
 import { aligned, readable } from './text.ts'
@@ -28,29 +28,29 @@ export function userCommands(program: Command, context: CliContext): void {
     .option('--name <beginning>', 'only those whose name begins with this')
     .option('--phone-number <beginning>', 'only those whose phone number begins with this')
     .option('--status <status>', 'active or blocked')
-  lists(list, context, {
+  defineListCommand(list, context, {
     plural: 'users',
     input: listUsers.input,
-    typed: ({ passport, name, phoneNumber, status }) => ({ passport, name, phone_number: phoneNumber, status }),
+    inputFrom: ({ passport, name, phoneNumber, status }) => ({ passport, name, phone_number: phoneNumber, status }),
     page: listUsers,
     table,
   })
   const show = keyed(user.command('show').description('one user; personal data is masked unless there is a reason'))
-  runs(show.option('--reason <text>', 'why it is read unmasked; the audit log keeps it'), context, {
+  defineCommand(show.option('--reason <text>', 'why it is read unmasked; the audit log keeps it'), context, {
     input: showUser.input,
-    typed: (options) => ({ ...keyOf(options), reason: options.reason }),
+    inputFrom: (options) => ({ ...keyOf(options), reason: options.reason }),
     run: showUser,
     text: details,
   })
-  runs(keyed(user.command('block').description('block a user from every flow (20016)')), context, {
+  defineCommand(keyed(user.command('block').description('block a user from every flow (20016)')), context, {
     input: userKey,
-    typed: keyOf,
+    inputFrom: keyOf,
     run: blockUser,
     text: details,
   })
-  runs(keyed(user.command('unblock').description('unblock a user')), context, {
+  defineCommand(keyed(user.command('unblock').description('unblock a user')), context, {
     input: userKey,
-    typed: keyOf,
+    inputFrom: keyOf,
     run: unblockUser,
     text: details,
   })
@@ -60,9 +60,9 @@ function resetCommand(user: Command, context: CliContext): void {
   const command = user
     .command('reset-password')
     .description('make a link with which the person sets a new password, once, within a day; show it to nobody else')
-  runs(keyed(command), context, {
+  defineCommand(keyed(command), context, {
     input: userKey,
-    typed: keyOf,
+    inputFrom: keyOf,
     run: resetPassword,
     text: ({ url, expires_at }) => `${url}\nworks once, until ${readable(expires_at)}`,
   })
@@ -81,9 +81,9 @@ function createCommand(user: Command, context: CliContext): void {
     .option('--big-avatar-url <url>', 'the picture')
     .option('--phone-number <number>', 'none if not given')
     .option('--status <status>', 'active or blocked (default: active)')
-  runs(command, context, {
+  defineCommand(command, context, {
     input: createUser.input,
-    typed: async (options) => ({
+    inputFrom: async (options) => ({
       ...keyOf(options),
       passport: options.passport,
       password: await passwordOf(context, options),

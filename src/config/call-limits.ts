@@ -1,6 +1,6 @@
 /**
- * How long a call to a partner may take, and all that has to outlast it. Change `PARTNER_LIMITS`; the rest follows, but for
- * the preflight of the sandbox, which is shorter (src/sandbox/preflight/probe.ts).
+ * How long a call to a partner may take, and everything that has to outlast it. Change `PARTNER_LIMITS`; the rest follows,
+ * except the sandbox's preflight, which is shorter (src/sandbox/preflight/probe.ts).
  * test/outbound/http-call.test.ts ("the limits of partner calls") shows each limit.
  */
 
@@ -29,7 +29,7 @@ export interface CallTimes {
   readonly overS: number
   /** What is left of a worker's lease when it begins a call, at least. */
   readonly worstMs: number
-  /** Seconds for which a worker that says nothing is taken for alive: a call that is begun in time ends in time. */
+  /** Seconds for which a silent worker counts as alive: a call that is begun in time ends in time. */
   readonly leaseS: number
 }
 

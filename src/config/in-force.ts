@@ -5,14 +5,14 @@ export interface SettingInForce {
   readonly name: string
   /** Null where it is not set, or `secret`; lists as JSON. */
   readonly value: string | number | boolean | null
-  /** It is set, and its text is never shown. */
+  /** It is set, and its value is never shown. */
   readonly secret: boolean
 }
 
 /** Names of settings whose texts are never shown. */
 const SECRET = /KEY|TOKEN|SECRET|PASSWORD|HEADERS|CREDENTIAL/
 
-/** `postgres://user:word@host/name?password=word` without user, word and query; such parts may stand in any setting. */
+/** `postgres://user:word@host/name?password=word` without user, word and query; any setting may contain such parts. */
 const withoutUser = (value: string): string =>
   value.replace(/(:\/\/)[^/?#\s]*@/g, '$1***@').replace(/(:\/\/[^?#\s]*)\?[^#\s"]*/g, '$1?***')
 

@@ -5,7 +5,7 @@ import { settings } from './schema.ts'
 
 type Settings = z.infer<typeof settings>
 
-/** Everything that the service can be told, checked and frozen. */
+/** All settings of the service, checked and frozen. */
 export type Config = Readonly<
   Omit<
     Settings,
@@ -22,7 +22,7 @@ export type Config = Readonly<
 > & {
   readonly SHUTDOWN_DELAY_S: number
   readonly DEMO: boolean
-  /** Why the demo is not started although nobody has said so; a sentence with the mend. */
+  /** Why the demo is not started although DEMO is not set; a sentence that says how to change that. */
   readonly demoLeftOut: string | undefined
   /** Settings that were given under a former name; one sentence each. */
   readonly renamed: readonly string[]
@@ -38,7 +38,7 @@ export type Config = Readonly<
   readonly MAIL_FROM: string
 }
 
-/** An unusable setting: one line a problem, each with the variable's name and the mend. */
+/** An unusable setting: one line a problem, each with the variable's name and how to fix it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -49,9 +49,9 @@ const EMBEDDED_CONNECTIONS = 180
 const mandatory = (config: Settings): string[] => {
   const problems: string[] = []
   const missingKey = config.SECRET_KEY === undefined
-  const mend = 'set it to a value that you keep; generate one with: openssl rand -base64 48'
-  if (config.NODE_ENV === 'production' && missingKey) problems.push(`SECRET_KEY is required in production: ${mend}`)
-  else if (config.DATABASE_URL && missingKey) problems.push(`SECRET_KEY is required with DATABASE_URL: ${mend}`)
+  const remedy = 'set it to a value that you keep; generate one with: openssl rand -base64 48'
+  if (config.NODE_ENV === 'production' && missingKey) problems.push(`SECRET_KEY is required in production: ${remedy}`)
+  else if (config.DATABASE_URL && missingKey) problems.push(`SECRET_KEY is required with DATABASE_URL: ${remedy}`)
   if (config.NODE_ENV === 'production') problems.push(...mandatoryInProduction(config))
   const { HTTP_PROCESSES, DATABASE_POOL_SIZE } = config
   if (!config.DATABASE_URL && HTTP_PROCESSES * DATABASE_POOL_SIZE > EMBEDDED_CONNECTIONS) {
@@ -82,7 +82,7 @@ function mandatoryInProduction(config: Settings): string[] {
   return problems
 }
 
-/** Nothing of the demo is for others to reach, or to lie in a database that is used for something else. */
+/** The demo must not be reachable by others, nor be in a database that is used for something else. */
 function whyNoDemo(config: Settings): string | undefined {
   const { HOST, DATABASE_URL } = config
   const anyway = 'or set DEMO=on to start it anyway'
@@ -99,7 +99,7 @@ function whyNoDemo(config: Settings): string | undefined {
   return undefined
 }
 
-/** Of the demo on this machine alone, where nobody else can use it. */
+/** For the demo, while only this machine can reach it. */
 export const DEMO_ADMIN_TOKEN = 'demo-admin-token-for-local-use-only'
 
 const localUrl = (port: number): string => `http://localhost:${port}`
@@ -172,7 +172,7 @@ export interface ChosenPorts {
   readonly demoPartnerPort: number
 }
 
-/** Once free ports are chosen: the address of the service, and the one that the demo's partner may be called at, hold them. */
+/** Puts chosen ports into the addresses of the service and of the demo partner. */
 export function withPorts(config: Config, { port, demoPartnerPort }: ChosenPorts): Config {
   const known = (url: string) => (url === localUrl(0) ? localUrl(port) : url)
   return Object.freeze({
@@ -188,5 +188,5 @@ export function withPorts(config: Config, { port, demoPartnerPort }: ChosenPorts
   })
 }
 
-/** For what is no setting of the service: PGOPTIONS; and the secret that a partner's commands are given, and what they start. */
+/** For what is no setting of the service: PGOPTIONS, the secret given to a partner's commands, and processes that they start. */
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env

@@ -1,6 +1,6 @@
 import { whole } from './setting.ts'
 
-/** How much one process takes on at once; what is beyond that is refused (src/config/schema.ts has the others). */
+/** How much one process handles at once; more is refused (src/config/schema.ts has the others). */
 export const loadSettings = {
   MAX_CONNECTIONS: whole(10, 1_000_000)
     .default(5_000)

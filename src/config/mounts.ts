@@ -23,7 +23,7 @@ const mountOf = (entry: string): string => {
 /** The paths below which the endpoints of area B are, `/mtp/api` among them. */
 export const mountsOf = (prefixes: readonly string[]): string[] => [...new Set(prefixes.map(mountOf))]
 
-/** What stands before `/mtp/api` in a mount, all of which is for partners' programs; undefined where nothing does. */
+/** The prefix before `/mtp/api` in a mount, all of which is for partners' programs; undefined if there is none. */
 export const prefixOf = (mount: string): string | undefined =>
   mount.endsWith(MOUNT) && mount !== MOUNT ? mount.slice(0, -MOUNT.length) : undefined
 
@@ -47,7 +47,7 @@ export function prefixProblem(entry: string, all: readonly string[]): string | u
     return `has "${entry.slice(0, 80)}": write a prefix such as /rhone, or a path and the path that it replaces, such as /dispatch=/mtp/api`
   }
   if (entry.startsWith('=')) return `has "${entry.slice(0, 80)}", which has no path before the =`
-  // Each answers what it does not know by itself, and of one path only one can.
+  // Each answers unknown paths below it by itself, and only one can do that for a path.
   const mount = mountOf(entry)
   if (mountsOf(all).some((other) => prefixOf(other) === mount)) {
     return `has "${entry.slice(0, 80)}", and ${mount} is also a prefix`

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { whole } from './setting.ts'
 
-/** Settings about operators, and how long it is kept what was done. */
+/** Settings about operators, and how long the audit log is kept. */
 export const operatorSettings = {
   ADMIN_TOKEN: z
     .string()

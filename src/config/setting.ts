@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type AllowedAddress, parseAllowedAddress } from './allowed-address.ts'
 import { prefixProblem } from './mounts.ts'
 
-/** Kinds of settings, with what is said about a value that is none. */
+/** Kinds of settings, with the message about an invalid value. */
 
 export const whole = (from: number, to: number) =>
   z.coerce

@@ -24,11 +24,11 @@ interface Bar {
   readonly x: number
   readonly width: number
   readonly label: string
-  /** One on top of the other, from the foot. */
+  /** From the bottom up. */
   readonly parts: readonly { readonly kind: Kind; readonly y: number; readonly height: number }[]
 }
 
-/** How a part is coloured: the foot is what failed. */
+/** The colour of a part; failures are at the bottom. */
 type Kind = 'failed' | 'refused' | 'all'
 
 /** What happened in one span of time. */
@@ -40,12 +40,12 @@ interface Span {
 
 const WIDTH = 240
 const HEIGHT = 80
-/** What happened at all is seen, however small. */
+/** The height of the smallest count above zero, so that it is visible. */
 const LEAST = 2
-/** Between bars, of a bar's share. */
+/** The space between bars, as a part of a bar's share of the width. */
 const GAP = 0.2
 
-interface Drawn {
+interface ChartInput {
   readonly id: string
   readonly title: string
   readonly summary: string
@@ -58,7 +58,7 @@ interface Drawn {
 
 const clockText = (at: Date): string => time(at).text.slice(11, 16)
 
-export function chartOf({ since, spanS, spans, mostOf, ...said }: Drawn): Chart {
+export function chartOf({ since, spanS, spans, mostOf, ...labels }: ChartInput): Chart {
   const most = Math.max(1, ...spans.map(({ all }) => all))
   const pitch = WIDTH / spans.length
   const heightOf = (count: number) => (count === 0 ? 0 : Math.max(LEAST, Math.round((count / most) * HEIGHT)))
@@ -80,5 +80,5 @@ export function chartOf({ since, spanS, spans, mostOf, ...said }: Drawn): Chart 
   })
   const end = addSeconds(since, spans.length * spanS)
   const ends = { from: clockText(since), to: clockText(end) }
-  return { ...said, ...ends, most: mostOf(most), width: WIDTH, height: HEIGHT, bars }
+  return { ...labels, ...ends, most: mostOf(most), width: WIDTH, height: HEIGHT, bars }
 }

@@ -2,7 +2,7 @@ import type { auditBetween } from '../audit/index.ts'
 import type { ExplainedRefusal, ExplainedRequest } from '../explain/index.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { trafficTexts } from '../sandbox/index.ts'
-import type { Asking, Cell, Fact, Table } from './shown.ts'
+import type { Cell, Fact, PageContext, Table } from './page-model.ts'
 import { at, code, link, orDash, text, time, yesNo } from './texts.ts'
 
 /** What `gatehouse explain` knows, as facts and tables of a page. */
@@ -26,8 +26,8 @@ const appLink = (key: string | null): Cell => (key === null ? text('–') : link
 /** The tables of DECISIONS are English, and point to other parts of that document. */
 const english = (check: string): Cell => ({ text: check.replace(/ \(\[below\]\([^)]*\)\)/, ''), isEnglish: true })
 
-/** In which row of which order of checks, then what that row looks at; the failure by its name where it is in none. */
-function whyCells({ endpoint, step, failure, detail }: ExplainedRefusal, { t }: Asking): Cell[] {
+/** The row of an order of checks in DECISIONS and what it checks; the failure's name if no row has it. */
+function whyCells({ endpoint, step, failure, detail }: ExplainedRefusal, { t }: PageContext): Cell[] {
   const found = detail === null ? [] : [code(detail)]
   if (!step) return [orDash(failure), ...found]
   return [text(t('console.explain.row', { endpoint, row: String(step.row) })), english(step.check), ...found]
@@ -35,14 +35,14 @@ function whyCells({ endpoint, step, failure, detail }: ExplainedRefusal, { t }: 
 
 const answered = ({ rescode, answer, status }: ExplainedRefusal): Cell => code(`${rescode} ${answer} (HTTP ${status})`)
 
-export const refusalFacts = (refusal: ExplainedRefusal, asking: Asking): Fact[] => {
-  const { t } = asking
+export const refusalFacts = (refusal: ExplainedRefusal, context: PageContext): Fact[] => {
+  const { t } = context
   return [
     { name: t('console.field.at'), cells: [time(refusal.at)] },
     { name: t('console.explain.came'), cells: [code(`${refusal.method} ${refusal.endpoint}`)] },
     { name: t('console.explain.parameters'), cells: [orDash(refusal.parameters.join(' '))] },
     { name: t('console.explain.answered'), cells: [answered(refusal)] },
-    { name: t('console.explain.why'), cells: whyCells(refusal, asking) },
+    { name: t('console.explain.why'), cells: whyCells(refusal, context) },
     {
       name: t('console.field.app'),
       cells: [
@@ -66,9 +66,9 @@ export const refusalFacts = (refusal: ExplainedRefusal, asking: Asking): Fact[] 
 export const refusalTable = (
   refusals: readonly ExplainedRefusal[],
   { title, none }: { readonly title: string; readonly none: string },
-  asking: Asking,
+  context: PageContext,
 ): Table => {
-  const { t } = asking
+  const { t } = context
   return {
     title,
     none,
@@ -87,7 +87,10 @@ export const refusalTable = (
   }
 }
 
-export const rejectedFacts = (call: NonNullable<ExplainedRequest['rejected_call']>, { t, locale }: Asking): Fact[] => [
+export const rejectedFacts = (
+  call: NonNullable<ExplainedRequest['rejected_call']>,
+  { t, locale }: PageContext,
+): Fact[] => [
   { name: t('console.field.at'), cells: [time(call.received_at)] },
   { name: t('console.field.partner'), cells: [partnerLink(call.partner_id)] },
   { name: t('console.explain.came'), cells: [code(call.path)] },
@@ -104,7 +107,7 @@ export const rejectedFacts = (call: NonNullable<ExplainedRequest['rejected_call'
       ]),
 ]
 
-export const noticeFacts = (notice: NonNullable<ExplainedRequest['notice']>, { t }: Asking): Fact[] => [
+export const noticeFacts = (notice: NonNullable<ExplainedRequest['notice']>, { t }: PageContext): Fact[] => [
   { name: t('console.field.at'), cells: [time(notice.received_at)] },
   { name: t('console.field.partner'), cells: [partnerLink(notice.partner_id)] },
   { name: t('console.explain.came'), cells: [code(notice.path)] },
@@ -119,7 +122,7 @@ export const noticeFacts = (notice: NonNullable<ExplainedRequest['notice']>, { t
 export const rejectedTable = (
   calls: readonly NonNullable<ExplainedRequest['rejected_call']>[],
   title: string,
-  { t, locale }: Asking,
+  { t, locale }: PageContext,
 ): Table => ({
   title,
   none: t('console.explain.no_rejected'),
@@ -139,7 +142,7 @@ export const rejectedTable = (
   ]),
 })
 
-export const followedTable = (rows: Readonly<OutputOf<typeof auditBetween>>, { t }: Asking): Table => ({
+export const followedTable = (rows: Readonly<OutputOf<typeof auditBetween>>, { t }: PageContext): Table => ({
   title: t('console.explain.followed_audit'),
   none: t('console.explain.nothing_followed'),
   head: [t('console.field.at'), t('console.field.what'), t('console.field.who'), t('console.field.person')],

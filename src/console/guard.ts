@@ -16,6 +16,7 @@ import { type ConsoleOperator, findConsoleSession } from '../operators/index.ts'
 import { mayDo, roleFor } from './permissions.ts'
 import { SECTIONS } from './sections/index.ts'
 import { roleText } from './texts.ts'
+import { markedForm } from './wire.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -43,15 +44,15 @@ export function whoIs({ consoleOperator }: FastifyRequest): ConsoleOperator {
   return consoleOperator
 }
 
-/** For what an operator does: the audit log says who it was. */
+/** Deps with the operator as actor, for the audit log. */
 export const onBehalfOf = (deps: Deps, request: FastifyRequest): Deps => ({
   ...deps,
   actor: actorOf(request, 'operator', whoIs(request).name),
 })
 
 /**
- * An onRequest hook: whoever is not signed in is sent to the sign-in page, and from there back; without an authenticator
- * (`pending`) to the page that adds one, and nowhere else.
+ * An onRequest hook: an operator who is not signed in is redirected to the sign-in page, and from there back; one without an
+ * authenticator (`pending`) only to the page that adds one.
  */
 export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolean }): onRequestAsyncHookHandler => {
   const cookie = consoleCookie(deps.config)
@@ -76,18 +77,18 @@ export const signedInOnly = (deps: Deps, { pending }: { readonly pending: boolea
 export const formMark = ({ keys }: Deps, { sessionHash }: ConsoleOperator): string =>
   hmacSha256(keys.form, 'console\n', sessionHash).toString('base64url')
 
-/** A preHandler hook: a form that does not carry its session's mark changes nothing. */
+/** A preHandler hook: refuses a form without its session's mark. */
 export const refuseForgedForms =
   (deps: Deps): preHandlerAsyncHookHandler =>
   async (request) => {
     if (request.method !== 'POST') return
-    const { form_mark } = Object(request.body ?? {}) as { form_mark?: unknown }
     const mark = formMark(deps, whoIs(request))
-    if (typeof form_mark === 'string' && equalSecrets(form_mark, mark)) return
+    const form = markedForm.safeParse(request.body)
+    if (form.success && equalSecrets(form.data.form_mark, mark)) return
     throw new RescodeError(20003, { detail: 'a form that is not of this session' })
   }
 
-/** An onRequest hook: a page that names the role needed, and a row in the audit log, for those whose role is a lower one. */
+/** An onRequest hook: an operator of a lower role gets a page that names the role needed; the audit log gets a row. */
 export function rolesOnly(operation: string): onRequestAsyncHookHandler {
   const needed = roleFor(operation)
   return async (request, reply) => {
@@ -108,7 +109,7 @@ function sendForbidden(request: FastifyRequest, reply: FastifyReply, needed: Rol
 }
 
 export interface ConsolePageOptions extends Omit<PageOptions, 'scripts'> {
-  /** Marked in the navigation. */
+  /** The current section in the navigation. */
   readonly section?: string
 }
 
@@ -136,7 +137,7 @@ export async function sendConsoleError(
   thrown: unknown,
 ): Promise<FastifyReply> {
   const error = failureAnswerOf(thrown, request)
-  const isHere = request.server.isForOperators(request) // elsewhere there is no console, nor a page of it that says so
+  const isHere = request.server.isForOperators(request) // on another listener the console does not exist, so its error page must not either
   if (!isHere || !prefersHtml(request.headers.accept)) return sendErrorPage(request, reply, error, true)
   prepareFailure(error, request, reply, true)
   const wait = inMinutes(localeOfRequest(request), Number(error.failure.headers?.['Retry-After'] ?? 0))

@@ -8,11 +8,11 @@ import { callsBySpan } from '../partner-calls/index.ts'
 import { certificatesEndingSoon, listBreakers } from '../partner-reach/index.ts'
 import { showPartner } from '../partners/index.ts'
 import { chartOf } from './chart.ts'
+import type { Cell, Fact, PageContext } from './page-model.ts'
 import { mayDo } from './permissions.ts'
-import type { Asking, Cell, Fact } from './shown.ts'
 import { at, count, link, text, time } from './texts.ts'
 
-/** What needs an eye now: jobs, partners that do not answer, certificates that end, requests and calls of the last hour. */
+/** What needs attention now: jobs, partners that do not answer, certificates that end, requests and calls of the last hour. */
 
 const HOUR_S = 3_600
 const SPAN_S = 300
@@ -20,18 +20,18 @@ const SPANS = HOUR_S / SPAN_S
 /** Partners named on the page. */
 const MOST_NAMED = 20
 
-export async function homePage(asking: Asking, gather: GatherMetrics) {
-  const { deps, t, role } = asking
+export async function homePage(context: PageContext, gather: GatherMetrics) {
+  const { deps, t, role } = context
   const now = deps.clock.now()
-  // A call of this very moment is of the last span, not of one more.
+  // A call of this moment belongs to the last span; it must not open another one.
   const since = addSeconds(now, 1 - HOUR_S)
   const [jobs, spans, minutes, waiting, certificates, refused] = await Promise.all([
     jobCounts(deps),
     callsBySpan(deps.db, since, SPAN_S),
     readLastHour(gather, deps.clock),
-    openBreakers(asking),
-    endingCertificates(asking),
-    refusedSignIns(asking, since),
+    openBreakers(context),
+    endingCertificates(context),
+    refusedSignIns(context, since),
   ])
   const calls = spans.reduce((sum, span) => sum + span.calls, 0)
   const failed = spans.reduce((sum, span) => sum + span.failed, 0)
@@ -96,7 +96,7 @@ const SIGN_INS = [
   ['partner_sign_in_', 'console.home.sign_ins_partners'],
 ] as const
 
-const refusedSignIns = ({ deps, t }: Asking, since: Date): Promise<Cell[]> =>
+const refusedSignIns = ({ deps, t }: PageContext, since: Date): Promise<Cell[]> =>
   Promise.all(
     SIGN_INS.map(async ([action, text]) => {
       const { events, next } = await listAudit(deps, { action, from: since, limit: MOST_COUNTED })
@@ -105,22 +105,22 @@ const refusedSignIns = ({ deps, t }: Asking, since: Date): Promise<Cell[]> =>
     }),
   )
 
-const oldest = (since: Date, isBehind: boolean, t: Asking['t']): Cell => ({
+const oldest = (since: Date, isBehind: boolean, t: PageContext['t']): Cell => ({
   text: t('console.home.oldest', { since: time(since).text }),
   ...(isBehind ? { tone: 'bad' } : {}),
 })
 
-const partnerIfAny = ({ deps }: Asking, id: bigint): Promise<OutputOf<typeof showPartner> | undefined> =>
+const partnerIfAny = ({ deps }: PageContext, id: bigint): Promise<OutputOf<typeof showPartner> | undefined> =>
   showPartner(deps, id).catch((error: unknown) => {
     if (error instanceof RescodeError) return undefined
     throw error
   })
 
-async function openBreakers(asking: Asking): Promise<Cell[]> {
-  const { breakers } = await listBreakers(asking.deps, { limit: MOST_NAMED })
+async function openBreakers(context: PageContext): Promise<Cell[]> {
+  const { breakers } = await listBreakers(context.deps, { limit: MOST_NAMED })
   return Promise.all(
     breakers.map(async ({ partner_id: id }): Promise<Cell> => {
-      const partner = await partnerIfAny(asking, id)
+      const partner = await partnerIfAny(context, id)
       return { ...link(partner?.name ?? String(id), at('partners', String(id))), tone: 'bad' }
     }),
   )
@@ -130,17 +130,18 @@ const originOf = (url: string | null): string | undefined =>
   url !== null && URL.canParse(url) ? new URL(url).origin : undefined
 
 /** Of hosts that the partner still has, not of those that it had when they were called. */
-async function endingCertificates(asking: Asking): Promise<Cell[]> {
-  const { deps, t } = asking
+async function endingCertificates(context: PageContext): Promise<Cell[]> {
+  const { deps, t } = context
   const now = deps.clock.now()
   const found = await certificatesEndingSoon(deps, MOST_NAMED)
   const cells = found.map(async ({ partner_id, origin, ends_at }): Promise<Cell[]> => {
-    const partner = await partnerIfAny(asking, partner_id)
+    const partner = await partnerIfAny(context, partner_id)
     if (!partner) return []
     const origins = [partner.base_url, ...Object.values(partner.interface_urls)].map(originOf)
     if (!origins.includes(origin)) return []
-    const said = { partner: partner.name, origin, ends: time(ends_at).text.slice(0, 10) }
-    const shown = ends_at < now ? t('console.home.certificate_ended', said) : t('console.home.certificate_ends', said)
+    const values = { partner: partner.name, origin, ends: time(ends_at).text.slice(0, 10) }
+    const shown =
+      ends_at < now ? t('console.home.certificate_ended', values) : t('console.home.certificate_ends', values)
     return [{ ...link(shown, at('partners', String(partner_id))), tone: ends_at < now ? 'bad' : 'warn' }]
   })
   return (await Promise.all(cells)).flat()
@@ -152,10 +153,10 @@ const KINDS = {
   failed: 'console.home.legend_failed',
 } as const
 
-const legendOf = (kinds: readonly (keyof typeof KINDS)[], t: Asking['t']) =>
+const legendOf = (kinds: readonly (keyof typeof KINDS)[], t: PageContext['t']) =>
   kinds.map((kind) => ({ kind, text: t(KINDS[kind]) }))
 
-function requestChart(minutes: Awaited<ReturnType<typeof readLastHour>>, t: Asking['t']) {
+function requestChart(minutes: Awaited<ReturnType<typeof readLastHour>>, t: PageContext['t']) {
   const spans = minutes.map(({ ok, refused, failed }) => ({ all: ok + refused + failed, refused, failed }))
   const sum = (of: (span: (typeof spans)[number]) => number) => count(spans.reduce((all, span) => all + of(span), 0))
   return chartOf({

@@ -1,7 +1,7 @@
 import { allows, type Role } from '../lib/web/admin-auth.ts'
 import { PERMISSIONS } from '../operators/index.ts'
 
-/** Each page and form names an operation, whose role it needs: of the admin API, or one of these. */
+/** Each page and form needs the role of an operation: one of the admin API, or one of these. */
 
 /** What only the console has. */
 export const PERSONAL_DATA = 'unmasked personal data'

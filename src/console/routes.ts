@@ -10,16 +10,16 @@ import { noSuchPath, type Problem, RescodeError } from '../lib/web/rescode.ts'
 import type { GatherMetrics } from '../metrics/index.ts'
 import { formMark, HOME, onBehalfOf, rolesOnly, sendConsolePage, whoIs } from './guard.ts'
 import { homePage } from './home.ts'
+import type { Action, ActionLink, DetailPage, Field, ListPage, PageContext, Section } from './page-model.ts'
 import { mayDo } from './permissions.ts'
 import { searchFor } from './search.ts'
 import { SECTIONS } from './sections/index.ts'
-import type { Action, ActionLink, Asking, DetailPage, Field, ListPage, Section } from './shown.ts'
-import { fieldsOf } from './wire.ts'
+import { doneQuery, fieldsOf, pathParams } from './wire.ts'
 
-type Asks = (request: FastifyRequest) => Asking
+type ContextOf = (request: FastifyRequest) => PageContext
 
-const asking =
-  (deps: Deps): Asks =>
+const contextFrom =
+  (deps: Deps): ContextOf =>
   (request) => ({
     deps: onBehalfOf(deps, request),
     t: translator(localeOfRequest(request)),
@@ -31,15 +31,15 @@ const asking =
 
 /** Of the path. What the database cannot hold names nothing. */
 function paramsOf({ params }: FastifyRequest): Record<string, string> {
-  const given = Object(params) as Record<string, string>
+  const given = pathParams.parse(params)
   if (Object.values(given).some((value) => value.includes('\0'))) throw noSuchPath()
   return given
 }
 
-const allowedTo = ({ role }: Asking, links: readonly ActionLink[]): ActionLink[] =>
+const allowedTo = ({ role }: PageContext, links: readonly ActionLink[]): ActionLink[] =>
   links.filter(({ operation }) => mayDo(role, operation))
 
-const isDone = (request: FastifyRequest): boolean => (Object(request.query) as { done?: unknown }).done === '1'
+const isDone = ({ query }: FastifyRequest): boolean => doneQuery.safeParse(query).success
 
 interface Options {
   readonly deps: Deps
@@ -48,41 +48,43 @@ interface Options {
 
 /** Every page of every section, each behind the role of its operation. */
 export const consoleRoutes: FastifyPluginAsync<Options> = async (app, { deps, gather }) => {
-  const asks = asking(deps)
+  const contextOf = contextFrom(deps)
 
   app.get('/', async (request, reply) =>
-    sendConsolePage(request, reply, 'console/home', await homePage(asks(request), gather)),
+    sendConsolePage(request, reply, 'console/home', await homePage(contextOf(request), gather)),
   )
 
   app.get('/search', async (request, reply) => {
-    const found = await searchFor(asks(request))
+    const found = await searchFor(contextOf(request))
     if (found.href) return reply.headers(AREA_A_HEADERS).redirect(found.href, 302)
     return sendConsolePage(request, reply, 'console/search', found)
   })
 
   for (const section of SECTIONS) {
-    for (const page of section.lists ?? []) listRoute(app, asks, section, page)
-    for (const page of section.details ?? []) detailRoute(app, asks, section, page)
-    for (const action of section.actions ?? []) actionRoutes(app, deps, asks, section, action)
+    for (const page of section.lists ?? []) listRoute(app, contextOf, section, page)
+    for (const page of section.details ?? []) detailRoute(app, contextOf, section, page)
+    for (const action of section.actions ?? []) actionRoutes(app, deps, contextOf, section, action)
   }
 }
 
-function listRoute(app: FastifyInstance, asks: Asks, section: Section, page: ListPage): void {
+function listRoute(app: FastifyInstance, contextOf: ContextOf, section: Section, page: ListPage): void {
   app.get(page.path, { onRequest: rolesOnly(page.operation) }, async (request, reply) => {
-    const ask = asks(request)
-    const { problems, ...found } = await readList(page, ask)
-    const { after, ...others } = ask.fields
-    const filters = page.filters(ask).map((field) => ({ ...field, value: ask.fields[field.name] ?? field.value ?? '' }))
+    const context = contextOf(request)
+    const { problems, ...found } = await readList(page, context)
+    const { after, ...others } = context.fields
+    const filters = page
+      .filters(context)
+      .map((field) => ({ ...field, value: context.fields[field.name] ?? field.value ?? '' }))
     const shown = {
-      title: ask.t(page.title),
-      lead: ask.t(page.lead),
+      title: context.t(page.title),
+      lead: context.t(page.lead),
       path: HOME + page.path,
       filters,
       problems,
       ...found,
       next: found.next === null ? null : `?${new URLSearchParams({ ...others, after: found.next })}`,
       first: after === undefined ? null : `?${new URLSearchParams(others)}`,
-      actions: allowedTo(ask, page.actions?.(ask) ?? []),
+      actions: allowedTo(context, page.actions?.(context) ?? []),
       isDone: isDone(request),
     }
     return sendConsolePage(request, reply.code(problems.length > 0 ? 400 : 200), 'console/list', shown, {
@@ -91,40 +93,40 @@ function listRoute(app: FastifyInstance, asks: Asks, section: Section, page: Lis
   })
 }
 
-/** A filter that cannot be meant is told beside the form, above an empty list. */
-async function readList(page: ListPage, ask: Asking) {
+/** The problems of a filter that cannot be read are shown with the form, above an empty list. */
+async function readList(page: ListPage, context: PageContext) {
   try {
-    return { ...(await page.read(ask)), problems: [] }
+    return { ...(await page.read(context)), problems: [] }
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error
     return { table: null, next: null, problems: error.problems }
   }
 }
 
-function detailRoute(app: FastifyInstance, asks: Asks, section: Section, page: DetailPage): void {
+function detailRoute(app: FastifyInstance, contextOf: ContextOf, section: Section, page: DetailPage): void {
   app.get(page.path, { onRequest: rolesOnly(page.operation) }, async (request, reply) => {
-    const ask = asks(request)
-    const { actions, ...detail } = await page.read(ask)
-    const shown = { notice: '', texts: [], ...detail, actions: allowedTo(ask, actions), isDone: isDone(request) }
+    const context = contextOf(request)
+    const { actions, ...detail } = await page.read(context)
+    const shown = { notice: '', texts: [], ...detail, actions: allowedTo(context, actions), isDone: isDone(request) }
     return sendConsolePage(request, reply, 'console/detail', shown, { section: section.id })
   })
 }
 
-function actionRoutes(app: FastifyInstance, deps: Deps, asks: Asks, section: Section, action: Action): void {
+function actionRoutes(app: FastifyInstance, deps: Deps, contextOf: ContextOf, section: Section, action: Action): void {
   const onRequest = rolesOnly(action.operation)
   const confirm = async (request: FastifyRequest, reply: FastifyReply, problems: readonly Problem[] = []) => {
-    const ask = asks(request)
-    const { says, facts = [], fields = [], back, other } = await action.ask(ask)
+    const context = contextOf(request)
+    const { says, facts = [], fields = [], back, other } = await action.confirm(context)
     const shown = {
-      title: ask.t(action.title),
+      title: context.t(action.title),
       says,
       facts,
       fields: fields.map((field) => ({
         ...field,
-        value: shownValue(field, ask),
+        value: shownValue(field, context),
       })),
       back,
-      other: other && mayDo(ask.role, other.operation) ? other : null,
+      other: other && mayDo(context.role, other.operation) ? other : null,
       problems,
       action: request.url,
       mark: formMark(deps, whoIs(request)),
@@ -136,13 +138,13 @@ function actionRoutes(app: FastifyInstance, deps: Deps, asks: Asks, section: Sec
   app.get(action.path, { onRequest }, (request, reply) => confirm(request, reply))
 
   app.post(action.path, { onRequest }, async (request, reply) => {
-    const ask = asks(request)
+    const context = contextOf(request)
     try {
-      const back = action.back?.(ask) ?? (await action.ask(ask)).back
-      const once = await action.run(ask)
+      const back = action.back?.(context) ?? (await action.confirm(context)).back
+      const once = await action.run(context)
       if (once && 'parts' in once) return sendDownload(reply, once)
       if (once) {
-        const shown = { tone: 'plain', texts: [], ...once, title: ask.t(action.title), back }
+        const shown = { tone: 'plain', texts: [], ...once, title: context.t(action.title), back }
         return await sendConsolePage(request, reply, 'console/once', shown, { section: section.id })
       }
       return reply.headers(AREA_A_HEADERS).redirect(`${back}${back.includes('?') ? '&' : '?'}done=1`, 303)
@@ -154,13 +156,13 @@ function actionRoutes(app: FastifyInstance, deps: Deps, asks: Asks, section: Sec
   })
 }
 
-/** What was typed before; the hidden part belongs to what the page says now. */
-function shownValue({ name, kind, value = '' }: Field, { fields }: Asking): string {
+/** What was typed before; a hidden field always has the page's present value. */
+function shownValue({ name, kind, value = '' }: Field, { fields }: PageContext): string {
   if (kind === 'password') return ''
   return kind === 'hidden' ? value : (fields[name] ?? value)
 }
 
-/** What the person can do something about: it is told beside the form. */
+/** Problems that the operator can fix; the page shows them above its form. */
 function problemsOf(error: unknown): readonly Problem[] | undefined {
   if (error instanceof InvalidInput) return error.problems
   if (!(error instanceof RescodeError) || error.rescode !== 20007 || error.failure.status === 404) return undefined

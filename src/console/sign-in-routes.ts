@@ -8,13 +8,14 @@ import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { ownCookie } from '../lib/web/own-cookie.ts'
 import { localeOfRequest } from '../lib/web/page.ts'
 import {
+  ADMIN_TOKEN_NAME,
   confirmTotp,
   endConsoleSession,
   enrolTotp,
   findOperatorSession,
   OperatorSignInRefused,
-  signInFirstOperator,
   signInOperator,
+  signInWithAdminToken,
 } from '../operators/index.ts'
 import { DEVICE_LIFETIME_S, rememberDevice } from '../throttle/index.ts'
 import {
@@ -27,7 +28,7 @@ import {
   sendConsolePage,
   whoIs,
 } from './guard.ts'
-import { codeForm, FIRST_OPERATOR_FORM, signInForm, signInQuery } from './wire.ts'
+import { codeForm, signInForm, signInQuery } from './wire.ts'
 
 interface SignInPage {
   readonly returnTo: string
@@ -73,15 +74,15 @@ export const signInRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     const first = 'token' in form.data
     const [device, formerSession] = [deviceCookie.read(request), cookie.read(request)]
     const attempt = { address: request.ip, device }
-    const as = { ...deps, actor: actorOf(request, 'operator') }
+    const acting = { ...deps, actor: actorOf(request, 'operator') }
     try {
       const { session, pending } =
         'token' in form.data
-          ? { session: await signInFirstOperator(as, { ...attempt, token: form.data.token }), pending: false }
-          : await signInOperator(as, { ...attempt, ...form.data })
-      await endConsoleSession(as, formerSession) // of either kind, so that a planted one does not outlive this
+          ? { session: await signInWithAdminToken(acting, { ...attempt, token: form.data.token }), pending: false }
+          : await signInOperator(acting, { ...attempt, ...form.data })
+      await endConsoleSession(acting, formerSession) // of either kind, so that a planted one does not outlive this
       cookie.set(reply, session)
-      const account = { kind: 'operator', name: first ? FIRST_OPERATOR_FORM : name.toLowerCase() } as const
+      const account = { kind: 'operator', name: first ? ADMIN_TOKEN_NAME : name.toLowerCase() } as const
       if (!pending) deviceCookie.set(reply, rememberDevice(deps, account, device))
       return reply.headers(AREA_A_HEADERS).redirect(pending ? AUTHENTICATOR : returnTo, 303)
     } catch (error) {
@@ -142,8 +143,8 @@ export const authenticatorRoutes: FastifyPluginAsync<{ deps: Deps }> = async (ap
   app.post('/authenticator/confirm', async (request, reply) => {
     const code = codeForm.parse(request.body).code
     try {
-      const as = onBehalfOf(deps, request)
-      cookie.set(reply, await confirmTotp(as, await pendingOperator(request), { code, address: request.ip }))
+      const acting = onBehalfOf(deps, request)
+      cookie.set(reply, await confirmTotp(acting, await pendingOperator(request), { code, address: request.ip }))
       return reply.headers(AREA_A_HEADERS).redirect('/console', 303)
     } catch (error) {
       const alert = refuse(deps, error, request, reply)

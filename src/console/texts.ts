@@ -1,6 +1,6 @@
 import type { Role } from '../lib/web/admin-auth.ts'
 import type { Translate } from '../lib/web/locale.ts'
-import type { Cell, Tone } from './shown.ts'
+import type { Cell, Tone } from './page-model.ts'
 
 const ROLE_TEXTS: Readonly<Record<Role, string>> = {
   viewer: 'console.role.viewer',
@@ -14,7 +14,7 @@ export const roleText = (role: Role, t: Translate): string => t(ROLE_TEXTS[role]
 export const roleChoices = (t: Translate): [string, string][] =>
   Object.entries(ROLE_TEXTS).map(([role, key]) => [role, t(key)])
 
-/** States of all kinds of records: how each is called, and its colour. */
+/** The name and colour of each state of a record. */
 const STATES: Readonly<Record<string, readonly [key: string, tone: Tone]>> = {
   active: ['console.state.active', 'good'],
   approved: ['console.state.approved', 'good'],
@@ -58,7 +58,7 @@ export const yesNo = (value: boolean, t: Translate): Cell => ({ text: value ? t(
 /** 1,204 */
 export const count = (value: number): string => value.toLocaleString('en')
 
-/** Of grants a hundred thousand are counted at most. */
+/** At most a hundred thousand grants are counted. */
 export const countedGrants = (value: number): string => (value < 100_000 ? count(value) : `${count(value)}+`)
 
 /** The path of a page below /console, each part escaped. */

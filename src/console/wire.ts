@@ -9,9 +9,6 @@ export const signInQuery = z
   .object({ return_to: optional, ended: optional, first: optional })
   .catch({ return_to: undefined, ended: undefined, first: undefined })
 
-/** The name by which failed sign-ins with ADMIN_TOKEN are counted. */
-export const FIRST_OPERATOR_FORM = 'ADMIN_TOKEN'
-
 const byToken = z.object({ token: z.string().trim().min(1).max(1_024) }).transform(({ token }) => ({ token, name: '' }))
 const byPassword = z.object({
   name: z.string().trim().min(1).max(64),
@@ -29,6 +26,14 @@ export const codeForm = z
   .object({ code: z.string().max(16).catch('') })
   .transform(({ code }) => ({ code: code.replace(/\s/g, '') }))
   .catch({ code: '' })
+
+/** What every form of a session carries. */
+export const markedForm = z.object({ form_mark: z.string() })
+
+/** Of the page to which a change leads back. */
+export const doneQuery = z.object({ done: z.literal('1') })
+
+export const pathParams = z.record(z.string(), z.string())
 
 /** Of a form or an address: each field once, as text, without NUL, which the database cannot hold. Empty ones count as not given. */
 export const fieldsOf = (given: unknown): Record<string, string> =>

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg'
-import { Overloaded, type QueueLimits } from '../lib/turns.ts'
+import { Overloaded, type QueueLimits } from '../lib/concurrency-limit.ts'
 
 /** The queue in front of a batched statement (batch.ts), and how everybody in a batch gets an answer. */
 
@@ -19,7 +19,7 @@ export interface BatchLimits extends QueueLimits {
   readonly items: number
   /** Batches of one statement that run at the same time at most. */
   readonly batches: number
-  /** Is told of each batch that is sent, and how many requests share it. */
+  /** Called with each batch that is sent, and how many requests share it. */
   readonly onBatch?: (kind: 'read' | 'write', requests: number) => void
 }
 
@@ -154,7 +154,7 @@ export const alone = <Item, Outcome>(perform: Perform<Item, Outcome>, item: Item
 /**
  * Answers everybody in the batch; never throws. An error of the database has changed nothing, so each half is tried again
  * until only the items that fail alone have failed, or the first deadline has passed. A lost connection is different:
- * the batch may have been committed, so it is not repeated, and nobody is told of a success.
+ * the batch may have been committed, so it is not repeated, and no request gets a success.
  */
 async function settle<Item, Outcome>(
   perform: Perform<Item, Outcome>,

@@ -1,4 +1,5 @@
 import { Client } from 'pg'
+import { z } from 'zod'
 import { type ConnectionSettings, connectionConfig, prepareSession, requestedSettings } from './pool.ts'
 
 /**
@@ -16,6 +17,9 @@ const NO_OPTIONS =
 
 const ROUNDS = 3
 const PREPARED = { name: 'gatehouse_check_sessions', text: 'select pg_backend_pid() as pid' }
+
+const setting = z.object({ name: z.string(), value: z.string().nullable() })
+const session = z.object({ pid: z.number() })
 
 const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code
 
@@ -45,7 +49,10 @@ async function keepsSettings(client: Client, settings: ConnectionSettings): Prom
   const { rows } = await client.query('select name, current_setting(name) as value from unnest($1::text[]) name', [
     Object.keys(requested),
   ])
-  const inForce = rows.every(({ name, value }) => requested[name] === value)
+  const inForce = z
+    .array(setting)
+    .parse(rows)
+    .every(({ name, value }) => requested[name] === value)
   if (!inForce) throw new Error(settings.startupOptions === false ? USE_SESSIONS : NO_OPTIONS)
 }
 
@@ -53,7 +60,8 @@ async function keepsSettings(client: Client, settings: ConnectionSettings): Prom
 async function keepsSession(first: Client, second: Client): Promise<void> {
   const seen = [new Set<number>(), new Set<number>()] as const
   const look = async (client: Client, place: 0 | 1) => {
-    seen[place].add((await client.query('select pg_backend_pid() as pid')).rows[0].pid)
+    const { rows } = await client.query('select pg_backend_pid() as pid')
+    seen[place].add(z.tuple([session]).parse(rows)[0].pid)
   }
   try {
     for (let round = 0; round < ROUNDS; round++) {

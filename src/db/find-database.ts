@@ -1,6 +1,6 @@
 import type { Config } from '../config/index.ts'
+import { rethrowUnavailable } from '../lib/database-errors.ts'
 import type { Log } from '../lib/log.ts'
-import { rethrowUnavailable } from '../lib/web/unavailable.ts'
 import { checkSessions } from './check-sessions.ts'
 import { attachEmbedded } from './embedded/attach.ts'
 import { connectionSettings } from './pool.ts'

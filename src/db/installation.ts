@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { adoptKey, fingerprintOf, type Keys } from '../lib/crypto/keys.ts'
-import { DatabaseUnavailable } from '../lib/web/unavailable.ts'
+import { DatabaseUnavailable } from '../lib/database-errors.ts'
 import { pendingMigrations } from './migrate.ts'
 import { type Db, sql } from './sql.ts'
 
-/** What is true of the database as a whole: the key that it was made with, and whether it can be worked with. */
+/** The state of the database as a whole: its SECRET_KEY, and whether it can be used. */
 
 const fact = z.object({ secret_key_fingerprint: z.instanceof(Buffer) })
 
 /**
- * Whether one of the keys is the one that the database says to make values with, which is what `keys` does from then on;
+ * Whether one of the keys is the one that the database calls current, which `keys` takes as the current one from then on;
  * undefined while it does not say.
  */
 export async function isSecretKey(db: Db, keys: Keys): Promise<boolean | undefined> {
@@ -18,30 +18,30 @@ export async function isSecretKey(db: Db, keys: Keys): Promise<boolean | undefin
   return found && adoptKey(keys, found.secret_key_fingerprint)
 }
 
-/** Says that the database was made with this key, unless it says something already; of several at once the first one counts. */
+/** Records that the database was created with this key, unless it has a record; of several at once the first one counts. */
 export const keepFingerprint = (db: Db, keys: Keys): Promise<number> =>
   db.exec(sql`insert into installation (secret_key_fingerprint) values (${fingerprintOf(keys)}) on conflict do nothing`)
 
-/** A purge has come to its end. */
+/** Records that a purge has completed. */
 export const keepPurged = (db: Db, now: Date): Promise<number> =>
   db.exec(sql`update installation set purged_at = ${now}`)
 
-/** When one last has, in whatever process; before the first one when the database was made, or told of it. */
+/** When a purge of any process last completed; before the first one, when the database was created or migrated to this. */
 export const lastPurge = async (db: Db): Promise<Date | undefined> =>
   (await db.maybe(z.object({ purged_at: z.date() }), sql`select purged_at from installation`))?.purged_at
 
-/** Seconds after which every process makes values with the key that the database says. */
+/** Seconds after which every process has adopted the current key of the database. */
 export const KEY_FOLLOWED_WITHIN_S = 5
 
-/** Lets all processes make values with SECRET_KEY from now on; false where they do already. */
+/** Makes SECRET_KEY the current key of all processes; false if it is already. */
 export const replaceKey = async (db: Db, { newest }: Keys, now: Date): Promise<boolean> =>
   (await db.exec(
     sql`update installation set secret_key_fingerprint = ${fingerprintOf(newest)}, makes_since = ${now}
         where secret_key_fingerprint <> ${fingerprintOf(newest)}`,
   )) === 1
 
-/** Since when values are made with the present key, by this process too; null: since the database was made. */
-export async function makingSince(db: Db, keys: Keys): Promise<Date | null> {
+/** Since when the current key is used, by this process too; null: since the database was created. */
+export async function currentKeySince(db: Db, keys: Keys): Promise<Date | null> {
   await isSecretKey(db, keys)
   const { makes_since } = await db.one(
     z.object({ makes_since: z.date().nullable() }),
@@ -65,15 +65,16 @@ const NAMED = 3
 const missing = (pending: readonly string[]): string =>
   `${pending.slice(0, NAMED).join(', ')}${pending.length > NAMED ? ` and ${pending.length - NAMED} more` : ''}`
 
-/** Shorter than a balancer waits; a database that does not answer by then is none that requests can be served with. */
+/** Shorter than a balancer waits; a database that does not answer by then cannot serve requests. */
 const ANSWER_WITHIN_MS = 2_000
 const WRITE_EVERY_MS = 5_000
 /** Rows that do not fit into the least work memory: PostgreSQL writes them to a temporary file of about a megabyte. */
 const ROWS = 30_000
 
 /**
- * Whether requests can be served; looked at once for all who ask at the same time. Reading does not tell whether writing works: every few seconds a row is written, and a
- * temporary file that needs room on the disk, which a row that takes an older one's place does not.
+ * Whether requests can be served; simultaneous callers share one check. That reading works does not show that writing
+ * does: every few seconds a row is written, and a temporary file, which needs room on the disk even where a row that
+ * replaces an older one does not.
  */
 export function databaseState(db: Db, keys: Keys): () => Promise<DatabaseState> {
   let wroteAt = Number.NEGATIVE_INFINITY

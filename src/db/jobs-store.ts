@@ -149,7 +149,7 @@ export const rescheduleJob = (db: Db, jobId: string, runAt: Date, attempts?: num
     sql`select from graphile_worker.reschedule_jobs(array[${jobId}::bigint], run_at => ${runAt}, attempts => ${attempts})`,
   )
 
-/** Marks a job as failed for good, for an operator to look at. */
+/** Marks a job as permanently failed, for an operator to look at. */
 export const failJobForGood = (db: Db, jobId: string, message: string): Promise<number> =>
   db.exec(sql`select from graphile_worker.permanently_fail_jobs(array[${jobId}::bigint], ${message})`)
 

@@ -5,8 +5,8 @@ import { type Fragment, sql } from './statement.ts'
 
 /**
  * The one form in which lists are read: `limit` and `after` come in, rows and `next` go out. `next` is the `after` of the
- * following page, null on the last one. A page is a look into an index, so the millionth row costs what the first does;
- * rows that come or go meanwhile neither repeat nor hide others.
+ * following page, null on the last one. A page is one index range scan, so the millionth row costs what the first does;
+ * rows added or deleted meanwhile neither repeat nor hide others.
  */
 export interface Page<Row> {
   readonly rows: Row[]
@@ -66,7 +66,7 @@ export const cursorOf = (columns: Fragment): Fragment => sql.part`jsonb_build_ar
 /** The schema of a row that has such a column. */
 export const withCursor = <Shape extends z.ZodRawShape>(row: z.ZodObject<Shape>) => row.extend({ cursor: z.string() })
 
-/** Of `limit + 1` rows that were read: whoever comes after `limit` only shows that there is a next page. */
+/** Of `limit + 1` rows that were read: the one after `limit` only shows that there is a next page. */
 export function pageOf<Row extends { readonly cursor: string }>(
   found: readonly Row[],
   limit: number,

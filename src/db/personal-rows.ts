@@ -1,15 +1,15 @@
 import type { Fragment } from './statement.ts'
 
-/** Rows about one person. Each room declares its own in the store that owns the table, in the order in which they may go. */
+/** Rows about one person. Each room declares its own in the store that owns the table, in the order in which they may be deleted. */
 export interface PersonalRows {
-  /** What they are called where people read of them: `sessions`. */
+  /** Their name in texts for people: `sessions`. */
   readonly what: string
   readonly table: string
-  /** Whose they are, beside the routing key; without it the rows say so themselves (cid, user_id). */
+  /** How they belong to the person, besides the routing key; by default by their columns cid and user_id. */
   readonly of?: (person: PersonKey) => Fragment
   /** What they are ordered by, besides the three columns of the person: column → type. */
   readonly key: Readonly<Record<string, string>>
-  /** Columns that the person is given: never a hash. */
+  /** Columns of the person's export: never a hash. */
   readonly shown: readonly string[]
 }
 

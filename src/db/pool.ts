@@ -13,8 +13,8 @@ export interface ConnectionSettings {
 }
 
 /** How long a client waits for an answer. */
-const PATIENCE_MS = 10_000
-/** PostgreSQL gives up before the client does, so that of what is reported as failed nothing is done afterwards. */
+const QUERY_TIMEOUT_MS = 10_000
+/** PostgreSQL gives up before the client does, so that a statement reported as failed is not carried out later. */
 const LIMITS: ServerSettings = { statement_timeout: '8s', lock_timeout: '3s' }
 
 export const connectionSettings = (config: Config, databaseUrl: string): ConnectionSettings => ({
@@ -62,7 +62,7 @@ export function connectionConfig(settings: ConnectionSettings): ClientConfig {
   return {
     ...address,
     connectionTimeoutMillis: 2_000,
-    query_timeout: PATIENCE_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
     application_name: 'gatehouse',
     types: { getTypeParser },
   }
@@ -91,7 +91,7 @@ export function openPool({ size, ...connection }: PoolSettings, log: Log): Pool 
   })
   // An idle connection that breaks is replaced on the next use; without a listener it would end the process.
   pool.on('error', (error) => {
-    // At shutdown the pool lets go before its connections have closed; the server may be the quicker one.
+    // At shutdown the server may close a connection before the pool does.
     if (!pool.ending) log.warn({ reason: error.message }, 'an idle database connection was lost')
   })
   // So would one that breaks between two statements of a transaction; there the next statement reports it.

@@ -1,4 +1,4 @@
-import { type QueueLimits, Turns } from '../lib/turns.ts'
+import { ConcurrencyLimit, type QueueLimits } from '../lib/concurrency-limit.ts'
 
 /**
  * Bulkheads: how many of a process's connections the statements of each group of rooms hold at once, so that a table
@@ -11,22 +11,27 @@ import { type QueueLimits, Turns } from '../lib/turns.ts'
 export type ConnectionGroup = 'resource' | 'oauth' | 'notices' | 'sandbox' | 'operators' | 'jobs'
 
 export interface Shares {
-  readonly all: Turns
-  readonly of: (group: ConnectionGroup) => Turns
+  readonly all: ConcurrencyLimit
+  readonly of: (group: ConnectionGroup) => ConcurrencyLimit
   /** The one connection that belongs to no group. */
-  readonly reserved: Turns
+  readonly reserved: ConcurrencyLimit
   /** How much work waits for a connection, by group. */
   waiting(): Readonly<Record<ConnectionGroup, number>>
 }
 
 export function connectionShares(poolSize: number, limits: QueueLimits): Shares {
-  const part = (name: string, most: number, within?: Turns) =>
-    new Turns({ name: `a database connection of ${name}`, most: Math.max(1, Math.floor(most)), within, ...limits })
+  const part = (name: string, most: number, within?: ConcurrencyLimit) =>
+    new ConcurrencyLimit({
+      name: `a database connection of ${name}`,
+      most: Math.max(1, Math.floor(most)),
+      within,
+      ...limits,
+    })
   const connections = poolSize - 1 // one is left for /readyz, where there are two
   const all = part('this process', connections)
   const exceptReads = part('all rooms but A4 and A5', connections - 1, all)
   const partners = part('all rooms of partners', (connections * 2) / 3, exceptReads)
-  const groups: Readonly<Record<ConnectionGroup, Turns>> = {
+  const groups: Readonly<Record<ConnectionGroup, ConcurrencyLimit>> = {
     resource: all,
     oauth: exceptReads,
     notices: part('notices', connections / 2, partners),

@@ -1,8 +1,8 @@
 import type { Pool, PoolClient, QueryResult } from 'pg'
 import type { z } from 'zod'
+import type { ConcurrencyLimit } from '../lib/concurrency-limit.ts'
+import { isStalePlan, keepsConnection, rethrowUnavailable } from '../lib/database-errors.ts'
 import type { Tracing } from '../lib/tracing.ts'
-import type { Turns } from '../lib/turns.ts'
-import { isStalePlan, keepsConnection, rethrowUnavailable } from '../lib/web/unavailable.ts'
 import {
   BATCH_LIMITS,
   type BatchLimits,
@@ -37,7 +37,7 @@ export interface Db {
   readonly batchWork: RunBatchWork<Db>
   /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
   tx<T>(work: (db: Db) => Promise<T>): Promise<T>
-  /** As `tx`, for work that no request waits for: each statement may take `seconds`. Inside a transaction the same as `tx`. */
+  /** Like `tx`, for work that no request waits for: each statement may take `seconds`. Inside a transaction the same as `tx`. */
   slowTx<T>(seconds: number, work: (db: Db) => Promise<T>): Promise<T>
   /** The same database, limited to the share of connections of this group (shares.ts); inside a transaction, itself. */
   withShareOf(name: ConnectionGroup): Db
@@ -97,13 +97,13 @@ const runByItself =
       })
       .catch((error) => rethrowUnavailable(error, writes(statement)))
 
-/** `patienceMs`: how long to wait for an answer; the pool's query_timeout if not given. */
+/** `timeoutMs`: how long to wait for an answer; the pool's query_timeout if not given. */
 const runInside =
-  (client: PoolClient, patienceMs?: number): Run =>
+  (client: PoolClient, timeoutMs?: number): Run =>
   (statement) => {
-    const patient: Statement & { query_timeout?: number } =
-      patienceMs === undefined ? statement : { ...statement, query_timeout: patienceMs }
-    return client.query(patient).catch((error) => rethrowUnavailable(error))
+    const withTimeout: Statement & { query_timeout?: number } =
+      timeoutMs === undefined ? statement : { ...statement, query_timeout: timeoutMs }
+    return client.query(withTimeout).catch((error) => rethrowUnavailable(error))
   }
 
 /** Each statement as a span, where traces are sent. Its text has no values in it. */
@@ -164,12 +164,12 @@ export function dbOf(
     },
     reserved: () => viewBy(shares.reserved),
   }
-  const viewBy = (turns: Turns): Db =>
+  const viewBy = (limit: ConcurrencyLimit): Db =>
     dbOver(
-      (statement, until) => turns.run(() => run(statement), until),
-      (work, until) => turns.run(() => inTx(work), until),
+      (statement, until) => limit.run(() => run(statement), until),
+      (work, until) => limit.run(() => inTx(work), until),
       batching,
-      { ...views, slowTx: (seconds, work) => turns.run(() => inTx(work, seconds)) },
+      { ...views, slowTx: (seconds, work) => limit.run(() => inTx(work, seconds)) },
     )
   return viewBy(shares.all)
 }

@@ -23,7 +23,7 @@ export const oneRequest = z.strictObject({ request_id: z.uuid('must be a request
 export const aboutWhat = z.strictObject({ about: z.string().min(1).max(300).regex(NO_NUL, 'must be text') })
 
 /** Entries of one list. */
-const MOST = 20
+const MAX_ROWS = 20
 /** After a refusal: in how many seconds what follows is looked for. */
 const FOLLOWS_S = 600
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -103,11 +103,11 @@ async function requestOf({ db }: Deps, id: string): Promise<ExplainedRequest> {
   const until = refused && addSeconds(refused.at, FOLLOWS_S)
   const followed = refused &&
     until && {
-      refusals: (await refusedAfter(db, refused, until, MOST)).map(explained),
+      refusals: (await refusedAfter(db, refused, until, MAX_ROWS)).map(explained),
       audit: await auditBetween(
         db,
         { from: refused.at, until, appKey: refused.app_key, cid: refused.cid, userId: refused.user_id },
-        MOST,
+        MAX_ROWS,
       ),
     }
   return {
@@ -142,7 +142,7 @@ async function tokenOf(
 ) {
   const [issued, refusals] = await Promise.all([
     tokensOf(db, kind, routingKey, expiresAt),
-    refusedWithToken(db, begins, MOST),
+    refusedWithToken(db, begins, MAX_ROWS),
   ])
   return { begins, kind, expires_at: expiresAt, issued, refusals: refusals.map(explained) }
 }
@@ -159,7 +159,7 @@ async function orderOf(deps: Deps, about: string): Promise<Explained> {
 async function appOf(deps: Deps, about: string): Promise<Explained> {
   if ((await existingAppKeys(deps.db, [about])).length === 0) return {}
   const { app_key, name, status } = await showMicroApp(deps, about)
-  return { app: { app_key, name, status, refusals: (await refusedOfApp(deps.db, app_key, MOST)).map(explained) } }
+  return { app: { app_key, name, status, refusals: (await refusedOfApp(deps.db, app_key, MAX_ROWS)).map(explained) } }
 }
 
 async function partnerOf(deps: Deps, about: string): Promise<Explained> {
@@ -172,19 +172,19 @@ async function partnerOf(deps: Deps, about: string): Promise<Explained> {
       client_id,
       status,
       stage,
-      rejected_calls: await rejectedOfClient(deps.db, partner_id, MOST),
+      rejected_calls: await rejectedOfClient(deps.db, partner_id, MAX_ROWS),
     },
   }
 }
 
 async function peopleOf(deps: Deps, about: string): Promise<Explained> {
-  const found = await findPeople(deps, about, MOST)
+  const found = await findPeople(deps, about, MAX_ROWS)
   const people = found.map(async (person) => {
     const { cid, user_id } = person
     const user = { routingKey: routingKeyOf(cid, user_id), cid, userId: user_id }
     const [grants, refusals] = await Promise.all([
-      listGrants(deps, { cid, user_id, limit: MOST }),
-      refusedOfUser(deps.db, user, MOST),
+      listGrants(deps, { cid, user_id, limit: MAX_ROWS }),
+      refusedOfUser(deps.db, user, MAX_ROWS),
     ])
     return { ...person, grants: grants.grants, refusals: refusals.map(explained) }
   })

@@ -58,7 +58,7 @@ export interface RefusalKeeper {
 }
 
 export function openRefusalKeeper(deps: Deps): RefusalKeeper {
-  const { db, clock, meters, rates } = deps
+  const { db, clock, metrics, rateLimiter } = deps
   let waiting: Waiting[] = []
   const callers = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
@@ -66,8 +66,8 @@ export function openRefusalKeeper(deps: Deps): RefusalKeeper {
 
   const mayKeep = (row: NewRefused, address: string): boolean => {
     // Whoever only names an app must not use up what is kept of it.
-    if (row.proved && row.app_key !== null) return !rates.count(OF_APP, row.app_key).exceeded
-    return !rates.count(OF_NETWORK, networkOf(address)).exceeded && !rates.count(OF_STRANGERS, '').exceeded
+    if (row.proved && row.app_key !== null) return !rateLimiter.count(OF_APP, row.app_key).exceeded
+    return !rateLimiter.count(OF_NETWORK, networkOf(address)).exceeded && !rateLimiter.count(OF_STRANGERS, '').exceeded
   }
   const write = async (some: readonly Waiting[]): Promise<void> => {
     try {
@@ -82,10 +82,10 @@ export function openRefusalKeeper(deps: Deps): RefusalKeeper {
       })
       const kept = known.flatMap(({ row, address }) => (mayKeep(row, address) ? [row] : []))
       if (kept.length > 0) await insertRefused(db, kept)
-      meters.refusalsLeftOut.inc(some.length - kept.length)
+      metrics.refusalsLeftOut.inc(some.length - kept.length)
     } catch {
       // The requests log that the database is away.
-      meters.refusalsLeftOut.inc(some.length)
+      metrics.refusalsLeftOut.inc(some.length)
     }
   }
   const flush = (): Promise<void> => {
@@ -106,7 +106,7 @@ export function openRefusalKeeper(deps: Deps): RefusalKeeper {
       const caller = isProved ? `app ${note.appKey}` : networkOf(address)
       const own = callers.get(caller) ?? 0
       if (waiting.length >= MOST_WAITING || own >= MOST_OF_CALLER) {
-        meters.refusalsLeftOut.inc()
+        metrics.refusalsLeftOut.inc()
         return
       }
       callers.set(caller, own + 1)

@@ -9,7 +9,7 @@ export const OPERATOR: Cause = { kind: 'operator' }
 /** Field → [before, after]; only what differs. */
 export type Difference = Readonly<Record<string, readonly [unknown, unknown]>>
 
-/** One row of the history to come. */
+/** A change that is to be written to the history. */
 export interface Change {
   readonly record: 'product' | 'order' | 'voucher' | 'refund'
   readonly record_id: string

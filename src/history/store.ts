@@ -3,7 +3,7 @@ import { type Db, sql } from '../db/sql.ts'
 
 /** What has changed of products, orders, vouchers and refunds: one row a change, with its cause. */
 
-/** Where the changes of an order are found, for the purge. */
+/** Which rows are an order's changes, for the purge. */
 export const ORDER_HISTORY = { table: 'record_change', column: 'order_id' } as const
 
 /** Where a statement of another room writes changes: of an order and what belongs to it, and of a product. */
@@ -43,7 +43,7 @@ export const historyOfProduct = (
         order by change_id`,
   )
 
-/** How often an order has come to the state `to`, not counting the times when it came from `notFrom`. */
+/** How often an order has reached the state `to`, not counting the times when it came from `notFrom`. */
 export const countOrderMoves = async (
   db: Db,
   orderId: bigint,

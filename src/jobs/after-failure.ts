@@ -16,7 +16,7 @@ const RELEASE_PAUSE_MS = 100
 export type FailureVerdict = 'again' | 'failed' | 'superseded'
 
 /**
- * Decides about a job that has thrown. The queue's own pause grows without jitter; it is only the one that holds when
+ * Decides about a job that has thrown. The queue's own delay grows without jitter; it only applies if
  * this process dies before it has set a better one. A refusal (no such order, no such partner) would only be repeated.
  */
 export async function afterFailure(
@@ -48,7 +48,7 @@ export async function afterFailure(
   return 'again'
 }
 
-/** Nobody tries again by itself: an operator may ask why. */
+/** It is not retried by itself, so its reason is kept for operators. */
 const recordGivenUp = (deps: Deps, { job_id, task, key, attempts }: Job, reason: string) =>
   recordAudit(deps, {
     event: 'job_given_up',
@@ -58,7 +58,7 @@ const recordGivenUp = (deps: Deps, { job_id, task, key, attempts }: Job, reason:
     detail: { task, key, attempts, reason: reason.slice(0, LONGEST_REASON) },
   })
 
-/** The job once the queue has let go of it, a moment after it has failed. */
+/** The job once the queue has unlocked it, a moment after it has failed. */
 async function released(deps: Deps, jobId: string): Promise<Job | undefined> {
   for (let attempt = 0; attempt < RELEASE_TRIES; attempt++) {
     const job = await findJob(deps.db, jobId)

@@ -42,7 +42,7 @@ export async function listJobs(
   return { jobs: rows, next }
 }
 
-/** How many jobs wait, run and have failed for good. */
+/** How many jobs wait, run and have failed permanently. */
 export const jobCounts = ({ db, clock }: Deps): Promise<JobCounts> => countJobs(db, clock.now())
 
 export const givenUpJob = oneJob.extend({ reason: visibleLine(200) })
@@ -52,7 +52,7 @@ export type GivenUpJob = z.output<typeof givenUpJob>
 export const retryJob = (deps: Deps, { job_id }: OneJob): Promise<Job> =>
   changeJob(deps, job_id, { event: 'job_retried', detail: {} }, (db) => rescheduleJob(db, job_id, deps.clock.now(), 0))
 
-/** Ends the attempts of a job: it counts as failed for good, with the reason. One that is running is refused. */
+/** Ends the attempts of a job: it counts as permanently failed, with the reason. One that is running is refused. */
 export const giveUpJob = (deps: Deps, { job_id, reason }: GivenUpJob): Promise<Job> =>
   changeJob(deps, job_id, { event: 'job_given_up', detail: { reason } }, (db) =>
     failJobForGood(db, job_id, `given up: ${reason}`),
@@ -70,7 +70,7 @@ const changeJob = (
     const job = await findJob(inside, jobId)
     if (!job) throw noSuchJob(jobId)
     if (touched === 0) throw invalidRequest(`job ${jobId} is running`)
-    const told = { task: job.task, key: job.key, ...detail }
-    await recordAudit({ ...deps, db: inside }, { event, target: `job:${jobId}`, detail: told })
+    const auditDetail = { task: job.task, key: job.key, ...detail }
+    await recordAudit({ ...deps, db: inside }, { event, target: `job:${jobId}`, detail: auditDetail })
     return job
   })

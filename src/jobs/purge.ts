@@ -57,7 +57,7 @@ export const purgeOptions = z.strictObject({
 export type PurgeOptions = z.output<typeof purgeOptions>
 
 export interface Purged {
-  /** Rows deleted, by table, or rows that have lost something, by what it is; only where there were any. */
+  /** Rows deleted by table, or rows cleared by what was removed from them; only counts above zero. */
   readonly deleted: Readonly<Record<string, number>>
   readonly total: number
   /** False when the time was over or the purge was stopped before nothing was left. */
@@ -70,37 +70,37 @@ interface Watch {
 }
 
 /**
- * Deletes expired rows in small batches, table by table in turn so that none waits for another.
+ * Deletes expired rows in small batches, one of each table after the other so that none waits for another.
  * Each batch commits by itself: stopped at any moment, the next purge goes on from there. Several at once are safe.
  */
 export async function purge(
-  { db, clock, config, meters }: Deps,
+  { db, clock, config, metrics }: Deps,
   { seconds = Number.POSITIVE_INFINITY }: PurgeOptions,
   { onProgress, signal }: Watch = {},
 ): Promise<Purged> {
   const now = clock.now()
   const ending = RETENTION.filter(({ keptS }) => Number.isFinite(keptS(config)))
-  const turns = ending.map(({ keptS, ...rows }) => ({
+  const pending = ending.map(({ keptS, ...rows }) => ({
     ...rows,
     batch: { before: addSeconds(now, -keptS(config)), from: fromEpochSeconds(0), limit: BATCH_ROWS, now },
   }))
   const deleted: Record<string, number> = {}
   let total = 0
   const end = performance.now() + seconds * 1000
-  for (let turn = turns.shift(); turn; turn = turns.shift()) {
+  for (let next = pending.shift(); next; next = pending.shift()) {
     if (signal?.aborted || performance.now() >= end) return { deleted, total, finished: false }
-    const { table, batch, remove, what = table } = turn
-    if (turn.mayBeForbidden && !(await mayDelete(db, table))) continue
+    const { table, batch, remove, what = table } = next
+    if (next.mayBeForbidden && !(await mayDelete(db, table))) continue
     const began = performance.now()
     const { rows, last } = await db.slowTx(BATCH_S, (inside) =>
-      remove ? remove(inside, batch) : deleteBatch(inside, turn, batch),
+      remove ? remove(inside, batch) : deleteBatch(inside, next, batch),
     )
     if (rows === 0) continue
     total += rows
     deleted[what] = (deleted[what] ?? 0) + rows
-    meters.purgedRows.inc({ table: what }, rows)
+    metrics.purgedRows.inc({ table: what }, rows)
     onProgress?.({ deleted, total, finished: false })
-    if (rows === BATCH_ROWS) turns.push({ ...turn, batch: { ...batch, from: last ?? batch.from } })
+    if (rows === BATCH_ROWS) pending.push({ ...next, batch: { ...batch, from: last ?? batch.from } })
     await sleep((performance.now() - began) * REST_FACTOR, undefined, { signal }).catch(() => {})
   }
   await keepPurged(db, clock.now())
@@ -109,10 +109,10 @@ export async function purge(
 
 /** The purge of every hour, with its progress in the log; what is left is deleted by the next one. */
 export const purgeTask: Task = async (deps, _payload, { log, signal }) => {
-  let said = performance.now()
+  let loggedAt = performance.now()
   const onProgress = (purged: Purged): void => {
-    if (performance.now() - said < PROGRESS_EVERY_MS) return
-    said = performance.now()
+    if (performance.now() - loggedAt < PROGRESS_EVERY_MS) return
+    loggedAt = performance.now()
     log.info(purged, 'purging expired rows')
   }
   const purged = await purge(deps, { seconds: JOB_BUDGET_S }, { onProgress, signal })

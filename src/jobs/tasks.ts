@@ -9,7 +9,7 @@ import { sendMemberMail, sendNotification } from '../sandbox/index.ts'
 import { purgeTask } from './purge.ts'
 import { GiveUp, type Task } from './task.ts'
 
-/** A partner of which some calls have failed is left alone for so long. */
+/** How long a partner is not called after some calls have failed. */
 const PAUSE_S = 10
 
 const ofPartner = z.object({ partnerId: int64() })
@@ -26,7 +26,7 @@ const pullDueTask: Task = async (deps, payload, { signal }) => {
 
 const ofProduct = z.object({ partnerId: int64(), partnerDealId: z.string() })
 
-/** Until 2026-11-22 each product had a job of its own; what of these is left becomes due like everything else. */
+/** Until 2026-11-22 each product had a job of its own; those that are left make their product due like any other. */
 const pullOneTask =
   (status: 2 | 5): Task =>
   async (deps, payload, { id }) => {
@@ -58,7 +58,7 @@ const sendRefundedMessageTask: Task = async (deps, payload) => {
 
 const ofNotification = z.object({ notificationId: z.string() })
 
-/** An integration has passed, and a contact of the partner's is to be told over one channel. */
+/** Notifies a contact of a partner over one channel that an integration has passed. */
 const sendNotificationTask: Task = async (deps, payload) => {
   const { failure, givenUp } = await sendNotification(deps, ofNotification.parse(payload).notificationId)
   if (givenUp) throw new GiveUp(givenUp)
@@ -92,7 +92,7 @@ export const TASKS: Readonly<Record<TaskName, Task>> = {
   'member-password': memberPasswordTask,
 }
 
-/** What is queued by the time of day, in UTC. */
-export const TIMETABLE: readonly { readonly task: TaskName; readonly match: string }[] = [
+/** What is queued by the clock, in UTC. */
+export const CRON_TASKS: readonly { readonly task: TaskName; readonly match: string }[] = [
   { task: 'purge', match: '17 * * * *' },
 ]

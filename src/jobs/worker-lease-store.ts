@@ -13,7 +13,7 @@ export const takeLease = (db: Db, workerId: string, seconds: number): Promise<nu
         on conflict (worker_id) do nothing`,
   )
 
-/** 0 when the lease has ended: its jobs may be somebody else's by now. */
+/** 0 when the lease has ended: another worker may have its jobs by now. */
 export const renewLease = (db: Db, workerId: string, seconds: number): Promise<number> =>
   db.exec(
     sql`update worker_lease set ends_at = now() + make_interval(secs => ${seconds})

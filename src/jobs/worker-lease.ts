@@ -17,11 +17,11 @@ class LeaseLost extends Error {
 }
 
 /**
- * The lease that a living worker renews. Its end is judged by the database's clock; here it is known from how long ago
- * the last renewal was sent, on a clock that no one sets. Nothing is begun that could outlast it.
+ * The lease that a living worker renews. The database's clock decides when it ends; this process derives it
+ * from when the last renewal was sent, on a monotonic clock. No work is started that could outlast it.
  */
 export class WorkerLease {
-  /** Resolves when the lease is lost for good: the worker has to begin anew under another name. */
+  /** Resolves when the lease is lost: the worker has to restart under another name. */
   readonly lost: Promise<void>
   readonly #db: Db
   readonly #log: Log
@@ -55,7 +55,7 @@ export class WorkerLease {
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#renewing
-    await returnLease(this.#db, this.#workerId).catch(() => {}) // it ends by itself
+    await returnLease(this.#db, this.#workerId).catch(() => {}) // it expires by itself
   }
 
   async #keep(): Promise<void> {

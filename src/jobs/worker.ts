@@ -7,14 +7,14 @@ import { type Db, dbOf, withShareOf } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import type { Log } from '../lib/log.ts'
 import { afterFailure } from './after-failure.ts'
-import { TASKS, TIMETABLE } from './tasks.ts'
+import { CRON_TASKS, TASKS } from './tasks.ts'
 import { WorkerLease } from './worker-lease.ts'
 import { unlockDeadWorkers } from './worker-lease-store.ts'
 
 /** Jobs that run at once; they mostly wait for partners. */
 const CONCURRENCY = 5
-const RESCUE_EVERY_MS = 10_000
-const BEGIN_AGAIN_AFTER_MS = 1_000
+const UNLOCK_EVERY_MS = 10_000
+const RESTART_AFTER_MS = 1_000
 const ASK_AGAIN_AFTER_MS = 50
 
 export interface JobWorker {
@@ -25,14 +25,14 @@ export interface JobWorker {
 }
 
 /** The queue's runner under one name, and the lease in that name. */
-interface Incarnation {
+interface ActiveWorker {
   readonly runner: Runner
   readonly lease: WorkerLease
   /** Takes no more jobs, waits for those that run, and gives the lease back. */
   end(): Promise<void>
 }
 
-/** Runs durable jobs until it is stopped, and frees those that a dead worker has left behind. */
+/** Runs durable jobs until it is stopped, and unlocks those of dead workers. */
 export async function startWorker(given: Deps, log: Log, databaseUrl: string): Promise<JobWorker> {
   const deps = withShareOf(given, 'jobs')
   const connection = { ...connectionSettings(deps.config, databaseUrl), genericPlan: false }
@@ -40,7 +40,7 @@ export async function startWorker(given: Deps, log: Log, databaseUrl: string): P
   // The lease has a connection of its own: it is renewed however busy the others are.
   const leasePool = openPool({ ...connection, size: 1 }, log)
   const stopping = new AbortController()
-  const rescue = () =>
+  const unlockDead = () =>
     unlockDeadWorkers(deps.db).catch((error: Error) =>
       log.warn({ err: error }, 'jobs of dead workers could not be released'),
     )
@@ -48,36 +48,36 @@ export async function startWorker(given: Deps, log: Log, databaseUrl: string): P
     sealAudit(deps).catch((error: Error) => log.warn({ err: error }, 'the audit log could not be sealed'))
   const begin = () => beginRunner(deps, log, { pool, leaseDb: dbOf(leasePool), stopping: stopping.signal })
 
-  await rescue()
+  await unlockDead()
   let current = await begin().catch(async (error: Error) => {
     await Promise.all([pool.end(), leasePool.end()])
     throw error
   })
-  const rescuing = setInterval(rescue, RESCUE_EVERY_MS).unref()
+  const unlocking = setInterval(unlockDead, UNLOCK_EVERY_MS).unref()
   const sealing = setInterval(seal, SEAL_EVERY_MS).unref()
 
-  const beginAgain = async (): Promise<void> => {
+  const restart = async (): Promise<void> => {
     log.error('the lease of this worker has expired: other workers take over its jobs, and it restarts')
     await current.end()
     while (!stopping.signal.aborted) {
       const begun = await begin().catch((error: Error) => void log.warn({ err: error }, 'the worker could not restart'))
       if (begun) current = begun
       if (begun) return
-      await sleep(BEGIN_AGAIN_AFTER_MS, undefined, { signal: stopping.signal }).catch(() => {})
+      await sleep(RESTART_AFTER_MS, undefined, { signal: stopping.signal }).catch(() => {})
     }
   }
   const watch = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       const lost = await Promise.race([current.lease.lost.then(() => true), current.runner.promise.then(() => false)])
       if (!lost) return
-      await beginAgain()
+      await restart()
     }
   }
   const ended = watch()
   return {
     ended,
     stop: async () => {
-      clearInterval(rescuing)
+      clearInterval(unlocking)
       clearInterval(sealing)
       stopping.abort()
       await current.end()
@@ -95,7 +95,7 @@ interface RunnerParts {
   readonly stopping: AbortSignal
 }
 
-async function beginRunner(deps: Deps, log: Log, { pool, leaseDb, stopping }: RunnerParts): Promise<Incarnation> {
+async function beginRunner(deps: Deps, log: Log, { pool, leaseDb, stopping }: RunnerParts): Promise<ActiveWorker> {
   const events: WorkerEvents = new EventEmitter()
   const over = new AbortController()
   const signal = AbortSignal.any([stopping, over.signal])
@@ -116,7 +116,7 @@ async function beginRunner(deps: Deps, log: Log, { pool, leaseDb, stopping }: Ru
     pgPool: pool,
     taskList: taskList({ ...deps, assertMayCall: () => lease?.assertSafe() }, log, signal),
     parsedCronItems: parseCronItems(
-      TIMETABLE.map(({ task, match }) => ({ task, match, options: { backfillPeriod: 86_400_000, jobKey: task } })),
+      CRON_TASKS.map(({ task, match }) => ({ task, match, options: { backfillPeriod: 86_400_000, jobKey: task } })),
     ),
     concurrency: CONCURRENCY,
     forbiddenFlags: onceSafe,
@@ -162,10 +162,10 @@ function settleFailures(deps: Deps, log: Log, events: WorkerEvents): () => Promi
   const deciding = new Set<Promise<void>>()
   events.on('job:complete', ({ job, error }) => {
     const { id, key, task_identifier: task, attempts } = job
-    if (!error) return deps.meters.jobsFinished.inc({ task, outcome: 'done' })
+    if (!error) return deps.metrics.jobsFinished.inc({ task, outcome: 'done' })
     const decided = afterFailure(deps, { id, key }, error)
       .then((verdict) => {
-        deps.meters.jobsFinished.inc({ task, outcome: verdict })
+        deps.metrics.jobsFinished.inc({ task, outcome: verdict })
         const note = { job: id, task, attempts, reason: String((error as Error).message) }
         if (verdict === 'failed') log.error(note, 'a job failed permanently; see: gatehouse job list --failed')
         else
@@ -181,7 +181,7 @@ function settleFailures(deps: Deps, log: Log, events: WorkerEvents): () => Promi
   return () => Promise.all(deciding)
 }
 
-/** The queue's own log is for debugging it; messages only, since what comes beside them are whole jobs. */
+/** The queue's own log is for debugging it; messages only, since their metadata holds whole jobs. */
 const quietly =
   (log: Log): ConstructorParameters<typeof Logger>[0] =>
   () =>

@@ -16,7 +16,7 @@ export const fromEpochMilliseconds = (milliseconds: number): Date => new Date(mi
 
 export const addSeconds = (at: Date, seconds: number): Date => new Date(at.getTime() + seconds * 1000)
 
-/** The first full second that is at least `seconds` after `at`: what is dated in whole seconds never ends too early. */
+/** The first full second that is at least `seconds` after `at`: what expires in whole seconds never expires too early. */
 export const wholeSecondsAfter = (at: Date, seconds: number): Date =>
   fromEpochSeconds(Math.ceil(at.getTime() / 1000) + seconds)
 

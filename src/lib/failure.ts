@@ -41,7 +41,7 @@ export interface FailureFacts {
   readonly detail?: string
   /** Seconds until it is worth trying again. */
   readonly retryAfterS?: number
-  /** Whose token it is, where that is known; for the log, and for who looks the refusal up. */
+  /** Whose token it is, if known; for the log and for `gatehouse explain`. */
   readonly about?: { readonly appKey: string; readonly cid: number; readonly userId: string }
 }
 

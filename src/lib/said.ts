@@ -74,7 +74,7 @@ export type SaidId = (typeof DETAIL_IDS)[number] | ReasonId
 
 export const SAID_IDS: readonly SaidId[] = [...DETAIL_IDS, ...(Object.keys(REASONS) as ReasonId[])]
 
-/** A detail in words: which text, and the values that stand in it. */
+/** A detail in words: which text, and its values. */
 export interface Said {
   readonly text: SaidId
   readonly values: Readonly<Record<string, Detail>>

@@ -1,16 +1,16 @@
 /**
  * Traces (OpenTelemetry), as the rooms see them. There are none unless OTEL_EXPORTER_OTLP_ENDPOINT is set: then
- * src/metrics/otlp-tracing.ts does what is said here, and is not even loaded otherwise.
+ * src/metrics/otlp-tracing.ts implements this, and is not even loaded otherwise.
  */
 
-export type SpanFacts = Readonly<Record<string, string | number>>
+export type SpanAttributes = Readonly<Record<string, string | number>>
 
 export interface Span {
   readonly traceId: string
   /** For the next service (W3C Trace Context). */
   readonly traceparent: string
-  /** `failed` where it was our fault, or the other side's. Facts hold no secret and nothing that a caller has sent. */
-  end(name: string, facts: SpanFacts, failed: boolean): void
+  /** `failed` where it was our fault, or the other side's. Attributes hold no secret and nothing that a caller has sent. */
+  end(name: string, attributes: SpanAttributes, failed: boolean): void
 }
 
 export interface Tracing {
@@ -18,11 +18,11 @@ export interface Tracing {
   begin(traceparent: string | undefined): Span
   /** What `work` begins, at once or later, belongs to the span. */
   within<T>(span: Span, work: () => T): T
-  /** A call to another service as a span of its own; `facts` are those that are known once it has ended; it has failed where `error.type` is one. */
-  call<T>(name: string, work: (span: Span) => Promise<T>, facts: (result: T) => SpanFacts): Promise<T>
+  /** A call to another service as a span of its own, with the attributes of its result; it has failed if `error.type` is one of them. */
+  call<T>(name: string, work: (span: Span) => Promise<T>, attributesOf: (result: T) => SpanAttributes): Promise<T>
   /** A statement as a span of its own, where there is something that it belongs to. */
   statement<T>(text: string, work: () => Promise<T>): Promise<T>
-  /** Work that nobody has asked for, such as a durable job, as a trace of its own. */
+  /** Work without a request, such as a durable job, as a trace of its own. */
   job<T>(name: string, work: () => Promise<T>): Promise<T>
   /** Sends what is left. */
   close(): Promise<void>

@@ -1,5 +1,5 @@
 /**
- * Work that is told to end when `signal` aborts or so many milliseconds are over; at once with 0. Not by AbortSignal.any
+ * Work whose signal aborts when `signal` does or so many milliseconds are over; at once with 0. Not by AbortSignal.any
  * and AbortSignal.timeout: Node 20 collects a timeout that only any() knows of, and then nothing ends the work.
  */
 export async function within<Result>(

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { positiveId } from '../lib/json/fields.ts'
 import { parseInput } from '../lib/json/input.ts'
-import { actingOperator, forOperatorsOnly, maskedMail, seesPeople } from '../lib/web/admin-auth.ts'
+import { forOperatorsOnly, maskedMail, operatorDepsFor, seesPeople } from '../lib/web/admin-auth.ts'
 import { answerSuccess } from '../lib/web/envelope.ts'
 import { listMembers, removeMemberByMail } from './change.ts'
 import { inviteMember } from './invite.ts'
@@ -18,7 +18,7 @@ const idOf = ({ params }: FastifyRequest<OnePartner>): bigint => parseInput(oneP
 /** The operator's routes for members of partners, below /admin/v1. Each answers with everybody who is left. */
 export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   forOperatorsOnly(app)
-  const as = actingOperator(deps)
+  const depsFor = operatorDepsFor(deps)
   const shown = async (request: FastifyRequest<OnePartner>) => {
     const members = await listMembers(deps, idOf(request))
     if (seesPeople(request)) return { members }
@@ -30,12 +30,12 @@ export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
   )
 
   app.post<OnePartner>('/partners/:partner_id/members', async (request, reply) => {
-    await inviteMember(as(request), idOf(request), parseInput(inviteMember.input, request.body))
+    await inviteMember(depsFor(request), idOf(request), parseInput(inviteMember.input, request.body))
     return answerSuccess(request, reply, await shown(request))
   })
 
   app.post<OnePartner>('/partners/:partner_id/members/remove', async (request, reply) => {
-    await removeMemberByMail(as(request), idOf(request), parseInput(removeMemberByMail.input, request.body))
+    await removeMemberByMail(depsFor(request), idOf(request), parseInput(removeMemberByMail.input, request.body))
     return answerSuccess(request, reply, await shown(request))
   })
 }

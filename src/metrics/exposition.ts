@@ -4,7 +4,7 @@ import { lastPurge } from '../db/installation.ts'
 import { queueState } from '../db/jobs-store.ts'
 import type { Deps } from '../deps.ts'
 import { epochSeconds } from '../lib/clock.ts'
-import { type DatabaseFacts, readDatabaseFacts } from './facts-store.ts'
+import { type DatabaseStats, readDatabaseStats } from './database-stats-store.ts'
 
 /** The metrics of one process, as prom-client hands them on; plain data that a message can hold. */
 export type ProcessMetrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
@@ -12,29 +12,29 @@ export type ProcessMetrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 /** The metrics of all processes that answer requests on this port, and of the one that started them. */
 export type GatherMetrics = () => Promise<readonly ProcessMetrics[]>
 
-/** A scrape must not wait for a database that is away: the rest of the metrics says so. */
+/** A scrape does not wait longer for a database that does not answer; it gets the other metrics. */
 const DATABASE_MS = 2_000
 
-/** Sixty minutes are for the console; Prometheus makes them of the counters. */
+/** For the console alone: Prometheus has the counters. */
 export const LAST_HOUR = 'gatehouse_http_requests_last_hour'
 
-/** The text of `/metrics`: what the processes count, summed, and what the database says of itself and of the queue. */
+/** The text of `/metrics`: what the processes count, summed, and the statistics of the database and of the queue. */
 export async function metricsText(deps: Deps, gather: GatherMetrics): Promise<string> {
-  const [processes, facts] = await Promise.all([gather(), databaseMetrics(deps)])
-  const told = processes.map((process) => process.filter(({ name }) => name !== LAST_HOUR))
-  return `${await sumOf(told).metrics()}\n${await facts.metrics()}`
+  const [processes, database] = await Promise.all([gather(), databaseMetrics(deps)])
+  const exposed = processes.map((process) => process.filter(({ name }) => name !== LAST_HOUR))
+  return `${await sumOf(exposed).metrics()}\n${await database.metrics()}`
 }
 
 export const sumOf = (processes: readonly ProcessMetrics[]): Registry => AggregatorRegistry.aggregate([...processes])
 
-/** Of metrics that add up over the whole life of processes, and so must not go back when one has ended. */
+/** The metrics that only grow: their sum must not decrease when a process has ended. */
 export const lastingOf = (metrics: ProcessMetrics): ProcessMetrics =>
   metrics.filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram')
 
 /** One gauge or counter each. */
-const DATABASE: readonly (readonly [name: string, help: string, read: (facts: DatabaseFacts) => number])[] = [
+const DATABASE: readonly (readonly [name: string, help: string, read: (stats: DatabaseStats) => number])[] = [
   ['gatehouse_postgresql_size_bytes', 'Size of the database', ({ bytes }) => bytes],
-  ['gatehouse_postgresql_connections', 'Connections to the database, of everybody', ({ connections }) => connections],
+  ['gatehouse_postgresql_connections', 'Connections to the database, of all clients', ({ connections }) => connections],
   [
     'gatehouse_postgresql_max_connections',
     'Connections that the server takes',
@@ -66,15 +66,15 @@ const DATABASE: readonly (readonly [name: string, help: string, read: (facts: Da
 async function databaseMetrics({ db }: Deps): Promise<Registry> {
   const registry = new Registry()
   const registers = [registry]
-  const asked = Promise.all([readDatabaseFacts(db), queueState(db), lastPurge(db)])
+  const asked = Promise.all([readDatabaseStats(db), queueState(db), lastPurge(db)])
   const answer = await Promise.race([asked, sleep(DATABASE_MS, undefined, { ref: false })]).catch(() => undefined)
-  asked.catch(() => {}) // one that fails later has nobody to tell
+  asked.catch(() => {}) // nobody waits for one that fails later
   new Gauge({ name: 'gatehouse_database_up', help: '1 while the database answers', registers }).set(answer ? 1 : 0)
   if (!answer) return registry
-  const [facts, queue, purgedAt] = answer
+  const [stats, queue, purgedAt] = answer
   for (const [name, help, read] of DATABASE) {
-    if (name.endsWith('_total')) new Counter({ name, help, registers }).inc(read(facts))
-    else new Gauge({ name, help, registers }).set(read(facts))
+    if (name.endsWith('_total')) new Counter({ name, help, registers }).inc(read(stats))
+    else new Gauge({ name, help, registers }).set(read(stats))
   }
   const jobs = new Gauge({
     name: 'gatehouse_jobs',
@@ -84,7 +84,7 @@ async function databaseMetrics({ db }: Deps): Promise<Registry> {
   })
   const oldest = new Gauge({
     name: 'gatehouse_jobs_oldest_waiting_seconds',
-    help: 'For how long the oldest waiting job of a task could have run',
+    help: 'Time since the oldest runnable job became due',
     labelNames: ['task'],
     registers,
   })
@@ -96,7 +96,7 @@ async function databaseMetrics({ db }: Deps): Promise<Registry> {
   }
   const purged = new Gauge({
     name: 'gatehouse_purge_finished_timestamp_seconds',
-    help: 'When a purge of any process last came to its end; before the first one when the database was made',
+    help: 'When a purge last completed',
     registers,
   })
   if (purgedAt) purged.set(epochSeconds(purgedAt))

@@ -1,11 +1,11 @@
 import { Gauge } from 'prom-client'
 import { type Clock, epochSeconds, fromEpochSeconds } from '../lib/clock.ts'
-import type { Meters } from '../lib/meters.ts'
+import type { Metrics } from '../lib/metrics.ts'
 import { type GatherMetrics, LAST_HOUR, sumOf } from './exposition.ts'
 
 const MINUTE_S = 60
 const MINUTES = 60
-/** How often a process looks at its counters: requests may be told of a minute to which they do not belong by so much. */
+/** How often a process reads its counters; requests may be counted in a neighbouring minute by so much. */
 const EVERY_MS = 5_000
 
 type Counts = readonly [ok: number, refused: number, failed: number]
@@ -14,10 +14,10 @@ const OUTCOMES = ['ok', 'refused', 'failed'] as const
 
 /**
  * Keeps how many requests a process has answered in each of the last sixty minutes: what its counters have gained,
- * looked at now and then, so that no request does anything for it. The console asks all processes for theirs in the way
- * of /metrics, which leaves this out. Returns what ends it.
+ * read now and then, so that it costs a request nothing. The console gathers them from all processes like /metrics, which
+ * leaves this one out. Returns a function that ends it.
  */
-export function keepLastHour({ registry, requests }: Meters, clock: Clock): () => void {
+export function keepLastHour({ registry, requests }: Metrics, clock: Clock): () => void {
   const minutes = new Map<number, Counts>()
   let seen = requests.totals()
   const sample = (): void => {

@@ -20,7 +20,7 @@ import {
 } from '@opentelemetry/sdk-trace'
 import type { Config } from '../config/index.ts'
 import type { Log } from '../lib/log.ts'
-import type { Span, SpanFacts, Tracing } from '../lib/tracing.ts'
+import type { Span, SpanAttributes, Tracing } from '../lib/tracing.ts'
 import { VERSION } from '../lib/version.ts'
 
 /** Spans that wait to be sent; more are dropped. */
@@ -61,26 +61,26 @@ export function openOtlpTracing(endpoint: string, config: Config, log: Log): Tra
       traceId,
       traceparent: `00-${traceId}-${spanId}-${hex(traceFlags)}`,
       context: trace.setSpan(parent, otel),
-      end: (name, facts, failed) => {
+      end: (name, attributes, failed) => {
         otel.updateName(name)
-        finish(otel, facts, failed)
+        finish(otel, attributes, failed)
       },
     }
   }
   const begin = (name: string, kind: SpanKind, parent: Context): OurSpan =>
     spanOf(tracer.startSpan(name, { kind }, parent), parent)
 
-  /** `end` says how it went. */
+  /** Ends the span with the outcome of `work`. */
   const run = async <T>(
     name: string,
     span: OurSpan,
     work: () => Promise<T>,
-    facts: (result: T) => SpanFacts,
+    attributesOf: (result: T) => SpanAttributes,
   ): Promise<T> => {
     try {
       const result = await current.run(span.context, work)
-      const told = facts(result)
-      span.end(name, told, 'error.type' in told)
+      const attributes = attributesOf(result)
+      span.end(name, attributes, 'error.type' in attributes)
       return result
     } catch (error) {
       span.end(name, { 'error.type': error instanceof Error ? error.name : 'unknown' }, true)
@@ -95,24 +95,24 @@ export function openOtlpTracing(endpoint: string, config: Config, log: Log): Tra
       return begin('request', SpanKind.SERVER, parent)
     },
     within: (span, work) => current.run((span as OurSpan).context, work),
-    call: (name, work, facts) => {
+    call: (name, work, attributesOf) => {
       const span = begin(name, SpanKind.CLIENT, current.getStore() ?? ROOT_CONTEXT)
-      return run(name, span, () => work(span), facts)
+      return run(name, span, () => work(span), attributesOf)
     },
     statement: (text, work) => {
       const parent = current.getStore()
       if (!parent) return work()
       const verb = /\b(select|insert|update|delete|begin|commit)\b/i.exec(text)?.[1]?.toUpperCase() ?? 'SQL'
-      const facts = { 'db.system.name': 'postgresql', 'db.query.text': text.slice(0, LONGEST_TEXT) }
-      return run(verb, begin(verb, SpanKind.CLIENT, parent), work, () => facts)
+      const attributes = { 'db.system.name': 'postgresql', 'db.query.text': text.slice(0, LONGEST_TEXT) }
+      return run(verb, begin(verb, SpanKind.CLIENT, parent), work, () => attributes)
     },
     job: (name, work) => run(name, begin(name, SpanKind.INTERNAL, ROOT_CONTEXT), work, () => ({})),
     close: () => provider.shutdown(),
   }
 }
 
-function finish(otel: OtelSpan, facts: SpanFacts, failed: boolean): void {
-  otel.setAttributes(facts)
+function finish(otel: OtelSpan, attributes: SpanAttributes, failed: boolean): void {
+  otel.setAttributes(attributes)
   if (failed) otel.setStatus({ code: SpanStatusCode.ERROR })
   otel.end()
 }

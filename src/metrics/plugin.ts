@@ -15,8 +15,8 @@ interface Options {
 const OF_A_PROXY = /^(?:forwarded|via|x-forwarded-.*|x-real-ip)$/
 
 /**
- * Whether a request on a loopback address is of a program of this machine itself. A proxy there says whom it asks for; a
- * page that a browser there shows can make its own name mean this address (DNS rebinding), but names itself in Host.
+ * Whether a request on a loopback address comes from a program on this machine itself. A proxy there names its client in a
+ * header; a page in a browser there can make its own name resolve to this address (DNS rebinding), but that name is in Host.
  */
 function isOfThisMachine({ headers }: FastifyRequest): boolean {
   if (Object.keys(headers).some((name) => OF_A_PROXY.test(name))) return false

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { MOUNT, spelled } from '../config/mounts.ts'
 import type { Deps } from '../deps.ts'
-import { flushRepliesPerTick } from '../lib/web/load.ts'
+import { flushRepliesPerTick } from '../lib/web/flush-replies.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
-import type { Rates } from '../lib/rates.ts'
+import type { RateLimiter } from '../lib/rate-limiter.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
 import { insertRejectedCall } from './rejected-store.ts'
 
@@ -13,12 +13,12 @@ interface LeftOut {
 }
 
 /** Per process; at most two per partner, and none after their window. */
-const counts = new WeakMap<Rates, Map<string, LeftOut>>()
+const counts = new WeakMap<RateLimiter, Map<string, LeftOut>>()
 
 /** Counts one more in memory; when the window ends, one row says how many there were. */
 export function countLeftOut(deps: Deps, partner: LeftOut['partner'], verified: boolean, windowEndsInMs: number): void {
-  const known = counts.get(deps.rates) ?? new Map<string, LeftOut>()
-  counts.set(deps.rates, known)
+  const known = counts.get(deps.rateLimiter) ?? new Map<string, LeftOut>()
+  counts.set(deps.rateLimiter, known)
   const key = `${verified} ${partner.client_id}`
   const current = known.get(key)
   if (current) {
@@ -36,7 +36,7 @@ export function countLeftOut(deps: Deps, partner: LeftOut['partner'], verified: 
 
 /** Writes every count now: the process is about to end. */
 export async function writeLeftOut(deps: Deps): Promise<void> {
-  const known = counts.get(deps.rates) ?? new Map<string, LeftOut>()
+  const known = counts.get(deps.rateLimiter) ?? new Map<string, LeftOut>()
   const entries = [...known.values()]
   known.clear()
   for (const { timer } of entries) clearTimeout(timer)

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { BODY_DECRYPTED } from '../lib/crypto/aes-body.ts'
 import { maskedHeaders, masker } from '../lib/crypto/masking.ts'
-import type { Rates } from '../lib/rates.ts'
+import type { RateLimiter } from '../lib/rate-limiter.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import { nearestPath } from '../mws-wire/index.ts'
 import { findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
@@ -51,8 +51,8 @@ export interface Rejection {
   readonly answer: string
 }
 
-/** Per process: its rooms have a `db` each and share the rates. */
-const beingWritten = new WeakMap<Rates, Set<Promise<unknown>>>()
+/** Per process: its rooms have a `db` each and share the rate limiter. */
+const beingWritten = new WeakMap<RateLimiter, Set<Promise<unknown>>>()
 
 /**
  * Keeps a refused call for its partner to see in the sandbox; calls that name no known partner are only logged.
@@ -83,8 +83,8 @@ function keepUnlessBusy(
   call: PartnerCall,
   keep: (partner: PartnerWithSecrets) => Promise<unknown>,
 ): Promise<void> {
-  const writing = beingWritten.get(deps.rates) ?? new Set()
-  beingWritten.set(deps.rates, writing)
+  const writing = beingWritten.get(deps.rateLimiter) ?? new Set()
+  beingWritten.set(deps.rateLimiter, writing)
   if (writing.size >= most) return Promise.resolve()
   const keepOfCaller = async () => {
     const parsed = parseAuthorization(call.authorization ?? '')
@@ -99,7 +99,7 @@ function keepUnlessBusy(
 
 /** Waits for entries that are being written and analysed, and writes the counts. */
 export async function finishRejected(deps: Deps): Promise<void> {
-  await Promise.allSettled(beingWritten.get(deps.rates) ?? [])
+  await Promise.allSettled(beingWritten.get(deps.rateLimiter) ?? [])
   await writeLeftOut(deps)
   await writeRejectedCounts(deps).catch(() => {})
 }
@@ -186,7 +186,7 @@ function cutHeaders(headers: Readonly<Record<string, string>>, most: number): Re
 async function mistakesOf(deps: Deps, partner: PartnerWithSecrets, rejection: Rejection): Promise<string> {
   const { call, headers, address = '', reason } = rejection
   if (reason !== SIGNATURE_UNFIT) return ''
-  if (deps.rates.count(DIAGNOSED, `${partner.client_id}\n${networkOf(address)}`).exceeded) return ''
+  if (deps.rateLimiter.count(DIAGNOSED, `${partner.client_id}\n${networkOf(address)}`).exceeded) return ''
   const { mistakes } = await diagnoseCall(deps, partner, { ...call, host: String(headers.host ?? '') }, 'caller')
   return mistakes.length === 0 ? '' : `: ${mistakes.join(', ')}`
 }

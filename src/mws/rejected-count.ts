@@ -1,6 +1,6 @@
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
-import type { Rates } from '../lib/rates.ts'
+import type { RateLimiter } from '../lib/rate-limiter.ts'
 
 /** For the audit log: how many calls of a partner were refused, one row a minute and partner. */
 
@@ -12,12 +12,12 @@ interface Counted {
   unverified: number
 }
 
-/** Per process, whose rooms share the rates; as many partners as there are. */
-const counts = new WeakMap<Rates, Map<bigint, Counted>>()
+/** Per process, whose rooms share the rate limiter; as many partners as there are. */
+const counts = new WeakMap<RateLimiter, Map<bigint, Counted>>()
 
 export function countRejected(deps: Deps, partnerId: bigint, verified: boolean): void {
-  const known = counts.get(deps.rates) ?? new Map<bigint, Counted>()
-  counts.set(deps.rates, known)
+  const known = counts.get(deps.rateLimiter) ?? new Map<bigint, Counted>()
+  counts.set(deps.rateLimiter, known)
   if (known.size === 0) {
     // Without a database the counts are lost; requests already log that it is unavailable.
     setTimeout(() => writeRejectedCounts(deps).catch(() => {}), EVERY_MS).unref()
@@ -29,7 +29,7 @@ export function countRejected(deps: Deps, partnerId: bigint, verified: boolean):
 
 /** Writes what was counted: a minute is over, or the process is about to end. */
 export async function writeRejectedCounts(deps: Deps): Promise<void> {
-  const known = counts.get(deps.rates)
+  const known = counts.get(deps.rateLimiter)
   const counted = [...(known?.values() ?? [])]
   known?.clear()
   for (const { partnerId, ...calls } of counted) {

@@ -42,13 +42,14 @@ interface Entry {
  * and 32 MiB a day of those that are verified, 4 MiB a day of the others and some 60 MB a day of the others of all
  * partners. If the quota is used up: the time until it is open again.
  */
-export function exceededQuota({ rates }: Deps, entry: Entry): { readonly endsInMs: number } | undefined {
+export function exceededQuota({ rateLimiter }: Deps, entry: Entry): { readonly endsInMs: number } | undefined {
   const { clientId, address, verified, bytes } = entry
   const kind = verified ? 'rejected verified' : 'rejected unverified'
   const { calls, blocks, blocksADay } = QUOTAS[verified ? 'verified' : 'unverified']
   const count = (what: string, most: number, windowS: number, subject: string, times = 1) => {
-    let counted = rates.count({ kind: `${kind} ${what}`, most, windowS }, subject)
-    for (let more = 1; more < times; more++) counted = rates.count({ kind: `${kind} ${what}`, most, windowS }, subject)
+    let counted = rateLimiter.count({ kind: `${kind} ${what}`, most, windowS }, subject)
+    for (let more = 1; more < times; more++)
+      counted = rateLimiter.count({ kind: `${kind} ${what}`, most, windowS }, subject)
     return counted.exceeded ? counted : undefined
   }
   const size = Math.max(1, Math.ceil(bytes / BLOCK))

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
-import type { Rates } from '../lib/rates.ts'
+import type { RateLimiter } from '../lib/rate-limiter.ts'
 import { pathAsSent } from '../lib/web/request-target.ts'
 import { BA_FAILED, refused } from '../mws-wire/index.ts'
 import { findPartner, findPartnerByClientId, type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
@@ -62,13 +62,14 @@ export async function testSignature(deps: Deps, call: TestedCall, content: SentC
   if (known.found) return tell(deps, known.partner, call, known.found, content)
   const { clientId } = readLooseAuthorization(call.authorization ?? '')
   const tooMany =
-    deps.rates.count(SEARCHED_OF_NETWORK, networkOf(call.address)).exceeded ||
-    deps.rates.count(SEARCHED, clientId).exceeded
+    deps.rateLimiter.count(SEARCHED_OF_NETWORK, networkOf(call.address)).exceeded ||
+    deps.rateLimiter.count(SEARCHED, clientId).exceeded
   // Also for an unknown clientId: otherwise the time, or a busy thread, would reveal that it is unknown.
   const looked = await diagnoseCall(deps, known.partner, call, tooMany ? undefined : 'caller')
   if (known.partner) {
     if (looked.proven) return tell(deps, known.partner, call, looked, content)
-    if (!deps.rates.count(UNVERIFIED, clientId).exceeded) await keep(deps, known.partner, call, looked, 'sent', false)
+    if (!deps.rateLimiter.count(UNVERIFIED, clientId).exceeded)
+      await keep(deps, known.partner, call, looked, 'sent', false)
   }
   const found = diagnoseUnproven(call, settingsOf(deps), isBusy(looked))
   if (clientId !== '') await sleep(ANSWERED_EVERY_MS - ((performance.now() - began) % ANSWERED_EVERY_MS))
@@ -146,15 +147,15 @@ export const hasPassedSignatureTool = (deps: Deps, partnerId: bigint): Promise<b
   store.hasPassed(deps.db, partnerId)
 
 /** A call with a right signature that came elsewhere proves what the tool asks for: it counts as passed. */
-export async function passSignatureTool({ db, clock, rates }: Deps, partnerId: bigint): Promise<void> {
-  const known = passed.get(rates) ?? new Set()
+export async function passSignatureTool({ db, clock, rateLimiter }: Deps, partnerId: bigint): Promise<void> {
+  const known = passed.get(rateLimiter) ?? new Set()
   if (known.has(partnerId)) return
   await store.insertPass(db, partnerId, clock.now())
-  passed.set(rates, known.add(partnerId))
+  passed.set(rateLimiter, known.add(partnerId))
 }
 
 /** Partners that are known to have passed, per process: it is never taken back. */
-const passed = new WeakMap<Rates, Set<bigint>>()
+const passed = new WeakMap<RateLimiter, Set<bigint>>()
 
 function keep(
   { db, clock }: Deps,

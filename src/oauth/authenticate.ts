@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import { secondsUntil } from '../lib/clock.ts'
-import { type DerivedKeys, equalSecrets, hashSecret, type Keys, makesWithNewest } from '../lib/crypto/keys.ts'
+import { type DerivedKeys, equalSecrets, hashSecret, isCurrentKeyNewest, type Keys } from '../lib/crypto/keys.ts'
 import {
   type CallingApp,
   findAppWithFailures,
@@ -96,7 +96,7 @@ export async function verifyCredentials(
   }
   const match = findSecret(keys, secrets, appSecrets) ?? findBefore(keys, secrets, appSecrets)
   if (!app || !match) {
-    deps.meters.signInFailures.inc({ kind: 'client' })
+    deps.metrics.signInFailures.inc({ kind: 'client' })
     const counted = await countFailure(db, subject, now, CLIENT_WINDOW_S)
     // Guesses that passed the check above at the same time are refused alike.
     if (counted.failures > config.CLIENT_FAILURES) {
@@ -122,7 +122,7 @@ function findBefore(keys: Keys, live: readonly LiveSecret[], secrets: readonly s
   for (const other of keys.others) {
     for (const secret of secrets) {
       const found = findSecret(other, live, [secret])
-      if (found) return makesWithNewest(keys) ? { ...found, rehashed: hashSecret(keys, secret) } : found
+      if (found) return isCurrentKeyNewest(keys) ? { ...found, rehashed: hashSecret(keys, secret) } : found
     }
   }
   return undefined

@@ -1,6 +1,6 @@
 import { countSessionsOfUser, routingKeyOf, type UserKey } from '../account/index.ts'
 import type { Deps } from '../deps.ts'
-import { longRead } from '../lib/turns.ts'
+import { longRead } from '../lib/long-read.ts'
 import { showMicroApp } from '../registry/index.ts'
 import { countTokensOfApp, countTokensOfUser } from './ending-store.ts'
 

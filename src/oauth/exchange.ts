@@ -64,7 +64,7 @@ export async function exchangeCode(deps: Deps, caller: TokenCaller, input: Excha
   const found = await spendAuthorizationCode(deps.db, exchange, input.withSignIn)
   if (!found) throw refuse('code_unknown', { value: input.code })
   if (!found.spent) throw await refusal(deps, caller, input, exchange, found)
-  deps.meters.tokensIssued.authorization_code++
+  deps.metrics.tokensIssued.authorization_code++
   const { scopes, grant_id: grantId, signIn } = found
   return { accessToken, refreshToken, scopes, grantId, issuedAt: now, signIn }
 }

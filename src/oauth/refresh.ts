@@ -47,7 +47,7 @@ export async function refreshTokens(
   }
   if (scopes) await refuseBeyondGrant(deps, presented, scopes)
   const issued = await (policy === 'rotating' ? rotate(deps, refresh) : extend(deps, refresh))
-  deps.meters.tokensIssued.refresh_token++
+  deps.metrics.tokensIssued.refresh_token++
   return issued
 }
 
@@ -63,8 +63,8 @@ async function refuseBeyondGrant({ db }: Deps, { routingKey, hash }: OpaqueToken
 }
 
 /** Refused at once, before anything is looked up: the app asks too often, whatever it presents. */
-function limitRefreshes({ config, rates }: Deps, { app_key }: CallingApp): void {
-  const { exceeded, endsInMs } = rates.count(
+function limitRefreshes({ config, rateLimiter }: Deps, { app_key }: CallingApp): void {
+  const { exceeded, endsInMs } = rateLimiter.count(
     { kind: 'refresh', most: config.REFRESHES_PER_MINUTE, windowS: 60 },
     app_key,
   )

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { KEY_SET_LIMITS } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
+import { ConcurrencyLimit } from '../lib/concurrency-limit.ts'
 import { listOf } from '../lib/json/shape.ts'
-import { Turns } from '../lib/turns.ts'
 import { addressGuard, get } from '../outbound/index.ts'
 import { publicKey } from '../registry/index.ts'
 
@@ -45,7 +45,7 @@ export class ClientKeys {
   readonly #deps: Pick<Deps, 'config' | 'clock'>
   readonly #known = new Map<string, Known>()
   readonly #asking = new Map<string, Promise<Known>>()
-  readonly #turns = new Turns({ name: 'key sets of clients', most: 8, length: 50, waitMs: 3_000 })
+  readonly #reads = new ConcurrencyLimit({ name: 'key sets of clients', most: 8, length: 50, waitMs: 3_000 })
 
   constructor(deps: Pick<Deps, 'config' | 'clock'>) {
     this.#deps = deps
@@ -80,7 +80,7 @@ export class ClientKeys {
   /** One call a URL at a time, which all who wait for it share. */
   #ask(url: string): Promise<Known> {
     const asking =
-      this.#asking.get(url) ?? this.#turns.run(() => this.#read(url)).finally(() => this.#asking.delete(url))
+      this.#asking.get(url) ?? this.#reads.run(() => this.#read(url)).finally(() => this.#asking.delete(url))
     this.#asking.set(url, asking)
     return asking
   }

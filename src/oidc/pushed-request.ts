@@ -21,11 +21,11 @@ export async function pushRequest(
   form: Query,
   address: string,
 ): Promise<PushedAnswer> {
-  const { config, db, clock, keys, rates } = deps
+  const { config, db, clock, keys, rateLimiter } = deps
   const most = config.PUSHED_REQUESTS_PER_MINUTE
   // Anybody can push in the name of a public client, and would use up what its people have.
   const counted = isPublic ? `${app.app_key}\n${networkOf(address)}` : app.app_key
-  const { exceeded, endsInMs } = rates.count({ kind: 'pushed request', most, windowS: 60 }, counted)
+  const { exceeded, endsInMs } = rateLimiter.count({ kind: 'pushed request', most, windowS: 60 }, counted)
   if (exceeded) throw refuseOauth('too_many_requests', { retryAfterS: Math.ceil(endsInMs / 1000) })
   if (form.values.has('request_uri')) throw refuse('request_uri_foreign')
   // A client that authenticates by a header need not repeat who it is.

@@ -4,7 +4,7 @@ import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { seal } from '../lib/crypto/keys.ts'
+import { encryptSecret } from '../lib/crypto/keys.ts'
 import { invalidRequest } from '../lib/web/rescode.ts'
 import {
   ALGS,
@@ -107,7 +107,7 @@ async function addKey(deps: Deps, alg: Alg, signsFrom: Date): Promise<void> {
   const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true })
   const publicJwk = z.record(z.string(), z.string()).parse(await exportJWK(publicKey))
   const kid = (await calculateJwkThumbprint(publicJwk)).slice(0, 16)
-  const sealed = seal(keys, JSON.stringify(await exportJWK(privateKey)), sealingContext(kid))
+  const sealed = encryptSecret(keys, JSON.stringify(await exportJWK(privateKey)), sealingContext(kid))
   const now = clock.now()
   await insertSigningKey(db, { kid, alg, public_jwk: publicJwk, sealed, created_at: now, signs_from: signsFrom })
   await recordAudit(deps, {

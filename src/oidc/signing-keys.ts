@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import type { JWK } from 'jose'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { open } from '../lib/crypto/keys.ts'
+import { decryptSecret } from '../lib/crypto/keys.ts'
 import { ensureSigningKey, KEYS_READ_EVERY_S, signsAt } from './signing-key.ts'
 import { ALGS, type Alg, findSigningKeys, type SealedKey, sealingContext } from './signing-key-store.ts'
 
@@ -73,7 +73,7 @@ export class SigningKeys {
   }
 
   #open({ kid, alg, sealed }: SealedKey): Signer {
-    const jwk = JSON.parse(open(this.#deps.keys, sealed, sealingContext(kid)))
+    const jwk = JSON.parse(decryptSecret(this.#deps.keys, sealed, sealingContext(kid)))
     const key: KeyObject = createPrivateKey({ key: jwk, format: 'jwk' })
     // Two numbers side by side, as RFC 7518 §3.4 has it; an RSA key has no use for it.
     return { kid, header: `${encoded({ alg, kid, typ: 'JWT' })}.`, key: { key, dsaEncoding: 'ieee-p1363' } }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { NamedFailure } from '../lib/failure.ts'
+import { flushRepliesPerTick } from '../lib/web/flush-replies.ts'
 import { acceptForms } from '../lib/web/forms.ts'
-import { flushRepliesPerTick } from '../lib/web/load.ts'
 import { actorOf, noteForLog } from '../lib/web/observe.ts'
 import { answerStandard, sendStandardFailure, standardFailureOf } from '../lib/web/standard-answer.ts'
 import { type Parameters, required, revokeToken } from '../oauth/index.ts'

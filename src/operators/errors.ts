@@ -13,7 +13,7 @@ export const roleAboveOperator = (role: Role): InvalidInput =>
 export const lastAdmin = (): RescodeError =>
   invalidRequest('this is the last active admin who can sign in; create another admin first, or set ADMIN_TOKEN')
 
-/** Who asks is known, and may not do this. */
+/** The operator is authenticated, but may not do this. */
 export const roleNeeded = (operation: string, needed: Role, has: Role): RescodeError =>
   new RescodeError(20003, {
     message: `Request forbidden: ${operation} needs the role ${needed}; this operator is ${has}`,

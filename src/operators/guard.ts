@@ -11,7 +11,7 @@ import { ROUTE_ROLES } from './permissions.ts'
 import { bearerOf, findOperator } from './token.ts'
 
 const MINUTE_S = 60
-/** Wrong tokens of one network in a minute before it has to wait; a right one is admitted all the same. */
+/** Wrong tokens of one network in a minute before it has to wait; a right token is accepted even then. */
 const FAILURES = { kind: 'operator token refused', most: 30, windowS: MINUTE_S } as const
 /** Rows in the audit log in a minute: about what one operator was refused, and about wrong tokens of one network and of all. */
 const ROWS_OF_OPERATOR = { kind: 'operator refusal recorded', most: 300, windowS: MINUTE_S } as const
@@ -37,7 +37,7 @@ export function registerOperators(app: FastifyInstance, given: Deps, isForOperat
     request.operator = operator
     noteForLog(request, { operator: operator.name })
     const { url } = request.routeOptions
-    if (url === undefined) return // no such route, as the operator is about to be told
+    if (url === undefined) return // no such route, which the 404 handler answers
     const operation = `${request.method} ${url}`
     await requireRole(deps, request, ROUTE_ROLES.get(operation), operation)
   })
@@ -46,11 +46,11 @@ export function registerOperators(app: FastifyInstance, given: Deps, isForOperat
   )
 }
 
-/** What is in no table is allowed to nobody. */
+/** A route without an entry in PERMISSIONS is refused to everybody. */
 async function requireRole(deps: Deps, request: FastifyRequest, needed: Role | undefined, operation: string) {
   const { name, role } = operatorOf(request)
   if (needed !== undefined && allows(role, needed)) return
-  if (!deps.rates.count(ROWS_OF_OPERATOR, name).exceeded) {
+  if (!deps.rateLimiter.count(ROWS_OF_OPERATOR, name).exceeded) {
     await recordAudit(deps, {
       event: 'operator_refused',
       actor: actorOf(request, 'operator', name),
@@ -70,12 +70,12 @@ async function requireRole(deps: Deps, request: FastifyRequest, needed: Role | u
   throw roleNeeded(operation, needed ?? 'admin', role)
 }
 
-/** A caller without a token is no attempt to sign in: it is refused, and leaves its line among the refused requests. */
+/** A request without a token is no attempt to sign in: it is refused and logged, and not counted. */
 async function refuseBearer(deps: Deps, request: FastifyRequest, tried: boolean): Promise<Error> {
   const wrong = wrongBearer(deps.config.ADMIN_TOKEN !== undefined)
   if (!tried) return wrong
   const network = networkOf(request.ip)
-  const { exceeded, endsInMs } = deps.rates.count(FAILURES, network)
+  const { exceeded, endsInMs } = deps.rateLimiter.count(FAILURES, network)
   request.server.sampledLog.write(
     {
       level: 'warn',
@@ -96,5 +96,5 @@ async function refuseBearer(deps: Deps, request: FastifyRequest, tried: boolean)
   return exceeded ? tooManyRequests(Math.ceil(endsInMs / 1000)) : wrong
 }
 
-const mayRecord = ({ rates }: Deps, network: string): boolean =>
-  !rates.count(ROWS_OF_NETWORK, network).exceeded && !rates.count(ROWS_OF_ALL, '').exceeded
+const mayRecord = ({ rateLimiter }: Deps, network: string): boolean =>
+  !rateLimiter.count(ROWS_OF_NETWORK, network).exceeded && !rateLimiter.count(ROWS_OF_ALL, '').exceeded

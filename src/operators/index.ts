@@ -1,7 +1,12 @@
 /** Those who operate the service: roles, tokens, sign-in, and which operation needs which role. */
 
+export {
+  type ConsoleOperator,
+  endConsoleSession,
+  findConsoleSession,
+  signInWithAdminToken,
+} from './admin-token-session.ts'
 export { OperatorSignInRefused } from './errors.ts'
-export { type ConsoleOperator, endConsoleSession, findConsoleSession, signInFirstOperator } from './first-session.ts'
 export { type IsForOperators, registerOperators } from './guard.ts'
 export {
   createOperator,
@@ -14,6 +19,8 @@ export {
 export { PERMISSIONS } from './permissions.ts'
 export { findOperatorSession } from './session.ts'
 export { setOperatorPassword, signInOperator } from './sign-in.ts'
-export { isFirstOperator, newOperatorToken, revokeOperatorToken } from './token.ts'
+export { hasAdminToken, newOperatorToken, revokeOperatorToken } from './token.ts'
 export { OPERATOR_RETENTION } from './token-store.ts'
 export { confirmTotp, enrolTotp, OPERATORS_SEALED, resetTotp } from './totp.ts'
+/** The operator who signs in with ADMIN_TOKEN. */
+export { ADMIN_TOKEN_NAME } from './wire.ts'

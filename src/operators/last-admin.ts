@@ -4,20 +4,20 @@ import { lastAdmin } from './errors.ts'
 import * as store from './store.ts'
 
 /**
- * Makes a change that may take the last admin away who can get in: with a password (an authenticator is added at the
- * first sign-in) or a token of that role that is accepted. Throws 20007 then, which undoes the change; not with
- * ADMIN_TOKEN, which lets somebody in again. In a transaction, before it locks anything else, so that all lock in one
- * order and two admins cannot go away at once.
+ * Makes a change that could lock out the last admin, and throws 20007, which undoes it, if nobody is left who can sign in
+ * as admin with a password (an authenticator is added at the first sign-in) or a valid token. With ADMIN_TOKEN set
+ * somebody always can. Call it in a transaction before anything else is locked: all lock in one order then, and two
+ * admins cannot disable each other at once.
  */
-export async function keepingAnAdmin<Result>(
+export async function refuseWithoutAdmin<Result>(
   { config, clock }: Deps,
   db: Db,
   change: () => Promise<Result>,
 ): Promise<Result> {
   await store.lockAdmins(db)
-  const isThere = async () => config.ADMIN_TOKEN !== undefined || (await store.hasUsableAdmin(db, clock.now()))
-  const wasThere = await isThere()
+  const hasAdmin = async () => config.ADMIN_TOKEN !== undefined || (await store.hasUsableAdmin(db, clock.now()))
+  const hadAdmin = await hasAdmin()
   const result = await change()
-  if (wasThere && !(await isThere())) throw lastAdmin()
+  if (hadAdmin && !(await hasAdmin())) throw lastAdmin()
   return result
 }

@@ -4,12 +4,12 @@ import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
 import { operation } from '../lib/json/input.ts'
 import { nameTaken, noSuchOperator } from './errors.ts'
-import { keepingAnAdmin } from './last-admin.ts'
+import { refuseWithoutAdmin } from './last-admin.ts'
 import * as store from './store.ts'
-import { makeToken } from './token.ts'
+import { issueOperatorToken } from './token.ts'
 import { liveTokens } from './token-store.ts'
 import {
-  type MadeToken,
+  type IssuedOperatorToken,
   type NewOperator,
   newOperator,
   type OneOperator,
@@ -30,16 +30,16 @@ export async function listOperators({ db, clock }: Pick<Deps, 'db' | 'clock'>): 
   }))
 }
 
-/** A new operator with a first token, which no later call can show again. A name that is taken is bad input (20007). */
+/** A new operator with a first token, which no later call can show again. A name in use is bad input (20007). */
 export const createOperator = operation(
   newOperator,
-  (deps: Deps, { name, role, days }: NewOperator): Promise<ShownOperator & MadeToken> =>
+  (deps: Deps, { name, role, days }: NewOperator): Promise<ShownOperator & IssuedOperatorToken> =>
     deps.db.tx(async (db) => {
       const inside = { ...deps, db }
       const operator_id = randomUUID()
       if ((await store.insertOperator(db, { operator_id, name, role }, deps.clock.now())) === 0) throw nameTaken()
       await recordAudit(inside, { event: 'operator_created', target: `operator:${name}`, detail: { role } })
-      const made = await makeToken(inside, await existing(db, name), { token_name: 'first', role, days })
+      const made = await issueOperatorToken(inside, await existing(db, name), { token_name: 'first', role, days })
       return { ...(await shown(inside, name)), ...made }
     }),
 )
@@ -62,7 +62,7 @@ export const showOperator = operation(
   (deps: Deps, { name }: OneOperator): Promise<ShownOperator> => shown(deps, name),
 )
 
-/** `change` does it and says what was before and is now; undefined where nothing changes. */
+/** `change` returns what was before and is now; undefined if nothing changes. */
 const changeOperator = (
   deps: Deps,
   name: string,
@@ -70,7 +70,7 @@ const changeOperator = (
   change: (db: Db, operator: OperatorRow) => Promise<object | undefined>,
 ): Promise<ShownOperator> =>
   deps.db.tx((db) =>
-    keepingAnAdmin(deps, db, async () => {
+    refuseWithoutAdmin(deps, db, async () => {
       const inside = { ...deps, db }
       const operator = await existing(db, name)
       const detail = await change(db, operator)

@@ -2,7 +2,7 @@ import type { Role } from '../lib/web/admin-auth.ts'
 
 /**
  * Which role an operation needs: as a route below /admin/v1 and as a command. A test walks every route and every command
- * with every role. What is not here is refused to everybody.
+ * with every role. An operation that is not listed is refused to everybody.
  */
 export interface Permission {
   readonly role: Role

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { settingsInForce } from '../config/in-force.ts'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
-import type { ActingFor } from '../lib/web/admin-auth.ts'
+import type { DepsFor } from '../lib/web/admin-auth.ts'
 import { answerSuccess } from '../lib/web/envelope.ts'
 import {
   createOperator,
@@ -21,46 +21,52 @@ interface OneOperatorRoute {
   Params: { name: string }
 }
 
-/** The body's fields; the path's name counts. */
+/** The body's fields with the name of the path. */
 const withName = ({ body, params }: FastifyRequest<OneOperatorRoute>): object => ({ ...Object(body ?? {}), ...params })
 
-/** Operators about operators, and the settings of the process that answers; below /admin/v1. */
-export function operatorAdminRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
-  app.get('/settings', async (request, reply) => answerSuccess(request, reply, settingsInForce(as(request).config)))
+/** Management of operators, and the settings of this process; below /admin/v1. */
+export function operatorAdminRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
+  app.get('/settings', async (request, reply) =>
+    answerSuccess(request, reply, settingsInForce(depsFor(request).config)),
+  )
 
   app.get('/operators', async (request, reply) =>
-    answerSuccess(request, reply, { operators: await listOperators(as(request)) }),
+    answerSuccess(request, reply, { operators: await listOperators(depsFor(request)) }),
   )
 
   app.post('/operators', async (request, reply) =>
-    answerSuccess(request, reply, await createOperator(as(request), parseInput(createOperator.input, request.body))),
+    answerSuccess(
+      request,
+      reply,
+      await createOperator(depsFor(request), parseInput(createOperator.input, request.body)),
+    ),
   )
 
   app.get<OneOperatorRoute>('/operators/:name', async (request, reply) =>
-    answerSuccess(request, reply, await showOperator(as(request), parseInput(oneOperator, request.params))),
+    answerSuccess(request, reply, await showOperator(depsFor(request), parseInput(oneOperator, request.params))),
   )
 
   app.post<OneOperatorRoute>('/operators/:name/role', async (request, reply) =>
     answerSuccess(
       request,
       reply,
-      await setOperatorRole(as(request), parseInput(setOperatorRole.input, withName(request))),
+      await setOperatorRole(depsFor(request), parseInput(setOperatorRole.input, withName(request))),
     ),
   )
 
   app.post<OneOperatorRoute>('/operators/:name/disable', async (request, reply) =>
-    answerSuccess(request, reply, await disableOperator(as(request), parseInput(oneOperator, withName(request)))),
+    answerSuccess(request, reply, await disableOperator(depsFor(request), parseInput(oneOperator, withName(request)))),
   )
 
   app.post<OneOperatorRoute>('/operators/:name/enable', async (request, reply) =>
-    answerSuccess(request, reply, await enableOperator(as(request), parseInput(oneOperator, withName(request)))),
+    answerSuccess(request, reply, await enableOperator(depsFor(request), parseInput(oneOperator, withName(request)))),
   )
 
   app.post<OneOperatorRoute>('/operators/:name/tokens', async (request, reply) =>
     answerSuccess(
       request,
       reply,
-      await newOperatorToken(as(request), parseInput(newOperatorToken.input, withName(request))),
+      await newOperatorToken(depsFor(request), parseInput(newOperatorToken.input, withName(request))),
     ),
   )
 
@@ -68,7 +74,7 @@ export function operatorAdminRoutes(app: FastifyInstance, as: ActingFor<Deps>): 
     answerSuccess(
       request,
       reply,
-      await revokeOperatorToken(as(request), parseInput(revokeOperatorToken.input, withName(request))),
+      await revokeOperatorToken(depsFor(request), parseInput(revokeOperatorToken.input, withName(request))),
     ),
   )
 
@@ -76,11 +82,11 @@ export function operatorAdminRoutes(app: FastifyInstance, as: ActingFor<Deps>): 
     answerSuccess(
       request,
       reply,
-      await setOperatorPassword(as(request), parseInput(setOperatorPassword.input, withName(request))),
+      await setOperatorPassword(depsFor(request), parseInput(setOperatorPassword.input, withName(request))),
     ),
   )
 
   app.post<OneOperatorRoute>('/operators/:name/reset-totp', async (request, reply) =>
-    answerSuccess(request, reply, await resetTotp(as(request), parseInput(oneOperator, withName(request)))),
+    answerSuccess(request, reply, await resetTotp(depsFor(request), parseInput(oneOperator, withName(request)))),
   )
 }

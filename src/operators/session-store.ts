@@ -30,8 +30,8 @@ const session = z.object({
 export type FoundSession = z.output<typeof session>
 
 /**
- * Of an active operator whose password is the one of then. A session that may only add an authenticator is over once there
- * is one: whoever knows the password alone must not replace it.
+ * The session of an active operator whose password has not changed since. A session that may only add an authenticator
+ * ends once there is one: the password alone must not be enough to replace it.
  */
 export const findSession = (db: Db, hash: Buffer, now: Date, seenSince: Date): Promise<FoundSession | undefined> =>
   db.maybe(

@@ -5,7 +5,7 @@ import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import type { Operator } from '../lib/web/admin-auth.ts'
 import * as store from './session-store.ts'
 
-/** That somebody was there is written at most this often. */
+/** The last use of a session is written at most this often. */
 const TOUCH_EVERY_S = 60
 
 export interface SignedInOperator extends Operator {
@@ -17,17 +17,17 @@ export interface SignedInOperator extends Operator {
   readonly sessionHash: Buffer
 }
 
-interface Of {
+interface SessionOwner {
   readonly operator_id: string
   readonly credential_version: number
 }
 
 /** Opens a session and returns its id, the cookie's value; only a keyed hash of it is kept. */
-export async function startOperatorSession(deps: Deps, of: Of, pending: boolean): Promise<string> {
+export async function startOperatorSession(deps: Deps, owner: SessionOwner, pending: boolean): Promise<string> {
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, deps.config.OPERATOR_SESSION_S)
   const session = issueToken(deps.keys, { prefix: PREFIX.operatorSession, routingKey: 0, expiresAt })
-  const { operator_id, credential_version } = of
+  const { operator_id, credential_version } = owner
   await store.insertSession(
     deps.db,
     { hash: session.hash, operator_id, credential_version, pending, expires_at: session.expiresAt },

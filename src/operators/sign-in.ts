@@ -1,6 +1,6 @@
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
-import { hashPassword, inPasswordTurn, verifyPassword } from '../lib/crypto/password.ts'
+import { hashPassword, verifyPassword, withPasswordSlot } from '../lib/crypto/password.ts'
 import { operation } from '../lib/json/input.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { noSuchOperator, OperatorSignInRefused } from './errors.ts'
@@ -31,13 +31,13 @@ export interface OperatorSignedIn {
 
 /**
  * Opens a session for name, password and a code of the authenticator; throws OperatorSignInRefused, which does not say
- * which of them was wrong. Failures are counted as in src/throttle/sign-in.ts, codes and passwords together: of guesses
- * that race, no more are answered than the limits allow.
+ * which of them was wrong. Failures are counted as in src/throttle/sign-in.ts, codes and passwords together:
+ * simultaneous guesses get no more answers than the limits allow.
  */
 export const signInOperator = (deps: Deps, input: OperatorSignIn): Promise<OperatorSignedIn> =>
-  inPasswordTurn(deps.config, () => judge(deps, input))
+  withPasswordSlot(deps.config, () => attemptSignIn(deps, input))
 
-async function judge(deps: Deps, input: OperatorSignIn): Promise<OperatorSignedIn> {
+async function attemptSignIn(deps: Deps, input: OperatorSignIn): Promise<OperatorSignedIn> {
   const { name, address, device } = input
   const limits = await signInLimits(deps, { kind: 'operator', name: name.toLowerCase(), address, device })
   const refuseExhausted = async () => {
@@ -66,7 +66,7 @@ async function judge(deps: Deps, input: OperatorSignIn): Promise<OperatorSignedI
   })
 }
 
-/** As many rows as the limits let attempts through. A name that nobody has is not kept: it may be a password. */
+/** The limits of attempts also limit these rows. A name that no operator has is not kept: it may be a password. */
 const recordFailure = (deps: Deps, name: string | undefined, locked: boolean) =>
   recordAudit(deps, {
     event: locked ? 'operator_sign_in_locked' : 'operator_sign_in_failed',
@@ -76,11 +76,11 @@ const recordFailure = (deps: Deps, name: string | undefined, locked: boolean) =>
     detail: { by: 'password' },
   })
 
-/** Sets a password; sessions from before are over. */
+/** Sets a password and ends the operator's sessions. */
 export const setOperatorPassword = operation(
   newPassword,
   async (deps: Deps, { name, password }: NewPassword): Promise<{ name: string }> => {
-    const passwordHash = await inPasswordTurn(deps.config, () => hashPassword(password))
+    const passwordHash = await withPasswordSlot(deps.config, () => hashPassword(password))
     return deps.db.tx(async (db) => {
       const found = await store.lockOperator(db, name)
       if (!found) throw noSuchOperator()

@@ -5,7 +5,7 @@ import { type OperatorRow, operatorRow } from './wire.ts'
 
 /** Operators by name, in any case of letters. Tokens and sessions are in token-store.ts and session-store.ts. */
 
-/** 0 when the name is taken. */
+/** 0 when the name is in use. */
 export const insertOperator = (
   db: Db,
   made: { readonly operator_id: string; readonly name: string; readonly role: Role },
@@ -33,7 +33,7 @@ export const lockOperator = (db: Db, name: string): Promise<OperatorRow | undefi
         from operator where lower(name) = lower(${name}) for update`,
   )
 
-/** Those who are active admins, until the end of the transaction. */
+/** Locks the active admins until the end of the transaction. */
 export const lockAdmins = (db: Db): Promise<number> =>
   db.exec(sql`select from operator where role = 'admin' and status = 'active' order by operator_id for update`)
 
@@ -54,7 +54,7 @@ export const hasUsableAdmin = async (db: Db, now: Date): Promise<boolean> =>
 export const setRole = (db: Db, operatorId: string, role: Role): Promise<number> =>
   db.exec(sql`update operator set role = ${role} where operator_id = ${operatorId}`)
 
-/** Sessions from before are over. */
+/** Ends the operator's sessions. */
 export const setStatus = (db: Db, operatorId: string, status: OperatorRow['status']): Promise<number> =>
   db.exec(
     sql`update operator set status = ${status}, credential_version = credential_version + 1
@@ -67,7 +67,7 @@ export const setPassword = (db: Db, operatorId: string, passwordHash: string): P
         where operator_id = ${operatorId}`,
   )
 
-/** An authenticator for one who has none; it counts once it is confirmed. 0 where one counts already. */
+/** An authenticator for an operator without one, in force once it is confirmed. 0 if one is in force already. */
 export const setTotp = (db: Db, operatorId: string, sealed: Buffer): Promise<number> =>
   db.exec(
     sql`update operator set totp_sealed = ${sealed}, totp_last_step = 0
@@ -80,7 +80,7 @@ export const removeTotp = (db: Db, operatorId: string): Promise<number> =>
         where operator_id = ${operatorId}`,
   )
 
-/** Spends the codes of this authenticator up to this step; 0 when that was done before, or it is another one by now. */
+/** Marks the codes of this authenticator up to this step as used; 0 if they were, or the authenticator was replaced. */
 export const spendTotpStep = (
   db: Db,
   { operator_id, totp_sealed }: Pick<Credential, 'operator_id' | 'totp_sealed'>,

@@ -44,7 +44,7 @@ export const findToken = (db: Db, hash: Buffer, now: Date): Promise<FoundToken |
         where t.token_hash = ${hash} and t.revoked_at is null and t.expires_at > ${now} and o.status = 'active'`,
   )
 
-/** Does nothing where somebody has said so since `unlessSince`. */
+/** Does nothing if the last use is recorded since `unlessSince`. */
 export const touchToken = (db: Db, hash: Buffer, now: Date, unlessSince: Date): Promise<number> =>
   db.exec(
     sql`update operator_token set last_used_at = ${now}
@@ -53,7 +53,7 @@ export const touchToken = (db: Db, hash: Buffer, now: Date, unlessSince: Date): 
 
 const tokenOf = operatorToken.extend({ operator_id: z.string() })
 
-/** Those that are accepted, of all operators, oldest first. */
+/** Valid tokens of all operators, oldest first. */
 export const liveTokens = (db: Db, now: Date): Promise<(OperatorToken & { operator_id: string })[]> =>
   db.many(
     tokenOf,

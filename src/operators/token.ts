@@ -9,12 +9,12 @@ import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import { operation } from '../lib/json/input.ts'
 import { allows, type Operator, type Role } from '../lib/web/admin-auth.ts'
 import { noSuchOperator, noSuchToken, roleAboveOperator } from './errors.ts'
-import { keepingAnAdmin } from './last-admin.ts'
+import { refuseWithoutAdmin } from './last-admin.ts'
 import { lockOperator } from './store.ts'
 import { findToken, insertToken, revokeToken, touchToken } from './token-store.ts'
 import {
-  FIRST_OPERATOR,
-  type MadeToken,
+  ADMIN_TOKEN_NAME,
+  type IssuedOperatorToken,
   type NewToken,
   newToken,
   type OneToken,
@@ -27,23 +27,23 @@ const TOUCH_EVERY_S = 60
 
 const BEARER = /^Bearer +(\S+) *$/i
 
-/** The token of an Authorization header; undefined where it is none of a bearer. */
+/** The token of an Authorization header; undefined if it is no bearer token. */
 export const bearerOf = (authorization = ''): string | undefined => BEARER.exec(authorization)?.[1]
 
 const isAdminToken = ({ ADMIN_TOKEN }: Pick<Config, 'ADMIN_TOKEN'>, bearer: string): boolean =>
   ADMIN_TOKEN !== undefined && equalSecrets(bearer, ADMIN_TOKEN)
 
-/** Whether an Authorization header is that of the bearer of ADMIN_TOKEN: for what has to be known without the database. */
-export function isFirstOperator(config: Pick<Config, 'ADMIN_TOKEN'>, authorization: string | undefined): boolean {
+/** Whether an Authorization header carries ADMIN_TOKEN; asks no database. */
+export function hasAdminToken(config: Pick<Config, 'ADMIN_TOKEN'>, authorization: string | undefined): boolean {
   const bearer = bearerOf(authorization)
   return bearer !== undefined && isAdminToken(config, bearer)
 }
 
 const lower = (one: Role, other: Role): Role => (allows(one, other) ? other : one)
 
-/** Who holds this bearer token: ADMIN_TOKEN, or a token of an operator. Anything forged costs no statement. */
+/** Who holds this bearer token: ADMIN_TOKEN, or a token of an operator. A forged token costs no statement. */
 export async function findOperator({ config, db, keys, clock }: Deps, bearer: string): Promise<Operator | undefined> {
-  if (isAdminToken(config, bearer)) return { name: FIRST_OPERATOR, role: 'admin' }
+  if (isAdminToken(config, bearer)) return { name: ADMIN_TOKEN_NAME, role: 'admin' }
   const now = clock.now()
   const token = parseToken(keys, PREFIX.operatorToken, bearer)
   if (!token || token.expiresAt <= now) return undefined
@@ -61,7 +61,11 @@ interface Wanted {
 }
 
 /** In the transaction of `deps.db`, with a row in the audit log. */
-export async function makeToken(deps: Deps, of: OperatorRow, { token_name, role, days }: Wanted): Promise<MadeToken> {
+export async function issueOperatorToken(
+  deps: Deps,
+  of: OperatorRow,
+  { token_name, role, days }: Wanted,
+): Promise<IssuedOperatorToken> {
   const { db, keys, clock } = deps
   const now = clock.now()
   const expiresAt = wholeSecondsAfter(now, days * DAY_S)
@@ -77,21 +81,21 @@ export async function makeToken(deps: Deps, of: OperatorRow, { token_name, role,
 /** A further token for an operator, of its role or a lower one. */
 export const newOperatorToken = operation(
   newToken,
-  (deps: Deps, { name, role, ...wanted }: NewToken): Promise<MadeToken> =>
+  (deps: Deps, { name, role, ...wanted }: NewToken): Promise<IssuedOperatorToken> =>
     deps.db.tx(async (db) => {
       const found = await lockOperator(db, name)
       if (!found) throw noSuchOperator()
       if (role && !allows(found.role, role)) throw roleAboveOperator(found.role)
-      return makeToken({ ...deps, db }, found, { ...wanted, role: role ?? found.role })
+      return issueOperatorToken({ ...deps, db }, found, { ...wanted, role: role ?? found.role })
     }),
 )
 
-/** Ends a token at once; not the last one by which an admin can get in. */
+/** Revokes a token at once, except the last one with which an admin could sign in. */
 export const revokeOperatorToken = operation(
   oneToken,
   (deps: Deps, { name, token_id }: OneToken): Promise<{ token_id: string }> =>
     deps.db.tx((db) =>
-      keepingAnAdmin(deps, db, async () => {
+      refuseWithoutAdmin(deps, db, async () => {
         const found = await lockOperator(db, name)
         if (!found) throw noSuchOperator()
         if ((await revokeToken(db, found.operator_id, token_id, deps.clock.now())) === 0) throw noSuchToken()

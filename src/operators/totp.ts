@@ -2,7 +2,7 @@ import { Secret, TOTP } from 'otpauth'
 import { recordAudit } from '../audit/index.ts'
 import type { SealedColumn } from '../db/sealed.ts'
 import type { Deps } from '../deps.ts'
-import { open, seal } from '../lib/crypto/keys.ts'
+import { decryptSecret, encryptSecret } from '../lib/crypto/keys.ts'
 import { operation } from '../lib/json/input.ts'
 import { signInLimits } from '../throttle/index.ts'
 import { noSuchOperator, OperatorSignInRefused } from './errors.ts'
@@ -20,7 +20,7 @@ const SECRET_BYTES = 20
 
 const sealingContext = (operatorId: string): string => `operator_totp ${operatorId}`
 
-/** What this room keeps sealed. */
+/** The encrypted columns of this room. */
 export const OPERATORS_SEALED: readonly SealedColumn[] = [
   {
     table: 'operator',
@@ -39,19 +39,23 @@ export interface TotpEnrolment {
   readonly url: string
 }
 
-/** A new authenticator for an operator without one; it counts once `confirmTotp` was given a code of it. */
+/** A new authenticator for an operator without one; in force once `confirmTotp` was given one of its codes. */
 export async function enrolTotp(deps: Deps, session: SignedInOperator): Promise<TotpEnrolment> {
   if (!session.pending) throw new OperatorSignInRefused()
   const secret = new Secret({ size: SECRET_BYTES })
   const { operatorId, name } = session
-  const isSet = await store.setTotp(deps.db, operatorId, seal(deps.keys, secret.base32, sealingContext(operatorId)))
+  const isSet = await store.setTotp(
+    deps.db,
+    operatorId,
+    encryptSecret(deps.keys, secret.base32, sealingContext(operatorId)),
+  )
   if (isSet === 0) throw new OperatorSignInRefused()
   return { secret: secret.base32, url: totpOf(secret, name).toString() }
 }
 
 /**
- * A first code of the authenticator: from now on signing in needs one. Returns the id of a session that may do everything,
- * in place of the one so far. Throws OperatorSignInRefused; wrong codes count as failed sign-ins.
+ * A first code of the authenticator: from now on signing in needs one. Returns the id of a full session, which
+ * replaces the present one. Throws OperatorSignInRefused; wrong codes count as failed sign-ins.
  */
 export async function confirmTotp(
   deps: Deps,
@@ -78,14 +82,14 @@ export async function confirmTotp(
 export async function spendCode({ db, keys, clock }: Deps, of: store.Credential, code: string): Promise<boolean> {
   if (of.totp_sealed === null) return false
   const now = clock.now()
-  const secret = Secret.fromBase32(open(keys, of.totp_sealed, sealingContext(of.operator_id)))
+  const secret = Secret.fromBase32(decryptSecret(keys, of.totp_sealed, sealingContext(of.operator_id)))
   const delta = totpOf(secret).validate({ token: code.replaceAll(' ', ''), timestamp: now.getTime(), window: WINDOW })
   if (delta === null) return false
   const step = Math.floor(now.getTime() / 1000 / PERIOD_S) + delta
   return (await store.spendTotpStep(db, of, step, now)) > 0
 }
 
-/** Takes the authenticator away, for somebody who has lost it: the next sign-in adds a new one. */
+/** Removes the authenticator of an operator who has lost it: the next sign-in adds a new one. */
 export const resetTotp = operation(
   oneOperator,
   (deps: Deps, { name }: OneOperator): Promise<{ name: string }> =>
@@ -93,7 +97,7 @@ export const resetTotp = operation(
       const found = await store.lockOperator(db, name)
       if (!found) throw noSuchOperator()
       await store.removeTotp(db, found.operator_id)
-      await store.setStatus(db, found.operator_id, found.status) // sessions from before are over
+      await store.setStatus(db, found.operator_id, found.status) // ends their sessions
       await recordAudit({ ...deps, db }, { event: 'operator_totp_reset', target: `operator:${found.name}` })
       return { name: found.name }
     }),

@@ -5,8 +5,8 @@ import { ROLES } from '../lib/web/admin-auth.ts'
 
 export const role = z.enum(ROLES)
 
-/** How the operator of ADMIN_TOKEN is called; nobody else may be. */
-export const FIRST_OPERATOR = 'ADMIN_TOKEN'
+/** The name of whoever holds ADMIN_TOKEN; no operator may have it. */
+export const ADMIN_TOKEN_NAME = 'ADMIN_TOKEN'
 
 const operatorName = z
   .string()
@@ -14,7 +14,7 @@ const operatorName = z
     /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/,
     'must be 1 to 64 letters, digits or . _ @ -, the first one a letter or digit',
   )
-  .refine((name) => name.toUpperCase() !== FIRST_OPERATOR, 'is the name of the operator of ADMIN_TOKEN')
+  .refine((name) => name.toUpperCase() !== ADMIN_TOKEN_NAME, 'is the name of the operator of ADMIN_TOKEN')
 
 const days = z.int().min(1).max(3_650)
 const tokenName = z
@@ -45,7 +45,7 @@ export type NewToken = z.output<typeof newToken>
 export const oneToken = oneOperator.extend({ token_id: z.uuid('must be the id of a token') })
 export type OneToken = z.output<typeof oneToken>
 
-/** Longer than what people of partners need: an operator can do more harm. */
+/** Longer than for partners' members: an operator can do more harm. */
 export const newPassword = oneOperator.extend({ password: z.string().min(12).max(1024) })
 export type NewPassword = z.output<typeof newPassword>
 
@@ -76,8 +76,8 @@ export interface ShownOperator extends Omit<OperatorRow, 'operator_id'> {
   readonly tokens: readonly OperatorToken[]
 }
 
-/** The only time that a token is told. */
-export interface MadeToken {
+/** The token is shown only this once. */
+export interface IssuedOperatorToken {
   readonly token: string
   readonly token_id: string
   readonly expires_at: Date

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { OPERATOR } from '../history/index.ts'
 import { parseInput } from '../lib/json/input.ts'
-import type { ActingFor } from '../lib/web/admin-auth.ts'
+import type { DepsFor } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
 import { closeOrder } from './close-order.ts'
@@ -27,42 +27,42 @@ const withId = (request: FastifyRequest<OneOrderRoute>): object => ({
 })
 
 /** The operator's routes for orders, below /admin/v1. A failed call is part of the response: the order is as shown. */
-export function orderRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
+export function orderRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
   readBodiesExactly(app)
 
   app.get('/orders', { config: { readsQuery: true } }, async (request, reply) =>
-    answerLossless(request, reply, await listOrders(as(request), parseInput(listOrders.input, request.query))),
+    answerLossless(request, reply, await listOrders(depsFor(request), parseInput(listOrders.input, request.query))),
   )
 
   app.post('/orders', async (request, reply) =>
     answerLossless(
       request,
       reply,
-      await createOrder(as(request), parseInput(createOrder.input, request.body), OPERATOR),
+      await createOrder(depsFor(request), parseInput(createOrder.input, request.body), OPERATOR),
     ),
   )
 
   app.get<OneOrderRoute>('/orders/:order_id', async (request, reply) =>
-    answerLossless(request, reply, await showOrder(as(request), idOf(request))),
+    answerLossless(request, reply, await showOrder(depsFor(request), idOf(request))),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/pay', async (request, reply) =>
-    answerLossless(request, reply, await payOrder(as(request), idOf(request), OPERATOR)),
+    answerLossless(request, reply, await payOrder(depsFor(request), idOf(request), OPERATOR)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/query', async (request, reply) =>
-    answerLossless(request, reply, await queryOrder(as(request), idOf(request), OPERATOR)),
+    answerLossless(request, reply, await queryOrder(depsFor(request), idOf(request), OPERATOR)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/close', async (request, reply) =>
-    answerLossless(request, reply, await closeOrder(as(request), idOf(request), OPERATOR)),
+    answerLossless(request, reply, await closeOrder(depsFor(request), idOf(request), OPERATOR)),
   )
 
   app.post<OneOrderRoute>('/orders/:order_id/refund', async (request, reply) =>
     answerLossless(
       request,
       reply,
-      await refundOrder(as(request), parseInput(refundOrder.input, withId(request)), OPERATOR),
+      await refundOrder(depsFor(request), parseInput(refundOrder.input, withId(request)), OPERATOR),
     ),
   )
 
@@ -70,7 +70,7 @@ export function orderRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
     answerLossless(
       request,
       reply,
-      await tellRefunded(as(request), parseInput(tellRefunded.input, withId(request)), OPERATOR),
+      await tellRefunded(depsFor(request), parseInput(tellRefunded.input, withId(request)), OPERATOR),
     ),
   )
 }

@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { Turns } from '../lib/turns.ts'
+import { ConcurrencyLimit } from '../lib/concurrency-limit.ts'
 
 /**
  * Addresses of partners' hosts. `dns.lookup` asks the system in one of the four threads that password hashes and file
@@ -33,8 +33,8 @@ const LOOPBACK: readonly LookupAddress[] = [
 ]
 
 const systemLookup = promisify(lookup)
-const turns = new Turns({ name: "the system's resolver", most: 1, length: 50, waitMs: 3_000 })
-const askTheSystem: HostResolver = (hostname) => turns.run(() => systemLookup(hostname, { all: true }))
+const systemLookups = new ConcurrencyLimit({ name: "the system's resolver", most: 1, length: 50, waitMs: 3_000 })
+const askTheSystem: HostResolver = (hostname) => systemLookups.run(() => systemLookup(hostname, { all: true }))
 
 export function hostResolver({
   servers,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
 import type { PartnerInterface } from '../interfaces/index.ts'
 import { maskedHeaders, masker, shortened } from '../lib/crypto/masking.ts'
-import type { SpanFacts } from '../lib/tracing.ts'
+import type { SpanAttributes } from '../lib/tracing.ts'
 import { addressGuard, HttpCallError, post } from '../outbound/index.ts'
 import { keepCircuit, mayCall, noteCertificate } from '../partner-reach/index.ts'
 import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
@@ -79,7 +79,7 @@ async function exchange(
     read,
   )
   const failure = reply.outcome === 'failed' ? reply.failure : undefined
-  deps.meters.partnerCalls.observe({ interface: entry.name, outcome: failure?.kind ?? 'ok' }, durationMs / 1000)
+  deps.metrics.partnerCalls.observe({ interface: entry.name, outcome: failure?.kind ?? 'ok' }, durationMs / 1000)
   const record: CallRecord = {
     call_id: callId,
     partner_id: partner.partner_id,
@@ -147,7 +147,7 @@ async function send(
   }
 }
 
-const factsOf = ({ partner_id, http_status, code, failure }: CallRecord): SpanFacts => ({
+const factsOf = ({ partner_id, http_status, code, failure }: CallRecord): SpanAttributes => ({
   'gatehouse.partner_id': String(partner_id),
   ...(http_status === null ? {} : { 'http.response.status_code': http_status }),
   ...(code === null ? {} : { 'gatehouse.code': code }),

@@ -1,29 +1,29 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
-import type { ActingFor } from '../lib/web/admin-auth.ts'
+import type { DepsFor } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { listCertificates } from './certificate.ts'
 import { listBreakers, onePartner, resetBreaker } from './circuits.ts'
 
 /** What operators ask of breakers and certificates, below /admin/v1. */
-export function partnerReachRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
+export function partnerReachRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
   const ownQuery = { config: { readsQuery: true } }
 
   app.get('/breakers', ownQuery, async (request, reply) =>
-    answerLossless(request, reply, await listBreakers(as(request), parseInput(listBreakers.input, request.query))),
+    answerLossless(request, reply, await listBreakers(depsFor(request), parseInput(listBreakers.input, request.query))),
   )
 
   app.post<{ Params: { partner_id: string } }>('/partners/:partner_id/reset-breaker', async (request, reply) => {
     const { partner_id } = parseInput(onePartner, request.params)
-    return answerLossless(request, reply, await resetBreaker(as(request), partner_id))
+    return answerLossless(request, reply, await resetBreaker(depsFor(request), partner_id))
   })
 
   app.get('/certificates', ownQuery, async (request, reply) =>
     answerLossless(
       request,
       reply,
-      await listCertificates(as(request), parseInput(listCertificates.input, request.query)),
+      await listCertificates(depsFor(request), parseInput(listCertificates.input, request.query)),
     ),
   )
 }

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { randomDigits } from '../lib/crypto/made-secret.ts'
+import { randomDigits } from '../lib/crypto/generated-secret.ts'
 import { operation } from '../lib/json/input.ts'
 import { changePartner, requirePartner } from './change.ts'
 import { noAesKey } from './errors.ts'

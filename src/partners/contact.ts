@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Deps } from '../deps.ts'
-import { type Keys, open, seal } from '../lib/crypto/keys.ts'
+import { decryptSecret, encryptSecret, type Keys } from '../lib/crypto/keys.ts'
 import { operation } from '../lib/json/input.ts'
 import { changePartner } from './change.ts'
 import * as store from './contact-store.ts'
@@ -11,7 +11,7 @@ import { type Contact, type ContactOfRole, type ContactRole, contactOfRole, type
 export const newWebhookSecret = (): string => `whsec_${randomBytes(24).toString('base64')}`
 
 const sealWebhookSecret = (keys: Keys, partnerId: bigint, role: ContactRole, secret: string): Buffer =>
-  seal(keys, secret, store.webhookSecretContext(partnerId, role))
+  encryptSecret(keys, secret, store.webhookSecretContext(partnerId, role))
 
 /** What calls to this webhook are signed with, `whsec_…`; undefined for one that has no secret, or is no longer the contact's. */
 export async function webhookSecret(
@@ -20,7 +20,7 @@ export async function webhookSecret(
 ): Promise<string | undefined> {
   const found = await store.findWebhook(db, partnerId, role)
   if (!found?.webhook_secret || found.webhook_url !== url) return undefined
-  return open(keys, found.webhook_secret, store.webhookSecretContext(partnerId, role))
+  return decryptSecret(keys, found.webhook_secret, store.webhookSecretContext(partnerId, role))
 }
 
 /**

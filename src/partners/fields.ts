@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Fields } from '../db/field.ts'
+import type { Fields } from '../db/record-fields.ts'
 import { positiveId } from '../lib/json/fields.ts'
 import { visibleLine } from '../lib/json/input.ts'
 import { mapOf } from '../lib/json/shape.ts'

@@ -1,5 +1,5 @@
-import { columnsOf } from '../db/field.ts'
 import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
+import { columnsOf } from '../db/record-fields.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { type Partner, type PartnerFilter, partner } from './wire.ts'
 

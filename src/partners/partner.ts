@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
+import { generateSecret } from '../lib/crypto/generated-secret.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
-import { makeSecret } from '../lib/crypto/made-secret.ts'
 import { operation } from '../lib/json/input.ts'
 import { changePartner, requirePartner, shownPartner } from './change.ts'
 import { keepContact } from './contact.ts'
@@ -49,7 +49,7 @@ export const createPartner = operation(
   async (
     deps: Deps,
     input: NewPartner,
-    secret: string = makeSecret('ghcs'),
+    secret: string = generateSecret('ghcs'),
   ): Promise<ShownPartner & { client_secret: string; webhook_secrets?: WebhookSecrets }> => {
     const now = deps.clock.now()
     return deps.db.tx(async (db) => {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { type ActingFor, operatorRoutes } from '../lib/web/admin-auth.ts'
+import { type DepsFor, operatorRoutes } from '../lib/web/admin-auth.ts'
 import { partnerRoutes } from './routes.ts'
 import { noTestCall, type TestCallWith } from './secret.ts'
 
@@ -9,7 +9,7 @@ export const partnersRoom: FastifyPluginAsync<{ deps: Deps; testCallWith?: TestC
   app,
   { deps, testCallWith = noTestCall },
 ) => {
-  const routes = (admin: Parameters<typeof partnerRoutes>[0], as: ActingFor<Deps>): void =>
-    partnerRoutes(admin, as, testCallWith)
+  const routes = (admin: Parameters<typeof partnerRoutes>[0], depsFor: DepsFor<Deps>): void =>
+    partnerRoutes(admin, depsFor, testCallWith)
   await app.register(operatorRoutes(routes), { deps })
 }

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { rotation } from '../lib/crypto/made-secret.ts'
+import { rotation } from '../lib/crypto/generated-secret.ts'
 import { parseInput } from '../lib/json/input.ts'
-import { type ActingFor, maskedMail, seesPeople } from '../lib/web/admin-auth.ts'
+import { type DepsFor, maskedMail, seesPeople } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { readBodiesExactly } from '../lib/web/exact-body.ts'
 import { noteForLog } from '../lib/web/observe.ts'
@@ -48,10 +48,10 @@ function warned(request: FastifyRequest, reply: FastifyReply, partner: ShownPart
 }
 
 /** The operator's routes for partners, below /admin/v1. In a plugin of its own, for it changes how bodies are read. */
-export function partnerRoutes(app: FastifyInstance, as: ActingFor<Deps>, testCallWith: TestCallWith): void {
+export function partnerRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>, testCallWith: TestCallWith): void {
   readBodiesExactly(app)
   const shownList = async (request: FastifyRequest) => {
-    const { partners, next } = await listPartners(as(request), parseInput(listPartners.input, request.query))
+    const { partners, next } = await listPartners(depsFor(request), parseInput(listPartners.input, request.query))
     return { partners: partners.map((partner) => shownTo(request, partner)), next }
   }
   app.addHook<OnePartner>('preHandler', async (request) => {
@@ -63,64 +63,68 @@ export function partnerRoutes(app: FastifyInstance, as: ActingFor<Deps>, testCal
   )
 
   app.post('/partners', async (request, reply) =>
-    warned(request, reply, await createPartner(as(request), parseInput(createPartner.input, request.body))),
+    warned(request, reply, await createPartner(depsFor(request), parseInput(createPartner.input, request.body))),
   )
 
   app.get<OnePartner>('/partners/:partner_id', async (request, reply) =>
-    answerLossless(request, reply, shownTo(request, await showPartner(as(request), idOf(request)))),
+    answerLossless(request, reply, shownTo(request, await showPartner(depsFor(request), idOf(request)))),
   )
 
   app.patch<OnePartner>('/partners/:partner_id', async (request, reply) => {
     const changes = parseInput(updatePartner.input, request.body)
-    return warned(request, reply, await updatePartner(as(request), idOf(request), changes))
+    return warned(request, reply, await updatePartner(depsFor(request), idOf(request), changes))
   })
 
   app.post<OnePartner>('/partners/:partner_id/suspend', async (request, reply) =>
-    answerLossless(request, reply, await suspendPartner(as(request), idOf(request))),
+    answerLossless(request, reply, await suspendPartner(depsFor(request), idOf(request))),
   )
 
   app.post<OnePartner>('/partners/:partner_id/activate', async (request, reply) =>
-    answerLossless(request, reply, await activatePartner(as(request), idOf(request))),
+    answerLossless(request, reply, await activatePartner(depsFor(request), idOf(request))),
   )
 
   app.post<OnePartner>('/partners/:partner_id/stage', async (request, reply) => {
     const change = parseInput(setStage.input, request.body)
-    return answerLossless(request, reply, await setStage(as(request), idOf(request), change))
+    return answerLossless(request, reply, await setStage(depsFor(request), idOf(request), change))
   })
 
   for (const role of CONTACT_ROLES) {
     app.put<OnePartner>(`/partners/:partner_id/contacts/${role}`, async (request, reply) => {
       const who = parseInput(contact, request.body)
-      return warned(request, reply, await setContact(as(request), idOf(request), { role, ...who }))
+      return warned(request, reply, await setContact(depsFor(request), idOf(request), { role, ...who }))
     })
     app.post<OnePartner>(`/partners/:partner_id/contacts/${role}/rotate-webhook-secret`, async (request, reply) =>
-      answerLossless(request, reply, await rotateWebhookSecret(as(request), idOf(request), role)),
+      answerLossless(request, reply, await rotateWebhookSecret(depsFor(request), idOf(request), role)),
     )
   }
 
   app.put<OnePartner>('/partners/:partner_id/aes-key', async (request, reply) => {
     const given = parseInput(setAesKey.input, request.body)
-    return answerLossless(request, reply, await setAesKey(as(request), idOf(request), given))
+    return answerLossless(request, reply, await setAesKey(depsFor(request), idOf(request), given))
   })
 
   app.delete<OnePartner>('/partners/:partner_id/aes-key', async (request, reply) =>
-    answerLossless(request, reply, await removeAesKey(as(request), idOf(request))),
+    answerLossless(request, reply, await removeAesKey(depsFor(request), idOf(request))),
   )
 
   app.post<OnePartner>('/partners/:partner_id/make-aes-key', async (request, reply) =>
-    answerLossless(request, reply, await makeAesKey(as(request), idOf(request))),
+    answerLossless(request, reply, await makeAesKey(depsFor(request), idOf(request))),
   )
 
   app.post<OnePartner>('/partners/:partner_id/rotate-secret', async (request, reply) => {
     const input = parseInput(rotation, request.body ?? {})
-    return answerLossless(request, reply, await rotatePartnerSecret(as(request), idOf(request), input))
+    return answerLossless(request, reply, await rotatePartnerSecret(depsFor(request), idOf(request), input))
   })
 
   app.post<OnePartner>('/partners/:partner_id/switch-signing', async (request, reply) =>
-    answerLossless(request, reply, await switchSigning(as(request), idOf(request), testCallWith(as(request)))),
+    answerLossless(
+      request,
+      reply,
+      await switchSigning(depsFor(request), idOf(request), testCallWith(depsFor(request))),
+    ),
   )
 
   app.post<OnePartner>('/partners/:partner_id/retire-secret', async (request, reply) =>
-    answerLossless(request, reply, await retireSecret(as(request), idOf(request))),
+    answerLossless(request, reply, await retireSecret(depsFor(request), idOf(request))),
   )
 }

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { makeSecret, type SecretRotation } from '../lib/crypto/made-secret.ts'
+import { generateSecret, type SecretRotation } from '../lib/crypto/generated-secret.ts'
 import { changePartner, requirePartner } from './change.ts'
 import { noOldSecret, oldSecretSigns, rotatedMeanwhile, signsAlready, testCallFailed } from './errors.ts'
 import * as store from './secret-store.ts'
@@ -24,7 +24,7 @@ export async function rotatePartnerSecret(
   partnerId: bigint,
   { overlap_s }: SecretRotation,
 ): Promise<ShownPartner & { client_secret: string }> {
-  const client_secret = makeSecret('ghcs')
+  const client_secret = generateSecret('ghcs')
   const next = { ...sealSecret(deps.keys, partnerId, client_secret), signs: false, overlap_s }
   const partner = await changePartner(deps, partnerId, 'partner_secret_rotated', async (db, now) => {
     await store.deleteOthers(db, partnerId)

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Batched } from '../db/batch.ts'
-import { assignmentsOf, columnsOf, valuesOf } from '../db/field.ts'
+import { assignmentsOf, columnsOf, valuesOf } from '../db/record-fields.ts'
 import { type Db, sql } from '../db/sql.ts'
-import { type Keys, open, seal } from '../lib/crypto/keys.ts'
+import { decryptSecret, encryptSecret, type Keys } from '../lib/crypto/keys.ts'
 import {
   LAST_PARTNER_ID,
   type NewPartner,
@@ -170,7 +170,7 @@ export const secretContext = (partnerId: bigint | string, secretId: string): str
 
 export function sealSecret(keys: Keys, partnerId: bigint, secret: string): { secret_id: string; sealed: Buffer } {
   const secret_id = randomUUID()
-  return { secret_id, sealed: seal(keys, secret, secretContext(partnerId, secret_id)) }
+  return { secret_id, sealed: encryptSecret(keys, secret, secretContext(partnerId, secret_id)) }
 }
 
 export const openSecret = (
@@ -179,7 +179,7 @@ export const openSecret = (
   { secret_id, sealed, last_used_at, signs }: Pick<SealedSecret, 'secret_id' | 'sealed' | 'last_used_at' | 'signs'>,
 ): PartnerSecret => ({
   secret_id,
-  secret: open(keys, sealed, secretContext(partnerId, secret_id)),
+  secret: decryptSecret(keys, sealed, secretContext(partnerId, secret_id)),
   last_used_at,
   signs,
 })
@@ -187,7 +187,7 @@ export const openSecret = (
 export const aesKeyContext = (partnerId: bigint | string): string => `partner_aes_key ${partnerId}`
 
 export const sealAesKey = (keys: Keys, partnerId: bigint, key: string): Buffer =>
-  seal(keys, key, aesKeyContext(partnerId))
+  encryptSecret(keys, key, aesKeyContext(partnerId))
 
 export const openAesKey = (keys: Keys, partnerId: bigint, sealed: Buffer): string =>
-  open(keys, sealed, aesKeyContext(partnerId))
+  decryptSecret(keys, sealed, aesKeyContext(partnerId))

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { shapeOf } from '../db/field.ts'
 import { filterText, idKey, momentKey, pageInput } from '../db/page.ts'
+import { shapeOf } from '../db/record-fields.ts'
 import { AES_KEY } from '../lib/crypto/aes-body.ts'
 import { visibleLine } from '../lib/json/input.ts'
 import { endpointUrl } from '../lib/web/web-url.ts'

@@ -36,7 +36,7 @@ const staysFor = ({ AUDIT_DAYS }: Deps['config']): Receipt['stays'] => [
   },
   {
     what: 'orders',
-    why: 'accounts need them; they belong to no user, and hold visitors and contacts as they were given, until ORDER_PERSONAL_DATA_DAYS',
+    why: 'needed for accounting; they belong to no user, and hold visitors and contacts as they were given, until ORDER_PERSONAL_DATA_DAYS',
   },
   {
     what: 'members of partners',

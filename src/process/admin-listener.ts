@@ -15,8 +15,8 @@ interface Routing {
 }
 
 /**
- * ADMIN_PORT: a second listener of the same app, for operators alone. What is not for them is not answered there, and
- * what is for them is not answered on PORT (`isForOperators`, which the gate asks).
+ * ADMIN_PORT: a second listener of the same app, for operators alone. It serves nothing else, and PORT does not
+ * serve what is for operators (`isForOperators`, which the gate checks).
  */
 export class AdminListener {
   readonly #sockets = new WeakSet<Socket>()
@@ -24,7 +24,7 @@ export class AdminListener {
 
   readonly isForOperators = ({ raw }: { readonly raw: IncomingMessage }): boolean => this.#sockets.has(raw.socket)
 
-  /** Throws, naming ADMIN_PORT, where it cannot be listened on. */
+  /** Throws, naming ADMIN_PORT, if it cannot listen there. */
   async open(app: Routing, config: Config, port: number, readiness: Readiness): Promise<void> {
     const { ADMIN_HOST: host, MAX_CONNECTIONS, SHUTDOWN_GRACE_S } = config
     const server = createServer(

@@ -7,36 +7,36 @@ import { type GatherMetrics, lastingOf, type ProcessMetrics, sumOf } from '../me
  * process that does not answer in time is missing from this scrape: `gatehouse_processes` says how many there were.
  */
 
-/** From a server process: `askMetrics` for those of all; `ownMetrics` is its answer when it was asked. */
+/** From a server process: `askMetrics` requests those of all processes; `ownMetrics` replies to a `metricsRequest`. */
 export type MetricsFromServer =
   | { readonly askMetrics: number }
   | { readonly ownMetrics: ProcessMetrics; readonly id: number }
-/** To a server process: what it asked for, or a question. */
+/** To a server process: what it asked for, or a request for its own. */
 export type MetricsToServer =
   | { readonly allMetrics: ProcessMetrics[]; readonly id: number }
-  | { readonly giveMetrics: number }
+  | { readonly metricsRequest: number }
 
-const PATIENCE_MS = 2_000
+const REPLY_TIMEOUT_MS = 2_000
 
 type Own = () => Promise<ProcessMetrics>
 
-/** Questions that wait for an answer, by number. */
-class Waiting<Answer> {
-  readonly #waiting = new Map<number, (answer: Answer) => void>()
+/** Requests that wait for a reply, by number. */
+class PendingReplies<Answer> {
+  readonly #pending = new Map<number, (answer: Answer) => void>()
   #last = 0
 
   /** Undefined where no answer came in time. */
   async ask(send: (id: number) => void): Promise<Answer | undefined> {
     const id = ++this.#last
-    const answered = new Promise<Answer>((resolve) => this.#waiting.set(id, resolve))
+    const answered = new Promise<Answer>((resolve) => this.#pending.set(id, resolve))
     send(id)
-    const answer = await Promise.race([answered, sleep(PATIENCE_MS, undefined, { ref: false })])
-    this.#waiting.delete(id)
+    const answer = await Promise.race([answered, sleep(REPLY_TIMEOUT_MS, undefined, { ref: false })])
+    this.#pending.delete(id)
     return answer ?? undefined
   }
 
   answer(id: number, answer: Answer): void {
-    this.#waiting.get(id)?.(answer)
+    this.#pending.get(id)?.(answer)
   }
 }
 
@@ -44,8 +44,8 @@ class Waiting<Answer> {
 export class MetricsOfProcesses {
   readonly #own: Own
   readonly #last = new Map<Worker, ProcessMetrics>()
-  readonly #waiting = new Waiting<ProcessMetrics>()
-  /** What processes had counted that have ended: a sum must not go back, or rates would show what never was. */
+  readonly #pending = new PendingReplies<ProcessMetrics>()
+  /** The counts of processes that have ended: a sum must not decrease, or rates would show values that never were. */
   #ended: ProcessMetrics = []
 
   constructor(own: Own) {
@@ -59,7 +59,7 @@ export class MetricsOfProcesses {
     this.#last.set(child, [])
     child.on('message', (message: MetricsFromServer) => {
       if (typeof message !== 'object') return
-      if ('ownMetrics' in message) this.#waiting.answer(message.id, message.ownMetrics)
+      if ('ownMetrics' in message) this.#pending.answer(message.id, message.ownMetrics)
       if ('askMetrics' in message) {
         void this.#gather().then((allMetrics) => send({ allMetrics, id: message.askMetrics }))
       }
@@ -75,8 +75,8 @@ export class MetricsOfProcesses {
 
   async #gather(): Promise<ProcessMetrics[]> {
     const ofChildren = [...this.#last.keys()].map(async (child) => {
-      const metrics = await this.#waiting.ask((giveMetrics) => {
-        if (child.isConnected()) child.send({ giveMetrics } satisfies MetricsToServer, () => {})
+      const metrics = await this.#pending.ask((metricsRequest) => {
+        if (child.isConnected()) child.send({ metricsRequest } satisfies MetricsToServer, () => {})
       })
       if (metrics && this.#last.has(child)) this.#last.set(child, metrics)
       return metrics ?? lastingOf(this.#last.get(child) ?? [])
@@ -87,13 +87,13 @@ export class MetricsOfProcesses {
 
 /** In a server process: answers when it is asked, and asks for those of all. */
 export function metricsOfAll(own: Own): { readonly gather: GatherMetrics; take(message: MetricsToServer): void } {
-  const waiting = new Waiting<ProcessMetrics[]>()
+  const pending = new PendingReplies<ProcessMetrics[]>()
   const send = (message: MetricsFromServer) => process.send?.(message)
   return {
-    gather: async () => (await waiting.ask((askMetrics) => send({ askMetrics }))) ?? [await own()],
+    gather: async () => (await pending.ask((askMetrics) => send({ askMetrics }))) ?? [await own()],
     take: (message) => {
-      if ('allMetrics' in message) waiting.answer(message.id, message.allMetrics)
-      else void own().then((ownMetrics) => send({ ownMetrics, id: message.giveMetrics }))
+      if ('allMetrics' in message) pending.answer(message.id, message.allMetrics)
+      else void own().then((ownMetrics) => send({ ownMetrics, id: message.metricsRequest }))
     },
   }
 }

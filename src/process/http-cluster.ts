@@ -7,12 +7,12 @@ import type { Log } from '../lib/log.ts'
 import type { MetricsFromServer, MetricsOfProcesses, MetricsToServer } from './gather-metrics.ts'
 import type { Database, Serving } from './http-server.ts'
 
-/** What a server process is told; not through its environment, which others may read. */
+/** What a server process gets by message; not through its environment, which others may read. */
 export interface Handover extends Database, ChosenPorts {}
 export type ToServer = Handover | 'stop' | MetricsToServer
 
-/** `asks` for the handover, `ready` once it answers requests, `failed` with what is wrong. */
-export type FromServer = 'asks' | 'ready' | { readonly failed: string } | MetricsFromServer
+/** `awaiting-handover` at its start, `ready` once it answers requests, `failed` with what is wrong. */
+export type FromServer = 'awaiting-handover' | 'ready' | { readonly failed: string } | MetricsFromServer
 
 const PROGRAM = fileURLToPath(new URL('./http-worker.js', import.meta.url))
 /** Longer than a server process takes to end by itself when something hangs (src/process/http-worker.ts). */
@@ -72,9 +72,9 @@ export async function serveInProcesses(
 /** Resolves once the process answers requests; rejects with the reason when it cannot. */
 function answering(child: Worker, handover: Handover): Promise<void> {
   return new Promise((resolve, reject) => {
-    child.on('error', () => {}) // of sending to one that has just ended; its exit says so too
+    child.on('error', () => {}) // of sending to a process that has just ended; its exit reports it too
     child.on('message', (message: FromServer) => {
-      if (message === 'asks') child.send(handover)
+      if (message === 'awaiting-handover') child.send(handover)
       else if (message === 'ready') resolve()
       else if ('failed' in message) reject(new Error(message.failed))
     })

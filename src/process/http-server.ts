@@ -8,13 +8,13 @@ import type { Deps } from '../deps.ts'
 import { systemClock } from '../lib/clock.ts'
 import { deriveKeys, type Keys } from '../lib/crypto/keys.ts'
 import type { Log } from '../lib/log.ts'
-import { openMeters } from '../lib/meters.ts'
+import { openMetrics } from '../lib/metrics.ts'
 import type { Tracing } from '../lib/tracing.ts'
 import { drain } from '../lib/web/drain.ts'
 import { listenOn } from '../lib/web/listen.ts'
 import { type GatherMetrics, measureProcess } from '../metrics/index.ts'
 import { CircuitBreakers, KnownCertificates } from '../partner-reach/index.ts'
-import { openRates } from '../throttle/index.ts'
+import { openRateLimiter } from '../throttle/index.ts'
 import { AdminListener } from './admin-listener.ts'
 
 /** Where the data is, and the key from which all others are derived. */
@@ -31,21 +31,21 @@ export interface Opened {
 /** What operations are given, on connections of this process's own. */
 export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: Database, tracing?: Tracing): Opened {
   const pool = openPool({ ...connectionSettings(config, databaseUrl), size: config.DATABASE_POOL_SIZE }, log)
-  const meters = openMeters()
+  const metrics = openMetrics()
   const limits = {
     items: config.BATCH_ITEMS,
     batches: config.BATCHES_AT_ONCE,
     length: config.QUEUE_LENGTH,
     waitMs: config.QUEUE_WAIT_MS,
-    onBatch: (kind: 'read' | 'write', requests: number) => meters.batchItems.observe({ kind }, requests),
+    onBatch: (kind: 'read' | 'write', requests: number) => metrics.batchItems.observe({ kind }, requests),
   }
   const keys = deriveKeys(secretKey, config.SECRET_KEYS_OLD)
   const shares = connectionShares(config.DATABASE_POOL_SIZE, limits)
   const db = dbOf(pool, limits, shares, tracing)
-  const rates = openRates(db, keys)
+  const rateLimiter = openRateLimiter(db, keys)
   const calls = { breakers: new CircuitBreakers(systemClock), certificates: new KnownCertificates(systemClock) }
   const [runningAttempts, logFollowers] = [new RunningAttempts(), new LogFollowers(db)]
-  measureProcess(meters.registry, {
+  measureProcess(metrics.registry, {
     pool: () => ({ total: pool.totalCount, idle: pool.idleCount }),
     waiting: () => shares.waiting(),
     breakers: () => calls.breakers.counts(),
@@ -56,17 +56,17 @@ export function openDeps(config: Config, log: Log, { databaseUrl, secretKey }: D
     clearInterval(following)
     logFollowers.close()
     await runningAttempts.close()
-    await rates.close()
+    await rateLimiter.close()
     await pool.end()
     await tracing?.close()
   }
   return {
-    deps: { config, db, clock: systemClock, keys, rates, meters, tracing, calls, runningAttempts, logFollowers },
+    deps: { config, db, clock: systemClock, keys, rateLimiter, metrics, tracing, calls, runningAttempts, logFollowers },
     close,
   }
 }
 
-/** While SECRET_KEY is rotated: makes values with the key that the database says, soon after it says so. */
+/** During a rotation of SECRET_KEY: adopts the current key soon after the database names it. */
 function followKey(db: Db, keys: Keys): NodeJS.Timeout | undefined {
   if (keys.others.length === 0) return undefined
   const look = () => void isSecretKey(db, keys).catch(() => {}) // /readyz says that the database cannot be reached

@@ -7,7 +7,7 @@ import { type MetricsToServer, metricsOfAll } from './gather-metrics.ts'
 import type { FromServer, Handover, ToServer } from './http-cluster.ts'
 import { openDeps, serve } from './http-server.ts'
 
-/** One of the HTTP_PROCESSES processes. What is done once for all of them, the process that has started this one does. */
+/** One of the HTTP_PROCESSES processes. The process that has started it does what is done once for all of them. */
 
 const settings = readConfig()
 const stops: (() => Promise<void>)[] = []
@@ -16,8 +16,8 @@ const log = openLog({ level: settings.LOG_LEVEL, pretty: settings.NODE_ENV === '
 })
 
 let ending = false
-const patienceMs = (settings.SHUTDOWN_DELAY_S + settings.SHUTDOWN_GRACE_S + 5) * 1000
-const closing = closeWithGrace({ delay: patienceMs, logger: false }, async ({ err }) => {
+const closeTimeoutMs = (settings.SHUTDOWN_DELAY_S + settings.SHUTDOWN_GRACE_S + 5) * 1000
+const closing = closeWithGrace({ delay: closeTimeoutMs, logger: false }, async ({ err }) => {
   ending = true
   if (err) log.fatal({ err }, 'exiting because of an unexpected failure')
   for (const stop of stops) await stop()
@@ -29,24 +29,24 @@ const end = (): void => {
 let takeMetrics = (_message: MetricsToServer): void => {}
 process.on('message', (message: ToServer) => {
   if (message === 'stop') end()
-  else if ('giveMetrics' in message || 'allMetrics' in message) takeMetrics(message)
-  else start(message).catch((error: Error) => tell({ failed: error.message }, end))
+  else if ('metricsRequest' in message || 'allMetrics' in message) takeMetrics(message)
+  else start(message).catch((error: Error) => send({ failed: error.message }, end))
 })
-tell('asks')
+send('awaiting-handover')
 
 async function start({ port, demoPartnerPort, ...database }: Handover): Promise<void> {
   const config = withPorts(settings, { port, demoPartnerPort })
   const { deps, close } = openDeps(config, log, database, await openTracing(config, log))
   stops.unshift(close)
   await checkSecretKey(deps)
-  const { gather, take } = metricsOfAll(() => deps.meters.registry.getMetricsAsJSON())
+  const { gather, take } = metricsOfAll(() => deps.metrics.registry.getMetricsAsJSON())
   takeMetrics = take
   const { stop } = await serve(deps, log, gather)
   stops.unshift(stop)
   log.info('a server process is ready')
-  tell('ready')
+  send('ready')
 }
 
-function tell(message: FromServer, then = () => {}): void {
+function send(message: FromServer, then = () => {}): void {
   process.send?.(message, then)
 }

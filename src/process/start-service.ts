@@ -26,8 +26,8 @@ export interface Service {
   stop(): Promise<void>
 }
 
-/** What the database's connections get to close. */
-const LET_GO_MS = 2_000
+/** How long the database's connections may take to close. */
+const CLOSE_TIMEOUT_MS = 2_000
 
 interface Running {
   embedded?: EmbeddedServer
@@ -50,7 +50,7 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
   const stop = async () => {
     await Promise.all([running.demo?.stop(), running.serving?.stop(), running.worker?.stop()]) // each may take SHUTDOWN_GRACE_S
     // A statement that hangs must not keep the process: nobody waits for its answer any more.
-    await Promise.race([running.opened?.close(), sleep(LET_GO_MS)])
+    await Promise.race([running.opened?.close(), sleep(CLOSE_TIMEOUT_MS)])
     await running.embedded?.stop()
   }
   try {
@@ -60,8 +60,8 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
     await checkSecretKey(deps)
     if (config.NODE_ENV === 'production') await refuseDemoRows(deps)
     if (config.DEMO) await loadDemo()
-    if (config.DEMO) await seedDemo(deps) // before anybody can be told that we are ready
-    const metrics = new MetricsOfProcesses(() => deps.meters.registry.getMetricsAsJSON())
+    if (config.DEMO) await seedDemo(deps) // before the service reports that it is ready
+    const metrics = new MetricsOfProcesses(() => deps.metrics.registry.getMetricsAsJSON())
     const several = config.HTTP_PROCESSES > 1
     running.serving = await (several ? serveInProcesses(config, database, log, metrics) : serve(deps, log))
     if (config.JOBS) running.worker = await startWorker(deps, log, database.databaseUrl)
@@ -74,7 +74,7 @@ export async function startService(settings: Config, signal?: AbortSignal): Prom
   }
 }
 
-/** Chosen before anything is told its address: PUBLIC_URL and PARTNER_ADDRESS_ALLOW hold the ports. */
+/** Ports are chosen first: PUBLIC_URL and PARTNER_ADDRESS_ALLOW contain them. */
 async function withFreePorts(config: Config): Promise<Config> {
   const { ADMIN_PORT, DEMO_PORT, DEMO_PARTNER_PORT } = config
   const port = config.PORT || (await freePort([ADMIN_PORT, DEMO_PORT, DEMO_PARTNER_PORT]))

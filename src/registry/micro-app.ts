@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { recordAudit } from '../audit/index.ts'
 import type { Db } from '../db/sql.ts'
 import type { Deps } from '../deps.ts'
-import { makeSecret, type SecretDates } from '../lib/crypto/made-secret.ts'
+import { generateSecret, type SecretDates } from '../lib/crypto/generated-secret.ts'
 import { InvalidInput, operation } from '../lib/json/input.ts'
 import { appKeyTaken, noSuchMicroApp } from './errors.ts'
 import { newSecret } from './hashed-secret-store.ts'
@@ -26,7 +26,7 @@ export const createMicroApp = operation(
   async (
     deps: Deps,
     input: NewMicroApp,
-    secret: string = makeSecret('ghas'),
+    secret: string = generateSecret('ghas'),
   ): Promise<MicroApp & { app_secret: string }> => {
     const app = { ...input, app_key: input.app_key ?? randomBytes(12).toString('hex') }
     const now = deps.clock.now()

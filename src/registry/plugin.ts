@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { actingOperator, forOperatorsOnly } from '../lib/web/admin-auth.ts'
+import { forOperatorsOnly, operatorDepsFor } from '../lib/web/admin-auth.ts'
 import { noSuchPath } from '../lib/web/rescode.ts'
 import { microAppRoutes } from './routes.ts'
 
@@ -13,7 +13,7 @@ export const registryRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       admin.setNotFoundHandler(() => {
         throw noSuchPath()
       })
-      microAppRoutes(admin, actingOperator(deps))
+      microAppRoutes(admin, operatorDepsFor(deps))
     },
     { prefix: '/admin/v1' },
   )

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Batched } from '../db/batch.ts'
-import { columnsOf } from '../db/field.ts'
+import { columnsOf } from '../db/record-fields.ts'
 import { type Db, sql } from '../db/sql.ts'
-import type { SecretDates } from '../lib/crypto/made-secret.ts'
+import type { SecretDates } from '../lib/crypto/generated-secret.ts'
 import { CLIENT_WINDOW_S, currentWindow, type Failures, failedAttemptByKey } from '../throttle/index.ts'
 import { type CallingApp, callingApp } from './wire.ts'
 

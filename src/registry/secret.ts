@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
+import { generateSecret, type SecretDates, type SecretRotation } from '../lib/crypto/generated-secret.ts'
 import { fingerprintOf } from '../lib/crypto/keys.ts'
-import { makeSecret, type SecretDates, type SecretRotation } from '../lib/crypto/made-secret.ts'
 import { noSuchMicroApp } from './errors.ts'
 import { newSecret, rehashSecret } from './hashed-secret-store.ts'
 import { recordChange, showMicroApp } from './micro-app.ts'
@@ -24,7 +24,7 @@ export async function rotateSecret(
   appKey: string,
   { overlap_s }: SecretRotation,
 ): Promise<MicroApp & { secrets: SecretDates[]; app_secret: string }> {
-  const secret = makeSecret('ghas')
+  const secret = generateSecret('ghas')
   const now = deps.clock.now()
   await deps.db.tx(async (db) => {
     if (!APP_KEY.test(appKey) || !(await lockMicroApp(db, appKey))) throw noSuchMicroApp()

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Fields } from '../db/field.ts'
+import type { Fields } from '../db/record-fields.ts'
 import { listOf } from '../lib/json/shape.ts'
 import { endpointUrl, isLoopbackHost } from '../lib/web/web-url.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Batched } from '../db/batch.ts'
-import { assignmentsOf, columnsOf, valuesOf } from '../db/field.ts'
 import { beginsWith, cursorOf, type Page, pageOf, withCursor } from '../db/page.ts'
+import { assignmentsOf, columnsOf, valuesOf } from '../db/record-fields.ts'
 import { type Db, type Fragment, sql } from '../db/sql.ts'
 import {
   type LiveSecret,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { ofEveryCall, shapeOf } from '../db/field.ts'
 import { filterText, momentKey, pageInput } from '../db/page.ts'
+import { ofEveryCall, shapeOf } from '../db/record-fields.ts'
 import type { Problem } from '../lib/web/rescode.ts'
 import { MICRO_APP_FIELDS } from './micro-app-fields.ts'
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { recordAudit } from '../audit/index.ts'
-import { KEY_FOLLOWED_WITHIN_S, makingSince, replaceKey } from '../db/installation.ts'
+import { currentKeySince, KEY_FOLLOWED_WITHIN_S, replaceKey } from '../db/installation.ts'
 import type { SealedColumn } from '../db/sealed.ts'
 import type { Deps } from '../deps.ts'
 import { addSeconds } from '../lib/clock.ts'
-import { type Keys, reseal } from '../lib/crypto/keys.ts'
+import { type Keys, reencryptSecret } from '../lib/crypto/keys.ts'
 import { invalidRequest } from '../lib/web/rescode.ts'
 import { LONGEST_REFRESH_S } from '../oauth/index.ts'
 import { OIDC_SEALED } from '../oidc/index.ts'
@@ -15,26 +15,26 @@ import { keepReportKeys } from '../reports/index.ts'
 import { DEVICE_LIFETIME_S } from '../throttle/index.ts'
 import { countSealed, lockSealed, putSealed } from './reseal-store.ts'
 
-/** Everything that is sealed, as the owner of each table declares it. */
+/** Every encrypted column, as the owner of its table declares it. */
 const SEALED: readonly SealedColumn[] = [...PARTNERS_SEALED, ...OIDC_SEALED, ...OPERATORS_SEALED]
 
 const BATCH_ROWS = 100
-/** Rows and apps that are named; of more there is only the number. */
+/** How many rows and apps are named; the rest is only counted. */
 const NAMED = 20
 
 export interface Resealed {
-  /** From when on values are made with SECRET_KEY. */
+  /** Since when SECRET_KEY is the current key. */
   readonly replaced_at: Date
   readonly resealed: number
-  /** Sealed with SECRET_KEY already. */
+  /** Encrypted with SECRET_KEY already. */
   readonly sealed_before: number
-  /** Rows that none of the keys opens, as `table key`, a few of them. */
+  /** Rows that no key decrypts, as `table key`, a few of them. */
   readonly unreadable: readonly string[]
-  /** app_secrets that have not been used since: only an old key knows them. */
+  /** app_secrets still hashed with an old key, which are rehashed when they are used. */
   readonly unused_secrets: { readonly total: number; readonly app_keys: readonly string[] }
-  /** When the last token and session has ended that an old key has made. */
+  /** When the last token and session of an old key ends. */
   readonly tokens_end_at: Date
-  /** As above, of all else: then SECRET_KEYS_OLD can be emptied and nobody notices. */
+  /** When everything else of an old key has ended, so that SECRET_KEYS_OLD can be emptied without any effect. */
   readonly droppable_at: Date
 }
 
@@ -44,9 +44,8 @@ export interface ResealProgress {
 }
 
 /**
- * Makes SECRET_KEY the key with which all processes make values, waits until they do, and seals anew what is sealed with
- * an old one. Batches commit by themselves: after an interruption the same again does the rest. Throws 20007 without
- * SECRET_KEYS_OLD.
+ * Makes SECRET_KEY the current key, waits until all processes use it, and re-encrypts what is encrypted with an old one.
+ * Each batch commits by itself: after an interruption, run it again for the rest. Throws 20007 without SECRET_KEYS_OLD.
  */
 export async function resealEverything(deps: Deps, onProgress: (progress: ResealProgress) => void = () => {}) {
   const { db, clock, keys } = deps
@@ -55,7 +54,7 @@ export async function resealEverything(deps: Deps, onProgress: (progress: Reseal
     if (await replaceKey(tx, keys, clock.now()))
       await recordAudit({ ...deps, db: tx }, { event: 'secret_key_replaced' })
   })
-  const replaced_at = (await makingSince(db, keys)) ?? clock.now()
+  const replaced_at = (await currentKeySince(db, keys)) ?? clock.now()
   const followedAt = addSeconds(replaced_at, KEY_FOLLOWED_WITHIN_S)
   await sleep(Math.max(0, followedAt.getTime() - clock.now().getTime()))
   await keepReportKeys(deps)
@@ -105,13 +104,13 @@ const resealBatch = ({ db, keys }: Deps, column: SealedColumn, after: readonly s
 
 function resealed(keys: Keys, sealed: Buffer, context: string): Buffer | Exclude<keyof Counts, 'resealed'> {
   try {
-    return reseal(keys, sealed, context) ?? 'sealed_before'
+    return reencryptSecret(keys, sealed, context) ?? 'sealed_before'
   } catch {
     return 'unreadable'
   }
 }
 
-/** What still needs an old key, and until when; `since`: nothing has been made with one after it. */
+/** What still needs an old key, and until when; `since`: when the current key replaced it. */
 async function whatIsLeft({ db, clock, keys, config }: Deps, since: Date) {
   const { ACCESS_TOKEN_LIFETIME_S, SESSION_LIFETIME_S } = config
   const tokensS = Math.max(LONGEST_REFRESH_S, ACCESS_TOKEN_LIFETIME_S, SESSION_LIFETIME_S)

@@ -53,7 +53,7 @@ function add(entry: Entry, kind: AccessKind, { reads, lastAt }: Reads): void {
 }
 
 export function openAccessLedger(
-  { db, clock, meters }: Pick<Deps, 'db' | 'clock' | 'meters'>,
+  { db, clock, metrics }: Pick<Deps, 'db' | 'clock' | 'metrics'>,
   bounds: Partial<LedgerBounds> = {},
 ): AccessLedger {
   const { everyMs, most, batch } = { ...BOUNDS, ...bounds }
@@ -72,7 +72,7 @@ export function openAccessLedger(
     if (known) {
       for (const { kind, ...reads } of readsOf(entry)) add(known, kind, reads)
     } else if (entriesWaiting + entriesBeingWritten >= most) {
-      for (const { reads } of readsOf(entry)) meters.accessesLeftOut.inc(reads)
+      for (const { reads } of readsOf(entry)) metrics.accessesLeftOut.inc(reads)
     } else {
       const ofUser = waiting.get(entry.user_id)
       if (ofUser) ofUser.push(entry)

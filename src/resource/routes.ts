@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import type { Scope } from '../lib/scope.ts'
-import type { ActingFor } from '../lib/web/admin-auth.ts'
+import type { DepsFor } from '../lib/web/admin-auth.ts'
 import { answerSuccess, envelopeErrorHandler } from '../lib/web/envelope.ts'
-import { flushRepliesPerTick } from '../lib/web/load.ts'
+import { flushRepliesPerTick } from '../lib/web/flush-replies.ts'
 import { noteForLog } from '../lib/web/observe.ts'
 import { acceptAnyBodyUnread } from '../lib/web/read-body.ts'
 import { readParameters } from '../oauth/index.ts'
@@ -48,9 +48,9 @@ function phoneResult({ phone_number }: FoundAccessToken): PhoneResult {
 }
 
 /** Operators look at which app has read a user's data. */
-export function accessRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
+export function accessRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
   app.get('/users/:cid/:user_id/accesses', { config: { readsQuery: true } }, async (request, reply) => {
     const wanted = parseInput(accessFilter, { ...Object(request.query), ...Object(request.params) })
-    return answerSuccess(request, reply, await listAccesses(as(request), wanted))
+    return answerSuccess(request, reply, await listAccesses(depsFor(request), wanted))
   })
 }

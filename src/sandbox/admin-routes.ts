@@ -1,20 +1,24 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
-import type { ActingFor } from '../lib/web/admin-auth.ts'
+import type { DepsFor } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
 import { listAllTraffic } from './traffic/all.ts'
 import { showTraffic } from './traffic/one.ts'
 
 /** Calls and notices of all partners for operators, below /admin/v1. Bodies are whole with a reason only. */
-export function trafficRoutes(app: FastifyInstance, as: ActingFor<Deps>): void {
+export function trafficRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
   app.get('/traffic', { config: { readsQuery: true } }, async (request, reply) =>
-    answerLossless(request, reply, await listAllTraffic(as(request), parseInput(listAllTraffic.input, request.query))),
+    answerLossless(
+      request,
+      reply,
+      await listAllTraffic(depsFor(request), parseInput(listAllTraffic.input, request.query)),
+    ),
   )
 
   app.get<{ Params: { id: string } }>('/traffic/:id', { config: { readsQuery: true } }, async (request, reply) => {
     const wanted = parseInput(showTraffic.input, { ...Object(request.query), ...request.params })
     if (wanted.reason !== undefined) await app.requireRole(request, 'support', 'unmasked personal data')
-    return answerLossless(request, reply, await showTraffic(as(request), wanted))
+    return answerLossless(request, reply, await showTraffic(depsFor(request), wanted))
   })
 }

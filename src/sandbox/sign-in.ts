@@ -122,8 +122,9 @@ async function recordFailure(
   by: 'password' | typeof BY_CLIENT_SECRET,
   locked: boolean,
 ): Promise<void> {
-  const { rates } = deps
-  if (rates.count(ROWS_OF_NETWORK, networkOf(address)).exceeded || rates.count(ROWS_OF_ALL, '').exceeded) return
+  const { rateLimiter } = deps
+  if (rateLimiter.count(ROWS_OF_NETWORK, networkOf(address)).exceeded || rateLimiter.count(ROWS_OF_ALL, '').exceeded)
+    return
   await recordAudit(deps, {
     event: locked ? 'partner_sign_in_locked' : 'partner_sign_in_failed',
     actor: { ...deps.actor, kind: 'partner' },

@@ -34,7 +34,7 @@ type ThrottleKind =
   | 'mail-address'
   | 'mail-partner'
 
-/** What failures are counted by, as the only form of it that is stored. */
+/** The keyed hash by which failures are counted and stored. */
 export const throttleKey = (keys: Keys, kind: ThrottleKind, value: string): Buffer =>
   hmacSha256(keys.storage, `${kind}\n${value}`)
 
@@ -74,14 +74,18 @@ export async function failedOnce(
 
 const WINDOW_S = 60
 
-/** What makes us call somebody or write something, and how often one partner may ask for it in a minute. */
-const MOST = { replay: 30, export: 6, preflight: 12, start: 120, contacts: 30, play: 30, rotation: 6 } as const
+/** How often one partner may request, in a minute, what makes us call somebody or write something. */
+const MAX_USES = { replay: 30, export: 6, preflight: 12, start: 120, contacts: 30, play: 30, rotation: 6 } as const
 
 /** Counts one use, over all processes; throws 20003 with Retry-After when there were too many. */
-export async function countUse({ db, keys, clock }: Deps, what: keyof typeof MOST, partnerId: bigint): Promise<void> {
+export async function countUse(
+  { db, keys, clock }: Deps,
+  what: keyof typeof MAX_USES,
+  partnerId: bigint,
+): Promise<void> {
   const now = clock.now()
   const { failures, windowEndsAt } = await countFailure(db, throttleKey(keys, what, String(partnerId)), now, WINDOW_S)
-  if (failures > MOST[what]) throw tooManyRequests(secondsUntil(windowEndsAt, now))
+  if (failures > MAX_USES[what]) throw tooManyRequests(secondsUntil(windowEndsAt, now))
 }
 
 interface Bound {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import type { Config } from '../config/index.ts'
-import type { Rates } from '../lib/rates.ts'
+import type { RateLimiter } from '../lib/rate-limiter.ts'
 import { tooManyRequests } from '../lib/web/rescode.ts'
 import { networkOf, siteOf } from './network.ts'
 
@@ -10,13 +10,13 @@ const SITE_FACTOR = 16
 
 declare module 'fastify' {
   interface FastifyInstance {
-    readonly rates: Rates
+    readonly rateLimiter: RateLimiter
   }
 }
 
 /** Lets `limitRate` count for all processes of the database; called once, before the rooms. */
-export function registerRates(app: FastifyInstance, rates: Rates): void {
-  app.decorate('rates', rates)
+export function registerRateLimiter(app: FastifyInstance, rateLimiter: RateLimiter): void {
+  app.decorate('rateLimiter', rateLimiter)
 }
 
 interface RequestLimit {
@@ -34,7 +34,7 @@ export function limitRate(app: FastifyInstance, limit: RequestLimit): onRequestA
   const { kind, perMinute, by, refuse } = limit
   const count = (most: number, subject: string) => ({
     most,
-    ...app.rates.count({ kind, most, windowS: MINUTE_S }, subject),
+    ...app.rateLimiter.count({ kind, most, windowS: MINUTE_S }, subject),
   })
   return async (request, reply) => {
     const most = typeof perMinute === 'number' ? perMinute : perMinute(request)
@@ -42,14 +42,14 @@ export function limitRate(app: FastifyInstance, limit: RequestLimit): onRequestA
     // A request that is refused already is not counted for the site, which neighbours share.
     const site = by === undefined && !own.exceeded ? siteOf(request.ip) : undefined
     const ofSite = site === undefined ? own : count(SITE_FACTOR * most, site)
-    const told = ofSite.exceeded ? ofSite : own
-    const seconds = Math.ceil(told.endsInMs / 1000)
+    const counted = ofSite.exceeded ? ofSite : own
+    const seconds = Math.ceil(counted.endsInMs / 1000)
     reply.headers({
-      'x-ratelimit-limit': told.most,
-      'x-ratelimit-remaining': Math.max(0, told.most - told.uses),
+      'x-ratelimit-limit': counted.most,
+      'x-ratelimit-remaining': Math.max(0, counted.most - counted.uses),
       'x-ratelimit-reset': seconds,
     })
-    if (told.exceeded) throw refuse(Math.max(1, seconds))
+    if (counted.exceeded) throw refuse(Math.max(1, seconds))
   }
 }
 

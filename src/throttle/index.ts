@@ -1,9 +1,9 @@
-/** Failed attempts and rates, counted for all processes of a database. Below all other rooms. */
+/** Failed attempts and rate limits, counted for all processes of a database. Below all other rooms. */
 
 export { countUse, countWithin, throttleKey } from './attempts.ts'
 export { CLIENT_WINDOW_S, countFailure, currentWindow, type Failures, failedAttemptByKey } from './attempts-store.ts'
 export { DEVICE_LIFETIME_S, rememberDevice } from './device.ts'
-export { limitPages, limitRate, registerRates } from './guard.ts'
+export { limitPages, limitRate, registerRateLimiter } from './guard.ts'
 export { networkOf, siteOf } from './network.ts'
-export { openRates } from './rates.ts'
+export { openRateLimiter } from './rate-limiter.ts'
 export { signInLimits } from './sign-in.ts'

@@ -7,7 +7,7 @@ import { networkOf, siteOf, subnetOf } from './network.ts'
 /**
  * How often signing in may fail: for one account from one network, for one account from anywhere (higher, so that a
  * stranger elsewhere cannot lock its owner out with a few guesses), and from one address whatever the accounts. A
- * browser that has signed in to the account before has a budget of its own and stands outside of these, until that is
+ * browser that has signed in to the account before has a budget of its own and is exempt from these until that is
  * used up. Accounts that do not exist are counted alike.
  */
 
@@ -58,7 +58,7 @@ export async function signInLimits(deps: Deps, attempt: SignInAttempt): Promise<
   return {
     exhausted: () => exhaustedOf(limits),
     failed: () => {
-      deps.meters.signInFailures.inc({ kind: attempt.kind })
+      deps.metrics.signInFailures.inc({ kind: attempt.kind })
       return failedOnce(db, limits, clock.now(), WINDOW_S)
     },
     forget: async () => {

@@ -94,7 +94,7 @@ describe('/metrics', () => {
   })
 })
 
-it('says when a purge last came to its end, also one that another process has made', async () => {
+it('says when a purge last completed, also one of another process', async () => {
   const finished = async () => sumOfSeries(await metrics(), 'gatehouse_purge_finished_timestamp_seconds')
   const beginning = await finished() // the service purges by itself too
   expect(beginning).toBeGreaterThan(0)

@@ -93,7 +93,7 @@ describe('a database that', () => {
       )
       expect(output).toMatch(
         new RegExp(
-          `\\n  the database ${name} could not be reached for \\d+ s: it accepts the connection but does not respond; start it, or correct DATABASE_URL\\n$`,
+          `\\n  the database ${name} was not reachable for \\d+ s: it accepts the connection but does not respond; start it, or correct DATABASE_URL\\n$`,
         ),
       )
     }

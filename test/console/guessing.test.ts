@@ -3,7 +3,7 @@ import { SECTIONS } from '../../src/console/sections/index.ts'
 import { createOperator, setOperatorPassword } from '../../src/operators/index.ts'
 import { openWorld, type World } from '../harness.ts'
 import { addressOf, type Filled, fill } from './filled.ts'
-import { codeOf, firstOperator, PASSWORD, Person, signedIn } from './person.ts'
+import { adminTokenHolder, codeOf, PASSWORD, Person, signedIn } from './person.ts'
 
 /** The console attacked: planted sessions, guessed passwords and codes. */
 
@@ -20,7 +20,7 @@ const statusOf = async () => (await world.pool.query('select status from micro_a
 
 describe('a session', () => {
   it('that was planted before the sign-in is not the one after it, and does not become one', async () => {
-    const attacker = await firstOperator(world)
+    const attacker = await adminTokenHolder(world)
     const planted = attacker.cookie
     const { name, secret } = await signedIn(world, 'admin')
     world.clock.advance(60)

@@ -69,7 +69,7 @@ export class Person {
     this.post(url, { ...(await this.hidden(url)), ...fields })
 }
 
-export async function firstOperator(world: World): Promise<Person> {
+export async function adminTokenHolder(world: World): Promise<Person> {
   const person = new Person(world)
   const page = await person.post('/console/sign-in', { token: ADMIN_TOKEN })
   if (page.status !== 303) throw new Error(`not signed in: ${page.status}`)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createOperator, disableOperator, setOperatorPassword } from '../../src/operators/index.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
-import { codeOf, firstOperator, PASSWORD, Person, signedIn } from './person.ts'
+import { adminTokenHolder, codeOf, PASSWORD, Person, signedIn } from './person.ts'
 
 /** Into the console, and out of it. */
 
@@ -30,9 +30,9 @@ it('the two forms lead to each other, and both back to the page that was asked f
   }
 })
 
-describe('the first operator', () => {
+describe('the holder of ADMIN_TOKEN', () => {
   it('enters with ADMIN_TOKEN, and is told to create named ones', async () => {
-    const person = await firstOperator(world)
+    const person = await adminTokenHolder(world)
     const page = await person.get('/console')
     expect(page.status).toBe(200)
     expect(page.text).toContain('Create an operator for each person')
@@ -44,7 +44,7 @@ describe('the first operator', () => {
   })
 
   it('leaves: the session is over', async () => {
-    const person = await firstOperator(world)
+    const person = await adminTokenHolder(world)
     const { cookie } = person
     expect((await person.post('/console/sign-out')).location).toBe('/console/sign-in')
     expect((await new Person(world, cookie).get('/console')).location).toContain('/console/sign-in?')
@@ -52,12 +52,12 @@ describe('the first operator', () => {
   })
 
   it('is out when nobody was there for OPERATOR_IDLE_S, and when the token is another one', async () => {
-    const person = await firstOperator(world)
+    const person = await adminTokenHolder(world)
     world.clock.advance(1_700)
     expect((await person.get('/console')).status).toBe(200)
     world.clock.advance(1_801)
     expect((await person.get('/console')).status).toBe(302)
-    const other = await firstOperator(world)
+    const other = await adminTokenHolder(world)
     await world.pool.query("update first_operator_session set token_mark = 'another'")
     expect((await other.get('/console')).status).toBe(302)
   })
@@ -132,7 +132,7 @@ describe('an operator', () => {
 })
 
 it('pages allow no script and no style of their own', async () => {
-  const person = await firstOperator(world)
+  const person = await adminTokenHolder(world)
   const { headers } = await person.get('/console')
   const policy = String(headers['content-security-policy'])
   expect(policy).toContain("default-src 'none'")

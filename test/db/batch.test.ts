@@ -5,9 +5,9 @@ import { z } from 'zod'
 import { BATCH_LIMITS, type Batched, type BatchedWork, type BatchLimits } from '../../src/db/batch.ts'
 import { openPool } from '../../src/db/pool.ts'
 import { type Db, dbOf, sql } from '../../src/db/sql.ts'
+import { Overloaded } from '../../src/lib/concurrency-limit.ts'
+import { DatabaseUnavailable } from '../../src/lib/database-errors.ts'
 import { openLog } from '../../src/lib/log.ts'
-import { Overloaded } from '../../src/lib/turns.ts'
-import { DatabaseUnavailable } from '../../src/lib/web/unavailable.ts'
 import { freshDatabase } from '../harness.ts'
 
 /** Requests that share a statement, against a real PostgreSQL. Rows of one statement carry one transaction id. */

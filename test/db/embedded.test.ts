@@ -122,8 +122,8 @@ describe('what PostgreSQL says', () => {
     ],
     ['LOG:  starting\nFATAL:  something new\n', /^something new$/, false],
     ['FATAL:  the database system is starting up\n', /^it ended without giving a reason$/, false],
-  ])('%s', (said, sentence, passes) => {
-    expect(diagnoseStart(said, '/data')).toEqual({ sentence: expect.stringMatching(sentence), passes })
+  ])('%s', (output, message, isTransient) => {
+    expect(diagnoseStart(output, '/data')).toEqual({ message: expect.stringMatching(message), isTransient })
   })
   it('to clients is not taken for the reason of its end', () => {
     expect(diagnoseEnd('FATAL:  password authentication failed for user "x"\nLOG:  bye', '/data')).toBeUndefined()

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import { openPool } from '../../src/db/pool.ts'
 import { type Db, dbOf, sql } from '../../src/db/sql.ts'
+import type { DatabaseUnavailable } from '../../src/lib/database-errors.ts'
 import { openLog } from '../../src/lib/log.ts'
-import type { DatabaseUnavailable } from '../../src/lib/web/unavailable.ts'
 import { freshDatabase } from '../harness.ts'
 
 /** What becomes of statements that take too long, of lost connections, and of a database that takes no writes. */

@@ -201,12 +201,12 @@ describe('a refused request of area A', () => {
 describe('how much is kept', () => {
   it('of a burst, fifty of a caller; the rest is counted', async () => {
     const other = await client.makeApp({})
-    const before = (await world.deps.meters.refusalsLeftOut.get()).values[0]?.value ?? 0
+    const before = (await world.deps.metrics.refusalsLeftOut.get()).values[0]?.value ?? 0
     const ask = () => client.call('POST', `/oauth/v2/api/token?app_key=${other.app_key}&app_secret=${other.app_secret}`)
     const answers = await Promise.all(Array.from({ length: 300 }, ask))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     await until(async () => (await rows(`app_key = '${other.app_key}'`)).length > 0)
-    const leftOut = ((await world.deps.meters.refusalsLeftOut.get()).values[0]?.value ?? 0) - before
+    const leftOut = ((await world.deps.metrics.refusalsLeftOut.get()).values[0]?.value ?? 0) - before
     expect(leftOut).toBeGreaterThan(100)
     await until(async () => (await rows(`app_key = '${other.app_key}'`)).length === 300 - leftOut)
   })
@@ -214,7 +214,7 @@ describe('how much is kept', () => {
   it('of an app that the caller has not proved to be, counted for its network and not for the app', async () => {
     const victim = await client.makeApp({})
     const counts = { kind: 'refusal kept of app', most: 1_000, windowS: 86_400 }
-    const ofApp = () => world.deps.rates.count(counts, victim.app_key).uses
+    const ofApp = () => world.deps.rateLimiter.count(counts, victim.app_key).uses
     const before = ofApp()
     const claims = [
       await client.call('POST', `/oauth/v2/api/token?app_key=${victim.app_key}&app_secret=guessed`),
@@ -238,7 +238,7 @@ describe('how much is kept', () => {
   it('of an app, a thousand a day', async () => {
     const busy = await client.makeApp({})
     for (let used = 0; used < 1_000; used++) {
-      world.deps.rates.count({ kind: 'refusal kept of app', most: 1_000, windowS: 86_400 }, busy.app_key)
+      world.deps.rateLimiter.count({ kind: 'refusal kept of app', most: 1_000, windowS: 86_400 }, busy.app_key)
     }
     await client.call('POST', `/oauth/v2/api/token?app_key=${busy.app_key}&app_secret=${busy.app_secret}`)
     const later = await client.call('POST', `/oauth/v2/api/token?app_key=${app.app_key}&app_secret=${app.app_secret}`)
@@ -270,7 +270,7 @@ describe('what partners send', () => {
     return world.app.inject({ method: 'POST', url: CONSUME, headers: { ...headers }, payload })
   }
 
-  it('a refused notice has the id of its request, and so has one that was taken', async () => {
+  it('a refused notice has the id of its request, and so has one that was accepted', async () => {
     const refused = await notice('another-secret-another-secret-xx', 1)
     const id = String(refused.headers['x-request-id'])
     await until(async () => (await ask(`requests/${id}`)).status === 200)

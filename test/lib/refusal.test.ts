@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { Overloaded } from '../../src/lib/concurrency-limit.ts'
 import { refusals } from '../../src/lib/failure.ts'
-import { Overloaded } from '../../src/lib/turns.ts'
 import { Refusal, RescodeError } from '../../src/lib/web/rescode.ts'
 
 describe.each([

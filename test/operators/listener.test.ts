@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/app.ts'
-import { openMeters } from '../../src/lib/meters.ts'
+import { openMetrics } from '../../src/lib/metrics.ts'
 import { ADMIN_TOKEN, openWorld, type World } from '../harness.ts'
 
 /** What is for operators is answered on their listener only, and told nobody who came through another program. */
@@ -12,7 +12,7 @@ const settings = { ADMIN_PORT: '3999', PAGES_PER_MINUTE: '20' }
 beforeAll(async () => {
   world = await openWorld(settings)
   app = await buildApp({
-    deps: { ...world.deps, meters: openMeters() },
+    deps: { ...world.deps, metrics: openMetrics() },
     log: world.log,
     readiness: { draining: false },
     isForOperators: ({ headers }) => headers['x-listener'] === 'operators',
@@ -64,7 +64,7 @@ describe('on PORT', () => {
     const failing = new Error('no route to db.internal')
     const broken = { ...world.deps.db, many: () => Promise.reject(failing) }
     const down = await buildApp({
-      deps: { ...world.deps, meters: openMeters(), db: { ...world.deps.db, reserved: () => broken } },
+      deps: { ...world.deps, metrics: openMetrics(), db: { ...world.deps.db, reserved: () => broken } },
       log: world.log,
       readiness: { draining: false },
       isForOperators: ({ headers }) => headers['x-listener'] === 'operators',

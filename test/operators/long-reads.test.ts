@@ -52,7 +52,7 @@ it('one at a time in a process: a further one is refused at once, with what to d
       expect(further.headers['retry-after']).toBe('30')
       expect(further.json()).toMatchObject({
         rescode: 20003,
-        data: { message: expect.stringContaining('try again when it is over') },
+        data: { message: expect.stringContaining('only one runs at a time, try again later') },
       })
     }
     expect((await admin.submit('/console/audit/verify')).status).toBe(429)

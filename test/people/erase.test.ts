@@ -81,7 +81,7 @@ describe('an erasure', () => {
     expect(await client.admin('GET', path(user))).toEqual({ cid: user.cid, user_id: user.user_id, rows: ROWS })
     const receipt = await erase(user)
     expect(receipt).toMatchObject({ cid: user.cid, user_id: user.user_id, rows: ROWS, receipt_id: expect.any(String) })
-    expect(receipt.stays).toContainEqual({ what: 'orders', why: expect.stringContaining('accounts') })
+    expect(receipt.stays).toContainEqual({ what: 'orders', why: expect.stringContaining('accounting') })
     expectFailure(await client.userInfo(tokens.access_token), { rescode: 20009 })
     expectFailure(await client.phone(tokens.access_token), { rescode: 20009 })
     expectFailure(await client.refresh(app, tokens.refresh_token), { rescode: 20006 })
@@ -177,7 +177,7 @@ describe('an erasure', () => {
     expect(first.stdout).toMatch(/^would be permanently deleted; repeat with --yes to do it\n\ncodes +2\n/)
     const done = await cli('user', 'erase', ...keyOf(user), '--yes')
     expect(done.stdout).toMatch(
-      /^receipt [0-9a-f-]{36}: .* was erased at .*\n\nwent:\ncodes +2\n[\s\S]*\nstays:\naudit log: /,
+      /^receipt [0-9a-f-]{36}: .* was erased at .*\n\ndeleted:\ncodes +2\n[\s\S]*\nkept:\naudit log: /,
     )
     expect(await cli('user', 'erase', ...keyOf(user), '--yes')).toMatchObject({ code: 1, stderr: 'no such user\n' })
   })

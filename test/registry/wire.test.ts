@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Fields } from '../../src/db/field.ts'
-import { rotation } from '../../src/lib/crypto/made-secret.ts'
+import type { Fields } from '../../src/db/record-fields.ts'
+import { rotation } from '../../src/lib/crypto/generated-secret.ts'
 import { InvalidInput, parseInput } from '../../src/lib/json/input.ts'
 import { failureEnvelope } from '../../src/lib/web/envelope.ts'
 import { MICRO_APP_FIELDS } from '../../src/registry/micro-app-fields.ts'

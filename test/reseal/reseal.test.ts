@@ -141,7 +141,9 @@ describe('a rotation by the book', () => {
     const none = await gatehouse(settings, 'reseal')
     expect([none.code, none.stderr]).toEqual([1, 'SECRET_KEYS_OLD is empty: give the keys that SECRET_KEY replaces\n'])
     const told = await gatehouse({ ...settings, SECRET_KEYS_OLD: SECRET_KEY }, 'reseal')
-    expect(told.stdout).toContain(`app_secrets that have not been used since: 1; used once, or rotated`)
+    expect(told.stdout).toContain(
+      `app_secrets still hashed with an old key: 1; they are rehashed on next use or rotation:`,
+    )
     expect(told.stdout).toContain(`  ${idle.app_key}\n`)
     expect(told.stdout + told.stderr).not.toContain(NEXT)
     const credentials = { appKey: idle.app_key, appSecrets: [idle.app_secret] }

@@ -129,8 +129,8 @@ describe('its memory', () => {
 
   it('is bounded: what is too much is counted as left out, and it is written before the minute is over', async () => {
     const [{ user_id }, other] = [await client.makeUser(), await client.makeUser()]
-    const { meters } = world.deps
-    const left = async () => (await meters.accessesLeftOut.get()).values[0]?.value ?? 0
+    const { metrics } = world.deps
+    const left = async () => (await metrics.accessesLeftOut.get()).values[0]?.value ?? 0
     const before = await left()
     const ledger = openAccessLedger(world.deps, { most: 4, batch: 2 })
     ledger.count(token(user_id), 'phone', 'profile')

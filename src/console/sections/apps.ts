@@ -1,4 +1,4 @@
-import { rotation } from '../../lib/crypto/made-secret.ts'
+import { rotation } from '../../lib/crypto/generated-secret.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { countAppEnding, liveGrantsOf } from '../../oauth/index.ts'
 import {
@@ -10,15 +10,15 @@ import {
   showMicroApp,
   suspendMicroApp,
 } from '../../registry/index.ts'
+import type { Action, PageContext, Section } from '../page-model.ts'
 import { mayDo } from '../permissions.ts'
-import type { Action, Asking, Section } from '../shown.ts'
 import { at, code, count, countedGrants, link, orDash, stateCell, stateChoices, text, time, yesNo } from '../texts.ts'
 
 const STATES = ['pending', 'approved', 'suspended']
 
 const pageOf = (app_key: string): string => at('apps', app_key)
 
-const readPage = async ({ deps, t, fields }: Asking) => {
+const readPage = async ({ deps, t, fields }: PageContext) => {
   const { apps, next } = await listMicroApps(deps, parseInput(listMicroApps.input, fields))
   return {
     table: {
@@ -42,14 +42,14 @@ const readPage = async ({ deps, t, fields }: Asking) => {
   }
 }
 
-const appOf = ({ deps, params }: Asking) => showMicroApp(deps, params.app_key ?? '')
+const appOf = ({ deps, params }: PageContext) => showMicroApp(deps, params.app_key ?? '')
 
-async function readOne(asking: Asking) {
-  const { t } = asking
-  const { secrets, ...app } = await appOf(asking)
+async function readOne(context: PageContext) {
+  const { t } = context
+  const { secrets, ...app } = await appOf(context)
   return {
     title: app.name,
-    facts: factsOf(app, asking),
+    facts: factsOf(app, context),
     tables: [
       {
         title: t('console.apps.secrets'),
@@ -67,13 +67,13 @@ async function readOne(asking: Asking) {
   }
 }
 
-const action = ({ app_key }: MicroApp, what: string, said: string) => ({
+const action = ({ app_key }: MicroApp, what: string, text: string) => ({
   operation: `POST /apps/:app_key/${what}`,
   href: `${pageOf(app_key)}/${what}`,
-  text: said,
+  text,
 })
 
-const factsOf = (app: MicroApp, { t, role }: Asking) => [
+const factsOf = (app: MicroApp, { t, role }: PageContext) => [
   { name: 'app_key', cells: [code(app.app_key)] },
   { name: t('console.field.state'), cells: [stateCell(app.status, t)] },
   { name: t('console.field.hosts'), cells: app.hosts.map(code) },
@@ -100,11 +100,11 @@ const approve: Action = {
   path: '/apps/:app_key/approve',
   operation: 'POST /apps/:app_key/approve',
   title: 'console.apps.approve',
-  ask: async (asking) => {
-    const app = await appOf(asking)
-    const { grants, people } = await liveGrantsOf(asking.deps, app)
+  confirm: async (context) => {
+    const app = await appOf(context)
+    const { grants, people } = await liveGrantsOf(context.deps, app)
     const numbers = { name: app.name, grants: countedGrants(grants), people: countedGrants(people) }
-    return { says: [asking.t('console.apps.approve_says', numbers)], back: pageOf(app.app_key) }
+    return { says: [context.t('console.apps.approve_says', numbers)], back: pageOf(app.app_key) }
   },
   run: async ({ deps, params }) => {
     await approveMicroApp(deps, params.app_key ?? '')
@@ -116,11 +116,11 @@ const suspend: Action = {
   path: '/apps/:app_key/suspend',
   operation: 'POST /apps/:app_key/suspend',
   title: 'console.apps.suspend',
-  ask: async (asking) => {
-    const app = await appOf(asking)
-    const { grants, people } = await liveGrantsOf(asking.deps, app)
+  confirm: async (context) => {
+    const app = await appOf(context)
+    const { grants, people } = await liveGrantsOf(context.deps, app)
     const numbers = { name: app.name, grants: countedGrants(grants), people: countedGrants(people) }
-    return { says: [asking.t('console.apps.suspend_says', numbers)], back: pageOf(app.app_key) }
+    return { says: [context.t('console.apps.suspend_says', numbers)], back: pageOf(app.app_key) }
   },
   run: async ({ deps, params }) => {
     await suspendMicroApp(deps, params.app_key ?? '')
@@ -133,11 +133,11 @@ const endTokens: Action = {
   operation: 'POST /apps/:app_key/end-tokens',
   title: 'console.apps.end',
   back: ({ params }) => pageOf(params.app_key ?? ''),
-  ask: async (asking) => {
-    const { name, app_key } = await appOf(asking)
-    const { tokens, people } = await countAppEnding(asking.deps, app_key)
+  confirm: async (context) => {
+    const { name, app_key } = await appOf(context)
+    const { tokens, people } = await countAppEnding(context.deps, app_key)
     const numbers = { name, tokens: count(tokens), people: count(people) }
-    return { says: [asking.t('console.apps.end_says', numbers)], back: pageOf(app_key) }
+    return { says: [context.t('console.apps.end_says', numbers)], back: pageOf(app_key) }
   },
   run: async ({ deps, params }) => {
     await endTokensOfApp(deps, params.app_key ?? '')
@@ -149,9 +149,9 @@ const rotate: Action = {
   path: '/apps/:app_key/rotate-secret',
   operation: 'POST /apps/:app_key/rotate-secret',
   title: 'console.apps.rotate',
-  ask: async (asking) => {
-    const { t } = asking
-    const { name, app_key, secrets } = await appOf(asking)
+  confirm: async (context) => {
+    const { t } = context
+    const { name, app_key, secrets } = await appOf(context)
     return {
       says: [t('console.apps.rotate_says', { name, secrets: count(secrets.length) })],
       fields: [

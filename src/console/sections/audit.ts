@@ -2,8 +2,8 @@ import { listAudit, verification, type verifyAudit, verifyAuditInTime } from '..
 import { type OutputOf, parseInput } from '../../lib/json/input.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import { requestLink } from '../explained.ts'
+import type { Action, Cell, Fact, PageContext, Section, Table } from '../page-model.ts'
 import { mayDo, PERSONAL_DATA } from '../permissions.ts'
-import type { Action, Asking, Cell, Fact, Section, Table } from '../shown.ts'
 import { at, code, count, stateCell, text, time } from '../texts.ts'
 
 type ShownEvent = OutputOf<typeof listAudit>['events'][number]
@@ -19,13 +19,13 @@ const detailOf = ({ detail }: ShownEvent): Cell => {
 }
 
 /** Addresses are personal data: a viewer does not see them. */
-const actorOf = ({ actor, address: from }: ShownEvent, { role }: Asking): Cell => {
+const actorOf = ({ actor, address: from }: ShownEvent, { role }: PageContext): Cell => {
   const address = mayDo(role, PERSONAL_DATA) ? from : null
   return text([actor.name ? `${actor.kind} ${actor.name}` : actor.kind, address].filter(Boolean).join(', '))
 }
 
-export const eventTable = (events: readonly ShownEvent[], asking: Asking): Table => {
-  const { t } = asking
+export const eventTable = (events: readonly ShownEvent[], context: PageContext): Table => {
+  const { t } = context
   return {
     head: [
       t('console.field.at'),
@@ -38,7 +38,7 @@ export const eventTable = (events: readonly ShownEvent[], asking: Asking): Table
     ],
     rows: events.map((event) => [
       time(event.at),
-      actorOf(event, asking),
+      actorOf(event, context),
       code(event.action),
       text(event.target ?? ''),
       stateCell(event.outcome, t),
@@ -54,18 +54,18 @@ const noteOf = ({ intact, unverifiable }: OutputOf<typeof verifyAudit>, t: Trans
   return unverifiable ? t('console.audit.unverifiable') : t('console.audit.broken')
 }
 
-const readPage = async (asking: Asking) => {
-  const { deps, fields } = asking
+const readPage = async (context: PageContext) => {
+  const { deps, fields } = context
   const { events, next } = await listAudit(deps, parseInput(listAudit.input, { limit: ON_A_PAGE, ...fields }))
-  return { table: eventTable(events, asking), next }
+  return { table: eventTable(events, context), next }
 }
 
-/** It reads the whole log, so it is asked for; it changes nothing. */
+/** An action because it reads the whole log; it changes nothing. */
 const verify: Action = {
   path: '/audit/verify',
   operation: 'GET /audit/verify',
   title: 'console.audit.verify',
-  ask: async ({ t }) => ({
+  confirm: async ({ t }) => ({
     says: [t('console.audit.verify_says')],
     fields: [
       { name: 'head', label: t('console.field.head'), kind: 'text', most: 90, hint: t('console.audit.head_hint') },

@@ -1,6 +1,6 @@
 import { parseInput } from '../../lib/json/input.ts'
 import { listGrants, withdrawGrant } from '../../oauth/index.ts'
-import type { Action, Asking, Section, Table } from '../shown.ts'
+import type { Action, PageContext, Section, Table } from '../page-model.ts'
 import { at, link, stateCell, text, time } from '../texts.ts'
 
 type Grants = Awaited<ReturnType<typeof listGrants>>['grants']
@@ -11,7 +11,7 @@ const userOf = ({ cid, user_id }: Grants[number]): string =>
 const revokeOf = ({ cid, user_id, grant_id }: Grants[number]): string =>
   `${at('grants', 'revoke')}?${new URLSearchParams({ cid: String(cid), user_id, grant_id })}`
 
-export const grantTable = (grants: Grants, { t }: Asking): Table => ({
+export const grantTable = (grants: Grants, { t }: PageContext): Table => ({
   head: [
     t('console.field.app'),
     t('console.field.person'),
@@ -31,30 +31,30 @@ export const grantTable = (grants: Grants, { t }: Asking): Table => ({
   none: t('console.grants.none'),
 })
 
-async function readPage(asking: Asking) {
-  const { deps, t, fields } = asking
+async function readPage(context: PageContext) {
+  const { deps, t, fields } = context
   if (Object.keys(fields).length === 0) {
     return { table: { head: [], rows: [], none: t('console.grants.ask') }, next: null }
   }
   const { grants, next } = await listGrants(deps, parseInput(listGrants.input, fields))
-  return { table: grantTable(grants, asking), next }
+  return { table: grantTable(grants, context), next }
 }
 
-const referenceOf = ({ fields: { cid, user_id, grant_id } }: Asking) =>
+const referenceOf = ({ fields: { cid, user_id, grant_id } }: PageContext) =>
   parseInput(withdrawGrant.input, { cid: Number(cid), user_id, grant_id })
 
 const revoke: Action = {
   path: '/grants/revoke',
   operation: 'POST /grants/revoke',
   title: 'console.grants.revoke',
-  ask: async (asking) => {
-    const { cid, user_id, grant_id } = referenceOf(asking)
-    const says = asking.t('console.grants.revoke_says', { grant: grant_id, person: `${cid}/${user_id}` })
+  confirm: async (context) => {
+    const { cid, user_id, grant_id } = referenceOf(context)
+    const says = context.t('console.grants.revoke_says', { grant: grant_id, person: `${cid}/${user_id}` })
     const back = `${at('grants')}?${new URLSearchParams({ cid: String(cid), user_id })}`
     return { says: [says], back }
   },
-  run: async (asking) => {
-    await withdrawGrant(asking.deps, referenceOf(asking))
+  run: async (context) => {
+    await withdrawGrant(context.deps, referenceOf(context))
     return undefined
   },
 }

@@ -1,4 +1,4 @@
-import type { Section } from '../shown.ts'
+import type { Section } from '../page-model.ts'
 import { apps } from './apps.ts'
 import { auditLog } from './audit.ts'
 import { grants } from './grants.ts'

@@ -1,11 +1,11 @@
 import { givenUpJob, giveUpJob, jobFilter, listJobs, oneJob, retryJob } from '../../jobs/index.ts'
 import { parseInput } from '../../lib/json/input.ts'
-import type { Action, Asking, Section } from '../shown.ts'
+import type { Action, PageContext, Section } from '../page-model.ts'
 import { at, code, link, orDash, stateCell, text, time } from '../texts.ts'
 
 const pageOf = (job_id: string, what: string): string => at('jobs', job_id, what)
 
-const readPage = async ({ deps, t, fields }: Asking) => {
+const readPage = async ({ deps, t, fields }: PageContext) => {
   const { jobs, next } = await listJobs(deps, parseInput(jobFilter, fields))
   return {
     table: {
@@ -33,26 +33,26 @@ const readPage = async ({ deps, t, fields }: Asking) => {
   }
 }
 
-const idOf = ({ params }: Asking) => parseInput(oneJob, { job_id: params.job_id })
+const idOf = ({ params }: PageContext) => parseInput(oneJob, { job_id: params.job_id })
 
 const retry: Action = {
   path: '/jobs/:job_id/retry',
   operation: 'POST /jobs/:job_id/retry',
   title: 'console.jobs.retry',
-  ask: async (asking) => {
-    const { job_id } = idOf(asking)
+  confirm: async (context) => {
+    const { job_id } = idOf(context)
     return {
-      says: [asking.t('console.jobs.retry_says', { job: job_id })],
+      says: [context.t('console.jobs.retry_says', { job: job_id })],
       back: at('jobs'),
       other: {
         operation: 'POST /jobs/:job_id/give-up',
         href: pageOf(job_id, 'give-up'),
-        text: asking.t('console.jobs.give_up'),
+        text: context.t('console.jobs.give_up'),
       },
     }
   },
-  run: async (asking) => {
-    await retryJob(asking.deps, idOf(asking))
+  run: async (context) => {
+    await retryJob(context.deps, idOf(context))
     return undefined
   },
 }
@@ -61,13 +61,13 @@ const giveUp: Action = {
   path: '/jobs/:job_id/give-up',
   operation: 'POST /jobs/:job_id/give-up',
   title: 'console.jobs.give_up',
-  ask: async (asking) => ({
-    says: [asking.t('console.jobs.give_up_says', { job: idOf(asking).job_id })],
-    fields: [{ name: 'reason', label: asking.t('console.field.reason'), kind: 'text', required: true, most: 200 }],
+  confirm: async (context) => ({
+    says: [context.t('console.jobs.give_up_says', { job: idOf(context).job_id })],
+    fields: [{ name: 'reason', label: context.t('console.field.reason'), kind: 'text', required: true, most: 200 }],
     back: at('jobs'),
   }),
-  run: async (asking) => {
-    await giveUpJob(asking.deps, parseInput(givenUpJob, { ...idOf(asking), reason: asking.fields.reason }))
+  run: async (context) => {
+    await giveUpJob(context.deps, parseInput(givenUpJob, { ...idOf(context), reason: context.fields.reason }))
     return undefined
   },
 }

@@ -1,9 +1,9 @@
 import { parseInput } from '../../lib/json/input.ts'
 import { listSigningKeys, retirementInput, retireSigningKey, rotateSigningKeys } from '../../oidc/index.ts'
-import type { Action, Asking, Section } from '../shown.ts'
+import type { Action, PageContext, Section } from '../page-model.ts'
 import { at, code, count, link, text, time } from '../texts.ts'
 
-const readPage = async ({ deps, t }: Asking) => {
+const readPage = async ({ deps, t }: PageContext) => {
   const found = await listSigningKeys(deps)
   return {
     table: {
@@ -35,7 +35,7 @@ const rotate: Action = {
   path: '/keys/rotate',
   operation: 'POST /signing-keys/rotate',
   title: 'console.keys.rotate',
-  ask: async ({ deps, t }) => ({
+  confirm: async ({ deps, t }) => ({
     says: [t('console.keys.rotate_says', { seconds: count(deps.config.SIGNING_KEY_LEAD_S) })],
     back: at('keys'),
   }),
@@ -49,7 +49,7 @@ const retire: Action = {
   path: '/keys/:kid/retire',
   operation: 'POST /signing-keys/retire',
   title: 'console.keys.retire',
-  ask: async ({ t, params }) => ({
+  confirm: async ({ t, params }) => ({
     says: [t('console.keys.retire_says', { kid: params.kid ?? '' })],
     fields: [
       {

@@ -1,4 +1,4 @@
-import { randomDigits } from '../../lib/crypto/made-secret.ts'
+import { randomDigits } from '../../lib/crypto/generated-secret.ts'
 import { type OutputOf, parseInput } from '../../lib/json/input.ts'
 import {
   createOperator,
@@ -11,17 +11,17 @@ import {
   setOperatorRole,
   showOperator,
 } from '../../operators/index.ts'
-import type { Action, Asking, Field, Once } from '../shown.ts'
+import type { Action, Field, OneTimeResult, PageContext } from '../page-model.ts'
 import { at, code, count, roleChoices, roleText } from '../texts.ts'
 
 type ShownOperator = OutputOf<typeof showOperator>
 
 export const pageOf = (name: string, ...more: string[]): string => at('operators', name, ...more)
 
-const nameOf = ({ params }: Asking) => parseInput(showOperator.input, { name: params.name })
-export const operatorOf = (asking: Asking): Promise<ShownOperator> => showOperator(asking.deps, nameOf(asking))
+const nameOf = ({ params }: PageContext) => parseInput(showOperator.input, { name: params.name })
+export const operatorOf = (context: PageContext): Promise<ShownOperator> => showOperator(context.deps, nameOf(context))
 
-const roleField = ({ t }: Asking, value?: string): Field => ({
+const roleField = ({ t }: PageContext, value?: string): Field => ({
   name: 'role',
   label: t('console.field.role'),
   kind: 'choice',
@@ -30,7 +30,7 @@ const roleField = ({ t }: Asking, value?: string): Field => ({
   ...(value === undefined ? {} : { value }),
 })
 
-const daysField = ({ t }: Asking): Field => ({
+const daysField = ({ t }: PageContext): Field => ({
   name: 'days',
   label: t('console.field.days'),
   kind: 'number',
@@ -38,7 +38,7 @@ const daysField = ({ t }: Asking): Field => ({
   value: '90',
 })
 
-const once = ({ t }: Asking, name: string, value: string, note = t('console.once.note')): Once => ({
+const once = ({ t }: PageContext, name: string, value: string, note = t('console.once.note')): OneTimeResult => ({
   note,
   values: [{ name, cells: [code(value)] }],
 })
@@ -52,23 +52,23 @@ interface ChangeTexts {
 const change = (
   what: string,
   { title, says }: ChangeTexts,
-  run: (asking: Asking) => Promise<Once | undefined>,
-  fields: (asking: Asking, of: ShownOperator) => Field[] = () => [],
+  run: (context: PageContext) => Promise<OneTimeResult | undefined>,
+  fields: (context: PageContext, of: ShownOperator) => Field[] = () => [],
 ): Action => ({
   path: `/operators/:name/${what}`,
   operation: `POST /operators/:name/${what}`,
   title,
-  ask: async (asking) => {
-    const found = await operatorOf(asking)
-    const said = { name: found.name, tokens: count(found.tokens.length), role: roleText(found.role, asking.t) }
-    return { says: [asking.t(says, said)], fields: fields(asking, found), back: pageOf(found.name) }
+  confirm: async (context) => {
+    const found = await operatorOf(context)
+    const values = { name: found.name, tokens: count(found.tokens.length), role: roleText(found.role, context.t) }
+    return { says: [context.t(says, values)], fields: fields(context, found), back: pageOf(found.name) }
   },
   run,
 })
 
-/** Of a change that has nothing to tell. */
-const silently = (run: (asking: Asking) => Promise<unknown>) => async (asking: Asking) => {
-  await run(asking)
+/** A change without a result to show. */
+const silently = (run: (context: PageContext) => Promise<unknown>) => async (context: PageContext) => {
+  await run(context)
   return undefined
 }
 
@@ -79,19 +79,22 @@ const create: Action = {
   path: '/operators/new',
   operation: 'POST /operators',
   title: 'console.operators.create',
-  ask: async (asking) => ({
-    says: [asking.t('console.operators.create_says')],
+  confirm: async (context) => ({
+    says: [context.t('console.operators.create_says')],
     fields: [
-      { name: 'name', label: asking.t('console.field.name'), kind: 'text', required: true, most: 64 },
-      roleField(asking, 'viewer'),
-      daysField(asking),
+      { name: 'name', label: context.t('console.field.name'), kind: 'text', required: true, most: 64 },
+      roleField(context, 'viewer'),
+      daysField(context),
     ],
     back: at('operators'),
   }),
-  run: async (asking) => {
-    const { name, role, days } = asking.fields
-    const made = await createOperator(asking.deps, parseInput(createOperator.input, { name, role, days: Number(days) }))
-    return once(asking, 'token', made.token)
+  run: async (context) => {
+    const { name, role, days } = context.fields
+    const made = await createOperator(
+      context.deps,
+      parseInput(createOperator.input, { name, role, days: Number(days) }),
+    )
+    return once(context, 'token', made.token)
   },
 }
 
@@ -100,57 +103,60 @@ export const operatorActions: readonly Action[] = [
   change(
     'role',
     { title: 'console.operators.set_role', says: 'console.operators.set_role_says' },
-    silently(async (asking) =>
-      setOperatorRole(asking.deps, parseInput(setOperatorRole.input, { ...nameOf(asking), role: asking.fields.role })),
+    silently(async (context) =>
+      setOperatorRole(
+        context.deps,
+        parseInput(setOperatorRole.input, { ...nameOf(context), role: context.fields.role }),
+      ),
     ),
-    (asking, { role }) => [roleField(asking, role)],
+    (context, { role }) => [roleField(context, role)],
   ),
   change(
     'password',
     { title: 'console.operators.set_password', says: 'console.operators.set_password_says' },
-    async (asking) => {
+    async (context) => {
       const password = randomDigits(PASSWORD_LENGTH)
-      await setOperatorPassword(asking.deps, { ...nameOf(asking), password })
-      return once(asking, asking.t('console.field.password'), password, asking.t('console.operators.password_note'))
+      await setOperatorPassword(context.deps, { ...nameOf(context), password })
+      return once(context, context.t('console.field.password'), password, context.t('console.operators.password_note'))
     },
   ),
   change(
     'reset-totp',
     { title: 'console.operators.reset_totp', says: 'console.operators.reset_totp_says' },
-    silently((asking) => resetTotp(asking.deps, nameOf(asking))),
+    silently((context) => resetTotp(context.deps, nameOf(context))),
   ),
   change(
     'tokens',
     { title: 'console.operators.new_token', says: 'console.operators.new_token_says' },
-    async (asking) => {
-      const { token_name, role, days } = asking.fields
-      const wanted = parseInput(newOperatorToken.input, { ...nameOf(asking), token_name, role, days: Number(days) })
-      return once(asking, 'token', (await newOperatorToken(asking.deps, wanted)).token)
+    async (context) => {
+      const { token_name, role, days } = context.fields
+      const wanted = parseInput(newOperatorToken.input, { ...nameOf(context), token_name, role, days: Number(days) })
+      return once(context, 'token', (await newOperatorToken(context.deps, wanted)).token)
     },
-    (asking, { role }) => [
-      { name: 'token_name', label: asking.t('console.field.token_name'), kind: 'text', required: true, most: 64 },
-      roleField(asking, role),
-      daysField(asking),
+    (context, { role }) => [
+      { name: 'token_name', label: context.t('console.field.token_name'), kind: 'text', required: true, most: 64 },
+      roleField(context, role),
+      daysField(context),
     ],
   ),
   change(
     'tokens/revoke',
     { title: 'console.operators.revoke', says: 'console.operators.revoke_says' },
-    silently((asking) =>
+    silently((context) =>
       revokeOperatorToken(
-        asking.deps,
-        parseInput(revokeOperatorToken.input, { ...nameOf(asking), token_id: asking.fields.token_id }),
+        context.deps,
+        parseInput(revokeOperatorToken.input, { ...nameOf(context), token_id: context.fields.token_id }),
       ),
     ),
   ),
   change(
     'disable',
     { title: 'console.operators.disable', says: 'console.operators.disable_says' },
-    silently((asking) => disableOperator(asking.deps, nameOf(asking))),
+    silently((context) => disableOperator(context.deps, nameOf(context))),
   ),
   change(
     'enable',
     { title: 'console.operators.enable', says: 'console.operators.enable_says' },
-    silently((asking) => enableOperator(asking.deps, nameOf(asking))),
+    silently((context) => enableOperator(context.deps, nameOf(context))),
   ),
 ]

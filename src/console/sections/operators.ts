@@ -1,9 +1,9 @@
 import { listOperators } from '../../operators/index.ts'
-import type { Asking, Section } from '../shown.ts'
+import type { PageContext, Section } from '../page-model.ts'
 import { at, count, link, roleText, stateCell, text, time, yesNo } from '../texts.ts'
 import { operatorActions, operatorOf, pageOf } from './operator-actions.ts'
 
-const readPage = async ({ deps, t }: Asking) => ({
+const readPage = async ({ deps, t }: PageContext) => ({
   table: {
     head: [
       t('console.field.name'),
@@ -26,14 +26,14 @@ const readPage = async ({ deps, t }: Asking) => ({
   next: null,
 })
 
-async function readOne(asking: Asking) {
-  const { t } = asking
-  const found = await operatorOf(asking)
+async function readOne(context: PageContext) {
+  const { t } = context
+  const found = await operatorOf(context)
   const { name } = found
-  const change = (what: string, said: string) => ({
+  const change = (what: string, text: string) => ({
     operation: `POST /operators/:name/${what}`,
     href: pageOf(name, what),
-    text: said,
+    text,
   })
   return {
     title: name,

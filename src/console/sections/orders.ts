@@ -3,13 +3,13 @@ import { parseInput } from '../../lib/json/input.ts'
 import { listOrders, ORDER_STATES, oneOrder, queryOrder, showOrder } from '../../orders/index.ts'
 import { timelineOf, trafficTexts } from '../../sandbox/index.ts'
 import { partnerLink, trafficLink } from '../explained.ts'
-import type { Action, Asking, Cell, Section, Table } from '../shown.ts'
+import type { Action, Cell, PageContext, Section, Table } from '../page-model.ts'
 import { at, code, count, link, orDash, stateCell, text, time } from '../texts.ts'
 import { outcomeCell, wayOf } from './traffic-entry.ts'
 
 const pageOf = (id: bigint, ...more: string[]): string => at('orders', String(id), ...more)
 
-const readPage = async ({ deps, t, fields }: Asking) => {
+const readPage = async ({ deps, t, fields }: PageContext) => {
   const { orders, next } = await listOrders(deps, parseInput(listOrders.input, fields))
   return {
     table: {
@@ -37,11 +37,11 @@ const readPage = async ({ deps, t, fields }: Asking) => {
   }
 }
 
-const idOf = ({ params }: Asking): bigint => parseInput(oneOrder, { order_id: params.order_id }).order_id
+const idOf = ({ params }: PageContext): bigint => parseInput(oneOrder, { order_id: params.order_id }).order_id
 
-async function readOne(asking: Asking) {
-  const { deps, t } = asking
-  const { order } = await showOrder(deps, idOf(asking))
+async function readOne(context: PageContext) {
+  const { deps, t } = context
+  const { order } = await showOrder(deps, idOf(context))
   return {
     title: t('console.orders.one', { order: String(order.order_id) }),
     facts: [
@@ -67,7 +67,7 @@ async function readOne(asking: Asking) {
         : []),
     ],
     tables: [
-      await timeline(asking, order.partner_id, order.order_id),
+      await timeline(context, order.partner_id, order.order_id),
       {
         title: t('console.orders.tickets'),
         head: [t('console.field.ticket'), t('console.field.state'), t('console.field.quantity')],
@@ -97,8 +97,8 @@ async function readOne(asking: Asking) {
 }
 
 /** Every call in either direction, every notice and every state that the order or a refund came to, oldest first. */
-async function timeline(asking: Asking, partnerId: bigint, orderId: bigint): Promise<Table> {
-  const { deps, t, locale } = asking
+async function timeline(context: PageContext, partnerId: bigint, orderId: bigint): Promise<Table> {
+  const { deps, t, locale } = context
   const { moments, isCut } = await timelineOf(deps, partnerId, orderId)
   const texts = trafficTexts(locale)
   return {
@@ -111,12 +111,12 @@ async function timeline(asking: Asking, partnerId: bigint, orderId: bigint): Pro
         return [time(moment.at), text(what), code(moved), text(moment.record === 'order' ? '' : moment.id)]
       }
       const { line } = moment
-      const outcome = outcomeCell(line.outcome, asking)
-      const told = line.code === null ? '' : ` · code ${line.code}`
+      const outcome = outcomeCell(line.outcome, context)
+      const codeText = line.code === null ? '' : ` · code ${line.code}`
       return [
         time(moment.at),
-        link(`${wayOf(line.direction, asking)}${texts.name(line.name)}`, trafficLink(partnerId, line.kind, line.id)),
-        { ...outcome, text: `${outcome.text}${told}` },
+        link(`${wayOf(line.direction, context)}${texts.name(line.name)}`, trafficLink(partnerId, line.kind, line.id)),
+        { ...outcome, text: `${outcome.text}${codeText}` },
         text(texts.reasonBegins(line.detail ?? '')),
       ]
     }),
@@ -129,16 +129,16 @@ const query: Action = {
   path: '/orders/:order_id/query',
   operation: 'POST /orders/:order_id/query',
   title: 'console.orders.query',
-  ask: async (asking) => {
-    const { order } = await showOrder(asking.deps, idOf(asking))
-    return { says: [asking.t('console.orders.query_says', { state: order.state })], back: pageOf(order.order_id) }
+  confirm: async (context) => {
+    const { order } = await showOrder(context.deps, idOf(context))
+    return { says: [context.t('console.orders.query_says', { state: order.state })], back: pageOf(order.order_id) }
   },
-  run: async (asking) => {
-    const { failure } = await queryOrder(asking.deps, idOf(asking), OPERATOR)
+  run: async (context) => {
+    const { failure } = await queryOrder(context.deps, idOf(context), OPERATOR)
     if (!failure) return undefined
     return {
-      note: asking.t('console.orders.query_failed'),
-      values: [{ name: asking.t('console.field.detail'), cells: [text(failure.detail)] }],
+      note: context.t('console.orders.query_failed'),
+      values: [{ name: context.t('console.field.detail'), cells: [text(failure.detail)] }],
     }
   },
 }

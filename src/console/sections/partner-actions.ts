@@ -1,19 +1,19 @@
-import { rotation } from '../../lib/crypto/made-secret.ts'
+import { rotation } from '../../lib/crypto/generated-secret.ts'
 import { positiveId } from '../../lib/json/fields.ts'
 import { InvalidInput, type OutputOf, parseInput } from '../../lib/json/input.ts'
 import { resetBreaker } from '../../partner-reach/index.ts'
 import { activatePartner, rotatePartnerSecret, setStage, showPartner, suspendPartner } from '../../partners/index.ts'
-import type { Action, Asking } from '../shown.ts'
+import type { Action, PageContext } from '../page-model.ts'
 import { at, code, stateCell } from '../texts.ts'
 
 type ShownPartner = OutputOf<typeof showPartner>
 
 export const pageOf = (id: bigint, ...more: string[]): string => at('partners', String(id), ...more)
 
-export const idOf = ({ params }: Asking): bigint => parseInput(positiveId, params.partner_id)
-export const partnerOf = (asking: Asking): Promise<ShownPartner> => showPartner(asking.deps, idOf(asking))
+export const idOf = ({ params }: PageContext): bigint => parseInput(positiveId, params.partner_id)
+export const partnerOf = (context: PageContext): Promise<ShownPartner> => showPartner(context.deps, idOf(context))
 
-export const actionsOf = ({ partner_id, status, stage }: ShownPartner, { t }: Asking) => [
+export const actionsOf = ({ partner_id, status, stage }: ShownPartner, { t }: PageContext) => [
   status === 'active'
     ? { operation: `${ONE}/suspend`, href: pageOf(partner_id, 'suspend'), text: t('console.partners.suspend') }
     : { operation: `${ONE}/activate`, href: pageOf(partner_id, 'activate'), text: t('console.partners.activate') },
@@ -32,17 +32,17 @@ const RESET = `${ONE}/reset-breaker`
 const simple = (
   what: string,
   texts: { readonly title: string; readonly says: string },
-  run: (asking: Asking) => Promise<unknown>,
+  run: (context: PageContext) => Promise<unknown>,
 ): Action => ({
   path: `/partners/:partner_id/${what}`,
   operation: `${ONE}/${what}`,
   title: texts.title,
-  ask: async (asking) => {
-    const { name, partner_id } = await partnerOf(asking)
-    return { says: [asking.t(texts.says, { name })], back: pageOf(partner_id) }
+  confirm: async (context) => {
+    const { name, partner_id } = await partnerOf(context)
+    return { says: [context.t(texts.says, { name })], back: pageOf(partner_id) }
   },
-  run: async (asking) => {
-    await run(asking)
+  run: async (context) => {
+    await run(context)
     return undefined
   },
 })
@@ -51,9 +51,9 @@ const rotate: Action = {
   path: '/partners/:partner_id/rotate-secret',
   operation: `${ONE}/rotate-secret`,
   title: 'console.partners.rotate',
-  ask: async (asking) => {
-    const { t } = asking
-    const { name, partner_id } = await partnerOf(asking)
+  confirm: async (context) => {
+    const { t } = context
+    const { name, partner_id } = await partnerOf(context)
     const overlap = { name: 'overlap_s', label: t('console.field.overlap'), kind: 'number' as const, required: true }
     return {
       says: [t('console.partners.rotate_says', { name })],
@@ -61,10 +61,10 @@ const rotate: Action = {
       back: pageOf(partner_id),
     }
   },
-  run: async (asking) => {
-    const input = parseInput(rotation, { overlap_s: Number(asking.fields.overlap_s) })
-    const { client_secret } = await rotatePartnerSecret(asking.deps, idOf(asking), input)
-    return { note: asking.t('console.once.note'), values: [{ name: 'clientSecret', cells: [code(client_secret)] }] }
+  run: async (context) => {
+    const input = parseInput(rotation, { overlap_s: Number(context.fields.overlap_s) })
+    const { client_secret } = await rotatePartnerSecret(context.deps, idOf(context), input)
+    return { note: context.t('console.once.note'), values: [{ name: 'clientSecret', cells: [code(client_secret)] }] }
   },
 }
 
@@ -75,9 +75,9 @@ const moveStage: Action = {
   path: '/partners/:partner_id/stage',
   operation: `${ONE}/stage`,
   title: 'console.partners.move',
-  ask: async (asking) => {
-    const { t } = asking
-    const partner = await partnerOf(asking)
+  confirm: async (context) => {
+    const { t } = context
+    const partner = await partnerOf(context)
     const to = otherStage(partner)
     return {
       says: [t('console.partners.move_says', { name: partner.name, stage: stateCell(to, t).text })],
@@ -85,25 +85,25 @@ const moveStage: Action = {
       back: pageOf(partner.partner_id),
     }
   },
-  run: async (asking) => {
-    const change = parseInput(setStage.input, { stage: asking.fields.stage })
-    if (change.stage !== otherStage(await partnerOf(asking)))
+  run: async (context) => {
+    const change = parseInput(setStage.input, { stage: context.fields.stage })
+    if (change.stage !== otherStage(await partnerOf(context)))
       throw new InvalidInput([{ field: 'stage', problem: 'is already set to this; nothing was changed' }])
-    await setStage(asking.deps, idOf(asking), change)
+    await setStage(context.deps, idOf(context), change)
     return undefined
   },
 }
 
 export const partnerActions: readonly Action[] = [
-  simple('suspend', { title: 'console.partners.suspend', says: 'console.partners.suspend_says' }, (asking) =>
-    suspendPartner(asking.deps, idOf(asking)),
+  simple('suspend', { title: 'console.partners.suspend', says: 'console.partners.suspend_says' }, (context) =>
+    suspendPartner(context.deps, idOf(context)),
   ),
-  simple('activate', { title: 'console.partners.activate', says: 'console.partners.activate_says' }, (asking) =>
-    activatePartner(asking.deps, idOf(asking)),
+  simple('activate', { title: 'console.partners.activate', says: 'console.partners.activate_says' }, (context) =>
+    activatePartner(context.deps, idOf(context)),
   ),
   moveStage,
   rotate,
-  simple('reset-breaker', { title: 'console.partners.reset', says: 'console.partners.reset_says' }, (asking) =>
-    resetBreaker(asking.deps, idOf(asking)),
+  simple('reset-breaker', { title: 'console.partners.reset', says: 'console.partners.reset_says' }, (context) =>
+    resetBreaker(context.deps, idOf(context)),
   ),
 ]

@@ -2,7 +2,7 @@ import { DAY_S } from '../../db/retention.ts'
 import { parseInput } from '../../lib/json/input.ts'
 import { ENDING_WITHIN_S, listBreakers, listCertificates } from '../../partner-reach/index.ts'
 import { partnerLink } from '../explained.ts'
-import type { Asking, Cell, ListPage } from '../shown.ts'
+import type { Cell, ListPage, PageContext } from '../page-model.ts'
 import { at, count, link, text, time } from '../texts.ts'
 
 /** Whether partners can be reached: certificates that end, partners that are not called now. */
@@ -10,7 +10,7 @@ import { at, count, link, text, time } from '../texts.ts'
 const CERTIFICATES = 'GET /certificates'
 const BREAKERS = 'GET /breakers'
 
-export const reachLinks = ({ t }: Asking) => [
+export const reachLinks = ({ t }: PageContext) => [
   { operation: CERTIFICATES, href: at('partners', 'certificates'), text: t('console.certificates.title') },
   { operation: BREAKERS, href: at('partners', 'breakers'), text: t('console.breakers.title') },
 ]

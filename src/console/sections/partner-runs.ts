@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { listRuns, type Standing, showRun, standingOf } from '../../certification/index.ts'
 import { type OutputOf, parseInput } from '../../lib/json/input.ts'
 import { trafficTexts } from '../../sandbox/index.ts'
-import type { Asking, Cell, DetailPage, Table, Tone } from '../shown.ts'
+import type { Cell, DetailPage, PageContext, Table, Tone } from '../page-model.ts'
 import { code, link, text, time } from '../texts.ts'
 import { idOf, pageOf } from './partner-actions.ts'
 
@@ -25,15 +25,15 @@ const STEP_STATES: Readonly<Record<StepProgress['state'] | 'running', readonly [
   open: ['console.runs.open', 'plain'],
 }
 
-const runCell = (standing: Standing, { t }: Asking): Cell => {
+const runCell = (standing: Standing, { t }: PageContext): Cell => {
   const [key, tone] = RUN_STATES[standing.state]
   return { text: t(key), tone }
 }
 
 /** Newest first, a hundred at most. */
-export async function runTable(asking: Asking): Promise<Table> {
-  const { deps, t } = asking
-  const partner = idOf(asking)
+export async function runTable(context: PageContext): Promise<Table> {
+  const { deps, t } = context
+  const partner = idOf(context)
   const found = await listRuns(deps, partner)
   return {
     title: t('console.runs.title'),
@@ -49,7 +49,7 @@ export async function runTable(asking: Asking): Promise<Table> {
         t('console.runs.one', { number: String(standing.run.number) }),
         pageOf(partner, 'runs', standing.run.run_id),
       ),
-      runCell(standing, asking),
+      runCell(standing, context),
       text(`${standing.passed} / ${standing.steps}`),
       time(standing.run.created_at),
       time(standing.run.passed_at),
@@ -60,7 +60,7 @@ export async function runTable(asking: Asking): Promise<Table> {
 
 const oneRun = z.object({ run_id: z.guid() })
 
-function stepRow({ step, state, running, attempts }: StepProgress, { t, locale }: Asking): Cell[] {
+function stepRow({ step, state, running, attempts }: StepProgress, { t, locale }: PageContext): Cell[] {
   const [key, tone] = STEP_STATES[running ? 'running' : state]
   const last = attempts.at(-1)
   return [
@@ -75,9 +75,9 @@ function stepRow({ step, state, running, attempts }: StepProgress, { t, locale }
 export const runPage: DetailPage = {
   path: '/partners/:partner_id/runs/:run_id',
   operation: 'GET /partners/:partner_id',
-  read: async (asking) => {
-    const { deps, t, params } = asking
-    const partner = idOf(asking)
+  read: async (context) => {
+    const { deps, t, params } = context
+    const partner = idOf(context)
     const { run_id } = parseInput(oneRun, { run_id: params.run_id })
     const view = await showRun(deps, partner, run_id)
     const { run, steps } = view
@@ -85,7 +85,7 @@ export const runPage: DetailPage = {
       title: t('console.runs.one', { number: String(run.number) }),
       facts: [
         { name: 'PartnerId', cells: [link(String(partner), pageOf(partner))] },
-        { name: t('console.field.state'), cells: [runCell(standingOf(view), asking)] },
+        { name: t('console.field.state'), cells: [runCell(standingOf(view), context)] },
         { name: t('console.field.created'), cells: [time(run.created_at)] },
         { name: t('console.runs.accepted_at'), cells: [time(run.passed_at)] },
       ],
@@ -99,7 +99,7 @@ export const runPage: DetailPage = {
             t('console.field.attempts'),
             t('console.runs.last_attempt'),
           ],
-          rows: steps.map((one) => stepRow(one, asking)),
+          rows: steps.map((one) => stepRow(one, context)),
           none: t('console.home.none'),
         },
       ],

@@ -4,8 +4,8 @@ import { listMembers } from '../../members/index.ts'
 import { listNotices } from '../../mtp/index.ts'
 import { CONTACT_ROLES, listPartners, type showPartner } from '../../partners/index.ts'
 import { trafficLink } from '../explained.ts'
+import type { PageContext, Section } from '../page-model.ts'
 import { mayDo, PERSONAL_DATA } from '../permissions.ts'
-import type { Asking, Section } from '../shown.ts'
 import { at, code, link, orDash, stateCell, stateChoices, text, time, yesNo } from '../texts.ts'
 import { actionsOf, idOf, pageOf, partnerActions, partnerOf } from './partner-actions.ts'
 import { reachLinks, reachPages } from './partner-reach.ts'
@@ -13,7 +13,7 @@ import { runPage, runTable } from './partner-runs.ts'
 
 type ShownPartner = OutputOf<typeof showPartner>
 
-const readPage = async ({ deps, t, fields }: Asking) => {
+const readPage = async ({ deps, t, fields }: PageContext) => {
   const { partners, next } = await listPartners(deps, parseInput(listPartners.input, fields))
   return {
     table: {
@@ -41,16 +41,16 @@ const readPage = async ({ deps, t, fields }: Asking) => {
 
 const SHOWN_NOTICES = 20
 
-async function readOne(asking: Asking) {
-  const { deps, t } = asking
-  const partner = await partnerOf(asking)
+async function readOne(context: PageContext) {
+  const { deps, t } = context
+  const partner = await partnerOf(context)
   const notices = await listNotices(
     deps,
-    parseInput(listNotices.input, { partner_id: idOf(asking), limit: SHOWN_NOTICES }),
+    parseInput(listNotices.input, { partner_id: idOf(context), limit: SHOWN_NOTICES }),
   )
   return {
     title: partner.name,
-    facts: factsOf(partner, asking),
+    facts: factsOf(partner, context),
     tables: [
       {
         title: t('console.partners.contacts'),
@@ -62,7 +62,7 @@ async function readOne(asking: Asking) {
                 [
                   text(t(`sandbox.told.${role}`)),
                   text(contact.name),
-                  mailCell(contact.mail, asking),
+                  mailCell(contact.mail, context),
                   orDash(contact.webhook_url),
                 ],
               ]
@@ -92,34 +92,34 @@ async function readOne(asking: Asking) {
         ]),
         none: t('console.partners.no_secrets'),
       },
-      await membersOf(partner, asking),
-      await runTable(asking),
+      await membersOf(partner, context),
+      await runTable(context),
       {
         title: t('console.partners.notices'),
         head: [t('console.field.at'), t('console.field.path'), t('console.field.outcome')],
         rows: notices.map((notice) => [
           time(notice.received_at),
-          link(notice.path, trafficLink(idOf(asking), notice.refused === null ? 'notice' : 'rejected', notice.id)),
+          link(notice.path, trafficLink(idOf(context), notice.refused === null ? 'notice' : 'rejected', notice.id)),
           notice.refused === null ? stateCell('done', t) : { text: notice.refused, tone: 'bad' as const },
         ]),
         none: t('console.partners.no_notices'),
       },
     ],
-    actions: actionsOf(partner, asking),
+    actions: actionsOf(partner, context),
   }
 }
 
 /** A viewer is not shown whole addresses. */
-const mailCell = (mail: string, { role }: Asking) => text(mayDo(role, PERSONAL_DATA) ? mail : maskedMail(mail))
+const mailCell = (mail: string, { role }: PageContext) => text(mayDo(role, PERSONAL_DATA) ? mail : maskedMail(mail))
 
-async function membersOf({ partner_id }: ShownPartner, asking: Asking) {
-  const { deps, t } = asking
+async function membersOf({ partner_id }: ShownPartner, context: PageContext) {
+  const { deps, t } = context
   const members = await listMembers(deps, partner_id)
   return {
     title: t('console.partners.members'),
     head: [t('console.field.mail'), t('console.field.role'), t('console.field.joined')],
     rows: members.map((member) => [
-      mailCell(member.mail, asking),
+      mailCell(member.mail, context),
       text(t(`sandbox.members.role.${member.role}`)),
       time(member.joined_at),
     ]),
@@ -127,7 +127,7 @@ async function membersOf({ partner_id }: ShownPartner, asking: Asking) {
   }
 }
 
-const factsOf = (partner: ShownPartner, { t, role }: Asking) => [
+const factsOf = (partner: ShownPartner, { t, role }: PageContext) => [
   { name: 'PartnerId', cells: [code(String(partner.partner_id))] },
   { name: 'clientId', cells: [code(partner.client_id)] },
   { name: t('console.field.stage'), cells: [stateCell(partner.stage, t)] },

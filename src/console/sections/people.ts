@@ -3,16 +3,16 @@ import { InvalidInput, parseInput } from '../../lib/json/input.ts'
 import { JSON_TYPE } from '../../lib/web/envelope.ts'
 import { countErasable, type Erasable, eraseUser, exportedUser, exportUser, type Receipt } from '../../people/index.ts'
 import { accessFilter, listAccesses } from '../../resource/index.ts'
-import type { Action, Asking, Fact, ListPage } from '../shown.ts'
+import type { Action, Fact, ListPage, PageContext } from '../page-model.ts'
 import { at, code, count, link, text, time } from '../texts.ts'
 
-/** One person: who has read what of them, all there is about them, a new password, the end of it all. */
+/** One person: accesses, export, password link, erasure. */
 
-/** An id may hold anything, a slash too, so it stands in the query. */
+/** An id may hold anything, a slash too, so it is in the query. */
 export const pageOf = ({ cid, user_id }: UserKey, what = 'user'): string =>
   `${at('users', what)}?${new URLSearchParams({ cid: String(cid), user_id })}`
 
-export const keyOf = ({ fields: { cid, user_id } }: Asking): UserKey =>
+export const keyOf = ({ fields: { cid, user_id } }: PageContext): UserKey =>
   parseInput(userKey, { cid: Number(cid), user_id })
 
 export const personOf = ({ cid, user_id }: UserKey): string => `${cid}/${user_id}`
@@ -23,7 +23,7 @@ const EXPORT = `${ONE}/export`
 const RESET = 'POST /users/reset-password'
 const ERASE = 'POST /users/erase'
 
-export const personLinks = (key: UserKey, { t }: Asking) => [
+export const personLinks = (key: UserKey, { t }: PageContext) => [
   { operation: ACCESSES, href: pageOf(key, 'accesses'), text: t('console.users.accesses') },
   { operation: RESET, href: pageOf(key, 'reset-password'), text: t('console.users.reset') },
   { operation: EXPORT, href: pageOf(key, 'export'), text: t('console.users.export') },
@@ -32,7 +32,7 @@ export const personLinks = (key: UserKey, { t }: Asking) => [
 
 const ON_A_PAGE = 50
 
-/** Looking at it is in the audit log. */
+/** The audit log records each look. */
 export const accesses: ListPage = {
   path: '/users/accesses',
   operation: ACCESSES,
@@ -62,21 +62,21 @@ export const accesses: ListPage = {
       next: found.next,
     }
   },
-  actions: (asking) => [{ operation: ONE, href: pageOf(keyOf(asking)), text: asking.t('console.users.one') }],
+  actions: (context) => [{ operation: ONE, href: pageOf(keyOf(context)), text: context.t('console.users.one') }],
 }
 
 const reset: Action = {
   path: '/users/reset-password',
   operation: RESET,
   title: 'console.users.reset',
-  back: (asking) => pageOf(keyOf(asking)),
-  ask: async (asking) => {
-    const key = keyOf(asking)
-    return { says: [asking.t('console.users.reset_says', { person: personOf(key) })], back: pageOf(key) }
+  back: (context) => pageOf(keyOf(context)),
+  confirm: async (context) => {
+    const key = keyOf(context)
+    return { says: [context.t('console.users.reset_says', { person: personOf(key) })], back: pageOf(key) }
   },
-  run: async (asking) => {
-    const { t } = asking
-    const { url, expires_at } = await resetPassword(asking.deps, keyOf(asking))
+  run: async (context) => {
+    const { t } = context
+    const { url, expires_at } = await resetPassword(context.deps, keyOf(context))
     return {
       note: t('console.users.reset_note'),
       values: [
@@ -91,18 +91,18 @@ const exportAll: Action = {
   path: '/users/export',
   operation: EXPORT,
   title: 'console.users.export',
-  back: (asking) => pageOf(keyOf(asking)),
-  ask: async (asking) => {
-    const key = keyOf(asking)
+  back: (context) => pageOf(keyOf(context)),
+  confirm: async (context) => {
+    const key = keyOf(context)
     return {
-      says: [asking.t('console.users.export_says', { person: personOf(key) })],
-      fields: [{ name: 'reason', label: asking.t('console.field.reason'), kind: 'text', required: true, most: 500 }],
+      says: [context.t('console.users.export_says', { person: personOf(key) })],
+      fields: [{ name: 'reason', label: context.t('console.field.reason'), kind: 'text', required: true, most: 500 }],
       back: pageOf(key),
     }
   },
-  run: async (asking) => {
-    const wanted = parseInput(exportedUser, { ...keyOf(asking), reason: asking.fields.reason })
-    const parts = await exportUser(asking.deps, wanted)
+  run: async (context) => {
+    const wanted = parseInput(exportedUser, { ...keyOf(context), reason: context.fields.reason })
+    const parts = await exportUser(context.deps, wanted)
     return { name: 'person.json', type: JSON_TYPE, parts }
   },
 }
@@ -123,7 +123,7 @@ const ROWS: Readonly<Record<string, string>> = {
   profile: 'console.erase.profile',
 }
 
-const rowFacts = ({ rows }: Erasable, { t }: Asking): Fact[] =>
+const rowFacts = ({ rows }: Erasable, { t }: PageContext): Fact[] =>
   Object.entries(rows)
     .filter(([, rowCount]) => rowCount > 0)
     .map(([what, rowCount]) => ({
@@ -145,12 +145,12 @@ const erase: Action = {
   operation: ERASE,
   title: 'console.users.erase',
   back: () => at('users'),
-  ask: async (asking) => {
-    const { t, deps } = asking
-    const key = keyOf(asking)
+  confirm: async (context) => {
+    const { t, deps } = context
+    const key = keyOf(context)
     return {
       says: [t('console.users.erase_says', { person: personOf(key) })],
-      facts: rowFacts(await countErasable(deps, key), asking),
+      facts: rowFacts(await countErasable(deps, key), context),
       fields: [
         {
           ...{ name: 'typed', label: t('console.users.erase_type'), kind: 'text', required: true, most: 128 },
@@ -160,9 +160,9 @@ const erase: Action = {
       back: pageOf(key),
     }
   },
-  run: async (asking) => {
-    const { t, deps, fields } = asking
-    const key = keyOf(asking)
+  run: async (context) => {
+    const { t, deps, fields } = context
+    const key = keyOf(context)
     if (fields.typed !== key.user_id.trim())
       throw new InvalidInput([{ field: 'typed', problem: 'must be the user_id' }])
     const receipt = await eraseUser(deps, key)
@@ -172,7 +172,7 @@ const erase: Action = {
       values: [
         { name: t('console.erase.receipt'), cells: [code(receipt.receipt_id)] },
         { name: t('console.field.at'), cells: [time(receipt.erased_at)] },
-        ...rowFacts(receipt, asking),
+        ...rowFacts(receipt, context),
         {
           name: t('console.erase.stays'),
           cells: receipt.stays.map(({ what, why }) =>

@@ -3,13 +3,13 @@ import { type ExplainedRequest, explainRequest, oneRequest } from '../../explain
 import { parseInput } from '../../lib/json/input.ts'
 import { noSuchPath, RescodeError } from '../../lib/web/rescode.ts'
 import { followedTable, noticeFacts, refusalFacts, refusalTable, rejectedFacts } from '../explained.ts'
-import type { Asking, Section, Table } from '../shown.ts'
+import type { PageContext, Section, Table } from '../page-model.ts'
 import { eventTable } from './audit.ts'
 
 const MOST_EVENTS = 50
 
 /** What is kept of a request by its id; undefined where nothing is. */
-export async function knownRequest({ deps }: Asking, id: string) {
+export async function knownRequest({ deps }: PageContext, id: string) {
   const [found, { events }] = await Promise.all([
     explainRequest(deps, id).catch((error: unknown): ExplainedRequest => {
       if (error instanceof RescodeError && error.failure.status === 404) return {}
@@ -20,10 +20,10 @@ export async function knownRequest({ deps }: Asking, id: string) {
   return Object.keys(found).length > 0 || events.length > 0 ? { found, events } : undefined
 }
 
-async function readOne(asking: Asking) {
-  const { t, params } = asking
+async function readOne(context: PageContext) {
+  const { t, params } = context
   const id = parseInput(oneRequest, { request_id: params.request_id }).request_id
-  const known = await knownRequest(asking, id)
+  const known = await knownRequest(context, id)
   if (!known) throw noSuchPath()
   const { refusal, followed, rejected_call, notice } = known.found
   const tables: Table[] = [
@@ -32,19 +32,19 @@ async function readOne(asking: Asking) {
           refusalTable(
             followed.refusals,
             { title: t('console.explain.followed'), none: t('console.explain.nothing_followed') },
-            asking,
+            context,
           ),
-          followedTable(followed.audit, asking),
+          followedTable(followed.audit, context),
         ]
       : []),
-    { ...eventTable(known.events, asking), title: t('console.explain.events') },
+    { ...eventTable(known.events, context), title: t('console.explain.events') },
   ]
   return {
     title: t('console.explain.request', { id }),
     facts: [
-      ...(refusal ? refusalFacts(refusal, asking) : []),
-      ...(rejected_call ? rejectedFacts(rejected_call, asking) : []),
-      ...(notice ? noticeFacts(notice, asking) : []),
+      ...(refusal ? refusalFacts(refusal, context) : []),
+      ...(rejected_call ? rejectedFacts(rejected_call, context) : []),
+      ...(notice ? noticeFacts(notice, context) : []),
     ],
     ...(refusal || rejected_call || notice ? {} : { notice: t('console.explain.only_audit') }),
     tables,

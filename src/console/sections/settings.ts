@@ -1,10 +1,10 @@
 import { type SettingInForce, settingsInForce } from '../../config/in-force.ts'
-import type { Asking, Cell, Section } from '../shown.ts'
+import type { Cell, PageContext, Section } from '../page-model.ts'
 import { code, text } from '../texts.ts'
 
 const SETTINGS = 'GET /settings'
 
-const settingCell = ({ value, secret }: SettingInForce, t: Asking['t']): Cell => {
+const settingCell = ({ value, secret }: SettingInForce, t: PageContext['t']): Cell => {
   if (secret) return text(t('console.settings.secret'))
   return value === null ? text(t('console.settings.unset')) : code(String(value))
 }

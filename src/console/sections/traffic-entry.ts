@@ -10,8 +10,8 @@ import {
   trafficTexts,
 } from '../../sandbox/index.ts'
 import { partnerLink, trafficLink } from '../explained.ts'
+import type { Action, Cell, DetailPage, Fact, PageContext, Table, TextBlock, Tone } from '../page-model.ts'
 import { PERSONAL_DATA } from '../permissions.ts'
-import type { Action, Asking, Cell, DetailPage, Fact, Table, TextBlock, Tone } from '../shown.ts'
 import { at, code, link, orDash, text, time } from '../texts.ts'
 
 type TrafficEntry = OutputOf<typeof showEntry>
@@ -20,17 +20,17 @@ type TrafficEntry = OutputOf<typeof showEntry>
 
 const TONES: Readonly<Record<string, Tone>> = { good: 'good', bad: 'bad', warning: 'warn' }
 
-export const outcomeCell = (outcome: TrafficEntry['outcome'], { locale }: Asking): Cell => ({
+export const outcomeCell = (outcome: TrafficEntry['outcome'], { locale }: PageContext): Cell => ({
   text: trafficTexts(locale).outcome(outcome),
   tone: TONES[outcome.tone] ?? 'plain',
 })
 
-export const wayOf = (direction: 'in' | 'out', { t }: Asking): string =>
+export const wayOf = (direction: 'in' | 'out', { t }: PageContext): string =>
   direction === 'out' ? t('console.orders.we_called') : t('console.orders.they_called')
 
-const idOf = ({ params }: Asking) => parseInput(oneOfAllTraffic, params)
+const idOf = ({ params }: PageContext) => parseInput(oneOfAllTraffic, params)
 
-const bodyOf = (body: OutputOf<typeof shownText>, title: string, t: Asking['t'], isMasked: boolean): TextBlock => {
+const bodyOf = (body: OutputOf<typeof shownText>, title: string, t: PageContext['t'], isMasked: boolean): TextBlock => {
   const shown = isMasked && body.text !== '' ? maskedBody(body.text) : body.text
   const notes = [
     ...(body.encrypted ? [t('console.traffic.encrypted')] : []),
@@ -41,9 +41,9 @@ const bodyOf = (body: OutputOf<typeof shownText>, title: string, t: Asking['t'],
   return { title, text: shown ?? '', note: notes.join(' ') }
 }
 
-async function entryOf(asking: Asking, isMasked: boolean) {
-  const { deps, t, locale } = asking
-  const { partner_id, ...id } = idOf(asking)
+async function entryOf(context: PageContext, isMasked: boolean) {
+  const { deps, t, locale } = context
+  const { partner_id, ...id } = idOf(context)
   const entry = await showEntry(deps, partner_id, id, isMasked ? keptText : shownText)
   const texts = trafficTexts(locale)
   const blocks = [
@@ -53,17 +53,17 @@ async function entryOf(asking: Asking, isMasked: boolean) {
   return { entry, texts, blocks, partner_id }
 }
 
-async function readOne(asking: Asking) {
-  const { t } = asking
-  const { entry, texts, blocks, partner_id } = await entryOf(asking, true)
+async function readOne(context: PageContext) {
+  const { t } = context
+  const { entry, texts, blocks, partner_id } = await entryOf(context, true)
   return {
-    title: `${wayOf(entry.direction, asking)}${texts.name(entry.name)}`,
+    title: `${wayOf(entry.direction, context)}${texts.name(entry.name)}`,
     notice: t('console.traffic.masked'),
-    facts: factsOf(entry, partner_id, asking),
+    facts: factsOf(entry, partner_id, context),
     texts: blocks,
     tables: [
-      ...headersOf(entry.request.headers, t('console.traffic.sent_headers'), asking),
-      ...headersOf(entry.response?.headers, t('console.traffic.answered_headers'), asking),
+      ...headersOf(entry.request.headers, t('console.traffic.sent_headers'), context),
+      ...headersOf(entry.response?.headers, t('console.traffic.answered_headers'), context),
     ],
     actions: [
       {
@@ -75,8 +75,8 @@ async function readOne(asking: Asking) {
   }
 }
 
-function factsOf(entry: TrafficEntry, partnerId: bigint, asking: Asking): Fact[] {
-  const { t, locale } = asking
+function factsOf(entry: TrafficEntry, partnerId: bigint, context: PageContext): Fact[] {
+  const { t, locale } = context
   const texts = trafficTexts(locale)
   const { failure, problems, mistakes, warnings } = entry
   const why = [
@@ -89,7 +89,7 @@ function factsOf(entry: TrafficEntry, partnerId: bigint, asking: Asking): Fact[]
     { name: 'PartnerId', cells: [partnerLink(partnerId)] },
     {
       name: t('console.field.outcome'),
-      cells: [outcomeCell(entry.outcome, asking), ...(entry.verified ? [] : [text(t('console.traffic.unverified'))])],
+      cells: [outcomeCell(entry.outcome, context), ...(entry.verified ? [] : [text(t('console.traffic.unverified'))])],
     },
     ...(why.length > 0 ? [{ name: t('console.explain.why'), cells: why }] : []),
     { name: 'code', cells: [orDash(entry.code)] },
@@ -121,7 +121,7 @@ function factsOf(entry: TrafficEntry, partnerId: bigint, asking: Asking): Fact[]
 const headersOf = (
   headers: readonly (readonly [name: string, value: string])[] | undefined,
   title: string,
-  { t }: Asking,
+  { t }: PageContext,
 ): Table[] =>
   headers
     ? [
@@ -141,19 +141,19 @@ export const unmask: Action = {
   path: '/traffic/:partner_id/:kind/:id/unmask',
   operation: PERSONAL_DATA,
   title: 'console.users.unmask',
-  ask: async (asking) => {
-    const { partner_id, kind, id } = idOf(asking)
+  confirm: async (context) => {
+    const { partner_id, kind, id } = idOf(context)
     return {
-      says: [asking.t('console.traffic.unmask_says')],
-      fields: [{ name: 'reason', label: asking.t('console.field.reason'), kind: 'text', required: true, most: 500 }],
+      says: [context.t('console.traffic.unmask_says')],
+      fields: [{ name: 'reason', label: context.t('console.field.reason'), kind: 'text', required: true, most: 500 }],
       back: trafficLink(partner_id, kind, id),
     }
   },
-  run: async (asking) => {
-    const { reason } = parseInput(reasonInput, { reason: asking.fields.reason ?? '' })
-    const { entry, blocks, partner_id } = await entryOf(asking, false)
-    await recordReading(asking.deps, partner_id, entry, reason)
-    return { note: asking.t('console.users.unmasked'), values: [], texts: blocks }
+  run: async (context) => {
+    const { reason } = parseInput(reasonInput, { reason: context.fields.reason ?? '' })
+    const { entry, blocks, partner_id } = await entryOf(context, false)
+    await recordReading(context.deps, partner_id, entry, reason)
+    return { note: context.t('console.users.unmasked'), values: [], texts: blocks }
   },
 }
 

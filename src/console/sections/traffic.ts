@@ -1,12 +1,12 @@
 import { parseInput } from '../../lib/json/input.ts'
 import { listAllTraffic, trafficTexts } from '../../sandbox/index.ts'
 import { partnerLink, trafficLink } from '../explained.ts'
-import type { Asking, Cell, Section } from '../shown.ts'
+import type { Cell, PageContext, Section } from '../page-model.ts'
 import { link, orDash, text, time } from '../texts.ts'
 import { entryPage, outcomeCell, unmask, wayOf } from './traffic-entry.ts'
 
-const readPage = async (asking: Asking) => {
-  const { deps, t, locale, fields } = asking
+const readPage = async (context: PageContext) => {
+  const { deps, t, locale, fields } = context
   const { traffic, next } = await listAllTraffic(deps, parseInput(listAllTraffic.input, fields))
   const texts = trafficTexts(locale, 'operator')
   return {
@@ -24,11 +24,11 @@ const readPage = async (asking: Asking) => {
         partnerLink(line.partner_id),
         line.left_out === null
           ? link(
-              `${wayOf(line.direction, asking)}${texts.name(line.name)}`,
+              `${wayOf(line.direction, context)}${texts.name(line.name)}`,
               trafficLink(line.partner_id, line.kind, line.id),
             )
           : text(texts.leftOut(line)),
-        outcomeCell(line.outcome, asking),
+        outcomeCell(line.outcome, context),
         orDash(line.code),
         text(line.detail === null ? '' : texts.reasonBegins(line.detail)),
       ]),

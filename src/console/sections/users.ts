@@ -2,16 +2,16 @@ import { blockUser, endSessionsOfUser, listUsers, maskedUser, showUser, unblockU
 import { parseInput } from '../../lib/json/input.ts'
 import { allows } from '../../lib/web/admin-auth.ts'
 import { countUserEnding, listGrants, liveGrantsOf } from '../../oauth/index.ts'
+import type { Action, PageContext, Section } from '../page-model.ts'
 import { PERSONAL_DATA } from '../permissions.ts'
-import type { Action, Asking, Section } from '../shown.ts'
 import { at, code, count, countedGrants, link, orDash, stateCell, stateChoices, text, time } from '../texts.ts'
 import { grantTable } from './grants.ts'
 import { accesses, keyOf, pageOf, personActions, personLinks, personOf } from './people.ts'
 
-/** Whom a number belongs to, or a name that is masked, is not for viewers: they would learn it letter by letter. */
+/** Viewers may not search by phone number or by masked names: they could guess them letter by letter. */
 const SUPPORT_ONLY = ['name', 'phone_number']
 
-const readPage = async ({ deps, t, fields, role }: Asking) => {
+const readPage = async ({ deps, t, fields, role }: PageContext) => {
   const asked = Object.entries(fields).filter(([name]) => allows(role, 'support') || !SUPPORT_ONLY.includes(name))
   const { users, next } = await listUsers(deps, parseInput(listUsers.input, Object.fromEntries(asked)))
   return {
@@ -41,9 +41,9 @@ const readPage = async ({ deps, t, fields, role }: Asking) => {
 const SHOWN_GRANTS = 20
 
 /** With a reason unmasked, which the operation keeps in the audit log. */
-async function readOne(asking: Asking, reason?: string) {
-  const { deps, t } = asking
-  const key = keyOf(asking)
+async function readOne(context: PageContext, reason?: string) {
+  const { deps, t } = context
+  const key = keyOf(context)
   const user = await showUser(deps, reason === undefined ? key : parseInput(showUser.input, { ...key, reason }))
   const found = await listGrants(deps, parseInput(listGrants.input, { ...key, limit: SHOWN_GRANTS }))
   const target = `user:${user.cid}/${user.user_id}`
@@ -70,7 +70,7 @@ async function readOne(asking: Asking, reason?: string) {
         ],
       },
     ],
-    tables: [{ ...grantTable(found.grants, asking), title: t('console.grants.title') }],
+    tables: [{ ...grantTable(found.grants, context), title: t('console.grants.title') }],
     actions: [
       {
         operation: `POST /users/${change}`,
@@ -79,7 +79,7 @@ async function readOne(asking: Asking, reason?: string) {
       },
       { operation: END_SESSIONS, href: pageOf(key, 'end-sessions'), text: t('console.users.end') },
       { operation: PERSONAL_DATA, href: pageOf(key, 'unmask'), text: t('console.users.unmask') },
-      ...personLinks(key, asking),
+      ...personLinks(key, context),
     ],
   }
 }
@@ -88,16 +88,16 @@ const change = (what: 'block' | 'unblock'): Action => ({
   path: `/users/${what}`,
   operation: `POST /users/${what}`,
   title: what === 'block' ? 'console.users.block' : 'console.users.unblock',
-  ask: async (asking) => {
-    const key = keyOf(asking)
-    const user = await showUser(asking.deps, key)
-    const { grants } = await liveGrantsOf(asking.deps, key)
+  confirm: async (context) => {
+    const key = keyOf(context)
+    const user = await showUser(context.deps, key)
+    const { grants } = await liveGrantsOf(context.deps, key)
     const numbers = { name: `${user.name} (${personOf(key)})`, grants: countedGrants(grants) }
-    const said = what === 'block' ? 'console.users.block_says' : 'console.users.unblock_says'
-    return { says: [asking.t(said, numbers)], back: pageOf(key) }
+    const message = what === 'block' ? 'console.users.block_says' : 'console.users.unblock_says'
+    return { says: [context.t(message, numbers)], back: pageOf(key) }
   },
-  run: async (asking) => {
-    await (what === 'block' ? blockUser : unblockUser)(asking.deps, keyOf(asking))
+  run: async (context) => {
+    await (what === 'block' ? blockUser : unblockUser)(context.deps, keyOf(context))
     return undefined
   },
 })
@@ -108,15 +108,15 @@ const endSessions: Action = {
   path: '/users/end-sessions',
   operation: END_SESSIONS,
   title: 'console.users.end',
-  back: (asking) => pageOf(keyOf(asking)),
-  ask: async (asking) => {
-    const key = keyOf(asking)
-    const { tokens, apps, sessions } = await countUserEnding(asking.deps, key)
+  back: (context) => pageOf(keyOf(context)),
+  confirm: async (context) => {
+    const key = keyOf(context)
+    const { tokens, apps, sessions } = await countUserEnding(context.deps, key)
     const numbers = { tokens: count(tokens), apps: count(apps), sessions: count(sessions) }
-    return { says: [asking.t('console.users.end_says', { person: personOf(key), ...numbers })], back: pageOf(key) }
+    return { says: [context.t('console.users.end_says', { person: personOf(key), ...numbers })], back: pageOf(key) }
   },
-  run: async (asking) => {
-    await endSessionsOfUser(asking.deps, keyOf(asking))
+  run: async (context) => {
+    await endSessionsOfUser(context.deps, keyOf(context))
     return undefined
   },
 }
@@ -125,14 +125,14 @@ const unmask: Action = {
   path: '/users/unmask',
   operation: PERSONAL_DATA,
   title: 'console.users.unmask',
-  ask: async (asking) => ({
-    says: [asking.t('console.users.unmask_says')],
-    fields: [{ name: 'reason', label: asking.t('console.field.reason'), kind: 'text', required: true, most: 500 }],
-    back: pageOf(keyOf(asking)),
+  confirm: async (context) => ({
+    says: [context.t('console.users.unmask_says')],
+    fields: [{ name: 'reason', label: context.t('console.field.reason'), kind: 'text', required: true, most: 500 }],
+    back: pageOf(keyOf(context)),
   }),
-  run: async (asking) => {
-    const { facts } = await readOne(asking, asking.fields.reason ?? '')
-    return { note: asking.t('console.users.unmasked'), values: facts }
+  run: async (context) => {
+    const { facts } = await readOne(context, context.fields.reason ?? '')
+    return { note: context.t('console.users.unmasked'), values: facts }
   },
 }
 
@@ -165,6 +165,6 @@ export const users: Section = {
     },
     accesses,
   ],
-  details: [{ path: '/users/user', operation: 'GET /users/:cid/:user_id', read: (asking) => readOne(asking) }],
+  details: [{ path: '/users/user', operation: 'GET /users/:cid/:user_id', read: (context) => readOne(context) }],
   actions: [change('block'), change('unblock'), endSessions, unmask, ...personActions],
 }

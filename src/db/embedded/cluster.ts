@@ -45,7 +45,7 @@ export async function ensureCluster(
   makeForEverybody(clusters)
   const elsewhere = join(clusters, randomBytes(8).toString('hex'))
   await initialise(elsewhere, password, binaries, owner)
-  // For people only: a data folder that is gone from there may have been moved, so nothing is ever deleted for it.
+  // For people only: a data folder that is missing may have been moved, so its cluster is never deleted.
   writeFileSync(`${elsewhere}.owner`, cluster)
   symlinkSync(elsewhere, cluster)
   return elsewhere
@@ -76,13 +76,13 @@ async function initialise(folder: string, password: string, binaries: Binaries, 
     '--locale=C',
   ]
   const initdb = spawn(binaries.initdb, args, { ...owner, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] })
-  let complaint = ''
+  let errorOutput = ''
   initdb.stderr.on('data', (chunk: Buffer) => {
-    complaint += chunk.toString()
+    errorOutput += chunk.toString()
   })
   try {
     const [code] = await once(initdb, 'close')
-    if (code !== 0) throw new Error(`initdb failed in ${folder}: ${complaint.trim()}`)
+    if (code !== 0) throw new Error(`initdb failed in ${folder}: ${errorOutput.trim()}`)
   } finally {
     rmSync(passwordFile, { force: true })
   }

@@ -1,11 +1,11 @@
-/** What is wrong with a PostgreSQL that does not start or does not stay, in one sentence with its mend. */
+/** What is wrong with a PostgreSQL that cannot be reached, does not start or ends, and how to fix it. */
 export interface Diagnosis {
-  readonly sentence: string
-  /** Whether it passes by itself, so that even a first start is worth another try. */
-  readonly passes: boolean
+  readonly message: string
+  /** Whether waiting may fix it, so that another try is worth it. */
+  readonly isTransient: boolean
 }
 
-type Known = readonly [pattern: RegExp, sentence: (dataDir: string) => string, passes?: true]
+type Known = readonly [pattern: RegExp, message: (dataDir: string) => string, isTransient?: true]
 
 const KNOWN: readonly Known[] = [
   [
@@ -34,29 +34,29 @@ const KNOWN: readonly Known[] = [
   ],
 ]
 
-/** What clients are told at any time, and says nothing about the server's own state. */
+/** Errors of single clients, which can come at any time and have nothing to do with the server's own state. */
 const OF_CLIENTS =
   /^(the database system is|terminating connection|password authentication|database "|role "|no pg_hba)/
 
-const complaintsIn = (lastWords: string, kinds: RegExp): string | undefined =>
-  lastWords
+const lastErrorIn = (output: string, kinds: RegExp): string | undefined =>
+  output
     .split('\n')
     .flatMap((line) => kinds.exec(line)?.[1] ?? [])
     .filter((text) => !OF_CLIENTS.test(text))
     .at(-1)
 
 /** Of a server that has ended before it was ready. */
-export function diagnoseStart(lastWords: string, dataDir: string): Diagnosis {
-  const known = KNOWN.find(([pattern]) => pattern.test(lastWords))
-  if (known) return { sentence: known[1](dataDir), passes: known[2] === true }
-  const complaint = complaintsIn(lastWords, /(?:FATAL|PANIC): +(.+)/)
-  return { sentence: complaint ?? 'it ended without giving a reason', passes: false }
+export function diagnoseStart(output: string, dataDir: string): Diagnosis {
+  const known = KNOWN.find(([pattern]) => pattern.test(output))
+  if (known) return { message: known[1](dataDir), isTransient: known[2] === true }
+  const error = lastErrorIn(output, /(?:FATAL|PANIC): +(.+)/)
+  return { message: error ?? 'it ended without giving a reason', isTransient: false }
 }
 
-/** Of a server that has run: only what it gives as its own reason, since its log holds troubles of clients too. */
-export function diagnoseEnd(lastWords: string, dataDir: string): string | undefined {
-  const complaint = complaintsIn(lastWords, /PANIC: +(.+)/)
-  return complaint && (KNOWN.find(([pattern]) => pattern.test(complaint))?.[1](dataDir) ?? complaint)
+/** Of a server that has run: only what it gives as its own reason, since its log holds errors of clients too. */
+export function diagnoseEnd(output: string, dataDir: string): string | undefined {
+  const error = lastErrorIn(output, /PANIC: +(.+)/)
+  return error && (KNOWN.find(([pattern]) => pattern.test(error))?.[1](dataDir) ?? error)
 }
 
 /** What keeps this process, or initdb, from making files in `dataDir`; undefined for any other error. */

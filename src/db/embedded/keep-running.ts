@@ -6,11 +6,11 @@ import type { Launched } from './launch.ts'
 
 /** From the end of the server until it is given up: long enough for somebody to free a disk or end a process. */
 const GIVE_UP_AFTER_MS = 180_000
-/** Somebody waits for a first start, so only what passes by itself is tried again, and not for so long. */
+/** Somebody waits for a first start, so only transient failures are tried again, and not for so long. */
 const FIRST_START_MS = 60_000
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5_000
-/** A server that has run for so long has really been back; one that ends sooner still has the same trouble. */
+/** A server that has run for so long has really been back; one that ends sooner still has the same problem. */
 const STEADY_MS = 30_000
 
 const hasEnded = ({ server }: Launched): boolean => server.exitCode !== null || server.signalCode !== null
@@ -30,16 +30,16 @@ export async function keepRunning(
   const rest = (milliseconds: number) => sleep(milliseconds, undefined, { signal }).catch(() => {})
 
   /** Tries until one is ready; throws what is wrong when waiting does not help, or has not helped until `giveUpAt`. */
-  const start = async (giveUpAt: number, mayPass: (trouble: Diagnosis) => boolean): Promise<Launched> => {
-    let lastSaid = ''
+  const start = async (giveUpAt: number, shouldRetry: (diagnosis: Diagnosis) => boolean): Promise<Launched> => {
+    let lastReason = ''
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       current = launch()
       if ((await current.ready) || signal.aborted) return current
-      const trouble = diagnoseStart(current.lastWords(), dataDir)
-      if (!mayPass(trouble) || performance.now() > giveUpAt) throw new Error(trouble.sentence)
-      const reason = trouble.sentence
-      if (reason !== lastSaid) log.error({ reason }, 'the embedded PostgreSQL does not start; trying again')
-      lastSaid = reason
+      const diagnosis = diagnoseStart(current.recentOutput(), dataDir)
+      if (!shouldRetry(diagnosis) || performance.now() > giveUpAt) throw new Error(diagnosis.message)
+      const reason = diagnosis.message
+      if (reason !== lastReason) log.error({ reason }, 'the embedded PostgreSQL does not start; trying again')
+      lastReason = reason
       await rest(pause)
       if (signal.aborted) return current
     }
@@ -55,7 +55,7 @@ export async function keepRunning(
       const wasSteady = giveUpAt === 0 || now - upSince > STEADY_MS
       if (wasSteady) giveUpAt = now + giveUpAfterMs
       const { exitCode, signalCode } = running.server
-      const reason = diagnoseEnd(running.lastWords(), dataDir)
+      const reason = diagnoseEnd(running.recentOutput(), dataDir)
       log.error({ code: exitCode ?? signalCode, reason }, 'the embedded PostgreSQL ended by itself; starting it again')
       if (now > giveUpAt) throw new Error(reason ?? 'it ends again and again')
       await rest(wasSteady ? FIRST_PAUSE_MS : LONGEST_PAUSE_MS)
@@ -66,9 +66,11 @@ export async function keepRunning(
   }
 
   let current: Launched | undefined
-  let running = await start(performance.now() + FIRST_START_MS, ({ passes }) => passes).catch((error: Error) => {
-    throw new Error(`the embedded PostgreSQL does not start: ${error.message}`)
-  })
+  let running = await start(performance.now() + FIRST_START_MS, ({ isTransient }) => isTransient).catch(
+    (error: Error) => {
+      throw new Error(`the embedded PostgreSQL does not start: ${error.message}`)
+    },
+  )
   startAgainWheneverItEnds().catch((error: Error) => {
     log.fatal({ reason: error.message }, 'the embedded PostgreSQL could not be restarted; Gatehouse is stopping')
     process.exit(1)

@@ -20,8 +20,8 @@ export interface Launched {
   readonly server: ChildProcess
   /** Resolves with true once it accepts connections, with false when it has ended before. */
   readonly ready: Promise<boolean>
-  /** The last that it has written to its log. */
-  lastWords(): string
+  /** The end of its log. */
+  recentOutput(): string
 }
 
 /** A group of its own keeps the terminal's Ctrl-C from the server: it must outlive the requests in flight. */
@@ -33,20 +33,20 @@ export function launch(command: readonly string[], owner: ProcessOwner | undefin
     stdio: ['pipe', 'ignore', 'pipe'],
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
   })
-  server.stdin.on('error', () => {}) // of one that has ended before it was told to
-  let said = ''
+  server.stdin.on('error', () => {}) // of a server that has ended before it was stopped
+  let output = ''
   const ready = new Promise<boolean>((resolve) => {
     server.stderr.on('data', (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-4_000)
+      output = (output + chunk.toString()).slice(-4_000)
       log.debug({ postgres: chunk.toString().trim() })
-      if (said.includes('ready to accept connections')) resolve(true)
+      if (output.includes('ready to accept connections')) resolve(true)
     })
-    // What it said last may still be on its way. Its pipe alone tells nothing: a backend that outlives it holds it open.
+    // Its last output may still be on its way. The end of the pipe is no sign: a backend that outlives the server holds it open.
     server.once('exit', () => setTimeout(resolve, OUTPUT_GRACE_MS, false))
     server.once('error', (error) => {
-      said += `FATAL:  ${error.message}`
+      output += `FATAL:  ${error.message}`
       resolve(false)
     })
   })
-  return { server, ready, lastWords: () => said }
+  return { server, ready, recentOutput: () => output }
 }

@@ -24,7 +24,7 @@ function isAlive(pid: number): boolean {
 
 const identity = (pid: number): string => `${pid} ${startOf(pid)}`
 
-/** The service holds its data folder until it is stopped, a command of the command line for a moment. */
+/** The service holds its data folder until it is stopped, a command only while it runs. */
 export type Purpose = 'service' | 'command'
 
 const pidFile = (dataDir: string): string => join(dataDir, 'gatehouse.pid')
@@ -60,7 +60,7 @@ function makeDataDir(dataDir: string): void {
 
 /**
  * Claims `dataDir` for this process; waits for a command to finish, and throws when another service holds it.
- * Returns how to let go.
+ * Returns a function that releases it.
  */
 export async function claimDataDir(dataDir: string, purpose: Purpose): Promise<() => void> {
   makeDataDir(dataDir)

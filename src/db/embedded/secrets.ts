@@ -6,30 +6,30 @@ import { z } from 'zod'
 const secrets = z.object({ password: z.string().min(1), secretKey: z.string().min(32) })
 type KeptSecrets = z.output<typeof secrets>
 
-const MEND = 'restore it from a backup; to start from scratch, set DATA_DIR to an empty folder'
+const REMEDY = 'restore it from a backup; to start from scratch, set DATA_DIR to an empty folder'
 
 /** The database's password and the default SECRET_KEY, made on the first start of `dataDir` and kept in it. */
 export function keptSecrets(dataDir: string): KeptSecrets {
   const file = join(dataDir, 'secrets.json')
   if (!existsSync(file)) {
-    // New ones would open nothing: the database has the old password, and what it holds was sealed under the old key.
+    // New ones would open nothing: the database has the old password, and what it holds was encrypted with the old key.
     if (existsSync(join(dataDir, 'postgres', 'PG_VERSION'))) {
-      throw new Error(`DATA_DIR ${dataDir} holds a database, and its keys in secrets.json are gone: ${MEND}`)
+      throw new Error(`DATA_DIR ${dataDir} holds a database, and its keys in secrets.json are gone: ${REMEDY}`)
     }
-    makeSecrets(file)
+    generateSecrets(file)
   }
   const kept = secrets.safeParse(jsonOf(readSecrets(file)))
   if (!kept.success)
-    throw new Error(`${file} is cut short or was changed, and the database cannot be opened without: ${MEND}`)
+    throw new Error(`${file} is cut short or was changed, and the database cannot be opened without: ${REMEDY}`)
   return kept.data
 }
 
-function makeSecrets(file: string): void {
+function generateSecrets(file: string): void {
   const fresh: KeptSecrets = {
     password: randomBytes(24).toString('hex'),
     secretKey: randomBytes(48).toString('base64'),
   }
-  // On the disk before the name points to it: a power cut must not leave an empty file beside a database.
+  // On the disk before the name points to it: a power cut must not leave an empty file and a database.
   writeFileSync(`${file}.new`, JSON.stringify(fresh), { mode: 0o600, flush: true })
   renameSync(`${file}.new`, file)
 }

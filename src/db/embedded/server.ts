@@ -12,7 +12,7 @@ import { keptSecrets } from './secrets.ts'
 
 export interface EmbeddedServer {
   readonly databaseUrl: string
-  /** A key kept beside the data, for when SECRET_KEY is not set. */
+  /** The SECRET_KEY kept in the data folder, used if SECRET_KEY is not set. */
   readonly secretKey: string
   stop(): Promise<void>
 }
@@ -49,7 +49,7 @@ const serverArgs = (cluster: string, port: number, settings: Readonly<Record<str
 
 interface EmbeddedOptions {
   readonly purpose?: Purpose
-  /** Of PostgreSQL, in place of its own defaults and of ours. */
+  /** Settings of PostgreSQL that override its defaults and ours. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
@@ -82,12 +82,12 @@ export async function startEmbedded(
     }
   } catch (error) {
     release()
-    // An error of ours tells its mend already.
+    // Our own errors already say how to fix it.
     throw 'code' in (error as Error) ? explained(error as Error, dataDir) : error
   }
 }
 
 function explained(error: Error, dataDir: string): Error {
-  const trouble = diagnoseFolder(error.message, dataDir)
-  return trouble === undefined ? error : new Error(trouble)
+  const message = diagnoseFolder(error.message, dataDir)
+  return message === undefined ? error : new Error(message)
 }

@@ -9,12 +9,12 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
 /** 16 printable ASCII characters, which are the key, or 32 hex digits that stand for its bytes. */
 export const AES_KEY = /^(?:[\x20-\x7e]{16}|[0-9a-f]{32})$/i
 
-/** Header that says so of a body; its value is `encrypted`. */
+/** Header of an encrypted body; its value is `encrypted`. */
 export const ENCRYPTION_HEADER = 'X-Encryption-Status'
-/** The same as Node names what has come in. */
+/** The same name as Node has it for incoming headers. */
 export const ENCRYPTION_STATUS = 'x-encryption-status'
 
-/** Among the headers of what is kept: the body came encrypted and is kept readable. */
+/** Marks a stored call among its headers: the body came encrypted and is stored decrypted. */
 export const BODY_DECRYPTED = 'gatehouse-body-decrypted'
 /** Header of each call to a partner that has a key: its clientId. */
 export const APP_KEY_HEADER = 'AppKey'

@@ -14,8 +14,8 @@ import { hash } from 'node:crypto'
 type Data = string | Buffer
 
 /**
- * 32 bytes; of a text, its UTF-8. By way of a text of one character a byte: asked for a Buffer, `hash` allocates one
- * outside of the heap.
+ * 32 bytes; of a text, its UTF-8. Through a latin1 text: for a Buffer, `hash` would allocate one outside of the
+ * heap.
  */
 export const sha256 = (data: Data): Buffer => Buffer.from(hash('sha256', data, 'binary'), 'binary')
 

@@ -3,9 +3,9 @@ import { hmacSha256, sha256 } from './digest.ts'
 
 /** Keys for separate purposes, all derived from one SECRET_KEY, so that no value made for one purpose passes for another. */
 export interface DerivedKeys {
-  /** Authenticates tokens, codes and session ids that we hand out, and makes the form in which they are stored. */
+  /** Authenticates tokens, codes and session ids that we issue, and hashes them for storage. */
   readonly token: Buffer
-  /** Turns an app_secret, and who is counted for failed attempts, into the only form in which they are stored. */
+  /** Hashes app_secrets, and the subjects of counted attempts, for storage. */
   readonly storage: Buffer
   /** Authenticates forms that come back from a browser. */
   readonly form: Buffer
@@ -24,12 +24,12 @@ export interface DerivedKeys {
 }
 
 /**
- * The keys with which values are made, and during a rotation of SECRET_KEY those with which they were, or will be, made
- * too. Which one makes values the database says, to all processes alike (adoptKey): a process that knows the new key
- * already must not hand out what one that does not know it yet would refuse.
+ * The current key, and during a rotation of SECRET_KEY the former or coming ones. The database says to all processes alike
+ * which key is the current one (adoptKey): a process that knows the new key already must not issue what one that does
+ * not know it yet would refuse.
  */
 export interface Keys extends DerivedKeys {
-  /** What was made with these is read as well. Empty unless a rotation is under way, so nothing is tried twice then. */
+  /** Values made with these are accepted as well. Empty unless a rotation is under way, so nothing is tried twice then. */
   readonly others: readonly DerivedKeys[]
   /** Of SECRET_KEY; the rest are of SECRET_KEYS_OLD. */
   readonly newest: DerivedKeys
@@ -45,25 +45,25 @@ function derive(secretKey: string): DerivedKeys {
   return Object.freeze(Object.fromEntries(derived)) as DerivedKeys
 }
 
-/** Makes values with SECRET_KEY until adoptKey says otherwise. */
+/** SECRET_KEY is the current key until adoptKey says otherwise. */
 export function deriveKeys(secretKey: string, old: readonly string[] = []): Keys {
   const newest = derive(secretKey)
   return { ...newest, newest, others: old.filter((key) => key !== secretKey).map(derive) }
 }
 
-/** Every key whose values are read, the one that makes them first. */
+/** Every key whose values are accepted, the current one first. */
 export const everyKey = (keys: Keys): readonly DerivedKeys[] => [keys, ...keys.others]
 
 /** 32 bytes by which a SECRET_KEY is recognized. Whoever reads them learns nothing of it, nor of what is derived from it. */
 export const fingerprintOf = ({ fingerprint }: DerivedKeys): Buffer =>
   hmacSha256(fingerprint, 'the SECRET_KEY of this database')
 
-/** Whether values are made with SECRET_KEY itself, not with an old one. */
-export const makesWithNewest = ({ token, newest }: Keys): boolean => token.equals(newest.token)
+/** Whether the current key is SECRET_KEY, not one of SECRET_KEYS_OLD. */
+export const isCurrentKeyNewest = ({ token, newest }: Keys): boolean => token.equals(newest.token)
 
 /**
- * Makes values with the key of this fingerprint from now on, for everybody who holds `keys`. False, and nothing changes,
- * where no key of ours has it.
+ * Makes the key of this fingerprint the current one, for everybody who holds `keys`. False, and nothing changes, if no key
+ * of ours has it.
  */
 export function adoptKey(keys: Keys, fingerprint: Buffer): boolean {
   if (fingerprintOf(keys).equals(fingerprint)) return true
@@ -88,16 +88,16 @@ const TAG_BYTES = 16
 
 /**
  * Encrypts a secret that must be readable again: initialisation vector, ciphertext and tag in one buffer. The context
- * (which row it belongs to) is authenticated with it, so that what is sealed for one row does not open in another.
+ * (which row it belongs to) is authenticated with it, so that the secret of one row cannot be decrypted in another.
  */
-export function seal(keys: DerivedKeys, text: string, context: string): Buffer {
+export function encryptSecret(keys: DerivedKeys, text: string, context: string): Buffer {
   const iv = randomBytes(IV_BYTES)
   const cipher = createCipheriv(ALGORITHM, keys.seal, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(context))
   return Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
 }
 
-/** The text that was sealed, with whichever key; throws when key, context or buffer is not the one of then. */
-export function open(keys: Keys, sealed: Buffer, context: string): string {
+/** The secret, encrypted with whichever key; throws unless key, context and buffer are those of its encryption. */
+export function decryptSecret(keys: Keys, sealed: Buffer, context: string): string {
   try {
     return decrypt(keys, sealed, context)
   } catch (cause) {
@@ -113,17 +113,17 @@ export function open(keys: Keys, sealed: Buffer, context: string): string {
   }
 }
 
-/** What was sealed with another key, sealed with the one that makes values; undefined where it is already. Throws as open. */
-export function reseal(keys: Keys, sealed: Buffer, context: string): Buffer | undefined {
+/** A secret of another key, encrypted with the current one; undefined if it is already. Throws like decryptSecret. */
+export function reencryptSecret(keys: Keys, sealed: Buffer, context: string): Buffer | undefined {
   try {
     decrypt(keys, sealed, context)
     return undefined
   } catch {
-    return seal(keys, open(keys, sealed, context), context)
+    return encryptSecret(keys, decryptSecret(keys, sealed, context), context)
   }
 }
 
-/** Throws unless it was sealed with just this key. */
+/** Throws unless it was encrypted with just this key. */
 function decrypt(keys: DerivedKeys, sealed: Buffer, context: string): string {
   const [iv, tag] = [sealed.subarray(0, IV_BYTES), sealed.subarray(-TAG_BYTES)]
   const decipher = createDecipheriv(ALGORITHM, keys.seal, iv, { authTagLength: TAG_BYTES })

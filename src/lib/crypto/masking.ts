@@ -8,7 +8,7 @@ const spellings = (secret: string): string[] => [
   ...new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]),
 ]
 
-/** Replaces the secrets wherever they stand, and what PostgreSQL cannot store. */
+/** Replaces the secrets wherever they occur, and what PostgreSQL cannot store. */
 export function masker(secrets: readonly string[]): (text: string) => string {
   const all = secrets.filter((secret) => secret !== '').flatMap(spellings)
   return (text) => all.reduce((masked, secret) => masked.replaceAll(secret, MASK), text).replaceAll('\0', '\ufffd')

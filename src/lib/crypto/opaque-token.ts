@@ -30,7 +30,7 @@ export const PREFIX = {
   sharedRun: 'ghsr',
   operatorToken: 'ghop',
   operatorSession: 'ghos',
-  firstOperatorSession: 'ghof',
+  adminTokenSession: 'ghof',
 } as const
 
 export type Prefix = (typeof PREFIX)[keyof typeof PREFIX]

@@ -1,5 +1,5 @@
 import { hash, verify } from '@node-rs/argon2'
-import { Turns } from '../turns.ts'
+import { ConcurrencyLimit } from '../concurrency-limit.ts'
 
 /** Passwords of users, of partners' members and of operators: hashed in one way, and counted in one queue. */
 
@@ -23,17 +23,17 @@ interface PasswordQueue {
   readonly QUEUE_WAIT_MS: number
 }
 
-const turns = new WeakMap<PasswordQueue, Turns>()
+const limits = new WeakMap<PasswordQueue, ConcurrencyLimit>()
 
 /**
  * Hashing a password occupies a processor core and one of Node's four worker threads, which file reads need too. Two are
  * hashed at a time, of users, partners' members and operators together, so a flood of guesses reaches the limits of failed
  * attempts before it is hashed. SIGN_IN_QUEUE more may wait; the rest is refused (Overloaded, 503).
  */
-export function inPasswordTurn<T>(config: PasswordQueue, work: () => Promise<T>): Promise<T> {
-  const known =
-    turns.get(config) ??
-    new Turns({ name: 'sign-in', most: 2, length: config.SIGN_IN_QUEUE, waitMs: config.QUEUE_WAIT_MS })
-  turns.set(config, known)
-  return known.run(work)
+export function withPasswordSlot<T>(config: PasswordQueue, work: () => Promise<T>): Promise<T> {
+  const limit =
+    limits.get(config) ??
+    new ConcurrencyLimit({ name: 'sign-in', most: 2, length: config.SIGN_IN_QUEUE, waitMs: config.QUEUE_WAIT_MS })
+  limits.set(config, limit)
+  return limit.run(work)
 }

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { utcDate } from '../clock.ts'
 
 /**
- * The kinds of fields that notices and interfaces are made of (DECISIONS "Payloads"). `wire` says what stands in the
- * JSON, for the field reference of the sandbox.
+ * The kinds of fields that notices and interfaces are made of (DECISIONS "Payloads"). `wire` says what the JSON
+ * holds, for the field reference of the sandbox.
  */
 
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }

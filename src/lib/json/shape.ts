@@ -57,7 +57,7 @@ export function problemsText(problems: readonly ShapeProblem[]): string {
 
 /**
  * The most entries of every list that comes over a network: notices, partners' answers, forms, /admin/v1. No real seller
- * comes near them; whoever sends more is told so at once. The table of DECISIONS "What one caller may send" is
+ * comes near them; more are refused at once. The table of DECISIONS "What one caller may send" is
  * compared with this one by a test.
  */
 export const LIST_LIMITS = {
@@ -84,7 +84,7 @@ export const LIST_LIMITS = {
 
 type ListName = keyof typeof LIST_LIMITS
 
-/** For `superRefine` of an object: it is asked while fields are wrong, too, so that all is told in one round. */
+/** For `superRefine` of an object: it also runs while fields are wrong, so that all problems are reported at once. */
 export const EVEN_IF_WRONG = {
   when: ({ value }: z.core.ParsePayload): boolean => typeof value === 'object' && value !== null,
 }

@@ -18,7 +18,7 @@ export type Role = (typeof ROLES)[number]
 /** Whether somebody of this role may do what needs that one. */
 export const allows = (role: Role, needed: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(needed)
 
-/** Who asks at a route for operators. */
+/** The operator of a request. */
 export interface Operator {
   readonly name: string
   readonly role: Role
@@ -26,15 +26,15 @@ export interface Operator {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route reads its query itself, and refuses there what it does not know. */
+    /** The route parses its query itself and refuses unknown parameters there. */
     readsQuery?: boolean
   }
   interface FastifyInstance {
     /** Admits operators whose role allows the route (src/operators/guard.ts), before the body is read. */
     operatorGate: onRequestAsyncHookHandler
-    /** Refuses an operator whose role does not allow this, and says so in the audit log; for what depends on more than the route. */
+    /** Refuses an operator whose role does not allow this, and records it; for what depends on more than the route. */
     requireRole: (request: FastifyRequest, needed: Role, operation: string) => Promise<void>
-    /** Whether a request may be for operators at all: with ADMIN_PORT, whether it came by that listener. */
+    /** Whether a request may be for operators at all: with ADMIN_PORT, whether it came in on that listener. */
     isForOperators: (request: FastifyRequest) => boolean
   }
   interface FastifyRequest {
@@ -42,23 +42,23 @@ declare module 'fastify' {
   }
 }
 
-/** The operator who asks, at a route behind the gate. */
+/** The operator of a request that has passed the gate. */
 export function operatorOf({ operator }: FastifyRequest): Operator {
   if (!operator) throw new Error('the route is not behind the gate of operators')
   return operator
 }
 
-/** Whether the operator who asks is shown addresses and mails of people; a viewer is not. */
+/** Whether this operator may see addresses and mails of people; a viewer may not. */
 export const seesPeople = (request: FastifyRequest): boolean => allows(operatorOf(request).role, 'support')
 
 /** `l***@example.com` */
 export const maskedMail = (mail: string): string => mail.replace(/^(.).*(@[^@]*)$/u, '$1***$2')
 
-/** What an operation is given on behalf of the operator who asks: the audit log says who it was. */
-export type ActingFor<Deps> = (request: FastifyRequest) => Deps
+/** Deps with the operator of the request as actor, for the audit log. */
+export type DepsFor<Deps> = (request: FastifyRequest) => Deps
 
-export const actingOperator =
-  <Deps extends object>(deps: Deps): ActingFor<Deps> =>
+export const operatorDepsFor =
+  <Deps extends object>(deps: Deps): DepsFor<Deps> =>
   (request) => ({ ...deps, actor: actorOf(request, 'operator', operatorOf(request).name) })
 
 const NO_QUERY = z.strictObject({})
@@ -82,13 +82,13 @@ export function forOperatorsOnly(app: FastifyInstance): void {
 /** The plugin that has these routes below /admin/v1, for operators only. */
 export const operatorRoutes =
   <Deps extends object>(
-    routes: (app: FastifyInstance, as: ActingFor<Deps>) => void,
+    routes: (app: FastifyInstance, depsFor: DepsFor<Deps>) => void,
   ): FastifyPluginAsync<{ deps: Deps }> =>
   async (app, { deps }) => {
     await app.register(
       async (admin) => {
         forOperatorsOnly(admin)
-        routes(admin, actingOperator(deps))
+        routes(admin, operatorDepsFor(deps))
       },
       { prefix: '/admin/v1' },
     )

@@ -18,7 +18,7 @@ const PACKAGED = [
 
 /**
  * Serves views/assets, Pico's style sheet and the typeface under /assets/ and returns how a page writes their addresses.
- * The version in the address is a digest of all files, so browsers may keep them for good.
+ * The version in the address is a digest of all files, so browsers may cache them forever.
  */
 export async function serveAssets(app: FastifyInstance): Promise<(name: string) => string> {
   const own = readdirSync(OWN).sort()

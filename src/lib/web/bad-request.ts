@@ -22,7 +22,7 @@ export const unreadableRequest =
     sendFailure(invalidRequest('the path cannot be decoded', { status: 404 }), request, reply, native)
   }
 
-/** For what Node cannot parse as HTTP (headers beyond MOST_HEADER_BYTES, a broken request line): the envelope of the area, then the end. */
+/** For what Node cannot parse as HTTP (headers beyond MOST_HEADER_BYTES, a broken request line): the envelope of the area, then the connection is closed. */
 export function rawRequestError(error: NodeJS.ErrnoException & { rawPacket?: unknown }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

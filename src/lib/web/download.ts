@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { AREA_A_HEADERS } from './envelope.ts'
 
-/** A file that a browser keeps, as parts of its text; the page that has asked stays as it is. */
+/** A file for the browser to save, as parts of its text; the page stays open. */
 export interface Download {
   readonly name: string
   readonly type: string

@@ -1,9 +1,9 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import { type Server, type Socket, Server as TcpServer } from 'node:net'
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Readiness } from './health.ts'
-import { UNREAD_MS } from './load.ts'
+import { UNREAD_MS } from './request-limit.ts'
 
 /** How an HTTP server stops without cutting off a request that has been sent to it. */
 
@@ -18,16 +18,16 @@ export function drainingResponse(readiness: Readiness): typeof ServerResponse {
 }
 
 const QUIET_MS = 0.1
-const MOST_TURNS = 200
+const MOST_TICKS = 200
 
 /**
- * Waits for a turn of the event loop in which nothing arrived. Closing the listener would reset connections that the
+ * Waits for a tick of the event loop in which nothing arrived. Closing the listener would reset connections that the
  * system has accepted and this process has not, and bytes that have arrived but are not read yet.
  */
-async function quietTurn(): Promise<void> {
+async function quietTick(): Promise<void> {
   let before = performance.now()
-  for (let turns = 0; turns < MOST_TURNS; turns++) {
-    await turn()
+  for (let ticks = 0; ticks < MOST_TICKS; ticks++) {
+    await tick()
     const now = performance.now()
     if (now - before < QUIET_MS) return
     before = now
@@ -36,7 +36,7 @@ async function quietTurn(): Promise<void> {
 
 /** New connections are refused from here on; open ones are served as before. An http.Server's own close would end those too. */
 async function stopListening(server: Server): Promise<void> {
-  await quietTurn()
+  await quietTick()
   TcpServer.prototype.close.call(server)
 }
 
@@ -45,14 +45,14 @@ const openConnections = (server: Server): Promise<number> =>
 
 /** How long open connections may still bring requests once there are no new ones: balancers hold a pool of them. */
 const LAST_REQUESTS_MS = 1_000
-/** The same without a delay, where somebody at a terminal waits: only what is on its way, or not read yet. */
+/** The same without a delay, for somebody at a terminal: only requests on their way or not read yet. */
 const LAST_REQUESTS_AT_ONCE_MS = UNREAD_MS + 50
 const LOOK_EVERY_MS = 20
 
 /**
  * Makes a server that still answers ready to be closed. For `delaySeconds` everything is served, so that balancers notice
- * that this process is not ready, and answers end their connections. Then it listens no more; what open connections bring
- * for a moment is served too.
+ * that this process is not ready, and answers end their connections. Then it stops listening and, for a moment, still serves requests of
+ * open connections.
  *
  * In the last part of the delay answers leave connections open again. A balancer that does not look at readiness, as
  * nginx, would otherwise be opening one for each request when the listener closes, and the system resets those that it
@@ -68,7 +68,7 @@ export async function drain(server: Server, readiness: Readiness, delaySeconds: 
   await stopListening(server)
   const until = performance.now() + (delaySeconds > 0 ? LAST_REQUESTS_MS : LAST_REQUESTS_AT_ONCE_MS)
   while (performance.now() < until && (await openConnections(server)) > 0) await sleep(LOOK_EVERY_MS)
-  await quietTurn()
+  await quietTick()
 }
 
 const IDLE_EVERY_MS = 50

@@ -1,10 +1,10 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { Overloaded } from '../concurrency-limit.ts'
+import { DatabaseUnavailable } from '../database-errors.ts'
 import { contractAnswer, NamedFailure } from '../failure.ts'
 import { stringifyLossless } from '../json/lossless.ts'
-import { Overloaded } from '../turns.ts'
 import { noteForLog } from './observe.ts'
 import { type FailureAnswer, invalidRequest, type Problem, RescodeError, serverError, unavailable } from './rescode.ts'
-import { DatabaseUnavailable } from './unavailable.ts'
 
 /** The envelope of area A (DECISIONS "Answers of area A"). */
 const success = (data: object): { rescode: 0; data: object } => ({ rescode: 0, data })
@@ -85,7 +85,7 @@ export function sendFailure(error: FailureAnswer, request: FastifyRequest, reply
   reply.header('Content-Type', JSON_TYPE).send(JSON.stringify(failureEnvelope(error)))
 }
 
-/** An error handler that does so with whatever was thrown. */
+/** An error handler that answers whatever was thrown with the envelope. */
 export const envelopeErrorHandler =
   (native: boolean) =>
   (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void =>

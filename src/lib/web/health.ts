@@ -22,7 +22,7 @@ interface Checks {
 
 /**
  * `/healthz`: the process answers. `/readyz`: it can serve; otherwise the status that says why not, which is also logged
- * when it changes, with what the database said. An operator is told that too.
+ * when it changes, with the database's message. An operator gets that message too.
  */
 export function registerHealth(app: FastifyInstance, readiness: Readiness, log: Log, checks: Checks): void {
   let last = 'ok'
@@ -39,7 +39,7 @@ export function registerHealth(app: FastifyInstance, readiness: Readiness, log: 
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (request, reply) => {
     const { status, why } = await check()
-    const told = why !== undefined && checks.isOperator(request) ? { why } : {}
-    return reply.code(status === 'ok' ? 200 : 503).send({ status, ...told })
+    const details = why !== undefined && checks.isOperator(request) ? { why } : {}
+    return reply.code(status === 'ok' ? 200 : 503).send({ status, ...details })
   })
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-const MENDS: Readonly<Record<string, string>> = {
+const REMEDIES: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the port is in use; choose another one',
   EACCES: 'this user may not use that port; choose a port above 1023',
   EADDRNOTAVAIL: 'HOST is not an address of this machine',
@@ -16,11 +16,11 @@ export async function listenOn(app: FastifyInstance, host: string, port: number,
   })
 }
 
-/** A port that this process is about to listen on, and the setting that says so. */
+/** A port that this process is about to listen on, and its setting. */
 export interface WantedPort {
   readonly setting: string
   readonly host: string
-  /** 0 takes a free one, so it cannot be taken. */
+  /** 0 chooses a free port, so it is not checked. */
   readonly port: number
 }
 
@@ -39,12 +39,12 @@ export async function checkPorts(wanted: readonly WantedPort[]): Promise<void> {
   if (lines.length > 0) throw new Error(lines.join('\n'))
 }
 
-/** What to say of a port that could not be listened on. */
+/** The message for a port on which listening has failed. */
 export const unusablePort = (setting: string, host: string, port: number, error: NodeJS.ErrnoException): string =>
-  unusable(setting, host, port, error.code && error.code in MENDS ? error.code : error.message)
+  unusable(setting, host, port, error.code && error.code in REMEDIES ? error.code : error.message)
 
 const unusable = (setting: string, host: string, port: number, reason: string): string =>
-  `${setting} ${port} on ${host} cannot be used: ${MENDS[reason] ?? reason}`
+  `${setting} ${port} on ${host} cannot be used: ${REMEDIES[reason] ?? reason}`
 
 async function failureToListen(host: string, port: number): Promise<string | undefined> {
   // Not by way of node:cluster, which would share the port with other processes.
@@ -61,7 +61,7 @@ async function failureToListen(host: string, port: number): Promise<string | und
 const PORTS = { from: 20_000, to: 32_000 }
 const TRIES = 100
 
-/** A port of the loopback address that nobody listens on, and that is none of those which are wanted for something else. */
+/** A port of the loopback address that nobody listens on, and that is not wanted for something else. */
 export async function freePort(wanted: readonly (number | undefined)[] = []): Promise<number> {
   for (let tried = 0; tried < TRIES; tried++) {
     const port = randomInt(PORTS.from, PORTS.to)

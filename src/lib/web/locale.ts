@@ -22,7 +22,7 @@ export function supportedLocale(tags: readonly string[]): Locale | undefined {
   return undefined
 }
 
-export interface LocaleWishes {
+export interface LocalePreferences {
   /** `ui_locales` as OpenID Connect has it: tags separated by spaces, best first. */
   readonly asked?: string | undefined
   readonly cookie?: string | undefined
@@ -30,7 +30,7 @@ export interface LocaleWishes {
 }
 
 /** What was asked for in the address, else what was chosen earlier, else what the browser prefers, else English. */
-export function chooseLocale({ asked = '', cookie = '', acceptLanguage }: LocaleWishes): Locale {
+export function chooseLocale({ asked = '', cookie = '', acceptLanguage }: LocalePreferences): Locale {
   return supportedLocale([...asked.split(' ', MOST_ASKED), cookie, ...acceptedLanguages(acceptLanguage)]) ?? 'en'
 }
 
@@ -56,7 +56,7 @@ export function translator(locale: Locale): Translate {
   return Object.assign(translate, { locale })
 }
 
-/** Between a number and a Chinese word stands a space, as in all texts; Intl leaves it out. */
+/** A space between a number and a Chinese word, as in all texts; Intl leaves it out. */
 const spaced = (text: string): string => text.replace(/(?<=\d)(?=\p{Script=Han})/u, ' ')
 
 /** "in 12 minutes", "12 分钟后": whole minutes, never fewer than one. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../log.ts'
-import type { Meters } from '../meters.ts'
+import type { Metrics } from '../metrics.ts'
 import { openSampledLog, type SampledLog } from '../sampled-log.ts'
 import type { Span } from '../tracing.ts'
 import { RequestLog } from './request-log.ts'
@@ -12,11 +12,11 @@ import { FAILED, OK, REFUSED, type RequestOutcome, type RouteMeter } from './req
  */
 export interface LogNote {
   appKey?: string
-  /** Nothing has shown that the caller is that app; not logged. */
+  /** The caller names that app and is not authenticated; not logged. */
   isAppOnlyNamed?: true
   partnerId?: string
   clientId?: string
-  /** Of one who asks at /admin/v1. */
+  /** Who calls /admin/v1. */
   operator?: string
   /** rescode of area A, code of area B */
   code?: number
@@ -50,7 +50,7 @@ export function noteForLog(request: FastifyRequest, note: LogNote): void {
   request.logNote = Object.assign(request.logNote ?? {}, note)
 }
 
-/** A request that was not answered as the caller wanted, as it is told to whoever keeps it. */
+/** A refused request, as it is passed to `onRefused`. */
 export interface ReportedRefusal {
   readonly id: string
   readonly method: string
@@ -66,8 +66,8 @@ export interface ReportedRefusal {
 export interface Observation {
   readonly log: Log
   readonly config: { readonly LOG_REQUESTS: 'failures' | 'all' | 'off'; readonly SLOW_MS: number }
-  readonly meters: Meters
-  /** Is told of each request whose code is no success. Must be quick. */
+  readonly metrics: Metrics
+  /** Called with each request whose code is no success. Must be quick. */
   readonly onRefused?: (refused: ReportedRefusal) => void
 }
 /** Who asks, for the audit log: what it is called, where the request came from and its id. */
@@ -82,12 +82,12 @@ export const actorOf = <Kind extends string>({ ip, id }: FastifyRequest, kind: K
  * Counts every request by its route pattern (the URL itself may hold secrets), and writes the request log: what was
  * refused, failed or slow, or with `LOG_REQUESTS=all` every request. A success costs two comparisons and a few additions.
  */
-export function observeRequests(app: FastifyInstance, { log, config, meters, onRefused }: Observation): void {
+export function observeRequests(app: FastifyInstance, { log, config, metrics, onRefused }: Observation): void {
   app.decorateRequest('logNote', null)
   app.decorateRequest('staysOpen', false)
   const sampled = openSampledLog(log)
   app.decorate('sampledLog', sampled)
-  const requestLog = new RequestLog(log, meters.linesLeftOut)
+  const requestLog = new RequestLog(log, metrics.linesLeftOut)
   app.addHook('onClose', async () => {
     requestLog.summarize()
     sampled.close()
@@ -128,7 +128,7 @@ export function observeRequests(app: FastifyInstance, { log, config, meters, onR
 
   // A hook of the route itself: looking the route up for each request would cost more than counting it.
   app.addHook('onRoute', (route) => {
-    const meter = meters.requests.route([route.method].flat().join(), route.url, route.config?.notice)
+    const meter = metrics.requests.route([route.method].flat().join(), route.url, route.config?.notice)
     route.onResponse = [
       (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
         finished(meter, request, reply)
@@ -138,7 +138,7 @@ export function observeRequests(app: FastifyInstance, { log, config, meters, onR
     ]
   })
   app.addHook('onResponse', (request, reply, done) => {
-    if (request.is404) finished(meters.requests.unknown, request, reply)
+    if (request.is404) finished(metrics.requests.unknown, request, reply)
     done()
   })
 }
@@ -165,10 +165,10 @@ function lineOf({ route }: RouteMeter, request: FastifyRequest, status: number, 
  * Where TRUST_PROXY is empty: logs once that requests come through a proxy, whose address then counts for every caller.
  */
 export function warnAboutUntrustedProxy(app: FastifyInstance, log: Log): void {
-  let told = false
+  let hasWarned = false
   app.addHook('onRequest', (request, _reply, done) => {
-    if (!told && request.headers['x-forwarded-for'] !== undefined) {
-      told = true
+    if (!hasWarned && request.headers['x-forwarded-for'] !== undefined) {
+      hasWarned = true
       log.warn(
         { address: request.ip },
         'a request came with X-Forwarded-For, but TRUST_PROXY is empty: if this service is behind a proxy, limits count everyone behind it as one caller; put its address into TRUST_PROXY',

@@ -2,7 +2,7 @@ import type {} from '@fastify/cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 export interface CookieSettings {
-  /** On plain http; under https `__Host-` stands before it. */
+  /** On plain http; under https it gets the prefix `__Host-`. */
   readonly name: string
   /** Below which path it is sent on plain http; under https it is `/`, which `__Host-` demands. */
   readonly path?: string

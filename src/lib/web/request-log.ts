@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type FastifyBaseLogger, LogController } from 'fastify'
 import type { Log } from '../log.ts'
-import type { Meters } from '../meters.ts'
+import type { Metrics } from '../metrics.ts'
 
 /**
  * Lines a second: of one caller, and of all; as many again of what failed by our fault, which no refusals may hide. What
@@ -36,7 +36,7 @@ export interface RequestLine {
 type Writer = Pick<Log, 'info' | 'warn'>
 
 /** The lines of this second. */
-class Share {
+class LineBudget {
   readonly #lines = new Map<string, number>()
   #windowEndsAt = 0
   #ofAll = 0
@@ -63,20 +63,20 @@ class Share {
  */
 export class RequestLog {
   readonly #log: Log
-  readonly #leftOut: Meters['linesLeftOut']
-  readonly #failed = new Share()
-  readonly #others = new Share()
+  readonly #leftOut: Metrics['linesLeftOut']
+  readonly #failed = new LineBudget()
+  readonly #others = new LineBudget()
   readonly #kinds = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
   #requests = 0
   #counted = { refused: 0, failed: 0, slow: 0, leftOut: 0 }
 
-  constructor(log: Log, leftOut: Meters['linesLeftOut']) {
+  constructor(log: Log, leftOut: Metrics['linesLeftOut']) {
     this.#log = log
     this.#leftOut = leftOut
   }
 
-  /** Every request, before anything else is said of it. */
+  /** Counts every request; called before `write`. */
   seen(): void {
     this.#requests++
     this.#timer ??= setTimeout(() => this.summarize(), SUMMARY_EVERY_MS).unref()
@@ -94,7 +94,7 @@ export class RequestLog {
     }
   }
 
-  /** Says how many requests there were since the last summary; nothing where there were none. */
+  /** Logs how many requests there were since the last summary; nothing if there were none. */
   summarize(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined

@@ -144,12 +144,12 @@ export class RequestMeter {
 
 function eachOutcome(
   routes: readonly RouteMeter[],
-  tell: (meter: RouteMeter, outcome: string, times: number) => unknown,
+  visit: (meter: RouteMeter, outcome: string, times: number) => unknown,
 ): void {
   for (const meter of routes) {
     for (const [place, outcome] of OUTCOMES.entries()) {
       const times = meter.outcomes[place] ?? 0
-      if (times > 0) tell(meter, outcome, times)
+      if (times > 0) visit(meter, outcome, times)
     }
   }
 }

@@ -53,7 +53,7 @@ export interface Failure {
   readonly status?: 404 | 405 | 429 | 500 | 503
   readonly nativeStatus?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** Goes out beside the message, for input with several problems. */
+  /** Sent with the message, for input with several problems. */
   readonly problems?: readonly Problem[]
 }
 
@@ -67,7 +67,7 @@ export interface FailureAnswer {
 }
 
 /**
- * An answer to one caller, not a fault: where it was thrown is of no interest to a service, and recording that costs more
+ * An answer to one caller, not a fault: a service does not need its stack, and recording one costs more
  * than all the rest. Tests have it recorded, so that one which fails shows the line.
  */
 export class Refusal extends Error {

@@ -13,14 +13,14 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
   app.addHook('onResponse', (request, { statusCode }, done) => {
     const { method, routeOptions, logNote, span } = request
     const route = routeOptions.url ?? '(no route)'
-    const facts = {
+    const attributes = {
       'http.request.method': method,
       'http.route': route,
       'http.response.status_code': statusCode,
       'gatehouse.request_id': request.id,
       ...(logNote?.code === undefined ? {} : { 'gatehouse.code': logNote.code }),
     }
-    span?.end(`${method} ${route}`, facts, statusCode >= 500)
+    span?.end(`${method} ${route}`, attributes, statusCode >= 500)
     done()
   })
 }

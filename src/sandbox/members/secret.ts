@@ -1,5 +1,5 @@
 import type { Deps } from '../../deps.ts'
-import { rotation } from '../../lib/crypto/made-secret.ts'
+import { rotation } from '../../lib/crypto/generated-secret.ts'
 import { RescodeError } from '../../lib/web/rescode.ts'
 import { requireOwner } from '../../members/index.ts'
 import { heartbeatWith } from '../../partner-calls/index.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { deriveKeys, open, seal } from '../../../src/lib/crypto/keys.ts'
+import { decryptSecret, deriveKeys, encryptSecret } from '../../../src/lib/crypto/keys.ts'
 import { SECRET_KEY } from '../../harness.ts'
 
 const keys = deriveKeys(SECRET_KEY)
@@ -11,13 +11,13 @@ describe('a sealed secret', () => {
     const text = fc.string({ unit: 'grapheme' })
     fc.assert(
       fc.property(text, text, (secret, context) => {
-        expect(open(keys, seal(keys, secret, context), context)).toBe(secret)
+        expect(decryptSecret(keys, encryptSecret(keys, secret, context), context)).toBe(secret)
       }),
     )
   })
 
   it('looks different each time and shows nothing of the text but its length', () => {
-    const sealed = Array.from({ length: 100 }, () => seal(keys, 'a-secret-text', 'row 1'))
+    const sealed = Array.from({ length: 100 }, () => encryptSecret(keys, 'a-secret-text', 'row 1'))
     expect(new Set(sealed.map((buffer) => buffer.toString('hex'))).size).toBe(100)
     expect(new Set(sealed.map((buffer) => buffer.subarray(0, 12).toString('hex'))).size).toBe(100)
     for (const buffer of sealed) {
@@ -27,22 +27,22 @@ describe('a sealed secret', () => {
   })
 
   it('does not open with one bit changed, wherever', () => {
-    const sealed = seal(keys, 'secret', 'row 1')
+    const sealed = encryptSecret(keys, 'secret', 'row 1')
     for (let bit = 0; bit < sealed.length * 8; bit++) {
       const altered = Buffer.from(sealed)
       altered[bit >> 3] = (altered[bit >> 3] ?? 0) ^ (1 << (bit & 7))
-      expect(() => open(keys, altered, 'row 1')).toThrow(cannot)
+      expect(() => decryptSecret(keys, altered, 'row 1')).toThrow(cannot)
     }
   })
 
   it('does not open cut off, with anything added, in another context or under another key', () => {
-    const sealed = seal(keys, 'secret', 'row 1')
+    const sealed = encryptSecret(keys, 'secret', 'row 1')
     for (let length = 0; length < sealed.length; length++) {
-      expect(() => open(keys, sealed.subarray(0, length), 'row 1')).toThrow(cannot)
+      expect(() => decryptSecret(keys, sealed.subarray(0, length), 'row 1')).toThrow(cannot)
     }
-    expect(() => open(keys, Buffer.concat([sealed, Buffer.alloc(1)]), 'row 1')).toThrow(cannot)
-    expect(() => open(keys, sealed, 'row 2')).toThrow(cannot)
-    expect(() => open(keys, sealed, '')).toThrow(cannot)
-    expect(() => open(deriveKeys(`${SECRET_KEY}.`), sealed, 'row 1')).toThrow(cannot)
+    expect(() => decryptSecret(keys, Buffer.concat([sealed, Buffer.alloc(1)]), 'row 1')).toThrow(cannot)
+    expect(() => decryptSecret(keys, sealed, 'row 2')).toThrow(cannot)
+    expect(() => decryptSecret(keys, sealed, '')).toThrow(cannot)
+    expect(() => decryptSecret(deriveKeys(`${SECRET_KEY}.`), sealed, 'row 1')).toThrow(cannot)
   })
 })

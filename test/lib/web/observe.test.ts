@@ -63,8 +63,8 @@ describe('with LOG_REQUESTS=failures', () => {
 
   it('one that took longer than SLOW_MS is a line all the same', async () => {
     world = await openWorld({ ...FAILURES, SLOW_MS: '1' })
-    const slow = world.deps.rates.count
-    Object.assign(world.deps.rates, {
+    const slow = world.deps.rateLimiter.count
+    Object.assign(world.deps.rateLimiter, {
       count: (...args: Parameters<typeof slow>) => {
         const until = performance.now() + 5
         while (performance.now() < until);

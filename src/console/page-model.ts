@@ -23,7 +23,7 @@ export interface Cell {
 export interface Table {
   readonly head: readonly string[]
   readonly rows: readonly (readonly Cell[])[]
-  /** Said instead of an empty table. */
+  /** Shown instead of an empty table. */
   readonly none: string
   readonly title?: string
   readonly note?: string
@@ -44,7 +44,7 @@ export interface ActionLink {
 export interface Field {
   readonly name: string
   readonly label: string
-  /** `hidden`: what the page has said comes back with the form. */
+  /** `hidden`: what the page showed comes back with the form. */
   readonly kind: 'text' | 'password' | 'number' | 'choice' | 'date' | 'hidden'
   /** Of `choice`: value and text. */
   readonly choices?: readonly (readonly [value: string, text: string])[]
@@ -55,7 +55,7 @@ export interface Field {
 }
 
 /** What a section's functions are given. */
-export interface Asking {
+export interface PageContext {
   /** With the operator as actor. */
   readonly deps: Deps
   readonly t: Translate
@@ -76,16 +76,16 @@ interface Place {
 export interface ListPage extends Place {
   readonly title: string
   readonly lead: string
-  readonly filters: (asking: Asking) => readonly Field[]
-  readonly read: (asking: Asking) => Promise<{ readonly table: Table; readonly next: string | null }>
-  readonly actions?: (asking: Asking) => readonly ActionLink[]
+  readonly filters: (context: PageContext) => readonly Field[]
+  readonly read: (context: PageContext) => Promise<{ readonly table: Table; readonly next: string | null }>
+  readonly actions?: (context: PageContext) => readonly ActionLink[]
 }
 
 /** A text of several lines, such as a body. */
 export interface TextBlock {
   readonly title: string
   readonly text: string
-  /** Empty if there is nothing to say of it. */
+  /** Empty if there is nothing to note. */
   readonly note: string
 }
 
@@ -99,23 +99,23 @@ interface Detail {
 }
 
 export interface DetailPage extends Place {
-  readonly read: (asking: Asking) => Promise<Detail>
+  readonly read: (context: PageContext) => Promise<Detail>
 }
 
 /** What a change will do, before it is made. */
-interface Question {
+interface Confirmation {
   readonly says: readonly string[]
   /** In numbers, where there are many. */
   readonly facts?: readonly Fact[]
   readonly fields?: readonly Field[]
-  /** Where to go afterwards, and when it is not made. */
+  /** Where to go after the change, or if it is cancelled. */
   readonly back: string
   /** What may be done instead. */
   readonly other?: ActionLink
 }
 
-/** Something that is told once. */
-export interface Once {
+/** A result that is shown once and not again, such as a new secret. */
+export interface OneTimeResult {
   readonly tone?: 'good' | 'bad'
   readonly note: string
   readonly values: readonly Fact[]
@@ -126,9 +126,9 @@ export interface Action extends Place {
   /** Of the page; its button says the same. */
   readonly title: string
   /** Where to go afterwards, of a change whose numbers take long to count: making it does not count them again. */
-  readonly back?: (asking: Asking) => string
-  readonly ask: (asking: Asking) => Promise<Question>
-  readonly run: (asking: Asking) => Promise<Once | Download | undefined>
+  readonly back?: (context: PageContext) => string
+  readonly confirm: (context: PageContext) => Promise<Confirmation>
+  readonly run: (context: PageContext) => Promise<OneTimeResult | Download | undefined>
 }
 
 export interface Section {

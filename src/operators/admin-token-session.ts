@@ -6,14 +6,14 @@ import { equalSecrets, type Keys } from '../lib/crypto/keys.ts'
 import { issueToken, PREFIX, parseToken } from '../lib/crypto/opaque-token.ts'
 import type { Operator } from '../lib/web/admin-auth.ts'
 import { signInLimits } from '../throttle/index.ts'
+import * as store from './admin-token-session-store.ts'
 import { OperatorSignInRefused } from './errors.ts'
-import * as store from './first-session-store.ts'
 import { endOperatorSession, findOperatorSession } from './session.ts'
-import { FIRST_OPERATOR } from './wire.ts'
+import { ADMIN_TOKEN_NAME } from './wire.ts'
 
 /** Sessions of the console for whoever holds ADMIN_TOKEN, so that a new installation can be entered. */
 
-/** That somebody was there is written at most this often. */
+/** The last use of a session is written at most this often. */
 const TOUCH_EVERY_S = 60
 
 /** Who uses the console. */
@@ -26,7 +26,7 @@ export interface ConsoleOperator extends Operator {
 
 const markOf = ({ storage }: Keys, token: string): Buffer => hmacSha256(storage, `ADMIN_TOKEN\n${token}`)
 
-interface FirstSignIn {
+interface AdminTokenSignIn {
   readonly token: string
   readonly address: string
   /** The browser's device cookie. */
@@ -34,12 +34,12 @@ interface FirstSignIn {
 }
 
 /** Opens a session for ADMIN_TOKEN and returns its id, the cookie's value. Throws OperatorSignInRefused, without ADMIN_TOKEN too. */
-export async function signInFirstOperator(deps: Deps, { token, address, device }: FirstSignIn): Promise<string> {
+export async function signInWithAdminToken(deps: Deps, { token, address, device }: AdminTokenSignIn): Promise<string> {
   const { ADMIN_TOKEN, OPERATOR_SESSION_S } = deps.config
-  const limits = await signInLimits(deps, { kind: 'operator', name: FIRST_OPERATOR, address, device })
+  const limits = await signInLimits(deps, { kind: 'operator', name: ADMIN_TOKEN_NAME, address, device })
   const until = await limits.exhausted()
   if (until) throw new OperatorSignInRefused(until)
-  const actor = { ...deps.actor, kind: 'operator', name: FIRST_OPERATOR } as const
+  const actor = { ...deps.actor, kind: 'operator', name: ADMIN_TOKEN_NAME } as const
   if (ADMIN_TOKEN === undefined || !equalSecrets(token, ADMIN_TOKEN)) {
     const retryAt = await limits.failed()
     const event = retryAt ? 'operator_sign_in_locked' : 'operator_sign_in_failed'
@@ -54,37 +54,42 @@ export async function signInFirstOperator(deps: Deps, { token, address, device }
   await limits.forget()
   const now = deps.clock.now()
   const expiresAt = addSeconds(now, OPERATOR_SESSION_S)
-  const session = issueToken(deps.keys, { prefix: PREFIX.firstOperatorSession, routingKey: 0, expiresAt })
+  const session = issueToken(deps.keys, { prefix: PREFIX.adminTokenSession, routingKey: 0, expiresAt })
   await deps.db.tx(async (db) => {
-    const target = `operator:${FIRST_OPERATOR}`
+    const target = `operator:${ADMIN_TOKEN_NAME}`
     await recordAudit({ ...deps, db }, { event: 'operator_signed_in', actor, target, detail: { by: 'token' } })
-    await store.insertFirstSession(db, { hash: session.hash, mark: markOf(deps.keys, ADMIN_TOKEN) }, now, expiresAt)
+    await store.insertAdminTokenSession(
+      db,
+      { hash: session.hash, mark: markOf(deps.keys, ADMIN_TOKEN) },
+      now,
+      expiresAt,
+    )
   })
   return session.text
 }
 
 /** Who is signed in to the console: an operator, or whoever holds ADMIN_TOKEN. A forged cookie costs no statement. */
 export const findConsoleSession = async (deps: Deps, cookie: string | undefined): Promise<ConsoleOperator | null> =>
-  (await findOperatorSession(deps, cookie)) ?? (await findFirstSession(deps, cookie))
+  (await findOperatorSession(deps, cookie)) ?? (await findAdminTokenSession(deps, cookie))
 
-async function findFirstSession(deps: Deps, cookie: string | undefined): Promise<ConsoleOperator | null> {
+async function findAdminTokenSession(deps: Deps, cookie: string | undefined): Promise<ConsoleOperator | null> {
   const { db, keys, clock, config } = deps
   const now = clock.now()
-  const read = parseToken(keys, PREFIX.firstOperatorSession, cookie ?? '')
+  const read = parseToken(keys, PREFIX.adminTokenSession, cookie ?? '')
   if (!read || read.expiresAt <= now || config.ADMIN_TOKEN === undefined) return null
   const wanted = { hash: read.hash, mark: markOf(keys, config.ADMIN_TOKEN) }
-  const found = await store.findFirstSession(db, wanted, now, addSeconds(now, -config.OPERATOR_IDLE_S))
+  const found = await store.findAdminTokenSession(db, wanted, now, addSeconds(now, -config.OPERATOR_IDLE_S))
   if (!found) return null
-  if (found.last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchFirstSession(db, read.hash, now)
-  return { name: FIRST_OPERATOR, role: 'admin', pending: false, sessionHash: read.hash }
+  if (found.last_seen_at < addSeconds(now, -TOUCH_EVERY_S)) await store.touchAdminTokenSession(db, read.hash, now)
+  return { name: ADMIN_TOKEN_NAME, role: 'admin', pending: false, sessionHash: read.hash }
 }
 
 /** Ends the session of this cookie, if there is one. */
 export async function endConsoleSession(deps: Deps, cookie: string | undefined): Promise<void> {
-  const session = await findFirstSession(deps, cookie)
+  const session = await findAdminTokenSession(deps, cookie)
   if (!session) return endOperatorSession(deps, cookie)
   await deps.db.tx(async (db) => {
-    if ((await store.deleteFirstSession(db, session.sessionHash)) === 0) return
-    await recordAudit({ ...deps, db }, { event: 'operator_signed_out', target: `operator:${FIRST_OPERATOR}` })
+    if ((await store.deleteAdminTokenSession(db, session.sessionHash)) === 0) return
+    await recordAudit({ ...deps, db }, { event: 'operator_signed_out', target: `operator:${ADMIN_TOKEN_NAME}` })
   })
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
 
-/** What one process has counted since it last said so. */
+/** What one process has counted since it last shared its counts. */
 export interface CountedUses {
   readonly subject: Buffer
   readonly uses: number
@@ -14,8 +14,8 @@ const sharedCount = z.object({ subject: z.instanceof(Buffer), uses: z.number(), 
 export type SharedCount = z.infer<typeof sharedCount>
 
 /**
- * Adds to the counts of several subjects, each named once, and returns what they are now. By the database's clock, which
- * is the same for all processes; where that goes back, no window lasts longer than it is long. Sorted, so that two
+ * Adds to the counts of several subjects, each named once, and returns what they are now. Uses the database's clock, which
+ * is the same for all processes; if it is set back, no window lasts longer than its length. Sorted, so that two
  * processes which count the same subjects wait for one another in the same order.
  */
 export const addUses = (db: Db, counted: readonly CountedUses[]): Promise<SharedCount[]> =>
@@ -33,7 +33,7 @@ export const addUses = (db: Db, counted: readonly CountedUses[]): Promise<Shared
         returning subject, uses, ceil(extract(epoch from window_ends_at - now()) * 1000)::int as "endsInMs"`,
   )
 
-/** Takes away windows that are over; rows that another process is at work on are passed over. */
+/** Deletes windows that are over; skips rows that another process has locked. */
 export const deleteOverCounts = (db: Db, most: number): Promise<number> =>
   db.exec(
     sql`delete from rate_count where ctid = any (array(

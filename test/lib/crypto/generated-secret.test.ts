@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { checkSecret, generateSecret } from '../../../src/lib/crypto/generated-secret.ts'
 import { deriveKeys } from '../../../src/lib/crypto/keys.ts'
-import { checkSecret, makeSecret } from '../../../src/lib/crypto/made-secret.ts'
 import { issueToken, PREFIX } from '../../../src/lib/crypto/opaque-token.ts'
 import { newWebhookSecret } from '../../../src/partners/contact.ts'
 
@@ -10,24 +10,24 @@ const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 describe('a secret that is handed out', () => {
   it('has a prefix, 256 random bits and a CRC-32, all of which survive percent-encoding', () => {
-    const secret = makeSecret('ghas')
+    const secret = generateSecret('ghas')
     expect(secret).toMatch(/^ghas_[0-9A-Za-z]{49}$/)
     expect(encodeURIComponent(secret)).toBe(secret)
     const number = [...secret.slice(-6)].reduce((value, digit) => value * 62 + DIGITS.indexOf(digit), 0)
     expect(number).toBe(crc32(secret.slice(0, -6)))
-    expect(new Set(Array.from({ length: 1_000 }, () => makeSecret('ghcs'))).size).toBe(1_000)
+    expect(new Set(Array.from({ length: 1_000 }, () => generateSecret('ghcs'))).size).toBe(1_000)
   })
 
   it('is known by its form', () => {
-    expect(checkSecret(makeSecret('ghas'))).toEqual({ kind: 'app_secret', verdict: 'intact' })
-    expect(checkSecret(makeSecret('ghcs'))).toEqual({ kind: 'clientSecret', verdict: 'intact' })
+    expect(checkSecret(generateSecret('ghas'))).toEqual({ kind: 'app_secret', verdict: 'intact' })
+    expect(checkSecret(generateSecret('ghcs'))).toEqual({ kind: 'clientSecret', verdict: 'intact' })
     for (const other of ['', 'demo-secret-for-local-use-only', 'A'.repeat(43)]) {
       expect(checkSecret(other)).toEqual({ verdict: 'unknown' })
     }
   })
 
   it('with any one character changed, left out, doubled or swapped is known to be mistyped', () => {
-    const secret = makeSecret('ghas')
+    const secret = generateSecret('ghas')
     for (let at = 5; at < secret.length; at++) {
       const [before, one = '', after] = [secret.slice(0, at), secret[at], secret.slice(at + 1)]
       const swapped = before.slice(0, -1) + one + before.slice(-1) + after
@@ -53,7 +53,7 @@ describe('the patterns of OPERATIONS for secret scanners', () => {
     (prefix) => issueToken(keys, { prefix, routingKey: 1, expiresAt: new Date(2_000_000_000_000) }).text,
   )
 
-  it.each([makeSecret('ghas'), makeSecret('ghcs'), newWebhookSecret(), ...issued])(
+  it.each([generateSecret('ghas'), generateSecret('ghcs'), newWebhookSecret(), ...issued])(
     'find %s, once and whole',
     (secret) => {
       expect(patterns.length).toBeGreaterThan(3)
@@ -63,7 +63,7 @@ describe('the patterns of OPERATIONS for secret scanners', () => {
   )
 
   it('find nothing in what only looks alike', () => {
-    const text = readFileSync(new URL('../../../src/lib/crypto/made-secret.ts', import.meta.url), 'utf8')
+    const text = readFileSync(new URL('../../../src/lib/crypto/generated-secret.ts', import.meta.url), 'utf8')
     for (const pattern of patterns) expect(text.match(pattern)).toBeNull()
   })
 })

@@ -1,8 +1,8 @@
 import type { Db } from '../db/sql.ts'
 import { hmacSha256, sha256 } from '../lib/crypto/digest.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
-import type { Rates } from '../lib/rates.ts'
-import { addUses, deleteOverCounts } from './rates-store.ts'
+import type { RateLimiter } from '../lib/rate-limiter.ts'
+import { addUses, deleteOverCounts } from './rate-limiter-store.ts'
 
 interface Entry {
   readonly windowS: number
@@ -20,7 +20,7 @@ interface RateBounds {
   readonly subjects: number
   /** Subjects that are shared by one statement; others wait for the next. */
   readonly batch: number
-  /** How often windows that are over are taken away. */
+  /** How often windows that are over are deleted. */
   readonly tidyEveryMs: number
 }
 
@@ -31,7 +31,7 @@ const UNSHARED_PART = 50
 const OVER_AT_ONCE = 10_000
 const LONGEST_SUBJECT = 64
 
-export function openRates(db: Db, keys: Pick<Keys, 'storage'>, bounds: Partial<RateBounds> = {}): Rates {
+export function openRateLimiter(db: Db, keys: Pick<Keys, 'storage'>, bounds: Partial<RateBounds> = {}): RateLimiter {
   const { everyMs, subjects, batch, tidyEveryMs } = { ...BOUNDS, ...bounds }
   const entries = new Map<string, Entry>()
   const unshared = new Map<string, Entry>()
@@ -95,7 +95,7 @@ export function openRates(db: Db, keys: Pick<Keys, 'storage'>, bounds: Partial<R
       tidiedAt = performance.now()
       await deleteOverCounts(db, OVER_AT_ONCE)
     } catch {
-      // The requests log that the database is away. Counting continues, and the counts are shared next time.
+      // The requests log that the database does not answer. Counting continues, and the counts are shared next time.
       const now = performance.now()
       for (const [key, entry] of some) if (entries.get(key) === entry && entry.endsAt > now) unshared.set(key, entry)
     }

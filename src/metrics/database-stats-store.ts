@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
 
-const databaseFacts = z.object({
+const databaseStats = z.object({
   bytes: z.coerce.number(),
   connections: z.coerce.number(),
   max_connections: z.coerce.number(),
@@ -15,12 +15,12 @@ const databaseFacts = z.object({
   transaction_ids: z.coerce.number(),
   standby: z.boolean(),
 })
-export type DatabaseFacts = z.output<typeof databaseFacts>
+export type DatabaseStats = z.output<typeof databaseStats>
 
 /** What PostgreSQL says of this database; what it does not let the service's role see is missing from the counts. */
-export const readDatabaseFacts = (db: Db): Promise<DatabaseFacts> =>
+export const readDatabaseStats = (db: Db): Promise<DatabaseStats> =>
   db.one(
-    databaseFacts,
+    databaseStats,
     sql`select pg_database_size(current_database()) as bytes, activity.connections,
           current_setting('max_connections') as max_connections, counted.xact_commit as commits,
           counted.xact_rollback as rollbacks, counted.deadlocks, counted.temp_bytes as temporary_bytes,

@@ -1,6 +1,6 @@
-import { Refusal, RescodeError } from './web/rescode.ts'
+import { Refusal } from './web/rescode.ts'
 
-/** There is more work than can be done in time. Nothing of the request was done. */
+/** There is more work than can be done in time. The request has changed nothing. */
 export class Overloaded extends Refusal {
   override readonly name = 'Overloaded'
   constructor(queue: string) {
@@ -14,13 +14,13 @@ export interface QueueLimits {
   readonly waitMs: number
 }
 
-export interface TurnsOptions extends QueueLimits {
+export interface ConcurrencyOptions extends QueueLimits {
   /** The name of the resource, for the log. */
   readonly name: string
   /** How much is done at once. */
   readonly most: number
-  /** Each turn here also takes a turn there: these queues share a limit. */
-  readonly within?: Turns | undefined
+  /** Work here counts there too: these queues share a limit. */
+  readonly within?: ConcurrencyLimit | undefined
 }
 
 interface Waiting {
@@ -33,13 +33,13 @@ interface Waiting {
  * Limits how much work runs at once, how much may wait, and how long. What exceeds this is refused with Overloaded
  * before it starts; work that has started is never interrupted.
  */
-export class Turns {
-  readonly #options: TurnsOptions
+export class ConcurrencyLimit {
+  readonly #options: ConcurrencyOptions
   readonly #waiting: Waiting[] = []
-  #atWork = 0
+  #running = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(options: TurnsOptions) {
+  constructor(options: ConcurrencyOptions) {
     this.#options = options
   }
 
@@ -47,11 +47,11 @@ export class Turns {
     return this.#waiting.length
   }
 
-  /** `until`, on performance's clock: when the work is of no use any more; by default `waitMs` from now. */
+  /** `until`, on performance's clock: when nobody needs the work any more; by default `waitMs` from now. */
   async run<Result>(work: () => Promise<Result>, until = performance.now() + this.#options.waitMs): Promise<Result> {
     const { most, within } = this.#options
-    if (this.#atWork < most) this.#atWork++
-    else await this.#turn(until)
+    if (this.#running < most) this.#running++
+    else await this.#slot(until)
     try {
       return await (within ? within.run(work, until) : work())
     } finally {
@@ -59,7 +59,7 @@ export class Turns {
     }
   }
 
-  #turn(until: number): Promise<void> {
+  #slot(until: number): Promise<void> {
     const { name, length } = this.#options
     return new Promise((begin, reject) => {
       const refuse = () => reject(new Overloaded(name))
@@ -69,7 +69,7 @@ export class Turns {
     })
   }
 
-  /** Hands the turn on, or gives it back. */
+  /** Gives the slot to the next in the queue, or frees it. */
   #next(): void {
     const now = performance.now()
     let next = this.#waiting.shift()
@@ -78,10 +78,10 @@ export class Turns {
       next = this.#waiting.shift()
     }
     if (next) next.begin()
-    else this.#atWork--
+    else this.#running--
   }
 
-  /** Work that has waited too long is refused at that moment, not when its turn comes. */
+  /** Work that has waited too long is refused at that moment, not when a slot is free. */
   #watch(): void {
     if (this.#timer !== undefined || this.#waiting.length === 0) return
     const soonest = this.#waiting.reduce((least, { until }) => Math.min(least, until), Number.POSITIVE_INFINITY)
@@ -98,26 +98,5 @@ export class Turns {
       },
       Math.max(1, Math.ceil(soonest - performance.now())),
     ).unref()
-  }
-}
-
-const LONG_READ_RETRY_S = 30
-const withLongRead = new WeakSet<object>()
-
-/**
- * Reads that an operator asks for and that go through whole tables: one at a time for each `ofProcess` (its config), so
- * that they never hold all connections of operators. A further one is refused at once, with 429.
- */
-export async function longRead<Result>(ofProcess: object, work: () => Promise<Result>): Promise<Result> {
-  if (withLongRead.has(ofProcess)) {
-    const message = 'Another count or verification is being done here, one at a time; try again when it is over'
-    const headers = { 'Retry-After': String(LONG_READ_RETRY_S) }
-    throw new RescodeError(20003, { status: 429, message, headers, detail: 'a long read is being done' })
-  }
-  withLongRead.add(ofProcess)
-  try {
-    return await work()
-  } finally {
-    withLongRead.delete(ofProcess)
   }
 }

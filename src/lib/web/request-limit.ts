@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { Stream } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { unavailable } from './rescode.ts'
 
@@ -58,28 +57,4 @@ function pauseAfter(request: IncomingMessage, answer: ServerResponse): void {
   }
   // The end of either makes Node read on.
   answer.once('finish', () => (request.complete ? pause() : request.once('end', pause)))
-}
-
-/**
- * Sends the replies of one event-loop tick together, after all requests of the tick have been read. A packet that wakes a
- * sleeping client or proxy costs several times one to a client that is awake; sent one by one, nearly every reply would.
- *
- * Only for rooms whose hooks refuse by throwing: until the end of the tick `reply.sent` is false, so after a hook that has
- * replied by itself the handler would still run.
- */
-export function flushRepliesPerTick(app: FastifyInstance): void {
-  let endOfTick: Promise<void> | undefined
-  const begin = (): Promise<void> =>
-    new Promise((resolve) => {
-      setImmediate(() => {
-        endOfTick = undefined
-        resolve()
-      })
-    })
-  app.addHook('onSend', (_request, _reply, payload) => {
-    // A stream may fail at any moment, and Fastify listens to it only when it is sent.
-    if (payload instanceof Stream) return Promise.resolve()
-    endOfTick ??= begin()
-    return endOfTick
-  })
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openRates } from '../../src/throttle/rates.ts'
+import { openRateLimiter } from '../../src/throttle/rate-limiter.ts'
 import { openWorld, type World } from '../harness.ts'
 
 let world: World
@@ -11,17 +11,17 @@ afterAll(() => world.close())
 beforeEach(() => world.pool.query('delete from rate_count'))
 
 const RATE = { kind: 'test', most: 10, windowS: 60 }
-const open = (bounds = {}) => openRates(world.deps.db, world.deps.keys, { everyMs: 50, ...bounds })
+const open = (bounds = {}) => openRateLimiter(world.deps.db, world.deps.keys, { everyMs: 50, ...bounds })
 const rows = async () => (await world.pool.query('select subject, uses, window_ends_at from rate_count')).rows
-type Rates = ReturnType<typeof open>
-const countTimes = (rates: Rates, times: number, subject = 'a') => {
-  for (let time = 1; time < times; time++) rates.count(RATE, subject)
-  return rates.count(RATE, subject)
+type RateLimiter = ReturnType<typeof open>
+const countTimes = (limiter: RateLimiter, times: number, subject = 'a') => {
+  for (let time = 1; time < times; time++) limiter.count(RATE, subject)
+  return limiter.count(RATE, subject)
 }
 /** Uses one a turn until the other's are known. */
-async function untilExceeded(rates: Rates, subject = 'a'): Promise<boolean> {
+async function untilExceeded(limiter: RateLimiter, subject = 'a'): Promise<boolean> {
   for (let waited = 0; waited < 100; waited++) {
-    if (rates.count(RATE, subject).exceeded) return true
+    if (limiter.count(RATE, subject).exceeded) return true
     await sleep(100)
   }
   return false
@@ -29,14 +29,14 @@ async function untilExceeded(rates: Rates, subject = 'a'): Promise<boolean> {
 
 describe('a rate', () => {
   it('is counted at once, and begins anew when its window is over', async () => {
-    const rates = open()
+    const limiter = open()
     const short = { ...RATE, windowS: 1 }
-    expect(Array.from({ length: 12 }, () => rates.count(short, 'short').exceeded).indexOf(true)).toBe(10)
-    const { endsInMs } = rates.count(short, 'short')
+    expect(Array.from({ length: 12 }, () => limiter.count(short, 'short').exceeded).indexOf(true)).toBe(10)
+    const { endsInMs } = limiter.count(short, 'short')
     expect(endsInMs).toBeLessThanOrEqual(1_000)
     await sleep(1_100)
-    expect(rates.count(short, 'short').exceeded).toBe(false)
-    await rates.close()
+    expect(limiter.count(short, 'short').exceeded).toBe(false)
+    await limiter.close()
   })
 
   it('counts what others have counted, and each kind and subject for itself', async () => {
@@ -57,72 +57,72 @@ describe('a rate', () => {
   })
 
   it('writes one row a subject however often it is used, and nothing beyond the limit', async () => {
-    const rates = open()
+    const limiter = open()
     for (let round = 0; round < 5; round++) {
-      countTimes(rates, 1_000)
+      countTimes(limiter, 1_000)
       await sleep(60)
     }
-    await rates.close()
+    await limiter.close()
     expect((await rows()).map(({ uses }) => uses)).toEqual([11])
   })
 
   it('keeps no address: a keyed hash of 32 bytes', async () => {
-    const rates = open()
-    countTimes(rates, 10, '203.0.113.7')
-    await rates.close()
+    const limiter = open()
+    countTimes(limiter, 10, '203.0.113.7')
+    await limiter.close()
     const [{ subject }] = await rows()
     expect(subject).toHaveLength(32)
     expect(subject.toString('latin1')).not.toContain('203')
   })
 
   it('of those who use a fiftieth of it costs no statement', async () => {
-    const rates = open()
-    for (let n = 0; n < 1_000; n++) rates.count({ ...RATE, most: 600 }, `address ${n}`)
-    await rates.close()
+    const limiter = open()
+    for (let n = 0; n < 1_000; n++) limiter.count({ ...RATE, most: 600 }, `address ${n}`)
+    await limiter.close()
     expect(await rows()).toEqual([])
   })
 
   it('is bounded in memory, and who is forgotten is known to the database', async () => {
-    const rates = open({ subjects: 100 })
-    countTimes(rates, 11, 'attacker')
+    const limiter = open({ subjects: 100 })
+    countTimes(limiter, 11, 'attacker')
     await sleep(300)
-    for (let n = 0; n < 1_000; n++) rates.count(RATE, `other ${n}`)
-    expect(rates.count(RATE, 'attacker').uses).toBe(1)
-    expect(await untilExceeded(rates, 'attacker')).toBe(true)
-    await rates.close()
+    for (let n = 0; n < 1_000; n++) limiter.count(RATE, `other ${n}`)
+    expect(limiter.count(RATE, 'attacker').uses).toBe(1)
+    expect(await untilExceeded(limiter, 'attacker')).toBe(true)
+    await limiter.close()
   })
 
   it('goes on with its own counts while the database is away, and shares them afterwards', async () => {
-    const rates = open()
+    const limiter = open()
     await world.pool.query('alter table rate_count rename to away')
-    expect(Array.from({ length: 12 }, () => rates.count(RATE, 'a').exceeded).indexOf(true)).toBe(10)
+    expect(Array.from({ length: 12 }, () => limiter.count(RATE, 'a').exceeded).indexOf(true)).toBe(10)
     await sleep(200)
-    expect(rates.count(RATE, 'a').exceeded).toBe(true)
+    expect(limiter.count(RATE, 'a').exceeded).toBe(true)
     await world.pool.query('alter table away rename to rate_count')
     await sleep(300)
-    await rates.close()
+    await limiter.close()
     expect((await rows()).map(({ uses }) => uses)).toEqual([11])
   })
 
   it('lasts no longer than its window when the database’s clock was ahead', async () => {
-    const rates = open()
-    countTimes(rates, 2)
+    const limiter = open()
+    countTimes(limiter, 2)
     await sleep(200)
     await world.pool.query("update rate_count set window_ends_at = now() + interval '75 minutes'")
-    countTimes(rates, 1)
+    countTimes(limiter, 1)
     await sleep(300)
-    expect(rates.count(RATE, 'a').endsInMs).toBeLessThanOrEqual(60_000)
-    await rates.close()
+    expect(limiter.count(RATE, 'a').endsInMs).toBeLessThanOrEqual(60_000)
+    await limiter.close()
   })
 
   it('leaves no windows behind that are over', async () => {
-    const rates = open({ tidyEveryMs: 0 })
+    const limiter = open({ tidyEveryMs: 0 })
     await world.pool.query(
       'insert into rate_count select sha256(n::text::bytea), 1, now() from generate_series(1, 500) n',
     )
-    countTimes(rates, 2)
+    countTimes(limiter, 2)
     await sleep(300)
-    await rates.close()
+    await limiter.close()
     expect(await rows()).toHaveLength(1)
   })
 })

@@ -3,13 +3,13 @@ import { crc32 } from 'node:zlib'
 import { z } from 'zod'
 
 /**
- * Secrets that are handed out: `<prefix>_`, 43 characters of base62 (256 random bits) and 6 of a CRC-32, as GitHub's
- * tokens have it. So scanners find them in code and in logs, and a mistyped one can be told from a wrong one without
- * the database. No character of them changes when it is percent-encoded.
+ * Secrets that we issue: `<prefix>_`, 43 characters of base62 (256 random bits) and 6 of a CRC-32, as GitHub's
+ * tokens have it. So scanners find them in code and in logs, and a mistyped one can be distinguished from a wrong one
+ * without the database. No character of them changes when it is percent-encoded.
  */
 
 const PREFIXES = { ghas: 'app_secret', ghcs: 'clientSecret' } as const
-type MadePrefix = keyof typeof PREFIXES
+type SecretPrefix = keyof typeof PREFIXES
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_DIGITS = 43
@@ -24,21 +24,21 @@ function base62(value: bigint, length: number): string {
 /** Over prefix and random digits, so that neither can be changed alone. */
 const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECK_DIGITS)
 
-/** Random digits of base62, as secrets have them whose form others set. */
+/** Random digits of base62, for secrets whose form is not ours. */
 export const randomDigits = (length: number): string =>
   base62(BigInt(`0x${randomBytes(length).toString('hex')}`), length)
 
-export function makeSecret(prefix: MadePrefix): string {
+export function generateSecret(prefix: SecretPrefix): string {
   const random = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), RANDOM_DIGITS)
   const text = `${prefix}_${random}`
   return text + checksum(text)
 }
 
 export type SecretCheck =
-  | { readonly kind: (typeof PREFIXES)[MadePrefix]; readonly verdict: 'intact' | 'mistyped' }
+  | { readonly kind: (typeof PREFIXES)[SecretPrefix]; readonly verdict: 'intact' | 'mistyped' }
   | { readonly verdict: 'unknown' }
 
-/** What a text is by its form alone; secrets made before they had a prefix, and those of others, are unknown. */
+/** What a text is by its form alone; secrets from before prefixes, and those of others, are unknown. */
 export function checkSecret(text: string): SecretCheck {
   const [, prefix, rest = ''] = /^(ghas|ghcs)_?(.*)$/s.exec(text.trim()) ?? []
   if (prefix !== 'ghas' && prefix !== 'ghcs') return { verdict: 'unknown' }
@@ -47,7 +47,7 @@ export function checkSecret(text: string): SecretCheck {
   return { kind: PREFIXES[prefix], verdict: intact ? 'intact' : 'mistyped' }
 }
 
-/** How long the secret so far still works beside the new one: seconds, 30 days at most. */
+/** How long the old secret still works after the new one is issued: seconds, 30 days at most. */
 export const rotation = z.strictObject({
   overlap_s: z.int().min(0).max(2_592_000).default(86_400),
 })

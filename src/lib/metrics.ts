@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { RequestMeter } from './web/request-meter.ts'
 
-export type Meters = ReturnType<typeof openMeters>
+export type Metrics = ReturnType<typeof openMetrics>
 
 /** Access tokens issued. Counted as plain numbers: this runs for every exchange and refresh. */
 function countedByGrant(registers: Registry[]) {
@@ -23,7 +23,7 @@ function countedByGrant(registers: Registry[]) {
  * What a process counts of its own work, for `/metrics` (src/metrics). Labels have values from lists in the code, never
  * from a caller.
  */
-export function openMeters() {
+export function openMetrics() {
   const registry = new Registry()
   const registers = [registry]
   return {
@@ -62,7 +62,7 @@ export function openMeters() {
       labelNames: ['table'],
       registers,
     }),
-    /** A figure that is read when it is asked for; in place of an earlier one of that name. */
+    /** A gauge that is read at each scrape; replaces an earlier one of that name. */
     watch: (name: string, help: string, read: () => number): void => {
       registry.removeSingleMetric(name)
       new Gauge({

@@ -1,24 +1,24 @@
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
 
-/** What is read from a process when it is asked. */
-export interface ProcessFacts {
+/** Gauges of a process, read at each scrape. */
+export interface ProcessGauges {
   /** Connections of its pool. */
   readonly pool: () => { readonly total: number; readonly idle: number }
   /** Work that waits for a connection, by room. */
   readonly waiting: () => Readonly<Record<string, number>>
-  /** Partners that are left alone now. */
+  /** Partners whose circuit breaker is open or slow. */
   readonly breakers: () => { readonly open: number; readonly slow: number }
   /** Certificates of partners that end within 14 days. */
   readonly certificates: () => number
 }
 
-/** Adds to a process's metrics what is read when they are asked for: the process itself, its pool, circuit breakers. */
-export function measureProcess(registry: Registry, { pool, waiting, breakers, certificates }: ProcessFacts): void {
+/** Adds to a process's metrics what is read at each scrape: the process itself, its pool, circuit breakers. */
+export function measureProcess(registry: Registry, { pool, waiting, breakers, certificates }: ProcessGauges): void {
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   new Gauge({
     name: 'gatehouse_processes',
-    help: 'Processes of this service that these figures are the sum of',
+    help: 'Number of processes summed here',
     registers,
   }).set(1)
   new Gauge({
@@ -43,7 +43,7 @@ export function measureProcess(registry: Registry, { pool, waiting, breakers, ce
   })
   new Gauge({
     name: 'gatehouse_partner_breakers',
-    help: 'Partners that are left alone by state: open (calls failed), slow (no background calls). Of the process that knows most: each counts for itself',
+    help: 'Partners whose circuit breaker is open (calls failed) or slow (no background calls); the maximum over all processes',
     labelNames: ['state'],
     aggregator: 'max',
     registers,
@@ -53,7 +53,7 @@ export function measureProcess(registry: Registry, { pool, waiting, breakers, ce
   })
   new Gauge({
     name: 'gatehouse_partner_certificates_ending',
-    help: 'Hosts of partners whose TLS certificate ends within 14 days. Of the process that knows most: each knows those that it has called',
+    help: 'Hosts of partners whose TLS certificate ends within 14 days; the maximum over all processes',
     aggregator: 'max',
     registers,
     collect() {

@@ -15,11 +15,11 @@ interface Counted {
 }
 
 /**
- * Rates that hold for all processes of a database. Each counts in its memory and answers at once; once a second it adds
- * what it has counted to what the others have, with one statement for all subjects, and takes the sums along. So for a
- * second a process may let through what others have counted meanwhile. Without a database each goes on with its own counts.
+ * Limits rates over all processes of a database. Each counts in its memory and answers at once; once a second it adds
+ * its counts to those of the others, with one statement for all subjects, and reads the sums. So for a second a process does
+ * not know what others have counted meanwhile. Without a database each continues with its own counts.
  */
-export interface Rates {
+export interface RateLimiter {
   /** Counts one use by `subject`: an address, an app_key, a PartnerId. */
   count(rate: Rate, subject: string): Counted
   /** Shares what was counted last, and stops. */

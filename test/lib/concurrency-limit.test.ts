@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Overloaded, Turns } from '../../src/lib/turns.ts'
+import { ConcurrencyLimit, Overloaded } from '../../src/lib/concurrency-limit.ts'
 
 /** Work whose end the test decides. */
 function work() {
@@ -15,11 +15,12 @@ function work() {
   return { run, end, begun: () => begun }
 }
 
-const turns = (changes: object = {}) => new Turns({ name: 'the test', most: 1, length: 2, waitMs: 60_000, ...changes })
+const limit = (changes: object = {}) =>
+  new ConcurrencyLimit({ name: 'the test', most: 1, length: 2, waitMs: 60_000, ...changes })
 
-describe('turns', () => {
+describe('work under a limit of concurrency', () => {
   it('are taken in the order in which work came, so many at once', async () => {
-    const queue = turns({ most: 2, length: 10 })
+    const queue = limit({ most: 2, length: 10 })
     const all = Array.from({ length: 5 }, work)
     const done = Promise.all(all.map(({ run }) => queue.run(run)))
     const begun = () => all.map((one) => one.begun())
@@ -33,7 +34,7 @@ describe('turns', () => {
   })
 
   it('are refused at once when too many wait', async () => {
-    const queue = turns()
+    const queue = limit()
     const all = Array.from({ length: 4 }, work)
     const outcomes = all.map(({ run }) => queue.run(run))
     await expect(outcomes[3]).rejects.toThrow(new Overloaded('the test'))
@@ -43,7 +44,7 @@ describe('turns', () => {
   })
 
   it('are refused after the deadline, and the work is never begun', async () => {
-    const queue = turns({ waitMs: 50 })
+    const queue = limit({ waitMs: 50 })
     const [first, second] = [work(), work()]
     const held = queue.run(first.run)
     await expect(queue.run(second.run)).rejects.toThrow(Overloaded)
@@ -54,14 +55,14 @@ describe('turns', () => {
   })
 
   it('come back when work fails', async () => {
-    const queue = turns()
+    const queue = limit()
     await expect(queue.run(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
     await expect(queue.run(async () => 'next')).resolves.toBe('next')
   })
 
   it('within others count there too, and one deadline holds for both', async () => {
-    const all = turns({ most: 2, length: 10, waitMs: 50 })
-    const [one, other] = [turns({ within: all, waitMs: 50 }), turns({ within: all, most: 5, waitMs: 50 })]
+    const all = limit({ most: 2, length: 10, waitMs: 50 })
+    const [one, other] = [limit({ within: all, waitMs: 50 }), limit({ within: all, most: 5, waitMs: 50 })]
     const held = [work(), work()]
     const holding = [one.run(held[0]?.run ?? fail), other.run(held[1]?.run ?? fail)]
     await expect(other.run(fail)).rejects.toThrow(Overloaded)

@@ -19,7 +19,7 @@ import {
 export { orderTalk } from './order-talk.ts'
 export { refuseDemoRows } from './refuse.ts'
 export { removeDemo } from './remove.ts'
-export { DEMO_PRODUCTS, openDemoPartner } from './sandbox-part.ts'
+export { openDemoPartner } from './sandbox-part.ts'
 export { seedDemo } from './seed.ts'
 
 export interface Demo {

@@ -1,4 +1,5 @@
 import { stringifyLossless } from '../lib/json/lossless.ts'
+import { demoActionFor } from '../sandbox/index.ts'
 
 /** What the people at the demo partner do when a step of the sandbox waits for a notice. */
 
@@ -25,42 +26,13 @@ export async function partnerControls(baseUrl: string | null | undefined): Promi
   return ask
 }
 
-/** What it sells for each role of a run. */
-export const DEMO_PRODUCTS = {
-  main: 'DEMO-BOAT',
-  later: 'DEMO-CASTLE',
-  review: 'DEMO-TOWER',
-  level: 'DEMO-SHOW',
-  sold_out: 'DEMO-SOLD-OUT',
-} as const
-
-interface Awaited {
-  /** Of the notice, such as `/mtp/api/order/consume/notice`. */
-  readonly path: string
-  /** What it has to be about: field → value. */
-  readonly about: Readonly<Record<string, string>>
-}
-
-/** The action of the control API that causes a notice. */
-function actionFor({ path, about }: Awaited): [action: string, input: object] | undefined {
-  const { partnerDealId, orderId, quantity, refundId } = about
-  switch (path) {
-    case '/mtp/api/deal/change/notice':
-      return ['change-product', { partnerDealId, onSale: true }]
-    case '/mtp/api/order/consume/notice':
-      return ['consume', { orderId, quantity: Number(quantity) }]
-    case '/mtp/api/order/refund/notice':
-      return ['decide-refund', { refundId, approve: true }]
-    default:
-      return undefined
-  }
-}
+type Awaited = Parameters<typeof demoActionFor>[0]
 
 /** Opens the shop below its base URL; throws when nobody answers there. */
 export async function openDemoPartner(baseUrl: string | null): Promise<(awaited: Awaited) => Promise<void>> {
   const atPartner = await partnerControls(baseUrl)
   return async (awaited) => {
-    const [action, input] = actionFor(awaited) ?? []
-    if (action && input) await atPartner(action, input)
+    const action = demoActionFor(awaited)
+    if (action) await atPartner(action.name, action.input)
   }
 }

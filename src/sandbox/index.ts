@@ -1,4 +1,5 @@
 export { checkLine } from './api/junit.ts'
+export { DEMO_PRODUCTS, demoActionFor } from './demo-partner.ts'
 export { sendMemberMail } from './notify/member-mail.ts'
 export { sendNotification } from './notify/send.ts'
 export { SANDBOX_RETENTION } from './session-store.ts'

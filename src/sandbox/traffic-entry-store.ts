@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
 import { judged, warnings } from './traffic-store.ts'
 
-/** Single entries of the traffic, and all that was said from a time on. */
+/** Single entries of the traffic. */
 
 const headers = z.record(z.string(), z.string())
 
@@ -77,31 +77,4 @@ export const findPlace = (db: Db, id: string): Promise<z.output<typeof place> | 
         union all select partner_id, kind from sandbox_accepted where id = ${id}::uuid
         union all select partner_id, kind from sandbox_refused where id = ${id}::uuid and partner_id is not null
         limit 1`,
-  )
-
-const recorded = z.object({
-  id: z.string(),
-  at: z.date(),
-  speaker: z.enum(['platform', 'partner']),
-  url: z.string(),
-  request: z.string(),
-  answer: z.string().nullable(),
-  failure: z.string().nullable(),
-})
-/** One call in either direction, as the service has recorded it. */
-export type RecordedCall = z.output<typeof recorded>
-
-/** What a partner and the platform have said to each other from a time on, in order. */
-export const exchangesSince = (db: Db, partnerId: bigint, since: Date): Promise<RecordedCall[]> =>
-  db.many(
-    recorded,
-    sql`select id::text, at, 'platform' as speaker, url, request_body as request, response_body as answer, detail as failure
-        from sandbox_outgoing where partner_id = ${partnerId} and at >= ${since}
-        union all
-        select id::text, at, 'partner', name, body, answer, null
-        from sandbox_accepted where partner_id = ${partnerId} and at >= ${since}
-        union all
-        select id::text, at, 'partner', name, body, answer, reason
-        from sandbox_refused where partner_id = ${partnerId} and at >= ${since} and left_out is null
-        order by at, id`,
   )

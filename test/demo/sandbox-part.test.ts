@@ -13,7 +13,7 @@ beforeAll(async () => {
   server = createServer(async (request, response) => {
     const body = await text(request)
     if (request.method === 'POST') asked.push([String(request.url), JSON.parse(body)])
-    response.end('{}')
+    response.end('{"notices":[]}')
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

@@ -10,9 +10,9 @@ import type { Settings } from './settings.ts'
 import { openShop } from './shop.ts'
 
 /**
- * A small, correct ticket seller to copy from: it answers the platform's calls and sends notices. It stands alone, so
- * nothing is imported from the service. Leave out mistakes/ and control/, which are for the demo only; keep shop and
- * outbox in a database, where this example keeps them in memory.
+ * A small, correct ticket seller to copy from: it answers the platform's calls and sends notices. Leave out mistakes/ and
+ * control/, which are for the demo only; what remains imports nothing from the service. Keep shop and outbox in a
+ * database, where this example keeps them in memory.
  */
 export async function buildDemoPartner(settings: Settings): Promise<FastifyInstance> {
   const switches = new Set<Mistake>()

@@ -83,13 +83,13 @@ export const findMemberByMail = (db: Db, partnerId: bigint, mailKey: string): Pr
         where partner_id = ${partnerId} and mail_key = ${mailKey} and removed_at is null`,
   )
 
-const credential = z.object({ memberId: z.string(), passwordHash: z.string(), version: z.number() })
+const credential = z.object({ member_id: z.string(), password_hash: z.string(), credential_version: z.number() })
 
 /** Of one who has joined and is not removed. */
 export const findCredential = (db: Db, partnerId: bigint, mailKey: string) =>
   db.maybe(
     credential,
-    sql`select member_id as "memberId", password_hash as "passwordHash", credential_version as version
+    sql`select member_id, password_hash, credential_version
         from partner_member
         where partner_id = ${partnerId} and mail_key = ${mailKey} and removed_at is null and joined_at is not null`,
   )

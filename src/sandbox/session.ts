@@ -46,7 +46,16 @@ export async function findPartnerSession(deps: Deps, cookie: string | undefined)
   const read = parseToken(deps.keys, PREFIX.sandboxSession, cookie ?? '')
   if (!read || read.expiresAt <= now) return null
   const found = await store.findSession(deps.db, read.hash, now)
-  return found ? { ...found, role: found.role ?? 'owner', sessionHash: read.hash } : null
+  if (!found) return null
+  return {
+    partnerId: found.partner_id,
+    clientId: found.client_id,
+    name: found.name,
+    memberId: found.member_id,
+    mail: found.member_mail,
+    role: found.member_role ?? 'owner',
+    sessionHash: read.hash,
+  }
 }
 
 /** Ends the session of this cookie, if there is one. */

@@ -67,7 +67,7 @@ export async function showSignatureTool(
   ])
   const addresses = addressesOf(deps)
   const [url = ''] = addresses
-  const chosen = tests.find(({ testId }) => String(testId) === asked) ?? tests[0]
+  const chosen = tests.find(({ test_id }) => String(test_id) === asked) ?? tests[0]
   return {
     passed,
     addresses,
@@ -89,10 +89,10 @@ export const judgePasted = async (
 const addressesOf = ({ config }: Deps): string[] =>
   mountsOf(config.MTP_PATH_PREFIXES).map((mount) => config.PARTNER_URL + mount + PATH.signatureTest)
 
-const listed = ({ testId, source, testedAt, mistakes, verified }: SignatureTest): ListedTest => ({
-  id: String(testId),
+const listed = ({ test_id, source, tested_at, mistakes, verified }: SignatureTest): ListedTest => ({
+  id: String(test_id),
   source,
-  at: testedAt.toISOString(),
+  at: tested_at.toISOString(),
   mistakes,
   verified,
 })
@@ -101,9 +101,9 @@ const explained = (names: readonly string[], locale: Locale): Explained[] =>
   names.map((name) => ({ name, text: explainMistake(locale, name) }))
 
 function verdictOf(test: SignatureTest, locale: Locale): SignatureVerdict {
-  const { mistakes, warnings, method, path, date, authorization, stringToSign, signedInstead, testedAt } = test
+  const { mistakes, warnings, method, path, date_header: date, string_to_sign, signed_instead, tested_at } = test
   const parsed = parseHttpDate(date)
-  const difference = signedInstead === null ? null : firstDifference(stringToSign, signedInstead)
+  const difference = signed_instead === null ? null : firstDifference(string_to_sign, signed_instead)
   return {
     ...listed(test),
     explanations: explained(mistakes, locale),
@@ -111,11 +111,11 @@ function verdictOf(test: SignatureTest, locale: Locale): SignatureVerdict {
     method,
     path,
     date,
-    authorization,
-    clock: formatHttpDate(testedAt),
-    aheadS: 'problem' in parsed ? null : Math.round((parsed.getTime() - testedAt.getTime()) / 1000),
-    expected: segmentsOf(stringToSign, difference?.at),
-    signed: signedInstead === null ? null : segmentsOf(signedInstead, difference?.at),
+    authorization: test.authorization_header,
+    clock: formatHttpDate(tested_at),
+    aheadS: 'problem' in parsed ? null : Math.round((parsed.getTime() - tested_at.getTime()) / 1000),
+    expected: segmentsOf(string_to_sign, difference?.at),
+    signed: signed_instead === null ? null : segmentsOf(signed_instead, difference?.at),
     difference,
   }
 }

@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { addSeconds } from '../../lib/clock.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../lib/crypto/opaque-token.ts'
 import { invalidRequest } from '../../lib/web/rescode.ts'
-import { timesWithdrawn, withdrawOnce } from '../session-store.ts'
+import { timesWithdrawn, withdrawOnce } from '../share-store.ts'
 
 /** Seconds for which a link to a run can be opened. */
 const LASTS_S = 7 * 86_400

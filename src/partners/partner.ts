@@ -6,7 +6,7 @@ import type { Keys } from '../lib/crypto/keys.ts'
 import { makeSecret } from '../lib/crypto/made-secret.ts'
 import { operation } from '../lib/json/input.ts'
 import { changePartner, requirePartner, shownPartner } from './change.ts'
-import { keepContact } from './contact.ts'
+import { storeContact } from './contact.ts'
 import { nothingToEncryptWith, partnerTaken } from './errors.ts'
 import { listPartners as partnersOf } from './list-store.ts'
 import { insertSecret, touchSecret } from './secret-store.ts'
@@ -64,7 +64,7 @@ export const createPartner = operation(
       const webhook_secrets: WebhookSecrets = {}
       for (const role of CONTACT_ROLES) {
         const contact = input.contacts[role]
-        const made = contact && (await keepContact({ ...deps, db }, partner_id, role, contact))
+        const made = contact && (await storeContact({ ...deps, db }, partner_id, role, contact))
         if (made) webhook_secrets[role] = made
       }
       const detail = { client_id, secret_id: first.secret_id }

@@ -67,12 +67,12 @@ export const findKeptNotice = (db: Db, partnerId: bigint, id: string): Promise<K
 export const findRejected = (db: Db, partnerId: bigint, id: string): Promise<KeptReceived | undefined> =>
   db.maybe(received, sql`select ${RECEIVED} from sandbox_refused where partner_id = ${partnerId} and id = ${id}`)
 
-const place = z.object({ partner_id: z.coerce.bigint(), kind: z.enum(['call', 'notice', 'rejected']) })
+const entryOwner = z.object({ partner_id: z.coerce.bigint(), kind: z.enum(['call', 'notice', 'rejected']) })
 
 /** Whose entry this is, and of which kind; each view finds it by a unique index. */
-export const findPlace = (db: Db, id: string): Promise<z.output<typeof place> | undefined> =>
+export const findEntryOwner = (db: Db, id: string): Promise<z.output<typeof entryOwner> | undefined> =>
   db.maybe(
-    place,
+    entryOwner,
     sql`select partner_id, kind from sandbox_outgoing where id = ${id}::uuid
         union all select partner_id, kind from sandbox_accepted where id = ${id}::uuid
         union all select partner_id, kind from sandbox_refused where id = ${id}::uuid and partner_id is not null

@@ -13,12 +13,12 @@ interface OwnRun {
   readonly runId: string
 }
 
-const placeOf = ({ partnerId, runId }: OwnRun): string => `${partnerId}/${runId}`
+const runKey = ({ partnerId, runId }: OwnRun): string => `${partnerId}/${runId}`
 
 /** Who holds a run's key, for the token: which run it opens. It fits no other, and none whose links have been withdrawn since it was made. */
 async function holderOf({ db }: Deps, run: OwnRun): Promise<string> {
   const times = await timesWithdrawn(db, run.runId)
-  return times === 0 ? placeOf(run) : `${placeOf(run)}/${times}`
+  return times === 0 ? runKey(run) : `${runKey(run)}/${times}`
 }
 
 /** A link to a run. */
@@ -28,7 +28,7 @@ export interface ShareLink {
   readonly until: string
 }
 
-export const sharedPath = (run: OwnRun): string => `/sandbox/shared/${placeOf(run)}`
+export const sharedPath = (run: OwnRun): string => `/sandbox/shared/${runKey(run)}`
 
 /**
  * A link with which anybody can read a run's log for seven days, without a sign-in, unless it is withdrawn. It is signed and

@@ -8,7 +8,7 @@ import { docsLink } from '../docs/anchor.ts'
 import { noSuchEntry } from '../errors.ts'
 import { interfaceTitle } from '../interface-title.ts'
 import { findExchange } from '../pages/exchange.ts'
-import { checkLine } from '../pages/log-line.ts'
+import { shownCheck } from '../pages/log-line.ts'
 import { recordStateText } from '../texts.ts'
 import { editable, firstBody, firstOrder, ownExample } from './example.ts'
 import { coveredInterfaces } from './interfaces.ts'
@@ -105,7 +105,7 @@ type Found = NonNullable<Awaited<ReturnType<typeof resultOf>>> & { readonly id: 
 async function shownResult(deps: Deps, partnerId: bigint, { id, orderId, findings }: Found, locale: Locale) {
   const t = translator(locale)
   const order = orderId === undefined ? undefined : await findTrialOrder(deps.db, partnerId, orderId)
-  const checks = findings.map((finding) => ({ facts: [], doc: '', ...checkLine(finding, t) }))
+  const checks = findings.map((finding) => ({ facts: [], doc: '', ...shownCheck(finding, t) }))
   const failed = findings.filter(({ passed, level }) => !passed && level !== 'warning').length
   return {
     problems: checks.filter(({ tone }) => tone !== 'good'),

@@ -18,7 +18,7 @@ export interface Passed {
  * is one. Each message is queued with the caller's transaction, and once a run, however often this is called. Returns how
  * many were queued now. Somebody who is both contacts is told as both.
  */
-export const tellContacts = (deps: Deps, { runId, partnerId, ...passed }: Passed): Promise<number> =>
+export const notifyContacts = (deps: Deps, { runId, partnerId, ...passed }: Passed): Promise<number> =>
   deps.db.tx(async (db) => {
     const partner = await showPartner({ ...deps, db }, partnerId)
     const facts = {

@@ -20,11 +20,11 @@ import { docsAnchor, docsLink } from '../../src/sandbox/docs/anchor.ts'
 import { CONDITIONS } from '../../src/sandbox/docs/conditions.ts'
 import { DOCUMENTED_FUNCTIONS } from '../../src/sandbox/docs/functions.ts'
 import { CODES_ZH } from '../../src/sandbox/docs/meanings/codes.ts'
-import { MEANINGS, meaningKey } from '../../src/sandbox/docs/meanings/index.ts'
+import { FIELD_MEANINGS, meaningKey } from '../../src/sandbox/docs/meanings/index.ts'
 import { VALUES } from '../../src/sandbox/docs/meanings/values.ts'
 import { fieldReference, type Part, type ReferenceSection } from '../../src/sandbox/docs/reference.ts'
 import { searchReference } from '../../src/sandbox/docs/search.ts'
-import { livesOf } from '../../src/sandbox/docs/states.ts'
+import { stateMachinesOf } from '../../src/sandbox/docs/states.ts'
 import { docsTexts } from '../../src/sandbox/docs/texts.ts'
 import { interfaceTitle } from '../../src/sandbox/interface-title.ts'
 
@@ -190,8 +190,8 @@ describe('the reference', () => {
     const used = new Set(
       sections.flatMap(({ parts }) => parts.flatMap(({ fields }) => fields.map(({ anchor }) => meaningKey(anchor)))),
     )
-    expect(Object.keys(MEANINGS).filter((key) => !used.has(key))).toEqual([])
-    for (const [en, zh] of Object.values(MEANINGS)) {
+    expect(Object.keys(FIELD_MEANINGS).filter((key) => !used.has(key))).toEqual([])
+    for (const [en, zh] of Object.values(FIELD_MEANINGS)) {
       expect(en).not.toBe('')
       expect(zh).toMatch(/\p{Script=Han}|success/u)
     }
@@ -285,7 +285,7 @@ describe('the reference', () => {
 
 describe('a life in states', () => {
   it.each(LOCALE_CODES)('has a box and a row for each state, and an arrow for each move (%s)', (locale) => {
-    const [order, refund] = livesOf(locale)
+    const [order, refund] = stateMachinesOf(locale)
     for (const [life, table] of [
       [order, ORDER_STATES],
       [refund, REFUND_STATES],

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance, LogController } from 'fastify'
 import { registerControl } from './control/index.ts'
 import { makeMistakes } from './mistakes/index.ts'
-import type { Mistake } from './mistakes/mistakes.ts'
+import type { DemoMistake } from './mistakes/mistakes.ts'
 import { mistakenDelivery } from './mistakes/notices.ts'
 import { overlooking } from './mistakes/shop.ts'
 import { openOutbox } from './outbox.ts'
@@ -15,7 +15,7 @@ import { openShop } from './shop.ts'
  * database, where this example keeps them in memory.
  */
 export async function buildDemoPartner(settings: Settings): Promise<FastifyInstance> {
-  const switches = new Set<Mistake>()
+  const switches = new Set<DemoMistake>()
   const outbox = openOutbox(settings, mistakenDelivery(settings, switches))
   const shop = openShop(settings.now, outbox)
   const app = Fastify({

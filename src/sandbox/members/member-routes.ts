@@ -15,8 +15,8 @@ import {
 } from '../../members/index.ts'
 import { HOME, onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { folderOfUnsent } from '../notify/mail.ts'
+import { memberRefusalText } from '../texts.ts'
 import { membersShown } from './members-shown.ts'
-import { memberRefusalText } from './texts.ts'
 import { inviteForm, type MEMBER_CHANGES, memberChangeQuery, roleForm } from './wire.ts'
 
 const MEMBERS = `${HOME}/members`

@@ -9,8 +9,8 @@ import { RescodeError } from '../../lib/web/rescode.ts'
 import { MemberRefusal } from '../../members/index.ts'
 import { showPartner } from '../../partners/index.ts'
 import { HOME, onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
+import { memberRefusalText } from '../texts.ts'
 import { endOldSecret, rotateOwnSecret, SecretRefusal, signWithNewest } from './secret.ts'
-import { memberRefusalText } from './texts.ts'
 import { rotateForm, type SECRET_CHANGES, secretChangeQuery } from './wire.ts'
 
 type PartnerSecretDates = OutputOf<typeof showPartner>['secrets'][number]

@@ -9,16 +9,16 @@ import { MemberRefusal } from '../../members/index.ts'
 import { giveContacts, ownContacts } from '../contacts.ts'
 import { onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { refusalText } from '../texts.ts'
-import { type Beginning, beginRun } from './begin-run.ts'
 import { parseConditions } from './conditions-form.ts'
 import { parseContacts } from './contacts-form.ts'
 import { freshForm, settledForm } from './fresh-form.ts'
 import { type FormTexts, parseRunRequest, readForm } from './functions-form.ts'
 import { functionsPage, preflightOf, type Shown } from './functions-page.ts'
 import { overwritePage } from './overwrite-page.ts'
+import { type RunStart, startRunFromForm } from './start-run-from-form.ts'
 import { functionsForm } from './wire.ts'
 
-type Wanted = Pick<Beginning, 'requested' | 'contacts'>
+type Wanted = Pick<RunStart, 'requested' | 'contacts'>
 
 /** One page: the functions are chosen, the addresses checked, the run is started. */
 export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
@@ -105,7 +105,7 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     const { replaces } = functionsForm.parse(request.body)
     try {
       const { partnerId } = partnerOf(request)
-      const result = await beginRun(onBehalfOf(deps, request), { partnerId, ...wanted, replaces })
+      const result = await startRunFromForm(onBehalfOf(deps, request), { partnerId, ...wanted, replaces })
       if ('unconfirmed' in result) return confirm(request, reply, form, result.unconfirmed)
       return reply.headers(AREA_A_HEADERS).redirect(`/sandbox/run/${result.begun.run_id}`, 303)
     } catch (error) {

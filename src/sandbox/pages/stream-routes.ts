@@ -7,7 +7,7 @@ import { translator } from '../../lib/web/locale.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
 import { partnerOf } from '../guard.ts'
 import { findPartnerSession, sessionCookie } from '../session.ts'
-import { type Followed, type Following, followLines } from './follow-lines.ts'
+import { type Followed, type Following, followLines } from './stream-lines.ts'
 import { Streams } from './streams.ts'
 import { runParams, streamHeaders, streamQuery } from './wire.ts'
 

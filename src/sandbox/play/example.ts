@@ -9,7 +9,7 @@ import { parseLossless, prettyJson, prettyLossless } from '../../lib/json/lossle
 import { addDays, beijingDate } from '../../lib/time-zone.ts'
 import { isSold, newOrderId, trialOrders } from '../../orders/index.ts'
 import { fieldReference } from '../docs/reference.ts'
-import { lastBodySent } from '../play-store.ts'
+import { lastBodySent } from '../traffic-entry-store.ts'
 import { ownBody } from './body.ts'
 
 /** The request of each interface with every field; the same in every language. */
@@ -41,8 +41,8 @@ const WEEK = 6
 const readExample = z.object({ value: z.object({ body: z.record(z.string(), z.unknown()).default({}) }) })
 
 /**
- * The example of the field reference about the partner's own product and newest order of Play; about a new order where
- * there is none, and for order create.
+ * The example of the field reference about the partner's own product and newest order of the playground; about a new
+ * order where there is none, and for order create.
  */
 export async function ownExample(deps: Deps, partnerId: bigint, name: InterfaceName): Promise<string> {
   const { body } = readExample.parse(parseLossless(Buffer.from(exampleOf(name)))).value

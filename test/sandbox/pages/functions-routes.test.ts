@@ -106,7 +106,7 @@ describe('test conditions', () => {
     expect(body).toContain('value="conditions"')
     const changed = await me.send(FORM, filled({ action: 'conditions', days_ahead: '0', sends_twice: 'on', main: 'X' }))
     expect(changed.statusCode).toBe(200)
-    expect(changed.body).toContain('The present run has been changed.')
+    expect(changed.body).toContain('The current run has been changed.')
     expect(changed.body).toContain('name="sends_twice" checked')
     expect(await conditions()).toEqual({ ...NO_CONDITIONS, sends_twice: true })
     expect((await runs()).map(({ choice }) => choice.products.main)).toEqual(['P-1'])

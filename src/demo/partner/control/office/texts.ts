@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { Locale } from '../../../../lib/web/locale.ts'
 import type { Product } from '../../catalogue/product.ts'
-import { MISTAKES, type Mistake, type MistakeGroup } from '../../mistakes/mistakes.ts'
+import { type DemoMistake, MISTAKES, type MistakeGroup } from '../../mistakes/mistakes.ts'
 import type { Order, Refund } from '../../order/order.ts'
 
 /** Keys of views/locales that follow from a value of the shop. */
@@ -70,5 +70,5 @@ const CHINESE = z
   )
 
 /** What a mistake does: in English as the control API says it. */
-export const mistakeText = (locale: Locale, name: Mistake): string =>
+export const mistakeText = (locale: Locale, name: DemoMistake): string =>
   locale === 'en' ? MISTAKES[name] : (CHINESE[name] ?? MISTAKES[name])

@@ -1,6 +1,6 @@
 import { stringify } from 'lossless-json'
 import { type Locale, type Translate, translator } from '../../../../lib/web/locale.ts'
-import { MISTAKE_GROUPS, type Mistake, type MistakeGroup, type Switches } from '../../mistakes/mistakes.ts'
+import { type DemoMistake, MISTAKE_GROUPS, type MistakeGroup, type Switches } from '../../mistakes/mistakes.ts'
 import type { Shop } from '../../shop.ts'
 import { type describeNotice, describeShop } from '../state.ts'
 import {
@@ -74,7 +74,7 @@ export function officeView(shop: Shop, switches: Switches, locale: Locale, { don
     mistaken: [...switches],
     groups: (Object.keys(MISTAKE_GROUPS) as MistakeGroup[]).map((group) => ({
       title: t(MISTAKE_GROUP_KEYS[group]),
-      mistakes: (Object.keys(MISTAKE_GROUPS[group]) as Mistake[]).map((name) => ({
+      mistakes: (Object.keys(MISTAKE_GROUPS[group]) as DemoMistake[]).map((name) => ({
         name,
         text: mistakeText(locale, name),
         on: switches.has(name),

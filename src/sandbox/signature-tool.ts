@@ -6,8 +6,8 @@ import { hasPassedSignatureTool, listSignatureTests, type SignatureTest, testPas
 import { ENDPOINTS, PATH } from '../mws-wire/index.ts'
 import { explainMistake } from './mistake-texts.ts'
 import type { SignedInPartner } from './session.ts'
+import { firstDifference, type Segment, segmentsOf } from './signature-tool-text.ts'
 import { type Snippet, snippetsFor } from './snippets.ts'
-import { firstDifference, type Segment, segmentsOf } from './tool-text.ts'
 import type { PastedForm } from './wire.ts'
 
 /** One of the latest verdicts, as the list shows it. */

@@ -61,7 +61,7 @@ describe('/admin/v1/partners', () => {
     })
     expect(await call('POST', `${path}/retire-secret`)).toMatchObject({
       status: 400,
-      data: { message: expect.stringContaining('switch-signing comes first') },
+      data: { message: expect.stringContaining('run switch-signing first') },
     })
   })
 

@@ -62,7 +62,7 @@ export async function askForPassword(
   return undefined
 }
 
-/** The job: sends a link with which the member sets a new password; nothing for whom there is no such member. */
+/** The job: sends a link with which the member sets a new password; nothing if there is no such member. */
 export async function sendPasswordLink(deps: Deps, { clientId, mail }: ForgottenPassword): Promise<void> {
   const partner = await findPartnerByClientId(deps, clientId)
   if (partner?.status !== 'active') return

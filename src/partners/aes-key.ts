@@ -23,7 +23,7 @@ export const setAesKey = operation(
     storeAesKey(deps, partnerId, aes_key, false),
 )
 
-/** A new key in place of the one before, shown this once. What is encrypted with the former is refused from now on. */
+/** A new key that replaces the former one, shown this once. What is encrypted with the former one is refused from now on. */
 export async function makeAesKey(deps: Deps, partnerId: bigint): Promise<ShownPartner & { aes_key: string }> {
   const aes_key = randomDigits(MADE_CHARACTERS)
   return { ...(await storeAesKey(deps, partnerId, aes_key, true)), aes_key }

@@ -34,7 +34,7 @@ export type PartnerWithSecrets = Partner & {
   aes_key: string | null
 }
 
-/** Every secret of a partner as text: for what must not stand in anything that is kept or shown. */
+/** Every secret of a partner as text: none of them may be in anything that is kept or shown. */
 export const secretTexts = ({ secrets, aes_key }: Pick<PartnerWithSecrets, 'secrets' | 'aes_key'>): string[] => [
   ...secrets.map(({ secret }) => secret),
   ...(aes_key === null ? [] : [aes_key]),

@@ -5,7 +5,7 @@ import { requireOwner } from '../members/index.ts'
 import { CONTACT_ROLES, type ContactRole, lockPartner, setContact, showPartner } from '../partners/index.ts'
 import { countUse } from '../throttle/index.ts'
 
-/** What a partner says of a contact itself; a webhook is set by operators, who hand over its secret. */
+/** What a partner itself may set of a contact; a webhook is set by operators, who hand over its secret. */
 export const contactPerson = setContact.input.pick({ name: true, mail: true })
 export type ContactPerson = z.output<typeof contactPerson>
 

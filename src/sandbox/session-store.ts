@@ -8,7 +8,7 @@ export const SANDBOX_RETENTION: readonly Retention[] = [
   { table: 'sandbox_session', column: 'expires_at', keptS: () => MARGIN_S },
 ]
 
-/** Whose session it is: a member's, or whoever's that has the clientSecret. */
+/** Who has signed in: a member, or somebody with the clientSecret. */
 export interface SessionOf {
   readonly secretId?: string
   readonly memberId?: string

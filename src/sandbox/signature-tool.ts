@@ -35,7 +35,7 @@ export interface SignatureVerdict extends ListedTest {
   readonly authorization: string
   /** Our clock when the call came, as a Date header would have had it. */
   readonly clock: string
-  /** By how many seconds the Date is ahead of our clock, or, negative, behind; null for one that is no date. */
+  /** By how many seconds the Date is ahead of our clock, or, negative, behind; null for text that is not a date. */
   readonly aheadS: number | null
   readonly expected: readonly Segment[]
   readonly signed: readonly Segment[] | null

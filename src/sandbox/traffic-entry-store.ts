@@ -38,7 +38,7 @@ const received = z.object({
   id: z.string(),
   at: z.date(),
   path: z.string(),
-  /** Null for a notice that was accepted, of which no headers are kept. */
+  /** Null for a notice that was accepted: its headers are not kept. */
   headers: headers.nullable(),
   body: z.string(),
   answer: z.string(),

@@ -32,7 +32,7 @@ interface Shown {
   readonly done?: (typeof MEMBER_CHANGES)[number] | undefined
 }
 
-/** The page for owners on which they manage members. A refusal is told on the page. */
+/** The page for owners on which they manage members. A refusal is shown on the page. */
 export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const show = async (request: FastifyRequest, reply: FastifyReply, shown: Shown = {}) => {
     const partner = partnerOf(request)

@@ -96,7 +96,7 @@ const shownSecret = ({ signs, created_at, ends_at, last_used_at }: PartnerSecret
   lastUsed: last_used_at?.toISOString(),
 })
 
-/** Whether the newest waits to sign our calls, and whether an old one still works beside it. */
+/** Whether the newest waits to sign our calls, and whether an old one still works. */
 const stageOf = ([newest, other]: readonly PartnerSecretDates[]) => ({
   waits: newest !== undefined && !newest.signs,
   hasOld: newest?.signs === true && other !== undefined,

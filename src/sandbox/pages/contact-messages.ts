@@ -2,7 +2,7 @@ import type { Translate } from '../../lib/web/locale.ts'
 import type { Notifications, ShownNotification } from '../notify/notifications.ts'
 import type { Tone } from './log-line.ts'
 
-/** A message to a contact as the page shows it: where it stands, and nothing better than that. */
+/** A message to a contact and its delivery as the page shows it, no better than it is. */
 export interface ContactMessage {
   readonly role: string
   readonly channel: string

@@ -40,7 +40,7 @@ interface ShownRun {
   readonly running: boolean
   /** A step has just passed by itself: where all were asked for, the next one begins in this moment. */
   readonly nextStartsByItself: boolean
-  /** The live log goes on after this line. */
+  /** The live log continues after this line. */
   readonly lastSeq: number
 }
 

@@ -15,7 +15,7 @@ interface OwnRun {
 
 const runKey = ({ partnerId, runId }: OwnRun): string => `${partnerId}/${runId}`
 
-/** Who holds a run's key, for the token: which run it opens. It fits no other, and none whose links have been withdrawn since it was made. */
+/** What a link's token is bound to: its run, and how often links to that run were withdrawn. Another time ends the token. */
 async function holderOf({ db }: Deps, run: OwnRun): Promise<string> {
   const times = await timesWithdrawn(db, run.runId)
   return times === 0 ? runKey(run) : `${runKey(run)}/${times}`
@@ -43,7 +43,7 @@ export async function shareLink(deps: Deps, run: OwnRun, shown: Record<string, s
   return { url: `${config.PUBLIC_URL}${sharedPath(run)}?${query}`, until: key.expiresAt.toISOString() }
 }
 
-/** Every link to a run that was made so far opens nothing from now on. */
+/** From now on the links to the run that were made before open nothing. */
 export const withdrawLinks = async ({ db }: Deps, runId: string): Promise<void> => {
   await withdrawOnce(db, runId)
 }

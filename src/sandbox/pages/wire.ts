@@ -33,7 +33,7 @@ export const sharedQuery = z.object({ key: z.string().max(100).catch('') })
 
 const seq = z.coerce.number().int().min(0).max(2_147_483_647)
 
-/** After which line a stream goes on. */
+/** After which line a stream continues. */
 export const streamQuery = z.object({ after: seq.catch(0) }).catch({ after: 0 })
 
 /** The same, from a browser that reconnects. */

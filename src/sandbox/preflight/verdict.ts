@@ -48,7 +48,7 @@ const warning = (reason: Reason, values: Record<string, string> = {}): Preflight
 /** A URL that is not even tried. */
 export const badUrl = (reason: Reason): Findings => ({ ...UNTRIED, url: failedWith(reason) })
 
-/** What a probe tells about each check. */
+/** What a probe shows about each check. */
 export function verdict(url: string, probe: Probe): Findings {
   if (probe.outcome === 'no-time') return { ...UNTRIED, answers: { outcome: 'not_tried', reason: 'no-time' } }
   if (probe.outcome === 'failed') return { ...UNTRIED, ...broken(url, probe) }

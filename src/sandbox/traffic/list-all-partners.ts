@@ -55,7 +55,7 @@ export const listAllTraffic = operation(
       ...trafficLine(deps, row, masks.get(row.partner_id) ?? ((text) => text)),
       partner_id: row.partner_id,
     }))
-    // A search that has not come to the end of its window goes on from what it has found, else from that end.
+    // A search whose window holds more results continues after the last one shown, else at the window's end.
     return { traffic, next: next ?? (window === undefined ? null : Buffer.from(window).toString('base64url')) }
   },
 )

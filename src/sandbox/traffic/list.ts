@@ -16,7 +16,7 @@ export interface TrafficLine extends TrafficSummary {
   readonly name: string
   readonly direction: 'out' | 'in'
   readonly outcome: TrafficOutcome
-  /** A warning is shown beside the outcome. */
+  /** A warning is shown with the outcome. */
   readonly warned: boolean
   /** It can be chosen for a replay; its bytes may still not be whole. */
   readonly replayable: boolean
@@ -24,7 +24,7 @@ export interface TrafficLine extends TrafficSummary {
 
 export interface TrafficPage {
   readonly lines: readonly TrafficLine[]
-  /** Cursors of the pages beside this one; undefined at the end. */
+  /** Cursors of the next newer and older page; undefined at the end. */
   readonly newer?: string
   readonly older?: string
   /** The cursor of `older`. */
@@ -36,7 +36,7 @@ export interface TrafficPage {
 const PER_PAGE = 30
 const NEWEST: Cursor = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
-/** Calls in both directions, newest first, a page of 30. A page goes on from a row, so new calls do not shift it. */
+/** Calls in both directions, newest first, a page of 30. A page begins after a row, so new calls do not shift it. */
 export async function listTraffic(deps: Deps, partnerId: bigint, query: TrafficQuery): Promise<TrafficPage> {
   const { direction, outcome, before, after, search } = query
   if (search === 'unusable') return { lines: [] }
@@ -57,7 +57,7 @@ export async function listTraffic(deps: Deps, partnerId: bigint, query: TrafficQ
   const rows = after ? found.slice(0, PER_PAGE).reverse() : found.slice(0, PER_PAGE)
   const lines = await linesOf(deps, partnerId, rows)
   const [first, last] = [cursorOf(rows[0]), cursorOf(rows.at(-1))]
-  // A search that has not come to the end of its window goes on from what it has found, else from that end.
+  // A search whose window holds more results continues after the last one shown, else at the window's end.
   const end = isMore ? undefined : until
   const newer = after ? (isMore ? first : end) : before && (first ?? before)
   const older = after ? (last ?? after) : isMore ? last : end

@@ -13,7 +13,7 @@ import { keptText, type ShownText } from './text.ts'
 const shownTraffic = z.strictObject({ id: z.guid(), reason: readingReason.optional() })
 export type ShownTraffic = z.output<typeof shownTraffic>
 
-/** A body of which no field may hold personal data; empty where it is no JSON, which may hold anything. */
+/** A body without the fields that may hold personal data; empty where it is not JSON, which may hold anything. */
 const withoutPeople = (text: string, encrypted?: boolean): ShownText => keptText(maskedBody(text) ?? '', encrypted)
 
 export type OneOfTraffic = ReturnType<typeof exportedEntry> & { readonly partner_id: bigint; readonly masked: boolean }

@@ -92,7 +92,7 @@ const replayedOne = z
   .string()
   .transform((text) => ({ outcome: text.split('.')[0], kind: text.split('.')[1], id: text.split('.')[2] }))
   .pipe(trafficEntryParams.extend({ outcome: replayedOutcome }))
-/** What came of one of several replays, and the entry that shows it; the replayed one where there is no new one. */
+/** The outcome of one of several replays, and the entry that shows it: the new one, or the replayed one if there is none. */
 export type ReplayedOne = z.output<typeof replayedOne>
 export const replayedManyQuery = z.object({ one: listed(replayedOne).catch([]) }).catch({ one: [] })
 

@@ -25,8 +25,9 @@ import {
   trafficCommands,
   userCommands,
 } from './cli/index.ts'
-import { DEMO_PRODUCTS, openDemoPartner, removeDemo } from './demo/index.ts'
+import { openDemoPartner, removeDemo } from './demo/index.ts'
 import { heartbeatWith } from './partner-calls/index.ts'
+import { DEMO_PRODUCTS } from './sandbox/index.ts'
 
 /**
  * The operator's command line: the operations of the admin routes, on the service's own database, or with GATEHOUSE_URL and

@@ -147,7 +147,19 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'sandbox',
     'jobs',
   ],
-  demo: ['account', 'registry', 'partners', 'oauth', 'resource', 'catalogue', 'orders', 'sandbox', 'audit', 'history'],
+  demo: [
+    'account',
+    'registry',
+    'partners',
+    'oauth',
+    'resource',
+    'partner-calls',
+    'catalogue',
+    'orders',
+    'sandbox',
+    'audit',
+    'history',
+  ],
   process: ['demo', 'jobs', 'metrics', 'certification', 'partner-reach', 'partners', 'throttle'],
 }
 /**

@@ -1,5 +1,5 @@
 import { translator } from '../lib/web/locale.ts'
-import { checkLine } from '../sandbox/index.ts'
+import { junitCheckLine } from '../sandbox/index.ts'
 import { SandboxAnswer, type SandboxClient } from './sandbox-client.ts'
 import {
   type Accepted,
@@ -117,7 +117,7 @@ function printEvent({ say, help }: Drive, { kind, data, step_id }: ShownRunEvent
   if (kind === 'check') {
     const { passed, path, expected, actual, ...check } = checkData.parse(data)
     const details = Object.entries({ path, expected, actual }).filter(([, value]) => value !== undefined)
-    if (!passed) say(`  ${checkLine({ ...check, ...Object.fromEntries(details) }, translator('en'))}`)
+    if (!passed) say(`  ${junitCheckLine({ ...check, ...Object.fromEntries(details) }, translator('en'))}`)
   } else if (kind === 'rejected') {
     const { path, reason, remark } = rejectedData.parse(data)
     say(`  your call to POST ${path} was refused: ${reason}${remark ? `; ${remark}; still waiting` : ''}`)

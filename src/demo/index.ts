@@ -19,7 +19,7 @@ import {
 export { orderTalk } from './order-talk.ts'
 export { refuseDemoRows } from './refuse.ts'
 export { removeDemo } from './remove.ts'
-export { DEMO_PRODUCTS, openDemoPartner } from './sandbox-part.ts'
+export { openDemoPartner } from './sandbox-part.ts'
 export { seedDemo } from './seed.ts'
 
 export interface Demo {
@@ -35,7 +35,7 @@ export const loadDemo = async (): Promise<void> => {
   await Promise.all([import('./micro-app/index.ts'), import('./partner/index.ts')])
 }
 
-/** Starts the demo micro-app and the demo partner beside the service, which listens already. */
+/** Starts the demo micro-app and the demo partner; the service listens already. */
 export async function startDemo(deps: Deps, log: Log): Promise<Demo> {
   const apps: FastifyInstance[] = []
   const stop = async () => {

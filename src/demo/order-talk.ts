@@ -8,17 +8,17 @@ import { createOrder, payOrder, queryOrder, refundOrder, showOrder } from '../or
 import { findPartner } from '../partners/index.ts'
 import { type AtPartner, partnerControls } from './sandbox-part.ts'
 import { DEMO_PARTNER } from './seed.ts'
-import { historyLines, openTranscript } from './transcript.ts'
+import { callLines, historyLines, noticeLines } from './transcript.ts'
 
-/** What the conversation needs: the operations' dependencies, an output, and a way to wait. */
-export interface Stage {
+/** What the script needs: the operations' dependencies, an output, and a way to wait. */
+export interface DemoConsole {
   readonly deps: Deps
   say(line: string): void
   wait(seconds: number): Promise<unknown>
 }
 
-/** One conversation: every step has a title, followed by the calls that were made. */
-interface Talk extends Stage {
+/** One conversation: every step has a title, followed by the calls and notices that were sent. */
+interface DemoScript extends DemoConsole {
   step<Result>(title: string, act: () => Promise<Result>): Promise<Result>
   readonly atPartner: AtPartner
 }
@@ -26,29 +26,37 @@ interface Talk extends Stage {
 const { partnerId: partner_id } = DEMO_PARTNER
 
 /** Two orders from the first call to the last notice, shown as a conversation with the running demo partner. */
-export async function orderTalk(stage: Stage): Promise<void> {
-  const { deps, say } = stage
+export async function orderTalk(demoConsole: DemoConsole): Promise<void> {
+  const print = (lines: readonly string[]) => lines.forEach(demoConsole.say)
+  const deps: Deps = {
+    ...demoConsole.deps,
+    calls: { ...demoConsole.deps.calls, onCall: (call) => print(callLines(call)) },
+  }
   const partner = await findPartner(deps, partner_id)
-  const atPartner = await partnerControls(partner?.base_url)
-  const tell = openTranscript(deps, partner_id, say)
-  const talk: Talk = {
-    ...stage,
-    atPartner,
+  const control = await partnerControls(partner?.base_url)
+  const script: DemoScript = {
+    ...demoConsole,
+    deps,
     step: (title, act) => {
-      say(`\n${title}`)
-      return act().finally(tell)
+      print([`\n${title}`])
+      return act()
+    },
+    atPartner: async (action, input) => {
+      const notices = await control(action, input)
+      print(notices.flatMap(noticeLines))
+      return notices
     },
   }
-  await talk.step('The platform asks for the catalogue.', async () => done(await pullCatalogue(deps, { partner_id })))
-  const used = await usedOrder(talk)
-  const refunded = await refundedOrder(talk)
-  for (const orderId of [used, refunded]) await tellHistory(stage, orderId)
+  await script.step('The platform asks for the catalogue.', async () => done(await pullCatalogue(deps, { partner_id })))
+  const used = await usedOrder(script)
+  const refunded = await refundedOrder(script)
+  for (const orderId of [used, refunded]) await printHistory(script, orderId)
 }
 
 /** Bought, issued at once, and both visitors come. */
-async function usedOrder(talk: Talk): Promise<bigint> {
-  const { deps, step, atPartner } = talk
-  const order = await bought(talk, 'DEMO-BOAT')
+async function usedOrder(script: DemoScript): Promise<bigint> {
+  const { deps, step, atPartner } = script
+  const order = await bought(script, 'DEMO-BOAT')
   const order_id = order.order_id
   await step('The platform queries the order.', async () => done(await queryOrder(deps, order_id, OPERATOR)))
   await step('A visitor comes to the gate.', () => atPartner('consume', { orderId: order_id, quantity: 1 }))
@@ -57,11 +65,11 @@ async function usedOrder(talk: Talk): Promise<bigint> {
 }
 
 /** Bought, issued after a while, and refunded after a review. */
-async function refundedOrder(talk: Talk): Promise<bigint> {
-  const { deps, step, atPartner } = talk
-  const { order_id } = await bought(talk, 'DEMO-TOWER')
+async function refundedOrder(script: DemoScript): Promise<bigint> {
+  const { deps, step, atPartner } = script
+  const { order_id } = await bought(script, 'DEMO-TOWER')
   await step('Issuing the tickets takes a few seconds; the platform queries the order until they are there.', () =>
-    issued(talk, order_id),
+    issued(script, order_id),
   )
   const { refund } = await step('The customer requests a refund. This partner reviews each refund.', async () =>
     done(await refundOrder(deps, refundOrder.input.parse({ order_id }), OPERATOR)),
@@ -73,7 +81,10 @@ async function refundedOrder(talk: Talk): Promise<bigint> {
 }
 
 /** Two tickets for tomorrow, created and paid. */
-async function bought({ deps, step }: Talk, partner_deal_id: string): Promise<OutputOf<typeof createOrder>['order']> {
+async function bought(
+  { deps, step }: DemoScript,
+  partner_deal_id: string,
+): Promise<OutputOf<typeof createOrder>['order']> {
   const travel_date = addDays(beijingDate(deps.clock.now()), 1)
   const range = { partner_id, partner_deal_id, from: travel_date, to: travel_date }
   const input = createOrder.input.parse({ partner_id, partner_deal_id, travel_date, quantity: 2 })
@@ -89,7 +100,7 @@ async function bought({ deps, step }: Talk, partner_deal_id: string): Promise<Ou
 
 const MOST_QUESTIONS = 20
 
-async function issued({ deps, wait }: Talk, orderId: bigint): Promise<void> {
+async function issued({ deps, wait }: DemoScript, orderId: bigint): Promise<void> {
   for (let question = 0; question < MOST_QUESTIONS; question++) {
     await wait(1)
     // Refused while the service itself is querying.
@@ -102,7 +113,7 @@ async function issued({ deps, wait }: Talk, orderId: bigint): Promise<void> {
   throw new Error('the partner does not issue the tickets')
 }
 
-async function tellHistory({ deps, say }: Stage, orderId: bigint): Promise<void> {
+async function printHistory({ deps, say }: DemoScript, orderId: bigint): Promise<void> {
   const { order, history } = await showOrder(deps, orderId)
   say(
     `\nOrder ${orderId} is ${order.state}: ${order.used_quantity} used, ${order.refunded_quantity} refunded. Its history:`,

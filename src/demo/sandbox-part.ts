@@ -1,15 +1,28 @@
-import { stringifyLossless } from '../lib/json/lossless.ts'
+import { z } from 'zod'
+import { parseLossless, stringifyLossless } from '../lib/json/lossless.ts'
+import { demoActionFor } from '../sandbox/index.ts'
 
 /** What the people at the demo partner do when a step of the sandbox waits for a notice. */
 
-/** Makes something happen at the demo partner, such as a visitor at the gate; see partner/control. */
-export type AtPartner = (action: string, input: object) => Promise<void>
+const sentNotice = z.object({
+  path: z.string(),
+  message: z.record(z.string(), z.unknown()),
+  /** `200: success`, or why there is no response. */
+  lastAnswer: z.string(),
+})
+/** A notice that the partner has sent once, and the platform's response. */
+export type SentNotice = z.output<typeof sentNotice>
+
+const controlAnswer = z.object({ value: z.object({ notices: z.array(sentNotice) }) })
+
+/** Makes something happen at the demo partner, such as a visitor at the gate (partner/control); returns the notices that it caused. */
+export type AtPartner = (action: string, input: object) => Promise<SentNotice[]>
 
 const NOT_RUNNING = 'the demo partner does not respond; start the demo in another terminal first: npm start'
 
 /** The control API of the demo partner below its base URL; throws when nobody answers there. */
 export async function partnerControls(baseUrl: string | null | undefined): Promise<AtPartner> {
-  const ask = async (path: string, input?: object): Promise<void> => {
+  const ask = async (path: string, input?: object): Promise<string> => {
     const { request } = await import('undici')
     const { statusCode, body } = await request(`${baseUrl}/control/${path}`, {
       method: input ? 'POST' : 'GET',
@@ -18,49 +31,22 @@ export async function partnerControls(baseUrl: string | null | undefined): Promi
     })
     const answer = await body.text()
     if (statusCode !== 200) throw new Error(`the demo partner refuses to ${path}: ${answer.slice(0, 200)}`)
+    return answer
   }
   await ask('state').catch(() => {
     throw new Error(NOT_RUNNING)
   })
-  return ask
+  return async (action, input) =>
+    controlAnswer.parse(parseLossless(Buffer.from(await ask(action, input)))).value.notices
 }
 
-/** What it sells for each role of a run. */
-export const DEMO_PRODUCTS = {
-  main: 'DEMO-BOAT',
-  later: 'DEMO-CASTLE',
-  review: 'DEMO-TOWER',
-  level: 'DEMO-SHOW',
-  sold_out: 'DEMO-SOLD-OUT',
-} as const
-
-interface Awaited {
-  /** Of the notice, such as `/mtp/api/order/consume/notice`. */
-  readonly path: string
-  /** What it has to be about: field → value. */
-  readonly about: Readonly<Record<string, string>>
-}
-
-/** The action of the control API that causes a notice. */
-function actionFor({ path, about }: Awaited): [action: string, input: object] | undefined {
-  const { partnerDealId, orderId, quantity, refundId } = about
-  switch (path) {
-    case '/mtp/api/deal/change/notice':
-      return ['change-product', { partnerDealId, onSale: true }]
-    case '/mtp/api/order/consume/notice':
-      return ['consume', { orderId, quantity: Number(quantity) }]
-    case '/mtp/api/order/refund/notice':
-      return ['decide-refund', { refundId, approve: true }]
-    default:
-      return undefined
-  }
-}
+type Awaited = Parameters<typeof demoActionFor>[0]
 
 /** Opens the shop below its base URL; throws when nobody answers there. */
 export async function openDemoPartner(baseUrl: string | null): Promise<(awaited: Awaited) => Promise<void>> {
   const atPartner = await partnerControls(baseUrl)
   return async (awaited) => {
-    const [action, input] = actionFor(awaited) ?? []
-    if (action && input) await atPartner(action, input)
+    const action = demoActionFor(awaited)
+    if (action) await atPartner(action.name, action.input)
   }
 }

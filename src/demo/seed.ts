@@ -136,7 +136,7 @@ async function seedPeople(deps: Deps): Promise<void> {
   )
 }
 
-/** Also beside a demo of an earlier build; never where the demo is not. */
+/** Also where an earlier build has filled the database with its demo; never where there is no demo. */
 async function seedOidcApp(deps: Deps): Promise<void> {
   const { db, config } = deps
   const isDemo = (await DEMO_APPS.keys(db)).includes(DEMO_APP.appKey)

@@ -1,12 +1,12 @@
-import type { Deps } from '../deps.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
 import { beijingTime } from '../lib/time-zone.ts'
 import type { showOrder } from '../orders/index.ts'
-import { exchangesSince } from '../sandbox/index.ts'
+import type { CallRecord } from '../partner-calls/index.ts'
+import type { SentNotice } from './sandbox-part.ts'
 
 /** The fields that are shown, in this order. */
-const TOLD = [
+const SHOWN = [
   ...[
     'method',
     'currentPage',
@@ -37,8 +37,8 @@ function gist(body: unknown): string {
     return body.length === 1 ? gist(body[0]) : `${body.length} entries: ${ids.join(', ')}`
   }
   if (!isObject(body)) return ''
-  const told = TOLD.map((name) => [name, String(body[name] ?? '').replaceAll(',', ', ')])
-  return told.flatMap(([name, value]) => (value === '' ? [] : [`${name} ${value}`])).join(' · ')
+  const fields = SHOWN.map((name) => [name, String(body[name] ?? '').replaceAll(',', ', ')])
+  return fields.flatMap(([name, value]) => (value === '' ? [] : [`${name} ${value}`])).join(' · ')
 }
 
 function read(text: string | null): Json {
@@ -54,33 +54,20 @@ const lines = (speaker: string, words: string, details: readonly string[]): stri
   ...details.filter((detail) => detail !== '').map((detail) => ' '.repeat(INDENT) + detail),
 ]
 
-/** One call as a conversation: who asks whom for what, and the response. */
-function conversation({ speaker, url, request, answer, failure }: OutputOf<typeof exchangesSince>[number]): string[] {
-  const other = speaker === 'platform' ? 'partner' : 'platform'
-  const [question, reply] = [read(request), read(answer)]
-  const asked = [gist(question.body), codeOf(question)]
+/** A call of the platform, and the partner's response. */
+export function callLines({ url, request_body, response_body, failure_detail }: CallRecord): string[] {
+  const [question, reply] = [read(request_body), read(response_body)]
   return [
-    ...lines(NAMES[speaker], `POST ${URL.canParse(url) ? new URL(url).pathname : url}`, asked),
-    ...lines(NAMES[other], codeOf(reply) || `(${failure ?? 'no response'})`, [gist(reply), gist(reply.body)]),
+    ...lines(NAMES.platform, `POST ${URL.canParse(url) ? new URL(url).pathname : url}`, [gist(question.body)]),
+    ...lines(NAMES.partner, codeOf(reply) || `(${failure_detail ?? 'no response'})`, [gist(reply), gist(reply.body)]),
   ]
 }
 
-/** Each call prints what the partner and the service have sent each other since the previous call. */
-export function openTranscript(
-  { db, clock }: Deps,
-  partnerId: bigint,
-  say: (line: string) => void,
-): () => Promise<void> {
-  const since = clock.now()
-  const told = new Set<string>()
-  return async () => {
-    for (const call of await exchangesSince(db, partnerId, since)) {
-      if (told.has(call.id)) continue
-      told.add(call.id)
-      for (const line of conversation(call)) say(line)
-    }
-  }
-}
+/** A notice of the partner, and the platform's response. */
+export const noticeLines = ({ path, message, lastAnswer }: SentNotice): string[] => [
+  ...lines(NAMES.partner, `POST ${path}`, [gist(message.body), codeOf(message)]),
+  ...lines(NAMES.platform, lastAnswer.replace(/^(\d+): /, '$1 '), []),
+]
 
 /** Every change of an order, its vouchers and refunds: when, why, and which fields. */
 export const historyLines = (history: OutputOf<typeof showOrder>['history']): string[] =>

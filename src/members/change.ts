@@ -58,7 +58,12 @@ export async function listMembers(deps: Deps, partnerId: bigint): Promise<Member
 }
 
 /** The partner keeps an owner: members cannot take the last one away, operators can. */
-async function keepOwner({ db, now }: Work, deps: Deps, partnerId: bigint, found: store.KnownMember): Promise<void> {
+async function requireAnotherOwner(
+  { db, now }: Work,
+  deps: Deps,
+  partnerId: bigint,
+  found: store.KnownMember,
+): Promise<void> {
   if (deps.actor?.kind !== 'partner' || found.role !== 'owner') return
   const { owners } = await store.countMembers(db, partnerId, now)
   if (owners === (isOwner(found) ? 1 : 0)) throw new MemberRefusal(owners === 0 ? 'owner_first' : 'last_owner')
@@ -70,7 +75,7 @@ export const setMemberRole = (deps: Deps, partnerId: bigint, memberId: string, r
     const found = await store.findMember(work.db, partnerId, memberId)
     if (!found) throw noSuchMember()
     if (found.role === role) return
-    await keepOwner(work, deps, partnerId, found)
+    await requireAnotherOwner(work, deps, partnerId, found)
     await store.setRole(work.db, memberId, role)
     await work.record('member_role_set', { member_id: memberId, role })
   })
@@ -80,7 +85,7 @@ export const removeMember = (deps: Deps, partnerId: bigint, memberId: string): P
   changeMembers(deps, partnerId, async (work) => {
     const found = await store.findMember(work.db, partnerId, memberId)
     if (!found) throw noSuchMember()
-    if (found.joined_at !== null) await keepOwner(work, deps, partnerId, found)
+    if (found.joined_at !== null) await requireAnotherOwner(work, deps, partnerId, found)
     await remove(work, found)
   })
 

@@ -1,7 +1,7 @@
 import { invalidRequest, RescodeError } from '../lib/web/rescode.ts'
 
 /** Why something about members was refused, with what operators read; pages have texts of their own. */
-const REFUSALS = {
+export const MEMBER_REFUSALS = {
   taken: 'this address belongs to a member already, or is invited',
   full: 'the partner has as many members and invitations as it may have',
   invitations: 'too many invitations are open: remove some, or wait until they are used',
@@ -16,14 +16,13 @@ const REFUSALS = {
   no_owner: 'no owner has joined yet',
 } as const
 
-export type MemberRefusalReason = keyof typeof REFUSALS
-export const MEMBER_REFUSALS = Object.keys(REFUSALS) as MemberRefusalReason[]
+export type MemberRefusalReason = keyof typeof MEMBER_REFUSALS
 
 export class MemberRefusal extends RescodeError {
   readonly reason: MemberRefusalReason
 
   constructor(reason: MemberRefusalReason) {
-    super(20007, { what: REFUSALS[reason] })
+    super(20007, { what: MEMBER_REFUSALS[reason] })
     this.reason = reason
   }
 }

@@ -36,7 +36,7 @@ export async function useLink(deps: Deps, token: string, password: string): Prom
   })
 }
 
-/** Somebody must be able to manage a partner of which the clientSecret no longer signs in. */
+/** Somebody must be able to manage a partner whose clientSecret no longer signs in. */
 async function requireSomeOwner({ db }: Deps, partnerId: bigint, now: Date): Promise<void> {
   if ((await store.countMembers(db, partnerId, now)).owners === 0) throw new MemberRefusal('no_owner')
 }

@@ -18,7 +18,7 @@ const MAIL_ATTEMPTS = 2_000
 
 /**
  * The token of a link. It is made anew from the link's id whenever the mail is sent, so that neither the table nor the
- * queue holds it: who reads the database cannot use it without SECRET_KEY.
+ * queue holds it: whoever reads the database cannot use it without SECRET_KEY.
  */
 const tokenOf = (keys: DerivedKeys, linkId: string, expiresAt: Date): OpaqueToken =>
   issueToken(keys, {

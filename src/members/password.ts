@@ -28,8 +28,8 @@ export async function verifyMember(
 ): Promise<MemberCredential | undefined> {
   // No partner has the id 0.
   const found = await store.findCredential(deps.db, partnerId ?? 0n, mailKeyOf(mail))
-  const right = await withPasswordSlot(deps.config, () => verifyPassword(found?.passwordHash, password))
-  return found && right ? { memberId: found.memberId, version: found.version } : undefined
+  const right = await withPasswordSlot(deps.config, () => verifyPassword(found?.password_hash, password))
+  return found && right ? { memberId: found.member_id, version: found.credential_version } : undefined
 }
 
 /** Whether the clientSecret no longer signs in. */
@@ -62,7 +62,7 @@ export async function askForPassword(
   return undefined
 }
 
-/** The job: sends a link with which the member sets a new password; nothing for whom there is no such member. */
+/** The job: sends a link with which the member sets a new password; nothing if there is no such member. */
 export async function sendPasswordLink(deps: Deps, { clientId, mail }: ForgottenPassword): Promise<void> {
   const partner = await findPartnerByClientId(deps, clientId)
   if (partner?.status !== 'active') return
@@ -70,7 +70,7 @@ export async function sendPasswordLink(deps: Deps, { clientId, mail }: Forgotten
   if (!found || !(await mayMail(deps, partner.partner_id, mail))) return
   await deps.db.tx(async (db) => {
     const inside: Deps = { ...deps, db }
-    await sendLink(inside, found.memberId, 'password')
-    await recordMemberEvent(inside, 'member_password_asked', partner.partner_id, { member_id: found.memberId })
+    await sendLink(inside, found.member_id, 'password')
+    await recordMemberEvent(inside, 'member_password_asked', partner.partner_id, { member_id: found.member_id })
   })
 }

@@ -22,7 +22,7 @@ export const insertMember = (db: Db, partnerId: bigint, row: NewRow, now: Date):
         values (${row.member_id}, ${partnerId}, ${row.mail}, ${row.mail_key}, ${row.role}, ${now})`,
   )
 
-/** Those who are not removed, each with its newest invitation: members first, in the order in which they were invited. */
+/** Members who are not removed, each with the newest invitation: who has joined first, in the order of invitations. */
 export const listMembers = (db: Db, partnerId: bigint): Promise<Member[]> =>
   db.many(
     member,
@@ -40,7 +40,7 @@ export const listMembers = (db: Db, partnerId: bigint): Promise<Member[]> =>
 
 const counts = z.object({ all: z.number(), joined: z.number(), owners: z.number(), open: z.number() })
 
-/** All who are not removed; of them who has joined, how many of these are owners; and invitations that can be used. */
+/** Of members who are not removed: how many there are, have joined, are owners who have joined, can use an invitation. */
 export const countMembers = (db: Db, partnerId: bigint, now: Date): Promise<z.output<typeof counts>> =>
   db.one(
     counts,
@@ -68,7 +68,7 @@ export const hasJoinedMember = async (db: Db, partnerId: bigint): Promise<boolea
 const known = z.object({ member_id: z.string(), mail: z.string(), role: memberRole, joined_at: z.date().nullable() })
 export type KnownMember = z.output<typeof known>
 
-/** One who is not removed; also for text that is no id. */
+/** A member who is not removed; undefined also for text that is not an id. */
 export const findMember = (db: Db, partnerId: bigint, memberId: string): Promise<KnownMember | undefined> =>
   db.maybe(
     known,
@@ -83,13 +83,13 @@ export const findMemberByMail = (db: Db, partnerId: bigint, mailKey: string): Pr
         where partner_id = ${partnerId} and mail_key = ${mailKey} and removed_at is null`,
   )
 
-const credential = z.object({ memberId: z.string(), passwordHash: z.string(), version: z.number() })
+const credential = z.object({ member_id: z.string(), password_hash: z.string(), credential_version: z.number() })
 
-/** Of one who has joined and is not removed. */
+/** Of a member who has joined and is not removed. */
 export const findCredential = (db: Db, partnerId: bigint, mailKey: string) =>
   db.maybe(
     credential,
-    sql`select member_id as "memberId", password_hash as "passwordHash", credential_version as version
+    sql`select member_id, password_hash, credential_version
         from partner_member
         where partner_id = ${partnerId} and mail_key = ${mailKey} and removed_at is null and joined_at is not null`,
   )

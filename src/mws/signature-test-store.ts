@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
 
 const testRow = z.object({
-  testId: z.coerce.bigint(),
-  testedAt: z.date(),
+  test_id: z.coerce.bigint(),
+  tested_at: z.date(),
   /** Called, or pasted into the page. */
   source: z.enum(['sent', 'pasted']),
   /** Names of src/mws/diagnose; none: passed. */
@@ -14,33 +14,32 @@ const testRow = z.object({
   verified: z.boolean(),
   method: z.string(),
   path: z.string(),
-  /** The Date header. */
-  date: z.string(),
+  date_header: z.string(),
   /** The signature shortened. */
-  authorization: z.string(),
-  stringToSign: z.string(),
-  signedInstead: z.string().nullable(),
+  authorization_header: z.string(),
+  string_to_sign: z.string(),
+  signed_instead: z.string().nullable(),
 })
 
 /** One verdict of the signature tool. */
 export type SignatureTest = z.output<typeof testRow>
 
-export type NewTest = Omit<SignatureTest, 'testId' | 'testedAt' | 'mistakes' | 'warnings'> & {
+export type NewTest = Omit<SignatureTest, 'test_id' | 'tested_at' | 'mistakes' | 'warnings'> & {
   readonly partnerId: bigint
   readonly mistakes: readonly string[]
   readonly warnings: readonly string[]
 }
 
 export const insertTest = async (db: Db, test: NewTest, now: Date): Promise<bigint> => {
-  const { testId } = await db.one(
-    testRow.pick({ testId: true }),
+  const { test_id } = await db.one(
+    testRow.pick({ test_id: true }),
     sql`insert into signature_test (partner_id, tested_at, source, mistakes, warnings, verified, method, path,
       date_header, authorization_header, string_to_sign, signed_instead)
     values (${test.partnerId}, ${now}, ${test.source}, ${test.mistakes}, ${test.warnings}, ${test.verified}, ${test.method},
-      ${test.path}, ${test.date}, ${test.authorization}, ${test.stringToSign}, ${test.signedInstead})
-    returning test_id as "testId"`,
+      ${test.path}, ${test.date_header}, ${test.authorization_header}, ${test.string_to_sign}, ${test.signed_instead})
+    returning test_id`,
   )
-  return testId
+  return test_id
 }
 
 export const deleteTestsBeyond = (db: Db, partnerId: bigint, verified: boolean, kept: number): Promise<number> =>
@@ -65,7 +64,7 @@ export const hasPassed = async (db: Db, partnerId: bigint): Promise<boolean> => 
 export const listTests = (db: Db, partnerId: bigint): Promise<SignatureTest[]> =>
   db.many(
     testRow,
-    sql`select test_id as "testId", tested_at as "testedAt", source, mistakes, warnings, verified, method, path, date_header as "date",
-      authorization_header as "authorization", string_to_sign as "stringToSign", signed_instead as "signedInstead"
+    sql`select test_id, tested_at, source, mistakes, warnings, verified, method, path, date_header, authorization_header,
+      string_to_sign, signed_instead
     from signature_test where partner_id = ${partnerId} order by test_id desc`,
   )

@@ -126,7 +126,7 @@ const shown = ({ mistakes, explanation, stringToSign, signedInstead }: Diagnosis
 export type PastedCall = Omit<PartnerCall, 'doubled'> & { readonly host: string | undefined }
 
 /**
- * The same verdict for a pasted call, which is kept too; returns its `testId`. The call is checked only with the
+ * The same verdict for a pasted call, which is kept too; returns its `test_id`. The call is checked only with the
  * secrets of this partner, whatever clientId it names.
  */
 export async function testPastedSignature(deps: Deps, partnerId: bigint, call: PastedCall): Promise<bigint> {
@@ -177,10 +177,10 @@ function keep(
     verified,
     method,
     path: cut(pathAsSent(url)),
-    date: cut(date),
-    authorization: cut(shortenedSignature(mask(authorization))),
-    stringToSign: cut(stringToSign),
-    signedInstead: signedInstead === undefined ? null : cut(signedInstead),
+    date_header: cut(date),
+    authorization_header: cut(shortenedSignature(mask(authorization))),
+    string_to_sign: cut(stringToSign),
+    signed_instead: signedInstead === undefined ? null : cut(signedInstead),
   }
   const now = clock.now()
   return db.tx(async (inside) => {

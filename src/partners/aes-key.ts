@@ -10,7 +10,7 @@ import { type AesKeyInput, aesKeyInput, type ShownPartner } from './wire.ts'
 /** All that every partner's program takes: some read 32 hex digits, all read 16 characters. They hold 95 random bits. */
 const MADE_CHARACTERS = 16
 
-const keepAesKey = (deps: Deps, partnerId: bigint, key: string, made: boolean): Promise<ShownPartner> =>
+const storeAesKey = (deps: Deps, partnerId: bigint, key: string, made: boolean): Promise<ShownPartner> =>
   changePartner(deps, partnerId, 'partner_aes_key_set', async (db, now) => {
     await store.setAesKey(db, partnerId, sealAesKey(deps.keys, partnerId, key), now)
     return { made }
@@ -20,13 +20,13 @@ const keepAesKey = (deps: Deps, partnerId: bigint, key: string, made: boolean): 
 export const setAesKey = operation(
   aesKeyInput,
   (deps: Deps, partnerId: bigint, { aes_key }: AesKeyInput): Promise<ShownPartner> =>
-    keepAesKey(deps, partnerId, aes_key, false),
+    storeAesKey(deps, partnerId, aes_key, false),
 )
 
-/** A new key in place of the one before, shown this once. What is encrypted with the former is refused from now on. */
+/** A new key that replaces the former one, shown this once. What is encrypted with the former one is refused from now on. */
 export async function makeAesKey(deps: Deps, partnerId: bigint): Promise<ShownPartner & { aes_key: string }> {
   const aes_key = randomDigits(MADE_CHARACTERS)
-  return { ...(await keepAesKey(deps, partnerId, aes_key, true)), aes_key }
+  return { ...(await storeAesKey(deps, partnerId, aes_key, true)), aes_key }
 }
 
 /** Without a key calls go out readable, and what the partner encrypts is refused. */

@@ -27,7 +27,7 @@ export async function webhookSecret(
  * What a contact that is set needs to be kept: its webhook's secret. A new webhook gets a new one, which is given back to
  * be shown this once; one whose address stays keeps its own.
  */
-export async function keepContact(
+export async function storeContact(
   { db, keys }: Pick<Deps, 'db' | 'keys'>,
   partnerId: bigint,
   role: ContactRole,
@@ -69,7 +69,7 @@ export const setContact = operation(
   ): Promise<ShownPartner & { webhook_secret?: string }> => {
     let webhook_secret: string | undefined
     const partner = await changePartner(deps, partnerId, 'partner_contact_set', async (db) => {
-      webhook_secret = await keepContact({ ...deps, db }, partnerId, role, contact)
+      webhook_secret = await storeContact({ ...deps, db }, partnerId, role, contact)
       return { role, new_webhook_secret: webhook_secret !== undefined }
     })
     return webhook_secret === undefined ? partner : { ...partner, webhook_secret }

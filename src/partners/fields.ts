@@ -7,7 +7,7 @@ import { endpointUrl } from '../lib/web/web-url.ts'
 
 export const STAGES = ['sandbox', 'live'] as const
 
-// It stands in the Authorization header, where a colon ends it (DECISIONS "Signature", rule 3).
+// It is part of the Authorization header, where a colon ends it (DECISIONS "Signature", rule 3).
 const CLIENT_ID = /^[\x21-\x39\x3b-\x7e]{1,64}$/
 const INTERFACE_NAME = /^[a-z][a-z0-9-]{0,63}$/
 
@@ -19,7 +19,7 @@ const interfaceUrls = mapOf(
   endpointUrl,
 )
 
-/** Every field of a partner that an operator sets. Another one needs a line here and its column; README.md says more. */
+/** Every field of a partner that an operator sets. Another one needs a line here and a column (src/registry/README.md). */
 export const PARTNER_FIELDS = {
   partner_id: {
     created: positiveId.optional(),

@@ -6,7 +6,7 @@ import { generateSecret } from '../lib/crypto/generated-secret.ts'
 import type { Keys } from '../lib/crypto/keys.ts'
 import { operation } from '../lib/json/input.ts'
 import { changePartner, requirePartner, shownPartner } from './change.ts'
-import { keepContact } from './contact.ts'
+import { storeContact } from './contact.ts'
 import { nothingToEncryptWith, partnerTaken } from './errors.ts'
 import { listPartners as partnersOf } from './list-store.ts'
 import { insertSecret, touchSecret } from './secret-store.ts'
@@ -34,7 +34,7 @@ export type PartnerWithSecrets = Partner & {
   aes_key: string | null
 }
 
-/** Every secret of a partner as text: for what must not stand in anything that is kept or shown. */
+/** Every secret of a partner as text: none of them may be in anything that is kept or shown. */
 export const secretTexts = ({ secrets, aes_key }: Pick<PartnerWithSecrets, 'secrets' | 'aes_key'>): string[] => [
   ...secrets.map(({ secret }) => secret),
   ...(aes_key === null ? [] : [aes_key]),
@@ -64,7 +64,7 @@ export const createPartner = operation(
       const webhook_secrets: WebhookSecrets = {}
       for (const role of CONTACT_ROLES) {
         const contact = input.contacts[role]
-        const made = contact && (await keepContact({ ...deps, db }, partner_id, role, contact))
+        const made = contact && (await storeContact({ ...deps, db }, partner_id, role, contact))
         if (made) webhook_secrets[role] = made
       }
       const detail = { client_id, secret_id: first.secret_id }

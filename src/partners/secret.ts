@@ -16,8 +16,8 @@ export type TestCallWith = (deps: Deps) => TestCall
 export const noTestCall: TestCallWith = () => async () => ({ ok: false, detail: 'test calls are not available yet' })
 
 /**
- * A new clientSecret that verifies the partner's calls at once, beside the one that signs ours; any other is over. Ours
- * stay signed with the one so far until `switchSigning`, after which it works for `overlap_s` seconds more.
+ * A new clientSecret that verifies the partner's calls at once, as does the one that signs ours; any other ends. Ours
+ * stay signed with the current one until `switchSigning`, after which it works for `overlap_s` seconds more.
  */
 export async function rotatePartnerSecret(
   deps: Deps,

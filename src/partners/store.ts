@@ -38,14 +38,14 @@ const partnerWithSealed = partner.extend({
 })
 export type PartnerWithSealed = z.output<typeof partnerWithSealed>
 
-interface Asked {
+interface PartnerFilter {
   readonly partnerId?: bigint
   readonly clientId?: string
   readonly now: Date
 }
 
 /** The newer secret has no end; while neither has one, the older one signs. */
-const partnersWithSealed: Batched<Asked, PartnerWithSealed> = {
+const partnersWithSealed: Batched<PartnerFilter, PartnerWithSealed> = {
   row: partnerWithSealed,
   key: ({ partnerId, clientId }) => `${partnerId ?? ''} ${clientId ?? ''}`,
   duplicates: 'share',
@@ -80,7 +80,7 @@ const isPartnerId = (id: bigint): boolean => id > 0n && id <= LAST_PARTNER_ID
 /** Every notice needs it: simultaneous requests share the statement, and those of one partner its row. */
 export const findPartner = async (
   db: Db,
-  key: Pick<Asked, 'partnerId' | 'clientId'>,
+  key: Pick<PartnerFilter, 'partnerId' | 'clientId'>,
   now: Date,
 ): Promise<PartnerWithSealed | undefined> =>
   key.partnerId === undefined || isPartnerId(key.partnerId)

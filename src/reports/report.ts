@@ -38,7 +38,7 @@ export async function verifyReport({ db, keys }: ReportDeps, content: string, si
 }
 
 /** Keeps the public keys of SECRET_KEYS_OLD: reports can be verified when these are gone. */
-export async function keepReportKeys({ db, keys, clock }: Deps): Promise<void> {
+export async function storeReportKeys({ db, keys, clock }: Deps): Promise<void> {
   for (const other of keys.others) {
     const { kid, x } = reportKey(other).jwk
     await store.insertFormerKey(db, { kid, x }, clock.now())

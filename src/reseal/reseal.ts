@@ -11,7 +11,7 @@ import { OIDC_SEALED } from '../oidc/index.ts'
 import { OPERATORS_SEALED } from '../operators/index.ts'
 import { PARTNERS_SEALED } from '../partners/index.ts'
 import { secretsOfOldKeys } from '../registry/index.ts'
-import { keepReportKeys } from '../reports/index.ts'
+import { storeReportKeys } from '../reports/index.ts'
 import { DEVICE_LIFETIME_S } from '../throttle/index.ts'
 import { countSealed, lockSealed, putSealed } from './reseal-store.ts'
 
@@ -57,7 +57,7 @@ export async function resealEverything(deps: Deps, onProgress: (progress: Reseal
   const replaced_at = (await currentKeySince(db, keys)) ?? clock.now()
   const followedAt = addSeconds(replaced_at, KEY_FOLLOWED_WITHIN_S)
   await sleep(Math.max(0, followedAt.getTime() - clock.now().getTime()))
-  await keepReportKeys(deps)
+  await storeReportKeys(deps)
   const counts = await resealColumns(deps, onProgress)
   await recordAudit(deps, { event: 'secrets_resealed', detail: counts })
   return { replaced_at, ...counts, ...(await whatIsLeft(deps, followedAt)) } satisfies Resealed

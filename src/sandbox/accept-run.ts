@@ -2,7 +2,7 @@ import { checkAcceptance } from '../certification/index.ts'
 import type { Config } from '../config/index.ts'
 import type { Deps } from '../deps.ts'
 import type { OutputOf } from '../lib/json/input.ts'
-import { tellContacts } from './notify/tell-contacts.ts'
+import { notifyContacts } from './notify/notify-contacts.ts'
 
 /** Where everybody who knows the address can read and verify the report. */
 export const reportUrl = ({ config }: { readonly config: Pick<Config, 'PUBLIC_URL'> }, reportId: string): string =>
@@ -15,7 +15,7 @@ export const acceptRun = (deps: Deps, partnerId: bigint, runId: string): Promise
     const found = await checkAcceptance(inside, partnerId, runId)
     if (found.justPassed) {
       const { reportId, ...passed } = found.justPassed
-      await tellContacts(inside, { ...passed, reportUrl: reportUrl(deps, reportId) })
+      await notifyContacts(inside, { ...passed, reportUrl: reportUrl(deps, reportId) })
     }
     return found
   })

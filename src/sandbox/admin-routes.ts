@@ -3,11 +3,11 @@ import type { Deps } from '../deps.ts'
 import { parseInput } from '../lib/json/input.ts'
 import type { DepsFor } from '../lib/web/admin-auth.ts'
 import { answerLossless } from '../lib/web/envelope.ts'
-import { listAllTraffic } from './traffic/all.ts'
-import { showTraffic } from './traffic/one.ts'
+import { listAllTraffic } from './traffic/list-all-partners.ts'
+import { showTraffic } from './traffic/show-entry.ts'
 
 /** Calls and notices of all partners for operators, below /admin/v1. Bodies are whole with a reason only. */
-export function trafficRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
+export function trafficAdminRoutes(app: FastifyInstance, depsFor: DepsFor<Deps>): void {
   app.get('/traffic', { config: { readsQuery: true } }, async (request, reply) =>
     answerLossless(
       request,

@@ -5,18 +5,18 @@ import { requireOwner } from '../members/index.ts'
 import { CONTACT_ROLES, type ContactRole, lockPartner, setContact, showPartner } from '../partners/index.ts'
 import { countUse } from '../throttle/index.ts'
 
-/** What a partner says of a contact itself; a webhook is set by operators, who hand over its secret. */
-export const person = setContact.input.pick({ name: true, mail: true })
-export type Person = z.output<typeof person>
+/** What a partner itself may set of a contact; a webhook is set by operators, who hand over its secret. */
+export const contactPerson = setContact.input.pick({ name: true, mail: true })
+export type ContactPerson = z.output<typeof contactPerson>
 
 export const contactsGiven = z
-  .strictObject({ product: person.optional(), business: person.optional() })
+  .strictObject({ product: contactPerson.optional(), business: contactPerson.optional() })
   .refine((given) => CONTACT_ROLES.some((role) => given[role]), 'must have product or business')
 export type ContactsGiven = z.output<typeof contactsGiven>
 
 /** A partner's contacts as it sees them itself. */
 export interface OwnContacts {
-  readonly contacts: Readonly<Partial<Record<ContactRole, Person>>>
+  readonly contacts: Readonly<Partial<Record<ContactRole, ContactPerson>>>
   /** Acceptance needs these too. */
   readonly missing: readonly ContactRole[]
 }

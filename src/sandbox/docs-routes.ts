@@ -8,7 +8,7 @@ import { DOCUMENTED_FUNCTIONS } from './docs/functions.ts'
 import { docsLimits } from './docs/limits.ts'
 import { fieldReference } from './docs/reference.ts'
 import { searchReference } from './docs/search.ts'
-import { livesOf } from './docs/states.ts'
+import { stateMachinesOf } from './docs/states.ts'
 import { docsTexts } from './docs/texts.ts'
 import { sendSandboxPage } from './guard.ts'
 import { findPartnerSession, sessionCookie } from './session.ts'
@@ -17,7 +17,7 @@ import { ENCRYPTION_SNIPPETS } from './snippets.ts'
 const makeReference = (locale: Locale) => ({
   ...fieldReference(locale),
   texts: docsTexts(locale),
-  lives: livesOf(locale),
+  machines: stateMachinesOf(locale),
 })
 
 const references = new Map<Locale, ReturnType<typeof makeReference>>()

@@ -8,24 +8,26 @@ import { RefusedRequest } from '../lib/web/rescode.ts'
 import { existingPartner } from '../partner-calls/index.ts'
 import { noSuchEntry } from './errors.ts'
 import { partnerOf, sendSandboxPage } from './guard.ts'
-import { actOnOrder, makeOrder, type Operated, orderInPlay } from './play/orders.ts'
-import { playPage, shownOrder } from './play/page.ts'
+import { actOnOrder, makeOrder, type Operated, requireTrialOrder } from './play/orders.ts'
+import { orderForPage, playPage } from './play/page.ts'
 import { PLAY_ORDER_FIELDS, playActionParams, playOrderForm, playOrderParams, refundForm } from './play/wire.ts'
 import { PLAY, PLAY_PAGE, resultPage } from './play-routes.ts'
 import { asTyped } from './wire.ts'
 
-/** Play with the platform's own operations: orders are made, paid, queried, refunded and closed, and keep their states. */
+/** The playground, by the platform's own operations: orders are made, paid, queried, refunded and closed. */
 export const playOrderRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const textsOf = (request: FastifyRequest) => translator(localeOfRequest(request))
 
   const showOrder = async (request: FastifyRequest, reply: FastifyReply, orderId: bigint, alert = '') => {
-    const order = await orderInPlay(deps, partnerOf(request).partnerId, orderId)
-    const shown = { order: shownOrder(order, localeOfRequest(request)), alert }
+    const order = await requireTrialOrder(deps, partnerOf(request).partnerId, orderId)
+    const shown = { order: orderForPage(order, localeOfRequest(request)), alert }
     return sendSandboxPage(request, reply, 'sandbox/play-order', shown, PLAY_PAGE)
   }
 
-  const leadOn = (reply: FastifyReply, { name, wish, callId }: Operated, instead: string) =>
-    reply.headers(AREA_A_HEADERS).redirect(callId === undefined ? instead : resultPage(name, callId, wish), 303)
+  const redirectToResult = (reply: FastifyReply, { name, expectedOutcome, callId }: Operated, instead: string) =>
+    reply
+      .headers(AREA_A_HEADERS)
+      .redirect(callId === undefined ? instead : resultPage(name, callId, expectedOutcome), 303)
 
   app.post('/play/orders', async (request, reply) => {
     const partner = await existingPartner(deps, partnerOf(request).partnerId)
@@ -41,7 +43,7 @@ export const playOrderRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
       return again(fields)
     }
     try {
-      return leadOn(reply, await makeOrder(deps, partner, read.data), PLAY)
+      return redirectToResult(reply, await makeOrder(deps, partner, read.data), PLAY)
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error
       const t = textsOf(request)
@@ -70,7 +72,7 @@ export const playOrderRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     try {
       const partner = await existingPartner(deps, partnerId)
       const done = await actOnOrder(deps, partner, { orderId, action, quantity })
-      return leadOn(reply, done, `${PLAY}/orders/${orderId}`)
+      return redirectToResult(reply, done, `${PLAY}/orders/${orderId}`)
     } catch (error) {
       if (!(error instanceof RefusedRequest || error instanceof InvalidInput)) throw error
       return showOrder(request, reply.code(409), orderId, textsOf(request)('sandbox.play.not_now'))

@@ -23,7 +23,7 @@ interface InterfaceRoute {
   Params: { name: string }
 }
 
-/** Play, by hand: one form for each interface of the partner, with the answer to what was sent. */
+/** The playground, by hand: one form for each interface of the partner, with the answer to what was sent. */
 export const playRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const nameOf = ({ params }: FastifyRequest<InterfaceRoute>): InterfaceName => {
     const entry = interfaceNamed(params.name)

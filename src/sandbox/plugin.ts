@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { operatorRoutes } from '../lib/web/admin-auth.ts'
-import { trafficRoutes } from './admin-routes.ts'
+import { trafficAdminRoutes } from './admin-routes.ts'
 import { sandboxApi } from './api/plugin.ts'
 import { sandboxPages } from './routes.ts'
 
@@ -9,6 +9,6 @@ import { sandboxPages } from './routes.ts'
 export const sandboxRoom: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   app.addHook('onClose', () => deps.runningAttempts.close())
   await app.register(sandboxPages, { deps, prefix: '/sandbox' })
-  await app.register(operatorRoutes(trafficRoutes), { deps })
+  await app.register(operatorRoutes(trafficAdminRoutes), { deps })
   await app.register(sandboxApi, { deps, prefix: '/sandbox/api' })
 }

@@ -8,7 +8,7 @@ export const SANDBOX_RETENTION: readonly Retention[] = [
   { table: 'sandbox_session', column: 'expires_at', keptS: () => MARGIN_S },
 ]
 
-/** Whose session it is: a member's, or whoever's that has the clientSecret. */
+/** Who has signed in: a member, or somebody with the clientSecret. */
 export interface SessionOf {
   readonly secretId?: string
   readonly memberId?: string
@@ -31,20 +31,19 @@ export const insertSession = (db: Db, { sessionHash, partnerId, of, expiresAt }:
   )
 
 const sessionRow = z.object({
-  partnerId: z.coerce.bigint(),
-  clientId: z.string(),
+  partner_id: z.coerce.bigint(),
+  client_id: z.string(),
   name: z.string(),
-  memberId: z.string().nullable(),
-  mail: z.string().nullable(),
-  role: memberRole.nullable(),
+  member_id: z.string().nullable(),
+  member_mail: z.string().nullable(),
+  member_role: memberRole.nullable(),
 })
 
 /** Of a partner that is active, opened with a secret that is live, or by a member whose password is still the same. */
 export const findSession = (db: Db, sessionHash: Buffer, now: Date) =>
   db.maybe(
     sessionRow,
-    sql`select partner_id as "partnerId", client_id as "clientId", name,
-      member_id as "memberId", member_mail as mail, member_role as role
+    sql`select partner_id, client_id, name, member_id, member_mail, member_role
     from sandbox_signed_in
     where session_hash = ${sessionHash} and expires_at > ${now}
       and (secret_ends_at is null or secret_ends_at > ${now})`,
@@ -52,18 +51,3 @@ export const findSession = (db: Db, sessionHash: Buffer, now: Date) =>
 
 export const deleteSession = (db: Db, sessionHash: Buffer): Promise<number> =>
   db.exec(sql`delete from sandbox_session where session_hash = ${sessionHash}`)
-
-/** How often the links to a run were withdrawn. */
-export async function timesWithdrawn(db: Db, runId: string): Promise<number> {
-  const found = await db.maybe(
-    z.object({ times: z.number() }),
-    sql`select times from sandbox_withdrawn_link where run_id = ${runId}`,
-  )
-  return found?.times ?? 0
-}
-
-export const withdrawOnce = (db: Db, runId: string): Promise<number> =>
-  db.exec(
-    sql`insert into sandbox_withdrawn_link as known (run_id, times) values (${runId}, 1)
-        on conflict (run_id) do update set times = known.times + 1`,
-  )

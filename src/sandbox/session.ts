@@ -19,7 +19,7 @@ export interface SignedInPartner {
   /** Null: signed in with the clientSecret. */
   readonly memberId: string | null
   readonly mail: string | null
-  /** Until somebody has joined, who has the clientSecret acts as owner. */
+  /** Until somebody has joined, whoever has the clientSecret acts as owner. */
   readonly role: MemberRole
   /** Hash of the session id, 32 bytes. */
   readonly sessionHash: Buffer
@@ -46,7 +46,16 @@ export async function findPartnerSession(deps: Deps, cookie: string | undefined)
   const read = parseToken(deps.keys, PREFIX.sandboxSession, cookie ?? '')
   if (!read || read.expiresAt <= now) return null
   const found = await store.findSession(deps.db, read.hash, now)
-  return found ? { ...found, role: found.role ?? 'owner', sessionHash: read.hash } : null
+  if (!found) return null
+  return {
+    partnerId: found.partner_id,
+    clientId: found.client_id,
+    name: found.name,
+    memberId: found.member_id,
+    mail: found.member_mail,
+    role: found.member_role ?? 'owner',
+    sessionHash: read.hash,
+  }
 }
 
 /** Ends the session of this cookie, if there is one. */

@@ -13,7 +13,7 @@ import { endPartnerSession, startPartnerSession } from './session.ts'
  * comparisons.
  */
 const MOST_SECRETS = 2
-const NOBODYS = { secret_id: '', secret: randomBytes(32).toString('base64url') }
+const DUMMY_SECRET = { secret_id: '', secret: randomBytes(32).toString('base64url') }
 
 interface Attempt {
   readonly clientId: string
@@ -95,7 +95,7 @@ export async function signInMember(deps: Deps, input: MemberSignIn): Promise<str
 /** The id of the live secret that was given. All are compared, in constant time, and as many for an unknown partner. */
 function liveSecret(partner: PartnerWithSecrets | undefined, given: string): string | undefined {
   const live = partner?.secrets ?? []
-  const compared = [...live, ...Array<typeof NOBODYS>(Math.max(0, MOST_SECRETS - live.length)).fill(NOBODYS)]
+  const compared = [...live, ...Array<typeof DUMMY_SECRET>(Math.max(0, MOST_SECRETS - live.length)).fill(DUMMY_SECRET)]
   const fits = compared.map(({ secret_id, secret }) => (equalSecrets(secret, given) ? secret_id : ''))
   return fits.find((id) => id !== '')
 }

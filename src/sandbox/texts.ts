@@ -3,6 +3,7 @@ import type { CheckId } from '../checks/index.ts'
 import { reasonDetail } from '../lib/reason-said.ts'
 import { type Detail, SAID_IDS, type Said } from '../lib/said.ts'
 import type { Translate } from '../lib/web/locale.ts'
+import type { MemberRefusal, MemberRole } from '../members/index.ts'
 import { ORDER_STATES, REFUND_STATES } from '../orders/index.ts'
 import type { FunctionId } from '../test-plan/index.ts'
 import { interfaceName } from './interface-title.ts'
@@ -76,3 +77,8 @@ export const recordStateText = (record: keyof typeof STATES, state: string, t: T
 
 /** Why a call was refused or failed, in the reader's language; what somebody else said in it stays as it is. */
 export const reasonText = (reason: string, t: Translate): string => detailText(reasonDetail(reason), t)
+
+export const memberRefusalText = (reason: MemberRefusal['reason'], t: Translate): string =>
+  t(`sandbox.members.refusal.${reason}`)
+
+export const roleName = (role: MemberRole, t: Translate): string => t(`sandbox.members.role.${role}`)

@@ -9,7 +9,7 @@ import { SUMMARY, summary } from './traffic-store.ts'
 const VIEWS = ['sandbox_outgoing', 'sandbox_accepted', 'sandbox_refused'] as const satisfies readonly TrafficView[]
 
 /** A row is placed by its time, as text so that no microsecond is lost, and its id. */
-export type PlaceOfAll = readonly [at: string, id: string]
+export type CursorOfAll = readonly [at: string, id: string]
 
 export interface AllTrafficFilter {
   /** Left out: of all. */
@@ -19,8 +19,8 @@ export interface AllTrafficFilter {
   readonly to: Date | undefined
 }
 
-/** What comes after a place, newest first. Rows without a partner named a clientId that was unknown then. */
-function within({ partnerId, from, to }: AllTrafficFilter, after: PlaceOfAll | undefined): Fragment {
+/** What comes after a cursor, newest first. Rows without a partner named a clientId that was unknown then. */
+function within({ partnerId, from, to }: AllTrafficFilter, after: CursorOfAll | undefined): Fragment {
   return sql.part`${partnerId === undefined ? sql.part`partner_id is not null` : sql.part`partner_id = ${partnerId}`}
     and ${from ? sql.part`at >= ${from}` : sql.part`true`} and ${to ? sql.part`at < ${to}` : sql.part`true`}
     and ${after ? sql.part`at <= ${after[0]}::timestamptz and (at, id) < (${after[0]}::timestamptz, ${after[1]}::uuid)` : sql.part`true`}`
@@ -34,8 +34,8 @@ export type SummaryOfAll = z.output<typeof ofPartner>
 export function listOfAll(
   db: Db,
   filter: AllTrafficFilter,
-  after: PlaceOfAll | undefined,
-  until: PlaceOfAll | undefined,
+  after: CursorOfAll | undefined,
+  until: CursorOfAll | undefined,
   limit: number,
 ): Promise<SummaryOfAll[]> {
   const end = until ? sql.part`(at, id) >= (${until[0]}::timestamptz, ${until[1]}::uuid)` : sql.part`true`
@@ -58,7 +58,7 @@ const placed = z.object({ cursor: z.string() })
 export async function windowOfAll(
   db: Db,
   filter: AllTrafficFilter,
-  after: PlaceOfAll | undefined,
+  after: CursorOfAll | undefined,
 ): Promise<string | undefined> {
   const from = (view: TrafficView) =>
     sql.part`(select at, id from ${sql.identifier(view)} where ${within(filter, after)}

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
 import { judged, warnings } from './traffic-store.ts'
 
-/** Single entries of the traffic, and all that was said from a time on. */
+/** Single entries of the traffic. */
 
 const headers = z.record(z.string(), z.string())
 
@@ -38,7 +38,7 @@ const received = z.object({
   id: z.string(),
   at: z.date(),
   path: z.string(),
-  /** Null for a notice that was accepted, of which no headers are kept. */
+  /** Null for a notice that was accepted: its headers are not kept. */
   headers: headers.nullable(),
   body: z.string(),
   answer: z.string(),
@@ -67,41 +67,31 @@ export const findKeptNotice = (db: Db, partnerId: bigint, id: string): Promise<K
 export const findRejected = (db: Db, partnerId: bigint, id: string): Promise<KeptReceived | undefined> =>
   db.maybe(received, sql`select ${RECEIVED} from sandbox_refused where partner_id = ${partnerId} and id = ${id}`)
 
-const place = z.object({ partner_id: z.coerce.bigint(), kind: z.enum(['call', 'notice', 'rejected']) })
+const entryOwner = z.object({ partner_id: z.coerce.bigint(), kind: z.enum(['call', 'notice', 'rejected']) })
 
 /** Whose entry this is, and of which kind; each view finds it by a unique index. */
-export const findPlace = (db: Db, id: string): Promise<z.output<typeof place> | undefined> =>
+export const findEntryOwner = (db: Db, id: string): Promise<z.output<typeof entryOwner> | undefined> =>
   db.maybe(
-    place,
+    entryOwner,
     sql`select partner_id, kind from sandbox_outgoing where id = ${id}::uuid
         union all select partner_id, kind from sandbox_accepted where id = ${id}::uuid
         union all select partner_id, kind from sandbox_refused where id = ${id}::uuid and partner_id is not null
         limit 1`,
   )
 
-const recorded = z.object({
-  id: z.string(),
-  at: z.date(),
-  speaker: z.enum(['platform', 'partner']),
-  url: z.string(),
-  request: z.string(),
-  answer: z.string().nullable(),
-  failure: z.string().nullable(),
-})
-/** One call in either direction, as the service has recorded it. */
-export type RecordedCall = z.output<typeof recorded>
+/** Calls among which the last body is looked for. */
+const LOOKED_THROUGH = 1_000
 
-/** What a partner and the platform have said to each other from a time on, in order. */
-export const exchangesSince = (db: Db, partnerId: bigint, since: Date): Promise<RecordedCall[]> =>
-  db.many(
-    recorded,
-    sql`select id::text, at, 'platform' as speaker, url, request_body as request, response_body as answer, detail as failure
-        from sandbox_outgoing where partner_id = ${partnerId} and at >= ${since}
-        union all
-        select id::text, at, 'partner', name, body, answer, null
-        from sandbox_accepted where partner_id = ${partnerId} and at >= ${since}
-        union all
-        select id::text, at, 'partner', name, body, answer, reason
-        from sandbox_refused where partner_id = ${partnerId} and at >= ${since} and left_out is null
-        order by at, id`,
+const sent = z.object({ request_body: z.string() })
+
+/** The body that was last sent to an interface, among the newest calls to the partner. */
+export const lastBodySent = async (db: Db, partnerId: bigint, name: string): Promise<string | undefined> => {
+  const found = await db.maybe(
+    sent,
+    sql`select request_body from (
+          select id, at, name, request_body from sandbox_outgoing
+          where partner_id = ${partnerId} order by at desc, id desc limit ${LOOKED_THROUGH}) newest
+        where name = ${name} order by at desc, id desc limit 1`,
   )
+  return found?.request_body
+}

@@ -37,8 +37,8 @@ export const summary = z.object({
 export type TrafficSummary = z.output<typeof summary>
 export type TrafficKind = TrafficSummary['kind']
 
-/** A place in the list: rows are ordered by time, then by id. */
-export interface Place {
+/** Where a page of the list begins: rows are ordered by time, then by id. */
+export interface Cursor {
   /** An ISO time, or `infinity`. */
   readonly at: string
   readonly id: string
@@ -53,23 +53,23 @@ export interface TrafficFilter {
   readonly succeeded: boolean
   readonly failed: boolean
   readonly search?: TrafficSearch | undefined
-  /** The last place that is looked at (windowEnd); all there are if left out. */
-  readonly until?: Place | undefined
+  /** The last entry that is looked at (windowEnd); all there are if left out. */
+  readonly until?: Cursor | undefined
 }
 
 type Order = 'newest-first' | 'oldest-first'
 
-/** How rows are ordered, and what comes beyond a place in that order, or up to it. */
+/** How rows are ordered, and what comes beyond a cursor in that order, or up to it. */
 const ORDERS = {
   'newest-first': {
     by: sql.part`at desc, id desc`,
-    beyond: ({ at, id }: Place) => sql.part`(at, id) < (${at}::timestamptz, ${id}::uuid)`,
-    upTo: ({ at, id }: Place) => sql.part`(at, id) >= (${at}::timestamptz, ${id}::uuid)`,
+    beyond: ({ at, id }: Cursor) => sql.part`(at, id) < (${at}::timestamptz, ${id}::uuid)`,
+    upTo: ({ at, id }: Cursor) => sql.part`(at, id) >= (${at}::timestamptz, ${id}::uuid)`,
   },
   'oldest-first': {
     by: sql.part`at, id`,
-    beyond: ({ at, id }: Place) => sql.part`(at, id) > (${at}::timestamptz, ${id}::uuid)`,
-    upTo: ({ at, id }: Place) => sql.part`(at, id) <= (${at}::timestamptz, ${id}::uuid)`,
+    beyond: ({ at, id }: Cursor) => sql.part`(at, id) > (${at}::timestamptz, ${id}::uuid)`,
+    upTo: ({ at, id }: Cursor) => sql.part`(at, id) <= (${at}::timestamptz, ${id}::uuid)`,
   },
 } as const
 
@@ -78,10 +78,10 @@ export const SUMMARY = sql.part`kind, id, at, name, failure, detail, status, cod
   arrival, forged, verdict`
 
 /** One list of the three views; each of them is read no further than the list is long. */
-function list(db: Db, filter: TrafficFilter, place: Place, limit: number, order: Order) {
+function list(db: Db, filter: TrafficFilter, cursor: Cursor, limit: number, order: Order) {
   const { partnerId, outgoing, incoming, succeeded, failed, search, until } = filter
   const { by, beyond, upTo } = ORDERS[order]
-  const within = until ? sql.part`${beyond(place)} and ${upTo(until)}` : beyond(place)
+  const within = until ? sql.part`${beyond(cursor)} and ${upTo(until)}` : beyond(cursor)
   const from = (view: TrafficView, wanted: Fragment) =>
     sql.part`(select ${SUMMARY} from ${sql.identifier(view)}
       where partner_id = ${partnerId} and ${wanted} and ${search ? matches(search, view) : sql.part`true`} and ${within}
@@ -96,28 +96,28 @@ function list(db: Db, filter: TrafficFilter, place: Place, limit: number, order:
   )
 }
 
-/** The newest rows before a place, newest first. */
-export const listBefore = (db: Db, filter: TrafficFilter, place: Place, limit: number) =>
-  list(db, filter, place, limit, 'newest-first')
+/** The newest rows before a cursor, newest first. */
+export const listBefore = (db: Db, filter: TrafficFilter, cursor: Cursor, limit: number) =>
+  list(db, filter, cursor, limit, 'newest-first')
 
-/** The oldest rows after a place, oldest first. */
-export const listAfter = (db: Db, filter: TrafficFilter, place: Place, limit: number) =>
-  list(db, filter, place, limit, 'oldest-first')
+/** The oldest rows after a cursor, oldest first. */
+export const listAfter = (db: Db, filter: TrafficFilter, cursor: Cursor, limit: number) =>
+  list(db, filter, cursor, limit, 'oldest-first')
 
 const placed = z.object({ at: z.date(), id: z.string() })
 
-/** The last of the next `size` calls of a partner beyond a place; undefined where there are fewer. */
+/** The last of the next `size` calls of a partner beyond a cursor; undefined where there are fewer. */
 export async function windowEnd(
   db: Db,
   partnerId: bigint,
-  place: Place,
+  cursor: Cursor,
   size: number,
   order: Order,
-): Promise<Place | undefined> {
+): Promise<Cursor | undefined> {
   const { by, beyond } = ORDERS[order]
   const from = (view: TrafficView) =>
     sql.part`(select at, id from ${sql.identifier(view)}
-      where partner_id = ${partnerId} and ${beyond(place)} order by ${by} limit ${size})`
+      where partner_id = ${partnerId} and ${beyond(cursor)} order by ${by} limit ${size})`
   const [last] = await db.listWithCustomPlan(
     placed,
     sql`${from('sandbox_outgoing')} union all ${from('sandbox_accepted')} union all ${from('sandbox_refused')}

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CheckId } from '../../src/checks/checks.ts'
-import { MISTAKES, type Mistake } from '../../src/demo/partner/mistakes/mistakes.ts'
+import { type DemoMistake, MISTAKES } from '../../src/demo/partner/mistakes/mistakes.ts'
 import { type Lab, openLab } from '../sandbox/lab.ts'
 import { EVERYTHING, makeStep, walk } from '../sandbox/walk.ts'
 import { until } from '../until.ts'
 
 /** The step that a mistake fails, the check that fails in it, and what that check says. */
-const FAILS: Readonly<Partial<Record<Mistake, [step: string, check: CheckId, says: object]>>> = {
+const FAILS: Readonly<Partial<Record<DemoMistake, [step: string, check: CheckId, says: object]>>> = {
   'wrong-signature-accepted': [
     'wrong-signature',
     'signature-checked',
@@ -67,7 +67,7 @@ const FAILS: Readonly<Partial<Record<Mistake, [step: string, check: CheckId, say
  * of a wrong content type and an old Date there is a warning, as of all that
  * the extra tests find (robustness.test.ts).
  */
-const HARMLESS: Readonly<Partial<Record<Mistake, string>>> = {
+const HARMLESS: Readonly<Partial<Record<DemoMistake, string>>> = {
   'stale-date-accepted': 'stale-date',
   'notice-sent-twice': 'refund-notice',
   'answer-scripts': 'product-pull',

@@ -141,7 +141,12 @@ describe('the forms of the back office', () => {
 
   it('switch on each mistake, several, and none', async () => {
     const { body } = await open()
-    for (const mistake of Object.keys(MISTAKES)) expect(body).toContain(`name="mistakes" value="${mistake}"`)
+    const inChinese = (await open({ 'accept-language': 'zh' })).body
+    for (const [mistake, text] of Object.entries(MISTAKES)) {
+      expect(body).toContain(`name="mistakes" value="${mistake}"`)
+      expect(body).toContain(`<span>${text} <code>${mistake}<`)
+      expect(inChinese).toMatch(new RegExp(`<span>[^<]*\\p{Script=Han}[^<]* <code>${mistake}<`, 'u'))
+    }
     await submit('mistakes', [
       ['mistakes', 'answer-scripts'],
       ['mistakes', 'answer-slow'],

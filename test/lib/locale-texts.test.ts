@@ -48,7 +48,7 @@ const derived = [
   ...INTERFACES.map(({ name }) => `sandbox.interface.${name}`),
   ...FUNCTION_IDS.flatMap((id) => [`sandbox.function.${id}`, `sandbox.function_about.${id}`]),
   ...REFUSAL_REASONS.map((reason) => `sandbox.refusal.${reason}`),
-  ...MEMBER_REFUSALS.map((reason) => `sandbox.members.refusal.${reason}`),
+  ...Object.keys(MEMBER_REFUSALS).map((reason) => `sandbox.members.refusal.${reason}`),
   ...MEMBER_ROLES.map((role) => `sandbox.members.role.${role}`),
   ...SECRET_REFUSALS.map((reason) => `sandbox.secret.refusal.${reason}`),
   ...ofOpenApi(),

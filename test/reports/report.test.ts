@@ -2,7 +2,7 @@ import { createPublicKey, randomUUID, verify } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deriveKeys } from '../../src/lib/crypto/keys.ts'
 import { VERSION } from '../../src/lib/version.ts'
-import { findReport, keepReportKeys, reportOfRun, storeReport, verifyReport } from '../../src/reports/report.ts'
+import { findReport, reportOfRun, storeReport, storeReportKeys, verifyReport } from '../../src/reports/report.ts'
 import { reportKey } from '../../src/reports/report-key.ts'
 import type { StoredReport } from '../../src/reports/store.ts'
 import type { ReportFacts } from '../../src/reports/wire.ts'
@@ -97,7 +97,7 @@ describe('a report', () => {
     expect(await verifyReport(both, kept.content, kept.signature)).toBe(true)
     const alone = { db, keys: deriveKeys(next) }
     expect(await verifyReport(alone, kept.content, kept.signature)).toBe(false)
-    for (let time = 0; time < 2; time++) await keepReportKeys({ ...both, clock })
+    for (let time = 0; time < 2; time++) await storeReportKeys({ ...both, clock })
     expect(await verifyReport(alone, kept.content, kept.signature)).toBe(true)
   })
 })

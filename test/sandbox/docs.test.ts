@@ -17,14 +17,14 @@ import {
 import { readNotice } from '../../src/mws/index.ts'
 import { ORDER_STATES, REFUND_STATES } from '../../src/orders/states.ts'
 import { docsAnchor, docsLink } from '../../src/sandbox/docs/anchor.ts'
-import { CONDITION_ANCHORS } from '../../src/sandbox/docs/conditions.ts'
+import { CONDITIONS } from '../../src/sandbox/docs/conditions.ts'
 import { DOCUMENTED_FUNCTIONS } from '../../src/sandbox/docs/functions.ts'
 import { CODES_ZH } from '../../src/sandbox/docs/meanings/codes.ts'
-import { MEANINGS, meaningKey } from '../../src/sandbox/docs/meanings/index.ts'
+import { FIELD_MEANINGS, meaningKey } from '../../src/sandbox/docs/meanings/index.ts'
 import { VALUES } from '../../src/sandbox/docs/meanings/values.ts'
 import { fieldReference, type Part, type ReferenceSection } from '../../src/sandbox/docs/reference.ts'
 import { searchReference } from '../../src/sandbox/docs/search.ts'
-import { livesOf } from '../../src/sandbox/docs/states.ts'
+import { stateMachinesOf } from '../../src/sandbox/docs/states.ts'
 import { docsTexts } from '../../src/sandbox/docs/texts.ts'
 import { interfaceTitle } from '../../src/sandbox/interface-title.ts'
 
@@ -190,8 +190,8 @@ describe('the reference', () => {
     const used = new Set(
       sections.flatMap(({ parts }) => parts.flatMap(({ fields }) => fields.map(({ anchor }) => meaningKey(anchor)))),
     )
-    expect(Object.keys(MEANINGS).filter((key) => !used.has(key))).toEqual([])
-    for (const [en, zh] of Object.values(MEANINGS)) {
+    expect(Object.keys(FIELD_MEANINGS).filter((key) => !used.has(key))).toEqual([])
+    for (const [en, zh] of Object.values(FIELD_MEANINGS)) {
       expect(en).not.toBe('')
       expect(zh).toMatch(/\p{Script=Han}|success/u)
     }
@@ -249,7 +249,7 @@ describe('the reference', () => {
       expect(wrongWithout(name, field, applies as Record<string, unknown>), `${name} ${field}`).toBe(true)
       expect(wrongWithout(name, field, not as Record<string, unknown>), `${name} ${field}`).toBe(false)
     }
-    for (const anchor of CONDITION_ANCHORS) expect(anchors).toContain(anchor)
+    for (const anchor of Object.keys(CONDITIONS)) expect(anchors).toContain(anchor)
   })
 
   it('shows failures beside success, in the words of the checks', () => {
@@ -285,7 +285,7 @@ describe('the reference', () => {
 
 describe('a life in states', () => {
   it.each(LOCALE_CODES)('has a box and a row for each state, and an arrow for each move (%s)', (locale) => {
-    const [order, refund] = livesOf(locale)
+    const [order, refund] = stateMachinesOf(locale)
     for (const [life, table] of [
       [order, ORDER_STATES],
       [refund, REFUND_STATES],

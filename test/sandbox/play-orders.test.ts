@@ -37,7 +37,7 @@ const order = async (orderId: bigint) => (await showOrder(lab.world.deps, orderI
 const newestCall = async () =>
   (await lab.world.pool.query('select * from partner_call order by started_at desc, call_number desc limit 1')).rows[0]
 
-describe('an order of Play', () => {
+describe('an order of the playground', () => {
   it('is made, paid, queried, refunded in part, and keeps its states', async () => {
     const { page, orderId } = await make()
     expect(textOf(page)).toContain('All checks passed')

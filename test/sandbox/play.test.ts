@@ -50,7 +50,7 @@ const newestCall = async () =>
 const typedIn = ({ body }: LightMyRequestResponse) =>
   (/<textarea[^>]*>\n?([\s\S]*?)<\/textarea>/.exec(body)?.[1] ?? '').replace(/&quot;/g, '"')
 
-describe('Play', () => {
+describe('the playground', () => {
   it('lists the interfaces that have a URL, and is linked in the navigation', async () => {
     const page = await open('/sandbox/play')
     expect(page.statusCode).toBe(200)

@@ -3,7 +3,7 @@ export interface Answer {
   readonly code?: number
   readonly describe?: string
   readonly body?: unknown
-  /** Some interfaces have fields beside the body. */
+  /** Some interfaces have fields next to `body`. */
   readonly totalSize?: number
   readonly partnerDealId?: string
 }

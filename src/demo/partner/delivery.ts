@@ -50,7 +50,7 @@ async function post(settings: Settings, path: string, text: string, signal: Abor
     bodyTimeout: TIMEOUT_MS,
     signal,
   })
-  // The HTTP status tells little in this protocol; the code in the envelope counts.
+  // The HTTP status says little in this protocol; the code in the envelope counts.
   const answer = fieldsOf(readJson(await body.text()), 'the answer')
   return { code: whole(answer, 'code'), describe: String(answer.describe ?? '') }
 }

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance, LogController } from 'fastify'
 import { registerControl } from './control/index.ts'
 import { makeMistakes } from './mistakes/index.ts'
-import type { Mistake } from './mistakes/mistakes.ts'
+import type { DemoMistake } from './mistakes/mistakes.ts'
 import { mistakenDelivery } from './mistakes/notices.ts'
 import { overlooking } from './mistakes/shop.ts'
 import { openOutbox } from './outbox.ts'
@@ -10,12 +10,12 @@ import type { Settings } from './settings.ts'
 import { openShop } from './shop.ts'
 
 /**
- * A small, correct ticket seller to copy from: it answers the platform's calls and sends notices. It stands alone, so
- * nothing is imported from the service. Leave out mistakes/ and control/, which are for the demo only; keep shop and
- * outbox in a database, where this example keeps them in memory.
+ * A small, correct ticket seller to copy from: it answers the platform's calls and sends notices. Leave out mistakes/ and
+ * control/, which are for the demo only; what remains imports nothing from the service. Keep shop and outbox in a
+ * database, where this example keeps them in memory.
  */
 export async function buildDemoPartner(settings: Settings): Promise<FastifyInstance> {
-  const switches = new Set<Mistake>()
+  const switches = new Set<DemoMistake>()
   const outbox = openOutbox(settings, mistakenDelivery(settings, switches))
   const shop = openShop(settings.now, outbox)
   const app = Fastify({

@@ -10,7 +10,7 @@ const readNumber = (text: string): number | bigint => {
   return Number.isSafeInteger(value) || !/^-?\d+$/.test(text) ? value : BigInt(text)
 }
 
-/** Throws SyntaxError for what is no JSON. */
+/** Throws SyntaxError for text that is not JSON. */
 export const readJson = (text: string): unknown => parse(text, null, readNumber)
 
 export const writeJson = (value: object): string => stringify(value) ?? ''

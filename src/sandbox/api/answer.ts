@@ -13,7 +13,7 @@ import type { Said } from '../../lib/said.ts'
 import type { Translate } from '../../lib/web/locale.ts'
 import type { Choice } from '../../test-plan/index.ts'
 import type { OwnContacts } from '../contacts.ts'
-import type { SellerStanding } from '../standing.ts'
+import type { SellerProgress } from '../seller-progress.ts'
 import { checkText, detailText, reasonText, saidText, stepName } from '../texts.ts'
 
 /** Answers of the headless API. Names are those of the tables' columns; times are ISO 8601 in UTC. */
@@ -144,7 +144,7 @@ export const acceptanceAnswer = ({
 export const contactsAnswer = ({ contacts, missing }: OwnContacts) => ({ contacts, missing_contacts: missing })
 
 /** Where the partner stands; `run_id` is null before its first run, `accepted_run_id` until one was accepted. */
-export const standingAnswer = ({ state, present, accepted }: SellerStanding) => ({
+export const standingAnswer = ({ state, present, accepted }: SellerProgress) => ({
   state,
   run_id: present?.run_id ?? null,
   accepted_run_id: accepted?.run_id ?? null,

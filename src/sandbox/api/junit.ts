@@ -87,8 +87,8 @@ function caseOfStep({ id, state, attempts }: ReportedStep, t: Translate): Case {
   if (state === 'passed') return caseOf(id, ms, 'passed')
   if (state === 'interrupted') return caseOf(id, ms, 'error', t('sandbox.junit.interrupted'))
   const errors = last.failed_checks.filter(({ level }) => level === 'error')
-  const all = last.failed_checks.map((check) => checkLine(check, t))
-  return caseOf(id, ms, 'failure', checkLine(errors[0], t), all.join('\n'))
+  const all = last.failed_checks.map((check) => junitCheckLine(check, t))
+  return caseOf(id, ms, 'failure', junitCheckLine(errors[0], t), all.join('\n'))
 }
 
 function caseOfAcceptance({ acceptance }: RunReport, t: Translate): Case {
@@ -118,7 +118,7 @@ function caseOfAcceptance({ acceptance }: RunReport, t: Translate): Case {
 }
 
 /** `Invalid field: body[0].title: expected is required, got missing`. */
-export function checkLine(check: Omit<FailedCheck, 'id'> | undefined, t: Translate): string {
+export function junitCheckLine(check: Omit<FailedCheck, 'id'> | undefined, t: Translate): string {
   if (!check) return t('sandbox.junit.no_check')
   const { text: name, level, path, expected, actual } = check
   const said = [
@@ -159,6 +159,6 @@ const historyOf = (report: RunReport, t: Translate): string =>
   everyAttempt(report)
     .map(([step, attempt]) => {
       const first = `${attempt.started_at.toISOString()} ${step} #${attempt.number}: ${attempt.outcome ?? 'running'} after ${took(attempt)}`
-      return [first, ...attempt.failed_checks.map((check) => `  ${checkLine(check, t)}`)].join('\n')
+      return [first, ...attempt.failed_checks.map((check) => `  ${junitCheckLine(check, t)}`)].join('\n')
     })
     .join('\n')

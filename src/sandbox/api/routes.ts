@@ -26,12 +26,12 @@ import { acceptRun } from '../accept-run.ts'
 import { giveContacts, ownContacts } from '../contacts.ts'
 import { noticeCurl } from '../notice-curl.ts'
 import { shareLink, withdrawLinks } from '../pages/share.ts'
-import { sellerStanding } from '../standing.ts'
+import { sellerProgress } from '../seller-progress.ts'
 import { acceptanceAnswer, contactsAnswer, eventAnswer, runAnswer, runSummary, standingAnswer } from './answer.ts'
-import { beginRun } from './begin.ts'
 import { linesAfter, Waits } from './events.ts'
 import { junitOf } from './junit.ts'
 import { reportRun } from './report.ts'
+import { startRunFromApi } from './start-run-from-api.ts'
 import { eventsQuery, isRunId, newConditions, newContacts, newRun, PRESENT } from './wire.ts'
 
 const HEADERS = {
@@ -54,7 +54,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }):
   app.addHook('preClose', async () => waits.endAll())
 
   app.post('/runs', async (request, reply) => {
-    const { run_id } = await beginRun(deps, callerOf(request).partner_id, bodyOf(request, newRun))
+    const { run_id } = await startRunFromApi(deps, callerOf(request).partner_id, bodyOf(request, newRun))
     return sendRun(request, reply, run_id)
   })
 
@@ -69,7 +69,7 @@ export async function apiRoutes(app: FastifyInstance, { deps }: { deps: Deps }):
 
   app.get('/runs', async (request, reply) => {
     const { partner_id: partnerId } = callerOf(request)
-    const [standing, runs] = await Promise.all([sellerStanding(deps, partnerId), listRuns(deps, partnerId)])
+    const [standing, runs] = await Promise.all([sellerProgress(deps, partnerId), listRuns(deps, partnerId)])
     const shown = runs.map(runSummary)
     return send(request, reply, { standing: standingAnswer(standing), runs: shown })
   })

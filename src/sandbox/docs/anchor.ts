@@ -1,6 +1,6 @@
 import type { InterfaceName } from '../../interfaces/index.ts'
 
-/** The notices of partners under stable kebab-case names, beside those of the interfaces. */
+/** The notices of partners under stable kebab-case names, as the interfaces have them. */
 export type NoticeName = 'deal-change' | 'consume' | 'refund' | 'pay' | 'reschedule' | 'level-prices'
 
 export type Direction = 'request' | 'answer' | 'notice'

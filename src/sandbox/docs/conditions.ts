@@ -1,7 +1,7 @@
 import type { Locale } from '../../lib/web/locale.ts'
 
 /** When a field is required by more than its message shows: by the order that it is about, or the stage of the partner. */
-const CONDITIONS: Readonly<Record<string, readonly [en: string, zh: string]>> = {
+export const CONDITIONS: Readonly<Record<string, readonly [en: string, zh: string]>> = {
   'deal-change.notice.partnerId': ['until you are live', '正式上线前'],
   'consume.notice.partnerId': ['until you are live', '正式上线前'],
   'refund.notice.partnerId': ['until you are live', '正式上线前'],
@@ -15,8 +15,6 @@ const CONDITIONS: Readonly<Record<string, readonly [en: string, zh: string]>> = 
   'order-pay.answer.body.credentialList': ['realNameType = 1', 'realNameType = 1'],
   'pay.notice.body.credentialList': ['realNameType = 1', 'realNameType = 1'],
 }
-
-export const CONDITION_ANCHORS = Object.keys(CONDITIONS)
 
 /** Undefined for a field that depends on nothing beyond its message. */
 export function conditionOf(anchor: string, locale: Locale): string | undefined {

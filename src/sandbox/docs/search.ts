@@ -7,7 +7,7 @@ const MOST_FOUND = 100
 interface Found {
   readonly anchor: string
   /** Where it is: the section, and for a field its path. */
-  readonly place: string
+  readonly location: string
   readonly text: string
 }
 
@@ -24,18 +24,18 @@ const entriesOf = (section: ReferenceSection, titleOf: TitleOf): (Found & { read
   const title = titleOf(section)
   const { name, path } = section
   return [
-    { anchor: name, place: title, text: path, words: `${name} ${title} ${path}` },
+    { anchor: name, location: title, text: path, words: `${name} ${title} ${path}` },
     ...section.parts.flatMap(({ direction, fields }) =>
       fields.map(({ anchor, path: field, meaning, meanings }) => ({
         anchor,
-        place: `${title} · ${field}`,
+        location: `${title} · ${field}`,
         text: meaning,
         words: [direction, field, meaning, ...meanings.map((one) => `${one.value} ${one.meaning}`)].join(' '),
       })),
     ),
     ...section.codes.map(({ code, meaning }) => ({
       anchor: name,
-      place: `${title} · ${code}`,
+      location: `${title} · ${code}`,
       text: meaning,
       words: `${code} ${meaning}`,
     })),

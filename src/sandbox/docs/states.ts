@@ -50,8 +50,8 @@ const REFUND_ZH: Readonly<Record<RefundState, string>> = {
   refused: '合作方拒绝退款',
 }
 
-/** A life in states: the diagram, and the same as text. */
-export interface Life {
+/** The states of an order or a refund: the diagram, and the same as text. */
+export interface StateMachine {
   readonly name: 'order' | 'refund'
   readonly diagram: Diagram
   readonly states: readonly { readonly state: string; readonly means: string; readonly next: readonly string[] }[]
@@ -59,13 +59,13 @@ export interface Life {
 
 type Table<State extends string> = Readonly<Record<State, { readonly means: string; readonly next: readonly State[] }>>
 
-function lifeOf<State extends string>(
-  name: Life['name'],
+function stateMachineOf<State extends string>(
+  name: StateMachine['name'],
   table: Table<State>,
   places: Places<State>,
   chinese: Readonly<Record<State, string>>,
   locale: Locale,
-): Life {
+): StateMachine {
   const states = (Object.keys(table) as State[]).map((state) => {
     const { means, next } = table[state]
     return { state, means: locale === 'en' ? means : chinese[state], next }
@@ -74,7 +74,7 @@ function lifeOf<State extends string>(
 }
 
 /** What becomes of an order and of a refund, from the table that the platform itself decides by. */
-export const livesOf = (locale: Locale): Life[] => [
-  lifeOf<OrderState>('order', ORDER_STATES, ORDER_PLACES, ORDER_ZH, locale),
-  lifeOf<RefundState>('refund', REFUND_STATES, REFUND_PLACES, REFUND_ZH, locale),
+export const stateMachinesOf = (locale: Locale): StateMachine[] => [
+  stateMachineOf<OrderState>('order', ORDER_STATES, ORDER_PLACES, ORDER_ZH, locale),
+  stateMachineOf<RefundState>('refund', REFUND_STATES, REFUND_PLACES, REFUND_ZH, locale),
 ]

@@ -9,8 +9,8 @@ import { localeOfRequest } from '../../lib/web/page.ts'
 import { askForPassword, MemberRefusal, openMemberLink, SHORTEST_PASSWORD, useLink } from '../../members/index.ts'
 import { showPartner } from '../../partners/index.ts'
 import { HOME, sendSandboxPage } from '../guard.ts'
+import { memberRefusalText, roleName } from '../texts.ts'
 import { forgottenForm, linkQuery, signInQuery } from '../wire.ts'
-import { memberRefusalText, roleName } from './texts.ts'
 import { passwordForm } from './wire.ts'
 
 /** The token never leaves in a Referer, not even to our own pages: a proxy's log may have it. */

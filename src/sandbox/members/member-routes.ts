@@ -15,8 +15,8 @@ import {
 } from '../../members/index.ts'
 import { HOME, onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { folderOfUnsent } from '../notify/mail.ts'
+import { memberRefusalText } from '../texts.ts'
 import { membersShown } from './members-shown.ts'
-import { memberRefusalText } from './texts.ts'
 import { inviteForm, type MEMBER_CHANGES, memberChangeQuery, roleForm } from './wire.ts'
 
 const MEMBERS = `${HOME}/members`
@@ -32,7 +32,7 @@ interface Shown {
   readonly done?: (typeof MEMBER_CHANGES)[number] | undefined
 }
 
-/** The page for owners on which they manage members. A refusal is told on the page. */
+/** The page for owners on which they manage members. A refusal is shown on the page. */
 export const memberRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
   const show = async (request: FastifyRequest, reply: FastifyReply, shown: Shown = {}) => {
     const partner = partnerOf(request)

@@ -2,7 +2,7 @@ import type { OutputOf } from '../../lib/json/input.ts'
 import { type Locale, translator } from '../../lib/web/locale.ts'
 import type { listMembers } from '../../members/index.ts'
 import type { SignedInPartner } from '../session.ts'
-import { roleName } from './texts.ts'
+import { roleName } from '../texts.ts'
 
 type Member = OutputOf<typeof listMembers>[number]
 

@@ -9,8 +9,8 @@ import { RescodeError } from '../../lib/web/rescode.ts'
 import { MemberRefusal } from '../../members/index.ts'
 import { showPartner } from '../../partners/index.ts'
 import { HOME, onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
+import { memberRefusalText } from '../texts.ts'
 import { endOldSecret, rotateOwnSecret, SecretRefusal, signWithNewest } from './secret.ts'
-import { memberRefusalText } from './texts.ts'
 import { rotateForm, type SECRET_CHANGES, secretChangeQuery } from './wire.ts'
 
 type PartnerSecretDates = OutputOf<typeof showPartner>['secrets'][number]
@@ -96,7 +96,7 @@ const shownSecret = ({ signs, created_at, ends_at, last_used_at }: PartnerSecret
   lastUsed: last_used_at?.toISOString(),
 })
 
-/** Whether the newest waits to sign our calls, and whether an old one still works beside it. */
+/** Whether the newest waits to sign our calls, and whether an old one still works. */
 const stageOf = ([newest, other]: readonly PartnerSecretDates[]) => ({
   waits: newest !== undefined && !newest.signs,
   hasOld: newest?.signs === true && other !== undefined,

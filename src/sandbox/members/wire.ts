@@ -20,5 +20,5 @@ export const secretChangeQuery = z
 /** Which secret was the newest when the page was opened. */
 export const rotateForm = z.object({ replaces: z.string().max(64) }).catch({ replaces: '' })
 
-/** Two passwords that are the same; the first problem is told. */
+/** Two passwords that are the same; the first problem is reported. */
 export const passwordForm = z.object({ password: memberPassword, password_again: z.string().max(1024) })

@@ -5,7 +5,7 @@ import type { Config } from '../../config/index.ts'
 import { parseSmtpUrl } from '../../config/smtp-url.ts'
 import type { Deps } from '../../deps.ts'
 import { isLoopbackHost } from '../../lib/web/web-url.ts'
-import type { Letter } from './letter.ts'
+import type { MailMessage } from './mail-message.ts'
 import { NotSent } from './wire.ts'
 
 /**
@@ -29,11 +29,11 @@ export const folderOfUnsent = (config: Config): string | null =>
 /**
  * Sends the mail, or writes it to a folder where no SMTP server is known; `id` names its file. Throws NotSent.
  */
-export async function sendLetter({ config }: Pick<Deps, 'config'>, id: string, letter: Letter): Promise<void> {
-  if (config.SMTP_URL === undefined) return writeLetter(mailFolder(config), id, letter)
+export async function sendMail({ config }: Pick<Deps, 'config'>, id: string, message: MailMessage): Promise<void> {
+  if (config.SMTP_URL === undefined) return writeMail(mailFolder(config), id, message)
   const transport = (await mailer()).createTransport(smtpOptions(config.SMTP_URL))
   try {
-    await transport.sendMail(letter)
+    await transport.sendMail(message)
   } catch (error) {
     throw asNotSent(error as NodemailerError)
   } finally {
@@ -54,13 +54,13 @@ export function smtpOptions(smtpUrl: string): SMTPTransportOptions {
 }
 
 /** One file a mail, whole or not at all, however often it is written. */
-async function writeLetter(folder: string, id: string, letter: Letter): Promise<void> {
+async function writeMail(folder: string, id: string, message: MailMessage): Promise<void> {
   const { createTransport } = await mailer()
-  const { message } = await createTransport({ ...CLOSED, streamTransport: true, buffer: true }).sendMail(letter)
+  const { message: bytes } = await createTransport({ ...CLOSED, streamTransport: true, buffer: true }).sendMail(message)
   const file = join(folder, `${id}.eml`)
   try {
     await mkdir(folder, { recursive: true })
-    await writeFile(`${file}.part`, message as Buffer, { mode: 0o600 })
+    await writeFile(`${file}.part`, bytes as Buffer, { mode: 0o600 })
     await rename(`${file}.part`, file)
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException

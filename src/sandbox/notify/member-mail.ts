@@ -4,28 +4,28 @@ import { beijingTime } from '../../lib/time-zone.ts'
 import { type Translate, translator } from '../../lib/web/locale.ts'
 import { findMemberMail, markMailFailed, markMailSent } from '../../members/index.ts'
 import { showPartner } from '../../partners/index.ts'
-import { bilingual, type Letter, letterFrom } from './letter.ts'
-import { sendLetter } from './mail.ts'
-import { type Attempted, deliver } from './send.ts'
+import { sendMail } from './mail.ts'
+import { bilingual, type MailMessage, messageFrom } from './mail-message.ts'
+import { type DeliveryResult, deliver } from './send.ts'
 
 /** One attempt at the mail with a member's link; nothing when it is sent, or its link can no longer be used. */
-export async function sendMemberMail(deps: Deps, linkId: string): Promise<Attempted> {
+export async function sendMemberMail(deps: Deps, linkId: string): Promise<DeliveryResult> {
   const found = await findMemberMail(deps, linkId)
   if (!found) return {}
-  const letter = await memberLetter(deps, found)
+  const message = await memberMessage(deps, found)
   return deliver(deps, {
-    send: () => sendLetter(deps, linkId, letter),
+    send: () => sendMail(deps, linkId, message),
     markSent: () => markMailSent(deps, linkId),
     markFailed: (problem, final) => markMailFailed(deps, linkId, problem, final),
     givenUpAt: found.expiresAt,
   })
 }
 
-/** The same for every attempt but for its date. */
-async function memberLetter(
+/** The same for every attempt, except its date. */
+async function memberMessage(
   deps: Deps,
   { linkId, partnerId, purpose, mail, token, expiresAt }: NonNullable<OutputOf<typeof findMemberMail>>,
-): Promise<Letter> {
+): Promise<MailMessage> {
   const { config, clock } = deps
   const { name, client_id } = await showPartner(deps, partnerId)
   const url = `${config.PUBLIC_URL}/sandbox/join?token=${token}`
@@ -38,7 +38,7 @@ async function memberLetter(
     purpose === 'invitation'
       ? t('sandbox.mail.invitation_text', { ...values, time })
       : t('sandbox.mail.password_text', { ...values, time })
-  return letterFrom(config, {
+  return messageFrom(config, {
     id: linkId,
     to: { name: '', address: mail },
     subject: `${subject(zh)} / ${subject(en)}`,

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { folderOfUnsent } from './mail.ts'
-import { hurrySending, sendingJobs } from './queue.ts'
+import { sendingJobs, sendNow } from './queue.ts'
 import * as store from './store.ts'
 import type { Notification } from './wire.ts'
 
@@ -50,7 +50,7 @@ export const retryNotification = (deps: Deps, runId: string, notificationId: str
     const state = await store.lockUnsent(db, runId, notificationId)
     if (state === undefined) return false
     if (state === 'failed') await store.waitAgain(db, notificationId, deps.clock.now())
-    await hurrySending({ ...deps, db }, notificationId, state === 'failed')
+    await sendNow({ ...deps, db }, notificationId, state === 'failed')
     return true
   })
 

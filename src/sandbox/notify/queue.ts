@@ -14,7 +14,7 @@ export const queueSending = (db: Db, notificationId: string): Promise<number> =>
  * Makes the next attempt now. An attempt that is running is left alone, unless it `isOver`: then its job has only not
  * been released yet, and the queue replaces it.
  */
-export async function hurrySending({ db, clock }: Deps, notificationId: string, isOver: boolean): Promise<void> {
+export async function sendNow({ db, clock }: Deps, notificationId: string, isOver: boolean): Promise<void> {
   const [job] = await findJobsByKey(db, [keyOf(notificationId)])
   if (job === undefined || (job.state === 'running' && isOver)) await queueSending(db, notificationId)
   else await rescheduleJob(db, job.job_id, clock.now(), 0)

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../../deps.ts'
 import { addSeconds } from '../../lib/clock.ts'
-import { letterOf } from './letter.ts'
-import { sendLetter } from './mail.ts'
+import { sendMail } from './mail.ts'
+import { messageOf } from './mail-message.ts'
 import * as store from './store.ts'
 import { callWebhook } from './webhook.ts'
 import { type Channel, type Notification, NotSent } from './wire.ts'
@@ -12,12 +12,12 @@ const RECORD_TRIES = 60
 const RECORD_PAUSE_MS = 1_000
 
 const CHANNELS: Readonly<Record<Channel, (deps: Deps, notification: Notification) => Promise<void>>> = {
-  mail: (deps, notification) => sendLetter(deps, notification.notification_id, letterOf(deps.config, notification)),
+  mail: (deps, notification) => sendMail(deps, notification.notification_id, messageOf(deps.config, notification)),
   webhook: callWebhook,
 }
 
 /** What came of an attempt, for the operator. Neither holds a secret. */
-export interface Attempted {
+export interface DeliveryResult {
   /** Worth another attempt. */
   failure?: string
   /** Not: it was refused for good, or its time is over. */
@@ -39,7 +39,10 @@ interface Delivery {
  * it again, with the same Message-ID or webhook-id, by which the receiver can tell. Nothing is done between these two,
  * and a database that is away just then is waited for.
  */
-export async function deliver(deps: Deps, { send, markSent, markFailed, givenUpAt }: Delivery): Promise<Attempted> {
+export async function deliver(
+  deps: Deps,
+  { send, markSent, markFailed, givenUpAt }: Delivery,
+): Promise<DeliveryResult> {
   deps.assertMayCall?.()
   try {
     await send()
@@ -50,12 +53,12 @@ export async function deliver(deps: Deps, { send, markSent, markFailed, givenUpA
     await markFailed(problem, final)
     return final ? { givenUp: detail } : { failure: detail }
   }
-  await persistently(markSent)
+  await retryUntilStored(markSent)
   return {}
 }
 
 /** One attempt at a notification; nothing when it has been sent already. */
-export async function sendNotification(deps: Deps, notificationId: string): Promise<Attempted> {
+export async function sendNotification(deps: Deps, notificationId: string): Promise<DeliveryResult> {
   const notification = await store.beginAttempt(deps.db, notificationId)
   if (!notification) return {}
   return deliver(deps, {
@@ -66,7 +69,7 @@ export async function sendNotification(deps: Deps, notificationId: string): Prom
   })
 }
 
-async function persistently(work: () => Promise<unknown>): Promise<void> {
+async function retryUntilStored(work: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       await work()

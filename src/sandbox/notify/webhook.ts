@@ -39,8 +39,8 @@ const bodyOf = ({ run_id, partner_id, role, facts }: Notification): string =>
 
 /**
  * Posts the message to the contact's webhook, signed as Standard Webhooks (standardwebhooks.com) has it, with the secret of
- * that webhook. One from before these secrets is called unsigned until an operator makes one: who verifies refuses it, and
- * it is tried again. Delivered when the answer is 2xx. Throws NotSent.
+ * that webhook. One from before these secrets is called unsigned until an operator makes one: a receiver that verifies
+ * refuses that, and the message is tried again. Delivered when the answer is 2xx. Throws NotSent.
  */
 export async function callWebhook(deps: Deps, notification: Notification): Promise<void> {
   const { partner_id: partnerId, role, address: url } = notification

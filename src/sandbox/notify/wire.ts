@@ -34,7 +34,7 @@ export const notification = z.object({
 export type Notification = z.output<typeof notification>
 
 /**
- * Why a message did not arrive. `message` is for the partner's page: it tells nothing about our network, and blocked,
+ * Why a message did not arrive. `message` is for the partner's page: it says nothing about our network, and blocked,
  * refused and unreachable addresses read alike. `detail` is for the operator. Neither holds a secret or an address.
  */
 export class NotSent extends Error {

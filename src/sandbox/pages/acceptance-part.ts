@@ -5,8 +5,8 @@ import type { Translate } from '../../lib/web/locale.ts'
 import { reportOfRun } from '../../reports/index.ts'
 import { notificationsOf } from '../notify/notifications.ts'
 import { stepName } from '../texts.ts'
+import { type ContactMessage, contactMessages } from './contact-messages.ts'
 import { stepHref } from './step-item.ts'
-import { type Telling, tellings } from './telling.ts'
 
 /** The acceptance check as a page shows it. */
 export interface AcceptancePart {
@@ -27,7 +27,7 @@ export interface AcceptancePart {
   /** The signed report, for everybody who knows its address; null until it has passed. */
   readonly signed: string | null
   /** The notifications to the contacts. */
-  readonly told: readonly Telling[]
+  readonly told: readonly ContactMessage[]
   /** Where mails are written while no mail server is set; null where one is. */
   readonly mailFolder: string | null
 }
@@ -61,7 +61,7 @@ export async function acceptancePart(
       .map(({ step }) => ({ name: stepName(step.id, t), href: stepHref(run.run_id, step.id) })),
     open: reached && state !== 'accepted' && state !== 'replaced',
     signed: report ? `/sandbox/verify/${report.report_id}` : null,
-    told: tellings(run.run_id, told, t),
+    told: contactMessages(run.run_id, told, t),
     mailFolder: told.folder,
   }
 }

@@ -1,6 +1,6 @@
 import type { Translate } from '../../lib/web/locale.ts'
 import { CONTACT_ROLES, type ContactRole } from '../../partners/index.ts'
-import { type ContactsGiven, type OwnContacts, type Person, person } from '../contacts.ts'
+import { type ContactPerson, type ContactsGiven, contactPerson, type OwnContacts } from '../contacts.ts'
 
 /** The contacts on the page of functions: read from the form, checked, and shown again as they were typed. */
 
@@ -33,12 +33,12 @@ export interface ParsedContacts {
  */
 export function parseContacts(texts: ContactTexts, stored: OwnContacts['contacts'], required = false): ParsedContacts {
   const none = required && FIELDS.every((name) => !texts[name])
-  const given: Partial<Record<ContactRole, Person>> = {}
+  const given: Partial<Record<ContactRole, ContactPerson>> = {}
   const problems: Record<string, string> = {}
   for (const role of CONTACT_ROLES) {
     const [name, mail] = [texts[fieldOf(role, 'name')], texts[fieldOf(role, 'mail')]]
     if (!none && !name && !mail && (stored[role] === undefined || (name === undefined && mail === undefined))) continue
-    const read = person.safeParse({ name: name ?? '', mail: mail ?? '' })
+    const read = contactPerson.safeParse({ name: name ?? '', mail: mail ?? '' })
     if (read.success) given[role] = read.data
     for (const { path } of read.error?.issues ?? []) {
       if (path[0] === 'name') problems[fieldOf(role, 'name')] = 'sandbox.problem.contact_name'

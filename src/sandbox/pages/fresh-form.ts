@@ -3,17 +3,10 @@ import type { Deps } from '../../deps.ts'
 import type { OutputOf } from '../../lib/json/input.ts'
 import { showPartner } from '../../partners/index.ts'
 import { type Choice, type FunctionId, OFFERED_FUNCTIONS, REQUIRED_FUNCTIONS } from '../../test-plan/index.ts'
+import { DEMO_PRODUCTS, isDemo } from '../demo-partner.ts'
 import { conditionTexts } from './conditions-form.ts'
-import { isDemo } from './demo-help.ts'
 import { type FormTexts, PRODUCT_ROLES, type ProductRole } from './functions-form.ts'
 
-const DEMO_PRODUCTS: Readonly<Record<ProductRole, string>> = {
-  main: 'DEMO-BOAT',
-  later: 'DEMO-CASTLE',
-  review: 'DEMO-TOWER',
-  level: 'DEMO-SHOW',
-  sold_out: 'DEMO-SOLD-OUT',
-}
 const NO_PRODUCTS = Object.fromEntries(PRODUCT_ROLES.map((role) => [role, ''])) as Record<ProductRole, string>
 const USUAL: readonly FunctionId[] = [...REQUIRED_FUNCTIONS, 'product-pull', 'pay-at-once', 'refund-at-once']
 

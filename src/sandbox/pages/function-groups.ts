@@ -1,7 +1,7 @@
 import type { InterfaceName } from '../../interfaces/index.ts'
 import type { FunctionId } from '../../test-plan/index.ts'
 
-/** The functions as the form lays them out; each stands in exactly one group (a test holds that). */
+/** The functions as the form lays them out; each is in exactly one group (a test holds that). */
 export const GROUPS: readonly { readonly name: string; readonly functions: readonly FunctionId[] }[] = [
   { name: 'sandbox.group.products', functions: ['product-pull', 'product-change', 'poi-pull', 'product-status'] },
   { name: 'sandbox.group.prices', functions: ['price-calendar', 'level-price-calendar'] },

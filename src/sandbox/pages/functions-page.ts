@@ -6,16 +6,16 @@ import type { Locale, Translate } from '../../lib/web/locale.ts'
 import { showPartner } from '../../partners/index.ts'
 import { FAULTS, type FunctionId, MOST_DAYS_AHEAD, REQUIRED_FUNCTIONS } from '../../test-plan/index.ts'
 import { ownContacts } from '../contacts.ts'
+import { isDemo } from '../demo-partner.ts'
 import { type InterfacePreflight, preflight } from '../preflight/index.ts'
-import { sellerStanding } from '../standing.ts'
+import { sellerProgress } from '../seller-progress.ts'
 import { functionName } from '../texts.ts'
 import { type Fault, faultText } from './conditions-form.ts'
 import { type ShownContact, shownContacts } from './contacts-form.ts'
-import { isDemo } from './demo-help.ts'
 import { GROUPS } from './function-groups.ts'
 import { type FormTexts, interfacesOf, PRODUCT_ROLES, type Problems, type ProductRole } from './functions-form.ts'
-import { type Mistake, summaryOf } from './functions-summary.ts'
-import { type PresentNotice, presentNotice } from './present-notice.ts'
+import { type FormProblem, summaryOf } from './functions-summary.ts'
+import { type ProgressNotice, progressNotice } from './progress-notice.ts'
 
 /** The page on which functions are chosen. */
 export interface FunctionsPage {
@@ -47,10 +47,10 @@ export interface FunctionsPage {
   readonly contacts: readonly ShownContact[]
   readonly problems: Problems
   /** The same in the order of the page, for the summary at its top: each leads to its field. */
-  readonly summary: readonly Mistake[]
+  readonly summary: readonly FormProblem[]
   readonly preflight: readonly InterfacePreflight[] | null
   /** Where the seller stands. */
-  readonly notice: PresentNotice | null
+  readonly notice: ProgressNotice | null
 }
 
 interface FunctionGroup {
@@ -106,9 +106,9 @@ export async function functionsPage(
   { form, saved, problems = {}, preflight: tried = null }: Shown,
   t: Translate,
 ): Promise<FunctionsPage> {
-  const [partner, standing, known, contacts] = await Promise.all([
+  const [partner, progress, known, contacts] = await Promise.all([
     showPartner(deps, partnerId),
-    sellerStanding(deps, partnerId),
+    sellerProgress(deps, partnerId),
     listProducts(deps, { partner_id: partnerId }),
     ownContacts(deps, partnerId),
   ])
@@ -122,7 +122,7 @@ export async function functionsPage(
   )
   const labels = productLabels(t)
   const page = {
-    unlocked: standing.state !== 'locked',
+    unlocked: progress.state !== 'locked',
     live: partner.stage === 'live',
     demo: isDemo(deps, partner),
     groups: groupsOf(form, problems, t),
@@ -145,7 +145,7 @@ export async function functionsPage(
         label: faultText(name, t),
         chosen: form.conditions.faults.includes(name),
       })),
-      canChange: standing.state === 'under_way' || standing.state === 'all_passed',
+      canChange: progress.state === 'under_way' || progress.state === 'all_passed',
     },
     baseUrl: field('base_url', t('sandbox.functions.base_url'), form.base_url),
     urls,
@@ -154,7 +154,7 @@ export async function functionsPage(
     saved: saved ?? null,
     problems,
     preflight: tried,
-    notice: presentNotice(standing, t),
+    notice: progressNotice(progress, t),
   }
   return { ...page, summary: summaryOf(page, t) }
 }

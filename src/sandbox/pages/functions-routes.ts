@@ -9,15 +9,16 @@ import { MemberRefusal } from '../../members/index.ts'
 import { giveContacts, ownContacts } from '../contacts.ts'
 import { onBehalfOf, partnerOf, sendSandboxPage } from '../guard.ts'
 import { refusalText } from '../texts.ts'
-import { type Beginning, beginRun } from './begin-run.ts'
 import { parseConditions } from './conditions-form.ts'
 import { parseContacts } from './contacts-form.ts'
 import { freshForm, settledForm } from './fresh-form.ts'
 import { type FormTexts, parseRunRequest, readForm } from './functions-form.ts'
 import { functionsPage, preflightOf, type Shown } from './functions-page.ts'
 import { overwritePage } from './overwrite-page.ts'
+import { type RunStart, startRunFromForm } from './start-run-from-form.ts'
+import { functionsForm } from './wire.ts'
 
-type Wanted = Pick<Beginning, 'requested' | 'contacts'>
+type Wanted = Pick<RunStart, 'requested' | 'contacts'>
 
 /** One page: the functions are chosen, the addresses checked, the run is started. */
 export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { deps }) => {
@@ -31,13 +32,14 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
     show(request, reply, { form: await freshForm(deps, partnerOf(request).partnerId) }),
   )
 
-  app.post<{ Body: { action?: unknown; replaces?: unknown } | undefined }>('/functions', async (request, reply) => {
+  app.post('/functions', async (request, reply) => {
     const { partnerId } = partnerOf(request)
     const form = await settledForm(deps, partnerId, readForm(request.body))
-    if (request.body?.action === 'check') return check(request, reply, form)
-    if (request.body?.action === 'back') return show(request, reply, { form })
-    if (request.body?.action === 'contacts') return saveContacts(request, reply, form)
-    if (request.body?.action === 'conditions') return saveConditions(request, reply, form)
+    const { action } = functionsForm.parse(request.body)
+    if (action === 'check') return check(request, reply, form)
+    if (action === 'back') return show(request, reply, { form })
+    if (action === 'contacts') return saveContacts(request, reply, form)
+    if (action === 'conditions') return saveConditions(request, reply, form)
     const read = parseRunRequest(form)
     const { contacts } = await ownContacts(deps, partnerId)
     const named = parseContacts(form.contacts, contacts)
@@ -100,11 +102,10 @@ export const functionsRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, {
   }
 
   async function begin(request: FastifyRequest, reply: FastifyReply, form: FormTexts, wanted: Wanted) {
-    const replaces =
-      typeof request.body === 'object' ? String((request.body as { replaces?: unknown }).replaces ?? '') : ''
+    const { replaces } = functionsForm.parse(request.body)
     try {
       const { partnerId } = partnerOf(request)
-      const result = await beginRun(onBehalfOf(deps, request), { partnerId, ...wanted, replaces })
+      const result = await startRunFromForm(onBehalfOf(deps, request), { partnerId, ...wanted, replaces })
       if ('unconfirmed' in result) return confirm(request, reply, form, result.unconfirmed)
       return reply.headers(AREA_A_HEADERS).redirect(`/sandbox/run/${result.begun.run_id}`, 303)
     } catch (error) {

@@ -1,9 +1,9 @@
 import type { Deps } from '../../deps.ts'
 import type { Translate } from '../../lib/web/locale.ts'
-import { type SellerStanding, type SellerState, sellerStanding } from '../standing.ts'
+import { type SellerProgress, type SellerState, sellerProgress } from '../seller-progress.ts'
 
 /** One of the stages on the way to a passed integration. */
-interface Stage {
+interface HomeStep {
   readonly name: string
   readonly detail: string
   readonly href: string
@@ -15,7 +15,7 @@ export interface HomePage {
   readonly reached: { readonly text: string; readonly at: string } | null
   /** Where the messages to the contacts stand; null until a run was accepted. */
   readonly messages: string | null
-  readonly stages: readonly Stage[]
+  readonly stages: readonly HomeStep[]
 }
 
 const STAGES = ['signature', 'functions', 'steps', 'acceptance'] as const
@@ -23,10 +23,10 @@ const STAGES = ['signature', 'functions', 'steps', 'acceptance'] as const
 const DONE: Readonly<Record<SellerState, number>> = { locked: 0, no_run: 1, under_way: 2, all_passed: 3, accepted: 4 }
 
 export const homePage = async (deps: Deps, partnerId: bigint, t: Translate): Promise<HomePage> =>
-  homeOf(await sellerStanding(deps, partnerId), t)
+  homeOf(await sellerProgress(deps, partnerId), t)
 
 /** The stages of the run that the partner is at, and what it has reached with this or an earlier one. */
-export function homeOf({ state, present, accepted, isLater }: SellerStanding, t: Translate): HomePage {
+export function homeOf({ state, present, accepted, isLater }: SellerProgress, t: Translate): HomePage {
   const progress = present && { passed: String(present.passed), steps: String(present.steps) }
   const texts = {
     signature: [t('sandbox.home.signature'), t('sandbox.home.signature_detail'), '/sandbox/signature'],
@@ -49,8 +49,8 @@ export function homeOf({ state, present, accepted, isLater }: SellerStanding, t:
 }
 
 function reached(
-  accepted: NonNullable<SellerStanding['accepted']>,
-  later: SellerStanding['present'],
+  accepted: NonNullable<SellerProgress['accepted']>,
+  later: SellerProgress['present'],
   t: Translate,
 ): NonNullable<HomePage['reached']> {
   const values = { number: String(accepted.number), at: '\n' }

@@ -107,7 +107,7 @@ async function contentOf(context: LineContext, event: RunEvent): Promise<LineCon
         exchange: await findExchange(context, 'rejected', event.data.call_id),
       }
     case 'check':
-      return checkLine(event.data, t)
+      return shownCheck(event.data, t)
     case 'ended':
       return {
         ...outcome(event.data.outcome, t),
@@ -136,7 +136,7 @@ export function outcome(ended: Outcome, t: Translate): { tone: Tone; word: strin
 }
 
 /** One check in the words of the reader. */
-export function checkLine(
+export function shownCheck(
   { id, passed, level = 'error', path, expected, actual, doc }: Finding,
   t: Translate,
 ): LineContent {

@@ -39,8 +39,8 @@ interface ShownRun {
   /** Whether any step is running, also one that this page does not show. */
   readonly running: boolean
   /** A step has just passed by itself: where all were asked for, the next one begins in this moment. */
-  readonly goesOn: boolean
-  /** The live log goes on after this line. */
+  readonly nextStartsByItself: boolean
+  /** The live log continues after this line. */
   readonly lastSeq: number
 }
 
@@ -55,14 +55,14 @@ interface ShownStep extends StepItem {
   readonly canStart: boolean
   /** It was tried before: Start is then called Start again. */
   readonly tried: boolean
-  readonly canGoOn: boolean
+  readonly canContinue: boolean
   /** It has passed and was the last one: acceptance is what is left. */
   readonly canAccept: boolean
   /** The run has not come to it yet. */
   readonly later: boolean
 }
 
-export interface Asked {
+export interface RunPageQuery {
   /** Id of the step to show; the current one if left out. */
   readonly step?: string | undefined
   /** Number of its attempt; the newest if left out. */
@@ -80,7 +80,7 @@ export async function runPage(
     step,
     attempt,
     hrefOf = (id) => stepHref(runId, id),
-  }: Asked & { partnerId: bigint; runId: string },
+  }: RunPageQuery & { partnerId: bigint; runId: string },
   t: Translate,
 ): Promise<RunPage> {
   const view = await showRun(deps, partnerId, runId)
@@ -89,7 +89,7 @@ export async function runPage(
   const events = row ? await eventsOf(deps, row) : []
   const page = progress ? hrefOf(progress.step.id) : ''
   return {
-    run: { ...shownRun(view), goesOn: hasJustPassed(view, deps.clock.now()) },
+    run: { ...shownRun(view), nextStartsByItself: hasJustPassed(view, deps.clock.now()) },
     steps: view.steps.map((one) => stepItem(one, hrefOf(one.step.id), one === progress, t)),
     step: progress
       ? { ...shownStep(view, progress, page, t), waiting: (await waitingIn(deps, partnerId, events)) ?? null }
@@ -120,9 +120,9 @@ function attemptShown(
   return found
 }
 
-const shownRun = (view: RunView): Omit<ShownRun, 'goesOn'> => shownStanding(view, standingOf(view))
+const shownRun = (view: RunView): Omit<ShownRun, 'nextStartsByItself'> => shownStanding(view, standingOf(view))
 
-const shownStanding = ({ run, steps }: RunView, standing: Standing): Omit<ShownRun, 'goesOn'> => ({
+const shownStanding = ({ run, steps }: RunView, standing: Standing): Omit<ShownRun, 'nextStartsByItself'> => ({
   state: standing.state,
   id: run.run_id,
   number: run.number,
@@ -154,7 +154,7 @@ function shownStep({ steps }: RunView, progress: StepProgress, href: string, t: 
     running,
     canStart: current && !running,
     tried: attempts.length > 0,
-    canGoOn: current && !running && state === 'passed' && progress !== steps.at(-1),
+    canContinue: current && !running && state === 'passed' && progress !== steps.at(-1),
     canAccept: current && !running && state === 'passed' && progress === steps.at(-1),
     later: standsAt >= 0 && steps.indexOf(progress) > standsAt,
   }

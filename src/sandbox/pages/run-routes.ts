@@ -163,7 +163,7 @@ async function sendRun(deps: Deps, request: FastifyRequest, reply: FastifyReply)
   const t = translator(localeOfRequest(request))
   const { step, attempt, refused, checked, all, share, withdrawn } = runQuery.parse(request.query)
   const page = await runPage(deps, { ...ownRun(request), step, attempt }, t)
-  const refresh = page.run.running || (all && page.run.goesOn) ? REFRESH_S : undefined
+  const refresh = page.run.running || (all && page.run.nextStartsByItself) ? REFRESH_S : undefined
   const alert = refused ? refusalText(refused, t) : ''
   const log = share && page.step && page.log && { step: page.step.id, attempt: String(page.log.number) }
   const link = log && (await shareLink(deps, ownRun(request), log))

@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { addSeconds } from '../../lib/clock.ts'
 import { issueToken, type OpaqueToken, PREFIX, parseToken } from '../../lib/crypto/opaque-token.ts'
 import { invalidRequest } from '../../lib/web/rescode.ts'
-import { timesWithdrawn, withdrawOnce } from '../session-store.ts'
+import { timesWithdrawn, withdrawOnce } from '../share-store.ts'
 
 /** Seconds for which a link to a run can be opened. */
 const LASTS_S = 7 * 86_400
@@ -13,12 +13,12 @@ interface OwnRun {
   readonly runId: string
 }
 
-const placeOf = ({ partnerId, runId }: OwnRun): string => `${partnerId}/${runId}`
+const runKey = ({ partnerId, runId }: OwnRun): string => `${partnerId}/${runId}`
 
-/** Who holds a run's key, for the token: which run it opens. It fits no other, and none whose links have been withdrawn since it was made. */
+/** What a link's token is bound to: its run, and how often links to that run were withdrawn. Another time ends the token. */
 async function holderOf({ db }: Deps, run: OwnRun): Promise<string> {
   const times = await timesWithdrawn(db, run.runId)
-  return times === 0 ? placeOf(run) : `${placeOf(run)}/${times}`
+  return times === 0 ? runKey(run) : `${runKey(run)}/${times}`
 }
 
 /** A link to a run. */
@@ -28,7 +28,7 @@ export interface ShareLink {
   readonly until: string
 }
 
-export const sharedPath = (run: OwnRun): string => `/sandbox/shared/${placeOf(run)}`
+export const sharedPath = (run: OwnRun): string => `/sandbox/shared/${runKey(run)}`
 
 /**
  * A link with which anybody can read a run's log for seven days, without a sign-in, unless it is withdrawn. It is signed and
@@ -43,7 +43,7 @@ export async function shareLink(deps: Deps, run: OwnRun, shown: Record<string, s
   return { url: `${config.PUBLIC_URL}${sharedPath(run)}?${query}`, until: key.expiresAt.toISOString() }
 }
 
-/** Every link to a run that was made so far opens nothing from now on. */
+/** From now on the links to the run that were made before open nothing. */
 export const withdrawLinks = async ({ db }: Deps, runId: string): Promise<void> => {
   await withdrawOnce(db, runId)
 }

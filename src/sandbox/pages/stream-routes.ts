@@ -7,9 +7,9 @@ import { translator } from '../../lib/web/locale.ts'
 import { localeOfRequest } from '../../lib/web/page.ts'
 import { partnerOf } from '../guard.ts'
 import { findPartnerSession, sessionCookie } from '../session.ts'
-import { type Followed, type Following, followLines } from './follow-lines.ts'
+import { type Followed, type Following, followLines } from './stream-lines.ts'
 import { Streams } from './streams.ts'
-import { runParams, streamStart } from './wire.ts'
+import { runParams, streamHeaders, streamQuery } from './wire.ts'
 
 /** Milliseconds after which a browser connects again. */
 const RETRY_MS = 1_000
@@ -28,7 +28,6 @@ export const streamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
     if (!params.success) throw noSuchRun()
     const { partnerId, sessionHash } = partnerOf(request)
     const { run } = await showRun(deps, partnerId, params.data.run_id)
-    const start = streamStart.parse({ ...request.headers, after: (request.query as { after?: string }).after })
     const { signal, close } = streams.open(sessionHash.toString('base64'), partnerId)
     reply.raw.once('close', close)
     app.stopCounting(reply)
@@ -36,7 +35,7 @@ export const streamRoutes: FastifyPluginAsync<{ deps: Deps }> = async (app, { de
       deps,
       partnerId,
       runId: run.run_id,
-      after: start['last-event-id'] ?? start.after,
+      after: streamHeaders.parse(request.headers)['last-event-id'] ?? streamQuery.parse(request.query).after,
       t: translator(localeOfRequest(request)),
       signal,
       allowed: async () => (await findPartnerSession(deps, cookie.read(request))) !== null,

@@ -33,8 +33,13 @@ export const sharedQuery = z.object({ key: z.string().max(100).catch('') })
 
 const seq = z.coerce.number().int().min(0).max(2_147_483_647)
 
-/** After which line a stream goes on; a browser that reconnects sends a header. */
-export const streamStart = z.object({
-  'last-event-id': seq.optional().catch(undefined),
-  after: seq.catch(0),
-})
+/** After which line a stream continues. */
+export const streamQuery = z.object({ after: seq.catch(0) }).catch({ after: 0 })
+
+/** The same, from a browser that reconnects. */
+export const streamHeaders = z.object({ 'last-event-id': seq.optional().catch(undefined) })
+
+/** What the form of the functions asks for: to start a run if nothing else; `replaces` is the run that may be replaced. */
+export const functionsForm = z
+  .object({ action: z.string().optional().catch(undefined), replaces: z.string().catch('') })
+  .catch({ action: undefined, replaces: '' })

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
 import { listProducts } from '../../catalogue/index.ts'
 import { findPresentRun } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
@@ -8,7 +9,7 @@ import { parseLossless, prettyJson, prettyLossless } from '../../lib/json/lossle
 import { addDays, beijingDate } from '../../lib/time-zone.ts'
 import { isSold, newOrderId, trialOrders } from '../../orders/index.ts'
 import { fieldReference } from '../docs/reference.ts'
-import { lastBodySent } from '../play-store.ts'
+import { lastBodySent } from '../traffic-entry-store.ts'
 import { ownBody } from './body.ts'
 
 /** The request of each interface with every field; the same in every language. */
@@ -37,13 +38,14 @@ export async function firstOrder(deps: Deps, partnerId: bigint): Promise<Record<
 
 const WEEK = 6
 
+const readExample = z.object({ value: z.object({ body: z.record(z.string(), z.unknown()).default({}) }) })
+
 /**
- * The example of the field reference about the partner's own product and newest order of Play; about a new order where
- * there is none, and for order create.
+ * The example of the field reference about the partner's own product and newest order of the playground; about a new
+ * order where there is none, and for order create.
  */
 export async function ownExample(deps: Deps, partnerId: bigint, name: InterfaceName): Promise<string> {
-  const parsed = parseLossless(Buffer.from(exampleOf(name)))
-  const { body = {} } = ('value' in parsed ? parsed.value : {}) as { body?: Record<string, unknown> }
+  const { body } = readExample.parse(parseLossless(Buffer.from(exampleOf(name)))).value
   const product = await ownProduct(deps, partnerId)
   const [order] = name === 'order-create' ? [] : await trialOrders(deps.db, partnerId, 1)
   const tomorrow = addDays(beijingDate(deps.clock.now()), 1)

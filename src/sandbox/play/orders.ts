@@ -18,9 +18,8 @@ import type { PartnerWithSecrets } from '../../partners/index.ts'
 import type { Choice } from '../../test-plan/index.ts'
 import { countUse } from '../../throttle/index.ts'
 import { noSuchEntry } from '../errors.ts'
-import { isCovered } from './interfaces.ts'
-import { judge, pendingCodes } from './send.ts'
-import type { Action, PlayOrder, Wish } from './wire.ts'
+import { isCovered, judge, pendingCodes } from './send.ts'
+import type { Action, ExpectedOutcome, PlayOrder } from './wire.ts'
 
 type TrialOrder = OutputOf<typeof trialOrders>[number]
 
@@ -35,7 +34,7 @@ const CALLED_BY = {
 /** The call that an operation has made at its interface; undefined where there was nothing to send. */
 export interface Operated {
   readonly name: InterfaceName
-  readonly wish: Wish
+  readonly expectedOutcome: ExpectedOutcome
   readonly callId: string | undefined
 }
 
@@ -61,12 +60,12 @@ async function operate(
   name: InterfaceName,
   operation: (deps: Deps) => Promise<unknown>,
 ): Promise<Operated> {
-  const wish = pendingCodes(name).length > 0 ? 'either' : 'success'
+  const expectedOutcome = pendingCodes(name).length > 0 ? 'either' : 'success'
   await countUse(deps, 'play', partner.partner_id)
   const { calls } = await withCalls(deps, operation)
   const call = calls.findLast((made) => made.call.interface === name)?.call
-  if (call) await judge(deps, partner, call, wish)
-  return { name, wish, callId: call?.call_id }
+  if (call) await judge(deps, partner, call, expectedOutcome)
+  return { name, expectedOutcome, callId: call?.call_id }
 }
 
 /**
@@ -98,23 +97,23 @@ async function choiceFor(deps: Deps, partner: PartnerWithSecrets, order: PlayOrd
   }
 }
 
-/** An order of Play; throws 20007 (404) for any other. */
-export async function orderInPlay(deps: Deps, partnerId: bigint, orderId: bigint): Promise<TrialOrder> {
+/** An order of the playground; throws 20007 (404) for any other. */
+export async function requireTrialOrder(deps: Deps, partnerId: bigint, orderId: bigint): Promise<TrialOrder> {
   const order = await findTrialOrder(deps.db, partnerId, orderId)
   if (!order) throw noSuchEntry()
   return order
 }
 
 /**
- * Pays, queries, refunds in part or closes an order of Play. Throws RefusedRequest where its state does not allow that,
- * 20003 when used too often.
+ * Pays, queries, refunds in part or closes an order of the playground. Throws RefusedRequest where its state does not
+ * allow that, 20003 when used too often.
  */
 export async function actOnOrder(
   deps: Deps,
   partner: PartnerWithSecrets,
   { orderId, action, quantity }: { readonly orderId: bigint; readonly action: Action; readonly quantity: number },
 ): Promise<Operated> {
-  await orderInPlay(deps, partner.partner_id, orderId)
+  await requireTrialOrder(deps, partner.partner_id, orderId)
   const operations: Record<Action, (inside: Deps) => Promise<unknown>> = {
     pay: (inside) => payOrder(inside, orderId, OPERATOR),
     query: (inside) => queryOrder(inside, orderId, OPERATOR),

@@ -8,19 +8,18 @@ import { docsLink } from '../docs/anchor.ts'
 import { noSuchEntry } from '../errors.ts'
 import { interfaceTitle } from '../interface-title.ts'
 import { findExchange } from '../pages/exchange.ts'
-import { checkLine } from '../pages/log-line.ts'
+import { shownCheck } from '../pages/log-line.ts'
 import { recordStateText } from '../texts.ts'
 import { editable, firstBody, firstOrder, ownExample } from './example.ts'
-import { coveredInterfaces } from './interfaces.ts'
 import { actionsFor, ticketsLeft } from './orders.ts'
-import { pendingCodes, resultOf } from './send.ts'
-import { actionText, fieldProblem, signText, wishText } from './texts.ts'
-import { type PLAY_ORDER_FIELDS, type PlaySigning, SIGNINGS, WISHES, type Wish } from './wire.ts'
+import { coveredInterfaces, pendingCodes, resultOf } from './send.ts'
+import { actionText, fieldProblem, outcomeText, signText } from './texts.ts'
+import { EXPECTED_OUTCOMES, type ExpectedOutcome, type PLAY_ORDER_FIELDS, type PlaySigning, SIGNINGS } from './wire.ts'
 
 const ORDERS_SHOWN = 20
 
-/** An order of Play as its pages show it. */
-export function shownOrder(order: OutputOf<typeof trialOrders>[number], locale: Locale) {
+/** An order of the playground as its pages show it. */
+export function orderForPage(order: OutputOf<typeof trialOrders>[number], locale: Locale) {
   const t = translator(locale)
   return {
     id: String(order.order_id),
@@ -49,7 +48,7 @@ export async function playPage(deps: Deps, partner: PartnerWithSecrets, locale: 
   return {
     interfaces: interfaces.map(({ name, url }) => ({ name, url, title: interfaceTitle(name, locale) ?? name })),
     makesOrders: interfaces.some(({ name }) => name === 'order-create'),
-    orders: orders.map((order) => shownOrder(order, locale)),
+    orders: orders.map((order) => orderForPage(order, locale)),
     values: typed?.values ?? (await firstOrder(deps, partnerId)),
     problems: Object.fromEntries((typed?.problems ?? []).map((field) => [field, fieldProblem(field, t)])),
   }
@@ -57,9 +56,9 @@ export async function playPage(deps: Deps, partner: PartnerWithSecrets, locale: 
 
 /** What the form of an interface shows: what was typed, a call that was made, an example, or what was sent last. */
 export interface Shown {
-  readonly typed?: { readonly body: string; readonly sign: PlaySigning; readonly expect: Wish }
+  readonly typed?: { readonly body: string; readonly sign: PlaySigning; readonly expect: ExpectedOutcome }
   readonly call?: string | undefined
-  readonly expect?: Wish
+  readonly expect?: ExpectedOutcome
   readonly example?: boolean
 }
 
@@ -75,8 +74,8 @@ export async function interfacePage(
   const t = translator(locale)
   const covered = coveredInterfaces(partner).find((entry) => entry.name === name)
   if (!covered) throw noSuchEntry()
-  const { call: id, expect: wish = 'success', typed, example = false } = shown
-  const found = id === undefined ? undefined : await resultOf(deps, partner, { name, id, wish })
+  const { call: id, expect: expectedOutcome = 'success', typed, example = false } = shown
+  const found = id === undefined ? undefined : await resultOf(deps, partner, { name, id, expectedOutcome })
   if (id !== undefined && !found) throw noSuchEntry()
   const sign = typed?.sign ?? found?.sign ?? 'right'
   const pending = pendingCodes(name)
@@ -85,16 +84,16 @@ export async function interfacePage(
     if (found) return editable(found.body)
     return example ? ownExample(deps, partnerId, name) : firstBody(deps, partnerId, name)
   }
-  const wishes = WISHES.filter((one) => pending.length > 0 || one === 'success' || one === 'failure')
+  const outcomes = EXPECTED_OUTCOMES.filter((one) => pending.length > 0 || one === 'success' || one === 'failure')
   return {
     ...covered,
     title: interfaceTitle(name, locale) ?? name,
     docs: docsLink(name, 'request', ''),
     body: await body(),
     signs: SIGNINGS.map((one) => ({ id: one, name: signText(one, t), chosen: one === sign })),
-    wishes: wishes.map((one) => ({
-      ...{ id: one, name: wishText(one, pending, t) },
-      chosen: one === (typed?.expect ?? wish),
+    outcomes: outcomes.map((one) => ({
+      ...{ id: one, name: outcomeText(one, pending, t) },
+      chosen: one === (typed?.expect ?? expectedOutcome),
     })),
     result: found && id !== undefined ? await shownResult(deps, partnerId, { ...found, id }, locale) : undefined,
   }
@@ -105,7 +104,7 @@ type Found = NonNullable<Awaited<ReturnType<typeof resultOf>>> & { readonly id: 
 async function shownResult(deps: Deps, partnerId: bigint, { id, orderId, findings }: Found, locale: Locale) {
   const t = translator(locale)
   const order = orderId === undefined ? undefined : await findTrialOrder(deps.db, partnerId, orderId)
-  const checks = findings.map((finding) => ({ facts: [], doc: '', ...checkLine(finding, t) }))
+  const checks = findings.map((finding) => ({ facts: [], doc: '', ...shownCheck(finding, t) }))
   const failed = findings.filter(({ passed, level }) => !passed && level !== 'warning').length
   return {
     problems: checks.filter(({ tone }) => tone !== 'good'),
@@ -113,6 +112,6 @@ async function shownResult(deps: Deps, partnerId: bigint, { id, orderId, finding
     failed,
     warned: findings.filter(({ passed, level }) => !passed && level === 'warning').length,
     exchange: await findExchange({ deps, partnerId, t }, 'call', id),
-    order: order && shownOrder(order, locale),
+    order: order && orderForPage(order, locale),
   }
 }

@@ -7,22 +7,39 @@ import {
   verdictOf,
 } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
-import { type InterfaceName, interfaceNamed, SUCCESS } from '../../interfaces/index.ts'
+import { INTERFACES, type InterfaceName, interfaceNamed, SUCCESS } from '../../interfaces/index.ts'
+import { masker } from '../../lib/crypto/masking.ts'
 import { isSold } from '../../orders/index.ts'
 import { type CallRecord, callAsWritten, type Forgery, judgeCall, withCalls } from '../../partner-calls/index.ts'
-import type { PartnerWithSecrets } from '../../partners/index.ts'
+import { interfaceUrl, type PartnerWithSecrets, secretTexts } from '../../partners/index.ts'
 import { countUse } from '../../throttle/index.ts'
 import { noSuchEntry } from '../errors.ts'
 import { obstacleToCall } from '../traffic/replayable.ts'
 import { findCall } from '../traffic-entry-store.ts'
 import { type BodyProblem, ownBody } from './body.ts'
-import { isCovered } from './interfaces.ts'
-import type { PlaySigning, Wish } from './wire.ts'
+import type { ExpectedOutcome, PlaySigning } from './wire.ts'
+
+export interface CoveredInterface {
+  readonly name: InterfaceName
+  readonly url: string
+}
+
+/** The interfaces for which the partner has a URL, with it. */
+export function coveredInterfaces(partner: PartnerWithSecrets): CoveredInterface[] {
+  const mask = masker(secretTexts(partner))
+  return INTERFACES.flatMap(({ name, defaultPath }) => {
+    const url = interfaceUrl(partner, name, defaultPath)
+    return url === undefined ? [] : [{ name, url: mask(url) }]
+  })
+}
+
+export const isCovered = (partner: PartnerWithSecrets, name: InterfaceName): boolean =>
+  interfaceUrl(partner, name, interfaceNamed(name)?.defaultPath ?? '') !== undefined
 
 export interface Written {
   readonly body: string
   readonly sign: PlaySigning
-  readonly expect: Wish
+  readonly expect: ExpectedOutcome
 }
 
 /** Codes that mean "not yet" at an interface. */
@@ -34,7 +51,7 @@ interface Expected {
 }
 
 /** How an answer is examined. A forged call has to be refused, whatever was wished. */
-function expectedOf(name: string, forged: Forgery | null, wish: Wish): Expected {
+function expectedOf(name: string, forged: Forgery | null, expectedOutcome: ExpectedOutcome): Expected {
   if (forged !== null)
     return { expectation: { refusal: REFUSAL_OF[forged].refusal }, expects: REFUSAL_OF[forged].expects }
   const pending = pendingCodes(name)
@@ -43,13 +60,18 @@ function expectedOf(name: string, forged: Forgery | null, wish: Wish): Expected 
     later: pending,
     either: [SUCCESS, ...pending],
     failure: 'failure',
-  } as const satisfies Record<Wish, Expectation['codes']>
-  return { expectation: { codes: codes[wish] }, expects: {} }
+  } as const satisfies Record<ExpectedOutcome, Expectation['codes']>
+  return { expectation: { codes: codes[expectedOutcome] }, expects: {} }
 }
 
 /** Keeps with a call how its answer was judged, for Traffic. */
-export async function judge(deps: Deps, { stage }: PartnerWithSecrets, call: CallRecord, wish: Wish): Promise<void> {
-  const { expectation, expects } = expectedOf(call.interface, call.forged, wish)
+export async function judge(
+  deps: Deps,
+  { stage }: PartnerWithSecrets,
+  call: CallRecord,
+  expectedOutcome: ExpectedOutcome,
+): Promise<void> {
+  const { expectation, expects } = expectedOf(call.interface, call.forged, expectedOutcome)
   const findings = await examineCall(deps, stage, call, expectation)
   await judgeCall(deps.db, call.call_id, verdictOf(findings, expects))
 }
@@ -91,13 +113,17 @@ export interface Result {
 export async function resultOf(
   deps: Deps,
   { partner_id, stage }: PartnerWithSecrets,
-  { name, id, wish }: { readonly name: string; readonly id: string; readonly wish: Wish },
+  {
+    name,
+    id,
+    expectedOutcome,
+  }: { readonly name: string; readonly id: string; readonly expectedOutcome: ExpectedOutcome },
 ): Promise<Result | undefined> {
   const found = await findCall(deps.db, partner_id, id)
   if (found?.interface !== name) return undefined
   const orderId = found.order_id === null ? null : BigInt(found.order_id)
   const call = { ...found, call_id: id, partner_id, order_id: orderId, started_at: found.at }
-  const { expectation, expects } = expectedOf(name, found.forged, wish)
+  const { expectation, expects } = expectedOf(name, found.forged, expectedOutcome)
   const findings = await examineCall(deps, stage, call, expectation)
   return {
     body: found.request_body,

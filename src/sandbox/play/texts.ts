@@ -1,9 +1,9 @@
 import type { Translate } from '../../lib/web/locale.ts'
 import { reasonText } from '../texts.ts'
 import type { BodyProblem } from './body.ts'
-import type { Action, PLAY_ORDER_FIELDS, PlaySigning, Wish } from './wire.ts'
+import type { Action, ExpectedOutcome, PLAY_ORDER_FIELDS, PlaySigning } from './wire.ts'
 
-/** Texts of the pages of Play for the values that operations take and return. */
+/** Texts of the pages of the playground for the values that operations take and return. */
 
 const SIGNS = {
   right: 'sandbox.play.sign_right',
@@ -12,12 +12,12 @@ const SIGNS = {
   client: 'sandbox.play.sign_client',
 } as const satisfies Record<PlaySigning, string>
 
-const WISHED = {
+const OUTCOME_TEXTS = {
   success: 'sandbox.play.expect_success',
   later: 'sandbox.play.expect_later',
   either: 'sandbox.play.expect_either',
   failure: 'sandbox.play.expect_failure',
-} as const satisfies Record<Wish, string>
+} as const satisfies Record<ExpectedOutcome, string>
 
 const ACTED = {
   pay: 'sandbox.play.action_pay',
@@ -44,8 +44,8 @@ const FIELDS = {
 export const signText = (sign: PlaySigning, t: Translate): string => t(SIGNS[sign])
 
 /** `codes`: those that mean "not yet". */
-export const wishText = (wish: Wish, codes: readonly number[], t: Translate): string =>
-  t(WISHED[wish], { codes: codes.join(' / ') })
+export const outcomeText = (expectedOutcome: ExpectedOutcome, codes: readonly number[], t: Translate): string =>
+  t(OUTCOME_TEXTS[expectedOutcome], { codes: codes.join(' / ') })
 
 export const actionText = (action: Action, t: Translate): string => t(ACTED[action])
 

@@ -13,20 +13,20 @@ export type PlaySigning = (typeof SIGNINGS)[number]
  * What the answer to a rightly signed call should be: `success` (200), `later` (a code that is neither 200 nor a
  * failure, such as 598), `either` of them, or any `failure`.
  */
-export const WISHES = ['success', 'later', 'either', 'failure'] as const
-export type Wish = (typeof WISHES)[number]
+export const EXPECTED_OUTCOMES = ['success', 'later', 'either', 'failure'] as const
+export type ExpectedOutcome = (typeof EXPECTED_OUTCOMES)[number]
 
 export const writtenForm = z.object({
   body: z.string(),
   sign: z.enum(SIGNINGS).default('right'),
-  expect: z.enum(WISHES).default('success'),
+  expect: z.enum(EXPECTED_OUTCOMES).default('success'),
 })
 
 /** What the page of an interface shows. Unusable values count as not given. */
 export const playQuery = z
   .object({
     call: z.guid().optional().catch(undefined),
-    expect: z.enum(WISHES).catch('success'),
+    expect: z.enum(EXPECTED_OUTCOMES).catch('success'),
     example: z.literal('1').optional().catch(undefined),
   })
   .catch({ call: undefined, expect: 'success', example: undefined })
@@ -52,7 +52,7 @@ export const playOrderForm = z.object({
 export type PlayOrder = z.output<typeof playOrderForm>
 export const PLAY_ORDER_FIELDS = ['product', 'quantity', 'travel_date', 'unit_price', 'buy_price'] as const
 
-/** What can be done with an order that was made in Play. */
+/** What can be done with an order that was made in the playground. */
 const ACTIONS = ['pay', 'query', 'refund', 'close'] as const
 export type Action = (typeof ACTIONS)[number]
 

@@ -7,10 +7,10 @@ import { countUse } from '../../throttle/index.ts'
 import { interfaceTitle } from '../interface-title.ts'
 import { type Probe, probe } from './probe.ts'
 import { SENTENCES } from './texts.ts'
-import { badUrl, CHECK_IDS, type Findings, type PreflightFinding, verdict } from './verdict.ts'
+import { badUrl, type Findings, PREFLIGHT_CHECK_IDS, type PreflightFinding, verdict } from './verdict.ts'
 
 export interface PreflightCheck {
-  readonly id: (typeof CHECK_IDS)[number]
+  readonly id: (typeof PREFLIGHT_CHECK_IDS)[number]
   readonly outcome: PreflightFinding['outcome']
   /** A sentence in the reader's language. */
   readonly detail: string
@@ -86,7 +86,7 @@ const hasNoConnection = (found: Probe): boolean =>
 
 function told(findings: Findings, locale: Locale): Pick<InterfacePreflight, 'outcome' | 'checks'> {
   const t = translator(locale)
-  const checks = CHECK_IDS.map((id) => {
+  const checks = PREFLIGHT_CHECK_IDS.map((id) => {
     const { outcome, reason, values, offSeconds, timing = null } = findings[id]
     const off = offSeconds === undefined ? '' : amountOfTime(locale, offSeconds)
     return { id, outcome, detail: t(SENTENCES[reason], { ...values, off }), timing }

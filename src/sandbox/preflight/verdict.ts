@@ -4,7 +4,7 @@ import { isLoopbackHost } from '../../lib/web/web-url.ts'
 import type { Probe } from './probe.ts'
 import type { Reason } from './texts.ts'
 
-export const CHECK_IDS = ['url', 'address', 'dns', 'tls', 'answers', 'clock'] as const
+export const PREFLIGHT_CHECK_IDS = ['url', 'address', 'dns', 'tls', 'answers', 'clock'] as const
 
 /** What a check found: the name of its text (texts.ts) and its values. */
 export interface PreflightFinding {
@@ -17,7 +17,7 @@ export interface PreflightFinding {
   readonly timing?: number | null
 }
 
-export type Findings = Readonly<Record<(typeof CHECK_IDS)[number], PreflightFinding>>
+export type Findings = Readonly<Record<(typeof PREFLIGHT_CHECK_IDS)[number], PreflightFinding>>
 
 const NOT_TRIED: PreflightFinding = { outcome: 'not_tried', reason: 'not-tried' }
 const UNTRIED: Findings = {
@@ -48,7 +48,7 @@ const warning = (reason: Reason, values: Record<string, string> = {}): Preflight
 /** A URL that is not even tried. */
 export const badUrl = (reason: Reason): Findings => ({ ...UNTRIED, url: failedWith(reason) })
 
-/** What a probe tells about each check. */
+/** What a probe shows about each check. */
 export function verdict(url: string, probe: Probe): Findings {
   if (probe.outcome === 'no-time') return { ...UNTRIED, answers: { outcome: 'not_tried', reason: 'no-time' } }
   if (probe.outcome === 'failed') return { ...UNTRIED, ...broken(url, probe) }

@@ -108,7 +108,7 @@ function ourCall(
   const url = mask(found.url)
   const told =
     failure === null ? undefined : redactFailure(config, { kind: failure, detail: mask(failure_detail ?? '') })
-  const isTold = told === undefined || told.kind === failure
+  const isDisclosed = told === undefined || told.kind === failure
   const obstacle = obstacleToCall(found.interface)
   const curl = {
     url,
@@ -127,7 +127,7 @@ function ourCall(
     problems: failure === 'schema' ? answerProblems(found.interface, response_body ?? '') : [],
     isSignature: false,
     mistakes: [],
-    durationMs: isTold ? found.duration_ms : null,
+    durationMs: isDisclosed ? found.duration_ms : null,
     request: { method: 'POST', url, headers: linesOf(request_headers, mask), body: textOf(curl.body, curl.encrypted) },
     stringToSign: stringToSign({ method: 'POST', path: pathOf(found.url), date: request_headers.Date ?? '' }),
     ...(response_body === null

@@ -29,7 +29,7 @@ export async function* exported(
   for await (const entry of entriesOf(deps, partnerId, query)) {
     const text = isHar
       ? `${count > 0 ? ',\n' : ''}${JSON.stringify(harEntry(entry, deps.config.PARTNER_URL))}`
-      : `${JSON.stringify(lineOf(entry))}\n`
+      : `${JSON.stringify(exportedEntry(entry))}\n`
     characters += text.length
     if (characters > MOST_EXPORTED.characters) break
     yield text
@@ -57,7 +57,18 @@ async function* entriesOf(deps: Deps, partnerId: bigint, query: TrafficQuery): A
 }
 
 /** Names as in the headless API; `body` is text as it came, `cut_from` its length where only the beginning is kept. */
-export function lineOf({ kind, id, direction, at, name, orderId, outcome, forged, verdict, ...entry }: TrafficEntry) {
+export function exportedEntry({
+  kind,
+  id,
+  direction,
+  at,
+  name,
+  orderId,
+  outcome,
+  forged,
+  verdict,
+  ...entry
+}: TrafficEntry) {
   const { request, response, failure, mistakes, warnings, verified, code, durationMs } = entry
   return {
     ...{ kind, id, direction, at, name, order_id: orderId, outcome: outcome.name, forged, verdict, verified },

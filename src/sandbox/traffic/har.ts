@@ -1,6 +1,6 @@
 import type { TrafficEntry } from './entry.ts'
 
-/** HAR 1.2, as browsers and tools for HTTP open it; what it has no place for stands in fields that begin with `_`. */
+/** HAR 1.2, as browsers and tools for HTTP open it; what it has no field for is in fields that begin with `_`. */
 
 export const harHead = '{"log":{"version":"1.2","creator":{"name":"Gatehouse","version":"1"},"entries":[\n'
 export const harTail = '\n]}}\n'

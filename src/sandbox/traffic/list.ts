@@ -4,7 +4,7 @@ import { fromEpochSeconds } from '../../lib/clock.ts'
 import { masker } from '../../lib/crypto/masking.ts'
 import { findPartner, secretTexts } from '../../partners/index.ts'
 import { isWindowed, type TrafficSearch, WINDOW } from '../traffic-search-store.ts'
-import { listAfter, listBefore, type Place, type TrafficSummary, windowEnd } from '../traffic-store.ts'
+import { type Cursor, listAfter, listBefore, type TrafficSummary, windowEnd } from '../traffic-store.ts'
 import { isWarned, outcomeOf, type TrafficOutcome } from './outcome.ts'
 import { noticeName } from './problems.ts'
 import { isReplayable } from './replayable.ts'
@@ -16,7 +16,7 @@ export interface TrafficLine extends TrafficSummary {
   readonly name: string
   readonly direction: 'out' | 'in'
   readonly outcome: TrafficOutcome
-  /** A warning is shown beside the outcome. */
+  /** A warning is shown with the outcome. */
   readonly warned: boolean
   /** It can be chosen for a replay; its bytes may still not be whole. */
   readonly replayable: boolean
@@ -24,25 +24,25 @@ export interface TrafficLine extends TrafficSummary {
 
 export interface TrafficPage {
   readonly lines: readonly TrafficLine[]
-  /** Cursors of the pages beside this one; undefined at the end. */
+  /** Cursors of the next newer and older page; undefined at the end. */
   readonly newer?: string
   readonly older?: string
-  /** The place of `older`. */
-  readonly next?: Place
+  /** The cursor of `older`. */
+  readonly next?: Cursor
   /** How far a search has looked, where there is more to look at. */
   readonly searchedTo?: Date
 }
 
 const PER_PAGE = 30
-const NEWEST: Place = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
+const NEWEST: Cursor = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
-/** Calls in both directions, newest first, a page of 30. A page goes on from a row, so new calls do not shift it. */
+/** Calls in both directions, newest first, a page of 30. A page begins after a row, so new calls do not shift it. */
 export async function listTraffic(deps: Deps, partnerId: bigint, query: TrafficQuery): Promise<TrafficPage> {
   const { direction, outcome, before, after, search } = query
   if (search === 'unusable') return { lines: [] }
-  const place = after ?? before ?? NEWEST
+  const cursor = after ?? before ?? NEWEST
   const order = after ? 'oldest-first' : 'newest-first'
-  const until = search && isWindowed(search) ? await windowEnd(deps.db, partnerId, place, WINDOW, order) : undefined
+  const until = search && isWindowed(search) ? await windowEnd(deps.db, partnerId, cursor, WINDOW, order) : undefined
   const filter = {
     partnerId,
     outgoing: direction !== 'in',
@@ -52,19 +52,19 @@ export async function listTraffic(deps: Deps, partnerId: bigint, query: TrafficQ
     search,
     until,
   }
-  const found = await (after ? listAfter : listBefore)(deps.db, filter, place, PER_PAGE + 1)
+  const found = await (after ? listAfter : listBefore)(deps.db, filter, cursor, PER_PAGE + 1)
   const isMore = found.length > PER_PAGE
   const rows = after ? found.slice(0, PER_PAGE).reverse() : found.slice(0, PER_PAGE)
   const lines = await linesOf(deps, partnerId, rows)
-  const [first, last] = [placeOf(rows[0]), placeOf(rows.at(-1))]
-  // A search that has not come to the end of its window goes on from what it has found, else from that end.
+  const [first, last] = [cursorOf(rows[0]), cursorOf(rows.at(-1))]
+  // A search whose window holds more results continues after the last one shown, else at the window's end.
   const end = isMore ? undefined : until
   const newer = after ? (isMore ? first : end) : before && (first ?? before)
   const older = after ? (last ?? after) : isMore ? last : end
   return {
     lines,
-    ...(newer ? { newer: cursorOf(newer) } : {}),
-    ...(older ? { older: cursorOf(older), next: older } : {}),
+    ...(newer ? { newer: cursorText(newer) } : {}),
+    ...(older ? { older: cursorText(older), next: older } : {}),
     ...(end && !after ? { searchedTo: fromEpochSeconds(Date.parse(end.at) / 1_000) } : {}),
   }
 }
@@ -83,14 +83,15 @@ export async function trafficAbout(
 async function linesOf(deps: Deps, partnerId: bigint, rows: readonly TrafficSummary[]): Promise<TrafficLine[]> {
   const partner = await findPartner(deps, partnerId)
   const mask = masker(partner ? secretTexts(partner) : [])
-  return rows.map((row) => lineOf(deps, row, mask))
+  return rows.map((row) => trafficLine(deps, row, mask))
 }
 
-const placeOf = (row: TrafficSummary | undefined): Place | undefined => row && { at: row.at.toISOString(), id: row.id }
+const cursorOf = (row: TrafficSummary | undefined): Cursor | undefined =>
+  row && { at: row.at.toISOString(), id: row.id }
 
-const cursorOf = ({ at, id }: Place): string => `${Date.parse(at)}.${id}`
+const cursorText = ({ at, id }: Cursor): string => `${Date.parse(at)}.${id}`
 
-export function lineOf(deps: Deps, row: TrafficSummary, mask: (text: string) => string): TrafficLine {
+export function trafficLine(deps: Deps, row: TrafficSummary, mask: (text: string) => string): TrafficLine {
   const isOurs = row.kind === 'call'
   const name = isOurs ? row.name : (noticeName(deps, row.name) ?? mask(row.name))
   const shown = {

@@ -17,7 +17,7 @@ function masked(value: unknown, isShown: boolean): unknown {
   return isShown || value === null || typeof value === 'boolean' ? value : HIDDEN
 }
 
-/** Indented JSON without personal data; undefined for what is no JSON, which may hold anything. */
+/** Indented JSON without personal data; undefined for text that is not JSON, which may hold anything. */
 export function maskedBody(text: string): string | undefined {
   const read = parseLossless(Buffer.from(text))
   return 'value' in read ? prettyLossless(masked(read.value, false)) : undefined

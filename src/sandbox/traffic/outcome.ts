@@ -22,6 +22,6 @@ export function outcomeOf({ failure, verified, forged, verdict }: Judged): Traff
   return { name: failure === null ? 'succeeded' : 'refused-rightly', tone: 'good' }
 }
 
-/** Whether a warning is shown beside the outcome. */
+/** Whether a warning is shown with the outcome. */
 export const isWarned = ({ warnings, verdict, ...judged }: Judged & Pick<TrafficSummary, 'warnings'>): boolean =>
   warnings.length > 0 || (verdict === 'warning' && outcomeOf({ ...judged, verdict }).tone === 'good')

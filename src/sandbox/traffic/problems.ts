@@ -42,7 +42,7 @@ const jsonOf = (text: string): unknown => {
   return 'value' in parsed ? parsed.value : undefined
 }
 
-/** What is wrong with the fields of an answer; nothing for what is no JSON, which has its own failure. */
+/** What is wrong with the fields of an answer; nothing for text that is not JSON, which has its own failure. */
 export function answerProblems(name: string, text: string): LinkedProblem[] {
   const entry = INTERFACES.find((candidate) => candidate.name === name)
   const json = jsonOf(text)

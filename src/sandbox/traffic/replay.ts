@@ -1,5 +1,6 @@
+import { z } from 'zod'
 import type { Deps } from '../../deps.ts'
-import { INTERFACES } from '../../interfaces/index.ts'
+import { INTERFACES, type InterfaceName } from '../../interfaces/index.ts'
 import { parseLossless } from '../../lib/json/lossless.ts'
 import { replayNotice } from '../../mtp/index.ts'
 import { callPartner, type RequestOf } from '../../partner-calls/index.ts'
@@ -49,14 +50,16 @@ async function repeatCall(deps: Deps, partner: PartnerWithSecrets, found: KeptCa
   const entry = INTERFACES.find(({ name }) => name === found.interface)
   const body = bodyIn(found.request_body)
   // Where a secret was masked, the stored request may no longer fit the interface.
-  if (!entry?.request.safeParse(body).success) throw notReplayable('not-whole')
+  if (!entry || !fits(entry, body)) throw notReplayable('not-whole')
   await countUse(deps, 'replay', partner.partner_id)
   const about = found.order_id === null ? {} : { orderId: BigInt(found.order_id) }
-  const { outcome, callId } = await callPartner(deps, partner, entry.name, body as RequestOf<typeof entry.name>, about)
+  const { outcome, callId } = await callPartner(deps, partner, entry.name, body, about)
   return { outcome: outcome === 'failed' ? 'failed' : 'done', kind: 'call', id: callId }
 }
 
-function bodyIn(request: string): unknown {
-  const parsed = parseLossless(Buffer.from(request))
-  return 'value' in parsed ? (parsed.value as { body?: unknown }).body : undefined
-}
+const fits = (entry: (typeof INTERFACES)[number], body: unknown): body is RequestOf<InterfaceName> =>
+  entry.request.safeParse(body).success
+
+const readRequest = z.object({ value: z.object({ body: z.unknown() }) })
+
+const bodyIn = (request: string): unknown => readRequest.safeParse(parseLossless(Buffer.from(request))).data?.value.body

@@ -36,6 +36,6 @@ export function obstacleToNotice(deps: Deps, kept: KeptReceived): ReplayObstacle
   return kept.reason === null || isKeptWhole(kept.body, kept.headers) ? undefined : 'not-whole'
 }
 
-/** As far as the line of the list tells. */
+/** As far as the line of the list shows. */
 export const isReplayable = (deps: Deps, { kind, name, verified, left_out }: TrafficSummary): boolean =>
   kind === 'call' ? READING.includes(name) : verified && left_out === null && noticeEndpoint(deps, name) !== undefined

@@ -34,7 +34,7 @@ export interface Timeline {
 
 const MOST_CALLS = 200
 
-/** Throws 20007 (404) for an order of which this partner has neither a record nor a call. */
+/** Throws 20007 (404) for an order that this partner has neither a record nor a call about. */
 export async function timelineOf(deps: Deps, partnerId: bigint, orderId: bigint): Promise<Timeline> {
   const search = { by: 'order', value: String(orderId) } as const
   const found = await trafficAbout(deps, partnerId, search, MOST_CALLS + 1)

@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { fromEpochMilliseconds } from '../../lib/clock.ts'
 import { listOf } from '../../lib/json/shape.ts'
 import { SEARCHES, type TrafficSearch } from '../traffic-search-store.ts'
-import type { Place } from '../traffic-store.ts'
+import type { Cursor } from '../traffic-store.ts'
 
 const CURSOR = /^(\d{1,13})\.([0-9a-f-]{36})$/
 
 const cursor = z
   .string()
-  .transform((text): Place | undefined => {
+  .transform((text): Cursor | undefined => {
     const [, at = '', id = ''] = CURSOR.exec(text) ?? []
     return z.guid().safeParse(id).success ? { at: fromEpochMilliseconds(Number(at)).toISOString(), id } : undefined
   })
@@ -17,13 +17,13 @@ const cursor = z
 
 const MOST_ID = 2n ** 63n - 1n
 
-interface Asked {
+interface SearchQuery {
   readonly by?: TrafficSearch['by'] | undefined
   readonly value?: string | undefined
 }
 
 /** What is searched for; `unusable` for a value that no call can have. */
-function searchOf({ by, value = '' }: Asked): TrafficSearch | 'unusable' | undefined {
+function searchOf({ by, value = '' }: SearchQuery): TrafficSearch | 'unusable' | undefined {
   if (by === undefined || value === '') return undefined
   const isUsable =
     by === 'order' ? /^\d{1,19}$/.test(value) && BigInt(value) <= MOST_ID : by !== 'code' || /^\d{1,9}$/.test(value)
@@ -92,7 +92,7 @@ const replayedOne = z
   .string()
   .transform((text) => ({ outcome: text.split('.')[0], kind: text.split('.')[1], id: text.split('.')[2] }))
   .pipe(trafficEntryParams.extend({ outcome: replayedOutcome }))
-/** What came of one of several replays, and the entry that shows it; the replayed one where there is no new one. */
+/** The outcome of one of several replays, and the entry that shows it: the new one, or the replayed one if there is none. */
 export type ReplayedOne = z.output<typeof replayedOne>
 export const replayedManyQuery = z.object({ one: listed(replayedOne).catch([]) }).catch({ one: [] })
 

@@ -10,8 +10,8 @@ import { listJobs } from '../../../src/db/jobs-store.ts'
 import { type JobWorker, startWorker } from '../../../src/jobs/worker.ts'
 import { smtpOptions } from '../../../src/sandbox/notify/mail.ts'
 import { notificationsOf, retryNotification } from '../../../src/sandbox/notify/notifications.ts'
+import { notifyContacts } from '../../../src/sandbox/notify/notify-contacts.ts'
 import { sendNotification } from '../../../src/sandbox/notify/send.ts'
-import { tellContacts } from '../../../src/sandbox/notify/tell-contacts.ts'
 import { openWorld, type World } from '../../harness.ts'
 import { until } from '../../until.ts'
 import { deadPort, postOffice, reply } from './post-office.ts'
@@ -95,7 +95,7 @@ describe('a mail', () => {
       business: { name: 'Bo', mail: 'bo@example.com' },
     }
     const passed = await passedRun(world, contacts)
-    await tellContacts(world.deps, passed)
+    await notifyContacts(world.deps, passed)
     const shown = async () => (await notificationsOf(world.deps, passed.runId)).notifications
     await until(async () => (await shown()).every(({ state }) => state !== 'waiting'))
     const [lin, bo] = await shown()

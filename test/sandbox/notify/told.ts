@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createPartner } from '../../../src/partners/partner.ts'
 import { newPartner } from '../../../src/partners/wire.ts'
 import { notificationsOf, type ShownNotification } from '../../../src/sandbox/notify/notifications.ts'
-import { type Passed, tellContacts } from '../../../src/sandbox/notify/tell-contacts.ts'
+import { notifyContacts, type Passed } from '../../../src/sandbox/notify/notify-contacts.ts'
 import type { World } from '../../harness.ts'
 
 /** Runs that have passed, and what their partner's contacts are told. */
@@ -35,7 +35,7 @@ export async function passedRun(world: World, contacts: object): Promise<Passed 
 /** One contact, told by mail only; returns where its message stands. */
 export async function oneMail(world: World, mail = 'lin@example.com', name = 'Lin') {
   const passed = await passedRun(world, { product: { name, mail } })
-  await tellContacts(world.deps, passed)
+  await notifyContacts(world.deps, passed)
   return { passed, shown: () => only(world, passed) }
 }
 

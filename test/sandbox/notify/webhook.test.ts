@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rotateWebhookSecret, setContact, webhookSecret } from '../../../src/partners/contact.ts'
 import { rotatePartnerSecret } from '../../../src/partners/secret.ts'
+import { notifyContacts, type Passed } from '../../../src/sandbox/notify/notify-contacts.ts'
 import { sendNotification } from '../../../src/sandbox/notify/send.ts'
-import { type Passed, tellContacts } from '../../../src/sandbox/notify/tell-contacts.ts'
 import { openWorld, type World } from '../../harness.ts'
 import { deadPort, hook } from './post-office.ts'
 import { only, passedRun, SECRET } from './told.ts'
@@ -35,7 +35,7 @@ async function told(
   const { webhookSecret: secret, ...passed } = await passedRun(where, {
     product: { name: 'Lin', mail: 'lin@example.com', webhook_url },
   })
-  await tellContacts(where.deps, passed)
+  await notifyContacts(where.deps, passed)
   await where.pool.query("delete from sandbox_notification where channel = 'mail'")
   const { notification_id } = await only(where, passed)
   return { passed, secret, attempt: () => sendNotification(where.deps, notification_id) }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { translator } from '../../../src/lib/web/locale.ts'
 import { showPartner } from '../../../src/partners/partner.ts'
 import type { ShownNotification } from '../../../src/sandbox/notify/notifications.ts'
-import { tellings } from '../../../src/sandbox/pages/telling.ts'
+import { contactMessages } from '../../../src/sandbox/pages/contact-messages.ts'
 import { type Lab, openLab } from '../lab.ts'
 import { newSandboxPartner, type SandboxPartner } from '../partners.ts'
 import { textOf, unlock, type Visitor, visitor } from './visitor.ts'
@@ -166,7 +166,7 @@ describe('a message', () => {
       ['good', 'sent', expect.anything()],
     ],
   ] as const)('that is %s is shown so', (_name, changes, folder, [tone, word, detail]) => {
-    const [shown] = tellings('run', { folder, notifications: [{ ...QUEUED, ...changes }] }, translator('en'))
+    const [shown] = contactMessages('run', { folder, notifications: [{ ...QUEUED, ...changes }] }, translator('en'))
     expect(shown).toMatchObject({ tone, word, detail })
     expect(shown?.retry === null).toBe(word !== 'not delivered')
   })

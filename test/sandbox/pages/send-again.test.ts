@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { notificationsOf } from '../../../src/sandbox/notify/notifications.ts'
-import { tellContacts } from '../../../src/sandbox/notify/tell-contacts.ts'
+import { notifyContacts } from '../../../src/sandbox/notify/notify-contacts.ts'
 import { type Lab, openLab } from '../lab.ts'
 import { newSandboxPartner } from '../partners.ts'
 import { textOf, type Visitor, visitor } from './visitor.ts'
@@ -23,7 +23,7 @@ beforeEach(async () => {
   const passedAt = clock.now()
   await pool.query('update sandbox_run set passed_at = $2 where run_id = $1', [runId, passedAt])
   const reportUrl = 'https://gate.example/sandbox/verify/abc'
-  await tellContacts(deps, { runId, partnerId: lab.partnerId, runNumber: 1, passedAt, reportUrl })
+  await notifyContacts(deps, { runId, partnerId: lab.partnerId, runNumber: 1, passedAt, reportUrl })
 })
 
 const told = async (role: 'product' | 'business') => {

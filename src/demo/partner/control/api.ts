@@ -3,14 +3,14 @@ import { Refusal, refuse } from '../answer.ts'
 import { productOf, sendLevelPrices } from '../catalogue/price.ts'
 import { date, type Fields, fieldsOf, texts, whole } from '../fields.ts'
 import { readJson, writeJson } from '../json.ts'
-import { MISTAKES, type Mistake, type Switches } from '../mistakes/mistakes.ts'
+import { type DemoMistake, MISTAKES, type Switches } from '../mistakes/mistakes.ts'
 import type { Notice } from '../outbox.ts'
 import type { Shop } from '../shop.ts'
 import { consume, decideRefund } from './order.ts'
 import { addProduct, changeProduct } from './product.ts'
 import { describeNotice, describeShop } from './state.ts'
 
-const isMistake = (name: string): name is Mistake => Object.hasOwn(MISTAKES, name)
+const isMistake = (name: string): name is DemoMistake => Object.hasOwn(MISTAKES, name)
 
 const describeMistakes = (switches: Switches): object => ({ mistakes: [...switches], known: MISTAKES })
 

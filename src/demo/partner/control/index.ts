@@ -25,11 +25,11 @@ const OURS = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i
  * (CSRF) has a foreign Origin, or none that it shows (`null`), and cannot forge Sec-Fetch-Site. Programs send neither.
  */
 async function refuseStrangers(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
-  const error = strangeness(request)
+  const error = originProblem(request)
   return error === undefined ? undefined : reply.code(403).type('application/json; charset=utf-8').send({ error })
 }
 
-function strangeness({ method, headers }: FastifyRequest): string | undefined {
+function originProblem({ method, headers }: FastifyRequest): string | undefined {
   const { host = '', origin } = headers
   if (!OURS.test(host)) return 'open this page as http://localhost, not under another name'
   if (method === 'GET') return undefined

@@ -3,7 +3,7 @@ import { ENCRYPTION_HEADER, encrypted } from '../encryption.ts'
 import { readJson, writeJson } from '../json.ts'
 import { SPOILT_FIELDS } from './fields.ts'
 import { GRANTED } from './granted.ts'
-import type { Mistake, Switches } from './mistakes.ts'
+import type { DemoMistake, Switches } from './mistakes.ts'
 import { type Json, type Occasion, type Spoil, type Spoilers, without } from './spoil.ts'
 
 /** Mistakes in the answer as a whole. Those that end in a text come last: nothing can be altered after them. */
@@ -43,7 +43,7 @@ const SPOILT: Spoilers = {
   },
 }
 
-const ALL = Object.entries({ ...GRANTED, ...SPOILT_FIELDS, ...SPOILT }) as [Mistake, Spoil][]
+const ALL = Object.entries({ ...GRANTED, ...SPOILT_FIELDS, ...SPOILT }) as [DemoMistake, Spoil][]
 
 /** Alters a finished response by all switched-on mistakes: first its fields, then the whole. */
 export async function spoil(switches: Switches, payload: string, occasion: Occasion): Promise<string> {

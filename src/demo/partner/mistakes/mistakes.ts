@@ -61,10 +61,10 @@ type Groups = typeof MISTAKE_GROUPS
 
 export type MistakeGroup = keyof Groups
 
-export type Mistake = { [Group in MistakeGroup]: keyof Groups[Group] }[MistakeGroup]
+export type DemoMistake = { [Group in MistakeGroup]: keyof Groups[Group] }[MistakeGroup]
 
 /** All of them, with what each does. */
-export const MISTAKES: Readonly<Record<Mistake, string>> = Object.assign({}, ...Object.values(MISTAKE_GROUPS))
+export const MISTAKES: Readonly<Record<DemoMistake, string>> = Object.assign({}, ...Object.values(MISTAKE_GROUPS))
 
 /** The mistakes that are switched on. */
-export type Switches = Set<Mistake>
+export type Switches = Set<DemoMistake>

@@ -3,9 +3,9 @@ import type { Problem } from '../guard.ts'
 import { findOrder } from '../order/issue.ts'
 import { isClosed } from '../order/order.ts'
 import type { Shop } from '../shop.ts'
-import type { Mistake, Switches } from './mistakes.ts'
+import type { DemoMistake, Switches } from './mistakes.ts'
 
-const OVERLOOKED: Readonly<Record<Problem, Mistake>> = {
+const OVERLOOKED: Readonly<Record<Problem, DemoMistake>> = {
   signature: 'wrong-signature-accepted',
   date: 'stale-date-accepted',
   client: 'unknown-client-accepted',
@@ -35,7 +35,7 @@ interface Sabotage {
 
 const nothingToRepair = undefined
 
-const SABOTAGE: Readonly<Partial<Record<Mistake, Sabotage>>> = {
+const SABOTAGE: Readonly<Partial<Record<DemoMistake, Sabotage>>> = {
   'order-create-not-idempotent': {
     path: '/order/create',
     damage: (shop, { orderId }) => {

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { Mistake } from './mistakes.ts'
+import type { DemoMistake } from './mistakes.ts'
 
 export type Json = Record<string, unknown>
 
@@ -16,7 +16,7 @@ export interface Occasion {
 /** Returns the altered response: an object for the next mistake, or a final text. */
 export type Spoil = (answer: Json, occasion: Occasion) => Json | string | Promise<Json>
 
-export type Spoilers = Readonly<Partial<Record<Mistake, Spoil>>>
+export type Spoilers = Readonly<Partial<Record<DemoMistake, Spoil>>>
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -6,9 +6,9 @@ import { ORDER_MEANINGS } from './orders.ts'
 import { PRODUCT_MEANINGS } from './product.ts'
 import { VALUES } from './values.ts'
 
-export const MEANINGS: Meanings = { ...CATALOGUE_MEANINGS, ...ORDER_MEANINGS, ...PRODUCT_MEANINGS }
+export const FIELD_MEANINGS: Meanings = { ...CATALOGUE_MEANINGS, ...ORDER_MEANINGS, ...PRODUCT_MEANINGS }
 
-const isKnown = (name: string): boolean => Object.hasOwn(MEANINGS, name)
+const isKnown = (name: string): boolean => Object.hasOwn(FIELD_MEANINGS, name)
 
 /** What each value of an enumeration means; empty for a field without one. */
 export function valuesOf(anchor: string, locale: Locale): { value: string; meaning: string }[] {
@@ -29,7 +29,7 @@ export function meaningKey(anchor: string): string {
   return key
 }
 
-const entryFor = (anchor: string): Meaning => MEANINGS[meaningKey(anchor)] as Meaning
+const entryFor = (anchor: string): Meaning => FIELD_MEANINGS[meaningKey(anchor)] as Meaning
 
 export function meaningOf(anchor: string, locale: Locale): string {
   const [en, zh] = entryFor(anchor)

@@ -13,7 +13,7 @@ const OUR_CODES: Values = {
   300: ['not accepted; describe says why', '未受理；原因见 describe'],
 }
 
-/** By the same keys as MEANINGS. A test holds that each field with a list of values has all of them, and no others. */
+/** By the same keys as FIELD_MEANINGS. A test holds that each field with a list of values has all of them, and no others. */
 export const VALUES: Readonly<Record<string, Values>> = {
   'deal-change.notice.body.status': {
     0: ['taken off sale', '下架'],

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { chooseLocale } from '../../../../lib/web/locale.ts'
 import { Refusal } from '../../answer.ts'
 import type { Switches } from '../../mistakes/mistakes.ts'
 import type { Shop } from '../../shop.ts'
 import { ACTIONS, type Action, act, switchMistakes } from '../api.ts'
 import { FORMS } from './forms.ts'
-import { localeOf } from './locale.ts'
-import { STYLE } from './style.ts'
-import { PAGE } from './template.ts'
 import { officeView, type Said } from './view.ts'
 
+const VIEWS = fileURLToPath(new URL('../../../../../views', import.meta.url))
 const require = createRequire(import.meta.url)
 const PICO = require.resolve('@picocss/pico/css/pico.classless.min.css')
 const INTER = require.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2')
@@ -33,14 +33,13 @@ const HEADERS = {
  * that reloading does nothing twice; one that did not shows the page with the reason, status 400.
  */
 export function registerOffice(app: FastifyInstance, shop: Shop, switches: Switches): void {
-  const page = new Eta()
-  page.loadTemplate('@page', PAGE)
+  const eta = new Eta({ views: VIEWS, cache: true })
   const show = (request: FastifyRequest, reply: FastifyReply, said: Said) => {
-    const locale = localeOf(request.headers['accept-language'])
+    const locale = chooseLocale({ acceptLanguage: request.headers['accept-language'] })
     return reply
       .headers({ ...HEADERS, Vary: 'Accept-Language' })
       .type('text/html; charset=utf-8')
-      .send(page.render('@page', officeView(shop, switches, locale, said)))
+      .send(eta.render('demo-office/page', officeView(shop, switches, locale, said)))
   }
   const form = (path: string, submit: (form: URLSearchParams) => string | Promise<string>): void => {
     app.post(`/office/${path}`, async (request, reply) => {
@@ -53,7 +52,7 @@ export function registerOffice(app: FastifyInstance, shop: Shop, switches: Switc
     show(request, reply, { done: String(request.query.done ?? '') }),
   )
   file(app, 'pico.classless.min.css', 'text/css; charset=utf-8', readFileSync(PICO))
-  file(app, 'office.css', 'text/css; charset=utf-8', STYLE)
+  file(app, 'office.css', 'text/css; charset=utf-8', readFileSync(`${VIEWS}/assets/demo-office.css`))
   file(app, 'inter-latin-wght-normal.woff2', 'font/woff2', readFileSync(INTER))
   for (const action of Object.keys(ACTIONS) as Action[]) {
     form(action, async (fields) =>
@@ -71,7 +70,7 @@ export function registerOffice(app: FastifyInstance, shop: Shop, switches: Switc
   })
 }
 
-function file(app: FastifyInstance, name: string, type: string, content: string | Buffer): void {
+function file(app: FastifyInstance, name: string, type: string, content: Buffer): void {
   app.get(`/office/${name}`, (_request, reply) =>
     reply
       .headers({ ...HEADERS, 'Cache-Control': 'max-age=300' })

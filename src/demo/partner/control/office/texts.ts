@@ -1,197 +1,74 @@
-import type { Locale } from './locale.ts'
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import type { Locale } from '../../../../lib/web/locale.ts'
+import type { Product } from '../../catalogue/product.ts'
+import { type DemoMistake, MISTAKES, type MistakeGroup } from '../../mistakes/mistakes.ts'
+import type { Order, Refund } from '../../order/order.ts'
 
-const en = {
-  title: 'Back office',
-  lead: 'This ticket seller is the demo’s partner: the platform calls it, and it calls back. Here you act for it: admit visitors, decide refunds, change products.',
-  sections: 'Sections',
-  again: 'Refresh',
-  refused: 'Not possible',
-  latest: 'The latest {shown} of {all}.',
-  mistaken: 'Mistakes are switched on:',
-  done: {
-    consume: 'The visitors were admitted. See Notices for the platform’s response.',
-    'decide-refund': 'The refund was decided. See Notices for the platform’s response.',
-    'change-product': 'The product was changed. See Notices for the platform’s response.',
-    'add-product': 'The product was added. See Notices for the platform’s response.',
-    unchanged: 'Nothing was changed, so nothing was sent.',
-    mistakes: 'These mistakes are now switched on.',
-    honest: 'All mistakes are switched off.',
-  },
-  orders: 'Orders',
-  no_orders: 'No orders yet. The platform sends them from the sandbox or with npm run demo:order.',
-  order: 'Order',
-  any_day: 'any day',
-  tickets: 'Tickets',
-  numbers: '{used} used, {refunded} refunded of {all}',
-  vouchers: 'Vouchers:',
-  visitors: 'Number of visitors',
-  let_in: 'Admit',
-  refunds: 'Refunds',
-  no_refunds: 'No refunds yet.',
-  refund: 'Refund',
-  reason: 'Reason (optional)',
-  approve: 'Approve',
-  refuse: 'Refuse',
-  products: 'Products',
-  deposit: 'Deposit left: {yuan} yuan.',
-  offer: '{mt} yuan (settlement {settlement}), stock per day: {stock}',
-  unlimited: 'unlimited',
-  change: 'Change',
-  name: 'Title',
-  on_sale: 'On sale',
-  yes: 'yes',
-  no: 'no',
-  stock: 'Stock per day (-1: unlimited)',
-  market_price: 'Market price, yuan',
-  mt_price: 'Sale price, yuan',
-  settlement_price: 'Settlement price, yuan',
-  save: 'Save and notify the platform',
-  new_product: 'Add a product',
-  product_id: 'Product id',
-  add: 'Put it on sale',
-  off_sale: 'off sale',
-  notices: 'Notices',
-  no_notices: 'No notices sent yet.',
-  acknowledged: 'acknowledged',
-  waiting: 'not acknowledged, will be sent again',
-  attempts: 'attempts: {count}',
-  platform: 'Platform:',
-  message: 'Message',
-  mistakes: 'Mistakes',
-  mistakes_lead: 'To see a sandbox step fail, choose the mistakes that this seller makes.',
-  make: 'Switch on these mistakes',
-  honest: 'Switch off all mistakes',
-  groups: {
-    defence: 'Security: does not check the caller',
-    shop: 'Shop: does the wrong thing',
-    fields: 'Responses: one field is wrong',
-    answers: 'Responses: the whole response is wrong',
-    notices: 'Notices',
-  },
-  states: {
-    created: 'created, not paid',
-    paying: 'tickets are being issued',
-    issued: 'issued',
-    'create failed': 'closed: creation failed',
-    'pay failed': 'closed',
-    reviewing: 'under review',
-    refunded: 'refunded',
-    refused: 'refused',
-  },
-  calendars: { 'open date': 'any day', days: 'price calendar', levels: 'level price calendar' },
-  issues: {
-    'at once': 'issued at once',
-    later: 'issued after 3 seconds (598)',
-    'by notice': 'tickets by pay notice after 3 seconds (598)',
-  },
-  refunding: { 'at once': 'refunded at once', 'after review': 'refunded after review (602)', never: 'no refund (607)' },
-  paths: {
-    '/mtp/api/deal/change/notice': 'Product change',
-    '/mtp/api/order/consume/notice': 'Consumption',
-    '/mtp/api/order/refund/notice': 'Refund decision',
-    '/mtp/api/order/pay/notice': 'Tickets issued',
-    '/mtp/api/level/price/notice/v2': 'Level prices',
-  },
-} as const
+/** Keys of views/locales that follow from a value of the shop. */
 
-type SameShape<Shape> = {
-  readonly [Key in keyof Shape]: Shape[Key] extends string ? string : SameShape<Shape[Key]>
+export const STATE_KEYS: Readonly<Record<Order['state'] | Refund['state'], string>> = {
+  created: 'office.state.created',
+  paying: 'office.state.paying',
+  issued: 'office.state.issued',
+  'create failed': 'office.state.create_failed',
+  'pay failed': 'office.state.pay_failed',
+  reviewing: 'office.state.reviewing',
+  refunded: 'office.state.refunded',
+  refused: 'office.state.refused',
 }
 
-export type Texts = SameShape<typeof en>
-
-const zh: Texts = {
-  title: '票务后台',
-  lead: '这是演示用的票务合作方：平台调用它，它也会通知平台。订单、退款和产品的变化都在这里操作。',
-  sections: '栏目',
-  again: '刷新',
-  refused: '无法执行',
-  latest: '显示最近 {shown} 条，共 {all} 条。',
-  mistaken: '已开启错误：',
-  done: {
-    consume: '游客已入园。平台的响应见“通知”。',
-    'decide-refund': '退款已处理。平台的响应见“通知”。',
-    'change-product': '产品已修改。平台的响应见“通知”。',
-    'add-product': '产品已新增。平台的响应见“通知”。',
-    unchanged: '没有任何修改，因此没有发送通知。',
-    mistakes: '已开启所选错误。',
-    honest: '已关闭所有错误。',
-  },
-  orders: '订单',
-  no_orders: '还没有订单。订单由平台发来：使用沙箱，或运行 npm run demo:order。',
-  order: '订单',
-  any_day: '任意一天',
-  tickets: '门票',
-  numbers: '共 {all} 张，已用 {used} 张，已退 {refunded} 张',
-  vouchers: '凭证：',
-  visitors: '入园票数',
-  let_in: '检票入园',
-  refunds: '退款',
-  no_refunds: '还没有退款。',
-  refund: '退款',
-  reason: '原因（选填）',
-  approve: '同意',
-  refuse: '拒绝',
-  products: '产品',
-  deposit: '预付款余额：{yuan} 元。',
-  offer: '{mt} 元（结算价 {settlement} 元），每日库存：{stock}',
-  unlimited: '不限',
-  change: '修改',
-  name: '标题',
-  on_sale: '在售',
-  yes: '是',
-  no: '否',
-  stock: '每日库存（-1 为不限）',
-  market_price: '门市价（元）',
-  mt_price: '售价（元）',
-  settlement_price: '结算价（元）',
-  save: '保存并通知平台',
-  new_product: '新增产品',
-  product_id: '产品 ID',
-  add: '上架',
-  off_sale: '已下架',
-  notices: '通知',
-  no_notices: '还没有发送过通知。',
-  acknowledged: '已确认',
-  waiting: '未确认，将重新发送',
-  attempts: '已发送 {count} 次',
-  platform: '平台：',
-  message: '内容',
-  mistakes: '错误开关',
-  mistakes_lead: '选择合作方会犯的错误，查看沙箱的哪一步会失败。',
-  make: '开启所选错误',
-  honest: '关闭所有错误',
-  groups: {
-    defence: '安全：不验证调用方',
-    shop: '业务：处理有误',
-    fields: '响应：字段有误',
-    answers: '响应：整体有误',
-    notices: '通知',
-  },
-  states: {
-    created: '已创建，未支付',
-    paying: '出票中',
-    issued: '已出票',
-    'create failed': '已关闭：创建失败',
-    'pay failed': '已关闭',
-    reviewing: '审核中',
-    refunded: '已退款',
-    refused: '已拒绝',
-  },
-  calendars: { 'open date': '任意一天', days: '价格日历', levels: '层级价格日历' },
-  issues: { 'at once': '立即出票', later: '3 秒后出票（598）', 'by notice': '3 秒后以支付结果通知出票（598）' },
-  refunding: { 'at once': '立即退款', 'after review': '审核后退款（602）', never: '不可退（607）' },
-  paths: {
-    '/mtp/api/deal/change/notice': '产品变更',
-    '/mtp/api/order/consume/notice': '核销',
-    '/mtp/api/order/refund/notice': '退款结果',
-    '/mtp/api/order/pay/notice': '支付结果',
-    '/mtp/api/level/price/notice/v2': '层级价格',
-  },
+export const CALENDAR_KEYS: Readonly<Record<Product['calendar'], string>> = {
+  'open date': 'office.calendar.open_date',
+  days: 'office.calendar.days',
+  levels: 'office.calendar.levels',
 }
 
-export const TEXTS: Readonly<Record<Locale, Texts>> = { en, 'zh-CN': zh }
+export const ISSUE_KEYS: Readonly<Record<Product['issues'], string>> = {
+  'at once': 'office.issues.at_once',
+  later: 'office.issues.later',
+  'by notice': 'office.issues.by_notice',
+}
 
-/** Puts values into a text with `{names}`. */
-export const fill = (text: string, values: Readonly<Record<string, string | number>>): string =>
-  text.replace(/\{(\w+)\}/g, (_whole, name: string) => String(values[name] ?? ''))
+export const REFUND_KEYS: Readonly<Record<Product['refunds'], string>> = {
+  'at once': 'office.refunds.at_once',
+  'after review': 'office.refunds.after_review',
+  never: 'office.refunds.never',
+}
+
+export const NOTICE_KEYS: Readonly<Record<string, string>> = {
+  '/mtp/api/deal/change/notice': 'office.notice.deal_change',
+  '/mtp/api/order/consume/notice': 'office.notice.consume',
+  '/mtp/api/order/refund/notice': 'office.notice.refund',
+  '/mtp/api/order/pay/notice': 'office.notice.pay',
+  '/mtp/api/level/price/notice/v2': 'office.notice.level_prices',
+}
+
+export const MISTAKE_GROUP_KEYS: Readonly<Record<MistakeGroup, string>> = {
+  defence: 'office.mistakes_of.defence',
+  shop: 'office.mistakes_of.shop',
+  fields: 'office.mistakes_of.fields',
+  answers: 'office.mistakes_of.answers',
+  notices: 'office.mistakes_of.notices',
+}
+
+/** What the form that worked has done, as the page's address names it. */
+export const DONE_KEYS: ReadonlyMap<string, string> = new Map([
+  ['consume', 'office.done.consume'],
+  ['decide-refund', 'office.done.decide_refund'],
+  ['change-product', 'office.done.change_product'],
+  ['add-product', 'office.done.add_product'],
+  ['unchanged', 'office.done.unchanged'],
+  ['mistakes', 'office.done.mistakes'],
+  ['honest', 'office.done.honest'],
+])
+
+const CHINESE = z
+  .record(z.string(), z.string())
+  .parse(
+    JSON.parse(readFileSync(new URL('../../../../../views/locales/demo-mistakes.zh-CN.json', import.meta.url), 'utf8')),
+  )
+
+/** What a mistake does: in English as the control API says it. */
+export const mistakeText = (locale: Locale, name: DemoMistake): string =>
+  locale === 'en' ? MISTAKES[name] : (CHINESE[name] ?? MISTAKES[name])

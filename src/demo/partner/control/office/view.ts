@@ -1,10 +1,18 @@
 import { stringify } from 'lossless-json'
-import { MISTAKE_GROUPS, type Mistake, type MistakeGroup, type Switches } from '../../mistakes/mistakes.ts'
+import { type Locale, type Translate, translator } from '../../../../lib/web/locale.ts'
+import { type DemoMistake, MISTAKE_GROUPS, type MistakeGroup, type Switches } from '../../mistakes/mistakes.ts'
 import type { Shop } from '../../shop.ts'
-import { describeShop } from '../state.ts'
-import type { Locale } from './locale.ts'
-import { MISTAKE_TEXTS } from './mistake-texts.ts'
-import { fill, TEXTS, type Texts } from './texts.ts'
+import { type describeNotice, describeShop } from '../state.ts'
+import {
+  CALENDAR_KEYS,
+  DONE_KEYS,
+  ISSUE_KEYS,
+  MISTAKE_GROUP_KEYS,
+  mistakeText,
+  NOTICE_KEYS,
+  REFUND_KEYS,
+  STATE_KEYS,
+} from './texts.ts'
 
 /** The result of the last form: done, or why not. */
 export interface Said {
@@ -15,56 +23,71 @@ export interface Said {
 const SHOWN = 50
 
 /** The newest, newest first; a note says when there are more. */
-function newest<Entry>(t: Texts, all: readonly Entry[]) {
-  const note = all.length > SHOWN ? fill(t.latest, { shown: SHOWN, all: all.length }) : ''
+function newest<Entry>(t: Translate, all: readonly Entry[]) {
+  const note = all.length > SHOWN ? t('office.latest', { shown: String(SHOWN), all: String(all.length) }) : ''
   return { all: all.length, note, shown: all.slice(-SHOWN).reverse() }
 }
 
-const isDone = (t: Texts, name: string): name is keyof Texts['done'] => Object.hasOwn(t.done, name)
-
 /** Everything that the page shows, in the language of its reader. */
 export function officeView(shop: Shop, switches: Switches, locale: Locale, { done = '', problem }: Said): object {
-  const t = TEXTS[locale]
+  const t = translator(locale)
   const { products, orders, refunds, notices, deposit } = describeShop(shop)
+  // The address only names a text; it never contains one.
+  const doneKey = DONE_KEYS.get(done)
   return {
     t,
     locale,
     problem,
-    // The address only names a text; it never contains one.
-    done: isDone(t, done) ? t.done[done] : '',
+    done: doneKey && t(doneKey),
     products: products.map((product) => ({
       ...product,
-      offer: fill(t.offer, {
-        mt: product.mtPrice,
-        settlement: product.settlementPrice,
-        stock: product.stock === -1 ? t.unlimited : product.stock,
+      dates: t(CALENDAR_KEYS[product.calendar]),
+      issuing: t(ISSUE_KEYS[product.issues]),
+      refunding: t(REFUND_KEYS[product.refunds]),
+      offer: t('office.offer', {
+        mt: String(product.mtPrice),
+        settlement: String(product.settlementPrice),
+        stock: product.stock === -1 ? t('office.unlimited') : String(product.stock),
       }),
     })),
-    deposit: fill(t.deposit, { yuan: (deposit / 100).toFixed(2) }),
+    deposit: t('office.deposit', { yuan: (deposit / 100).toFixed(2) }),
     orders: newest(
       t,
       orders.map((order) => ({
         ...order,
-        numbers: fill(t.numbers, { used: order.usedQuantity, refunded: order.refundedQuantity, all: order.quantity }),
+        stateText: t(STATE_KEYS[order.state]),
+        numbers: t('office.numbers', {
+          used: String(order.usedQuantity),
+          refunded: String(order.refundedQuantity),
+          all: String(order.quantity),
+        }),
       })),
     ),
-    refunds: newest(t, refunds),
+    refunds: newest(
+      t,
+      refunds.map((refund) => ({ ...refund, stateText: t(STATE_KEYS[refund.state]) })),
+    ),
     notices: newest(
       t,
-      notices.map((notice) => ({
-        ...notice,
-        sent: fill(t.attempts, { count: notice.attempts }),
-        text: stringify(notice.message, null, 2),
-      })),
+      notices.map((notice) => ({ ...notice, ...noticeTexts(t, notice) })),
     ),
     mistaken: [...switches],
     groups: (Object.keys(MISTAKE_GROUPS) as MistakeGroup[]).map((group) => ({
-      title: t.groups[group],
-      mistakes: (Object.keys(MISTAKE_GROUPS[group]) as Mistake[]).map((name) => ({
+      title: t(MISTAKE_GROUP_KEYS[group]),
+      mistakes: (Object.keys(MISTAKE_GROUPS[group]) as DemoMistake[]).map((name) => ({
         name,
-        text: MISTAKE_TEXTS[locale][name],
+        text: mistakeText(locale, name),
         on: switches.has(name),
       })),
     })),
+  }
+}
+
+function noticeTexts(t: Translate, { path, attempts, message }: ReturnType<typeof describeNotice>) {
+  const key = NOTICE_KEYS[path]
+  return {
+    kind: key ? t(key) : '',
+    sent: t('office.attempts', { count: String(attempts) }),
+    text: stringify(message, null, 2),
   }
 }

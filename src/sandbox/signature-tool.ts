@@ -6,8 +6,8 @@ import { hasPassedSignatureTool, listSignatureTests, type SignatureTest, testPas
 import { ENDPOINTS, PATH } from '../mws-wire/index.ts'
 import { explainMistake } from './mistake-texts.ts'
 import type { SignedInPartner } from './session.ts'
+import { firstDifference, type Segment, segmentsOf } from './signature-tool-text.ts'
 import { type Snippet, snippetsFor } from './snippets.ts'
-import { firstDifference, type Segment, segmentsOf } from './tool-text.ts'
 import type { PastedForm } from './wire.ts'
 
 /** One of the latest verdicts, as the list shows it. */
@@ -35,7 +35,7 @@ export interface SignatureVerdict extends ListedTest {
   readonly authorization: string
   /** Our clock when the call came, as a Date header would have had it. */
   readonly clock: string
-  /** By how many seconds the Date is ahead of our clock, or, negative, behind; null for one that is no date. */
+  /** By how many seconds the Date is ahead of our clock, or, negative, behind; null for text that is not a date. */
   readonly aheadS: number | null
   readonly expected: readonly Segment[]
   readonly signed: readonly Segment[] | null
@@ -67,7 +67,7 @@ export async function showSignatureTool(
   ])
   const addresses = addressesOf(deps)
   const [url = ''] = addresses
-  const chosen = tests.find(({ testId }) => String(testId) === asked) ?? tests[0]
+  const chosen = tests.find(({ test_id }) => String(test_id) === asked) ?? tests[0]
   return {
     passed,
     addresses,
@@ -89,10 +89,10 @@ export const judgePasted = async (
 const addressesOf = ({ config }: Deps): string[] =>
   mountsOf(config.MTP_PATH_PREFIXES).map((mount) => config.PARTNER_URL + mount + PATH.signatureTest)
 
-const listed = ({ testId, source, testedAt, mistakes, verified }: SignatureTest): ListedTest => ({
-  id: String(testId),
+const listed = ({ test_id, source, tested_at, mistakes, verified }: SignatureTest): ListedTest => ({
+  id: String(test_id),
   source,
-  at: testedAt.toISOString(),
+  at: tested_at.toISOString(),
   mistakes,
   verified,
 })
@@ -101,9 +101,9 @@ const explained = (names: readonly string[], locale: Locale): Explained[] =>
   names.map((name) => ({ name, text: explainMistake(locale, name) }))
 
 function verdictOf(test: SignatureTest, locale: Locale): SignatureVerdict {
-  const { mistakes, warnings, method, path, date, authorization, stringToSign, signedInstead, testedAt } = test
+  const { mistakes, warnings, method, path, date_header: date, string_to_sign, signed_instead, tested_at } = test
   const parsed = parseHttpDate(date)
-  const difference = signedInstead === null ? null : firstDifference(stringToSign, signedInstead)
+  const difference = signed_instead === null ? null : firstDifference(string_to_sign, signed_instead)
   return {
     ...listed(test),
     explanations: explained(mistakes, locale),
@@ -111,11 +111,11 @@ function verdictOf(test: SignatureTest, locale: Locale): SignatureVerdict {
     method,
     path,
     date,
-    authorization,
-    clock: formatHttpDate(testedAt),
-    aheadS: 'problem' in parsed ? null : Math.round((parsed.getTime() - testedAt.getTime()) / 1000),
-    expected: segmentsOf(stringToSign, difference?.at),
-    signed: signedInstead === null ? null : segmentsOf(signedInstead, difference?.at),
+    authorization: test.authorization_header,
+    clock: formatHttpDate(tested_at),
+    aheadS: 'problem' in parsed ? null : Math.round((parsed.getTime() - tested_at.getTime()) / 1000),
+    expected: segmentsOf(string_to_sign, difference?.at),
+    signed: signed_instead === null ? null : segmentsOf(signed_instead, difference?.at),
     difference,
   }
 }

@@ -5,12 +5,12 @@ import { masker } from '../../lib/crypto/masking.ts'
 import { positiveId } from '../../lib/json/fields.ts'
 import { operation } from '../../lib/json/input.ts'
 import { findPartner, secretTexts } from '../../partners/index.ts'
-import { listOfAll, type PlaceOfAll, windowOfAll } from '../traffic-all-store.ts'
+import { type CursorOfAll, listOfAll, windowOfAll } from '../traffic-all-store.ts'
 import type { TrafficSearch } from '../traffic-search-store.ts'
-import { lineOf, type TrafficLine } from './list.ts'
+import { type TrafficLine, trafficLine } from './list.ts'
 import { trafficEntryParams } from './wire.ts'
 
-const place = z.tuple([momentKey, z.guid()])
+const cursor = z.tuple([momentKey, z.guid()])
 
 /** The query of operators' list of calls; `path` and `code` are looked for in a thousand calls a page. */
 const allTrafficFilter = z.strictObject({
@@ -22,7 +22,7 @@ const allTrafficFilter = z.strictObject({
     .regex(/^\d{1,9}$/, 'must be a code, such as 300')
     .optional(),
   ...periodInput,
-  ...pageInput(place, { usual: 50 }),
+  ...pageInput(cursor, { usual: 50 }),
 })
 export type AllTrafficFilter = z.output<typeof allTrafficFilter>
 
@@ -48,14 +48,14 @@ export const listAllTraffic = operation(
     ]
     const filter = { partnerId: partner_id, searches, from, to }
     const window = searches.length > 0 ? await windowOfAll(deps.db, filter, after) : undefined
-    const until: PlaceOfAll | undefined = window === undefined ? undefined : place.parse(JSON.parse(window))
+    const until: CursorOfAll | undefined = window === undefined ? undefined : cursor.parse(JSON.parse(window))
     const { rows, next } = pageOf(await listOfAll(deps.db, filter, after, until, limit + 1), limit)
     const masks = await masksOf(deps, [...new Set(rows.map((row) => row.partner_id))])
     const traffic = rows.map((row) => ({
-      ...lineOf(deps, row, masks.get(row.partner_id) ?? ((text) => text)),
+      ...trafficLine(deps, row, masks.get(row.partner_id) ?? ((text) => text)),
       partner_id: row.partner_id,
     }))
-    // A search that has not come to the end of its window goes on from what it has found, else from that end.
+    // A search whose window holds more results continues after the last one shown, else at the window's end.
     return { traffic, next: next ?? (window === undefined ? null : Buffer.from(window).toString('base64url')) }
   },
 )

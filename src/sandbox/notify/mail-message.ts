@@ -4,7 +4,7 @@ import { translator } from '../../lib/web/locale.ts'
 import type { Notification } from './wire.ts'
 
 /** A mail as nodemailer takes it; it keeps line breaks in names and addresses from becoming headers. */
-export interface Letter {
+export interface MailMessage {
   readonly from: string
   readonly to: { readonly name: string; readonly address: string }
   readonly subject: string
@@ -15,11 +15,11 @@ export interface Letter {
 }
 
 /** What all mails have in common. `id` becomes the Message-ID, by which a mail that arrives twice can be told. */
-export const letterFrom = (
+export const messageFrom = (
   config: Config,
-  { id, ...letter }: Pick<Letter, 'to' | 'subject' | 'text' | 'date'> & { readonly id: string },
-): Letter => ({
-  ...letter,
+  { id, ...message }: Pick<MailMessage, 'to' | 'subject' | 'text' | 'date'> & { readonly id: string },
+): MailMessage => ({
+  ...message,
   from: config.MAIL_FROM,
   messageId: `<${id}@${new URL(config.PUBLIC_URL).hostname}>`,
   headers: { 'Auto-Submitted': 'auto-generated' },
@@ -29,7 +29,7 @@ export const letterFrom = (
 export const bilingual = (zh: string, en: string): string => `${zh}\n--------\n\n${en}`
 
 /** One mail in both languages: whoever gets it may read either. The same for every attempt, Message-ID and Date too. */
-export function letterOf(config: Config, notification: Notification): Letter {
+export function messageOf(config: Config, notification: Notification): MailMessage {
   const { notification_id, role, name, address, facts, created_at } = notification
   const values = { name, partner: facts.partnerName, run: String(facts.runNumber), url: facts.reportUrl }
   const [zh, en] = [translator('zh-CN'), translator('en')]
@@ -41,7 +41,7 @@ export function letterOf(config: Config, notification: Notification): Letter {
         : [t('sandbox.mail.next_business', values), t('sandbox.mail.why_business', values)]
     return `${t('sandbox.mail.text', { ...values, time })}\n\n${next}\n\n${why}\n`
   }
-  return letterFrom(config, {
+  return messageFrom(config, {
     id: notification_id,
     to: { name, address },
     subject: `${zh('sandbox.mail.subject', values)} / ${en('sandbox.mail.subject', values)}`,

@@ -16,7 +16,11 @@ import type { NewRun } from './wire.ts'
  * Starts a run in one call. A run that is under way (a step was tried, and it has not passed) is overwritten only if
  * the caller says so: a person may be working on it.
  */
-export async function beginRun(deps: Deps, partnerId: bigint, { body: choice, overwrite }: NewRun): Promise<Run> {
+export async function startRunFromApi(
+  deps: Deps,
+  partnerId: bigint,
+  { body: choice, overwrite }: NewRun,
+): Promise<Run> {
   return deps.db.tx(async (db) => {
     const inside: Deps = { ...deps, db }
     await lockPartner(inside, partnerId)

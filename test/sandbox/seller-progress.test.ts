@@ -3,8 +3,8 @@ import type { Run } from '../../src/certification/run.ts'
 import { presentState, runState } from '../../src/certification/standing.ts'
 import { translator } from '../../src/lib/web/locale.ts'
 import { homeOf } from '../../src/sandbox/pages/home-page.ts'
-import { presentNotice } from '../../src/sandbox/pages/present-notice.ts'
-import { type SellerFacts, standingOfSeller } from '../../src/sandbox/standing.ts'
+import { progressNotice } from '../../src/sandbox/pages/progress-notice.ts'
+import { progressOf, type SellerFacts } from '../../src/sandbox/seller-progress.ts'
 
 /** Where a seller stands, in every combination of what is known, and what the pages make of it. */
 
@@ -83,7 +83,7 @@ describe('where a seller stands', () => {
     const { name, hasPassedTool, before } = given
     const present = PRESENT[name]
     const own = present?.run.passed_at ? present.run : undefined
-    const standing = standingOfSeller({ hasPassedTool, present, accepted: own ?? (before ? accepted : undefined) })
+    const standing = progressOf({ hasPassedTool, present, accepted: own ?? (before ? accepted : undefined) })
     const [state, next, notice, href] = name === 'no run' ? (hasPassedTool ? NO_RUN : LOCKED) : WITH_RUN[name]
     expect(standing.state).toBe(state)
     expect(standing.present?.run_id).toBe(present?.run.run_id)
@@ -100,7 +100,7 @@ describe('where a seller stands', () => {
     else if (standing.isLater) expect(home.reached?.text).toMatch(/passed with test run 1 .*those of test run 2\.$/s)
     else expect(home.reached === null).toBe(!before)
 
-    const said = presentNotice(standing, t)
+    const said = progressNotice(standing, t)
     expect(said?.href ?? null).toBe(href)
     if (notice) expect(said?.text).toMatch(notice)
     expect(/stays passed/.test(said?.text ?? '')).toBe(standing.isLater)

@@ -1,8 +1,8 @@
 import type { Translate } from '../../lib/web/locale.ts'
-import type { SellerStanding } from '../standing.ts'
+import type { SellerProgress } from '../seller-progress.ts'
 
 /** What the page of functions says about where the seller stands, and where that leads to. */
-export interface PresentNotice {
+export interface ProgressNotice {
   /** A line feed stands for `at`. */
   readonly text: string
   /** ISO 8601. */
@@ -12,10 +12,10 @@ export interface PresentNotice {
 }
 
 /** Null where there is nothing to say: no run yet. */
-export function presentNotice(
-  { state, present, accepted, isLater }: SellerStanding,
+export function progressNotice(
+  { state, present, accepted, isLater }: SellerProgress,
   t: Translate,
-): PresentNotice | null {
+): ProgressNotice | null {
   if (state === 'locked') {
     return {
       text: t('sandbox.functions.locked'),

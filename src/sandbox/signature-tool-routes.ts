@@ -6,7 +6,7 @@ import { localeOfRequest } from '../lib/web/page.ts'
 import { tooManyRequests } from '../lib/web/rescode.ts'
 import { limitRate } from '../throttle/index.ts'
 import { HOME, partnerOf, sendSandboxPage } from './guard.ts'
-import { judgePasted, type SignatureVerdict, showSignatureTool } from './tool.ts'
+import { judgePasted, type SignatureVerdict, showSignatureTool } from './signature-tool.ts'
 import { asTyped, pastedForm, verdictQuery } from './wire.ts'
 
 /** A call that fits no recipe takes about 100 ms of processor time. Limit of one partner. */

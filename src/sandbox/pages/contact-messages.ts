@@ -2,8 +2,8 @@ import type { Translate } from '../../lib/web/locale.ts'
 import type { Notifications, ShownNotification } from '../notify/notifications.ts'
 import type { Tone } from './log-line.ts'
 
-/** A message to a contact as the page shows it: where it stands, and nothing better than that. */
-export interface Telling {
+/** A message to a contact and its delivery as the page shows it, no better than it is. */
+export interface ContactMessage {
   readonly role: string
   readonly channel: string
   readonly address: string
@@ -17,7 +17,11 @@ export interface Telling {
   readonly retry: string | null
 }
 
-export function tellings(runId: string, { notifications, folder }: Notifications, t: Translate): Telling[] {
+export function contactMessages(
+  runId: string,
+  { notifications, folder }: Notifications,
+  t: Translate,
+): ContactMessage[] {
   const roles = { product: t('sandbox.told.product'), business: t('sandbox.told.business') }
   const channels = { mail: t('sandbox.told.mail'), webhook: t('sandbox.told.webhook') }
   return notifications.map((one) => ({
@@ -33,7 +37,7 @@ function standing(
   { state, attempts, last_error, next_attempt_at, sent_at }: ShownNotification,
   toFile: boolean,
   t: Translate,
-): Pick<Telling, 'tone' | 'word' | 'detail' | 'at'> {
+): Pick<ContactMessage, 'tone' | 'word' | 'detail' | 'at'> {
   if (state === 'sent') {
     const when = sent_at ? { detail: '\n', at: sent_at.toISOString() } : { detail: '' }
     return toFile

@@ -3,9 +3,9 @@ import { recordAudit } from '../../audit/index.ts'
 import type { Deps } from '../../deps.ts'
 import { operation, readingReason } from '../../lib/json/input.ts'
 import { noSuchEntry } from '../errors.ts'
-import { findPlace } from '../traffic-entry-store.ts'
+import { findEntryOwner } from '../traffic-entry-store.ts'
 import { showEntry, type TrafficEntry } from './entry.ts'
-import { lineOf } from './export.ts'
+import { exportedEntry } from './export.ts'
 import { maskedBody } from './masked-body.ts'
 import { keptText, type ShownText } from './text.ts'
 
@@ -13,10 +13,10 @@ import { keptText, type ShownText } from './text.ts'
 const shownTraffic = z.strictObject({ id: z.guid(), reason: readingReason.optional() })
 export type ShownTraffic = z.output<typeof shownTraffic>
 
-/** A body of which no field may hold personal data; empty where it is no JSON, which may hold anything. */
+/** A body without the fields that may hold personal data; empty where it is not JSON, which may hold anything. */
 const withoutPeople = (text: string, encrypted?: boolean): ShownText => keptText(maskedBody(text) ?? '', encrypted)
 
-export type OneOfTraffic = ReturnType<typeof lineOf> & { readonly partner_id: bigint; readonly masked: boolean }
+export type OneOfTraffic = ReturnType<typeof exportedEntry> & { readonly partner_id: bigint; readonly masked: boolean }
 
 /**
  * One call or notice, of whichever partner, with its headers and bodies (64 KiB of each at most) and no secrets. Throws
@@ -25,13 +25,13 @@ export type OneOfTraffic = ReturnType<typeof lineOf> & { readonly partner_id: bi
 export const showTraffic = operation(
   shownTraffic,
   async (deps: Deps, { id, reason }: ShownTraffic): Promise<OneOfTraffic> => {
-    const place = await findPlace(deps.db, id)
-    if (!place) throw noSuchEntry()
-    const { partner_id, kind } = place
+    const owner = await findEntryOwner(deps.db, id)
+    if (!owner) throw noSuchEntry()
+    const { partner_id, kind } = owner
     const masked = reason === undefined
     const entry = await showEntry(deps, partner_id, { kind, id }, masked ? withoutPeople : keptText)
     if (!masked) await recordReading(deps, partner_id, { kind, id }, reason)
-    return { ...lineOf(entry), partner_id, masked }
+    return { ...exportedEntry(entry), partner_id, masked }
   },
 )
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listJobs } from '../../../src/db/jobs-store.ts'
 import { type JobWorker, startWorker } from '../../../src/jobs/worker.ts'
 import { notificationsOf } from '../../../src/sandbox/notify/notifications.ts'
-import { tellContacts } from '../../../src/sandbox/notify/tell-contacts.ts'
+import { notifyContacts } from '../../../src/sandbox/notify/notify-contacts.ts'
 import { MANY_CONNECTIONS, openWorld, type World } from '../../harness.ts'
 import { until } from '../../until.ts'
 import { hook, type PostOffice, postOffice } from './post-office.ts'
@@ -40,7 +40,7 @@ describe('contacts', () => {
   it('are told by mail, in both languages, and over the webhook where there is one', async () => {
     const passed = await passedRun(world, both())
     expect(await notificationsOf(world.deps, passed.runId)).toEqual({ folder: null, notifications: [] })
-    expect(await tellContacts(world.deps, passed)).toBe(3)
+    expect(await notifyContacts(world.deps, passed)).toBe(3)
     await done()
 
     const [mail, ...more] = office.to('lin@example.com')
@@ -82,11 +82,11 @@ describe('contacts', () => {
     const passed = await passedRun(world, both())
     const [mails, deliveries] = [office.mails.length, webhook.deliveries.length]
     const queued = await Promise.all(
-      Array.from({ length: 10 }, () => world.deps.db.tx((db) => tellContacts({ ...world.deps, db }, passed))),
+      Array.from({ length: 10 }, () => world.deps.db.tx((db) => notifyContacts({ ...world.deps, db }, passed))),
     )
     expect(queued.sort()).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 3])
     await done()
-    expect(await tellContacts(world.deps, passed)).toBe(0)
+    expect(await notifyContacts(world.deps, passed)).toBe(0)
     await done()
     expect(office.mails).toHaveLength(mails + 2)
     expect(webhook.deliveries).toHaveLength(deliveries + 1)
@@ -96,7 +96,7 @@ describe('contacts', () => {
     const passed = await passedRun(world, both())
     const mails = office.mails.length
     const failing = world.deps.db.tx(async (db) => {
-      await tellContacts({ ...world.deps, db }, passed)
+      await notifyContacts({ ...world.deps, db }, passed)
       throw new Error('something else went wrong')
     })
     await expect(failing).rejects.toThrow('something else')
@@ -109,15 +109,15 @@ describe('contacts', () => {
     const passed = await passedRun(world, both())
     const rule = "add constraint broken check (role <> 'business') not valid"
     await world.pool.query(`alter table sandbox_notification ${rule}`)
-    await expect(tellContacts(world.deps, passed)).rejects.toThrow('broken')
+    await expect(notifyContacts(world.deps, passed)).rejects.toThrow('broken')
     await world.pool.query('alter table sandbox_notification drop constraint broken')
     expect((await notificationsOf(world.deps, passed.runId)).notifications).toEqual([])
-    expect(await tellContacts(world.deps, passed)).toBe(3)
+    expect(await notifyContacts(world.deps, passed)).toBe(3)
     await done()
   })
 
   it('may be missing', async () => {
-    expect(await tellContacts(world.deps, await passedRun(world, {}))).toBe(0)
+    expect(await notifyContacts(world.deps, await passedRun(world, {}))).toBe(0)
   })
 })
 
@@ -137,7 +137,7 @@ describe('a name or an address', () => {
       address,
       passed.partnerId,
     ])
-    await tellContacts(world.deps, passed)
+    await notifyContacts(world.deps, passed)
     const ended = await until(async () => {
       const [one] = (await notificationsOf(world.deps, passed.runId)).notifications
       return (one?.attempts ?? 0) > 0 && one

@@ -16,9 +16,9 @@ export interface Passed {
 /**
  * Tells the partner's product and business contacts that this run has passed: by mail, and over their webhook where there
  * is one. Each message is queued with the caller's transaction, and once a run, however often this is called. Returns how
- * many were queued now. Somebody who is both contacts is told as both.
+ * many were queued now. Somebody who is both contacts gets a message as each.
  */
-export const tellContacts = (deps: Deps, { runId, partnerId, ...passed }: Passed): Promise<number> =>
+export const notifyContacts = (deps: Deps, { runId, partnerId, ...passed }: Passed): Promise<number> =>
   deps.db.tx(async (db) => {
     const partner = await showPartner({ ...deps, db }, partnerId)
     const facts = {

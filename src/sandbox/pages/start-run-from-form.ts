@@ -6,10 +6,10 @@ import { lockPartner, updatePartner } from '../../partners/index.ts'
 import type { Choice } from '../../test-plan/index.ts'
 import { type ContactsGiven, giveContacts } from '../contacts.ts'
 import { signatureFirst } from '../errors.ts'
-import { isUnlocked } from '../standing.ts'
+import { isUnlocked } from '../seller-progress.ts'
 import type { RunRequest } from './functions-form.ts'
 
-export interface Beginning {
+export interface RunStart {
   readonly partnerId: bigint
   readonly requested: RunRequest
   readonly contacts: ContactsGiven | undefined
@@ -18,14 +18,17 @@ export interface Beginning {
 }
 
 /** The run that has begun, or the one that the person has not yet agreed to overwrite. */
-export type BegunRun = { readonly begun: Run } | { readonly unconfirmed: Run }
+export type RunStartResult = { readonly begun: Run } | { readonly unconfirmed: Run }
 
 /**
  * Starts a run as the form asks for, and stores the URLs and contacts. A run is overwritten only if the person was told about it;
  * the same form again (a double click, a reload) returns the run that it has begun. Throws when the signature tool has
  * not been passed; a run that is there shows that the signature is right (`isUnlocked`).
  */
-export const beginRun = (deps: Deps, { partnerId, requested, contacts, replaces }: Beginning): Promise<BegunRun> =>
+export const startRunFromForm = (
+  deps: Deps,
+  { partnerId, requested, contacts, replaces }: RunStart,
+): Promise<RunStartResult> =>
   deps.db.tx(async (db) => {
     const inside: Deps = { ...deps, db }
     const stage = await lockPartner(inside, partnerId)

@@ -3,15 +3,15 @@ import type { Deps } from '../deps.ts'
 import type { OutputOf } from '../lib/json/input.ts'
 import { hasPassedSignatureTool } from '../mws/index.ts'
 
-type PresentState = NonNullable<OutputOf<typeof presentStanding>>['state']
+type RunState = NonNullable<OutputOf<typeof presentStanding>>['state']
 
 /**
  * Where a seller stands: `locked` until the signature tool is passed, `no_run` before the first run, then as the run that
  * it is at. Derived here alone; the pages and the headless API say what this says.
  */
-export type SellerState = 'locked' | 'no_run' | PresentState
+export type SellerState = 'locked' | 'no_run' | RunState
 
-export interface SellerStanding {
+export interface SellerProgress {
   readonly state: SellerState
   /** The run that the seller is at; null in `locked` and `no_run`. */
   readonly present: PresentRun | null
@@ -36,7 +36,7 @@ interface AcceptedRun {
 
 export interface SellerFacts {
   readonly hasPassedTool: boolean
-  readonly present: Standing<PresentState> | undefined
+  readonly present: Standing<RunState> | undefined
   readonly accepted: { readonly run_id: string; readonly number: number; readonly passed_at: Date | null } | undefined
 }
 
@@ -44,7 +44,7 @@ export interface SellerFacts {
 export const isUnlocked = (hasPassedTool: boolean, present: object | undefined): boolean =>
   hasPassedTool || present !== undefined
 
-export function standingOfSeller({ hasPassedTool, present, accepted }: SellerFacts): SellerStanding {
+export function progressOf({ hasPassedTool, present, accepted }: SellerFacts): SellerProgress {
   const passed = accepted?.passed_at ? { ...pick(accepted), passed_at: accepted.passed_at } : null
   if (!present)
     return {
@@ -64,11 +64,11 @@ export function standingOfSeller({ hasPassedTool, present, accepted }: SellerFac
 
 const pick = ({ run_id, number }: { readonly run_id: string; readonly number: number }) => ({ run_id, number })
 
-export async function sellerStanding(deps: Deps, partnerId: bigint): Promise<SellerStanding> {
+export async function sellerProgress(deps: Deps, partnerId: bigint): Promise<SellerProgress> {
   const [hasPassedTool, present, accepted] = await Promise.all([
     hasPassedSignatureTool(deps, partnerId),
     presentStanding(deps, partnerId),
     findAcceptedRun(deps, partnerId),
   ])
-  return standingOfSeller({ hasPassedTool, present, accepted })
+  return progressOf({ hasPassedTool, present, accepted })
 }

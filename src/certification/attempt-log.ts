@@ -1,4 +1,4 @@
-import type { CheckId, ExpectedChecks, Finding } from '../checks/index.ts'
+import type { CheckId, CommonCheck, ExpectedChecks, Finding } from '../checks/index.ts'
 import type { Deps } from '../deps.ts'
 import { masker } from '../lib/crypto/masking.ts'
 import type { Detail, Said } from '../lib/said.ts'
@@ -38,13 +38,16 @@ export interface Attempt {
 /** Where a finding was made and what it was about. Without a level it has the one that the step expects. */
 type Details = Omit<Finding, 'id' | 'passed'>
 
-/** The log of an attempt while it is made. Throws AttemptOver once the attempt has been ended from outside. */
-export interface AttemptLog {
+/**
+ * The log of a running attempt, whose step makes the checks `Own` besides the common ones. Throws AttemptOver once the
+ * attempt has been ended from outside.
+ */
+export interface AttemptLog<Own extends CheckId = CheckId> {
   append(entry: LogEntry): Promise<void>
   /** Writes a check into the log and returns whether it passed. */
-  check(id: CheckId, passed: boolean, details?: Details): Promise<boolean>
+  readonly check: (id: Own | CommonCheck, passed: boolean, details?: Details) => Promise<boolean>
   /** A check without which the step cannot go on: throws StepFailed. */
-  require(id: CheckId, passed: boolean, details?: Details): Promise<void>
+  readonly require: (id: Own | CommonCheck, passed: boolean, details?: Details) => Promise<void>
   /** Fails the step when an earlier one has not made what this one needs. */
   requireEarlier(made: boolean): Promise<void>
   /** At least one check was made, and none of level `error` has failed. */

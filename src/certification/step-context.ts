@@ -1,3 +1,4 @@
+import type { CheckId } from '../checks/index.ts'
 import { newOrderId, storedOrders } from '../orders/index.ts'
 import { type Attempt, type AttemptLog, openAttemptLog } from './attempt-log.ts'
 import { findLinkedOrders, linkOrder, type OrderRole } from './run-order-store.ts'
@@ -11,10 +12,13 @@ interface StepOrders {
   orderOf(role: OrderRole): Promise<bigint>
 }
 
-/** What a step works with: what the attempt is about, its log and checks, calls, and orders of the run. */
-export type StepContext = Attempt & AttemptLog & StepCalls & StepOrders
+/**
+ * What a step works with: what the attempt is about, its log and checks, calls, and orders of the run. `Own` are the
+ * checks of its `expects`: a function that steps share takes a context that can make its checks.
+ */
+export type StepContext<Own extends CheckId = never> = Attempt & AttemptLog<Own> & StepCalls & StepOrders
 
-export function stepContext(attempt: Attempt): StepContext {
+export function stepContext(attempt: Attempt): StepContext<CheckId> {
   // A person presses Start to try: that the partner was down a moment ago is no reason not to.
   attempt.deps.calls.breakers.reset(attempt.partner.partner_id)
   const log = openAttemptLog(attempt)

@@ -37,6 +37,9 @@ interface NoticeWatch {
 
 const LOOK_EVERY_MS = 200
 
+/** The checks of waitForNotice; watchNotices makes the second one only. */
+export const NOTICE_CHECKS = { 'notice-arrived': 'error', 'notice-accepted': 'error' } as const
+
 /** Makes a failed check of what the last notice left open. */
 type TooLate = (leftOpen: Said) => Promise<void>
 
@@ -77,7 +80,10 @@ function logReceived(
 }
 
 /** Watches for a notice that may come or not; the step looks by itself. */
-export function watchNotices(context: StepContext, { path, other, open, since }: ExpectedNotice): NoticeWatch {
+export function watchNotices(
+  context: StepContext<'notice-accepted'>,
+  { path, other, open, since }: ExpectedNotice,
+): NoticeWatch {
   const { deps, partner, startedAt } = context
   const seen = new Set<string>()
   let decided: ReceivedCall | undefined
@@ -115,8 +121,8 @@ export function watchNotices(context: StepContext, { path, other, open, since }:
       if (!(await take(call))) continue
       decided = call
       await context.check('notice-accepted', true)
-      for (const { id, passed, ...more } of noticeEnvelopeFindings(call.warnings, partner.stage)) {
-        await context.check(id, passed, more)
+      for (const problem of envelopeProblems(call.warnings, partner.stage)) {
+        await context.check('envelope', false, problem)
       }
       break
     }
@@ -132,7 +138,7 @@ export function watchNotices(context: StepContext, { path, other, open, since }:
  * does not exist. `notice` is the whole one as it would be right. When time is over, `tooLate` may make a check of its own of what the last notice left open.
  */
 export async function waitForNotice(
-  context: StepContext,
+  context: StepContext<keyof typeof NOTICE_CHECKS>,
   expected: ExpectedNotice & Pick<Waiting, 'about'> & { readonly notice: object; readonly tooLate?: TooLate },
 ): Promise<ReceivedCall> {
   const { path, tooLate } = expected
@@ -168,9 +174,9 @@ const FIELDS: ReadonlyMap<string, string> = new Map([
 ])
 
 /** What the contract requires of a notice, and this accepted one does not have. */
-const noticeEnvelopeFindings = (warnings: readonly string[], stage: Stage): Finding[] =>
+const envelopeProblems = (warnings: readonly string[], stage: Stage): Omit<Finding, 'id' | 'passed'>[] =>
   warnings.flatMap((warning) => {
     const path = FIELDS.get(warning)
-    const found = { level: strictness(stage), expected: said('required'), actual: said('missing') }
-    return path === undefined ? [] : [{ id: 'envelope', passed: false, path, ...found }]
+    const problem = { level: strictness(stage), expected: said('required'), actual: said('missing') }
+    return path === undefined ? [] : [{ path, ...problem }]
   })

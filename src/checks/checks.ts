@@ -1,7 +1,7 @@
 import type { Detail } from '../lib/said.ts'
 
-/** Every check that a step can make. Adding one: its id here, and its text `sandbox.check.<id>` in views/locales. */
-export const CHECK_IDS = [
+/** Checks of every answer and notice, and what any step may find out before its own: they are in no step's `expects`. */
+export const COMMON_CHECKS = [
   'reached',
   'http-status',
   'content-type',
@@ -12,9 +12,6 @@ export const CHECK_IDS = [
   'code',
   'usual-code',
   'envelope',
-  'signature-checked',
-  'client-checked',
-  'date-checked',
   'refusal-reason',
   'fields',
   'soft-fields',
@@ -22,13 +19,24 @@ export const CHECK_IDS = [
   'no-secrets',
   'partner-id',
   'order-id',
+  'same-answer',
+  'earlier-step',
+  'platform',
+] as const
+export type CommonCheck = (typeof COMMON_CHECKS)[number]
+
+/** Every check that a step can make. Adding one: its id here, and its text `sandbox.check.<id>` in views/locales. */
+export const CHECK_IDS = [
+  ...COMMON_CHECKS,
+  'signature-checked',
+  'client-checked',
+  'date-checked',
   'product-found',
   'not-empty',
   'in-range',
   'order-state',
   'same-order',
   'same-vouchers',
-  'same-answer',
   'distinct-orders',
   'refund-state',
   'refund-id',
@@ -39,8 +47,6 @@ export const CHECK_IDS = [
   'notice-arrived',
   'notice-accepted',
   'quantities',
-  'earlier-step',
-  'platform',
 ] as const
 
 export type CheckId = (typeof CHECK_IDS)[number]

@@ -1,4 +1,4 @@
-export { CHECK_IDS, type CheckId, type ExpectedChecks, type Finding } from './checks.ts'
+export { CHECK_IDS, type CheckId, type CommonCheck, type ExpectedChecks, type Finding } from './checks.ts'
 export {
   ANSWER_SLOW_MS,
   type Expectation,

@@ -1,11 +1,11 @@
 import { jsonFields } from '../../checks/index.ts'
 import { type Detail, said } from '../../lib/said.ts'
 import { showOrder } from '../../orders/index.ts'
-import { waitForNotice } from '../step-notices.ts'
+import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'
 import { fieldIn, fieldsIn, listIn } from './notice-body.ts'
 import { otherOrder } from './other-order.ts'
-import type { Step } from './step.ts'
-import { buyTestOrder, LARGE_ID_BITS } from './test-order.ts'
+import { defineStep } from './step.ts'
+import { BUY_CHECKS, buyTestOrder, LARGE_ID_BITS } from './test-order.ts'
 import { checkKnownVouchers, lacksVouchers } from './voucher-list.ts'
 import { wantedConsumption, wantedProductChange } from './wanted-notice.ts'
 
@@ -16,11 +16,11 @@ const MOST_NAMED = 5
 const CHANGED = '2'
 
 /** Any change of the main product; the platform pulls the product afterwards. */
-export const productChange: Step = {
+export const productChange = defineStep({
   id: 'product-change',
   kind: 'notice',
   needs: ['product-change'],
-  expects: { 'notice-arrived': 'error', 'notice-accepted': 'error' },
+  expects: NOTICE_CHECKS,
   async perform(context) {
     const { main } = context.choice.products
     await waitForNotice(context, {
@@ -34,7 +34,7 @@ export const productChange: Step = {
       },
     })
   },
-}
+})
 
 const USED = '1'
 
@@ -49,17 +49,11 @@ const marksNone = (body: string): boolean => {
  * ticket. Each attempt has an order of its own, so that no notice of before decides it. Its id is as large as that of
  * the step order-pay-again.
  */
-export const consumption: Step = {
+export const consumption = defineStep({
   id: 'consumption',
   kind: 'notice',
   needs: [],
-  expects: {
-    'notice-arrived': 'error',
-    'notice-accepted': 'error',
-    quantities: 'error',
-    'voucher-list': 'error',
-    'order-state': 'error',
-  },
+  expects: { ...NOTICE_CHECKS, ...BUY_CHECKS, quantities: 'error', 'voucher-list': 'error' },
   async perform(context) {
     const { main } = context.choice.products
     const bought = await buyTestOrder(context, 'consumption', main, { idBits: LARGE_ID_BITS })
@@ -93,4 +87,4 @@ export const consumption: Step = {
     }
     await context.check('order-state', order.state === 'consumed', { expected: 'consumed', actual: order.state })
   },
-}
+})

@@ -18,7 +18,7 @@ const USED = 1
  * The codes in the answer of an order query: those that were issued, and as many of them used as usedQuantity says.
  */
 export async function checkToldVouchers(
-  context: StepContext,
+  context: StepContext<'voucher-list'>,
   { vouchers, quantity }: Order,
   { told, used }: { readonly told: readonly Told[]; readonly used: number },
 ): Promise<void> {
@@ -32,13 +32,17 @@ export async function checkToldVouchers(
 }
 
 /** What the platform knows of the codes after a notice that says that so many tickets are used. */
-export async function checkKnownVouchers(context: StepContext, order: Order): Promise<void> {
+export async function checkKnownVouchers(context: StepContext<'voucher-list'>, order: Order): Promise<void> {
   const codes = order.vouchers.map(({ quantity, state }) => ({ quantity, isUsed: state === 'used' }))
   await checkUsedVouchers(context, codes, { quantity: order.quantity, used: order.used_quantity })
 }
 
 /** Writes a failed check if codes are required and there are none. */
-export async function lacksVouchers(context: StepContext, required: boolean, told: number): Promise<boolean> {
+export async function lacksVouchers(
+  context: StepContext<'voucher-list'>,
+  required: boolean,
+  told: number,
+): Promise<boolean> {
   if (!required || told > 0) return false
   const level = strictness(context.partner.stage)
   const details = { level, path: PATH, expected: said('required'), actual: said('missing') }
@@ -51,7 +55,7 @@ export async function lacksVouchers(context: StepContext, required: boolean, tol
  * without a code are used all the same.
  */
 async function checkUsedVouchers(
-  context: StepContext,
+  context: StepContext<'voucher-list'>,
   codes: readonly { readonly quantity: number; readonly isUsed: boolean }[],
   { quantity, used }: { readonly quantity: number; readonly used: number },
 ): Promise<void> {

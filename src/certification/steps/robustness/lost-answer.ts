@@ -4,7 +4,7 @@ import { createOrder, issuedCodes, payOrder, queryOrder, showOrder } from '../..
 import { runOrderInput } from '../../order-input.ts'
 import type { StepContext } from '../../step-context.ts'
 import { askUntil } from '../../step-notices.ts'
-import type { Step } from '../step.ts'
+import { defineStep } from '../step.ts'
 import { ASK_EVERY_MS, ISSUED_WITHIN_S, type Order } from '../test-order.ts'
 import { checkSameVouchers } from '../vouchers.ts'
 
@@ -12,7 +12,7 @@ import { checkSameVouchers } from '../vouchers.ts'
  * The platform hangs up before it has read the answers to order create and order pay, as when a network fails, and asks
  * again as it does then. There is one order with one set of tickets.
  */
-export const lostAnswer: Step = {
+export const lostAnswer = defineStep({
   id: 'lost-answer',
   kind: 'defence',
   needs: ['robustness'],
@@ -36,9 +36,9 @@ export const lostAnswer: Step = {
       await checkSameVouchers(context, paid, issuedCodes(payment.answer.body, paid.quantity))
     }
   },
-}
+})
 
-async function payWithLostAnswer(context: StepContext, orderId: bigint): Promise<Order> {
+async function payWithLostAnswer(context: StepContext<'order-state'>, orderId: bigint): Promise<Order> {
   const pay = (deps: Deps) => payOrder(deps, orderId, OPERATOR)
   await context.loseAnswer('order-pay', pay)
   await askUntil(

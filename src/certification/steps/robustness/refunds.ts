@@ -6,11 +6,11 @@ import { beijingTime } from '../../../lib/time-zone.ts'
 import { codesIn, refundOrder, showOrder } from '../../../orders/index.ts'
 import { type RequestOf, statedNow } from '../../../partner-calls/index.ts'
 import type { StepContext } from '../../step-context.ts'
-import { waitForNotice } from '../../step-notices.ts'
+import { NOTICE_CHECKS, waitForNotice } from '../../step-notices.ts'
 import { otherOrder } from '../other-order.ts'
 import { ASKED, checkRefund } from '../refund.ts'
-import type { Step } from '../step.ts'
-import { buyTestOrder, type Order } from '../test-order.ts'
+import { defineStep } from '../step.ts'
+import { BUY_CHECKS, buyTestOrder, type Order } from '../test-order.ts'
 import { checkToldVouchers } from '../voucher-list.ts'
 import { wantedConsumption } from '../wanted-notice.ts'
 
@@ -18,11 +18,11 @@ import { wantedConsumption } from '../wanted-notice.ts'
 const REFUSED: Expectation = { codes: 'failure', usual: [604, 606, 607, 699] }
 
 /** One of the tickets is used. The others can be refunded, and no more than these. */
-export const refundOfRest: Step = {
+export const refundOfRest = defineStep({
   id: 'refund-of-rest',
   kind: 'notice',
   needs: ['robustness'],
-  expects: { 'notice-arrived': 'error', 'notice-accepted': 'error', quantities: 'error', 'refund-state': 'error' },
+  expects: { ...NOTICE_CHECKS, ...BUY_CHECKS, quantities: 'error', 'refund-state': 'error' },
   advisory: true,
   async perform(context) {
     const { main } = context.choice.products
@@ -43,10 +43,13 @@ export const refundOfRest: Step = {
     }
     await checkCounts(context, orderId)
   },
-}
+})
 
 /** The order once the partner has said that one ticket is used. */
-async function oneUsed(context: StepContext, orderId: bigint): Promise<Order> {
+async function oneUsed(
+  context: StepContext<keyof typeof NOTICE_CHECKS | 'quantities'>,
+  orderId: bigint,
+): Promise<Order> {
   const bought = (await showOrder(context.deps, orderId)).order
   await waitForNotice(context, {
     path: '/mtp/api/order/consume/notice',
@@ -64,7 +67,7 @@ async function oneUsed(context: StepContext, orderId: bigint): Promise<Order> {
 }
 
 /** The numbers of the partner are ours: what was refused counts nowhere. */
-async function checkCounts(context: StepContext, orderId: bigint): Promise<void> {
+async function checkCounts(context: StepContext<'quantities'>, orderId: bigint): Promise<void> {
   const { order } = await showOrder(context.deps, orderId)
   const ask = { orderId, partnerOrderId: order.partner_order_id ?? '' }
   const result = await context.call('order-query', ask, { orderId })
@@ -78,7 +81,7 @@ async function checkCounts(context: StepContext, orderId: bigint): Promise<void>
 }
 
 /** All tickets of the order of the step `consumption` are used, so nothing of it can be refunded. */
-export const refundAfterUse: Step = {
+export const refundAfterUse = defineStep({
   id: 'refund-after-use',
   kind: 'defence',
   needs: ['robustness'],
@@ -91,14 +94,14 @@ export const refundAfterUse: Step = {
     await context.call('order-refund', wanted, { ...REFUSED, orderId })
     await checkCounts(context, orderId)
   },
-}
+})
 
 /** A code that was not issued for the order is not named by the partner, and opens no refund. */
-export const foreignCode: Step = {
+export const foreignCode = defineStep({
   id: 'foreign-code',
   kind: 'defence',
   needs: ['robustness'],
-  expects: { 'voucher-list': 'error', quantities: 'error' },
+  expects: { ...BUY_CHECKS, 'voucher-list': 'error', quantities: 'error' },
   advisory: true,
   async perform(context) {
     const order = await buyTestOrder(context, 'foreign-code', context.choice.products.main)
@@ -115,7 +118,7 @@ export const foreignCode: Step = {
     await context.call('order-refund', refundOf(context, order, foreign), { ...REFUSED, orderId })
     await checkCounts(context, orderId)
   },
-}
+})
 
 type RefundRequest = RequestOf<'order-refund'>
 

@@ -107,7 +107,7 @@ describe('the answer to an order query', () => {
     expect(await query((codes) => rightly(codes).slice(1))).toHaveLength(1)
     expect(await query(() => undefined)).toMatchObject([{ level: 'error', expected: 'required', actual: 'missing' }])
     expect(await query((codes) => codes.map((code) => voucher(code, 1)))).toMatchObject([
-      { expected: 'vouchers for 0 tickets marked used', actual: 'codes of 2 tickets are used' },
+      { expected: 'vouchers for 0 tickets marked used', actual: 'vouchers for 2 tickets marked used' },
     ])
   })
 })

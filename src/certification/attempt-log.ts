@@ -48,8 +48,8 @@ export interface AttemptLog<Own extends CheckId = CheckId> {
   readonly check: (id: Own | CommonCheck, passed: boolean, details?: Details) => Promise<boolean>
   /** A check without which the step cannot go on: throws StepFailed. */
   readonly require: (id: Own | CommonCheck, passed: boolean, details?: Details) => Promise<void>
-  /** Fails the step when an earlier one has not made what this one needs. */
-  requireEarlier(made: boolean): Promise<void>
+  /** What an earlier step has made; fails this one when it is not there. */
+  requireEarlier<Made>(made: Made | undefined): Promise<Made>
   /** At least one check was made, and none of level `error` has failed. */
   hasPassed(): boolean
   /** Replaces the partner's secrets. */
@@ -91,7 +91,9 @@ export function openAttemptLog({ deps, partner, attemptId, expects, advisory, si
       if (!(await log.check(id, passed, details))) throw new StepFailed()
     },
     requireEarlier: async (made) => {
-      if (!made) await log.require('earlier-step', false)
+      if (made !== undefined) return made
+      await log.check('earlier-step', false)
+      throw new StepFailed()
     },
     hasPassed: () => checked > 0 && failed === 0,
     mask,

@@ -34,8 +34,6 @@ const stepOrders = ({ deps, runId }: Attempt, log: AttemptLog): StepOrders => ({
   orderOf: async (role) => {
     const linked = await findLinkedOrders(deps.db, runId, role)
     const stored = new Set((await storedOrders(deps.db, linked)).map(({ order_id }) => order_id))
-    const orderId = linked.find((id) => stored.has(id))
-    await log.requireEarlier(orderId !== undefined)
-    return orderId ?? 0n
+    return log.requireEarlier(linked.find((id) => stored.has(id)))
   },
 })

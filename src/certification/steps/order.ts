@@ -79,7 +79,7 @@ export const orderClose = defineStep({
   expects: CREATE_CHECKS,
   async perform(context) {
     const { order_id } = await createTestOrder(context, 'close', context.choice.products.main)
-    const { order } = await context.operate('order-close', (deps) => closeOrder(deps, order_id, OPERATOR))
+    const { order } = (await context.operate('order-close', (deps) => closeOrder(deps, order_id, OPERATOR))).result
     await context.check('order-state', order.state === 'closed', { expected: 'closed', actual: order.state })
   },
 })

@@ -1,5 +1,6 @@
 import { findProduct } from '../../catalogue/index.ts'
-import { type Expectation, shownValue } from '../../checks/index.ts'
+import { type Expectation, jsonFields, shownValue } from '../../checks/index.ts'
+import type { Deps } from '../../deps.ts'
 import { OPERATOR } from '../../history/index.ts'
 import { said } from '../../lib/said.ts'
 import { type RefundState, refundOrder, showOrder, tellRefunded } from '../../orders/index.ts'
@@ -141,17 +142,16 @@ async function askForRefund(
   const product = await findProduct(context.deps.db, { partnerId, partnerDealId })
   const partly = product?.details.partlyRefund === true && quantity > 1
   const input = refundOrder.input.parse({ order_id, ...(partly ? { quantity: 1 } : {}) })
-  await context.operate('order-refund', (deps) => refundOrder(deps, input, OPERATOR), expectation)
+  const ask = (deps: Deps) => refundOrder(deps, input, OPERATOR)
+  const { result, json } = await context.operate('order-refund', ask, expectation)
   await checkRefund(context, order_id, states)
-  await checkRefundId(context, order_id)
+  await checkRefundId(context, result.refund.refund_id, json)
   return order_id
 }
 
 /** If the answer repeats the refundId, it must be the one that was sent. */
-async function checkRefundId(context: StepContext<'refund-id'>, orderId: bigint): Promise<void> {
-  const answer = (await context.jsonAbout('order-refund', orderId)) as { body?: { refundId?: unknown } } | undefined
-  const expected = (await showOrder(context.deps, orderId)).order.refunds[0]?.refund_id ?? ''
-  const actual = answer?.body?.refundId
+async function checkRefundId(context: StepContext<'refund-id'>, expected: string, json: unknown): Promise<void> {
+  const { refundId: actual } = jsonFields(jsonFields(json).body)
   if (actual === undefined || actual === null || actual === '') return
   await context.check('refund-id', String(actual) === expected, {
     path: 'body.refundId',

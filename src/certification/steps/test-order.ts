@@ -5,6 +5,7 @@ import type { OutputOf } from '../../lib/json/input.ts'
 import { said } from '../../lib/said.ts'
 import { PATH } from '../../mws-wire/index.ts'
 import { createOrder, payOrder, queryOrder, showOrder, storedOrders } from '../../orders/index.ts'
+import type { AnswerOf } from '../../partner-calls/index.ts'
 import { type OrderOptions, runOrderInput } from '../order-input.ts'
 import { linkedOrders, type OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
@@ -38,7 +39,7 @@ export async function createTestOrder(
   const options = { ...(idBits && { idBits }), ...(quantity && { quantity }), ...(prices && { prices }) }
   const input = await runOrderInput(context, role, partnerDealId, options)
   const create = (inside: StepContext['deps']) => createOrder(inside, input, OPERATOR, 'test-run')
-  const { order } = await context.operate('order-create', create, expectation)
+  const { order } = (await context.operate('order-create', create, expectation)).result
   const expected = expectation.codes ? 'create_failed' : 'created'
   await context.require('order-state', order.state === expected, { expected, actual: order.state })
   await warnOfSharedId(context, order)
@@ -65,13 +66,19 @@ export async function unpaidOrder(context: Creating): Promise<bigint> {
 export const ISSUED_WITHIN_S = 60
 export const ASK_EVERY_MS = 2_000
 
+/** A paid order, and the answer to order pay if it was a success. */
+interface Paid {
+  readonly order: Order
+  readonly answer: AnswerOf<'order-pay'> | undefined
+}
+
 /** Pays an order. After 598 the platform asks until the tickets are issued, or the partner sends a pay notice. */
-export async function payTestOrder(context: Paying, orderId: bigint, expectation: Expectation = {}): Promise<Order> {
+export async function payTestOrder(context: Paying, orderId: bigint, expectation: Expectation = {}): Promise<Paid> {
   const pay = (deps: StepContext['deps']) => payOrder(deps, orderId, OPERATOR)
-  const answered = (await context.operate('order-pay', pay, expectation)).order
-  const order = answered.state === 'paying' ? await issuedLater(context, orderId) : answered
+  const { result, answer } = await context.operate('order-pay', pay, expectation)
+  const order = result.order.state === 'paying' ? await issuedLater(context, orderId) : result.order
   await context.require('order-state', order.state === 'paid', { expected: 'paid', actual: order.state })
-  return order
+  return { order, answer }
 }
 
 async function issuedLater(context: Paying, orderId: bigint): Promise<Order> {
@@ -88,7 +95,7 @@ async function issuedLater(context: Paying, orderId: bigint): Promise<Order> {
     ISSUED_WITHIN_S,
     async () => {
       if (await notices.look()) return true
-      return (await context.operate('order-query', ask)).order.state !== 'paying'
+      return (await context.operate('order-query', ask)).result.order.state !== 'paying'
     },
     ASK_EVERY_MS,
   )
@@ -108,7 +115,7 @@ export async function buyTestOrder(
   options: OrderOptions = {},
 ): Promise<Order> {
   const { order_id } = await createTestOrder(context, role, partnerDealId, options)
-  return payTestOrder(context, order_id, ANY_PAYMENT)
+  return (await payTestOrder(context, order_id, ANY_PAYMENT)).order
 }
 
 /**

@@ -1,5 +1,6 @@
 import { said } from '../../lib/said.ts'
 import { issuedCodes, promisedCodes } from '../../orders/index.ts'
+import type { AnswerOf } from '../../partner-calls/index.ts'
 import type { StepContext } from '../step-context.ts'
 import { defineStep } from './step.ts'
 import { BUY_CHECKS, buyTestOrder, LARGE_ID_BITS, type Order, payTestOrder, unpaidOrder } from './test-order.ts'
@@ -14,8 +15,8 @@ export const orderPay = defineStep({
   needs: ['pay-at-once'],
   expects: { ...BUY_CHECKS, vouchers: 'error' },
   async perform(context) {
-    const orderId = await unpaidOrder(context)
-    await checkVouchers(context, await payTestOrder(context, orderId, { codes: [200] }))
+    const { order, answer } = await payTestOrder(context, await unpaidOrder(context), { codes: [200] })
+    if (answer) await checkVouchers(context, order, answer)
   },
 })
 
@@ -64,14 +65,13 @@ const sorted = (vouchers: readonly string[]): string => [...new Set(vouchers)].s
  */
 async function checkVouchers(
   context: StepContext<'vouchers'>,
-  { order_id, quantity, vouchers: known }: Order,
+  { quantity, vouchers: known }: Order,
+  { body }: AnswerOf<'order-pay'>,
 ): Promise<void> {
-  const answer = await context.answerAbout('order-pay', order_id)
-  if (!answer) return
-  const { voucherType = NONE, vouchers = [], asyReturnVoucher } = answer.body
-  const wanted = promisedCodes(answer.body, quantity) ?? 0
+  const { voucherType = NONE, vouchers = [], asyReturnVoucher } = body
+  const wanted = promisedCodes(body, quantity) ?? 0
   // With voucherType 0 documents may still have codes.
-  const told = voucherType === NONE ? new Set(vouchers).size : issuedCodes(answer.body, quantity).length
+  const told = voucherType === NONE ? new Set(vouchers).size : issuedCodes(body, quantity).length
   const given = asyReturnVoucher ? known.length : told
   const doubled = vouchers.length - new Set(vouchers).size
   await context.check('vouchers', given === wanted && doubled === 0, {

@@ -23,7 +23,7 @@ export const lostAnswer = defineStep({
     const orderId = input.order_id
     const create = (deps: Deps) => createOrder(deps, input, OPERATOR, 'test-run')
     await context.loseAnswer('order-create', create)
-    const { order } = await context.operate('order-create', create)
+    const { order } = (await context.operate('order-create', create)).result
     await context.require('order-state', order.state === 'created', { expected: 'created', actual: order.state })
     const again = await context.repeat('order-create', orderId)
     if (again.outcome === 'success') {
@@ -45,9 +45,9 @@ async function payWithLostAnswer(context: StepContext<'order-state'>, orderId: b
     context,
     ISSUED_WITHIN_S,
     async () => {
-      const { order } = await context.operate('order-query', (deps) => queryOrder(deps, orderId, OPERATOR))
+      const { result } = await context.operate('order-query', (deps) => queryOrder(deps, orderId, OPERATOR))
       // The payment has not arrived.
-      if (order.state === 'created') await context.operate('order-pay', pay, { codes: [200, 598] })
+      if (result.order.state === 'created') await context.operate('order-pay', pay, { codes: [200, 598] })
       return (await showOrder(context.deps, orderId)).order.state === 'paid'
     },
     ASK_EVERY_MS,

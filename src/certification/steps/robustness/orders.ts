@@ -52,7 +52,7 @@ export const ordersAtOnce = defineStep({
     const first = await runOrderInput(context, 'parallel', context.choice.products.main, { quantity: 1 })
     const inputs = [first]
     while (inputs.length < AT_ONCE) inputs.push({ ...first, order_id: await context.newOrder('parallel') })
-    const answers = await context.operate('order-create', (deps) =>
+    const { result: answers } = await context.operate('order-create', (deps) =>
       Promise.all(inputs.map((input) => createOrder(deps, input, OPERATOR, 'test-run'))),
     )
     const created = answers.map(({ order }) => order).filter(({ state }) => state === 'created')

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Finding } from '../checks/index.ts'
+import { finding } from '../checks/index.ts'
 import { type Db, sql } from '../db/sql.ts'
 import { type Ending, type LogEntry, OUTCOMES, type RunEvent, runEvent } from './event.ts'
 
@@ -107,21 +107,21 @@ export const appendEvent = async (db: Db, attemptId: string, { kind, data }: Log
   )) === 1
 
 /** Lines after `seq`, oldest first. */
-export const eventsAfter = async (db: Db, runId: string, seq: number, limit = 500): Promise<RunEvent[]> =>
-  (await db.many(
+export const eventsAfter = (db: Db, runId: string, seq: number, limit = 500): Promise<RunEvent[]> =>
+  db.many(
     runEvent,
     sql`select e.seq, e.attempt_id, a.step_id, e.at, e.kind, e.data
         from sandbox_event e join sandbox_attempt a using (attempt_id)
         where e.run_id = ${runId} and e.seq > ${seq} order by e.seq limit ${limit}`,
-  )) as RunEvent[]
+  )
 
-export const eventsOfAttempt = async (db: Db, attemptId: string): Promise<RunEvent[]> =>
-  (await db.many(
+export const eventsOfAttempt = (db: Db, attemptId: string): Promise<RunEvent[]> =>
+  db.many(
     runEvent,
     sql`select e.seq, e.attempt_id, a.step_id, e.at, e.kind, e.data
         from sandbox_event e join sandbox_attempt a using (attempt_id)
         where e.attempt_id = ${attemptId} order by e.seq`,
-  )) as RunEvent[]
+  )
 
 /** How far the logs of these runs have come. */
 export const lastSeqs = (db: Db, runIds: readonly string[]): Promise<{ run_id: string; last_seq: number }[]> =>
@@ -141,10 +141,7 @@ export const passedSteps = (db: Db, runIds: readonly string[]): Promise<{ run_id
         ) last where outcome = 'passed' group by run_id`,
   )
 
-const failedCheck = z.object({
-  attempt_id: z.string(),
-  data: z.unknown().transform((stored) => stored as Finding),
-})
+const failedCheck = z.object({ attempt_id: z.string(), data: finding })
 
 /** Every check of a run that has failed, in the order of the log. */
 export const failedChecksOf = (db: Db, runId: string) =>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Db, sql } from '../db/sql.ts'
-import type { Choice } from '../test-plan/index.ts'
+import { type Choice, storedChoice } from '../test-plan/index.ts'
 
 /** The SQL of test runs. */
 
@@ -8,7 +8,7 @@ const row = z.object({
   run_id: z.string(),
   partner_id: z.coerce.bigint(),
   number: z.number(),
-  choice: z.unknown().transform((stored) => stored as Choice),
+  choice: storedChoice,
   /** Ids of its steps, in order. */
   steps: z.array(z.string()).nullable(),
   current_step: z.string().nullable(),

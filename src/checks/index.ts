@@ -1,4 +1,13 @@
-export { CHECK_IDS, type CheckId, type CommonCheck, type ExpectedChecks, type Finding } from './checks.ts'
+export {
+  CHECK_IDS,
+  type CheckId,
+  type CommonCheck,
+  type ExpectedChecks,
+  type Finding,
+  finding,
+  loggedObject,
+  loggedSaid,
+} from './checks.ts'
 export {
   ANSWER_SLOW_MS,
   type Expectation,

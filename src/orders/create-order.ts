@@ -3,6 +3,7 @@ import { findOffer } from '../catalogue/index.ts'
 import { CALL_TIMES } from '../config/call-limits.ts'
 import type { Deps } from '../deps.ts'
 import type { Cause } from '../history/index.ts'
+import { orderCreate } from '../interfaces/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import { operation } from '../lib/json/input.ts'
 import { stringifyLossless } from '../lib/json/lossless.ts'
@@ -99,8 +100,8 @@ const compared = ({ data_removed_at: removed }: OrderRow, input: NewOrder): NewO
 /** An existing order: to be sent again if the partner does not have it, otherwise unchanged. */
 async function resumeOrder(deps: Deps, orderId: bigint, input: NewOrder, cause: Cause): Promise<ToSend | OrderAnswer> {
   const order = await existingOrder(deps, orderId)
-  const request = await requestOf(deps.db, orderId)
-  if (order.partner_id !== input.partner_id || differs(request, compared(order, input))) {
+  const stored = await requestOf(deps.db, orderId)
+  if (order.partner_id !== input.partner_id || differs(stored, compared(order, input))) {
     throw new RefusedRequest(`order ${orderId} already exists with other contents`)
   }
   if (order.data_removed_at && order.state === 'create_failed') {
@@ -110,14 +111,14 @@ async function resumeOrder(deps: Deps, orderId: bigint, input: NewOrder, cause: 
   const asked = isLost(deps, order) ? await queryOrder(deps, orderId, cause) : undefined
   // Order create is idempotent at the partner: after any response it may be sent again.
   if (asked?.failure && asked.failure.kind !== 'partner-code') return asked
-  const revision = await withOrder(deps, orderId, async (inside, found) => {
+  const toSend = await withOrder(deps, orderId, async (inside, found) => {
     if (found.state !== 'create_failed' && found.state !== 'create_unknown') return undefined
     const update = { state: 'creating', last_code: null, last_describe: null } as const
     await queueQuery(inside, found, CALL_TIMES.overS)
-    return (await changeOrder(inside, found, update, cause)).revision
+    const { revision } = await changeOrder(inside, found, update, cause)
+    return { orderId, request: orderCreate.request.parse(stored), revision }
   })
-  if (revision === undefined) return answerFor(deps, orderId)
-  return { orderId, request: request as CreateRequest, revision }
+  return toSend ?? answerFor(deps, orderId)
 }
 
 async function send(

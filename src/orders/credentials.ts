@@ -37,6 +37,6 @@ export async function credentialListOf(
   const concerned = (await credentialsOf(db, order_id)).filter(({ voucher }) => whole || vouchers.includes(voucher))
   if (concerned.length > refund_quantity) return []
   return concerned.map(({ voucher, credential_no, credential_type }) => ({
-    ...{ credentialType: credential_type as Sent[number]['credentialType'], credentialNo: credential_no, voucher },
+    ...{ credentialType: credential_type, credentialNo: credential_no, voucher },
   }))
 }

@@ -1,6 +1,6 @@
 import { recordIfOperator } from '../audit/index.ts'
 import type { Deps } from '../deps.ts'
-import { levelPriceCalendar, priceCalendar } from '../interfaces/index.ts'
+import { jsonFields, levelPriceCalendar, priceCalendar } from '../interfaces/index.ts'
 import { operation } from '../lib/json/input.ts'
 import { addDays, beijingDate } from '../lib/time-zone.ts'
 import { type CallProblem, type CallResult, callPartner, existingPartner } from '../partner-calls/index.ts'
@@ -116,7 +116,7 @@ function asked<Parsed>(
 ): Asked {
   const { callId } = result
   const pending = result.outcome === 'pending'
-  const listed = !pending && Array.isArray((result.json as { readonly body?: unknown } | null | undefined)?.body)
+  const listed = !pending && Array.isArray(jsonFields(result.json).body)
   if ('kind' in entries) return { callId, pending, listed, prices: entries }
   const good = entries.good.map(({ parsed, raw }) => namedPrice(common(parsed), raw))
   return { callId, pending, listed, prices: { good, problems: entries.problems } }

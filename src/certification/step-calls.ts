@@ -1,6 +1,6 @@
-import { type Expectation, examineCall, jsonFields, sameAnswerFindings, verdictOf } from '../checks/index.ts'
+import { type Expectation, examineCall, sameAnswerFindings, verdictOf } from '../checks/index.ts'
 import type { Deps } from '../deps.ts'
-import { type InterfaceName, interfaceNamed, readAnswer } from '../interfaces/index.ts'
+import { type InterfaceName, interfaceNamed, jsonFields, readAnswer } from '../interfaces/index.ts'
 import { parseLossless } from '../lib/json/lossless.ts'
 import { said } from '../lib/said.ts'
 import {

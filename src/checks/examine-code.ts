@@ -1,4 +1,4 @@
-import { type PartnerInterface, remarkIn, SUCCESS } from '../interfaces/index.ts'
+import { jsonFields, type PartnerInterface, remarkIn, SUCCESS } from '../interfaces/index.ts'
 import { type Detail, type Said, said } from '../lib/said.ts'
 import { FORGED_DATE_AGE_S, type Forgery } from '../partner-calls/index.ts'
 import type { PartnerWithSecrets } from '../partners/index.ts'
@@ -94,10 +94,6 @@ export function shownValue(value: unknown): string {
 }
 
 const bigintsAsText = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
-
-/** The fields of a JSON object; of anything else there are none. */
-export const jsonFields = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
 
 export type Stage = PartnerWithSecrets['stage']
 

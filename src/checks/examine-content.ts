@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { doubtsAbout } from '../catalogue/index.ts'
 import type { Db } from '../db/sql.ts'
-import { interfaceNamed, type PartnerInterface, readAnswer, SUCCESS } from '../interfaces/index.ts'
+import { interfaceNamed, jsonFields, type PartnerInterface, readAnswer, SUCCESS } from '../interfaces/index.ts'
 import { isRounded, parseLossless } from '../lib/json/lossless.ts'
 import { problemDetail } from '../lib/json/problem-said.ts'
 import { listOf, type ShapeProblem } from '../lib/json/shape.ts'
@@ -13,7 +13,6 @@ import {
   type Codes,
   codeFinding,
   envelopeFindings,
-  jsonFields,
   type Stage,
   shownDetail,
   shownValue,

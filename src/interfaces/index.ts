@@ -13,7 +13,7 @@ export { ORDER_STATUS, orderCreate, voucherState } from './order.ts'
 export { credential, person } from './people.ts'
 export { levelPrice, levelPriceCalendar, priceCalendar } from './price.ts'
 export { productPull } from './product.ts'
-export { readAnswer, remarkIn, saysSuccess, softProblems, withUsableFields } from './read-answer.ts'
+export { jsonFields, readAnswer, remarkIn, saysSuccess, softProblems, withUsableFields } from './read-answer.ts'
 
 /** Every interface that partners implement (DECISIONS "Interfaces"). Adding one is adding an entry. */
 export const INTERFACES = [

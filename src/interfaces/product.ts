@@ -3,7 +3,7 @@ import { amount, idText, maybe, oneOf, smallInt, stock, text } from '../lib/json
 import { EVEN_IF_WRONG, listOf, requireField } from '../lib/json/shape.ts'
 import { productDoubts } from './doubts.ts'
 import { partnerInterface, plainAnswer } from './interface.ts'
-import { softFields, softProblems } from './read-answer.ts'
+import { jsonFields, softFields, softProblems } from './read-answer.ts'
 
 const flag = () => maybe(z.boolean())
 
@@ -140,8 +140,8 @@ export const productPull = partnerInterface({
   answer: z.looseObject({ totalSize: maybe(smallInt()), body: listOf('products', product) }),
   doubts: productDoubts,
   warnings: (json) => {
-    const { body } = json as { readonly body: readonly unknown[] }
-    return body.flatMap((entry, place) =>
+    const { body } = jsonFields(json)
+    return (Array.isArray(body) ? body : []).flatMap((entry, place) =>
       softProblems(entry).map(({ path, problem }) => ({ path: `body[${place}].${path}`, problem })),
     )
   },

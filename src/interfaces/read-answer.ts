@@ -28,12 +28,16 @@ const BY_HUNDREDS: Readonly<Record<number, string>> = {
 const meaningOf = (entry: PartnerInterface, code: number): string =>
   entry.failures[code] ?? BY_HUNDREDS[Math.floor(code / 100)] ?? 'unknown error'
 
+/** The fields of a JSON object; of anything else there are none. */
+export const jsonFields = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
+
 /** Texts that carry no information; some programs respond with code 200 and "BA验证错误". */
 const NOTHING_TO_ADD = ['', 'success', 'ok', '成功']
 
 /** The describe text of a response, if it carries information; otherwise undefined. */
 export function remarkIn(json: unknown): string | undefined {
-  const { describe } = (json ?? {}) as { readonly describe?: unknown }
+  const { describe } = jsonFields(json)
   return typeof describe === 'string' && !NOTHING_TO_ADD.includes(describe.trim().toLowerCase()) ? describe : undefined
 }
 
@@ -42,7 +46,8 @@ export function remarkIn(json: unknown): string | undefined {
  * "Endpoints of area B"): without a body the envelope is taken for it. A list has to be there, or may be left
  * out where there is nothing in it and the partner has no other reason.
  */
-function withBody(entry: PartnerInterface, answer: Record<string, unknown>): Record<string, unknown> {
+function withBody(entry: PartnerInterface, json: unknown): Readonly<Record<string, unknown>> {
+  const answer = jsonFields(json)
   const { body } = answer
   if (body !== undefined && body !== null) return answer
   const { body: expected } = entry.answer.shape
@@ -66,7 +71,7 @@ export function readAnswer<Entry extends PartnerInterface>(
   const enveloped = readShape(envelope, json)
   if ('problems' in enveloped) {
     // All of it in one round: of a success the other fields too.
-    const rest = saysSuccess(json) && readShape(entry.answer, withBody(entry, json as Record<string, unknown>))
+    const rest = saysSuccess(json) && readShape(entry.answer, withBody(entry, json))
     const others = rest && 'problems' in rest ? rest.problems : []
     return { outcome: 'misshapen', problems: [...enveloped.problems, ...others] }
   }
@@ -74,7 +79,7 @@ export function readAnswer<Entry extends PartnerInterface>(
   const pending = entry.pending[code]
   if (pending !== undefined) return { outcome: 'pending', code, meaning: pending, describe }
   if (code !== SUCCESS) return { outcome: 'failed', code, meaning: meaningOf(entry, code), describe }
-  const read = readShape(entry.answer, withBody(entry, json as Record<string, unknown>))
+  const read = readShape(entry.answer, withBody(entry, json))
   if ('problems' in read) return { outcome: 'misshapen', problems: read.problems }
   return { outcome: 'success', answer: read.value as z.output<Entry['answer']> }
 }

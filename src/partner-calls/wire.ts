@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../deps.ts'
-import { type PartnerInterface, readAnswer, remarkIn, SUCCESS } from '../interfaces/index.ts'
+import { jsonFields, type PartnerInterface, readAnswer, remarkIn, SUCCESS } from '../interfaces/index.ts'
 import { addSeconds } from '../lib/clock.ts'
 import {
   APP_KEY_HEADER,
@@ -131,8 +131,7 @@ function misshapen(problems: readonly ShapeProblem[], json: unknown, mask: Readi
 
 /** A response about another order must not change ours. */
 function aboutAnother(answer: unknown, orderId: bigint | undefined): ShapeProblem | undefined {
-  const body = (answer as { body?: { orderId?: unknown } }).body
-  const named = body?.orderId
+  const { orderId: named } = jsonFields(jsonFields(answer).body)
   if (orderId === undefined || typeof named !== 'bigint' || named === orderId) return undefined
   const why = isRounded(named, orderId) ? ': it was rounded, so the partner reads ids as doubles' : ''
   return { path: 'body.orderId', problem: `is ${named}; the call was about ${orderId}${why}` }

@@ -1,4 +1,4 @@
-import { jsonFields } from '../../checks/index.ts'
+import { jsonFields } from '../../interfaces/index.ts'
 import { parseLossless } from '../../lib/json/lossless.ts'
 
 const bodyOf = (text: string): unknown => {

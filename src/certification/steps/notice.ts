@@ -1,4 +1,4 @@
-import { jsonFields } from '../../checks/index.ts'
+import { jsonFields } from '../../interfaces/index.ts'
 import { type Detail, said } from '../../lib/said.ts'
 import { showOrder } from '../../orders/index.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'

@@ -9,7 +9,7 @@ import type { RefundRow } from './refund-store.ts'
 /**
  * Keeps the documents that a partner sends with the tickets (within a transaction that holds the lock of the order).
  */
-export async function keepCredentials(
+export async function storeCredentials(
   { db }: Pick<Deps, 'db'>,
   orderId: bigint,
   { credentialList = [] }: Pick<IssuedTickets, 'credentialList'>,

@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts'
 import { OPERATOR } from '../../history/index.ts'
 import { jsonFields } from '../../interfaces/index.ts'
 import { said } from '../../lib/said.ts'
-import { type RefundState, refundOrder, showOrder, tellRefunded } from '../../orders/index.ts'
+import { type RefundState, refundByPlatform, refundOrder, showOrder } from '../../orders/index.ts'
 import { offers } from '../../test-plan/index.ts'
 import type { OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
@@ -110,8 +110,8 @@ export const refundedMessage = defineStep({
   expects: BUY_CHECKS,
   async perform(context) {
     const { order_id } = await buyTestOrder(context, 'message', context.choice.products.main)
-    const message = tellRefunded.input.parse({ order_id, type: 1, reason: '沙箱测试' })
-    await context.operate('order-refunded', (deps) => tellRefunded(deps, message, OPERATOR))
+    const message = refundByPlatform.input.parse({ order_id, type: 1, reason: '沙箱测试' })
+    await context.operate('order-refunded', (deps) => refundByPlatform(deps, message, OPERATOR))
   },
 })
 

@@ -7,7 +7,7 @@ import {
   closeOrder,
   createOrder,
   findTrialOrder,
-  orderMayMove,
+  isOrderTransition,
   payOrder,
   queryOrder,
   refundOrder,
@@ -47,10 +47,10 @@ export const ticketsLeft = ({ quantity, used_quantity, refunded_quantity }: Tria
 export function actionsFor(order: TrialOrder): Action[] {
   const { state } = order
   const allowed: Record<Action, boolean> = {
-    pay: state !== 'paying' && orderMayMove(state, 'paying'),
+    pay: state !== 'paying' && isOrderTransition(state, 'paying'),
     query: true,
     refund: state === 'paid' && ticketsLeft(order) > 0,
-    close: orderMayMove(state, 'closing'),
+    close: isOrderTransition(state, 'closing'),
   }
   return (Object.keys(allowed) as Action[]).filter((action) => allowed[action])
 }

@@ -67,10 +67,10 @@ export function readEntries<Answer extends ListAnswer>(
     .map((one) => ({ ...one, entry: WHOLE }))
   const fields = readShape(answer, { ...jsonFields(result.json), body: [] })
   const good: { parsed: EntryOf<Answer>; raw: Entry }[] = []
-  for (const [place, raw] of list.entries()) {
+  for (const [index, raw] of list.entries()) {
     const shape = readShape(answer.shape.body.element as z.ZodType<EntryOf<Answer>>, raw)
     if ('value' in shape) good.push({ raw: jsonFields(raw), parsed: shape.value })
-    else for (const problem of shape.problems) problems.push({ ...problem, entry: nameOf(raw, place) })
+    else for (const problem of shape.problems) problems.push({ ...problem, entry: nameOf(raw, index) })
     if (problems.length >= MOST_ENTRY_PROBLEMS) break
   }
   return { fields: 'value' in fields ? fields.value : undefined, received: list.length, good, problems }
@@ -79,10 +79,10 @@ export function readEntries<Answer extends ListAnswer>(
 /** The path of a problem that is not about an entry. */
 export const WHOLE = 'the answer'
 
-const nameOf = (raw: unknown, place: number): string => {
+const nameOf = (raw: unknown, index: number): string => {
   const { date, priceDate, partnerDealId } = jsonFields(raw)
   const name = date ?? priceDate ?? partnerDealId
-  return typeof name === 'string' || typeof name === 'number' ? echo(String(name)) : `[${place}]`
+  return typeof name === 'string' || typeof name === 'number' ? echo(String(name)) : `[${index}]`
 }
 
 /** `d-1: title is required; …`, at most five of them, and whether there are more. */

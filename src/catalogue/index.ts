@@ -1,5 +1,5 @@
-export { doubtsAbout } from './doubts.ts'
 export { pullDue } from './due-pulls.ts'
+export { implausibleValues } from './implausible.ts'
 export { applyLevelPrices } from './level-prices.ts'
 export { findOffer } from './offer-store.ts'
 export { keysOnSale } from './price-store.ts'

@@ -41,17 +41,21 @@ const isFailure = ({ pending }: PartnerInterface, json: unknown): boolean => {
   return isCode && Number(code) !== SUCCESS && !(Number(code) in pending)
 }
 
-export function refusalFinding(entry: PartnerInterface, json: unknown, { check, accepted, honest }: Refusal): Finding {
+export function refusalFinding(
+  definition: PartnerInterface,
+  json: unknown,
+  { check, accepted, honest }: Refusal,
+): Finding {
   const answered = saidIn(json)
   const isOther = honest === undefined || JSON.stringify(answered) !== JSON.stringify(saidIn(honest))
-  const passed = isFailure(entry, json) && isOther
+  const passed = isFailure(definition, json) && isOther
   return {
     id: check,
     passed,
     path: 'code',
     expected: said('any-refusal'),
     actual: passed ? answered : said(accepted.text, { ...accepted.values, said: answered }),
-    doc: `${entry.name}.answer.code`,
+    doc: `${definition.name}.answer.code`,
   }
 }
 
@@ -62,15 +66,15 @@ function saidIn(json: unknown): Detail {
     : said('code-and-text', { code: shownDetail(code), describe: shownValue(describe) })
 }
 
-export function codeFinding(entry: PartnerInterface, json: unknown, codes: Codes): Finding {
-  const passed = codes === 'failure' ? isFailure(entry, json) : codes.includes(Number(jsonFields(json).code))
+export function codeFinding(definition: PartnerInterface, json: unknown, codes: Codes): Finding {
+  const passed = codes === 'failure' ? isFailure(definition, json) : codes.includes(Number(jsonFields(json).code))
   return {
     id: 'code',
     passed,
     path: 'code',
     expected: codes === 'failure' ? said('other-than-200') : codes.join(' / '),
     actual: passed ? shownDetail(jsonFields(json).code) : saidIn(json),
-    doc: `${entry.name}.answer.code`,
+    doc: `${definition.name}.answer.code`,
   }
 }
 

@@ -9,7 +9,7 @@ import { said } from '../lib/said.ts'
 import type { CallRecord } from '../partner-calls/index.ts'
 import type { ExpectedChecks, Finding } from './checks.ts'
 import { envelopeFindings, type Refusal, reasonFinding, refusalFinding, type Stage, startOf } from './examine-code.ts'
-import { contentFindings, doubtFindings, type ExpectedCodes } from './examine-content.ts'
+import { contentFindings, type ExpectedCodes, implausibleFindings } from './examine-content.ts'
 
 /** A call as the checks need it. */
 export type ExaminedCall = Omit<CallRecord, 'by_hand'>
@@ -30,7 +30,7 @@ export async function examineCall(
   const { failure, failure_detail: detail } = call
   const told = failure === null ? null : redactFailure(deps.config, { kind: failure, detail: detail ?? failure })
   const examined = examine({ ...call, failure_detail: told?.detail ?? null }, expectation, stage)
-  return [...examined, ...(await doubtFindings(deps.db, call))]
+  return [...examined, ...(await implausibleFindings(deps.db, call))]
 }
 
 /** A check without a level has the one that is expected of it. `advisory`: whatever failed is a warning. */
@@ -50,7 +50,7 @@ export function verdictOf(
  */
 export function examine(call: ExaminedCall, expectation: Expectation = {}, stage: Stage = 'sandbox'): Finding[] {
   const { refusal } = expectation
-  const entry = interfaceNamed(call.interface)
+  const definition = interfaceNamed(call.interface)
   const reached: Finding = { id: 'reached', passed: true, actual: `${call.duration_ms} ms` }
   if (call.failure === 'too-large') return [reached, tooLarge(call)]
   if (call.http_status === null || call.response_body === null) return [notReached(call)]
@@ -74,16 +74,16 @@ export function examine(call: ExaminedCall, expectation: Expectation = {}, stage
     return [...about, { id: 'json', passed: false, expected: 'JSON', actual }]
   }
   const json: Finding = { id: 'json', passed: true }
-  if (!entry) return [...about, json]
-  if (refusal) return [...about, json, ...refusalFindings(entry, parsed.value, refusal, stage)]
-  return [...about, json, ...contentFindings(entry, parsed.value, call, expectation, stage)]
+  if (!definition) return [...about, json]
+  if (refusal) return [...about, json, ...refusalFindings(definition, parsed.value, refusal, stage)]
+  return [...about, json, ...contentFindings(definition, parsed.value, call, expectation, stage)]
 }
 
-function refusalFindings(entry: PartnerInterface, json: unknown, refusal: Refusal, stage: Stage): Finding[] {
-  const finding = refusalFinding(entry, json, refusal)
+function refusalFindings(definition: PartnerInterface, json: unknown, refusal: Refusal, stage: Stage): Finding[] {
+  const finding = refusalFinding(definition, json, refusal)
   if (!finding.passed) return [finding]
-  const reason = refusal.ofSignature ? reasonFinding(entry, json) : []
-  return [finding, ...envelopeFindings(entry, json, stage), ...reason]
+  const reason = refusal.ofSignature ? reasonFinding(definition, json) : []
+  return [finding, ...envelopeFindings(definition, json, stage), ...reason]
 }
 
 const REFUSING: readonly number[] = [401, 403]

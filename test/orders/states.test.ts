@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { illegalOrderTransition, illegalRefundTransition } from '../../src/orders/errors.ts'
 import {
+  isOrderTransition,
+  isRefundTransition,
   laterVoucherState,
   ORDER_STATES,
-  isOrderTransition,
   REFUND_STATES,
-  isRefundTransition,
   stateByQuantities,
   VOUCHER_STATES,
 } from '../../src/orders/states.ts'

@@ -159,3 +159,32 @@ export const warningsOf = (db: Db, runId: string): Promise<{ attempt_id: string;
         where run_id = ${runId} and kind = 'check' and not (data->>'passed')::boolean and data->>'level' = 'warning'
         group by attempt_id`,
   )
+
+const logReference = z.object({
+  /** Of a call or notice. */
+  id: z.string(),
+  run_id: z.string(),
+  run_number: z.number(),
+  step_id: z.string(),
+  attempt: z.number(),
+  seq: z.number(),
+})
+/** The line of a run's log that is about a call or notice. */
+type LogReference = z.output<typeof logReference>
+
+/** The lines about these calls and notices in the run of an order; none if the order is not of a run of this partner. */
+export const logReferences = (
+  db: Db,
+  { partnerId, orderId, ids }: { partnerId: bigint; orderId: bigint; ids: readonly string[] },
+): Promise<LogReference[]> =>
+  db.many(
+    logReference,
+    sql`select coalesce(e.data ->> 'call_id', e.data ->> 'notice_id') as id, r.run_id, r.number as run_number, a.step_id,
+          a.number as attempt, e.seq
+        from sandbox_order o
+        join sandbox_run r on r.run_id = o.run_id and r.partner_id = ${partnerId}
+        join sandbox_event e on e.run_id = o.run_id and e.kind in ('call', 'notice', 'rejected', 'unverified')
+          and coalesce(e.data ->> 'call_id', e.data ->> 'notice_id') = any (${ids}::text[])
+        join sandbox_attempt a on a.attempt_id = e.attempt_id
+        where o.order_id = ${orderId} order by e.seq limit 1000`,
+  )

@@ -32,14 +32,14 @@ export const insertRun = (
   )
 
 /** Ends the partner's present run for a new one; returns the id of the ended one. */
-export const supersedePresent = (db: Db, partnerId: bigint, now: Date): Promise<{ run_id: string } | undefined> =>
+export const supersedeCurrent = (db: Db, partnerId: bigint, now: Date): Promise<{ run_id: string } | undefined> =>
   db.maybe(
     row.pick({ run_id: true }),
     sql`update sandbox_run set superseded_at = ${now}
         where partner_id = ${partnerId} and superseded_at is null returning run_id`,
   )
 
-export const findPresentRun = (db: Db, partnerId: bigint): Promise<RunRow | undefined> =>
+export const findCurrentRun = (db: Db, partnerId: bigint): Promise<RunRow | undefined> =>
   db.maybe(
     row,
     sql`select run_id, partner_id, number, choice, steps, current_step, last_seq, created_at, superseded_at, passed_at

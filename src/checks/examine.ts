@@ -153,7 +153,7 @@ function typeFinding(headers: object | null): Finding {
  * Failures that say something about our network. Partners choose the URLs, so they must not learn which of these it
  * was.
  */
-const ALIKE = ['address', 'dns', 'connect']
+const NETWORK_FAILURES = ['address', 'dns', 'connect']
 
 const UNREACHABLE = 'the URL cannot be reached, or points to an address or port that the platform does not call'
 
@@ -162,7 +162,7 @@ const UNREACHABLE = 'the URL cannot be reached, or points to an address or port 
  * same.
  */
 export const isNetworkFailure = ({ NODE_ENV }: Pick<Config, 'NODE_ENV'>, kind: string): boolean =>
-  NODE_ENV === 'production' && ALIKE.includes(kind)
+  NODE_ENV === 'production' && NETWORK_FAILURES.includes(kind)
 
 /** A failed call as its partner may see it. */
 export const redactFailure = (

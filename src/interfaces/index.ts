@@ -10,7 +10,7 @@ export { type ImplausibleValue, implausiblePrices, pricesOf, type UsualPrices } 
 export { type PartnerInterface, SUCCESS } from './interface.ts'
 export { type IssuedTickets, issuedTickets, voucherType } from './issued.ts'
 export { ORDER_STATUS, orderCreate, voucherState } from './order.ts'
-export { credential, person } from './people.ts'
+export { credential, visitor } from './people.ts'
 export { levelPrice, levelPriceCalendar, priceCalendar } from './price.ts'
 export { productPull } from './product.ts'
 export { jsonFields, lenientProblems, readAnswer, remarkIn, saysSuccess, withUsableFields } from './read-answer.ts'

@@ -7,7 +7,7 @@ import { findPartner, type PartnerWithSecrets, type TestCallWith } from '../part
 import type { CallResult, Reply } from './call-result.ts'
 import type { CallRecord } from './call-store.ts'
 import { type CallOptions, makeCall } from './exchange.ts'
-import { heldBack, type SentAgain } from './faults.ts'
+import { callToResendLate, type SentAgain } from './faults.ts'
 
 type Definition<Name extends InterfaceName> = Extract<(typeof INTERFACES)[number], { name: Name }>
 
@@ -31,11 +31,11 @@ export async function callPartner<Name extends InterfaceName>(
   const text = stringifyLossless({ partnerId: partner.partner_id, body: definition.request.parse(body) })
   const sending = { definition, text, byHand: false }
   const { reply, record } = await makeCall(deps, partner, sending, options)
-  const { twice = false, disordered = false } = options.forge === undefined ? (deps.calls.faults ?? {}) : {}
-  const sentAgain: SentAgain[] = twice
+  const { sendTwice = false, outOfOrder = false } = options.forge === undefined ? (deps.calls.faults ?? {}) : {}
+  const sentAgain: SentAgain[] = sendTwice
     ? [{ first: record, again: (await makeCall(deps, partner, sending, options)).record, isLate: false }]
     : []
-  const first = disordered ? await heldBack(deps, name, options.orderId) : undefined
+  const first = outOfOrder ? await callToResendLate(deps, name, options.orderId) : undefined
   if (first) sentAgain.push({ first, again: await sendLate(deps, partner, first), isLate: true })
   deps.calls.onCall?.(record, sentAgain)
   return { ...(reply as Reply<AnswerOf<Name>>), callId: record.call_id }

@@ -6,7 +6,7 @@ import type { SpanFacts } from '../lib/tracing.ts'
 import { addressGuard, HttpCallError, post } from '../outbound/index.ts'
 import { keepCircuit, mayCall, noteCertificate } from '../partner-reach/index.ts'
 import { type PartnerWithSecrets, secretTexts } from '../partners/index.ts'
-import { failed, MEANINGS, type Reply } from './call-result.ts'
+import { failed, HTTP_FAILURE_MEANINGS, type Reply } from './call-result.ts'
 import { type CallRecord, type Forgery, insertCall } from './call-store.ts'
 import { SLOW_MS } from './faults.ts'
 import {
@@ -45,7 +45,7 @@ export interface Sending {
   readonly byHand: boolean
 }
 
-interface Made {
+interface Exchange {
   readonly reply: Reply<unknown>
   readonly record: CallRecord
 }
@@ -56,7 +56,7 @@ export const makeCall = (
   partner: PartnerWithSecrets,
   sending: Sending,
   options: CallOptions,
-): Promise<Made> =>
+): Promise<Exchange> =>
   inTrace(deps, sending.definition.name, (headers) => exchange(deps, partner, sending, options, headers))
 
 async function exchange(
@@ -65,7 +65,7 @@ async function exchange(
   { definition, text, byHand }: Sending,
   options: CallOptions,
   headers: Readonly<Record<string, string>>,
-): Promise<Made> {
+): Promise<Exchange> {
   const callId = randomUUID()
   const startedAt = deps.clock.now()
   const signed = signedRequest(deps, partner, definition, text, options)
@@ -138,7 +138,7 @@ async function send(
     return { reply: read(http), durationMs: http.timings.total - pauseMs, http }
   } catch (error) {
     if (!(error instanceof HttpCallError)) throw error
-    const { failure: kind, maybeReceived, timings, exceeded = MEANINGS[kind] } = error
+    const { failure: kind, maybeReceived, timings, exceeded = HTTP_FAILURE_MEANINGS[kind] } = error
     answered = kind === 'address' || hangUp
     const detail = `${exceeded}: ${error.message}`
     return { reply: failed({ kind, detail, maybe_received: maybeReceived }), durationMs: timings.total }
@@ -159,11 +159,11 @@ const factsOf = ({ partner_id, http_status, code, failure }: CallRecord): SpanFa
  * Makes a call; where traces are sent, as a part of the one that it belongs to. `headers` are sent along: `traceparent`,
  * with which the partner can go on with the trace.
  */
-const inTrace = <Made extends { readonly record: CallRecord }>(
+const inTrace = <Result extends { readonly record: CallRecord }>(
   { tracing }: Deps,
   name: string,
-  exchange: (headers: Readonly<Record<string, string>>) => Promise<Made>,
-): Promise<Made> =>
+  exchange: (headers: Readonly<Record<string, string>>) => Promise<Result>,
+): Promise<Result> =>
   tracing
     ? tracing.call(
         `POST ${name}`,

@@ -36,9 +36,9 @@ const DAY_S = 24 * 60 * 60
 /** What calls to the partner are told. */
 export const faultsUnder = ({ days_ahead, sends_twice, is_slow, out_of_order }: Conditions): CallFaults => ({
   aheadS: days_ahead * DAY_S,
-  twice: sends_twice,
+  sendTwice: sends_twice,
   slow: is_slow,
-  disordered: out_of_order,
+  outOfOrder: out_of_order,
 })
 
 /** The lines about them in the log of an attempt. */

@@ -1,4 +1,4 @@
-import { noSuchRun, type Standing, showRun, standingOf } from '../../certification/index.ts'
+import { noSuchRun, progressOfRun, type RunProgress, showRun } from '../../certification/index.ts'
 import type { CheckId } from '../../checks/index.ts'
 import type { Deps } from '../../deps.ts'
 import { addSeconds } from '../../lib/clock.ts'
@@ -34,7 +34,7 @@ interface ShownRun {
   readonly startedAt: string
   /** The same; null unless a newer run has replaced it. */
   readonly supersededAt: string | null
-  readonly state: Standing['state']
+  readonly state: RunProgress['state']
   readonly passedSteps: number
   /** Whether any step is running, also one that this page does not show. */
   readonly running: boolean
@@ -120,9 +120,9 @@ function attemptShown(
   return found
 }
 
-const shownRun = (view: RunView): Omit<ShownRun, 'goesOn'> => shownStanding(view, standingOf(view))
+const shownRun = (view: RunView): Omit<ShownRun, 'goesOn'> => shownStanding(view, progressOfRun(view))
 
-const shownStanding = ({ run, steps }: RunView, standing: Standing): Omit<ShownRun, 'goesOn'> => ({
+const shownStanding = ({ run, steps }: RunView, standing: RunProgress): Omit<ShownRun, 'goesOn'> => ({
   state: standing.state,
   id: run.run_id,
   number: run.number,

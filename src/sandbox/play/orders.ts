@@ -1,4 +1,4 @@
-import { findPresentRun, orderInput } from '../../certification/index.ts'
+import { findCurrentRun, orderInput } from '../../certification/index.ts'
 import type { Deps } from '../../deps.ts'
 import { OPERATOR } from '../../history/index.ts'
 import type { InterfaceName } from '../../interfaces/index.ts'
@@ -88,7 +88,7 @@ const PULLS = ['product-pull', 'price-calendar'] as const
 
 /** What the seller's system can do is known from its run. */
 async function choiceFor(deps: Deps, partner: PartnerWithSecrets, order: PlayOrder): Promise<Choice> {
-  const run = await findPresentRun(deps, partner.partner_id)
+  const run = await findCurrentRun(deps, partner.partner_id)
   const { product, quantity, travel_date, unit_price, buy_price } = order
   const { level } = run?.choice.products ?? {}
   return {

@@ -1,7 +1,7 @@
 import { jsonFields, type PartnerInterface, remarkIn, SUCCESS } from '../interfaces/index.ts'
 import { type Detail, type Said, said } from '../lib/said.ts'
 import { FORGED_DATE_AGE_S, type Forgery } from '../partner-calls/index.ts'
-import type { PartnerWithSecrets } from '../partners/index.ts'
+import type { PartnerStage } from '../partners/index.ts'
 import type { CheckId, ExpectedChecks, Finding, Level } from './checks.ts'
 
 /** Codes that an answer may have. `failure`: any that means neither success nor "not yet". */
@@ -99,10 +99,8 @@ export function shownValue(value: unknown): string {
 
 const bigintsAsText = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
 
-export type Stage = PartnerWithSecrets['stage']
-
 /** What partners of stage sandbox must not do, and live ones may (DECISIONS "Sandbox"). */
-export const strictness = (stage: Stage): Level => (stage === 'sandbox' ? 'error' : 'warning')
+export const strictness = (stage: PartnerStage): Level => (stage === 'sandbox' ? 'error' : 'warning')
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== ''
 
@@ -123,7 +121,7 @@ const insteadOfText = (value: unknown): Detail =>
  * Code, describe and partnerId of an answer, refusals too: an integer and two texts. A code that is missing fails the
  * check of the code.
  */
-export function envelopeFindings({ name }: PartnerInterface, json: unknown, stage: Stage): Finding[] {
+export function envelopeFindings({ name }: PartnerInterface, json: unknown, stage: PartnerStage): Finding[] {
   const { code, describe, partnerId } = jsonFields(json)
   const fields = [
     { path: 'code', value: code, fits: code === undefined || Number.isInteger(code), expects: () => AN_INTEGER },

@@ -7,17 +7,10 @@ import { problemDetail } from '../lib/json/problem-said.ts'
 import { listOf, type ShapeProblem } from '../lib/json/shape.ts'
 import { reasonDetail } from '../lib/reason-said.ts'
 import { said } from '../lib/said.ts'
+import type { PartnerStage } from '../partners/index.ts'
 import type { Finding } from './checks.ts'
 import type { ExaminedCall } from './examine.ts'
-import {
-  type Codes,
-  codeFinding,
-  envelopeFindings,
-  type Stage,
-  shownDetail,
-  shownValue,
-  withRemark,
-} from './examine-code.ts'
+import { type Codes, codeFinding, envelopeFindings, shownDetail, shownValue, withRemark } from './examine-code.ts'
 
 /** The codes that an answer may have. */
 export interface ExpectedCodes {
@@ -35,7 +28,7 @@ export function contentFindings(
   json: unknown,
   call: ExaminedCall,
   { codes = [SUCCESS], usual }: ExpectedCodes,
-  stage: Stage,
+  stage: PartnerStage,
 ): Finding[] {
   const doc = `${definition.name}.answer`
   const reading = readAnswer(definition, json)

@@ -7,8 +7,9 @@ import { parseLossless, placed } from '../lib/json/lossless.ts'
 import { reasonDetail } from '../lib/reason-said.ts'
 import { said } from '../lib/said.ts'
 import type { CallRecord } from '../partner-calls/index.ts'
+import type { PartnerStage } from '../partners/index.ts'
 import type { ExpectedChecks, Finding } from './checks.ts'
-import { envelopeFindings, type Refusal, reasonFinding, refusalFinding, type Stage, startOf } from './examine-code.ts'
+import { envelopeFindings, type Refusal, reasonFinding, refusalFinding, startOf } from './examine-code.ts'
 import { contentFindings, type ExpectedCodes, implausibleFindings } from './examine-content.ts'
 
 /** A call as the checks need it. */
@@ -23,7 +24,7 @@ export interface Expectation extends ExpectedCodes {
 /** Every check of the answer to a call as its partner may see it, warnings about values that look like mistakes too. */
 export async function examineCall(
   deps: Deps,
-  stage: Stage,
+  stage: PartnerStage,
   call: ExaminedCall,
   expectation: Expectation,
 ): Promise<Finding[]> {
@@ -48,7 +49,7 @@ export function verdictOf(
  * The checks that every answer of a partner goes through: was it reached, HTTP status, content type, JSON, code, every
  * field of the interface, ids that must come back unchanged. Each is made only when those before it give it a meaning.
  */
-export function examine(call: ExaminedCall, expectation: Expectation = {}, stage: Stage = 'sandbox'): Finding[] {
+export function examine(call: ExaminedCall, expectation: Expectation = {}, stage: PartnerStage = 'sandbox'): Finding[] {
   const { refusal } = expectation
   const definition = interfaceNamed(call.interface)
   const reached: Finding = { id: 'reached', passed: true, actual: `${call.duration_ms} ms` }
@@ -79,7 +80,12 @@ export function examine(call: ExaminedCall, expectation: Expectation = {}, stage
   return [...about, json, ...contentFindings(definition, parsed.value, call, expectation, stage)]
 }
 
-function refusalFindings(definition: PartnerInterface, json: unknown, refusal: Refusal, stage: Stage): Finding[] {
+function refusalFindings(
+  definition: PartnerInterface,
+  json: unknown,
+  refusal: Refusal,
+  stage: PartnerStage,
+): Finding[] {
   const finding = refusalFinding(definition, json, refusal)
   if (!finding.passed) return [finding]
   const reason = refusal.ofSignature ? reasonFinding(definition, json) : []

@@ -16,5 +16,5 @@ export {
   redactFailure,
   verdictOf,
 } from './examine.ts'
-export { type Codes, REFUSAL_OF, type Stage, shownValue, strictness } from './examine-code.ts'
+export { type Codes, REFUSAL_OF, shownValue, strictness } from './examine-code.ts'
 export { sameAnswerFindings } from './same-answer.ts'

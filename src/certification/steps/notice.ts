@@ -1,9 +1,10 @@
+import { MOUNT } from '../../config/mounts.ts'
 import { jsonFields } from '../../interfaces/index.ts'
 import { type Detail, said } from '../../lib/said.ts'
+import { PATH } from '../../mws-wire/index.ts'
 import { showOrder } from '../../orders/index.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'
-import { fieldIn, fieldsIn, listIn } from './notice-body.ts'
-import { otherOrder } from './other-order.ts'
+import { fieldIn, fieldsIn, listIn, otherOrder } from './notice-body.ts'
 import { defineStep } from './step.ts'
 import { BUY_CHECKS, buyTestOrder, LARGE_ID_BITS } from './test-order.ts'
 import { checkKnownVouchers, lacksVouchers } from './voucher-list.ts'
@@ -24,10 +25,10 @@ export const productChange = defineStep({
   async perform(context) {
     const { main } = context.choice.products
     await waitForNotice(context, {
-      path: '/mtp/api/deal/change/notice',
+      path: MOUNT + PATH.dealChange,
       about: { partnerDealId: main, status: CHANGED },
       notice: wantedProductChange(context, main, CHANGED),
-      other: (body) => {
+      concernsOther: (body) => {
         const named = fieldsIn(body, 'partnerDealId')
         if (named.length === 0 || named.includes(main)) return undefined
         return said('other-product', { said: named.slice(0, MOST_NAMED).join(', '), wanted: main })
@@ -60,7 +61,7 @@ export const consumption = defineStep({
     const { order_id: orderId, quantity } = bought
     const details = (used: Detail) => ({ path: 'body.usedQuantity', expected: String(quantity), actual: used })
     const notice = await waitForNotice(context, {
-      path: '/mtp/api/order/consume/notice',
+      path: MOUNT + PATH.consume,
       about: {
         orderId: String(orderId),
         partnerOrderId: bought.partner_order_id ?? '',
@@ -68,8 +69,8 @@ export const consumption = defineStep({
         usedQuantity: String(quantity),
       },
       notice: wantedConsumption(context, bought),
-      other: (body) => otherOrder(orderId, body),
-      open: (body) => {
+      concernsOther: (body) => otherOrder(orderId, body),
+      stillMissing: (body) => {
         const [used = 0, refunded = 0] = ['usedQuantity', 'refundedQuantity'].map((field) =>
           Number(fieldIn(body, field)),
         )
@@ -77,7 +78,7 @@ export const consumption = defineStep({
         const isUnmarked = bought.vouchers.length === quantity && used > 0 && marksNone(body)
         return said(isUnmarked ? 'partly-used-unmarked' : 'partly-used', { used: `${used}`, quantity: `${quantity}` })
       },
-      tooLate: ({ values }) => context.require('quantities', false, details(values.used ?? '')),
+      onTimeout: ({ values }) => context.require('quantities', false, details(values.used ?? '')),
     })
     const { order } = await showOrder(context.deps, orderId)
     await context.check('quantities', order.used_quantity === quantity, details(String(order.used_quantity)))

@@ -4,7 +4,7 @@ import { closeOrder, codesIn } from '../../orders/index.ts'
 import { offers } from '../../test-plan/index.ts'
 import { defineStep } from './step.ts'
 import { BUY_CHECKS, CREATE_CHECKS, createTestOrder, payTestOrder, unpaidOrder, unusedOrder } from './test-order.ts'
-import { checkToldVouchers } from './voucher-list.ts'
+import { checkReportedVouchers } from './voucher-list.ts'
 
 export const orderCreate = defineStep({
   id: 'order-create',
@@ -67,8 +67,8 @@ export const orderQuery = defineStep({
       const more = { path: `body.${field}`, expected: String(expected), actual: String(actual) }
       await context.check('quantities', actual === expected, more)
     }
-    const told = codesIn(said.voucherList, said.credentialList)
-    await checkToldVouchers(context, order, { told, used: said.usedQuantity })
+    const reported = codesIn(said.voucherList, said.credentialList)
+    await checkReportedVouchers(context, order, { reported, used: said.usedQuantity })
   },
 })
 

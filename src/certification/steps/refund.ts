@@ -1,16 +1,17 @@
 import { findProduct } from '../../catalogue/index.ts'
 import { type Expectation, shownValue } from '../../checks/index.ts'
+import { MOUNT } from '../../config/mounts.ts'
 import type { Deps } from '../../deps.ts'
 import { OPERATOR } from '../../history/index.ts'
 import { jsonFields } from '../../interfaces/index.ts'
 import { said } from '../../lib/said.ts'
+import { PATH } from '../../mws-wire/index.ts'
 import { type RefundState, refundByPlatform, refundOrder, showOrder } from '../../orders/index.ts'
 import { offers } from '../../test-plan/index.ts'
 import type { OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../step-notices.ts'
-import { fieldIn } from './notice-body.ts'
-import { otherOrder } from './other-order.ts'
+import { fieldIn, otherOrder } from './notice-body.ts'
 import { defineStep } from './step.ts'
 import { BUY_CHECKS, buyTestOrder } from './test-order.ts'
 import { wantedApproval } from './wanted-notice.ts'
@@ -58,10 +59,10 @@ export const refundNotice = defineStep({
     const { order } = await showOrder(context.deps, orderId)
     const refundId = order.refunds[0]?.refund_id ?? ''
     await waitForNotice(context, {
-      path: '/mtp/api/order/refund/notice',
+      path: MOUNT + PATH.refund,
       about: { code: '200', orderId: String(orderId), partnerOrderId: order.partner_order_id ?? '', refundId },
       notice: wantedApproval(context, order, refundId),
-      other: (body, accepted) => {
+      concernsOther: (body, accepted) => {
         const other = otherOrder(orderId, body)
         const named = fieldIn(body, 'refundId')
         if (other || !accepted || named === refundId) return other
@@ -173,6 +174,6 @@ export async function checkRefund(
   const actual = refund?.state ?? said('none')
   // Without an answer of the partner the reason is ours; the log has it with the call, redacted.
   const reason = refund?.decision_code === null ? null : refund?.reason
-  const told = reason ? said('state-and-reason', { state: actual, reason }) : actual
-  await context.check('refund-state', passed, { expected, actual: told })
+  const stateAndReason = reason ? said('state-and-reason', { state: actual, reason }) : actual
+  await context.check('refund-state', passed, { expected, actual: stateAndReason })
 }

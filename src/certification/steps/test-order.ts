@@ -10,7 +10,7 @@ import { type OrderOptions, runOrderInput } from '../order-input.ts'
 import { linkedOrders, type OrderRole } from '../run-order-store.ts'
 import type { StepContext } from '../step-context.ts'
 import { askUntil, watchNotices } from '../step-notices.ts'
-import { otherOrder } from './other-order.ts'
+import { otherOrder } from './notice-body.ts'
 
 export type Order = OutputOf<typeof createOrder>['order']
 
@@ -85,9 +85,9 @@ async function issuedLater(context: Paying, orderId: bigint): Promise<Order> {
   const isPaying = async () => (await showOrder(context.deps, orderId)).order.state === 'paying'
   const notices = watchNotices(context, {
     path: MOUNT + PATH.pay,
-    other: (body) => otherOrder(orderId, body),
+    concernsOther: (body) => otherOrder(orderId, body),
     // A notice may say that the codes come later (asyReturnVoucher), so the state of the order decides.
-    open: async () => ((await isPaying()) ? said('codes-follow') : undefined),
+    stillMissing: async () => ((await isPaying()) ? said('codes-follow') : undefined),
   })
   const ask = (deps: StepContext['deps']) => queryOrder(deps, orderId, OPERATOR)
   await askUntil(

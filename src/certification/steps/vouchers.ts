@@ -38,13 +38,13 @@ export const orderPayAgain = defineStep({
   },
 })
 
-/** The codes that the partner tells again are those of the order. */
+/** The codes that the partner reports again are those of the order. */
 export async function checkSameVouchers(
   context: StepContext<'same-vouchers'>,
   { vouchers }: Order,
-  told: readonly { readonly voucher: string }[],
+  reported: readonly { readonly voucher: string }[],
 ): Promise<void> {
-  const [expected, actual] = [vouchers, told].map((codes) => sorted(codes.map(({ voucher }) => voucher)))
+  const [expected, actual] = [vouchers, reported].map((codes) => sorted(codes.map(({ voucher }) => voucher)))
   await context.check('same-vouchers', actual === expected, {
     path: 'body.vouchers',
     expected: startOf(expected) || '–',
@@ -71,8 +71,8 @@ async function checkVouchers(
   const { voucherType = NONE, vouchers = [], asyReturnVoucher } = body
   const wanted = promisedCodes(body, quantity) ?? 0
   // With voucherType 0 documents may still have codes.
-  const told = voucherType === NONE ? new Set(vouchers).size : issuedCodes(body, quantity).length
-  const given = asyReturnVoucher ? known.length : told
+  const reported = voucherType === NONE ? new Set(vouchers).size : issuedCodes(body, quantity).length
+  const given = asyReturnVoucher ? known.length : reported
   const doubled = vouchers.length - new Set(vouchers).size
   await context.check('vouchers', given === wanted && doubled === 0, {
     path: 'body.vouchers',

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { findProduct } from '../../../catalogue/index.ts'
 import type { Expectation } from '../../../checks/index.ts'
+import { MOUNT } from '../../../config/mounts.ts'
 import { OPERATOR } from '../../../history/index.ts'
 import { beijingTime } from '../../../lib/time-zone.ts'
+import { PATH } from '../../../mws-wire/index.ts'
 import { codesIn, refundOrder, showOrder } from '../../../orders/index.ts'
 import { type RequestOf, statedNow } from '../../../partner-calls/index.ts'
 import type { StepContext } from '../../step-context.ts'
 import { NOTICE_CHECKS, waitForNotice } from '../../step-notices.ts'
-import { otherOrder } from '../other-order.ts'
+import { otherOrder } from '../notice-body.ts'
 import { ASKED, checkRefund } from '../refund.ts'
 import { defineStep } from '../step.ts'
 import { BUY_CHECKS, buyTestOrder, type Order } from '../test-order.ts'
-import { checkToldVouchers } from '../voucher-list.ts'
+import { checkReportedVouchers } from '../voucher-list.ts'
 import { wantedConsumption } from '../wanted-notice.ts'
 
 /** A refund that the platform itself would never ask for: the partner has to refuse it. */
@@ -52,10 +54,10 @@ async function oneUsed(
 ): Promise<Order> {
   const bought = (await showOrder(context.deps, orderId)).order
   await waitForNotice(context, {
-    path: '/mtp/api/order/consume/notice',
+    path: MOUNT + PATH.consume,
     about: { orderId: String(orderId), quantity: String(bought.quantity), usedQuantity: '1' },
     notice: wantedConsumption(context, bought, 1),
-    other: (body) => otherOrder(orderId, body),
+    concernsOther: (body) => otherOrder(orderId, body),
   })
   const { order } = await showOrder(context.deps, orderId)
   await context.require('quantities', order.used_quantity === 1, {
@@ -110,7 +112,7 @@ export const foreignCode = defineStep({
     const result = await context.call('order-query', ask, { orderId })
     if (result.outcome === 'success') {
       const { voucherList, credentialList, usedQuantity: used } = result.answer.body
-      await checkToldVouchers(context, order, { told: codesIn(voucherList, credentialList), used })
+      await checkReportedVouchers(context, order, { reported: codesIn(voucherList, credentialList), used })
     }
     // Where a document opens the gate there are no codes to confuse.
     if (order.vouchers.length === 0) return

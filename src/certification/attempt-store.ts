@@ -130,7 +130,7 @@ export const lastSeqs = (db: Db, runIds: readonly string[]): Promise<{ run_id: s
     sql`select run_id, last_seq from sandbox_run where run_id = any(${runIds}::uuid[])`,
   )
 
-/** For each run the steps that have passed: what their last ended attempt came to counts. */
+/** For each run the steps that have passed: the outcome of their last ended attempt counts. */
 export const passedSteps = (db: Db, runIds: readonly string[]): Promise<{ run_id: string; steps: string[] }[]> =>
   db.many(
     z.object({ run_id: z.string(), steps: z.array(z.string()) }),

@@ -31,7 +31,7 @@ export const insertRun = (
         from sandbox_run where partner_id = ${run.partnerId}`,
   )
 
-/** Ends the partner's present run for a new one; returns the id of the ended one. */
+/** Ends the partner's current run for a new one; returns the id of the ended one. */
 export const supersedeCurrent = (db: Db, partnerId: bigint, now: Date): Promise<{ run_id: string } | undefined> =>
   db.maybe(
     row.pick({ run_id: true }),

@@ -43,7 +43,7 @@ export interface RunView {
 
 /**
  * Starts a run with this choice. A run that is there already is overwritten: it stays readable in the history, and a
- * step that is being made in it ends as interrupted.
+ * step that is running in it ends as interrupted.
  */
 export async function startRun(deps: Deps, partnerId: bigint, choice: Choice): Promise<Run> {
   const runId = randomUUID()
@@ -109,7 +109,7 @@ export async function nextStep(deps: Deps, partnerId: bigint, runId: string, ste
 }
 
 /**
- * Changes what the run pretends. It counts from the next start of a step on; the attempt that is being made goes on as
+ * Changes what the run pretends. It counts from the next start of a step on; the running attempt goes on as
  * it began.
  */
 export async function changeConditions(

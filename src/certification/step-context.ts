@@ -8,7 +8,7 @@ import { type StepCalls, stepCalls } from './step-calls.ts'
 interface StepOrders {
   /** A new order id that belongs to this run; the order itself is made with it afterwards. */
   newOrder(role: OrderRole, bits?: number): Promise<bigint>
-  /** The newest order of that role that was stored; one whose attempt was interrupted before that is no order. */
+  /** The newest order of that role that was stored; one whose attempt was interrupted before that is not an order. */
   orderOf(role: OrderRole): Promise<bigint>
 }
 

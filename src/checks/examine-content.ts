@@ -10,7 +10,9 @@ import { said } from '../lib/said.ts'
 import type { PartnerStage } from '../partners/index.ts'
 import type { Finding } from './checks.ts'
 import type { ExaminedCall } from './examine.ts'
-import { type Codes, codeFinding, envelopeFindings, shownDetail, shownValue, withRemark } from './examine-code.ts'
+import { type Codes, codeFinding } from './examine-code.ts'
+import { envelopeFindings } from './examine-envelope.ts'
+import { shownDetail, shownValue, withRemark } from './shown-value.ts'
 
 /** The codes that an answer may have. */
 export interface ExpectedCodes {

@@ -9,8 +9,10 @@ import { said } from '../lib/said.ts'
 import type { CallRecord } from '../partner-calls/index.ts'
 import type { PartnerStage } from '../partners/index.ts'
 import type { ExpectedChecks, Finding } from './checks.ts'
-import { envelopeFindings, type Refusal, reasonFinding, refusalFinding, startOf } from './examine-code.ts'
+import { type Refusal, refusalFinding } from './examine-code.ts'
 import { contentFindings, type ExpectedCodes, implausibleFindings } from './examine-content.ts'
+import { envelopeFindings, reasonFinding } from './examine-envelope.ts'
+import { startOf } from './shown-value.ts'
 
 /** A call as the checks need it. */
 export type ExaminedCall = Omit<CallRecord, 'by_hand'>

@@ -16,5 +16,7 @@ export {
   redactFailure,
   verdictOf,
 } from './examine.ts'
-export { type Codes, REFUSAL_OF, shownValue, strictness } from './examine-code.ts'
+export { type Codes, REFUSAL_OF } from './examine-code.ts'
+export { strictness } from './examine-envelope.ts'
 export { sameAnswerFindings } from './same-answer.ts'
+export { shownValue } from './shown-value.ts'

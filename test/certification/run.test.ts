@@ -158,7 +158,7 @@ describe('a test run', () => {
   })
 })
 
-describe('a step that is being made', () => {
+describe('a running step', () => {
   it('ends as interrupted when the run is started anew, and cannot write into the new one', async () => {
     const { deps } = lab.world
     const runId = await lab.run()
